@@ -1,4 +1,4 @@
-//! `Agent`: a conversation that can be run, watched, steered and stopped, from any number of handles.
+//! `Agent`: a conversation that can be run, observed, steered and stopped from any number of handles.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,11 +13,11 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::RunConfig;
-use crate::context::{go_back, mend_calls};
-use crate::control::Answerer;
+use crate::context::{repair_calls, rewind_to_prompt};
+use crate::control::ApproverGuard;
 use crate::conversation::Conversation;
 use crate::error::{AgentError, ChildError};
-use crate::live::{Ending, Identity, Run, RunLog};
+use crate::live::{Identity, Run, RunEnding, RunLog};
 use crate::log::{EventLog, EventQueue, EventSubscription, LogPosition, Observers};
 use crate::panics::panic_text;
 use crate::prompt::Prompt;
@@ -33,10 +33,10 @@ pub struct Agent {
 
 struct Inner {
     agent_id: AgentId,
-    /// What runs are made with, and what never changes of it.
+    /// The initial configuration.
     config: Arc<RunConfig>,
-    /// Who is asked from the next run on, where that is not who was asked first.
-    asked: Mutex<Option<Arc<RunConfig>>>,
+    /// The configuration from the next run on, if the model or thinking level was changed.
+    next_config: Mutex<Option<Arc<RunConfig>>>,
     observers: Observers,
     store: Option<Arc<dyn Store>>,
     shared: Arc<Mutex<Shared>>,
@@ -55,12 +55,12 @@ struct Session {
 #[derive(Clone)]
 struct Running {
     cancel: CancellationToken,
-    ending: Arc<Ending>,
-    /// Everybody has been told of the end.
+    ending: Arc<RunEnding>,
+    /// Fires once all hooks have been notified of the end.
     settled: CancellationToken,
 }
 
-/// What an agent is made of.
+/// The parts of an agent.
 pub(crate) struct Parts {
     pub(crate) config: RunConfig,
     pub(crate) observers: Observers,
@@ -73,10 +73,10 @@ pub(crate) struct Parts {
     pub(crate) origin: Origin,
 }
 
-/// Where the runs of an agent come from.
+/// Where an agent's runs come from.
 #[derive(Default)]
 pub(crate) struct Origin {
-    /// The run that it works for.
+    /// The parent run.
     pub(crate) parent_run_id: Option<RunId>,
     pub(crate) metadata: Option<Arc<Value>>,
 }
@@ -91,15 +91,15 @@ impl Agent {
         let clock = Arc::clone(&config.clock);
         let runs = parts.position.run_counts.values().sum();
         let (store, observers) = (parts.store.clone(), parts.observers.clone());
-        // Whoever goes on with a log goes on with its conversation; any other is told by the first run.
-        let is_told = parts.position.seq > 0;
-        let log = EventLog::resumed(session_id, clock, store, observers, parts.position);
-        let log = if is_told { log.with_window(&parts.history, &parts.cuts) } else { log };
-        let conversation = Conversation::mended(&parts.history, parts.cuts, now);
+        // A resumed log already contains the conversation; otherwise the first run records it.
+        let is_logged = parts.position.seq > 0;
+        let log = EventLog::resume(session_id, clock, store, observers, parts.position);
+        let log = if is_logged { log.with_window(&parts.history, &parts.cuts) } else { log };
+        let conversation = Conversation::repaired(&parts.history, parts.cuts, now);
         let inner = Inner {
             agent_id,
             config,
-            asked: Mutex::default(),
+            next_config: Mutex::default(),
             observers: parts.observers,
             store: parts.store,
             shared: Arc::new(Mutex::new(conversation.into())),
@@ -109,8 +109,8 @@ impl Agent {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Runs until the model is done and returns what it left. Dropping the future cancels the run, which then ends in
-    /// order by itself.
+    /// Runs until the model is done and returns the output. Dropping the future cancels the run, which still ends in
+    /// order.
     pub async fn run(&self, prompt: impl Into<Prompt>) -> Result<Arc<AgentOutput>, AgentError> {
         let start = self.prompt_start(prompt.into())?;
         self.start(start, None, None)?.finish().await
@@ -132,7 +132,8 @@ impl Agent {
         self.stream(start, None)
     }
 
-    /// Begins a run that ends by itself, or when it is aborted. Observe the agent to see its events. Returns the id of the run.
+    /// Starts a run in the background and returns its id. Observe the agent to see its events; call [`Self::abort`] to
+    /// stop it.
     pub fn launch(&self, prompt: impl Into<Prompt>) -> Result<RunId, AgentError> {
         let start = self.prompt_start(prompt.into())?;
         self.detached(start, None)
@@ -155,15 +156,15 @@ impl Agent {
         self.detached(Start::Continue, Some(kind))
     }
 
-    /// The same for a compaction, see [`Self::compact`].
+    /// Like [`Self::launch`], but for a compaction; see [`Self::compact`].
     pub fn launch_compaction(&self, instructions: impl Into<String>) -> Result<RunId, AgentError> {
         self.detached(Start::Compact(instructions.into()), None)
     }
 
-    /// Writes a fact of the session into its log.
-    pub fn fact(&self, fact: impl Into<AgentEvent>) {
+    /// Records a session fact in the log.
+    pub fn record_fact(&self, fact: impl Into<AgentEvent>) {
         let log = self.session().log.clone();
-        log.fact(fact);
+        log.record_fact(fact);
     }
 
     /// The number of the last durable event of the session.
@@ -171,40 +172,39 @@ impl Agent {
         self.session().log.seq()
     }
 
-    /// Begins a run with a text; the same as [`Self::run_stream`].
+    /// Starts a run with a text prompt; the same as [`Self::run_stream`].
     pub fn prompt(&self, text: impl Into<String>) -> Result<RunStream, AgentError> {
         self.run_stream(text.into())
     }
 
-    /// Begins a run with whole messages.
+    /// Starts a run with complete messages.
     pub fn prompt_messages(&self, messages: Vec<Message>) -> Result<RunStream, AgentError> {
         let messages: Vec<AgentMessage> = messages.into_iter().map(AgentMessage::from).collect();
         self.run_stream(messages)
     }
 
-    /// Begins a run without a new prompt.
+    /// Starts a run without a new prompt.
     ///
-    /// `Default` goes on from the conversation as it stands, which must not end with the model's answer. `Rerun` and `Branch`
-    /// go back to the last thing the user said and answer it anew; what came after it leaves the conversation (the log
-    /// keeps it).
+    /// `Default` continues the conversation, which must not end with the model's answer. `Rerun` and `Branch` go back
+    /// to the last user message and answer it again. Later messages leave the conversation but stay in the log.
     pub fn continue_run(&self, kind: ContinuationKind) -> Result<RunStream, AgentError> {
         self.stream(Start::Continue, Some(kind))
     }
 
-    /// Makes the window shorter now, in a run of its own that does nothing else. The conversation stays whole. What
-    /// `instructions` say is kept in the summary; they may be empty.
+    /// Compacts the context window in a separate run. The conversation stays complete. `instructions` say what the
+    /// summary should keep; they may be empty.
     pub fn compact(&self, instructions: impl Into<String>) -> Result<RunStream, AgentError> {
         self.stream(Start::Compact(instructions.into()), None)
     }
 
-    /// Says something to the run that is under way, between its tool executions; without one, to the next.
+    /// Sends a message to the current run, between its tool executions, or to the next run if none is running.
     pub fn steer(&self, message: impl Into<Prompt>) {
         for message in message.into().into_messages(self.inner.config.clock.now()) {
             self.inner.config.control.steer(message);
         }
     }
 
-    /// Says something once the run under way would otherwise stop; without one, at the end of the next.
+    /// Sends a message once the current run would otherwise stop, or at the end of the next run if none is running.
     pub fn follow_up(&self, message: impl Into<Prompt>) {
         for message in message.into().into_messages(self.inner.config.clock.now()) {
             self.inner.config.control.follow_up(message);
@@ -242,24 +242,24 @@ impl Agent {
     }
 
     /// How many messages wait: steering and follow-ups.
-    pub fn queued(&self) -> (usize, usize) {
-        self.inner.config.control.queued()
+    pub fn queue_lengths(&self) -> (usize, usize) {
+        self.inner.config.control.queue_lengths()
     }
 
-    /// Declares that somebody answers approval requests, for as long as the returned value lives. A [`RunStream`] does so
-    /// by itself.
-    pub fn answerer(&self) -> Answerer {
-        self.inner.config.control.answerer()
+    /// Declares that approval requests are answered while the returned guard is alive. A [`RunStream`] does so by
+    /// default.
+    pub fn attach_approver(&self) -> ApproverGuard {
+        self.inner.config.control.attach_approver()
     }
 
-    /// Cancels the run that is under way, if one is. It still ends in order.
+    /// Cancels the current run, if any. It still ends in order.
     pub fn abort(&self) {
         if let Some(running) = &self.session().running {
             running.cancel.cancel();
         }
     }
 
-    /// Waits until no run is under way; for after [`Self::abort`], or after a run's future was dropped.
+    /// Waits until no run is in progress, for example after [`Self::abort`] or after a run's future was dropped.
     pub async fn wait_until_idle(&self) {
         let running = self.session().running.clone();
         if let Some(running) = running {
@@ -267,7 +267,8 @@ impl Agent {
         }
     }
 
-    /// Waits until no run is under way and the hooks of the last one have been told of its end, which they are after `agent.end`.
+    /// Waits until no run is in progress and all hooks have been notified of the last one's end, which happens after
+    /// `agent.end`.
     pub async fn wait_until_settled(&self) {
         let running = self.session().running.clone();
         if let Some(running) = running {
@@ -275,17 +276,17 @@ impl Agent {
         }
     }
 
-    /// Whether a run is under way: until its `agent.end` is out.
+    /// Whether a run is in progress, that is, its `agent.end` has not been emitted.
     pub fn is_running(&self) -> bool {
         self.session().running.as_ref().is_some_and(|running| !running.ending.over.is_cancelled())
     }
 
-    /// A subscriber to the events of all runs; `None` unless the agent was built with `enable_broadcast`.
+    /// Subscribes to the events of all runs. `None` unless the agent was built with `enable_broadcast`.
     pub fn subscribe(&self) -> Option<EventSubscription> {
         self.inner.observers.subscribe()
     }
 
-    /// Asks another model from the next run on; a run that is under way goes on with its own.
+    /// Changes the model from the next run on. The current run keeps its model.
     pub fn set_model(&self, provider: Arc<dyn Provider>, model: impl Into<Arc<str>>) {
         let model = model.into();
         self.inner.change(|config| {
@@ -294,12 +295,12 @@ impl Agent {
         });
     }
 
-    /// How much the model is to think in the next run.
+    /// The thinking level of the next run.
     pub fn thinking(&self) -> ThinkingLevel {
         self.inner.config_now().settings.request.thinking
     }
 
-    /// Lets the model think more or less from the next run on.
+    /// Changes the thinking level from the next run on.
     pub fn set_thinking(&self, level: ThinkingLevel) {
         self.inner.change(|config| config.settings.request.thinking = level);
     }
@@ -309,7 +310,7 @@ impl Agent {
         lock(&self.inner.shared).conversation.history().clone()
     }
 
-    /// Forgets the conversation and whatever waits in the queues.
+    /// Clears the conversation and the message queues.
     pub fn reset(&self) -> Result<(), AgentError> {
         let session = self.idle_session()?;
         *lock(&self.inner.shared) = Shared::default();
@@ -320,15 +321,16 @@ impl Agent {
 
     /// The conversation as JSON.
     pub fn save_messages(&self) -> String {
-        // Messages hold nothing that JSON cannot say: no maps with odd keys, no numbers that are none.
+        // Serializing messages cannot fail: they contain only string keys and finite numbers.
         serde_json::to_string(&self.messages()).unwrap_or_default()
     }
 
-    /// Replaces the conversation with one saved by [`Self::save_messages`]. Tool calls that lack a result get one that says so.
+    /// Replaces the conversation with one saved by [`Self::save_messages`]. Tool calls without a result get one that
+    /// says so.
     pub fn restore_messages(&self, json: &str) -> Result<(), AgentError> {
         let history: History =
             serde_json::from_str(json).map_err(|error| AgentError::UnreadableMessages(error.to_string()))?;
-        let history = mend_calls(&history, self.inner.config.clock.now());
+        let history = repair_calls(&history, self.inner.config.clock.now());
         let session = self.idle_session()?;
         *lock(&self.inner.shared) = history.into();
         drop(session);
@@ -345,13 +347,14 @@ impl Agent {
         self.session().log.session_id().clone()
     }
 
-    /// Begins a new session: a new id, a new log, runs counted from 1. The conversation stays; [`Self::reset`] forgets it.
+    /// Starts a new session with a new id, a new log and runs counted from 1. The conversation is kept; [`Self::reset`]
+    /// clears it.
     pub fn new_session(&self) -> Result<SessionId, AgentError> {
         let mut session = self.idle_session()?;
         Ok(self.rotate(&mut session))
     }
 
-    /// Begins a new session if the last run began longer than `threshold` ago.
+    /// Starts a new session if the last run started longer than `threshold` ago.
     pub fn check_and_rotate(&self, threshold: Duration) -> Result<Option<SessionId>, AgentError> {
         let mut session = self.idle_session()?;
         let now = self.inner.config.clock.elapsed();
@@ -389,10 +392,10 @@ impl Agent {
         let queue = Arc::new(EventQueue::default());
         let config = &self.inner.config;
         let control = config.control.clone();
-        // Whoever reads the stream can answer from the first event on.
-        let answerer = control.answerer();
+        // The reader of the stream can answer from the first event on.
+        let approver = control.attach_approver();
         let handle = self.start(start, continuation, Some(Arc::clone(&queue)))?;
-        Ok(RunStream::new(queue, control, answerer, Arc::clone(&config.clock), handle))
+        Ok(RunStream::new(queue, control, approver, Arc::clone(&config.clock), handle))
     }
 
     /// What the next run is made with, if its answer must match `schema`.
@@ -426,15 +429,15 @@ impl Agent {
         let log = RunLog { log: session.log.clone(), run_id: identity.run_id.clone(), queue };
         let run_id = identity.run_id.clone();
         let cancel = CancellationToken::new();
-        let ending = Arc::new(Ending::default());
+        let ending = Arc::new(RunEnding::default());
         let settled = CancellationToken::new();
         let running = Running { cancel: cancel.clone(), ending: Arc::clone(&ending), settled };
         let previous = session.running.replace(running.clone());
         drop(session);
         let inner = Arc::clone(&self.inner);
         let guard = cancel.clone().drop_guard();
-        // Made here, so that it also lets go of a task that is dropped before it is first polled.
-        let finished = Finished { inner: Arc::clone(&inner), running, queue: log.queue.clone() };
+        // Created here, so that cleanup also happens if the task is dropped before it is first polled.
+        let finished = RunCleanup { inner: Arc::clone(&inner), running, queue: log.queue.clone() };
         let task = runtime.spawn(async move {
             if let Some(previous) = previous {
                 previous.ending.over.cancelled().await;
@@ -495,46 +498,46 @@ impl Session {
             continuation,
             run_index,
             metadata: inner.origin.metadata.clone(),
-            settings: Some(Arc::new(config.obeyed())),
+            settings: Some(Arc::new(config.recorded_settings())),
         }
     }
 }
 
 impl Inner {
-    /// What the next run is made with.
+    /// The configuration of the next run.
     fn config_now(&self) -> Arc<RunConfig> {
-        Arc::clone(lock(&self.asked).as_ref().unwrap_or(&self.config))
+        Arc::clone(lock(&self.next_config).as_ref().unwrap_or(&self.config))
     }
 
     fn change(&self, change: impl FnOnce(&mut RunConfig)) {
-        let mut asked = lock(&self.asked);
-        let mut config = RunConfig::clone(asked.as_ref().unwrap_or(&self.config));
+        let mut next = lock(&self.next_config);
+        let mut config = RunConfig::clone(next.as_ref().unwrap_or(&self.config));
         change(&mut config);
-        *asked = Some(Arc::new(config));
+        *next = Some(Arc::new(config));
     }
 
-    /// The conversation a run begins with; a rerun or branch goes back to what the user said last.
+    /// The conversation at the start of a run. A rerun or branch goes back to the last user message.
     fn conversation(&self, continuation: Option<&ContinuationKind>) -> Conversation {
         let conversation = lock(&self.shared).conversation.clone();
         match continuation {
             None | Some(ContinuationKind::Default) => conversation,
             Some(ContinuationKind::Rerun { .. } | ContinuationKind::Branch { .. }) => {
-                conversation.prefix(go_back(conversation.history(), continuation).len())
+                conversation.prefix(rewind_to_prompt(conversation.history(), continuation).len())
             }
         }
     }
 }
 
-/// Lets go of a run, also when its task is dropped or panics.
-struct Finished {
+/// Cleans up after a run, also when its task is dropped or panics.
+struct RunCleanup {
     inner: Arc<Inner>,
     running: Running,
     queue: Option<Arc<EventQueue>>,
 }
 
-impl Drop for Finished {
+impl Drop for RunCleanup {
     fn drop(&mut self) {
-        // A task that never came to its run has nothing to emit.
+        // A task that never started its run has nothing to emit.
         self.running.ending.complete(|| {});
         let mut session = lock(&self.inner.session);
         if session.running.as_ref().is_some_and(|running| Arc::ptr_eq(&running.ending, &self.running.ending))

@@ -1,4 +1,4 @@
-//! The loop as free functions, for those who hold their own conversation.
+//! The agent loop as free functions, for callers that own the conversation.
 
 use std::sync::Arc;
 
@@ -13,26 +13,26 @@ use crate::live::{Identity, Run, RunLog};
 use crate::log::EventLog;
 use crate::run::{Start, drive};
 
-/// A conversation that its owner keeps between runs.
+/// A conversation owned by the caller.
 #[derive(Debug, Clone)]
 pub struct AgentContext {
-    /// The messages so far. A run adds its own, also when its future is dropped.
+    /// The messages so far. A run appends its own, also when its future is dropped.
     pub history: History,
-    /// What lies over them: what the model sees otherwise since the window was made shorter.
+    /// The cuts made by compactions: what the model sees in another form.
     pub cuts: Vec<WindowCut>,
-    /// Who speaks.
+    /// The agent.
     pub agent_id: AgentId,
     /// The id of the next run; derived from the session and the configuration if absent.
     pub run_id: Option<RunId>,
     /// The id of the last run.
     pub last_run_id: Option<RunId>,
-    /// The run that the next one belongs to; for a continued run the last one, if absent.
+    /// The parent of the next run. If absent, a continued run uses the last run.
     pub parent_run_id: Option<RunId>,
-    /// How the next run relates to its parent; absent for a run of its own.
+    /// How the next run relates to its parent; absent for an independent run.
     pub continuation: Option<ContinuationKind>,
-    /// How many runs there were.
+    /// The number of runs so far.
     pub runs: usize,
-    /// Kept in `agent.start`, for the app's own use.
+    /// Metadata of the app, stored in `agent.start`.
     pub metadata: Option<Arc<Value>>,
 }
 
@@ -53,7 +53,7 @@ impl AgentContext {
     }
 }
 
-/// Runs with new prompts. Needs a tokio runtime with its timer.
+/// Runs with new prompts. Requires a tokio runtime with a timer.
 pub async fn agent_loop(
     prompts: Vec<AgentMessage>,
     context: &mut AgentContext,
@@ -62,11 +62,11 @@ pub async fn agent_loop(
     cancel: &CancellationToken,
 ) -> Arc<AgentOutput> {
     context.continuation = None;
-    Lent::new(context, config, log, cancel).drive(Start::Prompt(prompts)).await
+    BorrowedRun::new(context, config, log, cancel).drive(Start::Prompt(prompts)).await
 }
 
-/// Runs from the conversation as it stands, which must not end with the model's own answer. `context.continuation` says how
-/// the run relates to the one before it.
+/// Continues the conversation, which must not end with the model's answer. `context.continuation` says how the run
+/// relates to the one before it.
 pub async fn agent_loop_continue(
     context: &mut AgentContext,
     config: &Arc<RunConfig>,
@@ -77,16 +77,16 @@ pub async fn agent_loop_continue(
     if context.parent_run_id.is_none() {
         context.parent_run_id = context.last_run_id.clone();
     }
-    Lent::new(context, config, log, cancel).drive(Start::Continue).await
+    BorrowedRun::new(context, config, log, cancel).drive(Start::Continue).await
 }
 
-/// A run on a borrowed conversation, which gets its messages back however the run ends.
-struct Lent<'a> {
+/// A run on a borrowed conversation. The messages are written back however the run ends.
+struct BorrowedRun<'a> {
     context: &'a mut AgentContext,
     run: Run,
 }
 
-impl<'a> Lent<'a> {
+impl<'a> BorrowedRun<'a> {
     fn new(
         context: &'a mut AgentContext,
         config: &Arc<RunConfig>,
@@ -105,10 +105,10 @@ impl<'a> Lent<'a> {
             continuation: context.continuation.take(),
             run_index,
             metadata: context.metadata.clone(),
-            settings: Some(Arc::new(config.obeyed())),
+            settings: Some(Arc::new(config.recorded_settings())),
         };
         let cuts = std::mem::take(&mut context.cuts);
-        let conversation = Conversation::mended(&context.history, cuts, config.clock.now());
+        let conversation = Conversation::repaired(&context.history, cuts, config.clock.now());
         let call_ids = CallIds::from(conversation.history());
         let run_log = RunLog { log: log.clone(), run_id, queue: None };
         let mut run = Run::new(Arc::clone(config), identity, run_log, conversation, cancel);
@@ -121,7 +121,7 @@ impl<'a> Lent<'a> {
     }
 }
 
-impl Drop for Lent<'_> {
+impl Drop for BorrowedRun<'_> {
     fn drop(&mut self) {
         self.run.close();
         self.context.history = self.run.history().clone();

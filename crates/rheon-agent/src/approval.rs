@@ -1,4 +1,4 @@
-//! Asking: a question becomes an event, waits for its answer, and is closed by another event.
+//! Approvals: emits a request, waits for the answer and emits the decision.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::halt::Halt;
 use crate::hooks::Hooks;
 use crate::live::Run;
 
-/// What a call and what is shown of it have in common with nothing else.
+/// A digest of a call and what the user sees of it.
 pub(crate) fn digest(call: &ToolCall, subject: &Subject) -> String {
     let mut hasher = blake3::Hasher::new();
-    // A value that cannot be written has no digest that anything could equal.
+    // A value that cannot be serialized has a digest that nothing matches.
     let parts = serde_json::to_writer(&mut hasher, &(&call.name, &call.arguments, subject));
     match parts {
         Ok(()) => hasher.finalize().to_hex().to_string(),
@@ -23,46 +23,46 @@ pub(crate) fn digest(call: &ToolCall, subject: &Subject) -> String {
     }
 }
 
-/// Whether a call is still what somebody said yes to.
-pub(crate) fn is_what_was_shown(call: &ToolCall, shown: &ApprovalRequest) -> bool {
-    digest(call, &shown.subject) == shown.digest
+/// Whether a call is still the one that was approved.
+pub(crate) fn matches_approval(call: &ToolCall, approved: &ApprovalRequest) -> bool {
+    digest(call, &approved.subject) == approved.digest
 }
 
-/// An answer to `request`, if it is one: who answers something else has not answered this.
+/// Returns `response`, or a denial if it answers a different request.
 pub(crate) fn fitting(request: &ApprovalRequest, response: PermissionResponse) -> PermissionResponse {
     match &response.digest {
-        Some(digest) if *digest != request.digest => PermissionResponse::denied(
-            "permission denied: the answer was given to something else than was asked",
-        ),
+        Some(digest) if *digest != request.digest => {
+            PermissionResponse::denied("permission denied: the answer belongs to a different request")
+        }
         Some(_) | None => response,
     }
 }
 
-/// A question about a call of the turn that waits for its answer.
-pub(crate) struct Asked {
+/// An approval request that waits for its answer.
+pub(crate) struct PendingApproval {
     pub(crate) slot: usize,
     call: ToolCall,
     pub(crate) request: Arc<ApprovalRequest>,
     question: Option<Question>,
 }
 
-/// Shows a question about the call in `slot`.
-pub(crate) fn ask(run: &mut Run, slot: usize, call: ToolCall, request: ApprovalRequest) -> Asked {
-    // The question is open before it is seen, so that an answer cannot come too early.
+/// Requests approval for the call in `slot`.
+pub(crate) fn ask(run: &mut Run, slot: usize, call: ToolCall, request: ApprovalRequest) -> PendingApproval {
+    // Open the question before emitting the event, so that an answer cannot come too early.
     let question = run.config.control.ask(request.id.clone());
     let request = Arc::new(request);
     run.turn().questions.push(request.id.clone());
     run.emit(AgentEvent::Approval(ApprovalEvent::Required { request: Arc::clone(&request) }));
-    Asked { slot, call, request, question }
+    PendingApproval { slot, call, request, question }
 }
 
-/// Waits for the answer of whoever gives one first, a hook or a person.
-pub(crate) async fn answer(run: &mut Run, asked: Asked) -> Result<PermissionResponse, Halt> {
-    let Asked { call, request, question, .. } = asked;
+/// Waits for the first answer, from a hook or a person.
+pub(crate) async fn answer(run: &mut Run, asked: PendingApproval) -> Result<PermissionResponse, Halt> {
+    let PendingApproval { call, request, question, .. } = asked;
     let hooks = Hooks(&run.config.hooks);
     let (response, by) = run.stop.or(first_answer(hooks, &call, &request, question)).await?;
     let mut response = fitting(&request, response);
-    // Only a yes has anything to run, and what was asked about is no change.
+    // Only an approval can change arguments, and identical arguments are not a change.
     let is_changed = |arguments: &Arc<Value>| {
         response.decision == PermissionDecision::Allow && *arguments != call.arguments
     };
@@ -78,36 +78,36 @@ async fn first_answer(
     request: &ApprovalRequest,
     question: Option<Question>,
 ) -> (PermissionResponse, Responder) {
-    let nobody = || (nobody_there(request), Responder::Nobody);
+    let denied = || (non_interactive_denial(request), Responder::NonInteractive);
     let by_user = async {
         match question {
             Some(mut question) => question.answer().await,
             None => None,
         }
     };
-    let said = |response| (response, Responder::User);
+    let by_person = |response| (response, Responder::User);
     if hooks.0.is_empty() {
-        return by_user.await.map_or_else(nobody, said);
+        return by_user.await.map_or_else(denied, by_person);
     }
     let by_hook = std::pin::pin!(hooks.answer_approval(call, request));
     match select(by_hook, std::pin::pin!(by_user)).await {
         Either::Left((Some(response), _)) => (response, Responder::Hook),
-        Either::Left((None, by_user)) => by_user.await.map_or_else(nobody, said),
-        Either::Right((Some(response), _)) => said(response),
-        // Nobody is there, but a hook may still know.
+        Either::Left((None, by_user)) => by_user.await.map_or_else(denied, by_person),
+        Either::Right((Some(response), _)) => by_person(response),
+        // No user can answer, but a hook still may.
         Either::Right((None, by_hook)) => {
-            by_hook.await.map_or_else(nobody, |response| (response, Responder::Hook))
+            by_hook.await.map_or_else(denied, |response| (response, Responder::Hook))
         }
     }
 }
 
-/// Emits `approval.resolved` and closes the question.
+/// Emits `approval.resolved` and closes the request.
 fn resolve(run: &mut Run, id: &ApprovalId, response: &PermissionResponse, by: Responder) {
     run.turn().questions.retain(|open| open != id);
     run.emit(resolved(id, response, by));
 }
 
-/// The event that closes a question.
+/// The event that closes a request.
 pub(crate) fn resolved(id: &ApprovalId, response: &PermissionResponse, by: Responder) -> AgentEvent {
     let PermissionResponse { decision, scope, arguments, .. } = response;
     AgentEvent::Approval(ApprovalEvent::Resolved {
@@ -119,22 +119,22 @@ pub(crate) fn resolved(id: &ApprovalId, response: &PermissionResponse, by: Respo
     })
 }
 
-/// Closes the questions of a turn that ends before they are answered.
+/// Closes the open requests of a turn that ends early.
 pub(crate) fn withdraw_questions(run: &mut Run) {
     for id in std::mem::take(&mut run.turn().questions) {
         run.emit(resolved(&id, &withdrawn(), Responder::Cancelled));
     }
 }
 
-/// The answer to a question that nobody needs answered any more.
+/// The answer to a request that is no longer needed.
 pub(crate) fn withdrawn() -> PermissionResponse {
-    PermissionResponse::denied("the run was stopped before an answer came")
+    PermissionResponse::denied("the run stopped before the request was answered")
 }
 
-/// The answer where nobody can be asked.
-pub(crate) fn nobody_there(request: &ApprovalRequest) -> PermissionResponse {
+/// The answer in a non-interactive run.
+pub(crate) fn non_interactive_denial(request: &ApprovalRequest) -> PermissionResponse {
     PermissionResponse::denied(format!(
-        "permission denied: {} needs approval ({}) and nobody is there to give it",
+        "permission denied: {} needs approval ({}), but this run is non-interactive",
         request.tool_name, request.reason
     ))
 }

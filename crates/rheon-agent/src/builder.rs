@@ -1,4 +1,4 @@
-//! `AgentBuilder`: an agent, one word at a time.
+//! `AgentBuilder`: builds an agent step by step.
 
 use std::future::Future;
 use std::num::NonZeroUsize;
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::agent::{Agent, Origin, Parts};
 use crate::closure_hook::OnApproval;
-use crate::config::{ContextParts, ExecutionLimits, RunConfig, Settings, ToolExecution};
+use crate::config::{ContextParts, ExecutionLimits, RunConfig, RunOptions, ToolExecution};
 use crate::context::{CheckSettings, CompactionStrategy, WindowSettings};
 use crate::control::{Control, QueueMode};
 use crate::error::{BROADCAST_EVENTS_MAX, BuildError};
@@ -32,7 +32,7 @@ pub struct AgentBuilder {
     hooks: Vec<Arc<dyn Hook>>,
     filters: Vec<Arc<dyn InputFilter>>,
     observers: Observers,
-    settings: Settings,
+    settings: RunOptions,
     session: SessionParts,
     inputs: Inputs,
     modes: (QueueMode, QueueMode),
@@ -63,7 +63,7 @@ struct Inputs {
 }
 
 impl Agent {
-    /// Begins a new agent.
+    /// Starts building an agent.
     pub fn builder() -> AgentBuilder {
         AgentBuilder::default()
     }
@@ -82,13 +82,13 @@ impl AgentBuilder {
         self
     }
 
-    /// What the model is told before everything else.
+    /// The system prompt.
     pub fn system_prompt(mut self, prompt: impl Into<SystemPrompt>) -> Self {
         self.settings.request.system_prompt = prompt.into();
         self
     }
 
-    /// Adds a section behind the system prompt, whether that is given before or after it. It stays the same in every request.
+    /// Appends a section to the system prompt, regardless of the order of calls. It is the same in every request.
     pub fn system_section(mut self, text: impl Into<Arc<str>>) -> Self {
         self.inputs.sections.push(SystemSection { text: text.into(), stable: true });
         self
@@ -121,7 +121,7 @@ impl AgentBuilder {
         self
     }
 
-    /// Answers approval requests by `answer`; whoever reads the stream of a run may still be faster.
+    /// Answers approval requests with `answer`, unless the reader of the run's stream answers first.
     pub fn on_approval<F, A>(self, answer: F) -> Self
     where
         F: Fn(ApprovalRequest) -> A + Send + Sync + 'static,
@@ -148,14 +148,14 @@ impl AgentBuilder {
         self
     }
 
-    /// Calls `callback` for every event of every run and for facts of the session; it may keep the event without copying it. It
-    /// must return soon and must not panic.
+    /// Calls `callback` for every event of every run and for session facts. It can store the event without copying it.
+    /// It must return quickly and must not panic.
     pub fn on_shared_event(mut self, callback: impl Fn(&Arc<Event>) + Send + Sync + 'static) -> Self {
         self.observers = self.observers.on_shared_event(callback);
         self
     }
 
-    /// Lets any number of subscribers watch, each up to `capacity` events behind.
+    /// Enables any number of subscribers, each up to `capacity` events behind.
     pub fn enable_broadcast(mut self, capacity: usize) -> Self {
         self.broadcast_capacity = Some(capacity);
         self
@@ -179,13 +179,13 @@ impl AgentBuilder {
         self
     }
 
-    /// The form that answers must have, as a JSON Schema. The crate `rheon` takes it from a type: `output_schema::<T>()`.
+    /// The JSON Schema that answers must match. The crate `rheon` derives it from a type: `output_schema::<T>()`.
     pub fn json_schema(mut self, schema: OutputSchema) -> Self {
         self.settings.request.output_schema = Some(Arc::new(schema));
         self
     }
 
-    /// Which parts of the prompt the service should keep for the next request.
+    /// Which parts of the prompt the service should cache.
     pub fn cache(mut self, cache: CacheConfig) -> Self {
         self.settings.request.cache = cache;
         self
@@ -203,7 +203,7 @@ impl AgentBuilder {
         self
     }
 
-    /// When a failed model call is tried again.
+    /// When to retry failed model calls.
     pub fn retry(mut self, retry: RetryConfig) -> Self {
         self.settings.retry = retry;
         self
@@ -227,13 +227,13 @@ impl AgentBuilder {
         self
     }
 
-    /// All plain settings at once; later calls change single ones.
-    pub fn settings(mut self, settings: Settings) -> Self {
+    /// Sets all options at once; later calls override single ones.
+    pub fn settings(mut self, settings: RunOptions) -> Self {
         self.settings = settings;
         self
     }
 
-    /// How the two queues hand out their messages.
+    /// How the steering and follow-up queues deliver their messages.
     pub fn queue_modes(mut self, steering: QueueMode, follow_ups: QueueMode) -> Self {
         self.modes = (steering, follow_ups);
         self
@@ -245,13 +245,13 @@ impl AgentBuilder {
         self
     }
 
-    /// The session to speak in; a new one without this.
+    /// The session id; a new one by default.
     pub fn session(mut self, session_id: impl Into<SessionId>) -> Self {
         self.session.session_id = Some(session_id.into());
         self
     }
 
-    /// The agent's own id; a new one without this.
+    /// The agent id; a new one by default.
     pub fn agent_id(mut self, agent_id: impl Into<AgentId>) -> Self {
         self.session.agent_id = Some(agent_id.into());
         self
@@ -263,32 +263,32 @@ impl AgentBuilder {
         self
     }
 
-    /// The run that the agent works for: its runs name it as their parent, and their first turn is caused by a sub-agent.
+    /// The parent run: the agent's runs name it as their parent, and their first turn is triggered by a sub-agent.
     pub fn parent_run(mut self, run_id: impl Into<RunId>) -> Self {
         self.session.parent_run_id = Some(run_id.into());
         self.settings.first_turn_trigger = TurnTrigger::SubAgent;
         self
     }
 
-    /// Kept in the `agent.start` of every run, for the app's own use.
+    /// Metadata of the app, stored in the `agent.start` of every run.
     pub fn metadata(mut self, metadata: impl Into<Arc<Value>>) -> Self {
         self.session.metadata = Some(metadata.into());
         self
     }
 
-    /// The conversation to go on with.
+    /// The conversation to continue.
     pub fn history(mut self, history: History) -> Self {
         self.session.history = history;
         self
     }
 
-    /// What lies over the conversation to go on with: what the model sees otherwise.
+    /// The cuts of the conversation to continue: what the model sees in another form.
     pub fn cuts(mut self, cuts: Vec<WindowCut>) -> Self {
         self.session.cuts = cuts;
         self
     }
 
-    /// Where in its log the session goes on; at its beginning without this.
+    /// Where the session continues in its log; at the beginning by default.
     pub fn position(mut self, position: LogPosition) -> Self {
         self.session.position = position;
         self
@@ -312,19 +312,19 @@ impl AgentBuilder {
         self
     }
 
-    /// How the window is made shorter.
+    /// How the context window is compacted.
     pub fn compaction(mut self, strategy: impl CompactionStrategy + 'static) -> Self {
         self.inputs.context.strategy = Arc::new(strategy);
         self
     }
 
-    /// How full the model's window may be.
+    /// When the context window is compacted.
     pub fn window(mut self, window: WindowSettings) -> Self {
         self.settings.window = window;
         self
     }
 
-    /// What an answer has to be before a run is over.
+    /// The checks an answer must pass before the run ends.
     pub fn checks(mut self, checks: CheckSettings) -> Self {
         self.settings.checks = checks;
         self
@@ -336,7 +336,7 @@ impl AgentBuilder {
         self
     }
 
-    /// The agent.
+    /// Builds the agent.
     pub fn build(self) -> Result<Agent, BuildError> {
         let mut settings = self.settings;
         if let Some(size) = self.batch_size {

@@ -1,29 +1,29 @@
-//! `CallIds`: the ids of a conversation's tool calls, kept unique. Services send ids that are empty or repeat; results
-//! could not be told apart by them.
+//! `CallIds`: keeps the tool call ids of a conversation unique. Services send empty or repeated ids, which would make
+//! results ambiguous.
 
 use std::collections::BTreeMap;
 
 use rheon_types::{History, ToolCallId};
 use serde::{Deserialize, Serialize};
 
-/// The ids in use, each with how often it was wanted.
+/// The ids in use, each with how often it was requested.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CallIds {
-    wanted: BTreeMap<ToolCallId, u32>,
+    requests: BTreeMap<ToolCallId, u32>,
 }
 
 impl CallIds {
-    /// `id` if it is free, else one made of it that is.
+    /// Returns `id` if it is free, otherwise a unique variant of it.
     pub(crate) fn take(&mut self, id: ToolCallId) -> ToolCallId {
-        let mut n = *self.wanted.entry(id.clone()).and_modify(|n| *n += 1).or_insert(1);
+        let mut n = *self.requests.entry(id.clone()).and_modify(|n| *n += 1).or_insert(1);
         if n == 1 {
             return id;
         }
         loop {
             let other = ToolCallId::from(format!("{id}_{n}"));
-            if !self.wanted.contains_key(&other) {
-                self.wanted.insert(other.clone(), 1);
-                self.wanted.insert(id, n);
+            if !self.requests.contains_key(&other) {
+                self.requests.insert(other.clone(), 1);
+                self.requests.insert(id, n);
                 return other;
             }
             n += 1;
@@ -32,7 +32,7 @@ impl CallIds {
 
     /// Frees an id whose call was never made.
     pub(crate) fn release(&mut self, id: &ToolCallId) {
-        self.wanted.remove(id);
+        self.requests.remove(id);
     }
 }
 
@@ -40,6 +40,6 @@ impl From<&History> for CallIds {
     fn from(history: &History) -> Self {
         let answers = history.iter().filter_map(|message| message.as_assistant());
         let ids = answers.flat_map(|answer| answer.tool_calls()).map(|call| (call.id.clone(), 1));
-        Self { wanted: ids.collect() }
+        Self { requests: ids.collect() }
     }
 }

@@ -1,18 +1,18 @@
-//! What the loop does with time besides asking for it.
+//! Time helpers.
 
 use std::time::Duration;
 
-use rheon_types::{Clock, Pauses};
+use rheon_types::{Clock, WaitMode};
 
 /// Whole milliseconds.
 pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Waits, if waiting takes time by this clock.
+/// Waits, unless the clock skips pauses.
 pub(crate) async fn pause(clock: &dyn Clock, duration: Duration) {
-    match clock.pauses() {
-        Pauses::Kept => tokio::time::sleep(duration).await,
-        Pauses::Skipped => {}
+    match clock.wait_mode() {
+        WaitMode::Wait => tokio::time::sleep(duration).await,
+        WaitMode::Skip => {}
     }
 }

@@ -1,5 +1,5 @@
-//! The one way out of a run: closes whatever is open, in order, and ends with `agent.end`. Never waits, so that it also
-//! serves a run that is dropped.
+//! Ends a run: closes everything that is open, in order, and emits `agent.end`. Never waits, so that it also works for
+//! a run that is dropped.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::approval;
 use crate::live::Run;
 use crate::step::{call, execute, intake, settle};
 
-/// Ends the turn that is under way, if one is: its answer, its model call, its tool calls, itself. Returns its usage.
+/// Ends the current turn, if any: its answer, model call and tool calls. Returns its usage.
 pub(crate) fn close_turn(run: &mut Run, end: &RunEnd) -> Option<Usage> {
     let why = describe(end);
     if run.state.turn.as_ref()?.model_call.is_some() {
@@ -28,7 +28,7 @@ pub(crate) fn close_turn(run: &mut Run, end: &RunEnd) -> Option<Usage> {
 /// Ends the run.
 pub(crate) fn end_run(run: &mut Run, end: RunEnd) -> Arc<AgentOutput> {
     match &end {
-        // These say no to the prompt itself.
+        // The prompt itself was rejected.
         RunEnd::Rejected { .. } | RunEnd::Vetoed { .. } => {}
         RunEnd::Completed
         | RunEnd::Truncated
@@ -43,17 +43,17 @@ pub(crate) fn end_run(run: &mut Run, end: RunEnd) -> Arc<AgentOutput> {
         run.enter_now(|now| Message::note(note, now));
     }
     let output = Arc::new(output(run, end));
-    run.hand_over();
+    run.hand_off();
     run.ending.complete(|| run.emit(AgentEvent::Run(RunEvent::End { output: Arc::clone(&output) })));
     output
 }
 
-/// What a run says of the limit that ends it.
+/// The note about the limit that ended the run.
 fn limit_note(message: &str) -> String {
     format!("[Agent stopped: {message}]")
 }
 
-/// The limit of which [`limit_note`] speaks.
+/// The limit named in a [`limit_note`].
 pub(crate) fn limit_in_note(note: &AgentMessage) -> Option<String> {
     let Some(Message::User(user)) = note.as_llm() else { return None };
     let text = note.as_llm().filter(|_| user.author == Author::Runtime)?.text();
@@ -73,7 +73,7 @@ fn output(run: &Run, end: RunEnd) -> AgentOutput {
     }
 }
 
-/// What the model is told of a call that was open when the run ended.
+/// What the model reads about a call that was open when the run ended.
 pub(crate) fn not_completed(end: &RunEnd) -> String {
     format!("Not completed: {}.", describe(end))
 }
@@ -83,19 +83,19 @@ fn describe(end: &RunEnd) -> String {
         RunEnd::Completed | RunEnd::Truncated => "the run ended".into(),
         RunEnd::Limit { message, .. } | RunEnd::Vetoed { message, .. } => message.clone(),
         RunEnd::Rejected { rejection } => rejection.clone(),
-        RunEnd::Aborted => "the run was cancelled".into(),
+        RunEnd::Aborted => "the run was canceled".into(),
         RunEnd::Failed { failure } => failure.to_string(),
     }
 }
 
 impl Run {
-    /// Ends a run that has not ended: its future was dropped, or code inside it panicked.
+    /// Ends a run whose future was dropped or whose code panicked.
     pub(crate) fn close(&mut self) {
         if self.ending.has_begun() {
             return;
         }
         if std::thread::panicking() {
-            self.close_as_panicked("the panic's own message is on standard error");
+            self.close_as_panicked("see the panic message on standard error");
         } else {
             let end = RunEnd::Aborted;
             close_turn(self, &end);
@@ -107,7 +107,7 @@ impl Run {
     pub(crate) fn close_as_panicked(&mut self, message: &str) -> Arc<AgentOutput> {
         let end = RunEnd::Failed { failure: RunFailure::Panic { message: message.into() } };
         if self.ending.has_begun() {
-            // The last event is out; only the caller can still be told.
+            // The last event is already emitted, so only the caller sees the failure.
             return Arc::new(output(self, end));
         }
         close_turn(self, &end);

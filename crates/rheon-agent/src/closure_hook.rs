@@ -16,7 +16,7 @@ type BeforeToolUpdateFn = Box<dyn Fn(&str, &str, &str) -> bool + Send + Sync>;
 type AfterToolUpdateFn = Box<dyn Fn(&str, &str, &str) + Send + Sync>;
 type OnErrorFn = Box<dyn Fn(&str) + Send + Sync>;
 
-/// A hook made of closures, one for each point that matters. Those that return `bool` veto with `false`.
+/// A hook made of closures, one per hook point. Closures that return `bool` veto with `false`.
 #[derive(Default)]
 pub struct ClosureHook {
     before_run: Option<BeforeRunFn>,
@@ -31,7 +31,7 @@ pub struct ClosureHook {
 }
 
 impl ClosureHook {
-    /// A hook that does nothing yet.
+    /// A hook without closures.
     pub fn new() -> Self {
         Self::default()
     }
@@ -142,7 +142,7 @@ impl Hook for ClosureHook {
     }
 }
 
-/// Answers every approval request by a callback, as a hook.
+/// A hook that answers every approval request with a callback.
 pub(crate) struct OnApproval<F>(pub(crate) F);
 
 impl<F, A> Hook for OnApproval<F>

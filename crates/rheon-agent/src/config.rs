@@ -1,4 +1,4 @@
-//! What a run is configured with: the seams it uses and the settings it obeys.
+//! The configuration of a run: the services it uses and its options.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use rheon_types::{
 };
 
 use crate::clock::millis;
-use crate::context::{CheckSettings, Compaction, CompactionStrategy, Tiers, WindowSettings};
+use crate::context::{CheckSettings, Compaction, CompactionStrategy, TieredCompaction, WindowSettings};
 use crate::control::Control;
 use crate::retry::RetryConfig;
 use crate::system::{SystemClock, SystemRandom};
@@ -25,36 +25,36 @@ pub struct RunConfig {
     pub provider: Arc<dyn Provider>,
     /// Decides which tool calls may run.
     pub gate: Arc<dyn Gate>,
-    /// Asked and told at fixed points, in this order.
+    /// The hooks, in order.
     pub hooks: Vec<Arc<dyn Hook>>,
-    /// Look at user messages before the model does, in this order.
+    /// The input filters, in order.
     pub filters: Vec<Arc<dyn InputFilter>>,
-    /// What the model may call in every turn.
+    /// The tools offered in every turn.
     pub tools: Toolbox,
-    /// The queues and questions through which others reach the run.
+    /// The message queues and open approval requests.
     pub control: Control,
     /// The time.
     pub clock: Arc<dyn Clock>,
-    /// The dice.
+    /// The random numbers.
     pub random: Arc<dyn Random>,
     /// Names this configuration in run ids; derived from provider, model and thinking if absent.
     pub config_id: Option<Arc<str>>,
-    /// What shapes what the model sees besides the conversation.
+    /// What the model sees besides the conversation.
     pub context: ContextParts,
-    /// What may be spent, with others that draw on it; without one only the limits count.
+    /// The budget, possibly shared with other agents; without one only the limits apply.
     pub budget: Option<Arc<dyn Budget>>,
-    /// Everything that is a plain value.
-    pub settings: Settings,
+    /// All plain options.
+    pub settings: RunOptions,
 }
 
-/// What shapes what the model sees besides the conversation.
+/// What the model sees besides the conversation.
 #[derive(Clone)]
 pub struct ContextParts {
-    /// Asked before each call what to say at its end, in this order.
+    /// Add text to the end of each request, in order.
     pub reminders: Vec<Arc<dyn Reminder>>,
-    /// Makes the window shorter when it is nearly full.
+    /// Compacts the context window when it is nearly full.
     pub strategy: Arc<dyn CompactionStrategy>,
-    /// Where tools come from that may change between turns; they are offered behind [`RunConfig::tools`].
+    /// Sources of tools that can change between turns. Their tools are offered after [`RunConfig::tools`].
     pub tool_sources: ToolSources,
 }
 
@@ -62,14 +62,14 @@ impl Default for ContextParts {
     fn default() -> Self {
         Self {
             reminders: Vec::new(),
-            strategy: Arc::new(Tiers::default()),
+            strategy: Arc::new(TieredCompaction::default()),
             tool_sources: ToolSources::default(),
         }
     }
 }
 
 impl RunConfig {
-    /// A run against `provider` with nothing added: no tools, no hooks, the system's clock and dice, default settings.
+    /// A configuration for `provider` with defaults: no tools, no hooks, the system's clock and random numbers.
     pub fn new(provider: Arc<dyn Provider>) -> Self {
         Self {
             provider,
@@ -83,13 +83,14 @@ impl RunConfig {
             config_id: None,
             context: ContextParts::default(),
             budget: None,
-            settings: Settings::default(),
+            settings: RunOptions::default(),
         }
     }
 
-    /// What of it a log has to say so that the run can be played again.
-    pub(crate) fn obeyed(&self) -> RunSettings {
-        let Settings { request, limits, retry, tool_execution, tool_calls_max, checks, .. } = &self.settings;
+    /// The settings that the log needs to replay the run.
+    pub(crate) fn recorded_settings(&self) -> RunSettings {
+        let RunOptions { request, limits, retry, tool_execution, tool_calls_max, checks, .. } =
+            &self.settings;
         RunSettings {
             turns_max: limits.turns_max,
             tokens_max: limits.tokens_max,
@@ -101,13 +102,13 @@ impl RunConfig {
             nudges_max: checks.nudges_max,
             repairs_max: checks.repairs_max,
             output_schema: request.output_schema.as_ref().map(|output| Arc::new(output.schema.clone())),
-            window: Some(self.window_obeyed()),
+            window: Some(self.window_settings()),
         }
     }
 
-    /// How full the window may be.
-    fn window_obeyed(&self) -> RunWindow {
-        let Settings { model, request, window, .. } = &self.settings;
+    /// The context window settings.
+    fn window_settings(&self) -> RunWindow {
+        let RunOptions { model, request, window, .. } = &self.settings;
         let known = self.provider.describe(model);
         let known = known.as_deref();
         RunWindow {
@@ -137,35 +138,35 @@ impl RunConfig {
     }
 }
 
-/// The plain values a run obeys.
+/// The plain options of a run.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct RunOptions {
     /// The model, as the provider names it.
     pub model: Arc<str>,
-    /// What every request of the run says besides the conversation.
+    /// The parts of every request besides the conversation.
     pub request: RequestSettings,
-    /// When to stop a run.
+    /// The limits of a run.
     pub limits: ExecutionLimits,
     /// When to try a failed model call again.
     pub retry: RetryConfig,
     /// How the tools of one turn run.
     pub tool_execution: ToolExecution,
-    /// The longest the tools that run together may take, besides the limit of the whole run. They are then told to stop,
-    /// and answered for if they do not.
+    /// The time limit for tools that run in parallel, in addition to the limit of the whole run. After it they are
+    /// canceled, and tools that do not stop get an error result.
     pub tool_timeout: Option<Duration>,
-    /// The most tool calls of one turn that are run; those above are answered with an error.
+    /// The maximum number of tool calls per turn; calls above it get an error.
     pub tool_calls_max: usize,
-    /// How long a cancelled tool or hook may take to clean up before it is dropped.
+    /// How long a canceled tool or hook may clean up before it is dropped.
     pub cancel_grace: Duration,
-    /// What the first turn of a run with a prompt is caused by.
+    /// The trigger of the first turn of a run with a prompt.
     pub first_turn_trigger: TurnTrigger,
-    /// How full the model's window may be.
+    /// When the context window is compacted.
     pub window: WindowSettings,
-    /// What an answer has to be before the run is over.
+    /// The checks an answer must pass before the run ends.
     pub checks: CheckSettings,
 }
 
-impl Default for Settings {
+impl Default for RunOptions {
     fn default() -> Self {
         Self {
             model: "".into(),
@@ -183,35 +184,35 @@ impl Default for Settings {
     }
 }
 
-/// What every request of a run says besides the conversation.
+/// The parts of every request besides the conversation.
 #[derive(Debug, Clone, Default)]
 pub struct RequestSettings {
     /// The system prompt.
     pub system_prompt: SystemPrompt,
     /// How much the model should think.
     pub thinking: ThinkingLevel,
-    /// The most tokens one answer may have.
+    /// The maximum number of answer tokens.
     pub tokens_max: Option<u32>,
     /// The sampling temperature.
     pub temperature: Option<f32>,
-    /// The form that answers must have; free text if absent.
+    /// The schema that answers must match; free text if `None`.
     pub output_schema: Option<Arc<OutputSchema>>,
-    /// Which parts of the prompt the service should keep for the next request.
+    /// Which parts of the prompt the service should cache.
     pub cache: CacheConfig,
 }
 
 /// Hard caps on one run.
 ///
-/// They and a [`Budget`] look at the same figures: tokens of prompts and answers, failed tries and summaries included, as
-/// reported, or estimated where nothing is. The limits of a run are looked at between its turns, so the last turn may pass
-/// them; a budget is a wall. [`Caps::from`] makes a budget of limits.
+/// Limits and a [`Budget`] count the same: prompt and answer tokens, including failed attempts and summaries, as
+/// reported by the service or estimated. The limits are checked between turns, so the last turn may exceed them; a
+/// budget is a hard limit. [`Caps::from`] turns limits into a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExecutionLimits {
-    /// The most turns.
+    /// The maximum number of turns.
     pub turns_max: Option<u32>,
-    /// The most tokens of all turns together, of prompts and answers.
+    /// The maximum number of prompt and answer tokens over all turns.
     pub tokens_max: Option<u64>,
-    /// The longest a run may take.
+    /// The time limit of a run.
     pub duration_max: Option<Duration>,
 }
 
@@ -233,29 +234,29 @@ impl ExecutionLimits {
 }
 
 impl From<ExecutionLimits> for Caps {
-    /// The same caps on tokens and time, for a whole tree of agents. Turns are no part of a budget.
+    /// The same caps on tokens and time, for a whole tree of agents. A budget does not limit turns.
     fn from(limits: ExecutionLimits) -> Self {
         Self { tokens: limits.tokens_max, cost: None, wall: limits.duration_max }
     }
 }
 
-/// How the tools of one turn run. Results always go to the model in the order of its calls.
+/// How the tools of one turn run. The model receives results in the order of its calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ToolExecution {
-    /// All at once; more than 32 run in groups of 32, between which what the user says skips the rest.
+    /// All at once; more than 32 run in batches of 32. A user message between batches skips the rest.
     #[default]
     Parallel,
-    /// One after the other; what the user says in between skips the rest.
+    /// One after the other. A user message in between skips the rest.
     Sequential,
-    /// In groups of this size; what the user says in between skips the rest.
+    /// In batches of this size. A user message in between skips the rest.
     Batched(NonZeroUsize),
 }
 
-/// The most tools of one turn that run at the same time.
+/// The maximum number of tools that run in parallel.
 pub(crate) const PARALLEL_MAX: usize = 32;
 
 impl ToolExecution {
-    /// How many tools start together.
+    /// How many tools run in parallel.
     pub(crate) fn batch_size(self) -> usize {
         match self {
             Self::Parallel => PARALLEL_MAX,

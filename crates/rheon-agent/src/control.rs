@@ -1,4 +1,4 @@
-//! `Control`: how others reach a run while it is under way: queues of messages, and questions with their answers.
+//! `Control`: reaches a run in progress through message queues and approval requests.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::error::{ChildError, PermissionError};
 
-/// How a queue hands out its messages.
+/// How a queue delivers its messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum QueueMode {
     /// One message per turn.
@@ -19,7 +19,7 @@ pub enum QueueMode {
     All,
 }
 
-/// The queues and questions of one agent. Clones share them.
+/// The message queues and open approval requests of one agent. Clones share them.
 #[derive(Clone, Default)]
 pub struct Control {
     shared: Arc<Mutex<Shared>>,
@@ -30,7 +30,7 @@ struct Shared {
     steering: Queue,
     follow_ups: Queue,
     questions: HashMap<ApprovalId, oneshot::Sender<PermissionResponse>>,
-    answerers: usize,
+    approvers: usize,
     /// Children of tool calls that run.
     children: HashMap<SessionId, ChildInbox>,
 }
@@ -73,13 +73,13 @@ impl Control {
         self.lock().follow_ups.messages.push_back(message);
     }
 
-    /// How many messages wait: steering and follow-ups.
-    pub fn queued(&self) -> (usize, usize) {
+    /// The number of queued steering and follow-up messages.
+    pub fn queue_lengths(&self) -> (usize, usize) {
         let shared = self.lock();
         (shared.steering.messages.len(), shared.follow_ups.messages.len())
     }
 
-    /// Drops all messages that wait.
+    /// Clears both queues.
     pub fn clear(&self) {
         let mut shared = self.lock();
         shared.steering.messages.clear();
@@ -122,12 +122,12 @@ impl Control {
     }
 
     /// Declares that somebody is there to answer questions, for as long as the returned value lives.
-    pub fn answerer(&self) -> Answerer {
-        self.lock().answerers += 1;
-        Answerer { control: self.clone() }
+    pub fn attach_approver(&self) -> ApproverGuard {
+        self.lock().approvers += 1;
+        ApproverGuard { control: self.clone() }
     }
 
-    /// How many messages one turn takes from each queue: steering and follow-ups.
+    /// The number of steering and follow-up messages the next turn takes.
     pub(crate) fn due(&self) -> (usize, usize) {
         let shared = self.lock();
         (shared.steering.due(), shared.follow_ups.due())
@@ -141,25 +141,25 @@ impl Control {
         self.lock().follow_ups.messages.pop_front()
     }
 
-    /// Gives a message back that was taken and could not be said.
+    /// Returns a message that was taken but not used.
     pub(crate) fn return_steering(&self, message: AgentMessage) {
         self.lock().steering.messages.push_front(message);
     }
 
-    /// Gives a message back that was taken and could not be said.
+    /// Returns a message that was taken but not used.
     pub(crate) fn return_follow_up(&self, message: AgentMessage) {
         self.lock().follow_ups.messages.push_front(message);
     }
 
-    /// Lets whoever waits for the answer to a question know that nobody will give it.
+    /// Closes a request without an answer.
     pub(crate) fn withdraw(&self, id: &ApprovalId) {
         self.lock().questions.remove(id);
     }
 
-    /// Opens a question, if somebody is there to answer it.
+    /// Opens a request, if anyone can answer it.
     pub(crate) fn ask(&self, id: ApprovalId) -> Option<Question> {
         let mut shared = self.lock();
-        if shared.answerers == 0 {
+        if shared.approvers == 0 {
             return None;
         }
         let (sender, answer) = oneshot::channel();
@@ -172,12 +172,12 @@ impl Control {
     }
 }
 
-/// Somebody who answers approval requests. While none lives, whatever would ask is refused.
-pub struct Answerer {
+/// Declares that approval requests are answered. Without a live guard, calls that need approval are denied.
+pub struct ApproverGuard {
     control: Control,
 }
 
-impl Answerer {
+impl ApproverGuard {
     /// Answers an open request. The first answer counts; any later one is an error.
     pub fn respond(
         &self,
@@ -190,18 +190,18 @@ impl Answerer {
     }
 }
 
-impl Drop for Answerer {
+impl Drop for ApproverGuard {
     fn drop(&mut self) {
         let mut shared = self.control.lock();
-        shared.answerers = shared.answerers.saturating_sub(1);
-        if shared.answerers == 0 {
-            // Nobody is left: those who wait learn it by the closed channel.
+        shared.approvers = shared.approvers.saturating_sub(1);
+        if shared.approvers == 0 {
+            // No one is left to answer: closing the channels notifies the waiting calls.
             shared.questions.clear();
         }
     }
 }
 
-/// A question that waits for its answer; withdrawn when dropped.
+/// An open approval request, withdrawn when dropped.
 pub(crate) struct Question {
     id: ApprovalId,
     answer: oneshot::Receiver<PermissionResponse>,
@@ -209,7 +209,7 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// The answer; `None` if whoever could have given it is gone.
+    /// The answer; `None` if no one can give it any more.
     pub(crate) async fn answer(&mut self) -> Option<PermissionResponse> {
         (&mut self.answer).await.ok()
     }

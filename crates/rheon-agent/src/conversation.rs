@@ -1,39 +1,37 @@
-//! `Conversation`: the messages so far, and what of them the model sees.
+//! `Conversation`: the messages so far and the model's view of them.
 
 use std::sync::Arc;
 
 use rheon_types::{AgentMessage, History, Timestamp, WindowCut, window};
 use serde::{Deserialize, Serialize};
 
-use crate::context::mend_calls;
+use crate::context::repair_calls;
 
-/// The messages so far, whole, and what of them the model sees.
+/// All messages so far, and the model's view of them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Conversation {
-    /// The messages.
     history: History,
-    /// What lies over them.
     cuts: Vec<WindowCut>,
-    /// What the model sees; the messages themselves where nothing lies over them.
+    /// What the model sees; equal to `history` without cuts.
     window: History,
 }
 
 impl Conversation {
-    /// A conversation from outside over which cuts lie, mended where calls lack results. Cuts count messages, so they hold
-    /// only where nothing had to be mended; without them the window is whole, and becomes shorter when it has to.
-    pub(crate) fn mended(history: &History, cuts: Vec<WindowCut>, now: Timestamp) -> Self {
-        let mended = mend_calls(history, now);
-        let cuts = if mended.len() == history.len() { cuts } else { Vec::new() };
-        Self::new(mended, cuts)
+    /// An imported conversation with cuts, repaired if calls lack results. Cuts refer to message indices, so a repair
+    /// invalidates them; without cuts the window is complete and is compacted when needed.
+    pub(crate) fn repaired(history: &History, cuts: Vec<WindowCut>, now: Timestamp) -> Self {
+        let repaired = repair_calls(history, now);
+        let cuts = if repaired.len() == history.len() { cuts } else { Vec::new() };
+        Self::new(repaired, cuts)
     }
 
-    /// A conversation over which cuts lie.
+    /// A conversation with cuts.
     pub(crate) fn new(history: History, cuts: Vec<WindowCut>) -> Self {
         let window = window(&history, &cuts);
         Self { history, cuts, window }
     }
 
-    /// The messages, whole.
+    /// All messages.
     pub(crate) fn history(&self) -> &History {
         &self.history
     }
@@ -43,12 +41,10 @@ impl Conversation {
         &self.window
     }
 
-    /// What lies over the messages.
     pub(crate) fn cuts(&self) -> &[WindowCut] {
         &self.cuts
     }
 
-    /// Adds a message.
     pub(crate) fn push(&mut self, message: Arc<AgentMessage>) {
         if self.cuts.is_empty() {
             self.history.push(message);
@@ -59,12 +55,12 @@ impl Conversation {
         }
     }
 
-    /// Lays other cuts over the messages.
+    /// Replaces the cuts.
     pub(crate) fn cut(&mut self, cuts: Vec<WindowCut>) {
         *self = Self::new(std::mem::take(&mut self.history), cuts);
     }
 
-    /// The conversation as it was after its first `len` messages. Cuts that end later are forgotten.
+    /// The conversation after its first `len` messages. Cuts that end later are dropped.
     pub(crate) fn prefix(&self, len: usize) -> Self {
         let end = len as u64;
         let cuts = self.cuts.iter().filter(|cut| cut.to <= end).cloned().collect();

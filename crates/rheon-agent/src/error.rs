@@ -1,39 +1,41 @@
-//! What can go wrong between a caller and an agent.
+//! Errors of building and running an agent.
 
 use std::sync::Arc;
 
 use rheon_types::{AgentOutput, ApprovalId, RunFailure, SessionId};
 
-/// A run that could not begin, or that failed.
+/// A run that could not start or that failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum AgentError {
-    /// A run is under way.
-    #[error("the agent is running; wait for the run to end, or use steer() or follow_up() to speak to it")]
+    /// A run is in progress.
+    #[error(
+        "the agent is running; wait for the run to end, or call steer() or follow_up() to send it a message"
+    )]
     Busy,
-    /// There is nothing to say.
+    /// The prompt is empty.
     #[error("the prompt is empty")]
     EmptyPrompt,
-    /// Runs need tokio.
-    #[error("there is no tokio runtime on this thread; call the agent from within one")]
+    /// There is no tokio runtime.
+    #[error("no tokio runtime on this thread; call the agent from within one")]
     NoRuntime,
-    /// The run failed; what it did until then is in `output`.
+    /// The run failed. `output` contains what it did until then.
     #[error("{failure}")]
     Failed {
         /// Why.
         #[source]
         failure: RunFailure,
-        /// What the run left behind.
+        /// The output of the run.
         output: Arc<AgentOutput>,
     },
-    /// The run's task was ended from outside before it could finish (its runtime was shut down).
-    #[error("the run was ended from outside: {0}")]
+    /// The run's task was aborted before it finished, because its runtime shut down.
+    #[error("the run was aborted: {0}")]
     Lost(String),
     /// Saved messages could not be read.
-    #[error("the saved messages cannot be read: {0}")]
+    #[error("cannot read the saved messages: {0}")]
     UnreadableMessages(String),
 }
 
-/// The most events a broadcast channel may hold for its slowest subscriber.
+/// The maximum capacity of a broadcast channel.
 pub(crate) const BROADCAST_EVENTS_MAX: usize = 65_536;
 
 /// An agent that cannot be built.
@@ -42,10 +44,10 @@ pub enum BuildError {
     /// No model service was given.
     #[error("an agent needs a provider: call .provider(...) on the builder")]
     NoProvider,
-    /// A batch of no tools would never end.
+    /// The batch size is 0.
     #[error("a batch of tools needs a size of at least 1")]
     EmptyBatch,
-    /// A broadcast channel without room, or with more than memory should hold.
+    /// The broadcast capacity is out of range.
     #[error("enable_broadcast takes from 1 to {BROADCAST_EVENTS_MAX} events, not {0}")]
     BroadcastCapacity(usize),
     /// Events and instructions name a source, so that two of one name could not be told apart.
@@ -56,21 +58,21 @@ pub enum BuildError {
     Tools(#[from] ToolboxError),
 }
 
-/// Tools that do not fit together.
+/// Invalid tools.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ToolboxError {
-    /// Two tools of one name.
+    /// Two tools with the same name.
     #[error("two tools are named {0:?}")]
     Duplicate(String),
     /// A tool without a name.
     #[error("a tool has an empty name")]
     Unnamed,
-    /// A schema that is none.
+    /// An invalid schema.
     #[error("the schema of tool {name:?} is not a JSON Schema: {problem}")]
     InvalidSchema {
         /// Which tool.
         name: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
 }
@@ -94,7 +96,7 @@ pub enum ChildError {
 
 /// An answer to a question that is not open: answered already, withdrawn, or never asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no approval request {request_id} is open: it was answered already, withdrawn, or never asked")]
+#[error("approval request {request_id} is not open: it was already answered, withdrawn or never made")]
 pub struct PermissionError {
     /// The id that was answered.
     pub request_id: ApprovalId,

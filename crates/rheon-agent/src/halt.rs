@@ -1,4 +1,4 @@
-//! Why a run stops in the middle, and the token that makes it stop.
+//! Why a run stops early, and the signal that stops it.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,16 +10,16 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// A step that cannot go on.
+/// Why a step cannot continue.
 #[derive(Debug)]
 pub(crate) enum Halt {
-    /// Somebody cancelled the run.
+    /// The run was canceled.
     Cancelled,
     /// The run took too long.
     OutOfTime(Duration),
     /// The budget cannot pay for the next call.
     OutOfBudget(String),
-    /// A hook said no.
+    /// A hook vetoed it.
     Vetoed { point: HookPoint, message: String },
     /// Something failed.
     Failed(RunFailure),
@@ -37,22 +37,22 @@ impl From<Halt> for RunEnd {
     }
 }
 
-/// What is said of a run that took too long.
+/// The message for a run that took too long.
 pub(crate) fn out_of_time(limit: Duration) -> String {
     format!("the time limit of {} s was reached", limit.as_secs_f64())
 }
 
-/// The limit of which [`out_of_time`] speaks.
+/// The limit named in an [`out_of_time`] message.
 pub(crate) fn limit_in(message: &str) -> Option<Duration> {
     let seconds = message.strip_prefix("the time limit of ")?.strip_suffix(" s was reached")?;
     Duration::try_from_secs_f64(seconds.parse().ok()?).ok()
 }
 
-/// Fires when a run has to stop: cancelled by its caller, or out of time.
-pub(crate) struct Stop {
+/// Fires when a run has to stop: it was canceled or is out of time.
+pub(crate) struct StopSignal {
     token: CancellationToken,
     deadline: Option<Deadline>,
-    /// When patience with a run that has to stop ends: one grace for all that it still waits for.
+    /// The deadline for cleanup, shared by everything the run still waits for.
     patience: OnceLock<Instant>,
 }
 
@@ -62,7 +62,7 @@ struct Deadline {
     timer: Option<AbortHandle>,
 }
 
-impl Stop {
+impl StopSignal {
     /// Fires with `parent`, and once `limit` has passed.
     pub(crate) fn new(parent: &CancellationToken, limit: Option<Duration>) -> Self {
         let token = parent.child_token();
@@ -79,8 +79,12 @@ impl Stop {
         Self { token, deadline, patience: OnceLock::new() }
     }
 
-    /// Fires with `token`, and is out of time if `passed` is set by then. Nothing is measured.
-    pub(crate) fn told(token: CancellationToken, passed: Arc<AtomicBool>, limit: Option<Duration>) -> Self {
+    /// Fires with `token`, and counts as out of time if `passed` is set by then. For replays: it measures nothing.
+    pub(crate) fn scripted(
+        token: CancellationToken,
+        passed: Arc<AtomicBool>,
+        limit: Option<Duration>,
+    ) -> Self {
         let deadline = limit.map(|limit| Deadline { limit, passed, timer: None });
         Self { token, deadline, patience: OnceLock::new() }
     }
@@ -97,7 +101,7 @@ impl Stop {
         }
     }
 
-    /// Waits for `future`, or halts at once.
+    /// Waits for `future`, or stops immediately.
     pub(crate) async fn or<T>(&self, future: impl Future<Output = T>) -> Result<T, Halt> {
         tokio::select! {
             biased;
@@ -106,7 +110,7 @@ impl Stop {
         }
     }
 
-    /// Waits for `future`; once the run has to stop, for no longer than `grace` in all.
+    /// Waits for `future`; once the run has to stop, for at most `grace` in total.
     pub(crate) async fn or_grace<T>(&self, future: impl Future<Output = T>, grace: Duration) -> Option<T> {
         let late = async {
             self.token.cancelled().await;
@@ -120,8 +124,8 @@ impl Stop {
     }
 }
 
-/// A run that is over, however it ended, has nothing left to wait for: tasks its tools left behind are told.
-impl Drop for Stop {
+/// Cancels the token when the run ends, so that tasks left behind by its tools stop.
+impl Drop for StopSignal {
     fn drop(&mut self) {
         self.token.cancel();
         if let Some(timer) = self.deadline.as_ref().and_then(|deadline| deadline.timer.as_ref()) {

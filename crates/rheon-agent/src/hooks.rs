@@ -1,21 +1,21 @@
-//! The hooks of a run, asked and told in order.
+//! Calls the hooks of a run in order.
 
 use std::sync::Arc;
 
 use rheon_types::event::{ApprovalRequest, PermissionResponse};
 use rheon_types::{
-    AgentOutput, Amendment, Flow, History, Hook, Opinion, Permit, ToolCall, ToolError, ToolResult, Usage,
+    AgentOutput, Amendment, Flow, History, Hook, HookPermission, HookVerdict, ToolCall, ToolError,
+    ToolResult, Usage,
 };
 use serde_json::Value;
 
 use crate::live::RunLog;
 
-/// A hook that said something of a call.
-pub(crate) struct Spoke {
+/// A hook's decision on a call, for the log.
+pub(crate) struct HookStatement {
     pub(crate) hook: String,
-    /// What it refuses.
     pub(crate) veto: Option<String>,
-    /// What it put in place of the model's arguments.
+    /// Replacement arguments.
     pub(crate) arguments: Option<Arc<Value>>,
 }
 
@@ -59,7 +59,7 @@ impl Hooks<'_> {
     pub(crate) async fn before_tool(self, call: &ToolCall, log: &RunLog) -> Flow {
         for hook in self.0 {
             let flow = hook.before_tool(call).get().await;
-            tell(&**hook, log);
+            log_reports(&**hook, log);
             if flow != Flow::Continue {
                 return flow;
             }
@@ -67,26 +67,34 @@ impl Hooks<'_> {
         Flow::Continue
     }
 
-    /// What all say of a call: the strictest opinion, the last arguments, every word for the model. With it, who said
-    /// anything.
-    pub(crate) async fn permit_tool(self, call: &ToolCall, log: &RunLog) -> (Permit, Vec<Spoke>) {
-        let (mut joined, mut spoke) = (Permit::default(), Vec::new());
+    /// Combines the decisions of all hooks: the strictest verdict, the last arguments and all context. Also returns
+    /// which hooks made a decision.
+    pub(crate) async fn permit_tool(
+        self,
+        call: &ToolCall,
+        log: &RunLog,
+    ) -> (HookPermission, Vec<HookStatement>) {
+        let (mut joined, mut statements) = (HookPermission::default(), Vec::new());
         for hook in self.0 {
             let permit = hook.permit_tool(call).get().await;
-            tell(&**hook, log);
-            if permit == Permit::default() {
+            log_reports(&**hook, log);
+            if permit == HookPermission::default() {
                 continue;
             }
-            let veto = match &permit.opinion {
-                Some(Opinion::Deny(reason)) => Some(reason.clone()),
-                Some(Opinion::Allow | Opinion::Ask(_)) | None => None,
+            let veto = match &permit.verdict {
+                Some(HookVerdict::Deny(reason)) => Some(reason.clone()),
+                Some(HookVerdict::Allow | HookVerdict::Ask(_)) | None => None,
             };
-            spoke.push(Spoke { hook: hook.name().to_owned(), veto, arguments: permit.arguments.clone() });
-            joined.opinion = joined.opinion.max(permit.opinion);
+            statements.push(HookStatement {
+                hook: hook.name().to_owned(),
+                veto,
+                arguments: permit.arguments.clone(),
+            });
+            joined.verdict = joined.verdict.max(permit.verdict);
             joined.arguments = permit.arguments.or(joined.arguments);
             joined.context.extend(permit.context);
         }
-        (joined, spoke)
+        (joined, statements)
     }
 
     pub(crate) async fn answer_approval(
@@ -113,7 +121,7 @@ impl Hooks<'_> {
         Flow::Continue
     }
 
-    /// What all change of a result: the last content, every word besides.
+    /// Combines the amendments of all hooks: the last content and all context.
     pub(crate) async fn after_tool(
         self,
         call: &ToolCall,
@@ -124,7 +132,7 @@ impl Hooks<'_> {
         let mut joined = Amendment::default();
         for hook in self.0 {
             let amendment = hook.after_tool(call, result, is_error).get().await;
-            tell(&**hook, log);
+            log_reports(&**hook, log);
             joined.content = amendment.content.or(joined.content);
             joined.context.extend(amendment.context);
         }
@@ -155,9 +163,9 @@ impl Hooks<'_> {
     }
 }
 
-/// Puts what a hook has to say into the log, before the next one is asked: nothing of it is lost if that one never answers.
-fn tell(hook: &dyn Hook, log: &RunLog) {
-    for news in hook.news() {
-        log.emit(news.into());
+/// Writes a hook's reports to the log before the next hook runs, so that they are not lost if that one never returns.
+fn log_reports(hook: &dyn Hook, log: &RunLog) {
+    for report in hook.take_reports() {
+        log.emit(report.into());
     }
 }

@@ -1,4 +1,4 @@
-//! One run of one agent: a prompt goes in, the seven steps turn, events come out, an output is left.
+//! The agent loop: runs a prompt through the steps of each turn, emits events and returns an output.
 
 mod agent;
 mod agent_loop;
@@ -24,9 +24,9 @@ mod panics;
 mod prompt;
 pub mod replay;
 mod report;
+mod reservation;
 mod retry;
 mod run;
-mod set_aside;
 mod state;
 mod step;
 mod stream;
@@ -42,21 +42,22 @@ pub use async_hook::{after_run, after_tool, after_turn, before_run, before_stop,
 pub use budget::BudgetPool;
 pub use builder::AgentBuilder;
 pub use closure_hook::ClosureHook;
-pub use config::{ContextParts, ExecutionLimits, RunConfig, Settings, ToolExecution};
+pub use config::{ContextParts, ExecutionLimits, RunConfig, RunOptions, ToolExecution};
 pub use context::{
-    Band, CheckSettings, Compaction, CompactionStrategy, Complexity, ComplexityScore, ContextReport,
-    ContextTracker, Counting, Effort, EffortPlan, MessageCounts, Overflow, PromptBuilder, Reason, Recitation,
-    Section, SectionUse, Summariser, SummaryBy, Tiers, TokenCounter, WindowSettings, WindowView, base_prompt,
-    flat_tokens, plan_effort, schema_problem, score_complexity, summary_prompt,
+    Band, CheckSettings, Compaction, CompactionStrategy, Complexity, ComplexityReason, ComplexityScore,
+    ContextTracker, ContextUsage, CountMode, Effort, EffortPlan, GoalReminder, MessageCounts, Overflow,
+    PromptBuilder, PromptSection, SectionUsage, Summarizer, SummarySource, TieredCompaction, TokenCounter,
+    WindowSettings, WindowView, base_prompt, flat_tokens, plan_effort, schema_problem, score_complexity,
+    summary_prompt,
 };
-pub use control::{Answerer, Control, QueueMode};
+pub use control::{ApproverGuard, Control, QueueMode};
 pub use error::{AgentError, BuildError, ChildError, PermissionError, ToolboxError};
 pub use log::{EventLog, EventSubscription, LogPosition, Observers, RecvError};
 pub use prompt::Prompt;
 pub use retry::RetryConfig;
 /// The caps of a [`BudgetPool`].
 pub use rheon_types::Caps;
-pub use step::decide::{Next, Progress, decide};
+pub use step::decide::{NextStep, RunProgress, decide};
 pub use stream::RunStream;
 pub use system::{SystemClock, SystemRandom};
 pub use tool_sources::ToolSources;

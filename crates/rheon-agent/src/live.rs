@@ -1,10 +1,10 @@
-//! `Run`: a run while it lives. Holds what its steps share; `close.rs` ends it.
+//! `Run`: a run in progress, with the state its steps share. `close.rs` ends it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rheon_types::event::{Reserved, RunSettings};
+use rheon_types::event::{BudgetAmount, RunSettings};
 use rheon_types::{
     AgentEvent, AgentId, AgentMessage, Budget, ContinuationKind, Event, History, LlmMessage, Message,
     MessageEvent, RunEvent, RunFailure, RunId, StoreError, Timestamp, TurnId,
@@ -16,18 +16,18 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::millis;
 use crate::config::RunConfig;
 use crate::conversation::Conversation;
-use crate::halt::{Halt, Stop};
+use crate::halt::{Halt, StopSignal};
 use crate::log::{EventLog, EventQueue};
 use crate::meter::PromptMeter;
-use crate::set_aside::SetAside;
+use crate::reservation::PendingReservation;
 use crate::state::{OpenTurn, RunState, Shared};
-use crate::step::decide::Progress;
+use crate::step::decide::RunProgress;
 use crate::tool_offer::ToolOffer;
 
-/// How long the last sync of a run may take.
+/// The time limit of a run's last sync.
 const LAST_SYNC_SECONDS_MAX: u64 = 30;
 
-/// Who a run is.
+/// The identity of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
     pub(crate) agent_id: AgentId,
@@ -37,7 +37,6 @@ pub(crate) struct Identity {
     /// How many runs the session had before.
     pub(crate) run_index: usize,
     pub(crate) metadata: Option<Arc<Value>>,
-    /// What it obeys.
     pub(crate) settings: Option<Arc<RunSettings>>,
 }
 
@@ -54,7 +53,7 @@ impl RunLog {
         self.log.emit(&self.run_id, self.queue.as_deref(), kind);
     }
 
-    /// Shows an event of a child, which is not part of this log.
+    /// Forwards an event of a child, which is not part of this log.
     pub(crate) fn show_child(&self, event: &Event) {
         self.log.show_child(&self.run_id, event);
     }
@@ -65,21 +64,21 @@ impl RunLog {
     }
 }
 
-/// How far the end of a run is.
+/// The progress of a run's end.
 #[derive(Debug, Default)]
-pub(crate) struct Ending {
-    /// Set when `agent.end` is about to be emitted: from here on the next run may be asked for.
+pub(crate) struct RunEnding {
+    /// Set when `agent.end` is about to be emitted. From here on the next run may be requested.
     pub(crate) begun: AtomicBool,
-    /// Fires when `agent.end` is out: from here on the next run may begin.
+    /// Fires when `agent.end` is emitted. From here on the next run may start.
     pub(crate) over: CancellationToken,
 }
 
-impl Ending {
+impl RunEnding {
     pub(crate) fn has_begun(&self) -> bool {
         self.begun.load(Ordering::Acquire)
     }
 
-    /// Emits the end by `emit`.
+    /// Emits the end with `emit`.
     pub(crate) fn complete(&self, emit: impl FnOnce()) {
         self.begun.store(true, Ordering::Release);
         emit();
@@ -87,37 +86,36 @@ impl Ending {
     }
 }
 
-/// A run while it lives.
+/// A run in progress.
 pub(crate) struct Run {
     pub(crate) config: Arc<RunConfig>,
     pub(crate) identity: Identity,
     pub(crate) log: RunLog,
     pub(crate) state: RunState,
-    pub(crate) stop: Stop,
-    /// Where others see the conversation while it grows.
+    pub(crate) stop: StopSignal,
+    /// Publishes the growing conversation.
     pub(crate) mirror: Option<Arc<Mutex<Shared>>>,
-    /// A sync that is under way beside the model call.
+    /// A sync in progress during the model call.
     pub(crate) syncing: Option<JoinHandle<Result<(), StoreError>>>,
-    pub(crate) ending: Arc<Ending>,
-    /// What is set aside of the budget for the call under way.
-    pub(crate) set_aside: Option<SetAside>,
-    /// How long the prompt is.
+    pub(crate) ending: Arc<RunEnding>,
+    /// The budget reservation of the current call.
+    pub(crate) reservation: Option<PendingReservation>,
     pub(crate) meter: PromptMeter,
-    /// Where calls are paid from.
     pub(crate) budget: Option<Arc<dyn Budget>>,
-    /// The tools that the model is offered in this turn.
+    /// The tools offered in this turn.
     pub(crate) offer: ToolOffer,
 }
 
 impl Run {
-    /// What is reserved of the budget for the call in progress.
-    pub(crate) fn reserved(&self) -> Option<Reserved> {
-        self.set_aside.as_ref().map(|aside| aside.reservation.reserved())
+    /// The amount reserved for the current call.
+    pub(crate) fn reserved(&self) -> Option<BudgetAmount> {
+        self.reservation.as_ref().map(|pending| pending.reservation.reserved())
     }
 
-    /// Turns what was reserved into what was spent.
+    /// Settles the reservation with the amount actually spent.
     pub(crate) fn settle_reservation(&mut self) {
-        let Some(SetAside { reservation, tokens_before, bill_before }) = self.set_aside.take() else {
+        let Some(PendingReservation { reservation, tokens_before, bill_before }) = self.reservation.take()
+        else {
             return;
         };
         let tokens = self.state.tokens_spent.saturating_sub(tokens_before);
@@ -133,26 +131,39 @@ impl Run {
     ) -> Self {
         let time_left = config.budget.as_ref().and_then(|budget| budget.time_left());
         let limits = [config.settings.limits.duration_max, time_left];
-        let stop = Stop::new(cancel, limits.into_iter().flatten().min());
+        let stop = StopSignal::new(cancel, limits.into_iter().flatten().min());
         Self::with_stop(config, identity, log, conversation, stop)
     }
 
-    /// A run that stops when `stop` says so.
+    /// A run that stops when `stop` fires.
     pub(crate) fn with_stop(
         config: Arc<RunConfig>,
         identity: Identity,
         log: RunLog,
         conversation: Conversation,
-        stop: Stop,
+        stop: StopSignal,
     ) -> Self {
         log.log.recover();
         let started_ms = millis(config.clock.elapsed());
         let state = RunState::new(conversation, started_ms);
         let ending = Arc::default();
         let budget = config.budget.clone();
-        let (mirror, syncing, set_aside, meter) = (None, None, None, PromptMeter::default());
+        let (mirror, syncing, reservation, meter) = (None, None, None, PromptMeter::default());
         let offer = ToolOffer::now(&config);
-        Self { config, identity, log, state, stop, mirror, syncing, ending, set_aside, meter, budget, offer }
+        Self {
+            config,
+            identity,
+            log,
+            state,
+            stop,
+            mirror,
+            syncing,
+            ending,
+            reservation,
+            meter,
+            budget,
+            offer,
+        }
     }
 
     pub(crate) fn history(&self) -> &History {
@@ -166,23 +177,23 @@ impl Run {
     /// Emits `agent.start`.
     pub(crate) fn open(&mut self) {
         let continuation = self.identity.continuation.clone();
-        let (history, cuts) = self.log.log.untold(&self.state.conversation, continuation.as_ref());
+        let (history, cuts) = self.log.log.unlogged(&self.state.conversation, continuation.as_ref());
         self.emit(AgentEvent::Run(RunEvent::Start {
             agent_id: self.identity.agent_id.clone(),
             parent_run_id: self.identity.parent_run_id.clone(),
             continuation,
             model: Arc::clone(&self.config.settings.model),
             metadata: self.identity.metadata.clone(),
-            settings: self.settings_obeyed(),
+            settings: self.recorded_settings(),
             history,
             cuts,
         }));
     }
 
-    /// What the run obeys, with what earlier runs of the agent have learnt of the window.
-    fn settings_obeyed(&self) -> Option<Arc<RunSettings>> {
+    /// The run's settings, including the window size learned by earlier runs.
+    fn recorded_settings(&self) -> Option<Arc<RunSettings>> {
         let mut settings = self.identity.settings.clone()?;
-        let learnt = self.meter.tracker().window_learnt();
+        let learnt = self.meter.tracker().learned_window();
         if learnt.is_some()
             && let Some(window) = &mut Arc::make_mut(&mut settings).window
         {
@@ -191,20 +202,20 @@ impl Run {
         Some(settings)
     }
 
-    /// Waits until all that was said so far is safe: the moment before an effect.
+    /// Waits until all events so far are stored safely; called before a side effect.
     pub(crate) async fn commit(&mut self) -> Result<(), Halt> {
         if !self.log.log.is_stored() {
             return Ok(());
         }
         if let Some(syncing) = self.syncing.take() {
-            // What it found out is in the log's own state, which the next line asks for.
+            // Its result is in the log's state, which the next sync returns.
             self.stop.or(syncing).await?.ok();
         }
         let synced = self.stop.or(self.log.log.sync()).await?;
         synced.map_err(|error| Halt::Failed(RunFailure::Store { error }))
     }
 
-    /// Waits until the whole run is safe. Not cancellable, because it is the last thing owed, but bounded.
+    /// Waits until the whole run is stored safely. Cannot be canceled, but is bounded.
     pub(crate) async fn commit_last(&mut self) -> Result<(), StoreError> {
         let late =
             |_| Err(StoreError::new(format!("the store did not sync within {LAST_SYNC_SECONDS_MAX} s")));
@@ -212,7 +223,7 @@ impl Run {
         let syncing = self.syncing.take();
         let both = async {
             if let Some(syncing) = syncing {
-                // What it found out is in the log's own state. Waited for, so that nothing holds the store after the run.
+                // Its result is in the log's state. Wait for it, so that nothing uses the store after the run.
                 syncing.await.ok();
             }
             self.log.log.sync().await
@@ -220,7 +231,7 @@ impl Run {
         tokio::time::timeout(limit, both).await.unwrap_or_else(late)
     }
 
-    /// Begins to make safe all that was said so far, without waiting for it; the next [`Self::commit`] does.
+    /// Starts a sync without waiting for it; the next [`Self::commit`] waits.
     pub(crate) fn commit_meanwhile(&mut self) {
         if self.log.log.is_stored() {
             let log = self.log.log.clone();
@@ -240,14 +251,14 @@ impl Run {
         self.config.clock.now()
     }
 
-    /// The measuring clock.
+    /// The monotonic clock, in milliseconds.
     pub(crate) fn clock_ms(&self) -> u64 {
         millis(self.config.clock.elapsed())
     }
 
-    pub(crate) fn progress(&self) -> Progress {
-        let (steering, follow_ups) = self.config.control.queued();
-        Progress {
+    pub(crate) fn progress(&self) -> RunProgress {
+        let (steering, follow_ups) = self.config.control.queue_lengths();
+        RunProgress {
             turns: self.state.turns,
             tokens: self.state.tokens_spent,
             elapsed_ms: self.clock_ms().saturating_sub(self.state.started_ms),
@@ -257,7 +268,7 @@ impl Run {
         }
     }
 
-    /// A message of the turn that is under way.
+    /// Wraps a message of the current turn.
     pub(crate) fn tag(&self, message: Message) -> Arc<AgentMessage> {
         let turn_id = self
             .state
@@ -267,14 +278,14 @@ impl Run {
         Arc::new(AgentMessage::Llm(LlmMessage { message, turn_id }))
     }
 
-    /// Puts a message into the conversation and the log.
+    /// Adds a message to the conversation and the log.
     pub(crate) fn enter(&mut self, message: Arc<AgentMessage>) {
         self.emit(AgentEvent::Message(MessageEvent::Start { message: Arc::clone(&message) }));
         self.enter_announced(message);
     }
 
-    /// Puts a message that the run makes now into the conversation and the log. It has the time of its first event, so
-    /// that the log has every reading of the clock.
+    /// Adds a message created now to the conversation and the log. It has the time of its first event, so that the log
+    /// contains every clock reading.
     pub(crate) fn enter_now(&mut self, make: impl FnOnce(Timestamp) -> Message) -> Arc<AgentMessage> {
         let now = self.now();
         let message = self.tag(make(now));
@@ -283,14 +294,14 @@ impl Run {
         message
     }
 
-    /// Puts a message whose start is out into the conversation and the log. Whoever sees its end finds it there.
+    /// Adds a message whose start was already emitted. Observers of its end find it in the conversation.
     pub(crate) fn enter_announced(&mut self, message: Arc<AgentMessage>) {
         self.state.push(Arc::clone(&message));
         self.publish();
         self.emit(AgentEvent::Message(MessageEvent::End { message }));
     }
 
-    /// Lets others see the conversation as it stands.
+    /// Publishes the current conversation.
     pub(crate) fn publish(&self) {
         if let Some(mirror) = &self.mirror {
             let mut shared = mirror.lock().unwrap_or_else(PoisonError::into_inner);
@@ -298,8 +309,8 @@ impl Run {
         }
     }
 
-    /// Hands what only one run can hold to the next.
-    pub(crate) fn hand_over(&mut self) {
+    /// Passes exclusive state on to the next run.
+    pub(crate) fn hand_off(&mut self) {
         if let Some(mirror) = &self.mirror {
             let mut shared = mirror.lock().unwrap_or_else(PoisonError::into_inner);
             shared.call_ids = std::mem::take(&mut self.state.call_ids);
@@ -307,7 +318,7 @@ impl Run {
         }
     }
 
-    /// The turn that is under way. Steps run only inside one; outside, they see an empty one.
+    /// The current turn. Steps run only inside a turn; outside, they get an empty one.
     pub(crate) fn turn(&mut self) -> &mut OpenTurn {
         self.state.turn.get_or_insert_default()
     }

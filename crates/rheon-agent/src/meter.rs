@@ -1,4 +1,4 @@
-//! `PromptMeter`: how long the prompt of a run is, counted as it grows. Pure.
+//! `PromptMeter`: measures the prompt of a run as it grows. Pure.
 
 use std::collections::HashMap;
 use std::ptr::from_ref;
@@ -9,102 +9,101 @@ use rheon_types::{AgentMessage, Content, History, Request, Usage};
 use crate::context::{ContextTracker, MessageCounts, Overflow, TokenCounter};
 use crate::conversation::Conversation;
 
-/// Where the figures come from.
+/// Where token counts come from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum CountBy {
-    /// The estimate, and the service's own count where it may change a decision.
+pub(crate) enum CountSource {
+    /// Estimates, and the service's own count if it could change a decision.
     #[default]
     Estimate,
-    /// Always the provider, which has them from a log. What a log does not have, such as the tools and the system prompt,
-    /// cannot be estimated again.
+    /// Always the provider, which reads them from a log. A log does not contain the tools and the system prompt, so
+    /// they cannot be estimated again.
     Provider,
 }
 
-/// How long the prompt is. Each message is counted once, whatever the length of the conversation, and what all requests of
-/// a run share is counted once per run.
+/// Measures the prompt. Each message is counted once, and the parts shared by all requests of a run are counted once
+/// per run.
 ///
-/// Its `size`s are estimates before any correction; its `tokens` are what the service is thought to count.
+/// Every `size` is an uncorrected estimate; `tokens` are what the service is expected to count.
 #[derive(Debug, Default)]
 pub(crate) struct PromptMeter {
-    /// The model whose window is learnt.
+    /// The model whose window size is learned.
     model: Arc<str>,
     counter: TokenCounter,
     tracker: ContextTracker,
-    by: CountBy,
+    source: CountSource,
     /// The sizes of the messages of the conversation.
     counts: MessageCounts,
-    /// The last message that was counted: a conversation that has it in its place begins with what was counted.
+    /// The last counted message. A conversation with it at the same index starts with what was counted.
     last: Option<Arc<AgentMessage>>,
-    /// The size of what the window shows of the conversation.
+    /// The size of the visible conversation.
     window: u64,
-    /// The size of what all requests of the run say besides: system prompt, tools, output schema.
+    /// The size of the parts shared by all requests: system prompt, tools, output schema.
     frame: u64,
-    /// The size of what the request under way is reminded of.
+    /// The size of the current request's reminder.
     reminder: u64,
-    /// The tokens of the prompt, when it was last measured.
+    /// The tokens of the prompt at the last measurement.
     tokens: u64,
 }
 
 impl PromptMeter {
-    /// Goes on with `conversation` in a run whose requests all say `frame`. What it learnt of the model stays.
+    /// Starts a run with `conversation` and `frame`, the parts shared by all requests. What was learned about the model
+    /// stays.
     pub(crate) fn begin(&mut self, frame: &Request, conversation: &Conversation) {
         let counter = TokenCounter::for_model(&frame.model);
         if counter != self.counter {
-            *self = Self { counter, by: self.by, ..Self::default() };
+            *self = Self { counter, source: self.source, ..Self::default() };
         }
-        // How services count is alike for models of one vocabulary; how much they take is not.
-        let learnt = self.tracker.window_learnt().filter(|_| frame.model == self.model);
-        self.tracker.begin_run(learnt);
+        // Models with the same vocabulary count alike, but their windows differ.
+        let learned = self.tracker.learned_window().filter(|_| frame.model == self.model);
+        self.tracker.begin_run(learned);
         self.model = Arc::clone(&frame.model);
         self.frame = counter.frame(frame);
         self.reminder = 0;
         self.recut(conversation);
     }
 
-    /// The requests of the run say another `frame` from here on.
+    /// Replaces the parts shared by all requests.
     pub(crate) fn reframe(&mut self, frame: &Request) {
         self.frame = self.counter.frame(frame);
         self.tracker.rewritten();
     }
 
-    /// Goes on as in a log: the provider has all the figures, and earlier runs have learnt this of the window.
-    pub(crate) fn replay(&mut self, frame: &Request, window_learnt: Option<u64>) {
-        // What was learnt holds for the model that the run is about to begin with.
+    /// Prepares for a replay: the provider has all counts, and `learned_window` was learned by earlier runs.
+    pub(crate) fn replay(&mut self, frame: &Request, learned_window: Option<u64>) {
+        // The learned window belongs to the model that the run starts with.
         *self = Self {
             model: Arc::clone(&frame.model),
             counter: TokenCounter::for_model(&frame.model),
-            by: CountBy::Provider,
+            source: CountSource::Provider,
             ..Self::default()
         };
-        self.tracker.begin_run(window_learnt);
+        self.tracker.begin_run(learned_window);
     }
 
-    /// Who counts.
-    pub(crate) fn by(&self) -> CountBy {
-        self.by
+    pub(crate) fn source(&self) -> CountSource {
+        self.source
     }
 
     pub(crate) fn counter(&self) -> TokenCounter {
         self.counter
     }
 
-    /// What is known of the way in which the service counts.
+    /// What is known about the service's counting.
     pub(crate) fn tracker(&self) -> &ContextTracker {
         &self.tracker
     }
 
-    /// Counts the messages that came since. The cuts are those of before.
+    /// Counts new messages. The cuts must be unchanged.
     pub(crate) fn follow(&mut self, conversation: &Conversation) {
         let before = self.counts.total();
         self.count(conversation.history());
         self.window = self.window.saturating_add(self.counts.total().saturating_sub(before));
     }
 
-    /// Counts the window anew, after other cuts were laid over the conversation or it became another one. Only what the cuts
-    /// made is looked at.
+    /// Counts the window again after the cuts or the conversation changed. Only messages created by cuts are scanned.
     pub(crate) fn recut(&mut self, conversation: &Conversation) {
         let history = conversation.history();
-        let counted = self.counts.len().checked_sub(1).and_then(|place| history.get(place));
+        let counted = self.counts.len().checked_sub(1).and_then(|index| history.get(index));
         let is_same = match (counted, &self.last) {
             (Some(counted), Some(last)) => Arc::ptr_eq(counted, last),
             (None, None) => true,
@@ -129,19 +128,19 @@ impl PromptMeter {
         self.last = history.last().cloned();
     }
 
-    /// The sizes of the messages of `history`, which are all counted, without counting them again.
+    /// The sizes of the messages of `history`, all of which are already counted.
     pub(crate) fn sizes(&self, history: &History) -> Sizes {
-        let place = |(index, message): (usize, &Arc<AgentMessage>)| (address(message), self.counts.at(index));
-        Sizes { counter: self.counter, known: history.iter().enumerate().map(place).collect() }
+        let entry = |(index, message): (usize, &Arc<AgentMessage>)| (address(message), self.counts.at(index));
+        Sizes { counter: self.counter, known: history.iter().enumerate().map(entry).collect() }
     }
 
-    /// The prompt was made another one: what was reported of it does not hold for the next.
+    /// The prompt was rewritten, so the last report no longer applies.
     pub(crate) fn rewritten(&mut self, conversation: &Conversation) {
         self.tracker.rewritten();
         self.recut(conversation);
     }
 
-    /// What the request under way is reminded of.
+    /// Sets the reminder of the current request.
     pub(crate) fn remind(&mut self, reminder: Option<&str>) {
         self.reminder = reminder.map_or(0, |text| self.counter.text(text));
     }
@@ -151,59 +150,58 @@ impl PromptMeter {
         self.beside().saturating_add(self.window)
     }
 
-    /// The size of all that is no message of the conversation.
+    /// The size of everything besides the conversation.
     pub(crate) fn beside(&self) -> u64 {
         self.frame.saturating_add(self.reminder)
     }
 
-    /// The tokens of the prompt, when it was last measured.
+    /// The tokens of the prompt at the last measurement.
     pub(crate) fn tokens(&self) -> u64 {
         self.tokens
     }
 
-    /// How many tokens the prompt probably has.
+    /// The estimated tokens of the prompt.
     pub(crate) fn estimate(&self) -> u64 {
         self.tracker.tokens(self.size())
     }
 
-    /// The prompt has so many tokens, by an estimate or by a count.
+    /// Records the tokens of the prompt, estimated or counted.
     pub(crate) fn measured(&mut self, tokens: u64) {
         self.tokens = tokens;
     }
 
-    /// The service says that the prompt has so many tokens. Returns them where that can be true.
+    /// Records the service's count. Returns it if it is plausible.
     pub(crate) fn counted(&mut self, tokens: u64) -> Option<u64> {
         let size = self.size();
         self.tracker.counted(size, tokens);
         ContextTracker::is_plausible(size, tokens).then_some(tokens)
     }
 
-    /// The service does not count prompts.
+    /// Records that the service cannot count prompts.
     pub(crate) fn cannot_count(&mut self) {
         self.tracker.cannot_count();
     }
 
-    /// The service took the prompt and reported this.
+    /// Records the usage reported for the prompt.
     pub(crate) fn reported(&mut self, usage: &Usage) {
         self.tracker.reported(self.size(), usage);
     }
 
-    /// The service refused the prompt as too long.
-    pub(crate) fn overflowed(&mut self, tokens_said: u64) -> Overflow {
-        self.tracker.overflowed(self.tokens, tokens_said)
+    /// Records that the service rejected the prompt as too long.
+    pub(crate) fn overflowed(&mut self, declared_tokens: u64) -> Overflow {
+        self.tracker.overflowed(self.tokens, declared_tokens)
     }
 
-    /// The size of an answer, for where nobody reports on it. Without what was learnt from reports, which a replay cannot
-    /// learn again.
+    /// The size of an answer whose usage is not reported. Uncorrected, because a replay cannot learn corrections.
     pub(crate) fn written(&self, content: &[Content]) -> u64 {
         content.iter().map(|block| self.counter.block(block)).sum()
     }
 }
 
-/// The sizes of messages: those of a conversation are known, others are counted when they are asked for.
+/// The sizes of messages: known for messages of the conversation, counted on demand for others.
 pub(crate) struct Sizes {
     counter: TokenCounter,
-    /// By address. All of them belong to a conversation that outlives this, so no other message can stand there.
+    /// By address. The messages belong to a conversation that outlives this, so addresses are unique.
     known: HashMap<usize, u64>,
 }
 

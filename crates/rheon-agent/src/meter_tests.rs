@@ -32,7 +32,7 @@ fn begun(conversation: &Conversation) -> PromptMeter {
 }
 
 #[test]
-fn what_comes_to_the_conversation_comes_to_the_size() {
+fn new_messages_add_to_the_size() {
     let mut conversation = conversation(&["one", "two words"]);
     let mut meter = begun(&conversation);
     assert_eq!(meter.size(), whole(&conversation));
@@ -62,7 +62,7 @@ fn cuts_are_counted_as_the_model_sees_them() {
 }
 
 #[test]
-fn another_conversation_of_the_same_length_is_counted_anew() {
+fn another_conversation_of_the_same_length_is_counted_again() {
     let first = conversation(&["one", "two"]);
     let mut meter = begun(&first);
     let other = conversation(&["one", "two and much more than there was before"]);
@@ -75,7 +75,7 @@ fn another_conversation_of_the_same_length_is_counted_anew() {
 }
 
 #[test]
-fn what_was_learnt_stays_with_its_model_and_goes_with_another() {
+fn learned_values_belong_to_one_model() {
     let talk = conversation(&["word ".repeat(2_000).as_str()]);
     let mut meter = begun(&talk);
     let size = meter.size();
@@ -108,7 +108,7 @@ fn everything_besides_the_conversation_counts_too() {
 }
 
 #[test]
-fn a_count_that_cannot_be_true_is_not_taken() {
+fn an_implausible_count_is_ignored() {
     let mut meter = begun(&conversation(&["word ".repeat(2_000).as_str()]));
     let size = meter.size();
     assert_eq!(

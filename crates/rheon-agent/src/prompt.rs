@@ -1,8 +1,8 @@
-//! `Prompt`: the things a caller can say.
+//! `Prompt`: the input to an agent.
 
 use rheon_types::{AgentMessage, Author, Content, ExtensionMessage, Message, Timestamp, UserMessage};
 
-/// What is said to an agent: text, blocks of content, or whole messages.
+/// The input to an agent: text, content blocks or whole messages.
 #[derive(Debug, Clone, Default)]
 pub struct Prompt {
     parts: Vec<Part>,
@@ -15,7 +15,7 @@ enum Part {
 }
 
 impl Prompt {
-    /// The messages said, those without a time of their own at `now`.
+    /// The messages; those without a time get `now`.
     pub(crate) fn into_messages(self, now: Timestamp) -> Vec<AgentMessage> {
         let into_message = |part| match part {
             Part::Content(content) => {
@@ -26,22 +26,22 @@ impl Prompt {
         self.parts.into_iter().map(into_message).collect()
     }
 
-    /// Whether nothing is said: no message, or only messages without content.
+    /// Whether all messages are empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.parts.iter().all(|part| match part {
-            Part::Content(content) => says_nothing(content),
-            Part::Message(AgentMessage::Llm(llm)) => says_nothing(llm.message.content()),
+            Part::Content(content) => is_empty_content(content),
+            Part::Message(AgentMessage::Llm(llm)) => is_empty_content(llm.message.content()),
             Part::Message(AgentMessage::Extension(_)) => true,
         })
     }
 }
 
-/// Whether a message to the model says nothing. What an app keeps for itself always says something to the app.
+/// Whether a message to the model is empty. Extension messages are never blank.
 pub(crate) fn is_blank(message: &AgentMessage) -> bool {
-    message.as_llm().is_some_and(|message| says_nothing(message.content()))
+    message.as_llm().is_some_and(|message| is_empty_content(message.content()))
 }
 
-fn says_nothing(content: &[Content]) -> bool {
+fn is_empty_content(content: &[Content]) -> bool {
     content.iter().all(|block| match block {
         Content::Text { text } => text.is_empty(),
         Content::Image { .. } | Content::Thinking { .. } | Content::ToolCall(_) => false,

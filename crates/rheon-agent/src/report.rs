@@ -1,20 +1,20 @@
-//! `CallReporter`: what a running tool says becomes events, until the tool has ended.
+//! `CallReporter`: turns the reports of a running tool into events, until the tool ends.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rheon_types::event::{ApprovalRequest, ChildRef, Danger, PermissionResponse, Responder, Subject};
 use rheon_types::{
     AgentEvent, Answer, ApprovalEvent, ApprovalId, ChildApproval, ChildEvent, ChildInbox, Event, Flow,
-    PlanEvent, SessionEvent, SessionId, ToolCall, ToolEvent, ToolNews, ToolReporter, ToolResult,
+    PlanEvent, SessionEvent, SessionId, ToolCall, ToolEvent, ToolFact, ToolReporter, ToolResult,
 };
 
-use crate::approval::{digest, fitting, nobody_there, resolved, withdrawn};
+use crate::approval::{digest, fitting, non_interactive_denial, resolved, withdrawn};
 use crate::config::RunConfig;
 use crate::hooks::Hooks;
 use crate::live::RunLog;
 
-/// The reporter of one call. Whatever arrives after [`CallReporter::close`] is dropped, so that a task the tool left
-/// behind cannot speak after `tool.end`.
+/// The reporter of one call. Reports after [`CallReporter::close`] are dropped, so that a task left behind by the tool
+/// cannot report after `tool.end`.
 pub(crate) struct CallReporter {
     log: RunLog,
     config: Arc<RunConfig>,
@@ -25,9 +25,9 @@ pub(crate) struct CallReporter {
 #[derive(Default)]
 struct State {
     is_closed: bool,
-    /// The questions that wait for an answer.
+    /// The open approval requests.
     questions: Vec<ApprovalId>,
-    /// How many were asked.
+    /// The number of requests so far.
     asked: u32,
     /// The children that the user can reach.
     children: Vec<SessionId>,
@@ -38,7 +38,7 @@ impl CallReporter {
         Arc::new(Self { log: log.clone(), config: Arc::clone(config), call, state: Mutex::default() })
     }
 
-    /// Returns once no report is on its way any more; none comes later. What the tool still asks is withdrawn.
+    /// Returns once no report is in flight; later ones are dropped. Withdraws the tool's open requests.
     pub(crate) fn close(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.is_closed = true;
@@ -55,13 +55,14 @@ impl CallReporter {
         if state.is_closed { None } else { Some(emit(&mut state)) }
     }
 
-    /// Asks what `wanted` says, in the name of this call.
-    async fn question(&self, wanted: ApprovalRequest) -> Option<PermissionResponse> {
+    /// Requests approval on behalf of this call.
+    async fn question(&self, template: ApprovalRequest) -> Option<PermissionResponse> {
         let (request, question) = self.while_open(|state| {
             state.asked += 1;
             let id = format!("{}/{}/{}", self.log.run_id, self.call.id, state.asked);
-            let digest = digest(&self.call, &wanted.subject);
-            let request = ApprovalRequest { id: id.into(), call_id: self.call.id.clone(), digest, ..wanted };
+            let digest = digest(&self.call, &template.subject);
+            let request =
+                ApprovalRequest { id: id.into(), call_id: self.call.id.clone(), digest, ..template };
             let question = self.config.control.ask(request.id.clone());
             let request = Arc::new(request);
             state.questions.push(request.id.clone());
@@ -75,10 +76,14 @@ impl CallReporter {
         self.while_open(|state| {
             state.questions.retain(|open| *open != request.id);
             let Some(answer) = answer else {
-                self.log.emit(resolved(&request.id, &nobody_there(&request), Responder::Nobody));
+                self.log.emit(resolved(
+                    &request.id,
+                    &non_interactive_denial(&request),
+                    Responder::NonInteractive,
+                ));
                 return None;
             };
-            // The call is under way: nothing of it can be changed any more.
+            // The call is already running, so its arguments cannot change.
             let answer = PermissionResponse { arguments: None, ..fitting(&request, answer) };
             self.log.emit(resolved(&request.id, &answer, Responder::User));
             Some(answer)
@@ -107,22 +112,22 @@ impl ToolReporter for CallReporter {
         });
     }
 
-    fn news(&self, news: ToolNews) {
+    fn record(&self, news: ToolFact) {
         self.while_open(|state| {
-            if let ToolNews::ChildEnded { child, .. } = &news {
+            if let ToolFact::ChildEnded { child, .. } = &news {
                 state.children.retain(|running| *running != child.session_id);
                 self.config.control.remove_child(&child.session_id);
             }
             self.log.emit(match news {
-                ToolNews::Tasks(items) => AgentEvent::Plan(PlanEvent::Tasks { items }),
-                ToolNews::Mode(mode) => AgentEvent::Session(SessionEvent::Mode { mode }),
-                ToolNews::PlanResolved { call_id, decision } => {
+                ToolFact::Tasks(items) => AgentEvent::Plan(PlanEvent::Tasks { items }),
+                ToolFact::Mode(mode) => AgentEvent::Session(SessionEvent::Mode { mode }),
+                ToolFact::PlanResolved { call_id, decision } => {
                     AgentEvent::Plan(PlanEvent::Resolved { call_id, decision })
                 }
-                ToolNews::ChildStarted { child, task } => {
+                ToolFact::ChildStarted { child, task } => {
                     AgentEvent::Child(ChildEvent::Start { child, task })
                 }
-                ToolNews::ChildEnded { child, summary, usage, is_error } => {
+                ToolFact::ChildEnded { child, summary, usage, is_error } => {
                     AgentEvent::Child(ChildEvent::End { child, summary, usage, is_error })
                 }
             });
@@ -165,7 +170,7 @@ impl ToolReporter for CallReporter {
         }
         Answer::later(async move {
             let answer = self.question(request).await?;
-            // It names what was asked here, which is not what the child's own session asked.
+            // The digest belongs to the parent's request, not to the child's own.
             Some(PermissionResponse { digest: None, ..answer })
         })
     }

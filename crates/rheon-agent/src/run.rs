@@ -1,4 +1,4 @@
-//! One run, as a table of contents: begin, turn until it is decided to stop, end.
+//! The main sequence of a run: start, turns, end.
 
 use std::sync::Arc;
 
@@ -17,13 +17,13 @@ use crate::step::{
     assemble, call, decide, execute, finish, fit, gate, intake, offer, remind, reserve, settle,
 };
 
-/// How a run begins.
+/// How a run starts.
 pub(crate) enum Start {
-    /// With something new to say.
+    /// With new prompts.
     Prompt(Vec<AgentMessage>),
-    /// From the conversation as it stands.
+    /// From the existing conversation.
     Continue,
-    /// Only to make the window shorter, as the user says.
+    /// Only to compact the context window, with the user's instructions.
     Compact(String),
 }
 
@@ -39,8 +39,8 @@ pub(crate) async fn drive(run: &mut Run, start: Start) -> Arc<AgentOutput> {
 }
 
 async fn begin(run: &mut Run, start: Start) -> Result<(), RunEnd> {
-    let asked = Hooks(&run.config.hooks).before_run(run.history(), run.identity.run_index);
-    match run.stop.or(asked).await {
+    let flow = Hooks(&run.config.hooks).before_run(run.history(), run.identity.run_index);
+    match run.stop.or(flow).await {
         Ok(Flow::Continue) => {}
         Ok(Flow::Veto(message)) => return Err(RunEnd::Vetoed { point: HookPoint::BeforeRun, message }),
         Err(halt) => return Err(halt.into()),
@@ -56,12 +56,12 @@ async fn begin(run: &mut Run, start: Start) -> Result<(), RunEnd> {
             fit::compact(run, CompactionTrigger::Manual, Some(&instructions)).await?;
         }
     }
-    // A run that goes back in the conversation changes it for others only now, when nothing refuses the run any more.
+    // Publish a rewound conversation only now, when nothing rejects the run any more.
     run.publish();
     Ok(())
 }
 
-/// A conversation that ends with the model's own words leaves it nothing to answer.
+/// Checks that the conversation does not end with the model's answer.
 fn continuable(run: &Run) -> Result<bool, RunEnd> {
     let message = match run.history().for_model().next_back() {
         Some(Message::User(_) | Message::ToolResult(_)) => return Ok(true),
@@ -77,19 +77,19 @@ async fn turns(run: &mut Run) -> RunEnd {
             return Halt::OutOfBudget(reserve::SPENT.into()).into();
         }
         match decide::decide(&run.progress(), &run.config.settings.limits) {
-            decide::Next::Stop(end) => match finish::check(run, &end) {
-                finish::Check::Nudge(text) => go_on(run, text),
+            decide::NextStep::Stop(end) => match finish::check(run, &end) {
+                finish::Check::Nudge(text) => continue_with(run, text),
                 finish::Check::End(end) => return end,
-                finish::Check::Done => match held_back(run, &end).await {
+                finish::Check::Done => match stop_veto(run, &end).await {
                     Ok(Flow::Continue) => return end,
                     Ok(Flow::Veto(reason)) => {
                         run.state.stops.vetoes += 1;
-                        go_on(run, reason);
+                        continue_with(run, reason);
                     }
                     Err(halt) => return halt.into(),
                 },
             },
-            decide::Next::Turn => {}
+            decide::NextStep::Turn => {}
         }
         if let Err(halt) = turn(run).await {
             return halt.into();
@@ -97,11 +97,11 @@ async fn turns(run: &mut Run) -> RunEnd {
     }
 }
 
-/// How often in a row hooks may keep a run from stopping.
+/// The maximum number of consecutive stop vetoes by hooks.
 const STOP_VETOES_MAX: u32 = 8;
 
-/// Whether a hook wants the model to do more before the run stops.
-async fn held_back(run: &Run, end: &RunEnd) -> Result<Flow, Halt> {
+/// Whether a hook vetoes the stop.
+async fn stop_veto(run: &Run, end: &RunEnd) -> Result<Flow, Halt> {
     let vetoes = run.state.stops.vetoes;
     let is_asked = *end == RunEnd::Completed && run.state.turns > 0 && vetoes < STOP_VETOES_MAX;
     if !is_asked || run.config.hooks.is_empty() {
@@ -110,8 +110,8 @@ async fn held_back(run: &Run, end: &RunEnd) -> Result<Flow, Halt> {
     run.stop.or(Hooks(&run.config.hooks).before_stop(run.history(), vetoes)).await
 }
 
-/// Says to the model why it is not done.
-fn go_on(run: &mut Run, reason: String) {
+/// Continues the run with a note to the model.
+fn continue_with(run: &mut Run, reason: String) {
     run.state.expects_answer = true;
     run.state.stops.note = Some(reason);
 }
@@ -119,10 +119,10 @@ fn go_on(run: &mut Run, reason: String) {
 async fn turn(run: &mut Run) -> Result<(), Halt> {
     open_turn(run).await?;
     match intake::enter(run).await? {
-        // What the user said is safe before the model is paid to read it.
-        intake::Entered::Something => run.commit().await?,
-        // Tool results may reach the disk while the model already reads them.
-        intake::Entered::Nothing => run.commit_meanwhile(),
+        // Store user messages safely before the model reads them.
+        intake::IntakeResult::Added => run.commit().await?,
+        // Tool results may be synced while the model already reads them.
+        intake::IntakeResult::Unchanged => run.commit_meanwhile(),
     }
     if run.state.expects_answer {
         offer::offer(run);
@@ -134,8 +134,8 @@ async fn turn(run: &mut Run) -> Result<(), Halt> {
     settle::settle(run).await
 }
 
-/// Asks the model until it has answered. What another try needs (a shorter conversation, a pause, money) is done here, so that no
-/// step calls an earlier one.
+/// Calls the model until it has answered. Shortening the conversation, waiting and reserving budget between attempts
+/// happen here, so that no step calls an earlier one.
 async fn answer(run: &mut Run) -> Result<(), Halt> {
     fit::fit(run).await?;
     let mut request = reserve::reserve(run, assemble::assemble(run))?;
@@ -144,7 +144,7 @@ async fn answer(run: &mut Run) -> Result<(), Halt> {
     while let Err(error) = call::attempt(run, request.clone()).await? {
         match fit::remedy(run, &error) {
             fit::Remedy::Shorten => {
-                call::give_up_try(run, &error);
+                call::fail_attempt(run, &error);
                 fit::compact(run, CompactionTrigger::Overflow, None).await?;
                 request.messages = run.state.conversation.window().clone();
             }
@@ -160,8 +160,8 @@ async fn answer(run: &mut Run) -> Result<(), Halt> {
 
 async fn open_turn(run: &mut Run) -> Result<(), Halt> {
     let index = run.state.turns;
-    let asked = Hooks(&run.config.hooks).before_turn(run.history(), index);
-    if let Flow::Veto(message) = run.stop.or(asked).await? {
+    let flow = Hooks(&run.config.hooks).before_turn(run.history(), index);
+    if let Flow::Veto(message) = run.stop.or(flow).await? {
         return Err(Halt::Vetoed { point: HookPoint::BeforeTurn, message });
     }
     let triggered_by = match index {
@@ -179,18 +179,18 @@ async fn finish(run: &mut Run, end: RunEnd) -> Arc<AgentOutput> {
         Hooks(&run.config.hooks).on_error(&failure.to_string());
     }
     if let Some(usage) = close_turn(run, &end) {
-        let told = Hooks(&run.config.hooks).after_turn(run.history(), &usage);
-        run.stop.or_grace(told, run.config.settings.cancel_grace).await;
+        let notified = Hooks(&run.config.hooks).after_turn(run.history(), &usage);
+        run.stop.or_grace(notified, run.config.settings.cancel_grace).await;
     }
     let output = end_run(run, end);
-    let output = keep_promise(run, output).await;
-    let told = Hooks(&run.config.hooks).after_run(&output);
-    run.stop.or_grace(told, run.config.settings.cancel_grace).await;
+    let output = commit_output(run, output).await;
+    let notified = Hooks(&run.config.hooks).after_run(&output);
+    run.stop.or_grace(notified, run.config.settings.cancel_grace).await;
     output
 }
 
-/// A run whose log is not safe has failed, whatever its last event says.
-async fn keep_promise(run: &mut Run, output: Arc<AgentOutput>) -> Arc<AgentOutput> {
+/// A run whose log could not be stored has failed, even if its last event says otherwise.
+async fn commit_output(run: &mut Run, output: Arc<AgentOutput>) -> Arc<AgentOutput> {
     match run.commit_last().await {
         Err(error) if !matches!(output.end, RunEnd::Failed { .. }) => {
             let failure = RunFailure::Store { error };

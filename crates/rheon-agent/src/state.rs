@@ -1,4 +1,4 @@
-//! `RunState`: all that changes during a run, as plain data.
+//! `RunState`: the mutable state of a run, as plain data.
 
 use std::sync::Arc;
 
@@ -14,69 +14,68 @@ use crate::call_ids::CallIds;
 use crate::conversation::Conversation;
 use crate::meter::PromptMeter;
 
-/// All that changes during a run.
+/// The mutable state of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunState {
     /// The conversation, this run's messages included.
     pub(crate) conversation: Conversation,
-    /// Prompts that no turn has taken in yet.
+    /// Prompts that no turn has used yet.
     pub(crate) prompts: Vec<Arc<AgentMessage>>,
     /// The messages of this run.
     pub(crate) produced: Vec<Arc<AgentMessage>>,
-    /// How many turns were begun.
+    /// The number of turns started.
     pub(crate) turns: u32,
     /// Tokens of all turns.
     pub(crate) usage: Usage,
     /// Money for all turns.
     pub(crate) bill: Bill,
-    /// When the run began, by the measuring clock.
+    /// When the run started, by the monotonic clock.
     pub(crate) started_ms: u64,
-    /// Ids of tool calls that are taken.
+    /// The tool call ids in use.
     pub(crate) call_ids: CallIds,
-    /// Tokens that count against the limit: as reported, or estimated where nothing is reported.
+    /// Tokens that count against the limit, as reported or estimated.
     pub(crate) tokens_spent: u64,
-    /// What is known of ends.
-    pub(crate) stops: Stops,
-    /// Whether the conversation ends with something the model has to answer.
+    pub(crate) stops: StopState,
+    /// Whether the conversation ends with a message the model has to answer.
     pub(crate) expects_answer: bool,
-    /// The turn that is under way.
+    /// The current turn.
     pub(crate) turn: Option<OpenTurn>,
 }
 
-/// How the model ended, and what came of it.
+/// How the model stopped, and the checks of its answers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Stops {
+pub(crate) struct StopState {
     /// Why the model ended its last message.
     pub(crate) last: Option<StopReason>,
-    /// How often in a row hooks have kept the run from stopping.
+    /// The number of consecutive stop vetoes by hooks.
     pub(crate) vetoes: u32,
-    /// What the model has to hear before it may stop.
+    /// A note for the model before it may stop.
     pub(crate) note: Option<String>,
-    /// How often in a row the model was asked to finish what it left open.
+    /// How often in a row the model was asked to finish incomplete work.
     pub(crate) nudges: u32,
-    /// How often it was asked for an answer of the form that was asked for.
+    /// How often the model was asked to correct its answer to match the output schema.
     pub(crate) repairs: u32,
-    /// How often in a row making the window shorter gained too little.
+    /// The number of consecutive compactions that gained too little.
     pub(crate) poor_compactions: u32,
-    /// Whether it was said that the window fills, since it was last made shorter.
+    /// Whether the run warned about the window since the last compaction.
     pub(crate) is_window_warned: bool,
-    /// Whether the budget pays for no call after the one under way.
+    /// Whether the current call is the last one the budget can pay for.
     pub(crate) is_wrapping_up: bool,
-    /// What the model left open, though it was asked to finish it.
+    /// What the model left unfinished even though it was asked to complete it.
     pub(crate) unfinished: Option<String>,
-    /// The answer as a value, where it has the form that was asked for.
+    /// The answer as a JSON value, if it matches the output schema.
     pub(crate) structured: Option<Arc<Value>>,
 }
 
-/// What model calls cost together.
+/// The total cost of model calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Bill {
-    /// There was none.
+    /// No calls.
     #[default]
     Empty,
-    /// All that were made.
+    /// The total of all calls.
     Known(MicroUsd),
-    /// One of them has no known price.
+    /// The price of a call is unknown.
     Unknown,
 }
 
@@ -92,7 +91,7 @@ impl Bill {
         *self = total.map_or(Self::Unknown, Self::Known);
     }
 
-    /// What came to it since it was `before`, where it is known.
+    /// The cost added since `before`, if known.
     pub(crate) fn since(self, before: Self) -> Option<MicroUsd> {
         match (before, self) {
             (_, Self::Empty) => Some(MicroUsd::default()),
@@ -102,7 +101,7 @@ impl Bill {
         }
     }
 
-    /// The sum, where it is known.
+    /// The total, if known.
     pub(crate) fn total(self) -> Option<MicroUsd> {
         match self {
             Self::Known(sum) => Some(sum),
@@ -111,7 +110,7 @@ impl Bill {
     }
 }
 
-/// What the runs of one agent hand on to each other. The ids and the meter move along with the run that uses them.
+/// State that the runs of one agent pass on to each other. The ids and the meter move into the current run.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     pub(crate) conversation: Conversation,
@@ -132,22 +131,22 @@ impl From<History> for Shared {
     }
 }
 
-/// A turn that is under way.
+/// A turn in progress.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct OpenTurn {
     /// Its index in the run.
     pub(crate) index: u32,
-    /// What the model is reminded of at the end of its request.
+    /// The reminder at the end of the request.
     pub(crate) reminder: Option<Arc<str>>,
-    /// The model call, while it is under way.
+    /// The model call in progress.
     pub(crate) model_call: Option<OpenModelCall>,
-    /// The answer, once it is there.
+    /// The finished answer.
     pub(crate) answer: Option<Arc<AgentMessage>>,
     /// The tool calls of the answer, in order.
     pub(crate) calls: Vec<OpenCall>,
     /// The approval requests that wait for an answer.
     pub(crate) questions: Vec<ApprovalId>,
-    /// The results that have gone into the conversation.
+    /// The results added to the conversation.
     pub(crate) results: Vec<Arc<AgentMessage>>,
     /// Tokens of this turn, failed attempts included.
     pub(crate) usage: Usage,
@@ -155,33 +154,32 @@ pub(crate) struct OpenTurn {
     pub(crate) bill: Bill,
 }
 
-/// A model call that is under way.
+/// A model call in progress.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct OpenModelCall {
     /// When it began.
     pub(crate) started_ms: u64,
-    /// When the first piece arrived.
+    /// When the first chunk arrived.
     pub(crate) first_token_ms: Option<u64>,
     /// The answer so far.
     pub(crate) draft: Draft,
-    /// The ids that its tool calls were given.
+    /// The ids of its tool calls.
     pub(crate) call_ids: Vec<ToolCallId>,
-    /// The answer as it was announced, once it was.
+    /// The empty answer emitted as `message.start`.
     pub(crate) announced: Option<Arc<AgentMessage>>,
 }
 
-/// A tool call on its way.
+/// A tool call and its state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct OpenCall {
     /// The call.
     pub(crate) call: ToolCall,
-    /// How far it is.
     pub(crate) stage: CallStage,
-    /// The question that was answered with yes, if one was asked.
+    /// The approved request, if approval was needed.
     pub(crate) approved: Option<Arc<ApprovalRequest>>,
-    /// What hooks tell the model with the result.
+    /// Text that hooks add to the result.
     pub(crate) context: Vec<String>,
-    /// What the gate found out about it, as long as this process lives.
+    /// What the gate learned about it, within this process.
     #[serde(skip)]
     pub(crate) facts: CallFacts,
 }
@@ -198,17 +196,17 @@ impl From<ToolCall> for OpenCall {
     }
 }
 
-/// How far a tool call is.
+/// The state of a tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum CallStage {
-    /// Not begun.
+    /// Not started.
     Waiting,
-    /// Running since this time of the measuring clock.
+    /// Running since this time of the monotonic clock.
     Running {
         /// In milliseconds.
         since_ms: u64,
     },
-    /// Answered, by a run or by a refusal.
+    /// Finished or rejected.
     Answered {
         /// The answer.
         result: Arc<ToolResult>,
@@ -218,7 +216,7 @@ pub(crate) enum CallStage {
 }
 
 impl RunState {
-    /// The state of a run that goes on from `conversation`.
+    /// The state of a run that continues `conversation`.
     pub(crate) fn new(conversation: Conversation, started_ms: u64) -> Self {
         Self { conversation, started_ms, ..Self::default() }
     }
@@ -229,7 +227,7 @@ impl RunState {
         self.conversation.push(message);
     }
 
-    /// Counts a call that is no part of a turn.
+    /// Adds the usage of a call outside a turn.
     pub(crate) fn count_beside(&mut self, usage: Usage, cost: Option<MicroUsd>) {
         if usage.total() > 0 {
             self.usage += usage;
@@ -238,7 +236,7 @@ impl RunState {
         }
     }
 
-    /// The text of the last answer that was not cut off by an error.
+    /// The text of the last answer that did not end in an error.
     pub(crate) fn last_text(&self) -> String {
         let answers = self.produced.iter().rev().filter_map(|message| message.as_assistant());
         let mut texts = answers.filter(|answer| answer.stop_reason != StopReason::Error);
@@ -246,7 +244,7 @@ impl RunState {
     }
 }
 
-/// What causes the first turn of a run.
+/// The trigger of the first turn of a run.
 pub(crate) fn first_trigger(continuation: Option<&ContinuationKind>, prompted: TurnTrigger) -> TurnTrigger {
     match continuation {
         Some(ContinuationKind::Branch { .. }) => TurnTrigger::Branch,

@@ -1,4 +1,4 @@
-//! `RunStream`: a run seen as it happens, with a way to talk back.
+//! `RunStream`: the events of a run as they happen, with a way to respond.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -11,12 +11,12 @@ use rheon_types::{AgentEvent, AgentOutput, ApprovalId, Clock, Event, RunEnd, Run
 use tokio::task::JoinHandle;
 use tokio_util::sync::DropGuard;
 
-use crate::control::{Answerer, Control};
+use crate::control::{ApproverGuard, Control};
 use crate::error::{AgentError, PermissionError};
 use crate::log::EventQueue;
 use crate::prompt::Prompt;
 
-/// A run's task. Dropping it cancels the run, which then ends in order.
+/// A run's task. Dropping it cancels the run, which still ends in order.
 pub(crate) struct RunHandle {
     pub(crate) run_id: RunId,
     pub(crate) task: JoinHandle<Arc<AgentOutput>>,
@@ -41,15 +41,15 @@ impl RunHandle {
     }
 }
 
-/// The events of one run as they happen, with a way to talk back. Ends after `agent.end`.
+/// The events of one run as they happen, with a way to respond. Ends after `agent.end`.
 ///
-/// A reader that falls more than 1,024 events behind slows the run down; it loses nothing but the live reports of tools
+/// A reader that falls more than 1,024 events behind slows the run down. It loses only live reports of tools
 /// (`tool.update`, `tool.progress`). Dropping the stream cancels the run.
 pub struct RunStream {
     queue: Reader,
     control: Control,
-    /// Leaves with the end of the run, so that the next one does not wait for somebody who has stopped reading.
-    answerer: Option<Answerer>,
+    /// Dropped when the run ends, so that the next run does not wait for a reader that has stopped reading.
+    approver: Option<ApproverGuard>,
     clock: Arc<dyn Clock>,
     handle: RunHandle,
 }
@@ -66,14 +66,14 @@ impl RunStream {
     pub(crate) fn new(
         queue: Arc<EventQueue>,
         control: Control,
-        answerer: Answerer,
+        approver: ApproverGuard,
         clock: Arc<dyn Clock>,
         handle: RunHandle,
     ) -> Self {
-        Self { queue: Reader(queue), control, answerer: Some(answerer), clock, handle }
+        Self { queue: Reader(queue), control, approver: Some(approver), clock, handle }
     }
 
-    /// The next event; `None` once the run is over.
+    /// The next event; `None` after the end of the run.
     pub async fn next(&mut self) -> Option<Arc<Event>> {
         poll_fn(|context| self.poll_event(context)).await
     }
@@ -82,15 +82,15 @@ impl RunStream {
         let polled = self.queue.0.poll_next(context);
         match &polled {
             Poll::Ready(Some(event)) if !matches!(event.kind, AgentEvent::Run(RunEvent::End { .. })) => {}
-            Poll::Ready(_) => self.answerer = None,
+            Poll::Ready(_) => self.approver = None,
             Poll::Pending => {}
         }
         polled
     }
 
-    /// The same for a reader that answers nothing: others do, or nobody.
-    pub fn without_answers(mut self) -> Self {
-        self.answerer = None;
+    /// Declares that the reader of this stream does not answer approval requests.
+    pub fn without_approvals(mut self) -> Self {
+        self.approver = None;
         self
     }
 
@@ -101,15 +101,15 @@ impl RunStream {
         response: impl Into<PermissionResponse>,
     ) -> Result<(), PermissionError> {
         let unknown = || PermissionError { request_id: request_id.clone() };
-        self.answerer.as_ref().ok_or_else(unknown)?.respond(request_id, response)
+        self.approver.as_ref().ok_or_else(unknown)?.respond(request_id, response)
     }
 
-    /// Lets the run know that nobody answers this request.
+    /// Closes a request without an answer.
     pub(crate) fn withdraw(&self, request_id: &ApprovalId) {
         self.control.withdraw(request_id);
     }
 
-    /// Says something to the run, between its tool executions. What comes too late waits for the agent's next run.
+    /// Sends a message to the run, between its tool executions. A late message waits for the agent's next run.
     pub fn inject_message(&self, message: impl Into<Prompt>) {
         for message in message.into().into_messages(self.clock.now()) {
             self.control.steer(message);
@@ -128,7 +128,7 @@ impl RunStream {
         self.handle.cancel.token().cancel();
     }
 
-    /// Reads the rest and returns what the run left behind.
+    /// Reads the remaining events and returns the output.
     pub async fn finish(mut self) -> Result<Arc<AgentOutput>, AgentError> {
         while self.next().await.is_some() {}
         self.handle.finish().await

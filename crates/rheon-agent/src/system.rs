@@ -1,4 +1,4 @@
-//! The system's clock and dice: the default seams of an agent that is built without any. The loop only sees the traits.
+//! The system's clock and random numbers, used by default.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,7 +6,7 @@ use rand::RngExt;
 use rheon_types::{Clock, Random, Timestamp};
 use tokio::time::Instant;
 
-/// The wall clock of this machine; measures with tokio's clock, which tests can hold still.
+/// The system clock. Durations use tokio's clock, which tests can pause.
 #[derive(Debug)]
 pub struct SystemClock {
     origin: Instant,
@@ -29,7 +29,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// Random numbers of the thread's generator, seeded by the system.
+/// Random numbers from the thread's generator, seeded by the system.
 #[derive(Debug, Default)]
 pub struct SystemRandom;
 

@@ -1,25 +1,25 @@
-//! `ToolOffer`: the tools that the model is offered in a turn, and what it is told of them.
+//! `ToolOffer`: the tools offered to the model in a turn, with their instructions.
 
 use std::sync::Arc;
 
-use rheon_types::event::ToolSetInUse;
+use rheon_types::event::ToolSetVersion;
 use rheon_types::{SystemPrompt, SystemSection};
 
 use crate::config::RunConfig;
 use crate::tool_sources::CurrentTools;
 use crate::toolbox::Toolbox;
 
-/// The tools that the model is offered in a turn.
+/// The tools offered to the model in a turn.
 pub(crate) struct ToolOffer {
     pub(crate) tools: Toolbox,
     /// The system prompt, with the instructions of the sources.
     pub(crate) system: SystemPrompt,
-    /// What the log says of it; absent where tools never change.
-    pub(crate) set: Option<Arc<ToolSetInUse>>,
+    /// The log entry; `None` if the tools never change.
+    pub(crate) set: Option<Arc<ToolSetVersion>>,
 }
 
 impl ToolOffer {
-    /// What a run of `config` offers now.
+    /// The tools `config` offers now.
     pub(crate) fn now(config: &RunConfig) -> Self {
         let system = config.settings.request.system_prompt.clone();
         match config.context.tool_sources.current(&config.tools) {

@@ -1,27 +1,27 @@
-//! `ToolSources`: the sources of tools that may change between turns, and what the model is offered of them now.
+//! `ToolSources`: sources of tools that can change between turns, and the tools they offer now.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rheon_types::event::{Notice, NoticeTopic, SourceInUse, ToolSetInUse};
+use rheon_types::event::{Notice, NoticeTopic, ToolSetVersion, ToolSourceVersion};
 use rheon_types::{SystemSection, Tool, ToolSet, ToolSource};
 
 use crate::context::cut;
 use crate::panics::panic_text;
 use crate::toolbox::{PreparedTool, Toolbox};
 
-/// The most tools that all sources of an agent may offer together.
+/// The maximum number of tools from all sources together.
 const TOOLS_MAX: usize = 1_000;
-/// The most bytes of a tool's description and schema together.
+/// The maximum size of a tool's description and schema together.
 const DEFINITION_BYTES_MAX: usize = 64 << 10;
-/// The most bytes of a tool's name.
+/// The maximum size of a tool's name.
 const NAME_BYTES_MAX: usize = 256;
-/// The most bytes of a source's instructions.
+/// The maximum size of a source's instructions.
 const INSTRUCTIONS_BYTES_MAX: usize = 32 << 10;
-/// How many tools that are not offered a notice names.
+/// The maximum number of skipped tools named in a notice.
 const NAMED_MAX: usize = 5;
-/// How much of a name or a problem is quoted.
+/// The maximum length of a quoted name or problem.
 const QUOTE_CHARS_MAX: usize = 200;
 
 /// The sources of tools that may change between turns. Clones share what was prepared: the schemas of a set are made ready
@@ -40,18 +40,18 @@ struct Source {
 
 #[derive(Default)]
 struct Cache {
-    /// What was last taken of each source, in their order.
-    taken: Vec<TakenSet>,
-    /// What is offered of all of them, with the fixed tools it stands behind.
+    /// The last set of each source, in order.
+    taken: Vec<SourceTools>,
+    /// The combined tools, with the fixed tools they follow.
     current: Option<(Toolbox, CurrentTools)>,
-    /// Notices that were not told yet.
+    /// Notices that were not shown yet.
     pending: Vec<Notice>,
 }
 
 /// The set of one source, prepared.
 #[derive(Default)]
-struct TakenSet {
-    /// Absent until the source has given a set.
+struct SourceTools {
+    /// `None` until the source has returned a set.
     version: Option<u64>,
     tools: Vec<PreparedTool>,
     instructions: Option<Arc<str>>,
@@ -59,7 +59,7 @@ struct TakenSet {
     problems: Vec<Problem>,
     /// How many tools are over the cap.
     over: usize,
-    /// The last notice about it, which is not told twice.
+    /// The last notice, which is not repeated.
     notice: Option<String>,
 }
 
@@ -74,11 +74,11 @@ pub(crate) struct CurrentTools {
     pub(crate) tools: Toolbox,
     /// The instructions of the sources.
     pub(crate) sections: Arc<[SystemSection]>,
-    pub(crate) set: Arc<ToolSetInUse>,
+    pub(crate) set: Arc<ToolSetVersion>,
 }
 
 impl ToolSources {
-    /// Adds a source behind the others.
+    /// Adds a source after the others.
     pub fn add(&mut self, source: Arc<dyn ToolSource>) {
         self.sources.push(Source { name: source.name().into(), source });
         // Others that share the cache have other sources.
@@ -95,12 +95,12 @@ impl ToolSources {
         self.sources.is_empty()
     }
 
-    /// The notices that were not told yet.
+    /// Takes the new notices.
     pub(crate) fn notices(&self) -> Vec<Notice> {
         std::mem::take(&mut self.lock().pending)
     }
 
-    /// What is offered now: `fixed`, and behind it what the sources have.
+    /// The tools offered now: `fixed`, followed by the tools of the sources.
     pub(crate) fn current(&self, fixed: &Toolbox) -> Option<CurrentTools> {
         if self.sources.is_empty() {
             return None;
@@ -108,18 +108,18 @@ impl ToolSources {
         let snapshots: Vec<_> = self.sources.iter().map(|source| snapshot(&*source.source)).collect();
         let mut cache = self.lock();
         let Cache { taken, current, pending } = &mut *cache;
-        taken.resize_with(self.sources.len(), TakenSet::default);
+        taken.resize_with(self.sources.len(), SourceTools::default);
         let mut is_changed = false;
         for ((source, snapshot), taken) in self.sources.iter().zip(snapshots).zip(taken.iter_mut()) {
             match snapshot {
                 Ok(set) if taken.version == Some(set.version) => {}
                 Ok(set) => {
-                    *taken = TakenSet { notice: taken.notice.take(), ..TakenSet::prepare(&set) };
+                    *taken = SourceTools { notice: taken.notice.take(), ..SourceTools::prepare(&set) };
                     is_changed = true;
                 }
                 Err(panic) => {
-                    let said = format!("its last tools stay in use, because it panicked: {}", quote(&panic));
-                    taken.notify(&source.name, said, pending);
+                    let text = format!("its last tools stay in use, because it panicked: {}", quote(&panic));
+                    taken.notify(&source.name, text, pending);
                 }
             }
         }
@@ -133,12 +133,12 @@ impl ToolSources {
         }
     }
 
-    fn combine(&self, fixed: &Toolbox, taken: &mut [TakenSet], pending: &mut Vec<Notice>) -> CurrentTools {
+    fn combine(&self, fixed: &Toolbox, taken: &mut [SourceTools], pending: &mut Vec<Notice>) -> CurrentTools {
         let (mut tools, mut offered) = (fixed.clone(), 0);
         let (mut sections, mut sources) = (Vec::new(), Vec::new());
         for (source, taken) in self.sources.iter().zip(taken) {
             let Some(version) = taken.version else { continue };
-            sources.push(SourceInUse { name: source.name.to_string(), version });
+            sources.push(ToolSourceVersion { name: source.name.to_string(), version });
             let (free, shadowed): (Vec<_>, Vec<_>) =
                 taken.tools.iter().cloned().partition(|tool| !tools.has(&tool.definition.name));
             let room = TOOLS_MAX - offered;
@@ -149,12 +149,12 @@ impl ToolSources {
             if let Some(text) = &taken.instructions {
                 sections.push(SystemSection { text: section(&source.name, text), stable: false });
             }
-            if let Some(said) = taken.complaint(&shadowed, over) {
-                taken.notify(&source.name, said, pending);
+            if let Some(text) = taken.complaint(&shadowed, over) {
+                taken.notify(&source.name, text, pending);
             }
         }
         let names = tools.definitions().iter().map(|definition| definition.name.clone()).collect();
-        let set = Arc::new(ToolSetInUse { sources, tools: names });
+        let set = Arc::new(ToolSetVersion { sources, tools: names });
         CurrentTools { tools, sections: sections.into(), set }
     }
 
@@ -168,13 +168,13 @@ fn snapshot(source: &dyn ToolSource) -> Result<Arc<ToolSet>, String> {
     catch_unwind(AssertUnwindSafe(|| source.snapshot())).map_err(|panic| panic_text(&*panic))
 }
 
-/// What the model reads of a source's instructions.
+/// The system prompt section with a source's instructions.
 fn section(name: &str, instructions: &str) -> Arc<str> {
     format!("# Tools of {name}\n\n{instructions}").into()
 }
 
-impl TakenSet {
-    /// Makes the schemas of a set ready. A tool that cannot be offered is a problem of its own, not of its set.
+impl SourceTools {
+    /// Prepares the schemas of a set. An invalid tool is skipped without affecting the others.
     fn prepare(set: &ToolSet) -> Self {
         let mut taken = Self { version: Some(set.version), ..Self::default() };
         let mut named: Vec<(String, &Arc<dyn Tool>)> = Vec::with_capacity(set.tools.len());
@@ -210,7 +210,7 @@ impl TakenSet {
         self.problems.push(Problem { tool: quote(tool), reason: quote(&reason) });
     }
 
-    /// What is to be said of the tools that are not offered.
+    /// The message about skipped tools.
     fn complaint(&self, shadowed: &[PreparedTool], over: usize) -> Option<String> {
         let count = shadowed.len() + self.problems.len() + over;
         if count == 0 {
@@ -232,11 +232,11 @@ impl TakenSet {
         Some(format!("{tools} not offered: {}", named.join(", ")))
     }
 
-    /// Tells of something once.
-    fn notify(&mut self, source: &str, said: String, pending: &mut Vec<Notice>) {
-        if self.notice.as_ref() != Some(&said) {
-            pending.push(Notice::warning(NoticeTopic::Tools, format!("tool source {source:?}: {said}")));
-            self.notice = Some(said);
+    /// Adds a notice, unless it repeats the last one.
+    fn notify(&mut self, source: &str, text: String, pending: &mut Vec<Notice>) {
+        if self.notice.as_ref() != Some(&text) {
+            pending.push(Notice::warning(NoticeTopic::Tools, format!("tool source {source:?}: {text}")));
+            self.notice = Some(text);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `Toolbox`: a set of tools by name, with their schemas ready to check arguments.
+//! `Toolbox`: a set of tools by name, with compiled schemas.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use serde_json::Value;
 
 use crate::error::ToolboxError;
 
-/// How many problems of one call the model is told at once.
+/// The maximum number of problems reported per call.
 const PROBLEMS_MAX: usize = 5;
 
-/// How much of a name, a place or a value is quoted.
+/// The maximum length of a quoted name, path or value.
 const QUOTE_CHARS_MAX: usize = 300;
 
-/// How many tool names are listed to a model that called an unknown one.
+/// The maximum number of tool names listed after an unknown one.
 const NAMES_MAX: usize = 40;
 
 /// A set of tools, ready for use. Cheap to clone.
@@ -27,12 +27,12 @@ pub struct Toolbox {
 
 struct Entry {
     tool: Arc<dyn Tool>,
-    /// Absent where the tool is asked for it at every call.
+    /// `None` if the tool is asked at every call.
     effect: Option<Effect>,
     schema: Validator,
 }
 
-/// A tool whose schema is ready to check arguments, with what the model is told of it.
+/// A tool with its compiled schema and its definition for the model.
 #[derive(Clone)]
 pub(crate) struct PreparedTool {
     pub(crate) definition: ToolDefinition,
@@ -51,23 +51,23 @@ impl PreparedTool {
             problem: error.to_string(),
         })?;
         let description = tool.description().trim_end().to_owned();
-        let definition = ToolDefinition { name, description, parameters: told(parameters) };
+        let definition = ToolDefinition { name, description, parameters: for_model(parameters) };
         let effect = Some(tool.effect());
         Ok(Self { definition, entry: Arc::new(Entry { tool, effect, schema }) })
     }
 }
 
-/// A tool that a call may use, with what it does to the world.
+/// A tool with its side effects.
 #[derive(Clone)]
-pub(crate) struct Found {
+pub(crate) struct ResolvedTool {
     pub(crate) tool: Arc<dyn Tool>,
     pub(crate) effect: Effect,
 }
 
 impl Entry {
-    fn found(&self) -> Found {
+    fn resolved(&self) -> ResolvedTool {
         let effect = self.effect.unwrap_or_else(|| self.tool.effect());
-        Found { tool: Arc::clone(&self.tool), effect }
+        ResolvedTool { tool: Arc::clone(&self.tool), effect }
     }
 }
 
@@ -86,7 +86,7 @@ impl Toolbox {
         Ok(Self { entries: Arc::new(entries), definitions: definitions.into() })
     }
 
-    /// This set with more tools behind its own. Of two tools with one name the first counts.
+    /// This set with more tools appended. The first tool with a name counts.
     pub(crate) fn with(&self, more: &[PreparedTool]) -> Self {
         let mut entries = HashMap::clone(&self.entries);
         let mut definitions = self.definitions.to_vec();
@@ -109,8 +109,8 @@ impl Toolbox {
         Arc::ptr_eq(&self.entries, &other.entries)
     }
 
-    /// Does beforehand what the first toolbox of a process waits for: the schema that schemas are held to is made ready, which takes
-    /// longer than all tools together. For programs that have something else to do meanwhile.
+    /// Compiles the meta-schema in advance, which takes longer than all tools together. Call this early to keep it out
+    /// of the critical path.
     pub fn prepare() {
         jsonschema::validator_for(&serde_json::json!({ "type": "object" })).ok();
     }
@@ -120,34 +120,34 @@ impl Toolbox {
         let anything = serde_json::Value::Bool(true);
         let entries = tools.into_iter().filter_map(|tool| {
             let schema = jsonschema::validator_for(&anything).ok()?;
-            // In a log, a tool that changed between turns has another effect from there on.
+            // In a log, a tool that changed between turns has another effect from then on.
             Some((ToolName::from(tool.name()), Arc::new(Entry { tool, effect: None, schema })))
         });
         Self { entries: Arc::new(entries.collect()), definitions: Arc::from([]) }
     }
 
-    /// What the model is told of the tools.
+    /// The definitions for the model.
     pub fn definitions(&self) -> Arc<[ToolDefinition]> {
         Arc::clone(&self.definitions)
     }
 
     /// The tool of this name.
-    pub(crate) fn get(&self, name: &ToolName) -> Option<Found> {
-        self.entries.get(name).map(|entry| entry.found())
+    pub(crate) fn get(&self, name: &ToolName) -> Option<ResolvedTool> {
+        self.entries.get(name).map(|entry| entry.resolved())
     }
 
-    /// The tool of this name, if `arguments` fit it.
-    pub(crate) fn find(&self, name: &ToolName, arguments: &Value) -> Result<Found, ToolError> {
+    /// The tool with this name, if `arguments` match its schema.
+    pub(crate) fn find(&self, name: &ToolName, arguments: &Value) -> Result<ResolvedTool, ToolError> {
         let entry = self.entries.get(name).ok_or_else(|| self.unknown(name))?;
         if entry.schema.is_valid(arguments) {
-            return Ok(entry.found());
+            return Ok(entry.resolved());
         }
         let mut problems: Vec<String> = Vec::new();
         for error in entry.schema.iter_errors(arguments).take(PROBLEMS_MAX) {
-            let place = shorten(error.instance_path().as_str());
-            let place = if place.is_empty() { "the arguments".to_owned() } else { place };
+            let path = shorten(error.instance_path().as_str());
+            let path = if path.is_empty() { "the arguments".to_owned() } else { path };
             let problem = shorten(&error.to_string());
-            problems.push(format!("{place}: {problem}"));
+            problems.push(format!("{path}: {problem}"));
         }
         Err(ToolError::InvalidArgs(format!("invalid arguments for {name}: {}", problems.join("; "))))
     }
@@ -166,10 +166,10 @@ impl Toolbox {
     }
 }
 
-/// A schema without words that a model does not need: that further fields are forbidden, how long texts and lists may be at most,
-/// and that what may be left out may also be null. Calls are held to the whole schema all the same; these words would go with
-/// every request, for every field of every tool.
-fn told(mut schema: Value) -> Value {
+/// A schema without keywords that a model does not need: that further fields are forbidden, maximum lengths, and that
+/// optional fields may be null. Calls are still checked against the whole schema; these keywords would cost tokens in
+/// every request.
+fn for_model(mut schema: Value) -> Value {
     shorten_schema(&mut schema);
     schema
 }
@@ -184,7 +184,7 @@ fn shorten_schema(schema: &mut Value) {
     let required = fields.get("required").cloned().unwrap_or_default();
     for (key, value) in fields {
         match (key.as_str(), value) {
-            // Here keys are names that the tool's author chose.
+            // These keys are field names.
             ("properties", Value::Object(named)) => {
                 for (name, schema) in named {
                     let is_required =
@@ -207,7 +207,7 @@ fn shorten_schema(schema: &mut Value) {
     }
 }
 
-/// The schema of something that may be left out, without that it may also be null.
+/// The schema of an optional field, without null as a value.
 fn without_null(schema: &mut Value) {
     let Value::Object(fields) = schema else { return };
     let only = match fields.get("type").and_then(Value::as_array).map(Vec::as_slice) {
@@ -220,7 +220,7 @@ fn without_null(schema: &mut Value) {
     }
 }
 
-/// What a model wrote may be large; it is quoted in part.
+/// Model output may be large, so quote only a part.
 fn shorten(text: &str) -> String {
     text.chars().take(QUOTE_CHARS_MAX).collect()
 }

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::told;
+use super::for_model;
 
 #[test]
-fn a_model_is_not_told_what_its_calls_are_held_to_anyway() {
+fn the_model_sees_a_shortened_schema() {
     let schema = json!({
         "type": "object",
         "properties": {
@@ -36,14 +36,14 @@ fn a_model_is_not_told_what_its_calls_are_held_to_anyway() {
         },
         "required": ["needed"],
     });
-    assert_eq!(told(schema), expected);
+    assert_eq!(for_model(schema), expected);
 }
 
 #[test]
-fn a_schema_of_no_form_that_is_known_stays_as_it_is() {
+fn an_unknown_schema_is_unchanged() {
     for schema in
         [json!(true), json!({ "properties": [] }), json!({ "type": [] }), json!({ "maxLength": {} })]
     {
-        assert_eq!(told(schema.clone()), schema);
+        assert_eq!(for_model(schema.clone()), schema);
     }
 }

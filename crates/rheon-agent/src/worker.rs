@@ -1,4 +1,4 @@
-//! `AgentWorker`: does tasks with agents of this process.
+//! `AgentWorker`: runs tasks with agents in this process.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::stream::RunStream;
 
 type Build = dyn Fn(&Task) -> Result<AgentBuilder, WorkerError> + Send + Sync;
 
-/// Does tasks with agents of this process, each an agent and a session of its own.
+/// Runs tasks with agents in this process. Each task gets its own agent and session.
 ///
 /// A closure builds the agent of a task. It decides what only it can know: provider and model, tools, permission policy, working
 /// directory, store, and the conversation of a session to resume. The rest of the task is applied here: the system prompt of
@@ -79,7 +79,7 @@ impl AgentWorker {
         let stream = match AssertUnwindSafe(following).catch_unwind().await {
             Ok(stream) => stream,
             Err(panic) => {
-                // The stream is gone, which stops the run; nothing of it is left behind.
+                // Dropping the stream stops the run; wait until it has ended.
                 agent.wait_until_settled().await;
                 return Err(self.panicked(&*panic));
             }
@@ -87,7 +87,7 @@ impl AgentWorker {
         match stream.finish().await {
             Ok(output) => Ok(WorkerOutput { child, output }),
             Err(AgentError::Failed { failure, output }) => {
-                Err(WorkerError::of_run(&self.name, failure, WorkerOutput { child, output }))
+                Err(WorkerError::from_run(&self.name, failure, WorkerOutput { child, output }))
             }
             Err(error) => Err(self.error(error)),
         }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rheon_app::session::OpenError;
 use rheon_types::event::NoticeLevel;
 use rheon_types::protocol::{
-    Ack, CloseReason, ConfigFacts, ContextReport, CostReport, HostQuery, HostReply, OpenRequest, Query,
-    Reply, SessionFacts, SessionLine, SessionScope, SlashCommand, Snapshot,
+    Ack, CloseReason, ConfigInfo, ContextReport, CostReport, HostQuery, HostReply, OpenRequest, Query, Reply,
+    SessionInfo, SessionScope, SessionSummary, SlashCommand, Snapshot,
 };
 use rheon_types::{
     AgentEvent, Client, ClientError, Command, Event, EventStream, Host, SessionEvent, Subscription,
@@ -34,7 +34,7 @@ impl Connection {
         self.client.events(subscription)
     }
 
-    pub(crate) async fn facts(&self) -> Result<SessionFacts, ClientError> {
+    pub(crate) async fn facts(&self) -> Result<SessionInfo, ClientError> {
         match self.client.query(Query::Facts).await? {
             Reply::Facts { facts } => Ok(*facts),
             _ => Err(unexpected()),
@@ -80,21 +80,21 @@ impl Connection {
 
     pub(crate) async fn close(&self, reason: CloseReason) -> Result<(), Failure> {
         match self.client.send(Command::Close { reason }).await {
-            Ok(_) | Err(ClientError::Gone { .. }) => Ok(()),
+            Ok(_) | Err(ClientError::Closed { .. }) => Ok(()),
             Err(error) => Err(Failure::error(error)),
         }
     }
 }
 
 /// The sessions of the working directory, newest first.
-pub(crate) async fn sessions(host: &dyn Host, limit: u32) -> Result<Vec<SessionLine>, ClientError> {
+pub(crate) async fn sessions(host: &dyn Host, limit: u32) -> Result<Vec<SessionSummary>, ClientError> {
     match host.query(HostQuery::Sessions { scope: SessionScope::Project, limit }).await? {
         HostReply::Sessions { sessions } => Ok(sessions),
         _ => Err(unexpected()),
     }
 }
 
-pub(crate) async fn config(host: &dyn Host) -> Result<ConfigFacts, Failure> {
+pub(crate) async fn config(host: &dyn Host) -> Result<ConfigInfo, Failure> {
     match host.query(HostQuery::Config).await.map_err(failure)? {
         HostReply::Config { config } => Ok(config),
         _ => Err(failure(unexpected())),

@@ -3,7 +3,7 @@
 use rheon_app::stream_json::is_refusal;
 use rheon_render::is_budget_spent;
 use rheon_types::event::{Ledger, Meter};
-use rheon_types::protocol::ConfigFacts;
+use rheon_types::protocol::ConfigInfo;
 use rheon_types::{
     AgentEvent, BudgetEvent, Event, LimitKind, ProviderError, ProviderErrorKind, RunEnd, RunEvent,
     RunFailure, SessionId, ToolEvent,
@@ -43,7 +43,7 @@ impl BudgetKinds {
 
 impl RunOutcome {
     /// Follows a run with these limits.
-    pub(crate) fn within(limits: &ConfigFacts) -> Self {
+    pub(crate) fn within(limits: &ConfigInfo) -> Self {
         let limited =
             BudgetKinds { has_tokens: limits.tokens_max.is_some(), has_money: limits.budget.is_some() };
         Self { limited, ..Self::default() }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use rheon_types::event::{Ledger, Meter};
-use rheon_types::protocol::ConfigFacts;
+use rheon_types::protocol::ConfigInfo;
 use rheon_types::{
     AgentEvent, AgentOutput, BudgetEvent, Event, LimitKind, ProviderError, ProviderErrorKind, RunEnd,
     RunEvent, RunFailure, RunId, SessionId, Timestamp, Usage,
@@ -81,7 +81,7 @@ fn a_budget_names_the_flag_of_what_ran_out() {
     assert_eq!(flag(meter(300, Some(300)), both.1), "--max-tokens");
     assert_eq!(flag(both.0, both.1), "--max-tokens or --max-budget-usd");
     // A last answer that is cut short by the budget leaves no ledger.
-    let limits = ConfigFacts { tokens_max: Some(5_000), ..ConfigFacts::default() };
+    let limits = ConfigInfo { tokens_max: Some(5_000), ..ConfigInfo::default() };
     assert_eq!(named(RunOutcome::within(&limits)), "--max-tokens");
 }
 
@@ -116,5 +116,5 @@ fn every_failure_of_a_service_has_a_next_step() {
         the model call failed: 401 authentication_error: invalid x-api-key; check the API key of this service and the permissions of its account
         the model call failed: 404 not_found_error: model: claude-9; list known models with `rheon models`
         the model call failed: 400 prompt is too long; start a new session, or use a model with a larger context window
-        the window is full: nothing can be left out; start a new session, or use a model with a larger context window"#]].assert_eq(&lines.join("\n"));
+        the context window is full: nothing can be left out; start a new session, or use a model with a larger context window"#]].assert_eq(&lines.join("\n"));
 }

@@ -160,7 +160,7 @@ fn claim_of(
                 #parameter,
                 arguments: &#private::Value,
                 context: &#private::ToolContext,
-            ) -> ::core::result::Result<#private::Hold, #private::ToolError> {
+            ) -> ::core::result::Result<#private::Claim, #private::ToolError> {
                 (#claim)(#state_source, arguments, context)
             }
         }

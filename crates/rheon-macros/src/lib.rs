@@ -26,7 +26,7 @@ use proc_macro::TokenStream;
 ///   run(&self, arguments: Type, context: ToolContext)`. `label` and `description` may use `self`, and the constant
 ///   `NAME` of the struct is the tool's name;
 /// - `claim = function` to claim what a call needs for itself: it takes `&self` (or the state), the arguments as a
-///   `&Value` and a `&ToolContext`, and returns a `Result<Hold, ToolError>`;
+///   `&Value` and a `&ToolContext`, and returns a `Result<Claim, ToolError>`;
 /// - `crate = "path"` if the crate `rheon` has another name.
 ///
 /// The struct that holds the arguments must also derive `Deserialize` and `JsonSchema`.

@@ -8,7 +8,7 @@ use futures::StreamExt;
 use rheon_providers::{Registry, RegistryParts};
 use rheon_testkit::TestClock;
 use rheon_types::{
-    AgentMessage, AssistantMessage, Chunk, Content, Draft, Finished, History, Message, Provider, Request,
+    AgentMessage, AssistantMessage, Chunk, Content, Draft, DraftOutcome, History, Message, Provider, Request,
     StopReason, Timestamp, ToolDefinition, ToolResultMessage,
 };
 use serde_json::{Value, json};
@@ -108,7 +108,7 @@ async fn a_result_is_used(prompted: &dyn Provider) -> Outcome<()> {
 }
 
 /// The whole response, and the number of text deltas.
-async fn ask(provider: &dyn Provider, request: Request) -> Outcome<(usize, Finished)> {
+async fn ask(provider: &dyn Provider, request: Request) -> Outcome<(usize, DraftOutcome)> {
     let mut stream = provider.stream(request, CancellationToken::new());
     let (mut draft, mut deltas) = (Draft::new(), 0);
     while let Some(chunk) = stream.next().await {

@@ -189,7 +189,7 @@ async fn what_is_refused() {
         › Go.
 
         ● echo text=hi
-          └ not run: no tool may run in this session
+          └ not run: tool calls are disabled in this session
         ● unknown a=[1,2]
           └ not run: there is no tool named "unknown"; available: e…
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rheon_agent::replay::{Until, replay};
+use rheon_agent::replay::{ReplayUntil, replay};
 use rheon_types::event::OrderChecker;
 use rheon_types::{AgentEvent, Event, SessionId};
 
@@ -94,7 +94,7 @@ impl Trace {
                 // The start of the session is not in this trace.
                 continue;
             }
-            if let Err(error) = replay(events.clone(), Until::End) {
+            if let Err(error) = replay(events.clone(), ReplayUntil::End) {
                 panic!("session {session_id}: {error}\n{}", event_text(&events));
             }
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use rheon_types::{BoxFuture, Effect, Hold, Tool, ToolContext, ToolError, ToolResult};
+use rheon_types::{BoxFuture, Claim, Effect, Tool, ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -24,8 +24,8 @@ pub trait ToolArguments: DeserializeOwned + JsonSchema + Send + 'static {
     const EFFECT: Effect;
 
     /// Claims what a call needs for itself, such as a file. An error blocks the call.
-    fn claim(_state: &Self::State, _arguments: &Value, _context: &ToolContext) -> Result<Hold, ToolError> {
-        Ok(Hold::default())
+    fn claim(_state: &Self::State, _arguments: &Value, _context: &ToolContext) -> Result<Claim, ToolError> {
+        Ok(Claim::default())
     }
 
     fn run_with<'a>(
@@ -102,7 +102,7 @@ impl<A: ToolArguments> Tool for DerivedTool<A> {
         A::EFFECT
     }
 
-    fn claim(&self, arguments: &Value, context: &ToolContext) -> Result<Hold, ToolError> {
+    fn claim(&self, arguments: &Value, context: &ToolContext) -> Result<Claim, ToolError> {
         A::claim(&self.state, arguments, context)
     }
 

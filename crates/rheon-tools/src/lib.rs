@@ -32,7 +32,7 @@ pub use toolkit::{Toolkit, ToolkitError, ToolkitSettings, file_tools};
 pub mod __private {
     pub use crate::arguments::{arguments_schema, read_arguments};
     pub use crate::derived::{DerivedTool, IntoToolOutput, ToolArguments};
-    pub use rheon_types::{BoxFuture, Effect, Hold, Tool, ToolContext, ToolError, ToolResult};
+    pub use rheon_types::{BoxFuture, Claim, Effect, Tool, ToolContext, ToolError, ToolResult};
     pub use serde_json::Value;
     pub use std::boxed::Box;
     pub use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `Answer`: a value now or a future of it, so that a seam that answers at once costs no allocation.
+//! `Answer`: a value or a future, so that answering immediately needs no allocation.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -6,21 +6,21 @@ use std::pin::Pin;
 /// A boxed future that can move between threads.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What a seam answers: ready, or worth waiting for.
+/// A value that is ready now or has to be awaited.
 pub enum Answer<'a, T> {
-    /// The answer is known already.
+    /// The value is ready.
     Now(T),
-    /// The answer has to be waited for.
+    /// The value has to be awaited.
     Later(BoxFuture<'a, T>),
 }
 
 impl<'a, T> Answer<'a, T> {
-    /// An answer that the future `future` will give.
+    /// An answer produced by `future`.
     pub fn later(future: impl Future<Output = T> + Send + 'a) -> Self {
         Self::Later(Box::pin(future))
     }
 
-    /// Waits for the answer, if there is anything to wait for.
+    /// Waits for the answer if it is not ready.
     pub async fn get(self) -> T {
         match self {
             Self::Now(value) => value,

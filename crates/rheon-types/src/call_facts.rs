@@ -1,31 +1,31 @@
-//! `CallFacts`: what a gate found out about a call, on its way to the tool.
+//! `CallFacts`: what a gate learned about a call, passed on to the tool.
 
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a gate found out about a call while it judged it, handed to the tool that runs the call, so that nothing is found out
-/// twice and the tool can tell whether what was judged still holds.
+/// What a gate learned about a call while it checked it. The tool receives it, so that nothing is computed twice and
+/// the tool can detect whether the facts still hold.
 ///
-/// It is one value of a type that gate and tool agree on; the loop hands it on without looking. It belongs to the arguments that
-/// were judged: with other arguments the gate is asked again. It is not kept in the log: a tool that finds nothing here finds
-/// out itself.
+/// It is a single value of a type that the gate and the tool agree on. The run passes it on without inspecting it. It
+/// belongs to the checked arguments: for other arguments the gate is called again. It is not stored in the log: a tool
+/// without facts computes them itself.
 #[derive(Clone, Default)]
 pub struct CallFacts(Option<Arc<dyn Any + Send + Sync>>);
 
 impl CallFacts {
-    /// These facts.
+    /// Wraps `facts`.
     pub fn new(facts: impl Any + Send + Sync) -> Self {
         Self(Some(Arc::new(facts)))
     }
 
-    /// The facts, if there are any of this type.
+    /// The facts, if they have type `T`.
     pub fn get<T: Any>(&self) -> Option<&T> {
         self.0.as_ref()?.downcast_ref()
     }
 }
 
-/// Whether both are the same value, or nothing.
+/// Equal if both are the same value or both are empty.
 impl PartialEq for CallFacts {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {

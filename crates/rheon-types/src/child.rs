@@ -1,4 +1,4 @@
-//! What a parent and a child know of each other: who asks, who works, what comes of it.
+//! What a parent and its child know about each other: task, approvals and result.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use crate::event::{ApprovalRequest, ChildRef};
 use crate::id::{RunId, SessionId, ToolCallId};
 use crate::outcome::AgentOutput;
 
-/// What kind of agent does a task.
+/// The agent that runs a task.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentDefinition {
     /// Its name, which users see with its approval requests.
     pub name: String,
-    /// What it is told before everything else.
+    /// Its system prompt.
     pub system_prompt: Option<Arc<str>>,
 }
 
@@ -26,12 +26,12 @@ pub struct ParentLink {
     pub call_id: Option<ToolCallId>,
 }
 
-/// What a child left behind.
+/// The result of a child.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkerOutput {
     /// Its ids.
     pub child: ChildRef,
-    /// What its run left.
+    /// The output of its run.
     pub output: Arc<AgentOutput>,
 }
 
@@ -40,7 +40,7 @@ pub struct WorkerOutput {
 pub struct ChildApproval {
     /// The name of the child's agent.
     pub agent: String,
-    /// What the child's own session asks.
+    /// The request of the child's session.
     pub request: Arc<ApprovalRequest>,
 }
 
@@ -50,9 +50,9 @@ pub struct ChildApproval {
 pub struct WorkerError {
     /// Which worker.
     pub worker: String,
-    /// What happened.
+    /// The error message.
     pub message: String,
-    /// What it left, where it came as far as a run.
+    /// Its output, if a run was started.
     pub output: Option<Box<WorkerOutput>>,
 }
 
@@ -63,7 +63,11 @@ impl WorkerError {
     }
 
     /// An error of a run, with what it left.
-    pub fn of_run(worker: impl Into<String>, message: impl std::fmt::Display, output: WorkerOutput) -> Self {
+    pub fn from_run(
+        worker: impl Into<String>,
+        message: impl std::fmt::Display,
+        output: WorkerOutput,
+    ) -> Self {
         Self { output: Some(Box::new(output)), ..Self::new(worker, message) }
     }
 }

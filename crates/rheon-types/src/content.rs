@@ -17,7 +17,7 @@ pub enum Content {
         /// The text itself.
         text: String,
     },
-    /// A picture.
+    /// An image.
     Image {
         /// The bytes, base64.
         data: String,
@@ -26,9 +26,9 @@ pub enum Content {
     },
     /// The model's reasoning.
     Thinking {
-        /// What it thought; may be empty where the service hides it.
+        /// The text; may be empty if the service hides it.
         thinking: String,
-        /// What the service wants back with it.
+        /// A signature to send back with it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         signature: Option<Signature>,
     },
@@ -42,7 +42,7 @@ impl Content {
         Self::Text { text: text.into() }
     }
 
-    /// How many bytes its text or picture has; a tool call counts nothing.
+    /// The size of its text or image in bytes; 0 for a tool call.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Text { text } => text.len(),
@@ -59,31 +59,32 @@ impl From<&str> for Content {
     }
 }
 
-/// What a service wants back unchanged with the model's reasoning. Means something only to the model that wrote it.
+/// An opaque value that a service wants back unchanged with the model's reasoning. Only the model that wrote it can use
+/// it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct Signature {
     /// The service's own text, byte for byte.
     pub data: String,
-    /// What it stands for.
+    /// The kind of signature.
     #[serde(default, skip_serializing_if = "SignatureKind::is_proof")]
     pub kind: SignatureKind,
-    /// The service's name for the block, where it gives one.
+    /// The service's id for the block, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The provider and model that can read it, as `vendor/model`.
     pub origin: String,
 }
 
-/// What a signature stands for.
+/// The purpose of a signature.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
 pub enum SignatureKind {
-    /// Proves the thinking of its own block.
+    /// Authenticates the thinking in its block.
     #[default]
     Proof,
-    /// Is itself the thinking, unreadable; its block has no text.
+    /// Contains the thinking in encrypted form; its block has no text.
     Redacted,
     /// Belongs to the block that follows, a text or a tool call; its block has no text.
     Next,
@@ -99,15 +100,15 @@ impl SignatureKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct ToolCall {
-    /// Matches the result to the call; unique within a run.
+    /// Links the result to the call; unique within a run.
     pub id: ToolCallId,
     /// Which tool.
     pub name: ToolName,
     /// The arguments: always a JSON object.
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::shared_json()"))]
     pub arguments: Arc<Value>,
-    /// What is wrong with the arguments as the model wrote them (not JSON, not an object, cut off), with their text.
-    /// Such a call is answered, never run.
+    /// Why the arguments are invalid (not JSON, not an object, cut off), with their text. Such a call gets an error and
+    /// never runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub malformed: Option<String>,
 }

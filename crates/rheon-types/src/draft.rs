@@ -1,4 +1,4 @@
-//! `Draft`: an answer while it streams in. Pure: chunks in, content out.
+//! `Draft`: an answer while it streams in. A pure state machine: chunks in, content out.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,19 +12,19 @@ use crate::request::Chunk;
 use crate::stop::StopReason;
 use crate::usage::Usage;
 
-/// The most bytes one answer may have; each piece weighs at least one, each block 256 more.
+/// The maximum size of one answer. Each chunk counts at least one byte, each block 256 more.
 pub const DRAFT_BYTES_MAX: usize = 32 * 1024 * 1024;
 
-/// What a block weighs besides its text, so that countless small blocks cannot grow without bound.
+/// The fixed cost of a block, so that countless small blocks cannot grow without bound.
 const BLOCK_BYTES: usize = 256;
 
-/// How deep arguments may be nested. They are written inside other JSON, which readers limit to 128 levels.
+/// The maximum nesting of arguments. They are embedded in other JSON, which readers limit to 128 levels.
 const ARGUMENTS_DEPTH_MAX: usize = 64;
 
-/// How much of malformed arguments is kept to show the model.
+/// How many characters of malformed arguments the model sees.
 const MALFORMED_CHARS_MAX: usize = 2_000;
 
-/// An answer in the making.
+/// An answer that is still streaming in.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Draft {
     blocks: Vec<Block>,
@@ -53,28 +53,28 @@ struct DraftCall {
     complete: bool,
 }
 
-/// A chunk that cannot belong to this draft.
+/// A chunk that does not fit this draft.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DraftError {
     /// The answer grew past [`DRAFT_BYTES_MAX`].
     #[error("the answer is larger than {DRAFT_BYTES_MAX} bytes")]
     TooLarge,
-    /// A piece of a tool call that never began, or is complete already.
-    #[error("a piece of tool call {0}, which is not open")]
+    /// A chunk of a tool call that never started or is already complete.
+    #[error("received a chunk for tool call {0}, which is not open")]
     CallNotOpen(u32),
-    /// A tool call that is open already.
-    #[error("tool call {0} begins twice")]
+    /// A tool call that is already open.
+    #[error("tool call {0} starts twice")]
     CallOpenTwice(u32),
 }
 
-/// What became of a draft.
+/// A finished answer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finished {
+pub struct DraftOutcome {
     /// The blocks, in order.
     pub content: Vec<Content>,
     /// The model that answered, where the stream named it.
     pub model: Option<String>,
-    /// The provider that answered, where it is not the one that was asked.
+    /// The provider that answered, if it is not the requested one.
     pub provider: Option<Arc<str>>,
     /// The last counts reported.
     pub usage: Usage,
@@ -88,7 +88,7 @@ impl Draft {
         Self::default()
     }
 
-    /// Takes in one chunk. Costs what the chunk's own text costs.
+    /// Adds one chunk, in time proportional to its text.
     pub fn push(&mut self, chunk: &Chunk) -> Result<(), DraftError> {
         match chunk {
             Chunk::Model { model } => {
@@ -124,7 +124,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Whether the stream said that it is complete.
+    /// Whether the stream is complete.
     pub fn is_done(&self) -> bool {
         self.stop_reason.is_some()
     }
@@ -142,11 +142,11 @@ impl Draft {
         }
     }
 
-    /// Ends the draft as the stream said, or as `cut` says where the stream was cut.
+    /// Finishes the draft with the stream's stop reason, or with `cut` if the stream was cut off.
     ///
-    /// A half tool call never becomes one that could run: an answer that ran into its token limit keeps it as malformed,
-    /// so that the model is told; a cut answer drops it.
-    pub fn finish(self, cut: StopReason) -> Finished {
+    /// An incomplete tool call never becomes one that could run. If the answer reached its token limit, the call is
+    /// marked as malformed and the model sees why; a cut answer drops it.
+    pub fn finish(self, cut: StopReason) -> DraftOutcome {
         let complete_stream = self.stop_reason.is_some();
         let mut content = Vec::with_capacity(self.blocks.len());
         for block in self.blocks {
@@ -170,7 +170,7 @@ impl Draft {
             None => cut,
         };
         let (model, provider, usage) = (self.model, self.provider, self.usage);
-        Finished { content, model, provider, usage, stop_reason }
+        DraftOutcome { content, model, provider, usage, stop_reason }
     }
 
     fn grow(&mut self, bytes: usize) -> Result<(), DraftError> {
@@ -184,7 +184,7 @@ impl Draft {
         Ok(())
     }
 
-    /// An empty piece opens no block: services refuse a message with an empty block.
+    /// An empty chunk opens no block, because services reject messages with an empty block.
     fn write(&mut self, delta: &str) -> Result<(), DraftError> {
         self.grow(delta.len())?;
         match self.blocks.last_mut() {
@@ -209,8 +209,8 @@ impl Draft {
         Ok(())
     }
 
-    /// A proof closes the thinking block before it, so thinking after it opens the next. Other kinds are blocks of
-    /// their own.
+    /// A proof closes the thinking block before it, so later thinking opens the next one. Other kinds are separate
+    /// blocks.
     fn sign(&mut self, signature: &Signature) -> Result<(), DraftError> {
         self.grow(signature.data.len() + signature.id.as_ref().map_or(0, String::len))?;
         match (signature.kind, self.blocks.last_mut()) {
@@ -257,7 +257,7 @@ impl DraftCall {
     }
 }
 
-/// Empty text means no arguments, as several services send it.
+/// Several services send empty text for a call without arguments.
 fn parse_arguments(json: &str) -> Result<Map<String, Value>, String> {
     if json.trim().is_empty() {
         return Ok(Map::new());

@@ -34,7 +34,7 @@ fn done(stop_reason: StopReason) -> Chunk {
     Chunk::Done { stop_reason }
 }
 
-fn call_lines(finished: &Finished) -> Vec<String> {
+fn call_lines(finished: &DraftOutcome) -> Vec<String> {
     finished
         .content
         .iter()
@@ -65,7 +65,7 @@ fn blocks_join_while_they_are_of_a_kind_and_a_signature_ends_thinking() {
     .finish(StopReason::Error);
     assert_eq!(
         finished,
-        Finished {
+        DraftOutcome {
             content: vec![
                 Content::Thinking { thinking: "ab".into(), signature: Some(proof("s1")) },
                 Content::Thinking { thinking: "c".into(), signature: None },
@@ -80,7 +80,7 @@ fn blocks_join_while_they_are_of_a_kind_and_a_signature_ends_thinking() {
 }
 
 #[test]
-fn signatures_that_prove_nothing_before_them_are_blocks_of_their_own() {
+fn signatures_without_a_preceding_block_are_separate_blocks() {
     let other = |kind| Signature { kind, ..proof("s") };
     let sign = |signature| Chunk::Signature { signature: Box::new(signature) };
     let kinds = [SignatureKind::Redacted, SignatureKind::Next, SignatureKind::Proof];
@@ -93,7 +93,7 @@ fn signatures_that_prove_nothing_before_them_are_blocks_of_their_own() {
 }
 
 #[test]
-fn a_whole_block_is_taken_as_it_stands() {
+fn a_whole_block_is_added_unchanged() {
     let call = ToolCall {
         id: "a".into(),
         name: "t".into(),
@@ -111,7 +111,7 @@ fn a_whole_block_is_taken_as_it_stands() {
 }
 
 #[test]
-fn interleaved_calls_are_told_apart_and_empty_arguments_are_an_object() {
+fn interleaved_calls_are_distinguished_and_empty_arguments_are_an_object() {
     let finished = draft(&[
         start(0, "a"),
         start(1, "b"),
@@ -127,7 +127,7 @@ fn interleaved_calls_are_told_apart_and_empty_arguments_are_an_object() {
 }
 
 #[test]
-fn arguments_that_are_no_object_are_kept_as_malformed() {
+fn arguments_that_are_not_an_object_are_malformed() {
     let cases = [
         ("[1]", "the arguments are an array, not a JSON object: [1]"),
         ("\"s\"", "the arguments are a string, not a JSON object: \"s\""),
@@ -159,7 +159,7 @@ fn arguments_that_are_no_object_are_kept_as_malformed() {
 }
 
 #[test]
-fn a_half_call_is_dropped_by_a_cut_and_told_at_the_token_limit() {
+fn an_incomplete_call_is_dropped_by_a_cut_and_reported_at_the_token_limit() {
     let half = [text("Now"), start(0, "a"), json(0, "{\"path\": \"a")];
     let cut = draft(&half).finish(StopReason::Error);
     assert_eq!((cut.content, cut.stop_reason), (vec![Content::text("Now")], StopReason::Error));
@@ -178,7 +178,7 @@ fn the_stop_reason_fits_the_calls() {
 }
 
 #[test]
-fn chunks_that_belong_nowhere_are_errors() {
+fn chunks_that_do_not_fit_are_errors() {
     let mut open = draft(&[start(0, "a")]);
     assert_eq!(open.push(&start(0, "b")), Err(DraftError::CallOpenTwice(0)));
     assert_eq!(open.push(&json(7, "{}")), Err(DraftError::CallNotOpen(7)));

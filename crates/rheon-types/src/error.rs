@@ -1,4 +1,4 @@
-//! The errors that cross a seam: a provider's, a store's, a client's.
+//! Errors of providers, stores and clients.
 
 use std::time::Duration;
 
@@ -6,30 +6,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::{ApprovalId, SessionId};
 
-/// What kind of trouble a provider reports.
+/// The kind of a provider error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
 pub enum ProviderErrorKind {
-    /// The key is missing, wrong or not allowed to do this.
+    /// The API key is missing, invalid or not permitted.
     Auth,
-    /// Too many requests; worth waiting.
+    /// Too many requests. Retry later.
     RateLimited,
-    /// The service has no capacity now; worth waiting.
+    /// The service has no capacity. Retry later.
     Overloaded,
-    /// The prompt does not fit the model's window.
+    /// The prompt does not fit into the context window.
     ContextOverflow,
-    /// The service refuses the request as it stands.
+    /// The service rejects the request.
     InvalidRequest,
-    /// The connection failed or broke off.
+    /// The connection failed or was lost.
     Network,
-    /// Nothing came for too long.
+    /// No data arrived in time.
     Timeout,
-    /// The service refuses the content.
+    /// The service rejects the content.
     ContentFilter,
-    /// The answer is not what the wire format promises.
+    /// The answer violates the wire format.
     Malformed,
-    /// The call was cancelled.
+    /// The call was canceled.
     Cancelled,
     /// Anything else the service reports.
     Api,
@@ -40,11 +40,11 @@ pub enum ProviderErrorKind {
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[error("{message}")]
 pub struct ProviderError {
-    /// What kind of trouble.
+    /// The kind of error.
     pub kind: ProviderErrorKind,
-    /// The service's own words, without secrets.
+    /// The service's message, without secrets.
     pub message: String,
-    /// How long the service asks to wait.
+    /// The retry delay the service asks for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
 }
@@ -55,7 +55,7 @@ impl ProviderError {
         Self { kind, message: message.into(), retry_after_ms: None }
     }
 
-    /// The same error with the service's request to wait.
+    /// Adds the retry delay the service asks for.
     pub fn with_retry_after_ms(mut self, millis: u64) -> Self {
         self.retry_after_ms = Some(millis);
         self
@@ -78,13 +78,13 @@ impl ProviderError {
         }
     }
 
-    /// How long the service asks to wait.
+    /// The retry delay the service asks for.
     pub fn retry_after(&self) -> Option<Duration> {
         self.retry_after_ms.map(Duration::from_millis)
     }
 }
 
-/// A store that could not keep what it was given.
+/// An event could not be saved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[error("{message}")]
@@ -100,7 +100,8 @@ impl StoreError {
     }
 }
 
-/// Why a host or a session did not do what a client asked. JSON: tagged by `type`, so that a remote client can decide by it.
+/// Why a host or session did not do what a client requested. JSON: tagged by `type`, so that a remote client can match
+/// on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(tag = "type", rename_all = "camelCase")]
@@ -112,8 +113,8 @@ pub enum ClientError {
         /// What to do.
         message: String,
     },
-    /// The approval is answered already, or was never asked for.
-    #[error("approval {request_id} is not open: it was answered already or never asked for")]
+    /// The approval was already answered or never requested.
+    #[error("approval {request_id} is not open: it was already answered or never requested")]
     UnknownApproval {
         /// Which one.
         request_id: ApprovalId,
@@ -132,28 +133,29 @@ pub enum ClientError {
         /// Why, and what to do.
         message: String,
     },
-    /// There is nothing of that name.
+    /// There is nothing with this name.
     #[error("{message}")]
     NotFound {
-        /// What was looked for.
+        /// What was not found.
         message: String,
     },
     /// The session is closed, or the connection to it is.
     #[error("{message}")]
-    Gone {
+    #[serde(rename = "gone")]
+    Closed {
         /// What happened.
         message: String,
     },
-    /// The request makes no sense here.
+    /// The request is invalid.
     #[error("{message}")]
     Invalid {
-        /// What is wrong with it.
+        /// Why it is invalid.
         message: String,
     },
-    /// The subscriber fell behind; it can subscribe again after this event.
+    /// The subscriber fell behind and can subscribe again after this event.
     #[error("the subscriber fell behind; subscribe again after event {seq}")]
     CutOff {
-        /// The last durable event that it was given.
+        /// The last durable event that was delivered.
         seq: u64,
     },
     /// What follows that event cannot be shown, because the log does not have it. A snapshot says where the session is now; subscribe
@@ -169,24 +171,24 @@ pub enum ClientError {
         /// What happened, and what to do.
         message: String,
     },
-    /// An error of a newer version.
-    #[error("the session reports an error that this version does not know")]
+    /// An error added by a newer version.
+    #[error("the session reports an error that this version does not support")]
     #[serde(other)]
     Unknown,
 }
 
 impl ClientError {
     /// The session is closed, or the connection to it is.
-    pub fn gone(message: impl std::fmt::Display) -> Self {
-        Self::Gone { message: message.to_string() }
+    pub fn closed(message: impl std::fmt::Display) -> Self {
+        Self::Closed { message: message.to_string() }
     }
 
-    /// The request makes no sense here.
+    /// The request is invalid.
     pub fn invalid(message: impl std::fmt::Display) -> Self {
         Self::Invalid { message: message.to_string() }
     }
 
-    /// It was tried and failed.
+    /// The operation failed.
     pub fn failed(message: impl std::fmt::Display) -> Self {
         Self::Failed { message: message.to_string() }
     }

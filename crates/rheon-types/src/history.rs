@@ -12,8 +12,8 @@ use crate::stop::StopReason;
 
 /// An append-only list of messages.
 ///
-/// Clones share one buffer and each sees its own length of it, so a clone costs O(1) and a push costs O(1) even while
-/// clones exist. Only a push onto a clone that another has already outgrown copies (the pointers of) its prefix.
+/// Clones share one buffer and each sees its own length of it, so cloning and pushing are O(1). Only a push onto a
+/// clone that another clone has outgrown copies the (pointers of the) prefix.
 #[derive(Clone, Default)]
 pub struct History {
     buffer: Arc<boxcar::Vec<Arc<AgentMessage>>>,
@@ -32,7 +32,7 @@ impl History {
             self.len += 1;
             return;
         }
-        // A clone has appended to the shared buffer first: go on in a buffer of our own.
+        // A clone has already appended to the shared buffer, so copy the prefix into a new one.
         let own = boxcar::Vec::with_capacity(self.len + 1);
         for earlier in self.iter() {
             own.push(Arc::clone(earlier));
@@ -42,12 +42,12 @@ impl History {
         self.len += 1;
     }
 
-    /// How many messages there are.
+    /// The number of messages.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether the history is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -67,8 +67,8 @@ impl History {
         (0..self.len).filter_map(|index| self.buffer.get(index))
     }
 
-    /// What a model is sent: no extensions, no answer that ended in an error (it was never completed, and its tool calls
-    /// never ran), and no empty answer (services refuse it).
+    /// The messages sent to a model: without extensions, without answers that ended in an error (they are incomplete
+    /// and their tool calls never ran), and without empty answers, which services reject.
     pub fn for_model(&self) -> impl DoubleEndedIterator<Item = &Message> {
         self.iter().filter_map(|message| message.as_llm()).filter(|message| match message {
             Message::Assistant(assistant) => {
@@ -84,24 +84,24 @@ impl History {
     }
 }
 
-/// The ids of tool calls in `history` that a model would see without a result right after them.
+/// The ids of tool calls in `history` without a result right after them.
 pub fn unanswered_calls(history: &History) -> Vec<ToolCallId> {
     let mut due: Vec<ToolCallId> = Vec::new();
     let mut answered: HashSet<&ToolCallId> = HashSet::new();
-    let mut found = Vec::new();
+    let mut unanswered = Vec::new();
     for message in history.for_model() {
         match message {
             Message::ToolResult(result) => drop(answered.insert(&result.tool_call_id)),
-            Message::User(_) => found.extend(due.drain(..).filter(|id| !answered.contains(id))),
+            Message::User(_) => unanswered.extend(due.drain(..).filter(|id| !answered.contains(id))),
             Message::Assistant(assistant) => {
-                found.extend(due.drain(..).filter(|id| !answered.contains(id)));
+                unanswered.extend(due.drain(..).filter(|id| !answered.contains(id)));
                 answered.clear();
                 due.extend(assistant.tool_calls().map(|call| call.id.clone()));
             }
         }
     }
-    found.extend(due.into_iter().filter(|id| !answered.contains(id)));
-    found
+    unanswered.extend(due.into_iter().filter(|id| !answered.contains(id)));
+    unanswered
 }
 
 impl FromIterator<Arc<AgentMessage>> for History {

@@ -18,7 +18,7 @@ fn a_clone_keeps_its_view_while_the_original_grows() {
 }
 
 #[test]
-fn forks_part_without_disturbing_each_other() {
+fn forks_do_not_affect_each_other() {
     let mut left: History = ["a", "b", "c"].map(user).into_iter().collect();
     let mut right = left.prefix(1);
     right.push(user("x"));

@@ -1,8 +1,8 @@
-//! `HookPoint`: where in a run a hook is asked or told.
+//! `HookPoint`: the points of a run at which hooks are called.
 
 use serde::{Deserialize, Serialize};
 
-/// A place in the order of a run; see the drawing in the architecture document.
+/// A point of a run; see the diagram in the architecture document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
@@ -19,9 +19,9 @@ pub enum HookPoint {
     BeforeTurn,
     /// After `turn.end`.
     AfterTurn,
-    /// Before anybody is asked about a tool call.
+    /// Before the user is asked about a tool call.
     PermitTool,
-    /// When somebody has to decide about a tool call.
+    /// When a tool call needs approval.
     AnswerApproval,
     /// Before `tool.start`.
     BeforeTool,
@@ -33,7 +33,7 @@ pub enum HookPoint {
     BeforeToolUpdate,
     /// After `tool.update`.
     AfterToolUpdate,
-    /// When the model has nothing more to do.
+    /// When the model is done.
     BeforeStop,
     /// When a run fails.
     OnError,

@@ -1,4 +1,4 @@
-//! Ids and names: one newtype each, cheap to clone, so that none is passed where another is meant.
+//! Ids and names: one cheap newtype each, so that they cannot be mixed up.
 
 use std::fmt;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ macro_rules! id {
         }
 
         impl Default for $name {
-            /// No id.
+            /// An empty id.
             fn default() -> Self {
                 Self::from("")
             }
@@ -84,7 +84,7 @@ id!(
     RunId
 );
 id!(
-    /// One tool call, as the model named it (made unique within a run).
+    /// One tool call, as the model named it, made unique within a run.
     ToolCallId
 );
 id!(
@@ -107,7 +107,7 @@ impl RunId {
     }
 }
 
-/// A version 7 UUID made of inputs alone, so that a replay makes the same one.
+/// A version 7 UUID derived from its inputs, so that a replay produces the same one.
 pub(crate) fn uuid_text(at: Timestamp, random: [u64; 2]) -> String {
     let mut bytes = [0u8; 10];
     let [high, low] = random.map(u64::to_le_bytes);

@@ -1,6 +1,6 @@
-//! The vocabulary of Rheon: what is said (messages, events, commands, errors) and where parts meet (seams).
+//! The shared types of Rheon (messages, events, commands, errors) and the traits that connect its parts.
 //!
-//! Nothing here does anything to the outside world: no runtime, no HTTP, no file system, no clock.
+//! This crate has no side effects: no runtime, no HTTP, no file system, no clock.
 
 #![warn(missing_docs)]
 
@@ -35,7 +35,7 @@ pub use call_facts::CallFacts;
 pub use child::{AgentDefinition, ChildApproval, ParentLink, WorkerError, WorkerOutput};
 pub use child_inbox::{ChildInbox, ChildInboxError, ChildMessageTime};
 pub use content::{Content, Signature, SignatureKind, ToolCall};
-pub use draft::{DRAFT_BYTES_MAX, Draft, DraftError, Finished};
+pub use draft::{DRAFT_BYTES_MAX, Draft, DraftError, DraftOutcome};
 pub use error::{ClientError, ProviderError, ProviderErrorKind, StoreError};
 pub use event::{
     AgentEvent, ApprovalEvent, BudgetEvent, ChildEvent, ContextEvent, Event, MessageEvent, ModelEvent,
@@ -57,16 +57,17 @@ pub use request::{
     ToolDefinition,
 };
 pub use seam::{
-    AllowAll, Amendment, AskFirst, AskedBy, Budget, Caps, ChunkStream, Client, Clock, DenyAll, EventStream,
-    FilterVerdict, FixedTools, Flow, Gate, GateRequest, Grant, Hook, HookNews, Host, InputFilter,
-    Interactive, IntoShared, Judgement, Opinion, Parent, Pauses, Permit, PlannedCall, Provider, Random,
-    Reminder, Reservation, Situation, Store, Task, Tool, ToolSet, ToolSource, Verdict, Worker, run_child,
+    AllowAll, Amendment, ApprovalReason, AskFirst, Budget, Caps, ChunkStream, Client, Clock, DenyAll,
+    EventStream, FilterVerdict, FixedTools, Flow, Gate, GateDecision, GateRequest, Grant, Hook,
+    HookPermission, HookReport, HookVerdict, Host, InputFilter, Interactive, IntoShared, Parent, PlannedCall,
+    Provider, Random, Reminder, ReminderContext, Reservation, Store, Task, Tool, ToolSet, ToolSource,
+    Verdict, WaitMode, Worker, run_child,
 };
 pub use stop::StopReason;
 pub use system_prompt::{SystemPrompt, SystemSection};
 pub use time::Timestamp;
 pub use tool::{Effect, ToolError, ToolResult};
-pub use tool_context::{Hold, ToolContext, ToolNews, ToolReporter};
+pub use tool_context::{Claim, ToolContext, ToolFact, ToolReporter};
 pub use usage::{MicroUsd, Usage};
 pub use window::{CutKind, WindowCut, window};
 

@@ -1,21 +1,21 @@
-//! `ModelInfo`: what is known of a model, and what its tokens cost.
+//! `ModelInfo`: the limits, abilities and prices of a model.
 
 use crate::usage::{MicroUsd, Usage};
 
-/// What is known of a model.
+/// The limits, abilities and prices of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelInfo {
     /// Its name, as its provider names it.
     pub id: String,
-    /// Whether the figures are the model's own; otherwise they are cautious guesses.
+    /// Whether the figures are documented for this model; otherwise they are cautious defaults.
     pub known: bool,
-    /// How many tokens prompt and answer may have together.
+    /// The size of the context window: prompt and answer combined.
     pub context_tokens: u64,
-    /// How many tokens one answer may have.
+    /// The maximum number of answer tokens.
     pub output_tokens_max: u32,
-    /// What tokens cost; absent if unknown.
+    /// Token prices, if known.
     pub prices: Option<Prices>,
-    /// Whether it reads pictures.
+    /// Whether it accepts images.
     pub images: bool,
     /// Whether it can think before it answers.
     pub reasoning: bool,
@@ -24,12 +24,12 @@ pub struct ModelInfo {
 }
 
 impl ModelInfo {
-    /// The context window assumed of a model that nothing is known of.
+    /// The context window assumed for an unknown model.
     pub const CONTEXT_TOKENS_UNKNOWN: u64 = 128_000;
-    /// The longest answer assumed of a model that nothing is known of.
+    /// The answer limit assumed for an unknown model.
     pub const OUTPUT_TOKENS_UNKNOWN: u32 = 8_192;
 
-    /// A model that nothing is known of: a common window, no price, and everything allowed until the service refuses.
+    /// An unknown model: a common window size, no price, and everything allowed until the service rejects it.
     pub fn unknown(id: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -43,14 +43,14 @@ impl ModelInfo {
         }
     }
 
-    /// What `usage` of one call costs; unknown without prices or without a report.
+    /// The cost of `usage`; `None` without prices or without a report.
     pub fn cost(&self, usage: &Usage) -> Option<MicroUsd> {
         let prices = self.prices.as_ref()?;
         if usage.total() == 0 { None } else { Some(prices.cost(usage)) }
     }
 }
 
-/// What the tokens of a model cost.
+/// The token prices of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prices {
     /// The ordinary rates.
@@ -73,7 +73,7 @@ pub struct Rates {
 }
 
 impl Prices {
-    /// What one call costs, rounded up.
+    /// The cost of one call, rounded up.
     pub fn cost(&self, usage: &Usage) -> MicroUsd {
         let prompt = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
         let rates = match &self.long {

@@ -1,4 +1,4 @@
-//! How a run began and how it ended: continuation, trigger, end, output.
+//! How a run starts and ends: continuation, trigger, end, output.
 
 use std::fmt;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub enum LimitKind {
     Tokens,
     /// The wall clock.
     Duration,
-    /// The budget, which other runs draw on too.
+    /// The budget, which other runs may share.
     Budget,
 }
 
@@ -43,26 +43,26 @@ pub enum RunEnd {
     Limit {
         /// Which one.
         limit: LimitKind,
-        /// In words, with the figures.
+        /// A message with the figures.
         message: String,
     },
     /// An input filter refused the prompt.
     Rejected {
-        /// What the filter said.
+        /// The filter's reason.
         rejection: String,
     },
     /// A hook refused to let the run or its next turn begin.
     Vetoed {
-        /// Where.
+        /// The point at which it was vetoed.
         point: HookPoint,
-        /// What the hook said.
+        /// The hook's reason.
         message: String,
     },
-    /// The run was cancelled.
+    /// The run was canceled.
     Aborted,
-    /// Something failed that the model cannot mend.
+    /// Something failed that the model cannot fix.
     Failed {
-        /// What.
+        /// The failure.
         failure: RunFailure,
     },
 }
@@ -72,50 +72,50 @@ pub enum RunEnd {
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum RunFailure {
-    /// The model could not be reached or refused.
+    /// The model call failed.
     #[error("the model call failed: {error}")]
     Provider {
-        /// What the provider said.
+        /// The provider's error.
         #[source]
         error: ProviderError,
     },
     /// The log could not be written.
-    #[error("the session log could not be written: {error}")]
+    #[error("cannot write the session log: {error}")]
     Store {
-        /// What the store said.
+        /// The store's error.
         #[source]
         error: StoreError,
     },
-    /// A tool asked for the run to end.
+    /// A tool ended the run.
     #[error("the tool {name} stopped the run: {message}")]
     Tool {
         /// Which tool.
         name: ToolName,
-        /// What it said.
+        /// The tool's message.
         message: String,
     },
-    /// The conversation does not fit the model's window and cannot be made shorter.
-    #[error("the window is full: {message}")]
+    /// The conversation does not fit into the context window and cannot be shortened.
+    #[error("the context window is full: {message}")]
     Window {
-        /// What was tried.
+        /// What was tried, and what to do next.
         message: String,
     },
-    /// The answer does not have the form that was asked for.
-    #[error("the answer does not have the form that was asked for: {message}")]
+    /// The answer does not match the output schema.
+    #[error("the answer does not match the output schema: {message}")]
     Output {
-        /// What is wrong with it.
+        /// How it differs from the schema.
         message: String,
     },
-    /// There is nothing the model could answer to.
+    /// There is nothing for the model to answer.
     #[error("cannot continue: {message}")]
     NothingToContinue {
-        /// What the conversation ends with.
+        /// Why there is nothing to answer.
         message: String,
     },
     /// Code inside the run panicked.
     #[error("the run panicked: {message}")]
     Panic {
-        /// The panic's message, where it has one.
+        /// The panic message, if any.
         message: String,
     },
 }
@@ -125,7 +125,7 @@ pub enum RunFailure {
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum ContinuationKind {
-    /// Simply goes on.
+    /// Continues the conversation.
     #[default]
     Default,
     /// Tries again from an equivalent context.
@@ -152,7 +152,7 @@ impl ContinuationKind {
     }
 }
 
-/// What caused a turn to begin.
+/// What triggered a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
@@ -167,7 +167,7 @@ pub enum TurnTrigger {
     Branch,
 }
 
-/// What a run leaves behind.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct AgentOutput {
@@ -181,21 +181,21 @@ pub struct AgentOutput {
     /// Money for all turns; absent where a price is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<MicroUsd>,
-    /// How many turns were begun.
+    /// The number of turns started.
     pub turns: u32,
     /// Why the run ended.
     pub end: RunEnd,
-    /// The last answer as a value, where a form was asked for and it has it.
+    /// The last answer as a JSON value, if an output schema was set and it matches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::metadata()"))]
     pub structured: Option<Arc<Value>>,
-    /// What the model left open, though it was asked to finish it.
+    /// What the model left unfinished even though it was asked to complete it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<String>,
 }
 
 impl AgentOutput {
-    /// The output of a run that ended before it did anything.
+    /// The output of a run that did nothing.
     pub fn new(end: RunEnd) -> Self {
         Self {
             messages: Vec::new(),

@@ -1,8 +1,8 @@
-//! Names that neither tools nor a restore of files may change without more ado.
+//! File names that tools and file restores must not change without approval.
 
 use std::ffi::OsStr;
 
-/// Names that are protected wherever they stand in a workspace: what changes them can make programs run code.
+/// Names that are protected anywhere in a workspace, because changing them can make programs run code.
 pub const PROTECTED_NAMES: [&str; 12] = [
     ".git",
     ".rheon",

@@ -1,4 +1,4 @@
-//! What a provider is asked, and the pieces in which it answers.
+//! Requests to providers, and the chunks of their answers.
 
 use std::sync::Arc;
 
@@ -23,9 +23,9 @@ pub struct Request {
     pub model: Arc<str>,
     /// The system prompt; empty for none.
     pub system: SystemPrompt,
-    /// The conversation; providers send what [`History::for_model`] yields.
+    /// The conversation. Providers send what [`History::for_model`] yields.
     pub messages: History,
-    /// Said after the conversation in the user's name, in this request only. No cache keeps it.
+    /// Text appended after the conversation as the user, in this request only. It is not cached.
     pub reminder: Option<Arc<str>>,
     /// The tools the model may call.
     pub tools: Arc<[ToolDefinition]>,
@@ -37,11 +37,11 @@ pub struct Request {
     pub tokens_max: Option<u32>,
     /// The sampling temperature.
     pub temperature: Option<f32>,
-    /// The form the answer must have; free text if absent.
+    /// The schema the answer must match; free text if `None`.
     pub output_schema: Option<Arc<OutputSchema>>,
-    /// Which parts of the prompt the service should keep for the next request.
+    /// Which parts of the prompt the service should cache.
     pub cache: CacheConfig,
-    /// The same for all requests of one conversation, for services that find their cache by a key.
+    /// A key shared by all requests of one conversation, for services that look up their cache by key.
     pub cache_key: Option<Arc<str>>,
 }
 
@@ -68,10 +68,10 @@ impl Request {
 /// Whether the model must call a tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ToolChoice {
-    /// As it sees fit.
+    /// The model decides.
     #[default]
     Auto,
-    /// None, though it sees them.
+    /// The model sees the tools but may not call any.
     None,
     /// At least one.
     Required,
@@ -79,7 +79,7 @@ pub enum ToolChoice {
     Tool(ToolName),
 }
 
-/// The form an answer must have.
+/// A schema that answers must match.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutputSchema {
     /// A short name for it: letters, digits, `_` and `-`.
@@ -88,7 +88,7 @@ pub struct OutputSchema {
     pub schema: Value,
 }
 
-/// Whether and how prompts are kept in the service's cache.
+/// Prompt caching.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheConfig {
     /// The master switch.
@@ -106,12 +106,12 @@ impl Default for CacheConfig {
 /// Which parts of a prompt are marked for the cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CacheStrategy {
-    /// Whatever pays off on the service in use.
+    /// Chosen to suit the service.
     #[default]
     Auto,
     /// None.
     Disabled,
-    /// Those that are chosen here.
+    /// Only these parts.
     Manual {
         /// The system prompt.
         cache_system: bool,
@@ -130,7 +130,7 @@ pub enum ThinkingLevel {
     /// Not at all.
     #[default]
     Off,
-    /// As little as the service knows.
+    /// The service's lowest level.
     Minimal,
     /// A little.
     Low,
@@ -138,7 +138,7 @@ pub enum ThinkingLevel {
     Medium,
     /// A lot.
     High,
-    /// As much as the service knows.
+    /// The service's highest level.
     Max,
 }
 
@@ -171,40 +171,41 @@ pub struct ToolDefinition {
 
 /// One piece of a streamed answer.
 ///
-/// A stream that ends without `Done` was cut. Pieces of one block arrive in order; blocks do not overlap, except that
-/// tool calls may interleave by `index`.
+/// A stream that ends without `Done` was cut off. Chunks of one block arrive in order. Blocks do not overlap, except
+/// that tool calls may interleave by `index`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Chunk {
-    /// The model that really answers.
+    /// The model that actually answers.
     Model {
         /// Its name.
         model: String,
     },
-    /// The provider that really answers, where it is not the one that was asked.
+    /// The provider that actually answers, if it is not the requested one.
     Provider {
         /// Its id.
         provider: Arc<str>,
     },
     /// A piece of text.
     Text {
-        /// Only what is new.
+        /// The new text.
         delta: DeltaText,
     },
     /// A piece of reasoning.
     Thinking {
-        /// Only what is new.
+        /// The new text.
         delta: DeltaText,
     },
-    /// What the service wants back: ends the reasoning block before it, or is a block of its own, by its kind.
+    /// An opaque signature of the service. Depending on its kind it ends the preceding reasoning block or is a block by
+    /// itself.
     Signature {
-        /// To be sent back unchanged.
+        /// Sent back unchanged.
         signature: Box<Signature>,
     },
-    /// A tool call begins.
+    /// A tool call starts.
     ToolCallStart {
-        /// Tells parallel calls apart.
+        /// Distinguishes parallel calls.
         index: u32,
-        /// The service's id; may be empty or repeated, the loop mends that.
+        /// The service's id. It may be empty or repeated; the run makes it unique.
         id: ToolCallId,
         /// Which tool.
         name: ToolName,
@@ -213,7 +214,7 @@ pub enum Chunk {
     ToolCallDelta {
         /// Which call.
         index: u32,
-        /// Only what is new.
+        /// The new text.
         delta: DeltaText,
     },
     /// A tool call is complete.
@@ -221,12 +222,12 @@ pub enum Chunk {
         /// Which call.
         index: u32,
     },
-    /// A whole block at once, taken as it stands: from services that do not stream, and from logs that are played again.
+    /// A whole block at once, from services that do not stream and from replayed logs.
     Block {
         /// The block.
         block: Box<Content>,
     },
-    /// The service's counts so far; a later report replaces an earlier one.
+    /// The service's token counts so far; a later report replaces an earlier one.
     Usage {
         /// The counts.
         usage: Usage,

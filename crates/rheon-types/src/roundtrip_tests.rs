@@ -120,7 +120,7 @@ proptest! {
     }
 
     #[test]
-    fn tool_words_read_back(result: ToolResult, error: ToolError, definition: ToolDefinition, effect: Effect) {
+    fn tool_types_read_back(result: ToolResult, error: ToolError, definition: ToolDefinition, effect: Effect) {
         reads_back(&result);
         reads_back(&error);
         reads_back(&definition);

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
 pub enum StopReason {
-    /// It was done.
+    /// The model was done.
     Stop,
-    /// It reached the token limit of the answer.
+    /// The answer reached its token limit.
     Length,
-    /// It wants tools to run.
+    /// The model called tools.
     ToolUse,
     /// The provider or the stream failed.
     Error,
-    /// The run was cancelled while it spoke.
+    /// The run was canceled during the answer.
     Aborted,
 }

@@ -1,10 +1,10 @@
-//! `SystemPrompt`: what the model is told before the conversation, in sections.
+//! `SystemPrompt`: the system prompt, in sections.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The system prompt. Sections that stay the same from request to request come first, so that services can reuse their
-/// work on them. Cheap to clone.
+/// The system prompt. Sections that do not change between requests come first, so that services can cache them. Cheap
+/// to clone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SystemPrompt {
     sections: Arc<[SystemSection]>,
@@ -13,19 +13,19 @@ pub struct SystemPrompt {
 /// One section of a system prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SystemSection {
-    /// What it says.
+    /// The text of the section.
     pub text: Arc<str>,
-    /// Whether everything up to its end stays the same in the next request.
+    /// Whether the prompt up to the end of this section is the same in the next request.
     pub stable: bool,
 }
 
 impl SystemPrompt {
-    /// The sections that say something, in order.
+    /// The non-empty sections, in order.
     pub fn sections(&self) -> impl DoubleEndedIterator<Item = &SystemSection> {
         self.sections.iter().filter(|section| !section.text.is_empty())
     }
 
-    /// The same with one more section behind the others; one that is stable stays before those at the end that are not.
+    /// Adds a section at the end. A stable section goes before the trailing unstable ones.
     pub fn with_section(&self, section: SystemSection) -> Self {
         let stable = self.sections.iter().rposition(|other| other.stable).map_or(0, |last| last + 1);
         let place = if section.stable { stable } else { self.sections.len() };
@@ -34,7 +34,7 @@ impl SystemPrompt {
         before.chain([&section]).chain(behind).cloned().collect()
     }
 
-    /// Whether it says nothing.
+    /// Whether all sections are empty.
     pub fn is_empty(&self) -> bool {
         self.sections().next().is_none()
     }
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_section_that_is_added_never_stands_behind_one_that_changes_if_it_is_stable() {
+    fn an_added_stable_section_goes_before_unstable_ones() {
         let section = |text: &str, stable| SystemSection { text: text.into(), stable };
         let prompt: SystemPrompt = [section("a", true), section("z", false)].into_iter().collect();
         let prompt = prompt.with_section(section("b", true)).with_section(section("y", false));

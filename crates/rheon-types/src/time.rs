@@ -1,4 +1,4 @@
-//! `Timestamp`: a moment of the wall clock, as a number that a clock seam hands in.
+//! `Timestamp`: a wall-clock time, read from a `Clock`.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ impl Timestamp {
     }
 }
 
-/// RFC 3339 in UTC; a moment beyond the calendar prints as its number.
+/// RFC 3339 in UTC. A time beyond the calendar prints as a number.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match i64::try_from(self.0).ok().and_then(|millis| jiff::Timestamp::from_millisecond(millis).ok()) {

@@ -1,4 +1,4 @@
-//! What a tool gives back, and what a run of it does to the world.
+//! Tool results, tool errors, and the side effects of tools.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,25 +6,25 @@ use serde_json::Value;
 use crate::content::{Content, text_of};
 use crate::id::RunId;
 
-/// What a tool's run does to the world; decides what may be repeated after a crash.
+/// A tool's side effects. They decide which calls may be repeated after a crash.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
 pub enum Effect {
-    /// Only looks.
+    /// Read-only.
     Pure,
-    /// Changes something, to the same end however often it runs.
+    /// Running it again leaves the same state.
     Idempotent,
-    /// Changes something, each time anew.
+    /// Every run can change something.
     #[default]
     Unsafe,
 }
 
-/// What a tool gives back.
+/// The result of a tool call.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct ToolResult {
-    /// For the model.
+    /// Content for the model.
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub content: Vec<Content>,
     /// For user interfaces (a diff, an exit code); never sent to the model.
@@ -42,7 +42,7 @@ impl ToolResult {
         Self { content: vec![Content::text(text)], details: Value::Null, child_run_id: None }
     }
 
-    /// The same result with details for user interfaces.
+    /// Adds details for user interfaces.
     pub fn with_details(mut self, details: Value) -> Self {
         self.details = details;
         self
@@ -66,7 +66,7 @@ impl From<&str> for ToolResult {
     }
 }
 
-/// Why a call has no result of its own. All but `Fatal` are told to the model, which can try something else.
+/// Why a call failed. The model sees all errors except `Fatal` and can try something else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(tag = "kind", content = "message", rename_all = "camelCase")]
@@ -74,16 +74,16 @@ pub enum ToolError {
     /// The tool ran and failed.
     #[error("{0}")]
     Failed(String),
-    /// There is no such tool.
+    /// The tool does not exist.
     #[error("{0}")]
     NotFound(String),
-    /// The arguments do not fit the tool's schema.
+    /// The arguments do not match the tool's schema.
     #[error("{0}")]
     InvalidArgs(String),
     /// The call was refused by policy, by a hook or by the user.
     #[error("{0}")]
     Denied(String),
-    /// The call was not run, or was stopped: the run was cancelled, or the user said something first.
+    /// The call was skipped or stopped: the run was canceled, or a user message came first.
     #[error("{0}")]
     Cancelled(String),
     /// The tool took too long and was stopped.
@@ -92,13 +92,13 @@ pub enum ToolError {
     /// The tool's code panicked.
     #[error("{0}")]
     Panicked(String),
-    /// The run cannot go on.
+    /// The run cannot continue.
     #[error("{0}")]
     Fatal(String),
 }
 
 impl ToolError {
-    /// The kind of error, as its JSON names it.
+    /// The error's kind, as in its JSON.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Failed(_) => "failed",
@@ -113,7 +113,7 @@ impl ToolError {
     }
 }
 
-/// What the model reads of an error; the kind goes to `details`.
+/// The error as the model reads it; its kind goes into `details`.
 impl From<&ToolError> for ToolResult {
     fn from(error: &ToolError) -> Self {
         ToolResult::text(error.to_string()).with_details(serde_json::json!({ "error": error.kind() }))

@@ -1,4 +1,4 @@
-//! What a running tool is given: what it knows of its call, and how it reports.
+//! What a running tool knows about its call, and how it reports.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,71 +16,71 @@ use crate::id::{RunId, SessionId, ToolCallId, ToolName};
 use crate::tool::ToolResult;
 use crate::usage::Usage;
 
-/// What a call has to itself; given back when it is dropped, on whatever path that happens.
+/// Something a call holds exclusively, released when this is dropped.
 #[derive(Default)]
-#[must_use = "what is held is given back when this is dropped"]
-pub struct Hold(Option<Box<dyn Send + Sync>>);
+#[must_use = "the claim is released when this is dropped"]
+pub struct Claim(Option<Box<dyn Send + Sync>>);
 
-impl Hold {
-    /// Holds `guard` until it is dropped.
+impl Claim {
+    /// A claim that keeps `guard` alive.
     pub fn new(guard: impl Send + Sync + 'static) -> Self {
         Self(Some(Box::new(guard)))
     }
 }
 
-impl fmt::Debug for Hold {
+impl fmt::Debug for Claim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Hold").field(&self.0.is_some()).finish()
+        f.debug_tuple("Claim").field(&self.0.is_some()).finish()
     }
 }
 
-/// A fact about the session that a tool brings about; each becomes an event.
+/// A session fact reported by a tool. Each becomes an event.
 #[derive(Debug, Clone, PartialEq)]
-pub enum ToolNews {
-    /// The task list is another one now.
+pub enum ToolFact {
+    /// The task list changed.
     Tasks(Vec<TaskItem>),
-    /// The permission mode is another one now.
+    /// The permission mode changed.
     Mode(PermissionMode),
-    /// A change that waited in the plan was approved or dropped.
+    /// A queued change of the plan was approved or dropped.
     PlanResolved {
-        /// The call that wanted it.
+        /// The call that requested it.
         call_id: ToolCallId,
-        /// Which of both.
+        /// Approved or dropped.
         decision: PermissionDecision,
     },
-    /// A child of the tool began. Becomes `subagent.start`.
+    /// A child of the tool started. Becomes `subagent.start`.
     ChildStarted {
-        /// Its ids.
+        /// The child's ids.
         child: Arc<ChildRef>,
-        /// What it is to do, in short.
+        /// A short description of the task.
         task: String,
     },
     /// A child of the tool ended. Becomes `subagent.end`.
     ChildEnded {
-        /// Its ids.
+        /// The child's ids.
         child: Arc<ChildRef>,
-        /// What came of it, in short.
+        /// A short description of the result.
         summary: String,
-        /// What it used.
+        /// The tokens it used.
         usage: Usage,
         /// Whether it failed.
         is_error: bool,
     },
 }
 
-/// Where a running tool reports to.
+/// Receives the reports of a running tool.
 pub trait ToolReporter: Send + Sync {
-    /// A partial result, replacing the one before.
+    /// Replaces the partial result.
     fn update(&self, partial: ToolResult);
-    /// A line of status for the user.
+    /// Shows a status line to the user.
     fn progress(&self, text: &str);
-    /// A fact about the session.
-    fn news(&self, _news: ToolNews) {}
-    /// Asks the user; nothing if nobody is there to answer.
+    /// Records a session fact.
+    fn record(&self, _fact: ToolFact) {}
+    /// Asks the user. `None` if no one can answer.
     fn ask<'a>(&'a self, _subject: Subject, _reason: String) -> Answer<'a, Option<PermissionResponse>> {
         Answer::Now(None)
     }
-    /// Shows an event of a child of the tool to whoever observes the parent. It bears the child's own ids, and is not part of the
+    /// Forwards an event of a child to the parent's observers. It carries the child's own ids and is not part of the
     /// parent's log.
     fn child_event(&self, _event: &Event) {}
     /// A child of the tool runs: from now on the user reaches it through `inbox`, until its end is news.
@@ -91,7 +91,7 @@ pub trait ToolReporter: Send + Sync {
     }
 }
 
-/// What a tool knows of the call it serves.
+/// What a tool knows about its call.
 #[derive(Clone)]
 pub struct ToolContext {
     /// The call.
@@ -104,13 +104,13 @@ pub struct ToolContext {
     pub run_id: RunId,
     /// Fires when the call should stop.
     pub cancel: CancellationToken,
-    /// What the gate found out about the call; nothing where none was asked.
+    /// What the gate learned about the call; empty if no gate was involved.
     pub facts: CallFacts,
     reporter: Option<Arc<dyn ToolReporter>>,
 }
 
 impl ToolContext {
-    /// A context whose reports go to `reporter`, or nowhere.
+    /// A context that reports to `reporter`, if there is one.
     pub fn new(
         call: (ToolCallId, ToolName),
         run: (SessionId, RunId),
@@ -121,7 +121,7 @@ impl ToolContext {
         Self { call_id, tool_name, session_id, run_id, cancel, facts: CallFacts::default(), reporter }
     }
 
-    /// The same with what the gate found out about the call.
+    /// Adds what the gate learned about the call.
     pub fn with_facts(mut self, facts: CallFacts) -> Self {
         self.facts = facts;
         self
@@ -139,19 +139,19 @@ impl ToolContext {
         }
     }
 
-    /// Tells of something the tool brought about.
-    pub fn news(&self, news: ToolNews) {
+    /// Records a session fact.
+    pub fn record(&self, fact: ToolFact) {
         if let Some(reporter) = &self.reporter {
-            reporter.news(news);
+            reporter.record(fact);
         }
     }
 
-    /// Asks the user, and waits; nothing if nobody is there to answer.
+    /// Asks the user and waits for the answer. `None` if no one can answer.
     pub async fn ask(&self, subject: Subject, reason: impl Into<String>) -> Option<PermissionResponse> {
         self.reporter.as_ref()?.ask(subject, reason.into()).get().await
     }
 
-    /// Shows an event of a child to whoever observes the parent.
+    /// Forwards an event of a child to the parent's observers.
     pub fn child_event(&self, event: &Event) {
         if let Some(reporter) = &self.reporter {
             reporter.child_event(event);
@@ -170,7 +170,7 @@ impl ToolContext {
         self.reporter.as_ref()?.ask_for_child(approval).get().await
     }
 
-    /// Shows a line of status.
+    /// Shows a status line.
     pub fn progress(&self, text: &str) {
         if let Some(reporter) = &self.reporter {
             reporter.progress(text);

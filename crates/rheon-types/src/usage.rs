@@ -1,4 +1,4 @@
-//! What a model call used and what it cost.
+//! Token usage and cost.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -18,7 +18,7 @@ pub struct Usage {
     pub cache_read: u64,
     /// Prompt tokens written to the cache.
     pub cache_write: u64,
-    /// The service's own sum; 0 where it reports none.
+    /// The service's own total; 0 if it reports none.
     pub total_tokens: u64,
 }
 
@@ -41,7 +41,7 @@ impl Usage {
     }
 }
 
-/// Saturating, so that an absurd report cannot overflow. `total_tokens` becomes the sum of the totals.
+/// Saturates, so that an absurd report cannot overflow. `total_tokens` becomes the sum of the totals.
 impl AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
         let total = self.total().saturating_add(other.total());
@@ -60,7 +60,7 @@ impl AddAssign for Usage {
 pub struct MicroUsd(pub u64);
 
 impl MicroUsd {
-    /// The sum, unless it is more than can be counted.
+    /// The sum, or `None` on overflow.
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)
     }

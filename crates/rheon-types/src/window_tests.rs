@@ -43,7 +43,7 @@ fn without_cuts_the_window_is_the_conversation() {
 }
 
 #[test]
-fn a_summary_stands_where_its_stretch_began_and_other_cuts_go_on_after_it() {
+fn a_summary_is_at_the_start_of_its_range_and_later_cuts_apply() {
     let summary = CutKind::Summary { message: user("what happened") };
     let cuts = [cut(1, 3, summary), cut(3, 5, CutKind::Drop)];
     let seen = window(&history(), &cuts);
@@ -52,7 +52,7 @@ fn a_summary_stands_where_its_stretch_began_and_other_cuts_go_on_after_it() {
 }
 
 #[test]
-fn results_that_are_too_long_lose_their_middle_and_others_stay_as_they_are() {
+fn long_results_lose_their_middle_and_others_are_unchanged() {
     let history = history();
     let seen = window(&history, &[cut(0, 6, CutKind::Trim { bytes_max: 6 })]);
     assert_eq!(texts(&seen), ["begin", "", "0123\n[4 bytes left out]\n89", "", "short", "go on"]);

@@ -2,7 +2,7 @@
 //!
 //! `cargo run -p rheon --example replay`. Offline. Keep journals of your own in `tests/sessions/projects/no-project/`.
 
-use rheon::replay::{Until, replay_session};
+use rheon::replay::{ReplayUntil, replay_session};
 use rheon::store::sessions::{BLOB_BYTES_MAX, Sessions};
 
 fn main() -> rheon::Result<()> {
@@ -10,7 +10,7 @@ fn main() -> rheon::Result<()> {
     let sessions = Sessions::new(folder, BLOB_BYTES_MAX);
     for session in sessions.list(None) {
         // An event that comes out differently is the error, with its number and both texts.
-        let replayed = replay_session(&sessions, &session.name, Until::End)?;
+        let replayed = replay_session(&sessions, &session.name, ReplayUntil::End)?;
         println!("{}: {} events, the same", session.name, replayed.events.len());
     }
     Ok(())

@@ -267,7 +267,7 @@ impl From<ClientError> for Error {
                     .help("wait for the run to end, cancel it, or open another session")
             }
             ClientError::Invalid { .. } => Self::new(ErrorKind::Settings, &error),
-            ClientError::Gone { .. } => Self::new(ErrorKind::Closed, &error).help("open the session again"),
+            ClientError::Closed { .. } => Self::new(ErrorKind::Closed, &error).help("open the session again"),
             ClientError::UnknownApproval { .. }
             | ClientError::NotAllowed { .. }
             | ClientError::NotFound { .. }

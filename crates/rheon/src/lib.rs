@@ -234,12 +234,13 @@ pub mod agent {
 /// What the model sees: prompts in bands, token counts, compaction, effort.
 pub mod context {
     pub use rheon_agent::{
-        Band, CheckSettings, Compaction, CompactionStrategy, Complexity, ComplexityScore, ContextReport,
-        ContextTracker, Counting, Effort, EffortPlan, MessageCounts, Overflow, PromptBuilder, Reason,
-        Recitation, Section, SectionUse, Summariser, SummaryBy, Tiers, TokenCounter, WindowSettings,
-        WindowView, base_prompt, flat_tokens, plan_effort, schema_problem, score_complexity, summary_prompt,
+        Band, CheckSettings, Compaction, CompactionStrategy, Complexity, ComplexityReason, ComplexityScore,
+        ContextTracker, ContextUsage, CountMode, Effort, EffortPlan, GoalReminder, MessageCounts, Overflow,
+        PromptBuilder, PromptSection, SectionUsage, Summarizer, SummarySource, TieredCompaction,
+        TokenCounter, WindowSettings, WindowView, base_prompt, flat_tokens, plan_effort, schema_problem,
+        score_complexity, summary_prompt,
     };
-    pub use rheon_types::{Reminder, Situation, SystemPrompt, SystemSection, WindowCut};
+    pub use rheon_types::{Reminder, ReminderContext, SystemPrompt, SystemSection, WindowCut};
 }
 
 /// Everything that happens in a session: [`Event`](crate::Event) and its parts.
@@ -256,7 +257,8 @@ pub mod hooks {
         ClosureHook, after_run, after_tool, after_turn, before_run, before_stop, before_tool, before_turn,
     };
     pub use rheon_types::{
-        Amendment, Answer, FilterVerdict, Flow, Hook, HookNews, HookPoint, InputFilter, Opinion, Permit,
+        Amendment, Answer, FilterVerdict, Flow, Hook, HookPermission, HookPoint, HookReport, HookVerdict,
+        InputFilter,
     };
 }
 

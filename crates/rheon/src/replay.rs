@@ -21,8 +21,8 @@ pub enum ReplaySessionError {
 pub fn replay_session(
     sessions: &Sessions,
     name: &SessionName,
-    until: Until,
-) -> Result<Replayed, ReplaySessionError> {
+    until: ReplayUntil,
+) -> Result<ReplayOutcome, ReplaySessionError> {
     let mut events = Vec::new();
     sessions.read(name, |event| events.push(event)).map_err(ReplaySessionError::Unreadable)?;
     replay(events, until).map_err(ReplaySessionError::Left)

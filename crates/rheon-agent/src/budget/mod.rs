@@ -1,4 +1,4 @@
-//! The budget: a wall for a whole tree of agents. What a call can take at most is set aside before it is made.
+//! The budget: a hard limit for a tree of agents. The maximum cost of a call is reserved before it is made.
 
 mod plan;
 mod pool;

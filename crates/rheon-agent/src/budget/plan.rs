@@ -1,6 +1,6 @@
-//! What of a model call the budget can pay for. Pure.
+//! How much of a model call the budget can pay for. Pure functions.
 
-use rheon_types::event::Reserved;
+use rheon_types::event::BudgetAmount;
 use rheon_types::{MicroUsd, PlannedCall, Prices, Usage};
 
 use super::room::Room;
@@ -8,10 +8,10 @@ use super::room::Room;
 /// The shortest answer that is worth a call.
 pub(crate) const ANSWER_TOKENS_MIN: u32 = 256;
 
-/// How long the last answer may be: this much is always kept for it.
+/// The length reserved for the last answer.
 pub(crate) const LAST_ANSWER_TOKENS: u32 = 1_024;
 
-/// With less room than this for an answer, the model is asked to come to an end.
+/// If less than this is left for an answer, the model is asked to wrap up.
 pub(crate) const ANSWER_TOKENS_SCARCE: u32 = 2_048;
 
 /// What the budget can pay for.
@@ -19,23 +19,22 @@ pub(crate) const ANSWER_TOKENS_SCARCE: u32 = 2_048;
 pub(crate) enum Plan {
     /// The call, with an answer of at most this many tokens.
     Call {
-        /// They.
         answer_tokens_max: u32,
-        /// What has to be set aside.
-        reserved: Reserved,
+        /// The amount to reserve.
+        reserved: BudgetAmount,
     },
-    /// One last call, in which the model says how far it came.
+    /// One last call, in which the model reports its progress.
     WrapUp {
         /// The most tokens of its answer.
         answer_tokens_max: u32,
-        /// What has to be set aside.
-        reserved: Reserved,
+        /// The amount to reserve.
+        reserved: BudgetAmount,
     },
     /// Nothing more.
     Nothing,
 }
 
-/// What a budget can pay for of a planned call.
+/// Checks what a budget can pay for.
 pub(crate) trait Affordable {
     /// What `room` can pay for.
     fn within(&self, room: Room) -> Plan;
@@ -43,8 +42,8 @@ pub(crate) trait Affordable {
 
 impl Affordable for PlannedCall {
     fn within(&self, room: Room) -> Plan {
-        let keeping = room.without(reserved(self, LAST_ANSWER_TOKENS));
-        match affordable(self, keeping) {
+        let without_last = room.without(reserved(self, LAST_ANSWER_TOKENS));
+        match affordable(self, without_last) {
             Some(answer) if answer == self.answer_tokens_max || answer >= ANSWER_TOKENS_SCARCE => {
                 return Plan::Call { answer_tokens_max: answer, reserved: reserved(self, answer) };
             }
@@ -67,7 +66,7 @@ fn affordable(call: &PlannedCall, room: Room) -> Option<u32> {
         let money = match (room.micro_usd, most.cost) {
             (None, _) => true,
             (Some(left), Some(cost)) => cost.0 <= left,
-            // What has no price is held by the cap on tokens; the pool refuses where there is none.
+            // Calls without a price are limited by the token cap; the pool rejects them if there is none.
             (Some(_), None) => true,
         };
         tokens && money
@@ -78,7 +77,7 @@ fn affordable(call: &PlannedCall, room: Room) -> Option<u32> {
     if !fits(0) {
         return None;
     }
-    // The cost grows with the answer, so the longest one that fits is found by halving.
+    // The cost grows with the answer, so a binary search finds the longest one that fits.
     let (mut fitting, mut too_long) = (0, call.answer_tokens_max);
     while too_long - fitting > 1 {
         let middle = fitting + (too_long - fitting) / 2;
@@ -91,18 +90,18 @@ fn affordable(call: &PlannedCall, room: Room) -> Option<u32> {
     Some(fitting)
 }
 
-/// The most that the call can take with an answer of this length.
-fn reserved(call: &PlannedCall, answer_tokens: u32) -> Reserved {
+/// The maximum cost of the call with an answer of this length.
+fn reserved(call: &PlannedCall, answer_tokens: u32) -> BudgetAmount {
     let tokens = call.prompt_tokens.saturating_add(u64::from(answer_tokens));
-    Reserved { tokens, cost: call.prices.map(|prices| dearest(call, prices, answer_tokens)) }
+    BudgetAmount { tokens, cost: call.prices.map(|prices| dearest(call, prices, answer_tokens)) }
 }
 
-/// The price if nothing comes from the cache, and writing to it costs extra.
+/// The price if nothing is cached and writing to the cache costs extra.
 fn dearest(call: &PlannedCall, prices: Prices, answer_tokens: u32) -> MicroUsd {
     let output = u64::from(answer_tokens);
     let fresh = Usage { input: call.prompt_tokens, output, ..Usage::default() };
-    let kept = Usage { cache_write: call.prompt_tokens, output, ..Usage::default() };
-    prices.cost(&fresh).max(prices.cost(&kept))
+    let written = Usage { cache_write: call.prompt_tokens, output, ..Usage::default() };
+    prices.cost(&fresh).max(prices.cost(&written))
 }
 
 #[cfg(test)]

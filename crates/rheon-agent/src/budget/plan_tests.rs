@@ -16,16 +16,16 @@ fn room(tokens: Option<u64>, micro_usd: Option<u64>) -> Room {
 }
 
 #[test]
-fn a_call_that_fits_is_paid_for_at_its_dearest() {
+fn a_call_that_fits_reserves_its_maximum_cost() {
     let plan = planned(1_000, 4_000).within(room(None, Some(1_000_000)));
-    let reserved = Reserved { tokens: 5_000, cost: Some(MicroUsd(3_750 + 60_000)) };
+    let reserved = BudgetAmount { tokens: 5_000, cost: Some(MicroUsd(3_750 + 60_000)) };
     assert_eq!(plan, Plan::Call { answer_tokens_max: 4_000, reserved });
     assert_eq!(planned(1_000, 4_000).within(Room::default()), plan);
 }
 
 #[test]
-fn an_answer_is_as_long_as_what_is_left_allows_with_enough_kept_for_a_last_one() {
-    let reserved = Reserved { tokens: 4_000, cost: Some(MicroUsd(3_750 + 45_000)) };
+fn an_answer_is_shortened_to_leave_enough_for_a_last_one() {
+    let reserved = BudgetAmount { tokens: 4_000, cost: Some(MicroUsd(3_750 + 45_000)) };
     let call = Plan::Call { answer_tokens_max: 3_000, reserved };
     assert_eq!(planned(1_000, 4_000).within(room(Some(4_000 + 2_024), None)), call);
     let last = 3_750 + 15 * 1_024;
@@ -33,7 +33,7 @@ fn an_answer_is_as_long_as_what_is_left_allows_with_enough_kept_for_a_last_one()
 }
 
 #[test]
-fn with_little_left_there_is_one_last_answer_and_with_less_none() {
+fn a_nearly_spent_budget_pays_for_one_last_answer_or_none() {
     let last = planned(1_000, 4_000).within(room(Some(1_300), None));
     assert!(matches!(last, Plan::WrapUp { answer_tokens_max: 300, .. }), "{last:?}");
     assert_eq!(planned(1_000, 4_000).within(room(Some(1_255), None)), Plan::Nothing);
@@ -41,7 +41,7 @@ fn with_little_left_there_is_one_last_answer_and_with_less_none() {
 }
 
 #[test]
-fn a_short_answer_that_was_asked_for_is_no_sign_of_scarcity() {
+fn a_short_requested_answer_does_not_trigger_wrap_up() {
     let plan = planned(1_000, 100).within(room(Some(1_100 + 2_024), None));
     assert!(matches!(plan, Plan::Call { answer_tokens_max: 100, .. }), "{plan:?}");
     let plan = planned(1_000, 100).within(room(Some(1_100), None));
@@ -55,7 +55,7 @@ fn absurd_figures_do_not_overflow() {
 }
 
 #[test]
-fn a_prompt_that_cannot_be_paid_for_is_not_sent_however_short_its_answer() {
+fn an_unaffordable_prompt_is_not_sent() {
     assert_eq!(planned(1_000, 0).within(room(Some(999), None)), Plan::Nothing);
     assert_eq!(planned(1_000, 0).within(room(None, Some(0))), Plan::Nothing);
 }

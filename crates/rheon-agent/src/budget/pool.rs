@@ -1,48 +1,48 @@
-//! `BudgetPool`: what may be spent, what is, and what is set aside for calls in flight.
+//! `BudgetPool`: a budget shared by a tree of agents, with what is spent and reserved.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rheon_types::event::{Ledger, Meter, Reserved};
+use rheon_types::event::{BudgetAmount, Ledger, Meter};
 use rheon_types::{Budget, Caps, Clock, Grant, PlannedCall, Reservation};
 
 use super::plan::{Affordable, Plan};
 use super::room::{Room, left};
 
-/// What may be spent. Clones are the same budget. What a child spends, its parent has spent too, so a whole tree of agents
+/// A shared budget. Clones refer to the same budget. A child's spending counts for its parent too, so a tree of agents
 /// never spends more than its root may.
 ///
-/// In every ledger, `spent + reserved` stays within the cap: a call is paid for in advance with the most it can take, and
-/// what it did not take is given back. Only a service that counts more than was announced can break that, and then by no
-/// more than its calls in flight.
+/// In every ledger, `spent + reserved` stays within the cap: the maximum cost of a call is reserved in advance and the
+/// unused part released afterwards. Only a service that counts more than announced can exceed the cap, and only by its
+/// calls in flight.
 #[derive(Clone)]
 pub struct BudgetPool {
-    seat: Arc<Seat>,
+    node: Arc<PoolNode>,
 }
 
-/// A place in a tree, held by all clones of a budget. When the last of them is gone, so is its account; what it spent stays
-/// counted in those above it.
-struct Seat {
+/// An account in the tree, shared by all clones of a budget. Dropping the last clone removes the account; its spending
+/// stays counted in the accounts above.
+struct PoolNode {
     tree: Arc<Tree>,
-    /// Which account of the tree.
-    place: u64,
-    /// Keeps the account above, whose caps hold for this one too.
-    above: Option<Arc<Seat>>,
+    /// The key of the account.
+    key: u64,
+    /// Keeps the parent account alive, whose caps apply here too.
+    above: Option<Arc<PoolNode>>,
 }
 
-/// All ledgers of a tree of agents, under one lock, so that setting aside is one step for all of them.
+/// All ledgers of a tree of agents, behind one lock, so that a reservation updates all of them atomically.
 struct Tree {
     clock: Arc<dyn Clock>,
     started: Duration,
     accounts: Mutex<Accounts>,
 }
 
-/// The accounts that are in use.
+/// The open accounts.
 #[derive(Debug, Default)]
 struct Accounts {
     open: BTreeMap<u64, Account>,
-    /// The place of the next one; places are never used twice.
+    /// The key of the next account. Keys are never reused.
     next: u64,
 }
 
@@ -50,49 +50,52 @@ struct Accounts {
 struct Account {
     parent: Option<u64>,
     ledger: Ledger,
-    /// How much time was gone when it was opened.
+    /// The elapsed time when it was opened.
     opened_ms: u64,
     is_warned: bool,
 }
 
-/// From how much on, in percent of a cap, it is said that the budget is nearly spent.
+/// The share of a cap, in percent, at which the pool warns.
 const WARN_PERCENT: u128 = 80;
 
 impl BudgetPool {
     /// A budget of which nothing is spent.
     pub fn new(caps: Caps, clock: Arc<dyn Clock>) -> Self {
-        Self::resumed(caps, Ledger::default(), clock)
+        Self::resume(caps, Ledger::default(), clock)
     }
 
-    /// A budget that goes on: `spent` is what earlier runs of the session took. What they had set aside counts as spent.
-    pub fn resumed(caps: Caps, spent: Ledger, clock: Arc<dyn Clock>) -> Self {
+    /// Resumes a budget. `spent` is what earlier runs of the session used; their reservations count as spent.
+    pub fn resume(caps: Caps, spent: Ledger, clock: Arc<dyn Clock>) -> Self {
         let started = clock.elapsed();
         let mut accounts = Accounts::default();
-        let place = accounts.add(Account::new(caps, spent, None, 0));
+        let key = accounts.add(Account::new(caps, spent, None, 0));
         let tree = Arc::new(Tree { clock, started, accounts: Mutex::new(accounts) });
-        Self { seat: Arc::new(Seat { tree, place, above: None }) }
+        Self { node: Arc::new(PoolNode { tree, key, above: None }) }
     }
 
-    /// A part of this budget for a child, with caps of its own.
+    /// A share of this budget for a child, with its own caps.
     pub fn child(&self, caps: Caps) -> Self {
-        let Seat { tree, place, .. } = &*self.seat;
-        let account = Account::new(caps, Ledger::default(), Some(*place), tree.gone_ms());
-        let place = tree.accounts().add(account);
-        let above = Some(Arc::clone(&self.seat));
-        Self { seat: Arc::new(Seat { tree: Arc::clone(tree), place, above }) }
+        let PoolNode { tree, key, .. } = &*self.node;
+        let account = Account::new(caps, Ledger::default(), Some(*key), tree.elapsed_ms());
+        let key = tree.accounts().add(account);
+        let above = Some(Arc::clone(&self.node));
+        Self { node: Arc::new(PoolNode { tree: Arc::clone(tree), key, above }) }
     }
 
-    /// What is spent, and what is set aside.
+    /// The amounts spent and reserved so far.
     pub fn ledger(&self) -> Ledger {
-        let gone_ms = self.seat.tree.gone_ms();
-        let accounts = self.seat.tree.accounts();
-        accounts.open.get(&self.seat.place).map_or_else(Ledger::default, |account| account.ledger_at(gone_ms))
+        let elapsed_ms = self.node.tree.elapsed_ms();
+        let accounts = self.node.tree.accounts();
+        accounts
+            .open
+            .get(&self.node.key)
+            .map_or_else(Ledger::default, |account| account.ledger_at(elapsed_ms))
     }
 
-    /// Raises the caps that there are by this much. What has no cap stays without one.
+    /// Raises existing caps by this much. Resources without a cap stay unlimited.
     pub fn extend(&self, more: Caps) {
-        let mut accounts = self.seat.tree.accounts();
-        let Some(account) = accounts.open.get_mut(&self.seat.place) else { return };
+        let mut accounts = self.node.tree.accounts();
+        let Some(account) = accounts.open.get_mut(&self.node.key) else { return };
         let raise = |meter: &mut Meter, more: Option<u64>| {
             meter.cap = meter.cap.map(|cap| cap.saturating_add(more.unwrap_or_default()));
         };
@@ -102,17 +105,17 @@ impl BudgetPool {
         account.is_warned = false;
     }
 
-    /// How much time is left; absent if there is no cap.
+    /// The time left, or `None` without a time limit.
     pub fn time_left(&self) -> Option<Duration> {
         self.room().wall_ms.map(Duration::from_millis)
     }
 
-    /// Reserves what `planned` can take at most, or what of it can be paid for.
+    /// Reserves the maximum cost of `planned`, or as much of it as the budget can pay for.
     pub fn reserve(&self, planned: &PlannedCall) -> Grant {
-        let gone_ms = self.seat.tree.gone_ms();
-        let mut accounts = self.seat.tree.accounts();
-        let line = accounts.line(self.seat.place);
-        let room = accounts.room(&line, gone_ms);
+        let elapsed_ms = self.node.tree.elapsed_ms();
+        let mut accounts = self.node.tree.accounts();
+        let line = accounts.line(self.node.key);
+        let room = accounts.room(&line, elapsed_ms);
         if planned.prices.is_none() && room.micro_usd.is_some() && room.tokens.is_none() {
             return Grant::NoPrice;
         }
@@ -125,9 +128,9 @@ impl BudgetPool {
             Plan::WrapUp { answer_tokens_max, reserved } => (answer_tokens_max, reserved, true),
             Plan::Nothing => return Grant::Nothing,
         };
-        for place in line {
-            if let Some(account) = accounts.open.get_mut(&place) {
-                account.set_aside(reserved);
+        for key in line {
+            if let Some(account) = accounts.open.get_mut(&key) {
+                account.reserve(reserved);
             }
         }
         let pool = self.clone();
@@ -135,26 +138,26 @@ impl BudgetPool {
         Grant::Call { answer_tokens_max, reservation, is_last }
     }
 
-    /// Whether it is time to say that the budget is nearly spent; true once.
-    pub(crate) fn warns(&self) -> bool {
-        let gone_ms = self.seat.tree.gone_ms();
-        let mut accounts = self.seat.tree.accounts();
-        let Some(account) = accounts.open.get_mut(&self.seat.place) else { return false };
-        let is_due = !account.is_warned && account.ledger_at(gone_ms).is_nearly_spent();
+    /// Whether to warn that the budget is nearly spent. Returns `true` once.
+    pub(crate) fn should_warn(&self) -> bool {
+        let elapsed_ms = self.node.tree.elapsed_ms();
+        let mut accounts = self.node.tree.accounts();
+        let Some(account) = accounts.open.get_mut(&self.node.key) else { return false };
+        let is_due = !account.is_warned && account.ledger_at(elapsed_ms).is_nearly_spent();
         account.is_warned |= is_due;
         is_due
     }
 
     fn room(&self) -> Room {
-        let gone_ms = self.seat.tree.gone_ms();
-        let accounts = self.seat.tree.accounts();
-        accounts.room(&accounts.line(self.seat.place), gone_ms)
+        let elapsed_ms = self.node.tree.elapsed_ms();
+        let accounts = self.node.tree.accounts();
+        accounts.room(&accounts.line(self.node.key), elapsed_ms)
     }
 
-    fn settle(&self, reserved: Reserved, spent: Reserved) {
-        let mut accounts = self.seat.tree.accounts();
-        for place in accounts.line(self.seat.place) {
-            if let Some(account) = accounts.open.get_mut(&place) {
+    fn settle(&self, reserved: BudgetAmount, spent: BudgetAmount) {
+        let mut accounts = self.node.tree.accounts();
+        for key in accounts.line(self.node.key) {
+            if let Some(account) = accounts.open.get_mut(&key) {
                 account.settle(reserved, spent);
             }
         }
@@ -166,8 +169,8 @@ impl Budget for BudgetPool {
         Self::reserve(self, call)
     }
 
-    fn spend(&self, spent: Reserved) {
-        self.settle(Reserved::default(), spent);
+    fn spend(&self, spent: BudgetAmount) {
+        self.settle(BudgetAmount::default(), spent);
     }
 
     fn ledger(&self) -> Ledger {
@@ -178,8 +181,8 @@ impl Budget for BudgetPool {
         Self::time_left(self)
     }
 
-    fn warns(&self) -> bool {
-        Self::warns(self)
+    fn should_warn(&self) -> bool {
+        Self::should_warn(self)
     }
 
     fn share(&self, caps: Caps) -> Arc<dyn Budget> {
@@ -193,19 +196,19 @@ impl std::fmt::Debug for BudgetPool {
     }
 }
 
-impl Drop for Seat {
+impl Drop for PoolNode {
     fn drop(&mut self) {
-        self.tree.accounts().open.remove(&self.place);
-        // A long line of children is let go of one by one: each would otherwise drop the next from inside its own drop.
+        self.tree.accounts().open.remove(&self.key);
+        // Drop a long chain of parents iteratively: recursive drops could overflow the stack.
         let mut above = self.above.take();
-        while let Some(mut seat) = above.and_then(Arc::into_inner) {
-            above = seat.above.take();
+        while let Some(mut node) = above.and_then(Arc::into_inner) {
+            above = node.above.take();
         }
     }
 }
 
 impl Tree {
-    fn gone_ms(&self) -> u64 {
+    fn elapsed_ms(&self) -> u64 {
         crate::clock::millis(self.clock.elapsed().saturating_sub(self.started))
     }
 
@@ -229,20 +232,20 @@ impl Account {
         Self { parent, ledger, opened_ms, is_warned: false }
     }
 
-    fn ledger_at(&self, gone_ms: u64) -> Ledger {
+    fn ledger_at(&self, elapsed_ms: u64) -> Ledger {
         let mut ledger = self.ledger;
-        let since_ms = gone_ms.saturating_sub(self.opened_ms);
+        let since_ms = elapsed_ms.saturating_sub(self.opened_ms);
         ledger.wall_ms.spent = ledger.wall_ms.spent.saturating_add(since_ms);
         ledger
     }
 
-    fn set_aside(&mut self, reserved: Reserved) {
+    fn reserve(&mut self, reserved: BudgetAmount) {
         let Ledger { tokens, micro_usd, .. } = &mut self.ledger;
         tokens.reserved = tokens.reserved.saturating_add(reserved.tokens);
         micro_usd.reserved = micro_usd.reserved.saturating_add(reserved.cost.unwrap_or_default().0);
     }
 
-    fn settle(&mut self, reserved: Reserved, spent: Reserved) {
+    fn settle(&mut self, reserved: BudgetAmount, spent: BudgetAmount) {
         let Ledger { tokens, micro_usd, .. } = &mut self.ledger;
         tokens.reserved = tokens.reserved.saturating_sub(reserved.tokens);
         tokens.spent = tokens.spent.saturating_add(spent.tokens);
@@ -253,22 +256,22 @@ impl Account {
 
 impl Accounts {
     fn add(&mut self, account: Account) -> u64 {
-        let place = self.next;
+        let key = self.next;
         self.next += 1;
-        self.open.insert(place, account);
-        place
+        self.open.insert(key, account);
+        key
     }
 
-    /// The account at `place` and all above it.
-    fn line(&self, place: u64) -> Vec<u64> {
-        let above = |place: &u64| self.open.get(place).and_then(|account| account.parent);
-        std::iter::successors(Some(place), above).collect()
+    /// The account `key` and all accounts above it.
+    fn line(&self, key: u64) -> Vec<u64> {
+        let above = |key: &u64| self.open.get(key).and_then(|account| account.parent);
+        std::iter::successors(Some(key), above).collect()
     }
 
-    /// What is left in all accounts of `line`.
-    fn room(&self, line: &[u64], gone_ms: u64) -> Room {
-        let rooms = line.iter().filter_map(|place| self.open.get(place)).map(|account| {
-            let Ledger { tokens, micro_usd, wall_ms } = account.ledger_at(gone_ms);
+    /// What is left in every account of `line`.
+    fn room(&self, line: &[u64], elapsed_ms: u64) -> Room {
+        let rooms = line.iter().filter_map(|key| self.open.get(key)).map(|account| {
+            let Ledger { tokens, micro_usd, wall_ms } = account.ledger_at(elapsed_ms);
             Room { tokens: left(&tokens), micro_usd: left(&micro_usd), wall_ms: left(&wall_ms) }
         });
         rooms.fold(Room::default(), Room::and)

@@ -39,7 +39,7 @@ fn granted(pool: &BudgetPool, planned: PlannedCall) -> Option<(u32, Reservation,
 }
 
 #[test]
-fn what_is_set_aside_is_gone_until_it_is_settled() {
+fn a_reservation_is_unavailable_until_it_is_settled() {
     let pool = BudgetPool::new(tokens(10_000), Arc::new(Hand::default()));
     let (answer, first, _) = granted(&pool, planned(1_000, 4_000)).unwrap();
     let (_, second, is_last) = granted(&pool, planned(1_000, 4_000)).unwrap();
@@ -55,7 +55,7 @@ fn what_is_set_aside_is_gone_until_it_is_settled() {
 }
 
 #[test]
-fn a_child_draws_on_its_parent_and_never_gets_more_than_either_has() {
+fn a_child_is_bounded_by_its_own_and_its_parents_caps() {
     let parent = BudgetPool::new(tokens(10_000), Arc::new(Hand::default()));
     let greedy = parent.child(tokens(250_000));
     let modest = parent.child(tokens(3_000));
@@ -68,7 +68,7 @@ fn a_child_draws_on_its_parent_and_never_gets_more_than_either_has() {
 }
 
 #[test]
-fn money_without_a_price_needs_a_cap_on_tokens() {
+fn a_cost_budget_without_prices_needs_a_token_cap() {
     let clock: Arc<dyn Clock> = Arc::new(Hand::default());
     let money = Caps { cost: Some(MicroUsd(1_000_000)), ..Caps::default() };
     let pool = BudgetPool::new(money, Arc::clone(&clock));
@@ -78,11 +78,11 @@ fn money_without_a_price_needs_a_cap_on_tokens() {
 }
 
 #[test]
-fn a_restart_does_not_reset_it_and_what_was_in_flight_counts() {
+fn a_resumed_budget_counts_reservations_as_spent() {
     let clock: Arc<dyn Clock> = Arc::new(Hand::default());
     let pool = BudgetPool::new(tokens(10_000), Arc::clone(&clock));
     let held = granted(&pool, planned(1_000, 4_000)).unwrap();
-    let again = BudgetPool::resumed(tokens(10_000), pool.ledger(), clock);
+    let again = BudgetPool::resume(tokens(10_000), pool.ledger(), clock);
     assert_eq!(again.ledger().tokens, Meter { spent: 5_000, reserved: 0, cap: Some(10_000) });
     drop(held);
 }
@@ -102,7 +102,7 @@ fn time_is_counted_too_and_a_child_has_its_own() {
 }
 
 #[test]
-fn a_clock_that_goes_back_gives_no_more_time_than_there_was_and_takes_none() {
+fn a_clock_that_goes_backwards_changes_no_time_budget() {
     let hand = Arc::new(Hand::default());
     hand.0.store(5_000_000, Ordering::Relaxed);
     let hour = Caps { wall: Some(Duration::from_secs(3_600)), ..Caps::default() };
@@ -115,15 +115,15 @@ fn a_clock_that_goes_back_gives_no_more_time_than_there_was_and_takes_none() {
 #[test]
 fn it_warns_once_at_four_fifths() {
     let pool = BudgetPool::new(tokens(10_000), Arc::new(Hand::default()));
-    assert!(!pool.warns());
+    assert!(!pool.should_warn());
     granted(&pool, planned(4_000, 4_000)).unwrap().1.settle(8_000, None);
-    assert_eq!((pool.warns(), pool.warns()), (true, false));
+    assert_eq!((pool.should_warn(), pool.should_warn()), (true, false));
 }
 
 #[test]
-fn the_account_of_a_child_goes_with_its_last_handle_and_what_it_spent_stays_counted_above() {
+fn dropping_a_child_keeps_its_spending_in_the_parent() {
     let parent = BudgetPool::new(tokens(10_000), Arc::new(Hand::default()));
-    let accounts = || parent.seat.tree.accounts().open.len();
+    let accounts = || parent.node.tree.accounts().open.len();
     let child = parent.child(tokens(5_000));
     let grandchild = child.child(Caps::default());
     let (_, held, _) = granted(&grandchild, planned(1_000, 1_000)).unwrap();
@@ -134,18 +134,18 @@ fn the_account_of_a_child_goes_with_its_last_handle_and_what_it_spent_stays_coun
 }
 
 #[test]
-fn a_parent_that_is_gone_still_bounds_its_children() {
+fn a_dropped_parent_still_bounds_its_children() {
     let root = BudgetPool::new(Caps::default(), Arc::new(Hand::default()));
     let grandchild = root.child(tokens(3_000)).child(tokens(100_000));
     assert!(matches!(grandchild.reserve(&planned(4_000, 1_000)), Grant::Nothing));
 }
 
 #[test]
-fn a_very_long_line_of_children_is_let_go_of() {
+fn a_very_long_chain_of_children_can_be_dropped() {
     let root = BudgetPool::new(Caps::default(), Arc::new(Hand::default()));
     let last = (0..20_000).fold(root.clone(), |pool, _| pool.child(Caps::default()));
     drop(last);
-    assert_eq!(root.seat.tree.accounts().open.len(), 1);
+    assert_eq!(root.node.tree.accounts().open.len(), 1);
 }
 
 /// Something that happens in a tree of agents.
@@ -199,7 +199,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]
 
     #[test]
-    fn no_tree_of_agents_ever_spends_more_than_any_of_its_caps(
+    fn a_tree_of_agents_never_exceeds_any_cap(
         root_tokens in proptest::option::of(0_u64..300_000),
         root_cost in proptest::option::of(0_u64..300_000),
         steps in proptest::collection::vec(step(), 1..80),
@@ -222,7 +222,7 @@ proptest! {
                 }
                 Step::Settle { which, percent } if !flying.is_empty() => {
                     let (_, reservation, _) = flying.swap_remove(which % flying.len());
-                    let Reserved { tokens, cost } = reservation.reserved();
+                    let BudgetAmount { tokens, cost } = reservation.reserved();
                     let share = |most: u64| most * percent / 100;
                     spent += share(tokens);
                     reservation.settle(share(tokens), cost.map(|cost| MicroUsd(share(cost.0))));
@@ -247,6 +247,6 @@ proptest! {
         prop_assert_eq!((counted, held), (spent, reserved));
         flying.clear();
         pools.truncate(1);
-        prop_assert_eq!(pools[0].seat.tree.accounts().open.len(), 1);
+        prop_assert_eq!(pools[0].node.tree.accounts().open.len(), 1);
     }
 }

@@ -1,11 +1,10 @@
 //! `Room`: what is left of a budget.
 
-use rheon_types::event::{Meter, Reserved};
+use rheon_types::event::{BudgetAmount, Meter};
 
-/// What is left; absent where there is no cap.
+/// What is left of a budget; `None` without a cap.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Room {
-    /// Tokens.
     pub(crate) tokens: Option<u64>,
     /// Money, in millionths of a US dollar.
     pub(crate) micro_usd: Option<u64>,
@@ -14,8 +13,8 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// What is left when `reserved` is kept for something else.
-    pub(crate) fn without(self, reserved: Reserved) -> Self {
+    /// What is left after `reserved` is subtracted.
+    pub(crate) fn without(self, reserved: BudgetAmount) -> Self {
         let money = reserved.cost.unwrap_or_default().0;
         Self {
             tokens: self.tokens.map(|left| left.saturating_sub(reserved.tokens)),
@@ -24,7 +23,7 @@ impl Room {
         }
     }
 
-    /// The smaller of both, for each thing that is counted.
+    /// The smaller of both, per resource.
     pub(crate) fn and(self, other: Self) -> Self {
         let least = |one: Option<u64>, other: Option<u64>| match (one, other) {
             (Some(one), Some(other)) => Some(one.min(other)),
@@ -38,7 +37,7 @@ impl Room {
     }
 }
 
-/// What is left of one thing.
+/// What is left of one resource.
 pub(crate) fn left(meter: &Meter) -> Option<u64> {
     meter.cap.map(|cap| cap.saturating_sub(meter.spent).saturating_sub(meter.reserved))
 }

@@ -1,15 +1,15 @@
-//! How complex a task looks, from its words alone: points from a table, and the reasons for them.
+//! Estimates the complexity of a task from its text: points from a table, with reasons.
 //!
-//! A guess for defaults, nothing more: it sets guidance and limits where the user said nothing. Shape (length, paths, lists,
-//! code) counts the same in every language. Words are listed for a handful of languages; a task in another one is judged by
-//! its shape, which makes any sentence at least simple, and that has the same effort as moderate.
+//! This is only a heuristic for defaults: it sets guidance and limits that the user did not set. Shape (length, paths,
+//! lists, code) counts the same in every language. Keywords cover a handful of languages; tasks in other languages are
+//! scored by shape, which rates any sentence at least as simple, with the same effort as moderate.
 
 use std::collections::HashSet;
 
-/// How complex a task looks.
+/// The estimated complexity of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Complexity {
-    /// A question or a change of one line.
+    /// A question or a one-line change.
     Trivial,
     /// One place.
     Simple,
@@ -40,52 +40,52 @@ impl Complexity {
     }
 }
 
-/// The verdict on a task, with its reasons.
+/// The complexity of a task, with reasons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ComplexityScore {
-    /// The verdict.
+    /// The complexity.
     pub complexity: Complexity,
     /// The sum of the points.
     pub points: i32,
-    /// What they are for. Features that gave none are left out.
-    pub reasons: Vec<Reason>,
+    /// The reasons. Features without points are omitted.
+    pub reasons: Vec<ComplexityReason>,
 }
 
 /// Points for one feature of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reason {
+pub struct ComplexityReason {
     /// The feature.
     pub feature: &'static str,
     /// Its points.
     pub points: i32,
-    /// What was found: a number, or the word.
-    pub found: String,
+    /// The evidence: a number or a keyword.
+    pub evidence: String,
 }
 
-/// The most bytes of a task that are looked at: beyond that it is long, and that is enough to know.
+/// The maximum number of bytes to scan; a longer task counts as long anyway.
 const BYTES_MAX: usize = 16 << 10;
-/// Characters of scripts without spaces that say about as much as a word.
+/// Characters per word in scripts without spaces.
 const WIDE_PER_WORD: usize = 2;
 
-/// Points by words, outside of code: the first row that is not exceeded.
+/// Points by number of words outside code: the first row that is not exceeded.
 const LENGTH: &[(usize, i32)] = &[(8, 1), (30, 2), (80, 3), (200, 4), (usize::MAX, 6)];
 
-/// A feature that is counted: a point for each beyond the free ones, up to the most.
-struct Counted {
+/// A counted feature: one point for each occurrence beyond the free ones, up to the maximum.
+struct CountedFeature {
     feature: &'static str,
     count: fn(&Task) -> usize,
     free: usize,
     points_max: i32,
 }
 
-const COUNTED: &[Counted] = &[
-    Counted { feature: "files", count: |task| task.paths, free: 0, points_max: 4 },
-    Counted { feature: "list items", count: |task| task.items, free: 1, points_max: 4 },
-    Counted { feature: "code blocks", count: |task| task.fences, free: 0, points_max: 1 },
+const COUNTED: &[CountedFeature] = &[
+    CountedFeature { feature: "files", count: |task| task.paths, free: 0, points_max: 4 },
+    CountedFeature { feature: "list items", count: |task| task.items, free: 1, points_max: 4 },
+    CountedFeature { feature: "code blocks", count: |task| task.fences, free: 0, points_max: 1 },
 ];
 
-/// A group of words: its points, given once, and the stems, with spaces between them. A stem in ASCII begins a word, or is
-/// all of it if it ends with a point; others are found anywhere, as not all scripts have spaces.
+/// A group of keywords with points that count once. Stems are separated by spaces. An ASCII stem matches the beginning
+/// of a word, or the whole word if it ends with a dot; other stems match anywhere, because not all scripts use spaces.
 struct Words {
     feature: &'static str,
     points: i32,
@@ -101,7 +101,7 @@ const WORDS: &[Words] = &[
                 遷移 リファクタ 移行 書き換え 리팩터 리팩토 마이그레이션 рефактор мигр перепиш",
     },
     Words {
-        feature: "new behaviour",
+        feature: "new behavior",
         points: 2,
         stems: "implement add. create build support develop integrat write extend design hinzu erstell \
                 ergänz bau. schreib ajout crée añad agreg crea. 实现 添加 增加 创建 支持 実装 追加 作成 구현 \
@@ -114,7 +114,7 @@ const WORDS: &[Words] = &[
                 arregl 修复 修正 错误 エラー バグ 直して 수정 고쳐 오류 исправ ошибк",
     },
     Words {
-        feature: "cause wanted",
+        feature: "cause requested",
         points: 2,
         stems: "why warum wieso ursache pourquoi porque 为什么 为何 原因 なぜ どうして 왜 원인 почему",
     },
@@ -139,46 +139,46 @@ const WORDS: &[Words] = &[
     },
 ];
 
-/// Points of a question that asks for no change.
+/// Points for a question that requests no change.
 const QUESTION: i32 = -1;
-/// The groups of words that ask for a change.
-const CHANGES: [&str; 3] = ["broad change", "new behaviour", "repair"];
+/// The keyword groups that request a change.
+const CHANGES: [&str; 3] = ["broad change", "new behavior", "repair"];
 
-/// How complex `task` looks, and why.
+/// Estimates the complexity of `task`.
 pub fn score_complexity(task: &str) -> ComplexityScore {
     let task = Task::read(task);
     let mut reasons = Vec::new();
-    let mut give = |feature: &'static str, points: i32, found: String| {
+    let mut give = |feature: &'static str, points: i32, evidence: String| {
         if points != 0 {
-            reasons.push(Reason { feature, points, found });
+            reasons.push(ComplexityReason { feature, points, evidence });
         }
     };
     let length = LENGTH.iter().find(|(words, _)| task.words <= *words).map_or(0, |(_, points)| *points);
     give("length", if task.words == 0 { 0 } else { length }, format!("{} words", task.words));
     for counted in COUNTED {
-        let found = (counted.count)(&task);
-        let points = i32::try_from(found.saturating_sub(counted.free)).unwrap_or(i32::MAX);
-        give(counted.feature, points.min(counted.points_max), found.to_string());
+        let count = (counted.count)(&task);
+        let points = i32::try_from(count.saturating_sub(counted.free)).unwrap_or(i32::MAX);
+        give(counted.feature, points.min(counted.points_max), count.to_string());
     }
     for group in WORDS {
-        if let Some(stem) = group.stems.split(' ').find(|stem| task.says(stem)) {
+        if let Some(stem) = group.stems.split(' ').find(|stem| task.contains(stem)) {
             give(group.feature, group.points, stem.trim_end_matches('.').to_owned());
         }
     }
     if task.asks && !reasons.iter().any(|reason| CHANGES.contains(&reason.feature)) {
-        reasons.push(Reason { feature: "question", points: QUESTION, found: "?".to_owned() });
+        reasons.push(ComplexityReason { feature: "question", points: QUESTION, evidence: "?".to_owned() });
     }
     let points = reasons.iter().map(|reason| reason.points).sum();
     ComplexityScore { complexity: Complexity::of(points), points, reasons }
 }
 
-/// What is counted in a task.
+/// The features of a task.
 struct Task {
-    /// Its prose in lower case, without what stands between fences.
+    /// Its prose in lower case, without code blocks.
     prose: String,
-    /// The words that begin with a letter or digit, of the prose.
+    /// The number of words in the prose.
     words: usize,
-    /// Different paths it names.
+    /// The number of distinct paths.
     paths: usize,
     /// Items of lists.
     items: usize,
@@ -212,7 +212,7 @@ impl Task {
         Self { words, paths, items, fences, asks, prose }
     }
 
-    fn says(&self, stem: &str) -> bool {
+    fn contains(&self, stem: &str) -> bool {
         if !stem.is_ascii() {
             return self.prose.contains(stem);
         }
@@ -231,7 +231,7 @@ fn is_item(line: &str) -> bool {
         || number.len() < line.len() && (number.starts_with(". ") || number.starts_with(") "))
 }
 
-/// The path that `word` is, if it looks like one: with a slash inside, or a name with a short extension.
+/// `word` as a path, if it looks like one: it contains a slash, or it is a name with a short extension.
 fn path(word: &str) -> Option<&str> {
     let word = word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '.' | '_'));
     let word = word.trim_end_matches(['.', ':', ',']);
@@ -244,11 +244,11 @@ fn path(word: &str) -> Option<&str> {
         && extension.chars().all(|c| c.is_ascii_alphanumeric())
         && extension.chars().any(|c| c.is_ascii_alphabetic())
         && stem.len() > 1;
-    let folder = word.trim_matches('/').contains('/') && word.len() > 4;
-    (file || folder).then_some(word)
+    let directory = word.trim_matches('/').contains('/') && word.len() > 4;
+    (file || directory).then_some(word)
 }
 
-/// Whether `c` is of a script that writes no spaces between words.
+/// Whether `c` belongs to a script without spaces between words.
 fn is_wide(c: char) -> bool {
     matches!(c, '\u{0e00}'..='\u{0eff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{20000}'..='\u{3ffff}')
 }

@@ -9,7 +9,7 @@ fn verdict(task: &str) -> String {
     let reasons: Vec<String> = score
         .reasons
         .iter()
-        .map(|reason| format!("{} {:+} ({})", reason.feature, reason.points, reason.found))
+        .map(|reason| format!("{} {:+} ({})", reason.feature, reason.points, reason.evidence))
         .collect();
     format!("{} {}: {}", score.complexity.as_str(), score.points, reasons.join(", "))
 }
@@ -28,8 +28,8 @@ fn tasks_are_scored_with_reasons() {
     expect![[r#"
         trivial 0: length +1 (5 words), question -1 (?)
         simple 2: length +1 (5 words), files +1 (1), repair +2 (fix), small change -2 (typo)
-        simple 4: length +2 (12 words), new behaviour +2 (add)
-        moderate 8: length +2 (14 words), files +2 (2), repair +2 (fail), cause wanted +2 (why)
+        simple 4: length +2 (12 words), new behavior +2 (add)
+        moderate 8: length +2 (14 words), files +2 (2), repair +2 (fail), cause requested +2 (why)
         complex 16: length +2 (21 words), files +4 (4), list items +2 (3), broad change +4 (migrat), wide scope +2 (all), hard subject +2 (performan)
         trivial 0: "#]].assert_eq(&shown.join("\n"));
 }
@@ -70,7 +70,7 @@ fn pasted_output_does_not_make_a_task_complex() {
 }
 
 #[test]
-fn a_huge_task_is_looked_at_in_part() {
+fn a_huge_task_is_scanned_in_part() {
     assert_eq!(score_complexity(&"word ".repeat(3_000_000)).points, 6);
     assert_eq!(score_complexity(&"漢".repeat(3_000_000)).points, 6);
 }

@@ -1,4 +1,4 @@
-//! `Effort`: how hard a run should try, and what follows from that: thinking, limits, and a line of guidance.
+//! `Effort`: how hard a run should try, and the thinking level, limits and guidance that follow from it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,19 +12,19 @@ use crate::config::ExecutionLimits;
 /// How hard a run should try.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Effort {
-    /// The shortest way.
+    /// Take the shortest path.
     Low,
-    /// As usual.
+    /// The default.
     #[default]
     Medium,
     /// Thoroughly.
     High,
-    /// Whatever it takes.
+    /// Spare no effort.
     Max,
 }
 
 impl Effort {
-    /// All of them, from the least to the most.
+    /// All levels, in ascending order.
     pub const ALL: [Self; 4] = [Self::Low, Self::Medium, Self::High, Self::Max];
 
     /// Its name, as users write it.
@@ -47,7 +47,8 @@ impl Effort {
         }
     }
 
-    /// The limits of a run for which the user set none. Even the lowest leaves room for a task that looked easier than it is.
+    /// The limits of a run if the user set none. Even the lowest leave room for a task that turns out harder than it
+    /// looked.
     pub fn limits(self) -> ExecutionLimits {
         let (turns, tokens, minutes) = match self {
             Self::Low => (30, 500_000, 10),
@@ -62,7 +63,7 @@ impl Effort {
         }
     }
 
-    /// What the model is told.
+    /// The guidance for the model.
     pub fn guidance(self) -> &'static str {
         match self {
             Self::Low => include_str!("effort_text/low.md").trim_ascii_end(),
@@ -74,7 +75,7 @@ impl Effort {
 }
 
 impl From<ThinkingLevel> for Effort {
-    /// The effort that asks for this much thinking, or the nearest.
+    /// The effort level that matches this thinking level best.
     fn from(level: ThinkingLevel) -> Self {
         match level {
             ThinkingLevel::Off | ThinkingLevel::Minimal | ThinkingLevel::Low => Self::Low,
@@ -86,7 +87,7 @@ impl From<ThinkingLevel> for Effort {
 }
 
 impl From<Complexity> for Effort {
-    /// What a task of this complexity deserves. The highest effort is for users to ask for.
+    /// The effort for a task of this complexity. Only the user can choose the maximum.
     fn from(complexity: Complexity) -> Self {
         match complexity {
             Complexity::Trivial => Self::Low,
@@ -106,16 +107,16 @@ impl FromStr for Effort {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wanted = text.trim();
-        let found = Self::ALL.into_iter().find(|effort| effort.as_str().eq_ignore_ascii_case(wanted));
-        found.ok_or_else(|| {
-            let shown: String = wanted.chars().take(40).collect();
+        let name = text.trim();
+        let effort = Self::ALL.into_iter().find(|effort| effort.as_str().eq_ignore_ascii_case(name));
+        effort.ok_or_else(|| {
+            let shown: String = name.chars().take(40).collect();
             format!("unknown effort {shown:?}: use low, medium, high or max")
         })
     }
 }
 
-/// What a run does with an effort.
+/// The settings that follow from an effort level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EffortPlan {
     /// The effort.
@@ -124,12 +125,12 @@ pub struct EffortPlan {
     pub thinking: ThinkingLevel,
     /// The limits, where the user set none.
     pub limits: ExecutionLimits,
-    /// What the model is told.
+    /// The guidance for the model.
     pub guidance: &'static str,
 }
 
-/// The plan for a task: by what the user asked for, whatever the task looks like, else by its complexity.
-pub fn plan_effort(asked: Option<Effort>, complexity: Complexity) -> EffortPlan {
-    let effort = asked.unwrap_or_else(|| complexity.into());
+/// The settings for a task: the requested effort, or one based on its complexity.
+pub fn plan_effort(requested: Option<Effort>, complexity: Complexity) -> EffortPlan {
+    let effort = requested.unwrap_or_else(|| complexity.into());
     EffortPlan { effort, thinking: effort.thinking(), limits: effort.limits(), guidance: effort.guidance() }
 }

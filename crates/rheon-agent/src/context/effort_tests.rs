@@ -5,7 +5,7 @@ use rheon_types::ThinkingLevel;
 use super::{Complexity, Effort, plan_effort};
 
 #[test]
-fn what_the_user_asks_for_always_wins() {
+fn the_requested_effort_always_wins() {
     for effort in Effort::ALL {
         for complexity in [Complexity::Trivial, Complexity::Simple, Complexity::Moderate, Complexity::Complex]
         {
@@ -17,7 +17,7 @@ fn what_the_user_asks_for_always_wins() {
 }
 
 #[test]
-fn without_a_wish_complexity_decides() {
+fn without_a_request_complexity_decides() {
     let efforts = [Complexity::Trivial, Complexity::Simple, Complexity::Moderate, Complexity::Complex]
         .map(|complexity| plan_effort(None, complexity).effort);
     assert_eq!(efforts, [Effort::Low, Effort::Medium, Effort::Medium, Effort::High]);

@@ -1,31 +1,33 @@
-//! What the model sees: pure functions, messages in, messages and figures out.
+//! What the model sees: pure functions over messages.
 
 mod compact;
 mod complete;
 mod complexity;
 mod effort;
+mod goal_reminder;
+mod logged;
 mod pairing;
 mod prompt;
-mod recite;
 mod settings;
 mod structured;
 mod tokens;
-mod told;
 
 pub(crate) use compact::transcript;
-pub use compact::{CompactionStrategy, Summariser, SummaryBy, Tiers, WindowView, summary_prompt};
+pub use compact::{
+    CompactionStrategy, Summarizer, SummarySource, TieredCompaction, WindowView, summary_prompt,
+};
 pub(crate) use complete::{Shortfall, shortfall};
-pub use complexity::{Complexity, ComplexityScore, Reason, score_complexity};
+pub use complexity::{Complexity, ComplexityReason, ComplexityScore, score_complexity};
 pub use effort::{Effort, EffortPlan, plan_effort};
-pub(crate) use pairing::mend_calls;
+pub use goal_reminder::GoalReminder;
+pub(crate) use logged::{LoggedConversation, rewind_to_prompt};
+pub(crate) use pairing::repair_calls;
 pub(crate) use prompt::cut;
-pub use prompt::{Band, ContextReport, PromptBuilder, Section, SectionUse, base_prompt};
-pub use recite::Recitation;
+pub use prompt::{Band, ContextUsage, PromptBuilder, PromptSection, SectionUsage, base_prompt};
 pub use settings::{CheckSettings, Compaction, WindowSettings};
 pub use structured::schema_problem;
 pub(crate) use structured::structured;
-pub use tokens::{ContextTracker, Counting, MessageCounts, Overflow, TokenCounter, flat_tokens};
-pub(crate) use told::{Told, go_back};
+pub use tokens::{ContextTracker, CountMode, MessageCounts, Overflow, TokenCounter, flat_tokens};
 
 #[cfg(test)]
 mod complexity_tests;

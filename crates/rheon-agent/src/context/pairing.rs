@@ -1,4 +1,4 @@
-//! Every tool call has its result, and every result its call: mends a conversation that came from outside.
+//! Repairs imported conversations: every tool call gets a result, and every result has a call.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,41 +7,41 @@ use rheon_types::{
     AgentMessage, Content, History, Message, StopReason, Timestamp, ToolCall, ToolCallId, ToolResultMessage,
 };
 
-/// What the model reads where a result is missing.
+/// What the model reads in place of a missing result.
 const LOST_RESULT: &str =
     "The result of this call was lost; it may or may not have run. Check before doing it again.";
 
-/// `history` with a result for every call that lacks one and without results that answer no call.
-pub(crate) fn mend_calls(history: &History, now: Timestamp) -> History {
-    let mut mended = History::new();
-    let mut due = Due::default();
+/// `history` with a result for every call and without results that answer no call.
+pub(crate) fn repair_calls(history: &History, now: Timestamp) -> History {
+    let mut repaired = History::new();
+    let mut due = PendingCalls::default();
     for message in history.iter() {
         match message.as_llm() {
             Some(Message::ToolResult(result)) if !due.open.remove(&result.tool_call_id) => continue,
             Some(Message::ToolResult(_)) | None => {}
-            Some(Message::User(_)) => due.settle(&mut mended, now),
+            Some(Message::User(_)) => due.settle(&mut repaired, now),
             Some(Message::Assistant(answer)) if answer.stop_reason == StopReason::Error => {}
             Some(Message::Assistant(answer)) => {
-                due.settle(&mut mended, now);
+                due.settle(&mut repaired, now);
                 due.calls = answer.tool_calls().cloned().collect();
                 due.open = due.calls.iter().map(|call| call.id.clone()).collect();
             }
         }
-        mended.push(Arc::clone(message));
+        repaired.push(Arc::clone(message));
     }
-    due.settle(&mut mended, now);
-    mended
+    due.settle(&mut repaired, now);
+    repaired
 }
 
-/// The calls of the last answer, and those of them that have no result yet.
+/// The calls of the last answer that have no result yet.
 #[derive(Default)]
-struct Due {
+struct PendingCalls {
     calls: Vec<ToolCall>,
     open: HashSet<ToolCallId>,
 }
 
-impl Due {
-    /// Answers what is open.
+impl PendingCalls {
+    /// Adds the missing results.
     fn settle(&mut self, history: &mut History, now: Timestamp) {
         for call in self.calls.drain(..).filter(|call| self.open.remove(&call.id)) {
             history.push(lost_result(&call, now));

@@ -1,25 +1,25 @@
-//! The plain values that shape what the model sees.
+//! Settings for the context window and for answer checks.
 
-/// How full the model's window may be.
+/// When the context window is compacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WindowSettings {
-    /// How many tokens the window has; what the provider says of the model if absent.
+    /// The window size in tokens; by default, what the provider reports for the model.
     pub tokens_max: Option<u64>,
-    /// From how full on, in percent, the run warns.
+    /// The fill level, in percent, at which the run warns.
     pub warn_percent: u8,
-    /// From how full on, in percent, the window is made shorter before a call.
+    /// The fill level, in percent, at which the run compacts before a call.
     pub compact_percent: u8,
-    /// Whether it is made shorter without being asked to.
+    /// Whether to compact automatically.
     pub compaction: Compaction,
 }
 
-/// Whether the window is made shorter without being asked to.
+/// Whether to compact automatically.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Compaction {
-    /// When it is nearly full, and when a service says that it is too long.
+    /// Compact when the window is nearly full, and when a service rejects a prompt as too long.
     #[default]
     Auto,
-    /// Only when somebody asks.
+    /// Compact only on request.
     Manual,
 }
 
@@ -29,12 +29,12 @@ impl Default for WindowSettings {
     }
 }
 
-/// What an answer has to be before the run is over.
+/// The checks an answer must pass before the run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CheckSettings {
-    /// How often in a row the model is asked to finish what it left open; with 0 nobody looks.
+    /// How often in a row the model is asked to finish incomplete work; 0 disables the check.
     pub nudges_max: u32,
-    /// How often it is asked again for an answer that has the form that was asked for.
+    /// How often the model is asked to correct an answer that does not match the output schema.
     pub repairs_max: u32,
 }
 

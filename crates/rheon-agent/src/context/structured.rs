@@ -1,37 +1,37 @@
-//! An answer as a value: found in its text, checked against the form that was asked for. Pure.
+//! Parses an answer as JSON and checks it against the output schema. Pure functions.
 
 use rheon_types::OutputSchema;
 use serde_json::Value;
 
-/// How many problems of one value are named.
+/// The maximum number of problems reported.
 const PROBLEMS_MAX: usize = 5;
 
-/// Why `schema` is no JSON schema, with the place in it; nothing where it is one.
+/// Why `schema` is not a valid JSON Schema, with the location; `None` if it is valid.
 pub fn schema_problem(schema: &Value) -> Option<String> {
     let error = jsonschema::validator_for(schema).err()?;
-    let place = error.instance_path().to_string();
-    let types = match place.ends_with("/type") {
+    let path = error.instance_path().to_string();
+    let types = match path.ends_with("/type") {
         true => "; types are object, array, string, number, integer, boolean and null",
         false => "",
     };
-    Some(if place.is_empty() { error.to_string() } else { format!("at {place}: {error}{types}") })
+    Some(if path.is_empty() { error.to_string() } else { format!("at {path}: {error}{types}") })
 }
 
-/// The value that `text` is, if it has the form of `schema`; otherwise what is wrong with it.
+/// Parses `text` and checks it against `schema`.
 pub(crate) fn structured(text: &str, schema: &OutputSchema) -> Result<Value, String> {
     let value: Value =
         serde_json::from_str(without_fence(text)).map_err(|error| format!("it is not JSON: {error}"))?;
     let validator = jsonschema::validator_for(&schema.schema)
-        .map_err(|error| format!("the schema of the answer cannot be used: {error}"))?;
+        .map_err(|error| format!("the output schema is invalid: {error}"))?;
     let problem = |error: jsonschema::ValidationError<'_>| {
-        let place = error.instance_path().to_string();
-        if place.is_empty() { error.to_string() } else { format!("at {place}: {error}") }
+        let path = error.instance_path().to_string();
+        if path.is_empty() { error.to_string() } else { format!("at {path}: {error}") }
     };
     let problems: Vec<String> = validator.iter_errors(&value).take(PROBLEMS_MAX).map(problem).collect();
     if problems.is_empty() { Ok(value) } else { Err(problems.join("; ")) }
 }
 
-/// The text within a code fence, if one stands around all of it.
+/// The text inside a code fence, if one surrounds all of it.
 fn without_fence(text: &str) -> &str {
     let text = text.trim();
     let within = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_is_none_is_named_with_its_place() {
+    fn an_invalid_schema_is_reported_with_its_location() {
         assert_eq!(schema_problem(&schema().schema), None);
         let problem =
             schema_problem(&json!({ "properties": { "age": { "type": "number or so" } } })).unwrap();
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_place() {
+    fn problems_are_reported_with_their_location() {
         let problem = structured("{\"age\":\"old\"}", &schema());
         assert_eq!(
             problem,

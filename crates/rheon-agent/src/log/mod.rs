@@ -1,4 +1,4 @@
-//! `EventLog`: the one way out for what happens. Numbers events, keeps the durable ones, shows all of them.
+//! `EventLog`: numbers events, stores the durable ones and shows all of them to observers.
 
 mod observers;
 mod queue;
@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::FutureExt;
-use observers::Shown;
-use rheon_types::event::{TaskItem, ToolSetInUse};
+use observers::NotifyResult;
+use rheon_types::event::{TaskItem, ToolSetVersion};
 use rheon_types::{
     AgentEvent, Clock, ContextEvent, ContinuationKind, Event, History, PlanEvent, RunEvent, RunId, SessionId,
     Store, StoreError, Timestamp, WindowCut,
@@ -20,7 +20,7 @@ use rheon_types::{
 pub use observers::{EventSubscription, Observers, RecvError};
 pub(crate) use queue::EventQueue;
 
-use crate::context::Told;
+use crate::context::LoggedConversation;
 use crate::conversation::Conversation;
 use crate::panics::panic_text;
 
@@ -32,12 +32,12 @@ pub struct EventLog {
     inner: Arc<Inner>,
 }
 
-/// Where in its log a session goes on.
+/// Where a session continues in its log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LogPosition {
     /// The number of the last durable event.
     pub seq: u64,
-    /// How often each configuration ran, by the part of run ids that names it.
+    /// The number of runs per configuration, by its part of the run id.
     pub run_counts: HashMap<String, usize>,
     /// The task list.
     pub tasks: Vec<TaskItem>,
@@ -48,13 +48,13 @@ struct Inner {
     clock: Arc<dyn Clock>,
     store: Option<Arc<dyn Store>>,
     observers: Observers,
-    /// The number of the last durable event; read without the lock, so that callbacks may ask.
+    /// The number of the last durable event. Read without the lock, so that callbacks can query it.
     seq: AtomicU64,
-    /// How many runs each configuration had; apart from the state, so that callbacks may begin a run.
+    /// The number of runs per configuration. Separate from the state, so that callbacks can start a run.
     run_counts: Mutex<HashMap<String, usize>>,
-    /// The task list as it was last told.
+    /// The current task list.
     tasks: Mutex<Arc<[TaskItem]>>,
-    /// Numbers were left out, so their order says nothing.
+    /// Numbers were skipped, so the order is not checked.
     #[cfg(debug_assertions)]
     has_gaps: std::sync::atomic::AtomicBool,
     state: Mutex<State>,
@@ -62,20 +62,21 @@ struct Inner {
 
 #[derive(Default)]
 struct State {
-    /// Set by the first write that failed; from then on events wait in `unstored`.
+    /// Set by the first failed write; later events wait in `unstored`.
     failure: Option<StoreError>,
-    /// The conversation as the log tells it.
-    conversation: Told,
-    /// The tools that the model was last offered, where they can change.
-    tools: Option<Arc<ToolSetInUse>>,
-    /// Durable events that could not be stored. A run stops at its next effect, so they are those of one turn.
+    /// The conversation recorded so far.
+    conversation: LoggedConversation,
+    /// The tools last offered, if they can change.
+    tools: Option<Arc<ToolSetVersion>>,
+    /// Durable events that could not be stored. A run stops at its next side effect, so these are the events of one
+    /// turn.
     unstored: Vec<Event>,
     #[cfg(debug_assertions)]
     order: rheon_types::event::OrderChecker,
 }
 
-/// What is said when a callback panicked.
-const BROKEN_CALLBACK: &str = "an event callback panicked; it is not called again";
+/// The message after a callback panicked.
+const BROKEN_CALLBACK: &str = "an event callback panicked and will not be called again";
 
 impl EventLog {
     /// The log of a new session.
@@ -85,11 +86,11 @@ impl EventLog {
         store: Option<Arc<dyn Store>>,
         observers: Observers,
     ) -> Self {
-        Self::resumed(session_id, clock, store, observers, LogPosition::default())
+        Self::resume(session_id, clock, store, observers, LogPosition::default())
     }
 
-    /// The log of a session that goes on from `position`.
-    pub fn resumed(
+    /// Resumes the log of a session at `position`.
+    pub fn resume(
         session_id: SessionId,
         clock: Arc<dyn Clock>,
         store: Option<Arc<dyn Store>>,
@@ -116,30 +117,29 @@ impl EventLog {
         Self { inner: Arc::new(inner) }
     }
 
-    /// The same log, which has this conversation from events of before `position`.
+    /// Sets the conversation recorded before `position`.
     pub fn with_conversation(self, history: &History) -> Self {
         self.with_window(history, &[])
     }
 
-    /// The same log, which has this conversation, and these cuts over it, from events of before `position`.
+    /// Sets the conversation and cuts recorded before `position`.
     pub fn with_window(self, history: &History, cuts: &[WindowCut]) -> Self {
-        self.lock().conversation = Told::new(history, cuts);
+        self.lock().conversation = LoggedConversation::new(history, cuts);
         self
     }
 
-    /// What a run has to say of the conversation it begins with, and of what lies over it: nothing, if the log tells it
-    /// already.
-    pub(crate) fn untold(
+    /// The conversation and cuts that a run has to record; nothing if the log already contains them.
+    pub(crate) fn unlogged(
         &self,
         begun: &Conversation,
         continuation: Option<&ContinuationKind>,
     ) -> (Option<History>, Vec<WindowCut>) {
         let (history, cuts) = (begun.history(), begun.cuts());
-        let is_told = self.lock().conversation.is_told(history, cuts, continuation);
-        if is_told { (None, Vec::new()) } else { (Some(history.clone()), cuts.to_vec()) }
+        let is_logged = self.lock().conversation.is_logged(history, cuts, continuation);
+        if is_logged { (None, Vec::new()) } else { (Some(history.clone()), cuts.to_vec()) }
     }
 
-    /// Takes in somebody else's event, which has the next number.
+    /// Accounts for an event recorded elsewhere, which has the next number.
     pub(crate) fn take_in(&self, kind: &AgentEvent) {
         self.take_tasks(kind);
         self.inner.seq.fetch_add(1, Ordering::AcqRel);
@@ -147,7 +147,7 @@ impl EventLog {
         self.inner.has_gaps.store(true, Ordering::Release);
     }
 
-    /// The session this is the log of.
+    /// The session id.
     pub fn session_id(&self) -> &SessionId {
         &self.inner.session_id
     }
@@ -157,13 +157,13 @@ impl EventLog {
         self.inner.seq.load(Ordering::Acquire)
     }
 
-    /// The task list as it was last told.
+    /// The current task list.
     pub(crate) fn tasks(&self) -> Arc<[TaskItem]> {
         Arc::clone(&self.inner.tasks.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The tools that the model was last offered, where they can change and this log has said so.
-    pub(crate) fn tools(&self) -> Option<Arc<ToolSetInUse>> {
+    /// The tools last offered, if they can change and this log has recorded them.
+    pub(crate) fn tools(&self) -> Option<Arc<ToolSetVersion>> {
         self.lock().tools.clone()
     }
 
@@ -181,12 +181,12 @@ impl EventLog {
         RunId::derive(&self.inner.session_id, segment, *count)
     }
 
-    /// Whether a store keeps this log.
+    /// Whether the log is stored.
     pub(crate) fn is_stored(&self) -> bool {
         self.inner.store.is_some()
     }
 
-    /// Tries the store again if it failed before, beginning with what it has missed.
+    /// Retries a failed store, starting with the events it missed.
     pub(crate) fn recover(&self) {
         let mut state = self.lock();
         if state.failure.take().is_none() {
@@ -197,7 +197,7 @@ impl EventLog {
         }
     }
 
-    /// Appends an event. It is shown even if it cannot be stored; [`Self::sync`] tells.
+    /// Appends an event. Observers see it even if it cannot be stored; [`Self::sync`] returns the error.
     pub(crate) fn emit(&self, run_id: &RunId, queue: Option<&EventQueue>, kind: AgentEvent) {
         if !kind.is_durable() && queue.is_none() && !self.inner.observers.any() {
             return;
@@ -205,8 +205,8 @@ impl EventLog {
         self.emit_at(self.inner.clock.now(), run_id, queue, kind);
     }
 
-    /// Appends a fact of the session that belongs to no run. It is shown even if it cannot be stored.
-    pub fn fact(&self, fact: impl Into<AgentEvent>) {
+    /// Appends a session fact outside a run. Observers see it even if it cannot be stored.
+    pub fn record_fact(&self, fact: impl Into<AgentEvent>) {
         self.append(self.inner.clock.now(), None, None, fact.into());
     }
 
@@ -241,14 +241,14 @@ impl EventLog {
                 // A second panic while unwinding would hide the first.
                 debug_assert!(std::thread::panicking(), "{violation}");
             }
-            if self.inner.observers.show(event, queue) == Shown::CallbackBroke {
+            if self.inner.observers.show(event, queue) == NotifyResult::CallbackPanicked {
                 next = Some(AgentEvent::Run(RunEvent::Error { message: BROKEN_CALLBACK.into() }));
             }
         }
     }
 
-    /// Shows an event of another session to those who watch this one. It is neither numbered nor stored, and no part of the stream
-    /// of a run, which ends with the run's own `agent.end`.
+    /// Shows an event of another session to observers. It is neither numbered nor stored, and not part of a run's
+    /// stream, which ends with the run's own `agent.end`.
     pub(crate) fn show_child(&self, run_id: &RunId, event: &Event) {
         if !self.inner.observers.any() {
             return;
@@ -256,7 +256,7 @@ impl EventLog {
         let state = self.lock();
         let shown = self.inner.observers.show(event.clone(), None);
         drop(state);
-        if shown == Shown::CallbackBroke {
+        if shown == NotifyResult::CallbackPanicked {
             self.emit(run_id, None, AgentEvent::Run(RunEvent::Error { message: BROKEN_CALLBACK.into() }));
         }
     }
@@ -267,7 +267,7 @@ impl EventLog {
         Event { seq, at, session_id: self.inner.session_id.clone(), run_id: run_id.cloned(), kind }
     }
 
-    /// Waits until all that was appended is safe; tells if anything could not be stored.
+    /// Waits until all appended events are stored safely. Returns an error if any could not be stored.
     pub(crate) async fn sync(&self) -> Result<(), StoreError> {
         if let Some(failure) = self.failure() {
             return Err(failure);
@@ -281,7 +281,7 @@ impl EventLog {
         outcome
     }
 
-    /// The write that failed, if one did.
+    /// The failed write, if any.
     pub(crate) fn failure(&self) -> Option<StoreError> {
         self.lock().failure.clone()
     }

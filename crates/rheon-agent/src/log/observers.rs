@@ -1,4 +1,4 @@
-//! Who watches: callbacks, a broadcast channel, and the queue of a two-way stream.
+//! Observers of events: callbacks, a broadcast channel and the queue of a run's stream.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -6,58 +6,58 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rheon_types::Event;
 use tokio::sync::broadcast;
-/// Why a subscriber got no event: it lagged by so many, or the agent is gone.
+/// Why a subscriber got no event: it lagged behind, or the agent was dropped.
 pub use tokio::sync::broadcast::error::RecvError;
 
 use super::queue::EventQueue;
 use crate::error::BROADCAST_EVENTS_MAX;
 
-/// One subscriber's end of the broadcast. A subscriber that lags is told how many events it missed and goes on with
-/// the oldest that is left; it never holds up the run.
+/// A subscriber of the broadcast. A subscriber that lags learns how many events it missed and continues with the oldest
+/// available one. It never blocks the run.
 pub type EventSubscription = broadcast::Receiver<Arc<Event>>;
 
 type Callback = Arc<dyn Fn(&Event) + Send + Sync>;
 type SharedCallback = Arc<dyn Fn(&Arc<Event>) + Send + Sync>;
 
-/// How showing an event went.
+/// The result of notifying observers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shown {
-    ToAll,
-    CallbackBroke,
+pub(super) enum NotifyResult {
+    Delivered,
+    CallbackPanicked,
 }
 
-/// Those who watch all runs of an agent.
+/// The observers of all runs of an agent.
 #[derive(Clone, Default)]
 pub struct Observers {
-    callbacks: Vec<Watched>,
-    /// Those who keep events; they must not panic.
-    keepers: Vec<SharedCallback>,
+    callbacks: Vec<CallbackSlot>,
+    /// Callbacks that share events. They must not panic.
+    shared_callbacks: Vec<SharedCallback>,
     broadcast: Option<broadcast::Sender<Arc<Event>>>,
 }
 
 #[derive(Clone)]
-struct Watched {
+struct CallbackSlot {
     callback: Callback,
     /// A callback that panicked is not called again.
     broken: Arc<AtomicBool>,
 }
 
 impl Observers {
-    /// Adds a callback. It is called in the order of the log, so it should return soon.
+    /// Adds a callback. It is called in log order and should return quickly.
     pub fn on_event(mut self, callback: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         self.callbacks
-            .push(Watched { callback: Arc::new(callback), broken: Arc::new(AtomicBool::new(false)) });
+            .push(CallbackSlot { callback: Arc::new(callback), broken: Arc::new(AtomicBool::new(false)) });
         self
     }
 
-    /// Adds a callback that may keep the event without copying it. It is called in the order of the log, so it should return
-    /// soon; it must not panic.
+    /// Adds a callback that can store the event without copying it. It is called in log order, should return quickly
+    /// and must not panic.
     pub fn on_shared_event(mut self, callback: impl Fn(&Arc<Event>) + Send + Sync + 'static) -> Self {
-        self.keepers.push(Arc::new(callback));
+        self.shared_callbacks.push(Arc::new(callback));
         self
     }
 
-    /// Opens a broadcast channel with room for `capacity` events, from 1 to 65,536.
+    /// Opens a broadcast channel for `capacity` events, from 1 to 65,536.
     pub fn with_broadcast(mut self, capacity: usize) -> Self {
         self.broadcast = Some(broadcast::Sender::new(capacity.clamp(1, BROADCAST_EVENTS_MAX)));
         self
@@ -68,45 +68,45 @@ impl Observers {
         self.broadcast.as_ref().map(broadcast::Sender::subscribe)
     }
 
-    /// Whether anybody watches right now.
+    /// Whether there is any observer.
     pub(super) fn any(&self) -> bool {
-        !self.callbacks.is_empty() || !self.keepers.is_empty() || self.listeners().is_some()
+        !self.callbacks.is_empty() || !self.shared_callbacks.is_empty() || self.listeners().is_some()
     }
 
-    /// Shows an event to all. Only those who keep it make it shared, which is the one allocation.
-    pub(super) fn show(&self, event: Event, queue: Option<&EventQueue>) -> Shown {
-        let shown = self.call(&event);
+    /// Notifies all observers. Allocates only if an observer shares the event.
+    pub(super) fn show(&self, event: Event, queue: Option<&EventQueue>) -> NotifyResult {
+        let result = self.call(&event);
         let listeners = self.listeners();
-        if listeners.is_none() && queue.is_none() && self.keepers.is_empty() {
-            return shown;
+        if listeners.is_none() && queue.is_none() && self.shared_callbacks.is_empty() {
+            return result;
         }
         let event = Arc::new(event);
-        self.keepers.iter().for_each(|keeper| keeper(&event));
+        self.shared_callbacks.iter().for_each(|callback| callback(&event));
         if let Some(queue) = queue {
             queue.push(Arc::clone(&event));
         }
         if let Some(listeners) = listeners {
-            // Sending fails only if the last listener has just left, which is its right.
+            // Sending fails only if the last listener just left.
             listeners.send(event).ok();
         }
-        shown
+        result
     }
 
     fn listeners(&self) -> Option<&broadcast::Sender<Arc<Event>>> {
         self.broadcast.as_ref().filter(|channel| channel.receiver_count() > 0)
     }
 
-    fn call(&self, event: &Event) -> Shown {
-        let mut shown = Shown::ToAll;
-        for watched in &self.callbacks {
-            if watched.broken.load(Ordering::Relaxed) {
+    fn call(&self, event: &Event) -> NotifyResult {
+        let mut result = NotifyResult::Delivered;
+        for slot in &self.callbacks {
+            if slot.broken.load(Ordering::Relaxed) {
                 continue;
             }
-            if catch_unwind(AssertUnwindSafe(|| (watched.callback)(event))).is_err() {
-                watched.broken.store(true, Ordering::Relaxed);
-                shown = Shown::CallbackBroke;
+            if catch_unwind(AssertUnwindSafe(|| (slot.callback)(event))).is_err() {
+                slot.broken.store(true, Ordering::Relaxed);
+                result = NotifyResult::CallbackPanicked;
             }
         }
-        shown
+        result
     }
 }

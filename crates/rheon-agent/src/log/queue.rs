@@ -8,15 +8,15 @@ use std::task::{Context, Poll, Waker};
 use rheon_types::{AgentEvent, Content, Event, ToolEvent};
 use tokio::sync::Notify;
 
-/// How many events may wait before the run pauses for its reader. Above it, only what a running tool reports live is
-/// dropped; nothing else ever is.
+/// The maximum number of queued events before the run waits for its reader. Above it, only live reports of running
+/// tools are dropped.
 const QUEUE_EVENTS_MAX: usize = 1024;
 
-/// How many bytes of what running tools report live may wait.
+/// The maximum size of queued live reports of tools, in bytes.
 const REPORT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// A queue between one run and one reader. The run waits for room at its own pace, so a slow reader slows it down
-/// instead of filling the memory; a reader that is gone holds up nothing.
+/// A queue between one run and one reader. The run waits for space, so a slow reader slows it down instead of filling
+/// memory. A reader that left blocks nothing.
 #[derive(Default)]
 pub(crate) struct EventQueue {
     state: Mutex<State>,
@@ -30,7 +30,7 @@ struct State {
     events: VecDeque<Arc<Event>>,
     report_bytes: usize,
     ended: bool,
-    reader_gone: bool,
+    reader_left: bool,
     waker: Option<Waker>,
 }
 
@@ -39,7 +39,7 @@ impl EventQueue {
         let mut state = self.lock();
         let bytes = report_bytes(&event.kind);
         let is_full = state.events.len() >= QUEUE_EVENTS_MAX || state.report_bytes + bytes > REPORT_BYTES_MAX;
-        if state.reader_gone || (bytes > 0 && is_full) {
+        if state.reader_left || (bytes > 0 && is_full) {
             return;
         }
         state.report_bytes += bytes;
@@ -52,12 +52,12 @@ impl EventQueue {
         }
     }
 
-    /// Whether the run may go on without waiting.
+    /// Whether the run can continue without waiting.
     pub(crate) fn has_room(&self) -> bool {
         self.len.load(Ordering::Relaxed) < QUEUE_EVENTS_MAX
     }
 
-    /// Waits until the queue has room.
+    /// Waits until the queue has space.
     pub(crate) async fn ready(&self) {
         while !self.has_room() {
             let room = self.room.notified();
@@ -79,10 +79,10 @@ impl EventQueue {
         }
     }
 
-    /// The reader takes no more events.
+    /// The reader left.
     pub(crate) fn leave(&self) {
         let mut state = self.lock();
-        state.reader_gone = true;
+        state.reader_left = true;
         state.events.clear();
         self.len.store(0, Ordering::Relaxed);
         drop(state);
@@ -113,7 +113,7 @@ impl EventQueue {
     }
 }
 
-/// What a report of a running tool weighs; 0 for anything else.
+/// The size of a live report of a tool; 0 for other events.
 fn report_bytes(event: &AgentEvent) -> usize {
     match event {
         AgentEvent::Tool(ToolEvent::Progress { text, .. }) => text.len() + 1,

@@ -1,28 +1,28 @@
-//! The recorded budget: warns, pays and refuses as the budget did. What others drew on that budget is not in the log, but what
-//! came of it for this run is.
+//! The recorded budget: warns, grants and refuses as recorded. The log does not contain the spending of other agents,
+//! but it contains the effects on this run.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rheon_types::event::{Ledger, Reserved};
+use rheon_types::event::{BudgetAmount, Ledger};
 use rheon_types::{
     AgentEvent, Budget, BudgetEvent, Caps, Grant, LimitKind, ModelEvent, PlannedCall, Reservation, RunEnd,
     ToolEvent, TurnEvent,
 };
 
-use super::director::{Director, Reached};
+use super::director::{Director, ScriptPosition};
 use super::script::Script;
 use crate::step::reserve::NOT_RUN;
 
-/// Pays for calls as the recorded budget did.
+/// Replays the recorded budget.
 #[derive(Clone)]
 pub(super) struct RecordedBudget {
     pub(super) director: Arc<Director>,
 }
 
 impl Script {
-    /// Whether the run had a budget that came into play.
+    /// Whether a budget affected the run.
     pub(super) fn has_budget(&self) -> bool {
         self.ends_out_of_budget()
             || self.kinds_from(0).any(|kind| {
@@ -39,23 +39,23 @@ impl Script {
         matches!(self.end, RunEnd::Limit { limit: LimitKind::Budget, .. })
     }
 
-    /// Whether the model was told that the call before the event at `place` is the last one: then no tool ran, and the run
-    /// ended with the turn, though nothing was refused. Where neither is in the log, it made no difference.
+    /// Whether the call before the event at `place` was marked as the last one: then no tool ran and the run ended with
+    /// the turn, although nothing was refused. If neither is in the log, it made no difference.
     fn is_last_call(&self, place: usize) -> bool {
         let is_not_run = |kind: &AgentEvent| matches!(kind, AgentEvent::Tool(ToolEvent::Blocked { reason, .. }) if reason == NOT_RUN);
-        let goes_on = |kind: &AgentEvent| {
+        let continues = |kind: &AgentEvent| {
             matches!(
                 kind,
                 AgentEvent::Turn(TurnEvent::Start { .. }) | AgentEvent::Budget(BudgetEvent::Exceeded { .. })
             )
         };
         self.turn_from(place).any(is_not_run)
-            || self.ends_out_of_budget() && !self.kinds_from(place).any(goes_on)
+            || self.ends_out_of_budget() && !self.kinds_from(place).any(continues)
     }
 }
 
 impl Budget for RecordedBudget {
-    fn warns(&self) -> bool {
+    fn should_warn(&self) -> bool {
         let kind = self.director.script.kind(self.director.next());
         matches!(kind, Some(AgentEvent::Budget(BudgetEvent::Warning { .. })))
     }
@@ -72,19 +72,19 @@ impl Budget for RecordedBudget {
 
     fn reserve(&self, planned: &PlannedCall) -> Grant {
         let place = match self.director.reached() {
-            Reached::Place(place) => place,
-            Reached::Nowhere => self.director.script.recorded.said,
+            ScriptPosition::At(place) => place,
+            ScriptPosition::PastEnd => self.director.script.recorded.produced,
         };
         let script = &self.director.script;
         let reserved = match script.kind(place) {
             Some(AgentEvent::Budget(BudgetEvent::Exceeded { .. })) => return Grant::Nothing,
-            // Nothing was refused and nothing was asked: no price was known.
+            // Nothing was refused or requested: the price was unknown.
             Some(AgentEvent::Turn(TurnEvent::End { message: None, .. })) if script.ends_out_of_budget() => {
                 return Grant::NoPrice;
             }
             Some(AgentEvent::Model(ModelEvent::Start { reserved, .. })) => reserved.unwrap_or_default(),
-            // What is set aside for another try is not told.
-            Some(_) | None => Reserved::default(),
+            // The reservation of a retry is not in the log.
+            Some(_) | None => BudgetAmount::default(),
         };
         Grant::Call {
             answer_tokens_max: planned.answer_tokens_max,
@@ -93,7 +93,7 @@ impl Budget for RecordedBudget {
         }
     }
 
-    fn spend(&self, _spent: Reserved) {}
+    fn spend(&self, _spent: BudgetAmount) {}
 
     fn time_left(&self) -> Option<Duration> {
         None

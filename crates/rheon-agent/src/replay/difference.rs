@@ -1,29 +1,29 @@
-//! `Difference`: where a replay left its log, in words that a person understands.
+//! `ReplayDifference`: where a replay differs from its log.
 
 use std::fmt;
 
 use rheon_types::Event;
 
-/// How many characters are shown on either side of the first byte that differs.
+/// Context characters on either side of the first difference.
 const EXCERPT_CHARS: usize = 80;
 
-/// The first place where the loop did something else than the log says.
+/// The first difference between a replay and its log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
+pub struct ReplayDifference {
     /// The number of the event.
     pub seq: u64,
-    /// Its dotted name in the log; that of the replayed event where the log has none.
+    /// Its dotted name in the log, or of the replayed event if the log has none.
     pub name: String,
     /// The first byte of the JSON that differs.
     pub byte: usize,
-    /// The recorded JSON around it; nothing if the log has no event here.
+    /// The recorded JSON around it; `None` if the log has no event here.
     pub recorded: Option<String>,
-    /// The replayed JSON around it; nothing if the loop had nothing more to say.
+    /// The replayed JSON around it; `None` if the loop produced no event here.
     pub replayed: Option<String>,
 }
 
-impl Difference {
-    /// How two events differ, if they do. What counts is their JSON, byte for byte.
+impl ReplayDifference {
+    /// Compares the JSON of two events byte for byte.
     pub(super) fn between(recorded: &Event, replayed: &Event) -> Option<Self> {
         let (one, other) = (json(recorded), json(replayed));
         if one == other {
@@ -39,7 +39,7 @@ impl Difference {
         })
     }
 
-    /// The log goes on where the loop does not.
+    /// The log has an event that the loop did not produce.
     pub(super) fn missing(recorded: &Event) -> Self {
         let text = excerpt(&json(recorded), 0);
         Self {
@@ -51,7 +51,7 @@ impl Difference {
         }
     }
 
-    /// The loop goes on where the log does not.
+    /// The loop produced an event that is not in the log.
     pub(super) fn surplus(replayed: &Event) -> Self {
         let text = excerpt(&json(replayed), 0);
         Self {
@@ -64,7 +64,7 @@ impl Difference {
     }
 }
 
-impl fmt::Display for Difference {
+impl fmt::Display for ReplayDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "event {} ({}) ", self.seq, self.name)?;
         match (&self.recorded, &self.replayed) {
@@ -73,17 +73,17 @@ impl fmt::Display for Difference {
                 write!(f, "differs from byte {byte} on:\n  recorded {recorded}\n  replayed {replayed}")
             }
             (Some(recorded), None) => {
-                write!(f, "is in the log, but the loop does not come to it:\n  recorded {recorded}")
+                write!(f, "is in the log, but the replay does not produce it:\n  recorded {recorded}")
             }
             (None, Some(replayed)) => {
-                write!(f, "comes out of the loop, but is not in the log:\n  replayed {replayed}")
+                write!(f, "is produced by the replay, but is not in the log:\n  replayed {replayed}")
             }
             (None, None) => f.write_str("differs"),
         }
     }
 }
 
-/// Events hold nothing that JSON cannot say; one that could not be written equals no other.
+/// Serializing events does not fail; a failure would equal no other event.
 fn json(event: &Event) -> String {
     serde_json::to_string(event).unwrap_or_else(|error| format!("unwritable event {}: {error}", event.seq))
 }

@@ -1,4 +1,5 @@
-//! `Director`: knows how far the loop is in its script, holds every event against it, and tells the seams what comes next.
+//! `Director`: tracks the loop's position in its script, compares every event with it and tells the recorded services
+//! what comes next.
 
 use std::collections::HashSet;
 use std::future::pending;
@@ -13,63 +14,63 @@ use rheon_types::{
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::difference::Difference;
-use super::script::{Entry, Script, Stopped};
-use crate::control::{Answerer, Control, QueueMode};
+use super::difference::ReplayDifference;
+use super::script::{Entry, Script, StopCause};
+use crate::control::{ApproverGuard, Control, QueueMode};
 use crate::log::EventLog;
 use crate::step::execute::SKIPPED;
 
-/// Directs one run. It watches the run's log, so it sees every event as it is made.
+/// Directs one run. It observes the run's log and sees every event as it is emitted.
 pub(super) struct Director {
     pub(super) script: Script,
-    /// The number of the last event that counts.
+    /// The number of the last event to replay.
     pub(super) last: u64,
     pub(super) control: Control,
-    answerer: Answerer,
+    approver: ApproverGuard,
     pub(super) token: CancellationToken,
     pub(super) passed: Arc<AtomicBool>,
-    /// The log that is watched; let go of at the end, because it holds this as its store.
+    /// The observed log; released at the end, because it holds this as its store.
     log: Mutex<Option<EventLog>>,
-    /// Wakes whoever waits for its place in the script.
+    /// Wakes tasks that wait for their position in the script.
     pub(super) changed: Notify,
-    /// Counts whatever happens, so that a loop that waits for nothing is noticed.
+    /// Counts all activity, to detect a loop that waits forever.
     pub(super) steps: AtomicU64,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 pub(super) struct State {
-    /// The place of the next event.
+    /// The index of the next event.
     pub(super) next: usize,
     pub(super) replayed: Vec<Event>,
-    /// How many of the events were taken as they were recorded.
+    /// The number of copied events.
     pub(super) taken: usize,
-    pub(super) difference: Option<Difference>,
-    /// Nothing that happens from here on counts.
+    pub(super) difference: Option<ReplayDifference>,
+    /// The replay is finished; later activity is ignored.
     pub(super) is_over: bool,
-    /// The panic of the recorded run has happened again; closing it must not be taken for another.
+    /// The recorded panic was replayed; closing the run must not count as another panic.
     pub(super) has_panicked: bool,
-    /// The next reading of the measuring clock is the beginning of what is measured.
+    /// The next clock reading is the start of a measurement.
     pub(super) is_start_due: bool,
-    /// The price of the model call that is under way was told.
-    pub(super) is_cost_told: bool,
-    /// The tokens of tries that nobody saw were told.
-    pub(super) is_hidden_told: bool,
-    /// Tools that have given their result.
+    /// The price of the current model call was returned.
+    pub(super) is_cost_returned: bool,
+    /// The tokens of hidden attempts were returned.
+    pub(super) is_hidden_returned: bool,
+    /// Tools that returned their result.
     pub(super) returned: HashSet<ToolCallId>,
-    /// Calls whose result has got all that hooks add.
+    /// Calls whose result includes everything hooks added.
     pub(super) added: HashSet<ToolCallId>,
 }
 
 impl Director {
     pub(super) fn new(script: Script, last: u64) -> Arc<Self> {
         let control = Control::new(QueueMode::All, QueueMode::All);
-        let answerer = control.answerer();
+        let approver = control.attach_approver();
         Arc::new(Self {
             script,
             last,
             control,
-            answerer,
+            approver,
             token: CancellationToken::new(),
             passed: Arc::default(),
             log: Mutex::default(),
@@ -83,7 +84,7 @@ impl Director {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The place of the next event.
+    /// The index of the next event.
     pub(super) fn next(&self) -> usize {
         self.state().next
     }
@@ -99,27 +100,28 @@ impl Director {
         event.map(|event| event.at).unwrap_or_default()
     }
 
-    /// Called wherever the loop asks something. A run that panicked here does so again, and one that is over waits.
-    pub(super) fn reached(&self) -> Reached {
+    /// Called at every point where the loop asks for something. A recorded panic happens again here, and a finished
+    /// replay waits.
+    pub(super) fn reached(&self) -> ScriptPosition {
         self.steps.fetch_add(1, Ordering::Relaxed);
         let (place, is_over) = {
             let state = self.state();
             (state.next, state.is_over)
         };
         if is_over {
-            return Reached::Nowhere;
+            return ScriptPosition::PastEnd;
         }
-        if let Some(stopped @ Stopped::Panicked(_)) = self.script.stops_at(place) {
+        if let Some(stopped @ StopCause::Panicked(_)) = self.script.stops_at(place) {
             self.stop_or_panic(stopped);
         }
-        Reached::Place(place)
+        ScriptPosition::At(place)
     }
 
-    /// Stops the run as it was stopped, also if that was by a panic.
-    pub(super) fn stop_or_panic(&self, stopped: Stopped) {
-        if let Stopped::Panicked(message) = stopped {
+    /// Stops the run as recorded, also by a panic.
+    pub(super) fn stop_or_panic(&self, stopped: StopCause) {
+        if let StopCause::Panicked(message) = stopped {
             if !std::mem::replace(&mut self.state().has_panicked, true) {
-                // Without the panic's report on standard error, which the recorded run has made.
+                // Do not print the panic again; the recorded run already did.
                 std::panic::resume_unwind(Box::new(message));
             }
         } else {
@@ -127,31 +129,31 @@ impl Director {
         }
     }
 
-    /// Stops the run as it was stopped. A panic happens where the loop next asks something.
-    pub(super) fn stop(&self, stopped: &Stopped) {
+    /// Stops the run as recorded. A panic happens at the next point where the loop asks for something.
+    pub(super) fn stop(&self, stopped: &StopCause) {
         match stopped {
-            Stopped::Cancelled => self.token.cancel(),
-            Stopped::OutOfTime => {
+            StopCause::Cancelled => self.token.cancel(),
+            StopCause::OutOfTime => {
                 self.passed.store(true, Ordering::Release);
                 self.token.cancel();
             }
-            Stopped::Unstored(_) | Stopped::Panicked(_) => {}
+            StopCause::Unstored(_) | StopCause::Panicked(_) => {}
         }
     }
 
-    /// Watches `log`.
+    /// Observes `log`.
     pub(super) fn watch(&self, log: &EventLog) {
         *self.log.lock().unwrap_or_else(PoisonError::into_inner) = Some(log.clone());
     }
 
-    /// The run is not watched any more.
+    /// Stops observing the run.
     pub(super) fn finish(&self) {
         self.state().is_over = true;
         self.log.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.changed.notify_waiters();
     }
 
-    /// Takes events that are not the loop's own as they were recorded.
+    /// Copies events that the loop did not produce.
     fn take_from_outside(&self, state: &mut State, place: usize) {
         for event in self.script.outside(place).iter().take_while(|event| event.seq <= self.last) {
             state.replayed.push(event.clone());
@@ -162,8 +164,8 @@ impl Director {
         }
     }
 
-    /// Holds an event against the script. Returns its place if it is what was recorded and more is to come.
-    fn hold(&self, event: &Event) -> Option<usize> {
+    /// Compares an event with the script. Returns its index if it matches and more events follow.
+    fn compare(&self, event: &Event) -> Option<usize> {
         let mut state = self.state();
         if state.is_over {
             return None;
@@ -174,13 +176,13 @@ impl Director {
                 state.is_over = true;
                 return None;
             }
-            Some(recorded) => Difference::between(recorded, event),
-            // After the last event of a run that was cut off, the loop may go on as it likes.
+            Some(recorded) => ReplayDifference::between(recorded, event),
+            // After the last event of an incomplete run, the loop may continue freely.
             None if self.script.recorded.end().is_none() => {
                 state.is_over = true;
                 return None;
             }
-            None => Some(Difference::surplus(event)),
+            None => Some(ReplayDifference::surplus(event)),
         };
         if difference.is_some() {
             state.difference = difference;
@@ -194,22 +196,22 @@ impl Director {
             AgentEvent::Model(ModelEvent::Start { .. }) | AgentEvent::Tool(ToolEvent::Start { .. })
         );
         if let AgentEvent::Model(ModelEvent::Start { .. }) = event.kind {
-            (state.is_cost_told, state.is_hidden_told) = (false, false);
+            (state.is_cost_returned, state.is_hidden_returned) = (false, false);
         }
         self.take_from_outside(&mut state, place);
         state.is_over = self.script.event(state.next).is_none();
         Some(place)
     }
 
-    /// Prepares what the loop will find when it goes on after the event at `place`.
+    /// Prepares what the loop needs after the event at `place`.
     fn prepare(&self, place: usize, event: &AgentEvent) {
         let next = self.next();
         match event {
-            AgentEvent::Turn(TurnEvent::Start { turn_index, .. }) => self.queue_said(*turn_index, next),
+            AgentEvent::Turn(TurnEvent::Start { turn_index, .. }) => self.queue_messages(*turn_index, next),
             AgentEvent::Turn(TurnEvent::End { tool_results, .. }) if tool_results.is_empty() => {
                 self.keep_going(next)
             }
-            // Nobody prompted a run that only makes the window shorter, so that something waited if it goes on.
+            // A compaction run has no prompt, so if it continued, a message was queued.
             AgentEvent::Context(ContextEvent::CompactionEnd { .. })
                 if next == 3 && self.script.is_compaction() =>
             {
@@ -223,11 +225,11 @@ impl Director {
             }
             Some(AgentEvent::Approval(ApprovalEvent::Resolved { request_id, .. })) => {
                 match self.script.response(place, request_id.as_str()) {
-                    // Nobody waits any more if the answer is refused; the next event tells.
+                    // The answer may come too late; the next event shows it.
                     Some((response, Responder::User)) => {
-                        self.answerer.respond(request_id, response).ok();
+                        self.approver.respond(request_id, response).ok();
                     }
-                    Some((_, Responder::Nobody)) => self.control.withdraw(request_id),
+                    Some((_, Responder::NonInteractive)) => self.control.withdraw(request_id),
                     Some((_, Responder::Hook | Responder::Cancelled)) | None => {}
                 }
             }
@@ -235,18 +237,18 @@ impl Director {
         }
     }
 
-    /// Queues what the turn took from the queues.
-    fn queue_said(&self, turn_index: u32, next: usize) {
-        let mut said = self.script.said_from(next);
+    /// Queues the messages that the turn took from the queues.
+    fn queue_messages(&self, turn_index: u32, next: usize) {
+        let mut entries = self.script.messages_from(next);
         if turn_index == 0 {
-            // Prompts are given with the start of the run.
-            let prompts = self.prompts_len(&said);
-            said.drain(..prompts);
+            // Prompts are passed at the start of the run.
+            let prompts = self.prompts_len(&entries);
+            entries.drain(..prompts);
         } else if self.is_reminder(next) {
-            said.drain(..1);
+            entries.drain(..1);
         }
-        let is_empty = said.is_empty();
-        let is_said = |at: &usize| match self.script.kind(*at) {
+        let is_empty = entries.is_empty();
+        let is_input = |at: &usize| match self.script.kind(*at) {
             Some(
                 AgentEvent::Run(RunEvent::InputRejected { .. })
                 | AgentEvent::Message(MessageEvent::End { .. }),
@@ -254,8 +256,8 @@ impl Director {
             Some(AgentEvent::Message(MessageEvent::Start { message })) => message.as_assistant().is_none(),
             Some(_) | None => false,
         };
-        let after = (next..).find(|at| !is_said(at)).unwrap_or(next);
-        for entry in said {
+        let after = (next..).find(|at| !is_input(at)).unwrap_or(next);
+        for entry in entries {
             self.control.steer(match entry {
                 Entry::Message(message) => AgentMessage::clone(&message),
                 Entry::Rejected => placeholder(),
@@ -265,29 +267,29 @@ impl Director {
             return;
         }
         match self.script.stops_at(after) {
-            // A filter looked at something that never entered the conversation when it panicked.
-            Some(Stopped::Panicked(_)) => self.control.steer(placeholder()),
-            // The run was stopped while filters looked at something, which then went back to its queue.
-            Some(Stopped::Cancelled | Stopped::OutOfTime) if is_empty => {
+            // A filter panicked on a message that never entered the conversation.
+            Some(StopCause::Panicked(_)) => self.control.steer(placeholder()),
+            // The run was stopped while filters checked a message, which then returned to its queue.
+            Some(StopCause::Cancelled | StopCause::OutOfTime) if is_empty => {
                 self.control.steer(placeholder());
             }
-            Some(Stopped::Cancelled | Stopped::OutOfTime | Stopped::Unstored(_)) | None => {}
+            Some(StopCause::Cancelled | StopCause::OutOfTime | StopCause::Unstored(_)) | None => {}
         }
     }
 
-    /// How many of the messages of the first turn are prompts.
-    pub(super) fn prompts_len(&self, said: &[Entry]) -> usize {
+    /// The number of prompts among the messages of the first turn.
+    pub(super) fn prompts_len(&self, entries: &[Entry]) -> usize {
         match self.script.kind(0) {
             Some(AgentEvent::Run(RunEvent::Start { continuation: None, .. }))
                 if !self.script.is_compaction() =>
             {
-                said.iter().take_while(|entry| matches!(entry, Entry::Message(_))).count()
+                entries.iter().take_while(|entry| matches!(entry, Entry::Message(_))).count()
             }
             _ => 0,
         }
     }
 
-    /// Whether the message at `place` is what a hook wanted said: the run wrote it in that moment.
+    /// Whether the message at `place` was requested by a hook: the run created it at that moment.
     pub(super) fn is_reminder(&self, place: usize) -> bool {
         let Some(event) = self.script.event(place) else { return false };
         let before = place.checked_sub(2).and_then(|place| self.script.kind(place));
@@ -300,11 +302,11 @@ impl Director {
             && matches!(before, Some(AgentEvent::Turn(TurnEvent::End { tool_results, .. })) if tool_results.is_empty())
     }
 
-    /// After a turn that leaves nothing to answer, the run goes on only if something waits.
+    /// After a turn that leaves nothing to answer, the run continues only if a message is queued.
     fn keep_going(&self, next: usize) {
         let waits = match self.script.kind(next) {
             Some(AgentEvent::Turn(TurnEvent::Start { .. })) => !self.is_reminder(next + 1),
-            // A limit ends a run only if it would have gone on.
+            // A limit ends a run only if it would have continued.
             Some(AgentEvent::Message(MessageEvent::Start { .. })) => true,
             _ => false,
         };
@@ -313,33 +315,33 @@ impl Director {
         }
     }
 
-    /// A message that says nothing counts as waiting and is dropped when its turn comes.
+    /// An empty message counts as queued and is dropped when its turn comes.
     fn queue_blank(&self) {
         self.control.steer(AgentMessage::user("", Timestamp::default()));
     }
 }
 
-/// Stands for a message that is not known.
+/// A placeholder for an unknown message.
 pub(super) fn placeholder() -> AgentMessage {
     AgentMessage::user("?", Timestamp::default())
 }
 
-/// Where the loop is when it asks something.
-pub(super) enum Reached {
-    /// Before the event at this place.
-    Place(usize),
-    /// Past what counts.
-    Nowhere,
+/// The loop's position in the script.
+pub(super) enum ScriptPosition {
+    /// Before the event at this index.
+    At(usize),
+    /// After the last event to replay.
+    PastEnd,
 }
 
 impl Director {
-    /// Takes in an event that the loop has made.
+    /// Processes an event that the loop emitted.
     pub(super) fn observe(&self, event: &Event) {
         if !event.kind.is_durable() {
             return;
         }
         self.steps.fetch_add(1, Ordering::Relaxed);
-        if let Some(place) = self.hold(event) {
+        if let Some(place) = self.compare(event) {
             self.prepare(place, &event.kind);
             if let Some(stopped) = self.script.stops_at(self.next()) {
                 self.stop(&stopped);
@@ -354,7 +356,7 @@ impl Store for Director {
     fn append(&self, _event: &Event) -> Result<(), StoreError> {
         let state = self.state();
         match self.script.stops_at(state.next + 1) {
-            Some(Stopped::Unstored(error)) if !state.is_over => Err(error),
+            Some(StopCause::Unstored(error)) if !state.is_over => Err(error),
             Some(_) | None => Ok(()),
         }
     }

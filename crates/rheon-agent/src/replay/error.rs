@@ -1,14 +1,14 @@
-//! What can come of a replay besides the same events.
+//! Errors of a replay.
 
-use super::difference::Difference;
+use super::difference::ReplayDifference;
 
-/// A log that was not replayed to its end.
+/// A log that could not be replayed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
-    /// The loop did something else than the log says.
-    #[error("the replay leaves the log: {0}")]
-    Differs(Box<Difference>),
-    /// The log has something at this place that cannot be replayed.
+    /// The loop behaved differently than recorded.
+    #[error("the replay differs from the log: {0}")]
+    Differs(Box<ReplayDifference>),
+    /// The log contains an event that cannot be replayed.
     #[error("event {seq} ({name}) cannot be replayed: {problem}")]
     Unsupported {
         /// The number of the event.
@@ -18,7 +18,7 @@ pub enum ReplayError {
         /// Why.
         problem: String,
     },
-    /// Code of the loop broke, or the system gave no thread to run it.
-    #[error("the replay broke: {0}")]
+    /// The loop panicked, or no thread could be started.
+    #[error("the replay failed: {0}")]
     Broken(String),
 }

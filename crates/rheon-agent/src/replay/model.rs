@@ -6,12 +6,13 @@ use futures::StreamExt;
 use futures::stream::{iter, once, pending};
 use rheon_types::event::CompactionTrigger;
 use rheon_types::{
-    AgentEvent, Answer, AssistantMessage, Chunk, ChunkStream, ContextEvent, Finished, MessageEvent, MicroUsd,
-    ModelEvent, Provider, ProviderError, ProviderErrorKind, Request, RunEnd, RunFailure, StopReason, Usage,
+    AgentEvent, Answer, AssistantMessage, Chunk, ChunkStream, ContextEvent, DraftOutcome, MessageEvent,
+    MicroUsd, ModelEvent, Provider, ProviderError, ProviderErrorKind, Request, RunEnd, RunFailure,
+    StopReason, Usage,
 };
 use tokio_util::sync::CancellationToken;
 
-use super::director::{Director, Reached};
+use super::director::{Director, ScriptPosition};
 
 /// Answers as the recorded model did.
 pub(super) struct RecordedModel {
@@ -19,11 +20,11 @@ pub(super) struct RecordedModel {
     pub(super) id: String,
 }
 
-/// How a try of a model call went.
+/// The outcome of one attempt of a model call.
 enum Try {
-    /// The model answered, or part of an answer was seen.
+    /// An answer or a part of it was shown.
     Seen(Box<AssistantMessage>, Ending),
-    /// It failed before anything was seen.
+    /// It failed before anything was shown.
     Unseen(ProviderError),
 }
 
@@ -31,17 +32,17 @@ enum Try {
 enum Ending {
     Done,
     Failed(ProviderError),
-    Stopped,
-    /// The log has no end of it.
+    StopCause,
+    /// The end is not in the log.
     Unknown,
 }
 
 impl RecordedModel {
-    /// The try that begins before the event at `place`.
+    /// The attempt that starts before the event at `place`.
     fn attempt(&self, place: usize) -> Option<Try> {
         let script = &self.director.script;
         let mut begun = None;
-        for at in place..script.recorded.said {
+        for at in place..script.recorded.produced {
             match script.kind(at)? {
                 AgentEvent::Message(MessageEvent::Start { message }) => begun = message.as_assistant(),
                 AgentEvent::Context(ContextEvent::CompactionStart {
@@ -57,7 +58,7 @@ impl RecordedModel {
                     let answer = message.as_assistant()?.clone();
                     let ending = match answer.stop_reason {
                         StopReason::Stop | StopReason::ToolUse | StopReason::Length => Ending::Done,
-                        StopReason::Aborted => Ending::Stopped,
+                        StopReason::Aborted => Ending::StopCause,
                         StopReason::Error => Ending::Failed(match script.kind(at + 1) {
                             Some(AgentEvent::Model(ModelEvent::Retry { delay_ms, cause, .. })) => {
                                 again(cause, *delay_ms)
@@ -77,7 +78,7 @@ impl RecordedModel {
         begun.map(|answer| Try::Seen(Box::new(answer.clone()), Ending::Unknown))
     }
 
-    /// The error that ended the run. Where something else ended it after that, one that is not tried again.
+    /// The error that ended the run, or one that is not retried if something else ended it.
     fn last_error(&self, answer: &AssistantMessage) -> ProviderError {
         match self.director.script.recorded.end() {
             Some(RunEnd::Failed { failure: RunFailure::Provider { error } }) => error.clone(),
@@ -93,7 +94,7 @@ impl RecordedModel {
         }
     }
 
-    /// The model call that is under way, as its end tells it: tokens and price.
+    /// The tokens and price of the current model call, from its recorded end.
     fn call_end(&self, place: usize) -> Option<(Usage, Option<MicroUsd>)> {
         self.director.script.kinds_from(place).find_map(|kind| match kind {
             AgentEvent::Model(ModelEvent::End { usage, cost, .. }) => Some((*usage, *cost)),
@@ -101,10 +102,10 @@ impl RecordedModel {
         })
     }
 
-    /// The tokens of tries that nobody saw, all at the first of them.
+    /// The tokens of hidden attempts, all reported with the first one.
     fn hidden(&self, place: usize) -> Option<Usage> {
         let mut state = self.director.state();
-        if std::mem::replace(&mut state.is_hidden_told, true) {
+        if std::mem::replace(&mut state.is_hidden_returned, true) {
             return None;
         }
         drop(state);
@@ -133,18 +134,18 @@ impl RecordedModel {
                 Box::pin(iter(usage.into_iter().chain([Err(error)])))
             }
             Try::Seen(answer, ending) => {
-                let said = iter(said(&answer, model, &self.id).into_iter().map(Ok));
+                let chunks = iter(answer_chunks(&answer, model, &self.id).into_iter().map(Ok));
                 match ending {
                     Ending::Done => {
                         let stop_reason = answer.stop_reason;
-                        Box::pin(said.chain(once(async move { Ok(Chunk::Done { stop_reason }) })))
+                        Box::pin(chunks.chain(once(async move { Ok(Chunk::Done { stop_reason }) })))
                     }
-                    Ending::Failed(error) => Box::pin(said.chain(once(async move { Err(error) }))),
-                    Ending::Unknown => Box::pin(said.chain(pending())),
-                    Ending::Stopped => {
+                    Ending::Failed(error) => Box::pin(chunks.chain(once(async move { Err(error) }))),
+                    Ending::Unknown => Box::pin(chunks.chain(pending())),
+                    Ending::StopCause => {
                         let director = Arc::clone(&self.director);
                         let stopping = once(async move { stop(&director) }).filter_map(|()| async { None });
-                        Box::pin(said.chain(stopping).chain(pending()))
+                        Box::pin(chunks.chain(stopping).chain(pending()))
                     }
                 }
             }
@@ -152,25 +153,25 @@ impl RecordedModel {
     }
 }
 
-/// Stops the run in the middle of an answer.
+/// Stops the run during an answer.
 fn stop(director: &Director) {
     if let Some(stopped) = director.script.stopped() {
         director.stop_or_panic(stopped);
     }
 }
 
-/// The service said that the window is too long.
+/// The service rejected the prompt as too long.
 fn too_long(words: Option<&str>) -> ProviderError {
     ProviderError::new(ProviderErrorKind::ContextOverflow, words.unwrap_or_default())
 }
 
-/// A failure that was worth another try after this pause.
+/// A failure that was retried after this delay.
 fn again(cause: &str, delay_ms: u64) -> ProviderError {
     ProviderError::new(ProviderErrorKind::Network, cause).with_retry_after_ms(delay_ms)
 }
 
-/// What the stream of an answer says, without its end.
-fn said(answer: &AssistantMessage, model: &str, provider: &str) -> Vec<Chunk> {
+/// The chunks of an answer, without its end.
+fn answer_chunks(answer: &AssistantMessage, model: &str, provider: &str) -> Vec<Chunk> {
     let mut chunks = Vec::with_capacity(answer.content.len() + 3);
     if answer.provider != provider {
         chunks.push(Chunk::Provider { provider: answer.provider.as_str().into() });
@@ -178,7 +179,7 @@ fn said(answer: &AssistantMessage, model: &str, provider: &str) -> Vec<Chunk> {
     if answer.model != model {
         chunks.push(Chunk::Model { model: answer.model.clone() });
     }
-    // What was seen of an answer may have been dropped; an empty piece shows as much of it.
+    // The shown text of an answer may have been dropped; an empty chunk has the same effect.
     chunks.push(Chunk::Text { delta: Default::default() });
     chunks.extend(answer.content.iter().map(|block| Chunk::Block { block: Box::new(block.clone()) }));
     chunks.push(Chunk::Usage { usage: answer.usage });
@@ -201,7 +202,7 @@ impl Provider for RecordedModel {
     }
 
     fn stream(&self, request: Request, _cancel: CancellationToken) -> ChunkStream {
-        let Reached::Place(place) = self.director.reached() else { return Box::pin(pending()) };
+        let ScriptPosition::At(place) = self.director.reached() else { return Box::pin(pending()) };
         if let Some(AgentEvent::Context(ContextEvent::CompactionEnd { usage, .. })) =
             self.director.script.kind(place)
         {
@@ -214,9 +215,9 @@ impl Provider for RecordedModel {
         }
     }
 
-    /// How long the prompt is, as the next event says that says so.
+    /// The prompt size, from the next event that contains it.
     fn count_tokens<'a>(&'a self, _request: &'a Request) -> Answer<'a, Option<u64>> {
-        let Reached::Place(place) = self.director.reached() else { return Answer::Now(None) };
+        let ScriptPosition::At(place) = self.director.reached() else { return Answer::Now(None) };
         Answer::Now(self.director.script.kinds_from(place).find_map(|kind| match kind {
             AgentEvent::Context(ContextEvent::Usage { tokens_used, .. }) => Some(*tokens_used),
             AgentEvent::Model(ModelEvent::Start { tokens_estimate, .. }) => Some(*tokens_estimate),
@@ -226,7 +227,7 @@ impl Provider for RecordedModel {
         }))
     }
 
-    fn cost(&self, _asked: &str, _answered: &Finished) -> Option<MicroUsd> {
+    fn cost(&self, _requested: &str, _answered: &DraftOutcome) -> Option<MicroUsd> {
         let place = self.director.next();
         if let Some(AgentEvent::Context(ContextEvent::CompactionEnd { cost, .. })) =
             self.director.script.kind(place)
@@ -234,7 +235,7 @@ impl Provider for RecordedModel {
             return *cost;
         }
         let (_, cost) = self.call_end(place)?;
-        let is_told = std::mem::replace(&mut self.director.state().is_cost_told, true);
-        if is_told { cost.map(|_| MicroUsd::default()) } else { cost }
+        let is_returned = std::mem::replace(&mut self.director.state().is_cost_returned, true);
+        if is_returned { cost.map(|_| MicroUsd::default()) } else { cost }
     }
 }

@@ -1,4 +1,4 @@
-//! A log cut into the runs it is made of, and what stands between them. Pure.
+//! Splits a log into its runs and the events between them. Pure.
 
 use rheon_types::event::Responder;
 use rheon_types::{
@@ -9,36 +9,36 @@ use rheon_types::{
 use super::error::ReplayError;
 use crate::close::limit_in_note;
 
-/// A stretch of a log.
+/// A part of a log.
 #[derive(Debug)]
-pub(super) enum Part {
+pub(super) enum LogPart {
     /// One run.
-    Run(Recorded),
-    /// An event of no run that the loop made and that is under way.
-    Loose(Box<Event>),
+    Run(RecordedRun),
+    /// An event outside a replayed run.
+    Event(Box<Event>),
 }
 
 /// One run as it was recorded.
 #[derive(Debug)]
-pub(super) struct Recorded {
-    /// All its events, with those from outside that came in between.
+pub(super) struct RecordedRun {
+    /// All its events, including copied ones in between.
     pub(super) all: Vec<Event>,
-    /// Its events, each with those from outside that followed it.
+    /// Its events, each with the copied events that followed it.
     pub(super) own: Vec<(Event, Vec<Event>)>,
-    /// How many of its events the loop said; what follows was said for it after a crash.
-    pub(super) said: usize,
+    /// How many of its events the loop produced; later ones were added after a crash.
+    pub(super) produced: usize,
     pub(super) run_id: RunId,
 }
 
 /// The parts of a log, in order.
-pub(super) fn parts(events: impl IntoIterator<Item = Event>) -> Result<Vec<Part>, ReplayError> {
+pub(super) fn parts(events: impl IntoIterator<Item = Event>) -> Result<Vec<LogPart>, ReplayError> {
     let mut parts = Vec::new();
     let mut open: Option<(RunId, Vec<Event>)> = None;
     for event in events.into_iter().filter(|event| event.kind.is_durable()) {
         let is_end = matches!(event.kind, AgentEvent::Run(RunEvent::End { .. }));
         match &mut open {
-            Some((run_id, run)) if event.is_of(run_id) || is_from_outside(&event.kind) => {
-                let is_over = is_end && event.is_of(run_id);
+            Some((run_id, run)) if event.belongs_to(run_id) || is_from_outside(&event.kind) => {
+                let is_over = is_end && event.belongs_to(run_id);
                 run.push(event);
                 if is_over && let Some((run_id, events)) = open.take() {
                     parts.extend(one_run(run_id, events));
@@ -46,18 +46,18 @@ pub(super) fn parts(events: impl IntoIterator<Item = Event>) -> Result<Vec<Part>
             }
             Some((run_id, _)) => {
                 let other = event.run_id.as_ref().map_or("none", RunId::as_str);
-                let problem = format!("it is of run {other}, while run {run_id} is in progress");
+                let problem = format!("it belongs to run {other}, but run {run_id} is in progress");
                 return Err(unsupported(&event, problem));
             }
             None => match (&event.kind, &event.run_id) {
                 (AgentEvent::Run(RunEvent::End { .. }), Some(run_id)) => {
-                    parts.push(Part::Run(Recorded::new(run_id.clone(), vec![event])));
+                    parts.push(LogPart::Run(RecordedRun::new(run_id.clone(), vec![event])));
                 }
                 (AgentEvent::Run(RunEvent::Start { .. }), Some(run_id)) => {
                     open = Some((run_id.clone(), vec![event]));
                 }
-                _ if is_from_outside(&event.kind) => parts.push(Part::Loose(Box::new(event))),
-                _ => return Err(unsupported(&event, "the beginning of its run is not in the log".into())),
+                _ if is_from_outside(&event.kind) => parts.push(LogPart::Event(Box::new(event))),
+                _ => return Err(unsupported(&event, "the start of its run is not in the log".into())),
             },
         }
     }
@@ -67,9 +67,9 @@ pub(super) fn parts(events: impl IntoIterator<Item = Event>) -> Result<Vec<Part>
     Ok(parts)
 }
 
-/// A run; or its events one by one, if it was brought from elsewhere (the loop says what it obeys), or if its window counted
-/// before the log said how full it might be.
-fn one_run(run_id: RunId, events: Vec<Event>) -> Vec<Part> {
+/// A run, or its events one by one if it was imported (without settings), or if its window was measured before logs
+/// contained window settings.
+fn one_run(run_id: RunId, events: Vec<Event>) -> Vec<LogPart> {
     let settings = events.first().and_then(|event| match &event.kind {
         AgentEvent::Run(RunEvent::Start { settings, .. }) => settings.as_deref(),
         _ => None,
@@ -88,26 +88,26 @@ fn one_run(run_id: RunId, events: Vec<Event>) -> Vec<Part> {
         Some(settings) => settings.window.is_some() || !events.iter().any(is_of_window),
     };
     if !is_playable {
-        return events.into_iter().map(|event| Part::Loose(Box::new(event))).collect();
+        return events.into_iter().map(|event| LogPart::Event(Box::new(event))).collect();
     }
-    vec![Part::Run(Recorded::new(run_id, events))]
+    vec![LogPart::Run(RecordedRun::new(run_id, events))]
 }
 
 fn unsupported(event: &Event, problem: String) -> ReplayError {
     ReplayError::Unsupported { seq: event.seq, name: event.kind.name().to_owned(), problem }
 }
 
-impl Part {
+impl LogPart {
     /// The number of its first event.
     pub(super) fn first_seq(&self) -> u64 {
         match self {
             Self::Run(recorded) => recorded.first_seq(),
-            Self::Loose(event) => event.seq,
+            Self::Event(event) => event.seq,
         }
     }
 }
 
-impl Recorded {
+impl RecordedRun {
     /// The number of its first event.
     pub(super) fn first_seq(&self) -> u64 {
         self.all.first().map_or(0, |event| event.seq)
@@ -122,24 +122,24 @@ impl Recorded {
             }
         }
         let kinds: Vec<&AgentEvent> = own.iter().map(|(event, _)| &event.kind).collect();
-        let mut said = said_by_loop(&kinds);
-        // A session that goes on from the middle of a run of another closes it in its own name.
+        let mut produced = produced_by_loop(&kinds);
+        // A session that continues from the middle of another session's run closes it under its own id.
         let session_id = own.first().map(|(event, _)| event.session_id.clone());
         let is_foreign = |(event, _): &(Event, Vec<Event>)| Some(&event.session_id) != session_id.as_ref();
-        said = own.iter().position(is_foreign).map_or(said, |place| said.min(place));
-        Self { all, own, said, run_id }
+        produced = own.iter().position(is_foreign).map_or(produced, |place| produced.min(place));
+        Self { all, own, produced, run_id }
     }
 
-    /// Why the run ended, if the loop came to its end.
+    /// Why the run ended, if the loop reached its end.
     pub(super) fn end(&self) -> Option<&RunEnd> {
-        match self.own.get(self.said.checked_sub(1)?).map(|(event, _)| &event.kind) {
+        match self.own.get(self.produced.checked_sub(1)?).map(|(event, _)| &event.kind) {
             Some(AgentEvent::Run(RunEvent::End { output })) => Some(&output.end),
             _ => None,
         }
     }
 }
 
-/// Whether an event does not come from the loop: it is taken as it was recorded.
+/// Whether an event was not produced by the loop and is copied.
 pub(super) fn is_from_outside(kind: &AgentEvent) -> bool {
     match kind {
         AgentEvent::Session(_)
@@ -154,18 +154,18 @@ pub(super) fn is_from_outside(kind: &AgentEvent) -> bool {
     }
 }
 
-/// How a store speaks of what a crash cut off when it closes a run that did not end.
+/// The wording a store uses when it closes a run after a crash.
 const CRASH_WORDS: [&str; 2] = ["the program ended before", "the program ended while"];
 
-/// How many of the events the loop said itself. A run that a crash cut off and that was closed when its session was
-/// resumed ends with events that no loop made.
-fn said_by_loop(kinds: &[&AgentEvent]) -> usize {
+/// How many of the events the loop produced. A run that was closed after a crash ends with events that no loop
+/// produced.
+fn produced_by_loop(kinds: &[&AgentEvent]) -> usize {
     let Some(AgentEvent::Run(RunEvent::End { output })) = kinds.last() else { return kinds.len() };
     if output.end != RunEnd::Aborted {
         return kinds.len();
     }
     if let Some(last) = kinds.iter().rposition(|kind| !is_end(kind))
-        && kinds.get(last).is_some_and(|kind| goes_on_at_once(kind))
+        && kinds.get(last).is_some_and(|kind| continues_immediately(kind))
     {
         return last + 1;
     }
@@ -173,7 +173,7 @@ fn said_by_loop(kinds: &[&AgentEvent]) -> usize {
         let is_closed = output.cost.is_none() && is_cost_known(kinds);
         return kinds.len() - usize::from(is_closed);
     };
-    // What stands right before it may be part of the closing too: its own beginning, and questions that were withdrawn.
+    // The events right before it may belong to the closing too: its start, and withdrawn requests.
     let is_before = |kind: &&&AgentEvent| match kind {
         AgentEvent::Approval(ApprovalEvent::Resolved { by: Responder::Cancelled, .. }) => true,
         AgentEvent::Message(MessageEvent::Start { message }) => {
@@ -184,7 +184,7 @@ fn said_by_loop(kinds: &[&AgentEvent]) -> usize {
     first - kinds.iter().take(first).rev().take_while(is_before).count()
 }
 
-/// Whether this ends a turn in which the model was not asked, or a run.
+/// Whether this ends a turn without a model call, or a run.
 fn is_end(kind: &AgentEvent) -> bool {
     matches!(
         kind,
@@ -192,8 +192,8 @@ fn is_end(kind: &AgentEvent) -> bool {
     )
 }
 
-/// Whether the loop waits for nothing after this, so that only a crash can come before what it says next.
-fn goes_on_at_once(kind: &AgentEvent) -> bool {
+/// Whether the loop continues immediately after this event, so that only a crash can prevent the next one.
+fn continues_immediately(kind: &AgentEvent) -> bool {
     match kind {
         AgentEvent::Context(ContextEvent::Usage { .. })
         | AgentEvent::Context(ContextEvent::CompactionWarning { .. })
@@ -205,7 +205,7 @@ fn goes_on_at_once(kind: &AgentEvent) -> bool {
     }
 }
 
-/// Whether this was said for a run that a crash had cut off.
+/// Whether this event closed a run after a crash.
 fn is_closing(kind: &AgentEvent) -> bool {
     let is_crash = |text: &str| CRASH_WORDS.iter().any(|words| text.contains(words));
     match kind {
@@ -221,7 +221,8 @@ fn is_closing(kind: &AgentEvent) -> bool {
     }
 }
 
-/// Whether the price of every model call is known, and there was one. A store that closes a run does not know it.
+/// Whether every model call has a known price and there was at least one. A store that closes a run does not know
+/// prices.
 fn is_cost_known(kinds: &[&AgentEvent]) -> bool {
     let costs = kinds.iter().filter_map(|kind| match kind {
         AgentEvent::Model(ModelEvent::End { cost, .. }) => Some(cost.is_some()),

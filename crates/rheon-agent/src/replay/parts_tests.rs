@@ -8,7 +8,7 @@ use rheon_types::{
     SessionEvent, SessionId, StopReason, Timestamp, ToolError, ToolEvent, ToolResult, TurnEvent, Usage,
 };
 
-use super::parts::{Part, parts};
+use super::parts::{LogPart, parts};
 
 fn events(run: &str, kinds: Vec<AgentEvent>) -> Vec<Event> {
     let event = |(seq, kind)| Event {
@@ -53,9 +53,9 @@ fn noted(id: &str) -> AgentEvent {
 
 /// Each part as text: how many events it has, how many are the loop's own, how many it said itself.
 fn shown(events: Vec<Event>) -> String {
-    let line = |part: &Part| match part {
-        Part::Run(run) => format!("run {} {} {}", run.all.len(), run.own.len(), run.said),
-        Part::Loose(event) => format!("loose {}", event.seq),
+    let line = |part: &LogPart| match part {
+        LogPart::Run(run) => format!("run {} {} {}", run.all.len(), run.own.len(), run.produced),
+        LogPart::Event(event) => format!("loose {}", event.seq),
     };
     match parts(events) {
         Ok(parts) => parts.iter().map(line).collect::<Vec<_>>().join("; "),
@@ -64,13 +64,13 @@ fn shown(events: Vec<Event>) -> String {
 }
 
 #[test]
-fn events_from_outside_stand_beside_the_run() {
+fn copied_events_are_kept_beside_the_run() {
     let kinds = vec![noted("a"), start(), noted("b"), noted("c"), end(), noted("d"), start()];
     assert_eq!(shown(events("r", kinds)), "loose 1; run 4 2 2; loose 6; run 1 1 1");
 }
 
 #[test]
-fn what_was_said_after_a_crash_is_not_the_loops() {
+fn events_added_after_a_crash_are_not_the_loops() {
     let resolved = AgentEvent::Approval(ApprovalEvent::Resolved {
         request_id: "q".into(),
         decision: PermissionDecision::Deny,
@@ -111,17 +111,17 @@ fn what_was_said_after_a_crash_is_not_the_loops() {
 }
 
 #[test]
-fn two_runs_at_once_and_a_run_without_a_beginning_are_refused_with_their_place() {
+fn concurrent_runs_and_runs_without_a_start_are_rejected() {
     let mut both = events("r", vec![start(), start(), end(), end()]);
     both[1].run_id = Some("other".into());
     assert_eq!(
         shown(both),
-        "event 2 (agent.start) cannot be replayed: it is of run other, while run r is in progress"
+        "event 2 (agent.start) cannot be replayed: it belongs to run other, but run r is in progress"
     );
     let turn =
         AgentEvent::Turn(TurnEvent::Start { turn_index: 0, triggered_by: rheon_types::TurnTrigger::User });
     assert_eq!(
         shown(events("r", vec![turn])),
-        "event 1 (turn.start) cannot be replayed: the beginning of its run is not in the log"
+        "event 1 (turn.start) cannot be replayed: the start of its run is not in the log"
     );
 }

@@ -1,4 +1,4 @@
-//! One recorded run, played by the real loop.
+//! Replays one recorded run with the real loop.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -14,21 +14,21 @@ use rheon_types::{
 };
 
 use super::budget::RecordedBudget;
-use super::difference::Difference;
+use super::decisions::{RecordedFilter, RecordedGate, RecordedHook, hook_names};
+use super::difference::ReplayDifference;
 use super::director::{Director, placeholder};
 use super::error::ReplayError;
 use super::model::RecordedModel;
-use super::opinions::{RecordedFilter, RecordedGate, RecordedHook, hook_names};
-use super::parts::Recorded;
+use super::parts::RecordedRun;
 use super::script::{Entry, Script};
-use super::time::{NoDice, RecordedClock};
+use super::time::{FixedRandom, RecordedClock};
 use super::tools::RecordedTool;
 use super::window::{RecordedReminder, RecordedStrategy};
 use crate::call_ids::CallIds;
-use crate::config::{ContextParts, ExecutionLimits, RequestSettings, RunConfig, Settings, ToolExecution};
-use crate::context::{CheckSettings, Compaction, Told, WindowSettings};
+use crate::config::{ContextParts, ExecutionLimits, RequestSettings, RunConfig, RunOptions, ToolExecution};
+use crate::context::{CheckSettings, Compaction, LoggedConversation, WindowSettings};
 use crate::conversation::Conversation;
-use crate::halt::Stop;
+use crate::halt::StopSignal;
 use crate::live::{Identity, Run, RunLog};
 use crate::log::{EventLog, LogPosition, Observers};
 use crate::panics::panic_text;
@@ -36,57 +36,61 @@ use crate::retry::RetryConfig;
 use crate::run::{Start, drive};
 use crate::toolbox::Toolbox;
 
-/// After how many looks without any news a loop is thought to wait for nothing.
+/// The number of checks without activity after which a loop counts as stuck.
 const IDLE_LOOKS_MAX: u32 = 512;
 
-/// The most hooks that a log may name. Each costs a look at every point.
+/// The maximum number of hooks in a log. Each is called at every hook point.
 const HOOKS_MAX: usize = 1_000;
 
-/// What came of a run.
-pub(super) struct Played {
+/// The result of replaying a run.
+pub(super) struct PlayOutcome {
     pub(super) events: Vec<Event>,
     pub(super) taken: usize,
 }
 
 /// Which events of a log are played, by their numbers.
 pub(super) struct Stretch {
-    /// Those after this one.
+    /// After this one.
     pub(super) after: u64,
     /// Up to this one.
     pub(super) last: u64,
 }
 
-/// Plays one run that begins with `told`: the events of `stretch`.
-pub(super) async fn play(recorded: Recorded, told: &Told, stretch: Stretch) -> Result<Played, ReplayError> {
+/// Replays one run that starts with `logged`: the events of `stretch`.
+pub(super) async fn play(
+    recorded: RecordedRun,
+    logged: &LoggedConversation,
+    stretch: Stretch,
+) -> Result<PlayOutcome, ReplayError> {
     let Stretch { after: seq, last } = stretch;
     let Some(first) = recorded.all.first().cloned() else {
-        return Ok(Played { events: Vec::new(), taken: 0 });
+        return Ok(PlayOutcome { events: Vec::new(), taken: 0 });
     };
     let director = Director::new(Script::new(recorded), last);
     let config = config(&director, &first)?;
     let clock = Arc::clone(&config.clock);
     let store = Arc::clone(&director) as Arc<dyn Store>;
-    let position = LogPosition { seq, tasks: told.tasks().to_vec(), ..LogPosition::default() };
+    let position = LogPosition { seq, tasks: logged.tasks().to_vec(), ..LogPosition::default() };
     let watching = Arc::downgrade(&director);
     let observers = Observers::default().on_event(move |event| {
         if let Some(director) = watching.upgrade() {
             director.observe(event);
         }
     });
-    let log = EventLog::resumed(first.session_id.clone(), clock, Some(store), observers, position)
-        .with_window(told.history(), told.cuts());
+    let log = EventLog::resume(first.session_id.clone(), clock, Some(store), observers, position)
+        .with_window(logged.history(), logged.cuts());
     director.watch(&log);
-    let (identity, conversation, start) = beginning(&director, &first, told);
+    let (identity, conversation, start) = beginning(&director, &first, logged);
     let log = RunLog { log, run_id: identity.run_id.clone(), queue: None };
     let limit = director.script.duration_max();
-    let stop = Stop::told(director.token.clone(), Arc::clone(&director.passed), limit);
+    let stop = StopSignal::scripted(director.token.clone(), Arc::clone(&director.passed), limit);
     let call_ids = CallIds::from(conversation.history());
     let budget = budget(&director);
     let mut run = Run::with_stop(Arc::new(config), identity, log, conversation, stop);
     run.state.call_ids = call_ids;
-    let learnt = director.script.settings().and_then(|settings| settings.window?.tokens_learnt);
+    let learned = director.script.settings().and_then(|settings| settings.window?.tokens_learnt);
     let frame = run.frame();
-    run.meter.replay(&frame, learnt);
+    run.meter.replay(&frame, learned);
     run.budget = budget;
     let broken = perform(&director, &mut run, start).await;
     director.finish();
@@ -97,7 +101,7 @@ pub(super) async fn play(recorded: Recorded, told: &Told, stretch: Stretch) -> R
     }
 }
 
-/// Lets the loop run until it is through its script, leaves it, or waits for what never comes.
+/// Runs the loop until it reaches the end of its script, differs from it or gets stuck.
 async fn perform(director: &Director, run: &mut Run, start: Start) -> Option<ReplayError> {
     let played = tokio::select! {
         biased;
@@ -113,7 +117,7 @@ async fn perform(director: &Director, run: &mut Run, start: Start) -> Option<Rep
     None
 }
 
-/// Returns once nothing happens any more.
+/// Returns once there is no more activity.
 async fn idle(director: &Director) {
     let (mut seen, mut looks) = (0, 0);
     while looks < IDLE_LOOKS_MAX && !director.is_over() {
@@ -124,21 +128,21 @@ async fn idle(director: &Director) {
     }
 }
 
-/// What the run left, with the events that were said for it.
-fn leave(director: &Director) -> Result<Played, ReplayError> {
+/// The replayed events, with the events that were copied.
+fn leave(director: &Director) -> Result<PlayOutcome, ReplayError> {
     let mut state = director.state();
     let difference = state.difference.take();
-    let is_wanted = |event: &&Event| event.seq <= director.last;
-    let missing = || director.script.event(state.next).filter(is_wanted).map(Difference::missing);
+    let is_included = |event: &&Event| event.seq <= director.last;
+    let missing = || director.script.event(state.next).filter(is_included).map(ReplayDifference::missing);
     if let Some(difference) = difference.or_else(missing) {
         return Err(ReplayError::Differs(Box::new(difference)));
     }
     let mut events = std::mem::take(&mut state.replayed);
     let rest: Vec<Event> =
-        director.script.recorded.all.iter().skip(events.len()).take_while(is_wanted).cloned().collect();
+        director.script.recorded.all.iter().skip(events.len()).take_while(is_included).cloned().collect();
     let taken = state.taken + rest.len();
     events.extend(rest);
-    Ok(Played { events, taken })
+    Ok(PlayOutcome { events, taken })
 }
 
 fn config(director: &Arc<Director>, first: &Event) -> Result<RunConfig, ReplayError> {
@@ -161,7 +165,7 @@ fn config(director: &Arc<Director>, first: &Event) -> Result<RunConfig, ReplayEr
         tools: Toolbox::unchecked(tools(director)),
         control: director.control.clone(),
         clock: Arc::new(RecordedClock(Arc::clone(director))),
-        random: Arc::new(NoDice),
+        random: Arc::new(FixedRandom),
         context: ContextParts {
             reminders: vec![Arc::new(RecordedReminder(Arc::clone(director)))],
             strategy: Arc::new(RecordedStrategy(Arc::clone(director))),
@@ -172,13 +176,13 @@ fn config(director: &Arc<Director>, first: &Event) -> Result<RunConfig, ReplayEr
     })
 }
 
-/// What the run was paid from, if it had a budget.
+/// The recorded budget, if the run had one.
 fn budget(director: &Arc<Director>) -> Option<Arc<dyn Budget>> {
     let has_budget = director.script.has_budget();
     has_budget.then(|| Arc::new(RecordedBudget { director: Arc::clone(director) }) as Arc<dyn Budget>)
 }
 
-/// Every tool that the model called, whether there was one or not: what became of the call is in the log.
+/// Every tool that the model called, whether it existed or not: the outcome of the call is in the log.
 fn tools(director: &Arc<Director>) -> Vec<Arc<dyn Tool>> {
     let mut names: BTreeSet<ToolName> = BTreeSet::new();
     for kind in director.script.kinds_from(0) {
@@ -197,9 +201,9 @@ fn tools(director: &Arc<Director>) -> Vec<Arc<dyn Tool>> {
     names.into_iter().map(tool).collect()
 }
 
-/// What the run obeyed. Pauses are in the log, and so is what came of the time limits of tools.
-fn settings(script: &Script) -> Settings {
-    let defaults = Settings::default();
+/// The options of the run. Pauses and the effects of tool timeouts are in the log.
+fn settings(script: &Script) -> RunOptions {
+    let defaults = RunOptions::default();
     let model = match script.kind(0) {
         Some(AgentEvent::Run(RunEvent::Start { model, .. })) => Arc::clone(model),
         Some(_) | None => Arc::clone(&defaults.model),
@@ -220,7 +224,7 @@ fn settings(script: &Script) -> Settings {
         .map(|schema| Arc::new(OutputSchema { name: "output".into(), schema: schema.clone() }));
     let window = obeyed.and_then(|obeyed| obeyed.window);
     let unmeasured = WindowSettings { compaction: Compaction::Manual, ..WindowSettings::default() };
-    Settings {
+    RunOptions {
         model,
         request: RequestSettings {
             output_schema,
@@ -258,8 +262,12 @@ fn settings(script: &Script) -> Settings {
     }
 }
 
-/// Who the run is, what it goes on from, and what it is told first.
-fn beginning(director: &Director, first: &Event, told: &Told) -> (Identity, Conversation, Start) {
+/// The run's identity, its conversation and how it starts.
+fn beginning(
+    director: &Director,
+    first: &Event,
+    logged: &LoggedConversation,
+) -> (Identity, Conversation, Start) {
     let mut identity = Identity {
         agent_id: AgentId::from(""),
         run_id: first.run_id.clone().unwrap_or_else(|| RunId::from("")),
@@ -269,7 +277,7 @@ fn beginning(director: &Director, first: &Event, told: &Told) -> (Identity, Conv
         metadata: None,
         settings: None,
     };
-    let (mut begun, mut cuts) = (crate::context::go_back(told.history(), None), told.cuts());
+    let (mut begun, mut cuts) = (crate::context::rewind_to_prompt(logged.history(), None), logged.cuts());
     if let AgentEvent::Run(RunEvent::Start {
         agent_id,
         parent_run_id,
@@ -288,10 +296,12 @@ fn beginning(director: &Director, first: &Event, told: &Told) -> (Identity, Conv
         identity.metadata = metadata.clone();
         (begun, cuts) = match history {
             Some(history) => (history.clone(), brought.as_slice()),
-            None => (crate::context::go_back(told.history(), continuation.as_ref()), told.cuts()),
+            None => {
+                (crate::context::rewind_to_prompt(logged.history(), continuation.as_ref()), logged.cuts())
+            }
         };
     }
-    // A list of its own, so that it does not grow into that of the log.
+    // A separate list, so that it does not grow into that of the log.
     let begun: History = begun.iter().cloned().collect();
     let end = begun.len() as u64;
     let cuts = cuts.iter().filter(|cut| cut.to <= end).cloned().collect();
@@ -303,23 +313,23 @@ fn beginning(director: &Director, first: &Event, told: &Told) -> (Identity, Conv
     (identity, Conversation::new(begun, cuts), start)
 }
 
-/// What the run was prompted with: the first messages of its first turn, or of its end if it came to no turn.
+/// The prompts: the first messages of the first turn, or of the end if there was no turn.
 fn prompts(director: &Director) -> Vec<AgentMessage> {
     let script = &director.script;
     let place = match script.kind(1) {
         Some(AgentEvent::Turn(TurnEvent::Start { .. })) => 2,
         Some(_) | None => 1,
     };
-    let mut said = script.said_from(place);
+    let mut entries = script.messages_from(place);
     if place == 1 && matches!(script.end, RunEnd::Limit { .. }) {
-        // The last is what the run says of its limit.
-        said.pop();
+        // The last one is the note about the limit.
+        entries.pop();
     }
-    if place == 1 && matches!(said.first(), Some(Entry::Rejected)) {
+    if place == 1 && matches!(entries.first(), Some(Entry::Rejected)) {
         return vec![placeholder()];
     }
-    let count = director.prompts_len(&said);
-    let messages = said.into_iter().take(count).filter_map(|entry| match entry {
+    let count = director.prompts_len(&entries);
+    let messages = entries.into_iter().take(count).filter_map(|entry| match entry {
         Entry::Message(message) => Some(AgentMessage::clone(&message)),
         Entry::Rejected => None,
     });

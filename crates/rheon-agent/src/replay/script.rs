@@ -1,4 +1,4 @@
-//! `Script`: one recorded run, and what the events to come say about what the loop is to be told now. Pure.
+//! `Script`: one recorded run, and what its events say about the loop's next inputs. Pure.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,24 +12,24 @@ use rheon_types::{
     ToolResult, TurnEvent,
 };
 
-use super::parts::Recorded;
+use super::parts::RecordedRun;
 use crate::close::{limit_in_note, not_completed};
 use crate::halt::limit_in;
 
-/// One recorded run. Places are indices of its events.
+/// One recorded run. Places are event indices.
 #[derive(Debug)]
 pub(super) struct Script {
-    pub(super) recorded: Recorded,
-    /// What the calls are answered with that were open when the run stopped.
+    pub(super) recorded: RecordedRun,
+    /// The result of calls that were open when the run stopped.
     not_completed: String,
-    /// Why the run ended, as far as that is known.
+    /// Why the run ended, if known.
     pub(super) end: RunEnd,
 }
 
-/// What makes a run stop in the middle.
+/// Why a run stopped early.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Stopped {
-    /// Somebody cancelled it.
+pub(super) enum StopCause {
+    /// It was canceled.
     Cancelled,
     /// It took too long.
     OutOfTime,
@@ -39,27 +39,31 @@ pub(super) enum Stopped {
     Panicked(String),
 }
 
-/// What a hook said of a call.
+/// A hook's recorded decision on a call.
 #[derive(Debug, Clone)]
-pub(super) struct Said {
+pub(super) struct HookRecord {
     pub(super) hook: String,
     pub(super) veto: Option<String>,
     pub(super) arguments: Option<Arc<serde_json::Value>>,
 }
 
 impl Script {
-    pub(super) fn new(recorded: Recorded) -> Self {
-        // A run whose end is not in the log may have been cut off while it was being cancelled.
+    pub(super) fn new(recorded: RecordedRun) -> Self {
+        // A run without an end in the log may have been cut off while it was being canceled.
         let end = recorded.end().cloned().or_else(|| announced_end(&recorded)).unwrap_or(RunEnd::Aborted);
         Self { recorded, not_completed: not_completed(&end), end }
     }
 
-    /// The event at `place`, if the loop said it.
+    /// The event at `place`, if the loop produced it.
     pub(super) fn event(&self, place: usize) -> Option<&Event> {
-        if place < self.recorded.said { self.recorded.own.get(place).map(|(event, _)| event) } else { None }
+        if place < self.recorded.produced {
+            self.recorded.own.get(place).map(|(event, _)| event)
+        } else {
+            None
+        }
     }
 
-    /// The events from outside that followed the event at `place`.
+    /// The copied events that followed the event at `place`.
     pub(super) fn outside(&self, place: usize) -> &[Event] {
         self.recorded.own.get(place).map_or(&[], |(_, outside)| outside.as_slice())
     }
@@ -70,7 +74,7 @@ impl Script {
 
     /// The events from `place` on.
     pub(super) fn kinds_from(&self, place: usize) -> impl Iterator<Item = &AgentEvent> {
-        (place..self.recorded.said).filter_map(|place| self.kind(place))
+        (place..self.recorded.produced).filter_map(|place| self.kind(place))
     }
 
     /// The events from `place` to the end of the turn.
@@ -85,19 +89,21 @@ impl Script {
         }
     }
 
-    /// Whether the run may have had hooks. Without any, nobody changed what a tool gave or kept the model from stopping.
+    /// Whether the run may have had hooks. Without hooks, tool results are unchanged and nothing vetoed a stop.
     pub(super) fn has_hooks(&self) -> bool {
         self.settings().is_none_or(|settings| settings.hooks > 0)
     }
 
-    /// What stops this run in the middle, if anything does.
-    pub(super) fn stopped(&self) -> Option<Stopped> {
+    /// Why this run stopped early, if it did.
+    pub(super) fn stopped(&self) -> Option<StopCause> {
         match &self.end {
-            RunEnd::Aborted => Some(Stopped::Cancelled),
-            RunEnd::Limit { limit: LimitKind::Duration, .. } => Some(Stopped::OutOfTime),
-            RunEnd::Failed { failure: RunFailure::Store { error } } => Some(Stopped::Unstored(error.clone())),
+            RunEnd::Aborted => Some(StopCause::Cancelled),
+            RunEnd::Limit { limit: LimitKind::Duration, .. } => Some(StopCause::OutOfTime),
+            RunEnd::Failed { failure: RunFailure::Store { error } } => {
+                Some(StopCause::Unstored(error.clone()))
+            }
             RunEnd::Failed { failure: RunFailure::Panic { message } } => {
-                Some(Stopped::Panicked(message.clone()))
+                Some(StopCause::Panicked(message.clone()))
             }
             RunEnd::Completed
             | RunEnd::Truncated
@@ -115,8 +121,8 @@ impl Script {
         }
     }
 
-    /// What has to stop the run now, because the next event is one that closes it.
-    pub(super) fn stops_at(&self, place: usize) -> Option<Stopped> {
+    /// The reason to stop the run now, if the next event closes it.
+    pub(super) fn stops_at(&self, place: usize) -> Option<StopCause> {
         let stopped = self.stopped()?;
         let is_closing = match self.kind(place)? {
             AgentEvent::Run(RunEvent::End { .. }) => true,
@@ -148,7 +154,7 @@ impl Script {
         self.kinds_from(turn_end).all(|kind| !matches!(kind, AgentEvent::Turn(TurnEvent::Start { .. })))
     }
 
-    /// Whether this is what a run says of the limit that ended it.
+    /// Whether this is the note about the limit that ended the run.
     fn is_last_note(&self, place: usize, message: &AgentMessage) -> bool {
         let is_note = match message.as_llm() {
             Some(Message::User(user)) => user.author == Author::Runtime,
@@ -157,19 +163,19 @@ impl Script {
         is_note && matches!(self.kind(place + 2), Some(AgentEvent::Run(RunEvent::End { .. })))
     }
 
-    /// The call whose tool asked this question, if it was a tool that asked.
+    /// The call whose tool made this request, if a tool made it.
     fn asked_by_tool<'a>(&self, request_id: &'a str) -> Option<&'a str> {
         let rest = request_id.strip_prefix(self.recorded.run_id.as_str())?.strip_prefix('/')?;
         let (call_id, number) = rest.rsplit_once('/')?;
         number.parse::<u32>().ok().map(|_| call_id)
     }
 
-    /// Whether a tool asked this question while it ran; otherwise it was asked before.
+    /// Whether a running tool made this request; otherwise it was made before the call.
     pub(super) fn is_of_tool(&self, request: &ApprovalRequest) -> bool {
         self.asked_by_tool(request.id.as_str()) == Some(request.call_id.as_str())
     }
 
-    /// Whether the tool of `call_id` asked the question.
+    /// Whether the tool of `call_id` made the request.
     pub(super) fn is_question_of(&self, request_id: &str, call_id: &ToolCallId) -> bool {
         self.asked_by_tool(request_id) == Some(call_id.as_str())
     }
@@ -186,7 +192,7 @@ impl Script {
         })
     }
 
-    /// What a question was answered with, and by whom.
+    /// The recorded answer to a request, and who gave it.
     pub(super) fn response(&self, place: usize, request_id: &str) -> Option<(PermissionResponse, Responder)> {
         let resolved = |place: usize| match self.kind(place) {
             Some(AgentEvent::Approval(ApprovalEvent::Resolved {
@@ -198,8 +204,8 @@ impl Script {
             })) if id.as_str() == request_id => Some((place, (*decision, *scope, *by), arguments.clone())),
             _ => None,
         };
-        let (found, (decision, scope, by), arguments) = (place..self.recorded.said).find_map(resolved)?;
-        let message = match (decision, self.kind(found + 1)) {
+        let (index, (decision, scope, by), arguments) = (place..self.recorded.produced).find_map(resolved)?;
+        let message = match (decision, self.kind(index + 1)) {
             (PermissionDecision::Deny, Some(AgentEvent::Tool(ToolEvent::Blocked { reason, .. }))) => {
                 Some(reason.clone())
             }
@@ -209,21 +215,21 @@ impl Script {
         Some((response.with_scope(scope), by))
     }
 
-    /// What hooks said of the call before anybody was asked, and how many events that are.
-    pub(super) fn hooks_said(&self, place: usize, call_id: &ToolCallId) -> Vec<Said> {
-        let said = self.kinds_from(place).map_while(|kind| match kind {
+    /// The hooks' decisions on the call before approval was requested, one per event.
+    pub(super) fn hook_records(&self, place: usize, call_id: &ToolCallId) -> Vec<HookRecord> {
+        let records = self.kinds_from(place).map_while(|kind| match kind {
             AgentEvent::Run(RunEvent::Hook { hook, veto, call_id: about, arguments, .. })
                 if about.as_ref().is_none_or(|about| about == call_id) =>
             {
-                Some(Said { hook: hook.clone(), veto: veto.clone(), arguments: arguments.clone() })
+                Some(HookRecord { hook: hook.clone(), veto: veto.clone(), arguments: arguments.clone() })
             }
             _ => None,
         });
-        said.collect()
+        records.collect()
     }
 
-    /// What the model reads of a call besides or instead of its result: the whole of it, and how much of that hooks added.
-    pub(super) fn read_by_model(&self, place: usize, call_id: &ToolCallId) -> Option<Read> {
+    /// What the model reads about a call: its content, and the part added by hooks.
+    pub(super) fn read_by_model(&self, place: usize, call_id: &ToolCallId) -> Option<ResultContent> {
         let is_turn = |at: &usize| matches!(self.kind(*at), Some(AgentEvent::Turn(TurnEvent::Start { .. })));
         let turn = (0..place).rev().find(is_turn).unwrap_or(place);
         let mut base: Option<Vec<Content>> = None;
@@ -239,7 +245,10 @@ impl Script {
                     if let Some(Message::ToolResult(result)) = message.as_llm()
                         && result.tool_call_id == *call_id
                     {
-                        return Some(Read { whole: result.content.clone(), base: base.unwrap_or_default() });
+                        return Some(ResultContent {
+                            whole: result.content.clone(),
+                            base: base.unwrap_or_default(),
+                        });
                     }
                 }
                 _ => {}
@@ -248,8 +257,8 @@ impl Script {
         None
     }
 
-    /// What was said to the model at the beginning of a turn, from `place` on.
-    pub(super) fn said_from(&self, place: usize) -> Vec<Entry> {
+    /// The messages added at the start of a turn, from `place` on.
+    pub(super) fn messages_from(&self, place: usize) -> Vec<Entry> {
         let mut entries = Vec::new();
         for kind in self.kinds_from(place) {
             match kind {
@@ -265,7 +274,7 @@ impl Script {
         entries
     }
 
-    /// The longest the run may take. Where a budget had less time left than that, only the end of the run tells.
+    /// The time limit of the run. If a budget had less time left, only the end of the run shows it.
     pub(super) fn duration_max(&self) -> Option<Duration> {
         let obeyed = self.settings()?.duration_max_ms.map(Duration::from_millis);
         match &self.end {
@@ -274,7 +283,7 @@ impl Script {
         }
     }
 
-    /// Whether the run was asked for only to make the window shorter.
+    /// Whether the run was only a compaction.
     pub(super) fn is_compaction(&self) -> bool {
         matches!(
             self.kind(1),
@@ -285,7 +294,7 @@ impl Script {
         )
     }
 
-    /// The first answer of the model that begins.
+    /// The first answer of the model.
     pub(super) fn first_answer(&self) -> Option<&AssistantMessage> {
         self.kinds_from(0).find_map(|kind| match kind {
             AgentEvent::Message(MessageEvent::Start { message }) => message.as_assistant(),
@@ -294,9 +303,9 @@ impl Script {
     }
 }
 
-/// How a run would have ended that was cut off after it had said why.
-fn announced_end(recorded: &Recorded) -> Option<RunEnd> {
-    let (event, _) = recorded.own.get(recorded.said.checked_sub(1)?)?;
+/// The end of a run that was cut off after it announced why.
+fn announced_end(recorded: &RecordedRun) -> Option<RunEnd> {
+    let (event, _) = recorded.own.get(recorded.produced.checked_sub(1)?)?;
     let (AgentEvent::Message(MessageEvent::Start { message })
     | AgentEvent::Message(MessageEvent::End { message })) = &event.kind
     else {
@@ -306,7 +315,7 @@ fn announced_end(recorded: &Recorded) -> Option<RunEnd> {
     let limit = if limit_in(&message).is_some() {
         LimitKind::Duration
     } else if message.starts_with("the turn limit") || message.starts_with("the token limit") {
-        // Which of them it is, the loop finds out by itself.
+        // The loop determines which of the two applies.
         LimitKind::Turns
     } else {
         LimitKind::Budget
@@ -314,22 +323,22 @@ fn announced_end(recorded: &Recorded) -> Option<RunEnd> {
     Some(RunEnd::Limit { limit, message })
 }
 
-/// Something that was said to the model.
+/// An input to the model.
 #[derive(Debug, Clone)]
 pub(super) enum Entry {
     Message(Arc<AgentMessage>),
-    /// What was said is not known, because it was refused.
+    /// Unknown, because it was rejected.
     Rejected,
 }
 
-/// What the model reads of a call.
-pub(super) struct Read {
+/// What the model reads about a call.
+pub(super) struct ResultContent {
     pub(super) whole: Vec<Content>,
     base: Vec<Content>,
 }
 
-impl Read {
-    /// What was added to the result, if nothing else was changed.
+impl ResultContent {
+    /// The text added to the result, if nothing else changed.
     pub(super) fn added(&self) -> Option<Vec<String>> {
         let texts = self.whole.strip_prefix(self.base.as_slice())?.iter().map(|block| match block {
             Content::Text { text } => Some(text.clone()),
@@ -339,7 +348,7 @@ impl Read {
     }
 }
 
-/// What a tool gave that ended so.
+/// The outcome of a tool call.
 pub(super) fn outcome(result: &ToolResult, is_error: bool) -> Result<ToolResult, ToolError> {
     if !is_error {
         return Ok(result.clone());
@@ -357,7 +366,7 @@ pub(super) fn outcome(result: &ToolResult, is_error: bool) -> Result<ToolResult,
     })
 }
 
-/// What kind of error a result tells of.
+/// The error kind of a result.
 pub(super) fn error_kind(result: &ToolResult) -> Option<&str> {
     result.details.get("error").and_then(serde_json::Value::as_str)
 }

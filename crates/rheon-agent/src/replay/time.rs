@@ -1,15 +1,15 @@
-//! The recorded clock: every event happens when it happened, and everything takes as long as it took.
+//! The recorded clock: events have their recorded times, and measurements their recorded durations.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use rheon_types::{
-    AgentEvent, Clock, MessageEvent, ModelEvent, Pauses, Random, RunEvent, Timestamp, ToolEvent,
+    AgentEvent, Clock, MessageEvent, ModelEvent, Random, RunEvent, Timestamp, ToolEvent, WaitMode,
 };
 
 use super::director::Director;
 
-/// Reads the script. What is measured begins at 0, so its end is how long it took.
+/// Reads times from the script. Measurements start at 0, so their end is the duration.
 pub(super) struct RecordedClock(pub(super) Arc<Director>);
 
 impl Clock for RecordedClock {
@@ -46,15 +46,15 @@ impl Clock for RecordedClock {
         Duration::from_millis(millis)
     }
 
-    fn pauses(&self) -> Pauses {
-        Pauses::Skipped
+    fn wait_mode(&self) -> WaitMode {
+        WaitMode::Skip
     }
 }
 
-/// Dice that nobody looks at: what was rolled is in the log.
-pub(super) struct NoDice;
+/// Constant numbers: results of randomness are in the log.
+pub(super) struct FixedRandom;
 
-impl Random for NoDice {
+impl Random for FixedRandom {
     fn next_u64(&self) -> u64 {
         0
     }

@@ -1,4 +1,4 @@
-//! The recorded tools: each ends when its end comes in the script, with the result it had.
+//! The recorded tools: each returns its recorded result when its end comes up in the script.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -7,15 +7,15 @@ use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use rheon_types::event::{ApprovalRequest, Responder};
 use rheon_types::{
-    AgentEvent, ApprovalEvent, BoxFuture, ChildApproval, Effect, Hold, Tool, ToolCallId, ToolContext,
+    AgentEvent, ApprovalEvent, BoxFuture, ChildApproval, Claim, Effect, Tool, ToolCallId, ToolContext,
     ToolError, ToolEvent, ToolName, ToolResult, TurnEvent,
 };
 use serde_json::Value;
 
-use super::director::{Director, Reached};
+use super::director::{Director, ScriptPosition};
 use super::script::{error_kind, outcome};
 
-/// A tool that gives what it gave.
+/// Returns the recorded results of a tool.
 pub(super) struct RecordedTool {
     pub(super) director: Arc<Director>,
     pub(super) name: ToolName,
@@ -28,7 +28,7 @@ enum Step {
     Wait,
 }
 
-/// What the loop says of a tool that it stopped because another ended the run.
+/// The result of a tool that was stopped because another one ended the run.
 const STOPPED: &str = "the tool was stopped";
 
 impl Director {
@@ -44,7 +44,7 @@ impl Director {
                 return if script.is_of_tool(request) { Step::Ask(Arc::clone(request)) } else { Step::Wait };
             }
             AgentEvent::Tool(ToolEvent::End { call_id: ending, .. }) if ending == call_id => true,
-            // Another ends the run, and this one had its result by then.
+            // Another tool ends the run, and this one had returned by then.
             AgentEvent::Tool(ToolEvent::End { call_id: ending, result, .. }) => {
                 error_kind(result) == Some("fatal")
                     && state.returned.contains(ending)
@@ -63,7 +63,7 @@ impl Director {
         }
     }
 
-    /// Whether the loop itself ended the tool, which had nothing to say.
+    /// Whether the loop ended the tool, so that it returned nothing.
     fn is_ended_by_loop(&self, place: usize, result: &ToolResult, is_error: bool) -> bool {
         if !is_error {
             return false;
@@ -83,7 +83,7 @@ impl Director {
     }
 }
 
-/// Whether nothing but ends of tools comes before that of one call, and all of them are past.
+/// Whether only past tool ends precede the end of this call.
 fn is_only_preceded<'a>(
     kinds: impl Iterator<Item = &'a AgentEvent>,
     call_id: &ToolCallId,
@@ -123,15 +123,15 @@ impl Tool for RecordedTool {
         effect.unwrap_or_default()
     }
 
-    fn claim(&self, _arguments: &Value, context: &ToolContext) -> Result<Hold, ToolError> {
-        let Reached::Place(place) = self.director.reached() else { return Ok(Hold::default()) };
+    fn claim(&self, _arguments: &Value, context: &ToolContext) -> Result<Claim, ToolError> {
+        let ScriptPosition::At(place) = self.director.reached() else { return Ok(Claim::default()) };
         match self.director.script.kind(place) {
             Some(AgentEvent::Tool(ToolEvent::Blocked { call_id, reason, .. }))
                 if *call_id == context.call_id =>
             {
                 Err(ToolError::Denied(reason.clone()))
             }
-            Some(_) | None => Ok(Hold::default()),
+            Some(_) | None => Ok(Claim::default()),
         }
     }
 

@@ -1,17 +1,17 @@
-//! The recorded strategy: lays the cuts over the conversation that lay over it, and takes what their summary took.
+//! The recorded compaction: applies the recorded cuts and usage.
 
 use std::future::pending;
 use std::sync::Arc;
 
-use rheon_types::{AgentEvent, Answer, ContextEvent, History, Reminder, Situation, WindowCut};
+use rheon_types::{AgentEvent, Answer, ContextEvent, History, Reminder, ReminderContext, WindowCut};
 
-use super::director::{Director, Reached};
-use crate::context::{CompactionStrategy, Summariser, WindowView};
+use super::director::{Director, ScriptPosition};
+use crate::context::{CompactionStrategy, Summarizer, WindowView};
 
-/// Makes the window as short as it was made.
+/// Applies the recorded cuts.
 pub(super) struct RecordedStrategy(pub(super) Arc<Director>);
 
-/// Says nothing, as reminders are not in the log; breaks where one broke.
+/// Adds no text, because reminders are not in the log; panics where a reminder panicked.
 pub(super) struct RecordedReminder(pub(super) Arc<Director>);
 
 impl CompactionStrategy for RecordedStrategy {
@@ -19,8 +19,8 @@ impl CompactionStrategy for RecordedStrategy {
         "recorded"
     }
 
-    fn compact<'a>(&'a self, _view: WindowView<'a>, model: &'a dyn Summariser) -> Answer<'a, Vec<WindowCut>> {
-        let Reached::Place(place) = self.0.reached() else { return Answer::later(pending()) };
+    fn compact<'a>(&'a self, _view: WindowView<'a>, model: &'a dyn Summarizer) -> Answer<'a, Vec<WindowCut>> {
+        let ScriptPosition::At(place) = self.0.reached() else { return Answer::later(pending()) };
         match self.0.script.kind(place) {
             Some(AgentEvent::Context(ContextEvent::CompactionEnd { cuts, usage, .. }))
                 if usage.total() == 0 =>
@@ -29,8 +29,8 @@ impl CompactionStrategy for RecordedStrategy {
             }
             Some(AgentEvent::Context(ContextEvent::CompactionEnd { cuts, .. })) => {
                 Answer::later(async move {
-                    // Only so that it is counted; what it says is in the cuts.
-                    model.summarise(&History::new(), None).await.ok();
+                    // Only to count its usage; the text is in the cuts.
+                    model.summarize(&History::new(), None).await.ok();
                     cuts.clone()
                 })
             }
@@ -50,7 +50,7 @@ impl Reminder for RecordedReminder {
         "recorded"
     }
 
-    fn remind(&self, _situation: &Situation<'_>) -> Option<String> {
+    fn remind(&self, _situation: &ReminderContext<'_>) -> Option<String> {
         self.0.reached();
         None
     }

@@ -1,4 +1,4 @@
-//! Step 2: the conversation becomes a request. Shares everything, copies nothing.
+//! Step 2: builds the request from the conversation, without copying.
 
 use std::sync::Arc;
 

@@ -1,13 +1,14 @@
-//! Step 3: the model is asked. Streams its answer into the log, tries again where that may help, stops at once when told.
+//! Step 3: calls the model. Streams its answer into the log, retries where that may help and stops immediately on
+//! request.
 
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 
 use rheon_types::{
-    AgentEvent, AssistantMessage, Chunk, ChunkStream, Content, DraftError, Finished, Message, MessageEvent,
-    ModelEvent, ProviderError, ProviderErrorKind, Request, RunFailure, StopReason, Timestamp, ToolCall,
-    ToolCallId, Usage,
+    AgentEvent, AssistantMessage, Chunk, ChunkStream, Content, DraftError, DraftOutcome, Message,
+    MessageEvent, ModelEvent, ProviderError, ProviderErrorKind, Request, RunFailure, StopReason, Timestamp,
+    ToolCall, ToolCallId, Usage,
 };
 use tokio::task::coop::consume_budget;
 
@@ -16,7 +17,7 @@ use crate::halt::Halt;
 use crate::live::Run;
 use crate::state::{OpenCall, OpenModelCall};
 
-/// The model is about to be asked.
+/// Starts a model call.
 pub(crate) fn begin(run: &mut Run, request: &Request) {
     run.emit(AgentEvent::Model(ModelEvent::Start {
         model: Arc::clone(&request.model),
@@ -26,7 +27,7 @@ pub(crate) fn begin(run: &mut Run, request: &Request) {
     run.turn().model_call = Some(OpenModelCall { started_ms: run.clock_ms(), ..OpenModelCall::default() });
 }
 
-/// The model has answered, at the try with this number. Its answer is now part of the conversation.
+/// Ends a model call that was answered at this attempt. The answer is now part of the conversation.
 pub(crate) fn end(run: &mut Run, attempt: u32) {
     end_message(run, StopReason::Error, None);
     if attempt > 1 {
@@ -35,10 +36,10 @@ pub(crate) fn end(run: &mut Run, attempt: u32) {
     end_call(run);
 }
 
-/// One try. The inner error is the provider's and may be worth another try.
+/// One attempt. The inner error is the provider's and may be worth a retry.
 pub(crate) async fn attempt(run: &mut Run, request: Request) -> Result<Result<(), ProviderError>, Halt> {
     let token = run.stop.token().clone();
-    // The provider may cancel its own token, for instance to end what works for a stream that is dropped.
+    // The provider may cancel its own token, for example to clean up after a dropped stream.
     let mut stream = run.config.provider.stream(request, token.child_token());
     let mut cancelled = pin!(token.cancelled());
     loop {
@@ -46,7 +47,7 @@ pub(crate) async fn attempt(run: &mut Run, request: Request) -> Result<Result<()
         if token.is_cancelled() {
             return Err(run.stop.halt());
         }
-        // The token is waited for only while the stream has nothing.
+        // Check the token only while the stream has no data.
         let next = tokio::select! {
             biased;
             next = next_chunk(&mut stream) => next,
@@ -64,7 +65,7 @@ pub(crate) async fn attempt(run: &mut Run, request: Request) -> Result<Result<()
         if run.turn().model_call.as_ref().is_some_and(|call| call.draft.is_done()) {
             return Ok(Ok(()));
         }
-        // A stream that is always ready must not keep its thread to itself.
+        // A stream that is always ready must not monopolize its thread.
         consume_budget().await;
     }
 }
@@ -77,7 +78,7 @@ fn cut_error() -> ProviderError {
     ProviderError::new(ProviderErrorKind::Network, "the answer was cut off before it was complete")
 }
 
-/// Takes one piece into the draft and shows it.
+/// Adds one chunk to the draft and emits it.
 fn take_chunk(run: &mut Run, chunk: Chunk) -> Result<(), ProviderError> {
     let visible = match &chunk {
         Chunk::Text { .. } | Chunk::Thinking { .. } | Chunk::Signature { .. } => true,
@@ -113,7 +114,7 @@ fn take_chunk(run: &mut Run, chunk: Chunk) -> Result<(), ProviderError> {
             }),
             None => return Ok(()),
         },
-        Chunk::Block { block } => match shown(*block) {
+        Chunk::Block { block } => match live_event(*block) {
             Some(event) => event,
             None => return Ok(()),
         },
@@ -128,8 +129,8 @@ fn take_chunk(run: &mut Run, chunk: Chunk) -> Result<(), ProviderError> {
     Ok(())
 }
 
-/// What is shown live of a whole block.
-fn shown(block: Content) -> Option<AgentEvent> {
+/// The live event for a whole block.
+fn live_event(block: Content) -> Option<AgentEvent> {
     match block {
         Content::Text { text } => Some(AgentEvent::Message(MessageEvent::TextDelta { delta: text.into() })),
         Content::Thinking { thinking, .. } => {
@@ -146,7 +147,7 @@ fn shown(block: Content) -> Option<AgentEvent> {
     }
 }
 
-/// The chunk with an id for its tool call that no other call of the conversation has.
+/// The chunk with a tool call id that is unique in the conversation.
 fn with_unique_id(run: &mut Run, chunk: Chunk) -> Chunk {
     match chunk {
         Chunk::ToolCallStart { index, id, name } => {
@@ -167,8 +168,8 @@ fn with_unique_id(run: &mut Run, chunk: Chunk) -> Chunk {
 fn unique_id(run: &mut Run, id: ToolCallId) -> ToolCallId {
     let turn = run.turn().index;
     let nth = run.turn().model_call.as_ref().map_or(0, |call| call.call_ids.len());
-    let wanted = if id.as_str().is_empty() { format!("call_{turn}_{nth}").into() } else { id };
-    let id = run.state.call_ids.take(wanted);
+    let requested = if id.as_str().is_empty() { format!("call_{turn}_{nth}").into() } else { id };
+    let id = run.state.call_ids.take(requested);
     if let Some(call) = &mut run.turn().model_call {
         call.call_ids.push(id.clone());
     }
@@ -202,14 +203,14 @@ fn empty_answer(run: &Run, timestamp: Timestamp) -> AssistantMessage {
     }
 }
 
-/// Waits before the next try, if there is to be one.
+/// Waits before the next attempt, or fails if there is none.
 pub(crate) async fn pause(run: &mut Run, error: ProviderError, attempt: u32) -> Result<(), Halt> {
     let retry = run.config.settings.retry;
     let Some(delay) = retry.pause_after(&error, attempt, run.config.random.next_u64()) else {
         let failure = RunFailure::Provider { error: error.clone() };
         return Err(fail(run, &error, failure));
     };
-    give_up_try(run, &error);
+    fail_attempt(run, &error);
     run.emit(AgentEvent::Model(ModelEvent::Retry {
         attempt,
         attempts_max: retry.retries_max,
@@ -219,21 +220,21 @@ pub(crate) async fn pause(run: &mut Run, error: ProviderError, attempt: u32) -> 
     run.stop.or(clock::pause(&*run.config.clock, delay)).await
 }
 
-/// Ends a call of which nothing comes.
+/// Ends a failed call.
 pub(crate) fn fail(run: &mut Run, error: &ProviderError, failure: RunFailure) -> Halt {
     end_message(run, StopReason::Error, Some(error.to_string()));
     end_call(run);
     Halt::Failed(failure)
 }
 
-/// Ends a try that failed: what was shown of it is kept, marked as failed, and what it took is spent.
-pub(crate) fn give_up_try(run: &mut Run, error: &ProviderError) {
+/// Ends a failed attempt: text already shown is kept and marked as failed, and its usage counts.
+pub(crate) fn fail_attempt(run: &mut Run, error: &ProviderError) {
     match &mut run.turn().model_call {
         Some(OpenModelCall { announced: Some(_), .. }) => {
             end_message(run, StopReason::Error, Some(error.to_string()));
         }
         Some(call) => {
-            // Nobody saw anything of this try; what it cost still counts.
+            // Nothing of this attempt was shown, but its cost counts.
             let finished = std::mem::take(&mut call.draft).finish(StopReason::Error);
             if finished.usage.total() > 0 {
                 count(run, &finished);
@@ -242,11 +243,11 @@ pub(crate) fn give_up_try(run: &mut Run, error: &ProviderError) {
         None => {}
     }
     release_ids(run);
-    // The next one, and what may come in between, has to be paid for anew.
+    // The next attempt needs its own reservation.
     run.settle_reservation();
 }
 
-/// The calls of a failed answer are never made; its next try may use their ids again.
+/// The calls of a failed answer never run, so the next attempt may reuse their ids.
 fn release_ids(run: &mut Run) {
     let ids =
         run.turn().model_call.as_mut().map(|call| std::mem::take(&mut call.call_ids)).unwrap_or_default();
@@ -255,8 +256,8 @@ fn release_ids(run: &mut Run) {
     }
 }
 
-/// Adds what one try used.
-fn count(run: &mut Run, finished: &Finished) {
+/// Adds the usage of one attempt.
+fn count(run: &mut Run, finished: &DraftOutcome) {
     let usage = finished.usage;
     let cost = run.config.provider.cost(&run.config.settings.model, finished);
     run.turn().bill.add(cost);
@@ -266,13 +267,13 @@ fn count(run: &mut Run, finished: &Finished) {
     run.state.tokens_spent = run.state.tokens_spent.saturating_add(usage.total());
 }
 
-/// Emits `message.end`: as the stream said, or as `cut` says if the stream did not come to its end.
+/// Emits `message.end` with the stream's stop reason, or with `cut` if the stream did not finish.
 pub(crate) fn end_message(run: &mut Run, cut: StopReason, problem: Option<String>) {
     announce(run);
     let Some(call) = &mut run.turn().model_call else { return };
     let finished = std::mem::take(&mut call.draft).finish(cut);
     let Some(announced) = call.announced.take() else { return };
-    // Where a problem is named, the answer did not end by itself, whatever its stream said.
+    // An answer with a problem did not end normally, even if its stream said so.
     let stop_reason = if problem.is_some() { cut } else { finished.stop_reason };
     let Some(mut answer) = announced.as_assistant().cloned() else { return };
     count(run, &finished);
@@ -288,7 +289,7 @@ pub(crate) fn end_message(run: &mut Run, cut: StopReason, problem: Option<String
     run.state.stops.last = Some(stop_reason);
     learn(run, &answer, is_own);
     if finished.usage.total() == 0 {
-        // A service that reports nothing is not free.
+        // Estimate the usage if the service reports none.
         let (read, written) = (run.meter.tokens(), run.meter.written(&answer.content));
         run.state.tokens_spent = run.state.tokens_spent.saturating_add(read).saturating_add(written);
     }
@@ -300,7 +301,7 @@ pub(crate) fn end_message(run: &mut Run, cut: StopReason, problem: Option<String
     run.enter_announced(message);
 }
 
-/// Takes in what the service said of the prompt that it answered. One that another service answered says nothing of this one.
+/// Records the usage the service reported for the prompt. An answer from another service is ignored.
 fn learn(run: &mut Run, answer: &AssistantMessage, is_own: bool) {
     let is_whole = match answer.stop_reason {
         StopReason::Stop | StopReason::ToolUse | StopReason::Length => true,

@@ -1,4 +1,4 @@
-//! Step 7: another turn, or the end. Pure: figures in, decision out.
+//! Step 7: decides between another turn and the end. Pure functions.
 
 use std::time::Duration;
 
@@ -7,36 +7,36 @@ use rheon_types::{LimitKind, RunEnd, StopReason};
 use crate::config::ExecutionLimits;
 use crate::halt::out_of_time;
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
-    /// Turns begun.
+pub struct RunProgress {
+    /// Turns started.
     pub turns: u32,
     /// Tokens of all turns.
     pub tokens: u64,
-    /// Time since the run began.
+    /// Time since the run started, in milliseconds.
     pub elapsed_ms: u64,
-    /// Whether the conversation ends with something the model has to answer.
+    /// Whether the conversation ends with a message the model has to answer.
     pub expects_answer: bool,
-    /// Messages that wait in the queues.
+    /// The number of queued messages.
     pub queued: usize,
     /// Why the model ended its last message.
     pub last_stop: Option<StopReason>,
 }
 
-/// What comes next.
+/// The next step of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Next {
+pub enum NextStep {
     /// Another turn.
     Turn,
     /// The end, and why.
     Stop(RunEnd),
 }
 
-/// Decides what comes next. Messages that wait stay in their queue when a limit ends the run.
-pub fn decide(progress: &Progress, limits: &ExecutionLimits) -> Next {
+/// Decides what comes next. Queued messages stay in their queue when a limit ends the run.
+pub fn decide(progress: &RunProgress, limits: &ExecutionLimits) -> NextStep {
     if !progress.expects_answer && progress.queued == 0 {
-        return Next::Stop(match progress.last_stop {
+        return NextStep::Stop(match progress.last_stop {
             Some(StopReason::Length) => RunEnd::Truncated,
             Some(StopReason::Stop | StopReason::ToolUse | StopReason::Error | StopReason::Aborted) | None => {
                 RunEnd::Completed
@@ -44,12 +44,12 @@ pub fn decide(progress: &Progress, limits: &ExecutionLimits) -> Next {
         });
     }
     match limit_reached(progress, limits) {
-        Some((limit, message)) => Next::Stop(RunEnd::Limit { limit, message }),
-        None => Next::Turn,
+        Some((limit, message)) => NextStep::Stop(RunEnd::Limit { limit, message }),
+        None => NextStep::Turn,
     }
 }
 
-fn limit_reached(progress: &Progress, limits: &ExecutionLimits) -> Option<(LimitKind, String)> {
+fn limit_reached(progress: &RunProgress, limits: &ExecutionLimits) -> Option<(LimitKind, String)> {
     if let Some(limit) = limits.turns_max.filter(|limit| progress.turns >= *limit) {
         return Some((LimitKind::Turns, format!("the turn limit of {limit} was reached")));
     }

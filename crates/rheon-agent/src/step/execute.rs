@@ -1,18 +1,18 @@
-//! Step 5: tools run, together or in turn. Each runs as a task of its own, so that neither a panic nor a blocked thread
-//! harms the others.
+//! Step 5: runs tools, in parallel or in sequence. Each runs as a separate task, so that neither a panic nor a blocked
+//! thread affects the others.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rheon_types::{
-    AgentEvent, Amendment, Content, Effect, Flow, Hold, RunFailure, Tool, ToolCall, ToolContext, ToolError,
+    AgentEvent, Amendment, Claim, Content, Effect, Flow, RunFailure, Tool, ToolCall, ToolContext, ToolError,
     ToolEvent, ToolReporter, ToolResult,
 };
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::approval::is_what_was_shown;
+use crate::approval::matches_approval;
 use crate::halt::Halt;
 use crate::hooks::Hooks;
 use crate::live::Run;
@@ -20,16 +20,16 @@ use crate::panics::panic_text;
 use crate::report::CallReporter;
 use crate::state::CallStage;
 
-/// What the model reads when the user spoke before a call could run.
+/// What the model reads about a call that was skipped because of a user message.
 pub(crate) const SKIPPED: &str = "Skipped due to queued user message.";
 
 type Outcome = Result<ToolResult, ToolError>;
 
-/// Runs every call that waits, in groups as the settings say.
+/// Runs all waiting calls, in batches.
 pub(crate) async fn execute(run: &mut Run) -> Result<(), Halt> {
     let waiting = waiting_slots(run);
     for (nth, batch) in waiting.chunks(run.config.settings.tool_execution.batch_size()).enumerate() {
-        if nth > 0 && run.config.control.queued().0 > 0 {
+        if nth > 0 && run.config.control.queue_lengths().0 > 0 {
             refuse_open_calls(run, &ToolError::Cancelled(SKIPPED.into()));
             break;
         }
@@ -44,46 +44,46 @@ fn waiting_slots(run: &mut Run) -> Vec<usize> {
     calls.filter(|(_, open)| open.stage == CallStage::Waiting).map(|(slot, _)| slot).collect()
 }
 
-/// A batch of tools under way.
+/// A batch of running tools.
 #[derive(Default)]
-struct Started {
+struct RunningBatch {
     tasks: JoinSet<Outcome>,
-    calls: HashMap<Id, Running>,
+    calls: HashMap<Id, RunningCall>,
 }
 
-struct Running {
+struct RunningCall {
     slot: usize,
     call: ToolCall,
     reporter: Arc<CallReporter>,
     cancel: CancellationToken,
-    /// What the call has to itself until it has ended.
-    _hold: Hold,
+    /// Released when the call ends.
+    _claim: Claim,
 }
 
-/// A call that may run now.
-struct Announced {
-    running: Running,
+/// A call that is ready to run.
+struct ReadyCall {
+    running: RunningCall,
     tool: Arc<dyn Tool>,
     context: ToolContext,
 }
 
-impl Started {
+impl RunningBatch {
     fn silence(&self) {
-        let mut running: Vec<&Running> = self.calls.values().collect();
+        let mut running: Vec<&RunningCall> = self.calls.values().collect();
         running.sort_by_key(|running| running.slot);
         running.iter().for_each(|running| running.reporter.close());
     }
 }
 
-/// A batch that is dropped is not heard any more: what follows are the events that close it.
-impl Drop for Started {
+/// A dropped batch emits nothing more; the events that close it follow.
+impl Drop for RunningBatch {
     fn drop(&mut self) {
         self.silence();
     }
 }
 
-/// Announces a batch, makes its intent safe, and lets it run.
-async fn start(run: &mut Run, batch: &[usize]) -> Result<Started, Halt> {
+/// Announces a batch, stores its start events safely and runs it.
+async fn start(run: &mut Run, batch: &[usize]) -> Result<RunningBatch, Halt> {
     let mut announced = Vec::with_capacity(batch.len());
     let mut changes_something = false;
     for &slot in batch {
@@ -98,8 +98,8 @@ async fn start(run: &mut Run, batch: &[usize]) -> Result<Started, Halt> {
     if changes_something {
         run.commit().await?;
     }
-    let mut started = Started::default();
-    for Announced { running, tool, context } in announced {
+    let mut started = RunningBatch::default();
+    for ReadyCall { running, tool, context } in announced {
         let arguments = Arc::clone(&running.call.arguments);
         let task = started.tasks.spawn(async move { tool.execute(arguments, context).await });
         started.calls.insert(task.id(), running);
@@ -107,23 +107,23 @@ async fn start(run: &mut Run, batch: &[usize]) -> Result<Started, Halt> {
     Ok(started)
 }
 
-/// The last looks at a call, and `tool.start`: hooks, whether it is what was approved, what it must have to itself.
-async fn announce(run: &mut Run, slot: usize) -> Result<Result<(Announced, Effect), ToolError>, Halt> {
+/// The last checks before `tool.start`: hooks, whether the call is the approved one, and claims.
+async fn announce(run: &mut Run, slot: usize) -> Result<Result<(ReadyCall, Effect), ToolError>, Halt> {
     let open = run.turn().calls.get(slot);
     let open = open.map(|open| (open.call.clone(), open.approved.clone(), open.facts.clone()));
     let Some((call, approved, facts)) = open else {
         return Ok(Err(ToolError::NotFound("there is no such call in this turn".into())));
     };
-    let Some(found) = run.offer.tools.get(&call.name) else {
+    let Some(resolved) = run.offer.tools.get(&call.name) else {
         return Ok(Err(ToolError::NotFound(format!("there is no tool named {:?}", call.name))));
     };
-    let asked = Hooks(&run.config.hooks).before_tool(&call, &run.log);
-    if let Flow::Veto(reason) = run.stop.or(asked).await? {
+    let flow = Hooks(&run.config.hooks).before_tool(&call, &run.log);
+    if let Flow::Veto(reason) = run.stop.or(flow).await? {
         return Ok(Err(ToolError::Denied(format!("Skipped: {reason}"))));
     }
-    if approved.is_some_and(|shown| !is_what_was_shown(&call, &shown)) {
-        let said = "not run: the call is not the one that was approved; call it again";
-        return Ok(Err(ToolError::Denied(said.into())));
+    if approved.is_some_and(|approved| !matches_approval(&call, &approved)) {
+        let reason = "not run: the call differs from the approved one; call the tool again";
+        return Ok(Err(ToolError::Denied(reason.into())));
     }
     let reporter = CallReporter::new(&run.log, &run.config, call.clone());
     let cancel = run.stop.token().child_token();
@@ -134,25 +134,24 @@ async fn announce(run: &mut Run, slot: usize) -> Result<Result<(Announced, Effec
         Some(Arc::clone(&reporter) as Arc<dyn ToolReporter>),
     )
     .with_facts(facts);
-    let hold = match found.tool.claim(&call.arguments, &context) {
-        Ok(hold) => hold,
+    let claim = match resolved.tool.claim(&call.arguments, &context) {
+        Ok(claim) => claim,
         Err(error) => return Ok(Err(error)),
     };
     run.emit(AgentEvent::Tool(ToolEvent::Start {
         call_id: call.id.clone(),
         name: call.name.clone(),
         args: Arc::clone(&call.arguments),
-        effect: found.effect,
+        effect: resolved.effect,
     }));
     let since_ms = run.clock_ms();
     set_stage(run, slot, CallStage::Running { since_ms });
-    let running = Running { slot, call, reporter, cancel, _hold: hold };
-    Ok(Ok((Announced { running, tool: found.tool, context }, found.effect)))
+    let running = RunningCall { slot, call, reporter, cancel, _claim: claim };
+    Ok(Ok((ReadyCall { running, tool: resolved.tool, context }, resolved.effect)))
 }
 
-/// Waits for a batch. A run that has to stop gives its tools a moment to clean up, and so does a batch that takes too
-/// long; whatever is left then is dropped.
-async fn collect(run: &mut Run, mut started: Started) -> Result<(), Halt> {
+/// Waits for a batch. When the run stops or the batch times out, tools get a moment to clean up; the rest are dropped.
+async fn collect(run: &mut Run, mut started: RunningBatch) -> Result<(), Halt> {
     let outcome = match run.config.settings.tool_timeout {
         None => join(run, &mut started).await,
         Some(limit) => match tokio::time::timeout(limit, join(run, &mut started)).await {
@@ -168,8 +167,8 @@ async fn collect(run: &mut Run, mut started: Started) -> Result<(), Halt> {
     }
 }
 
-/// Takes in results until none is to come. A tool that ends the run ends its siblings too.
-async fn join(run: &mut Run, started: &mut Started) -> Result<(), Halt> {
+/// Collects the results. A fatal error of one tool stops the others.
+async fn join(run: &mut Run, started: &mut RunningBatch) -> Result<(), Halt> {
     let grace = run.config.settings.cancel_grace;
     let mut fatal = None;
     while !started.calls.is_empty() {
@@ -193,8 +192,8 @@ async fn join(run: &mut Run, started: &mut Started) -> Result<(), Halt> {
     }
 }
 
-/// Tells the tools of a batch that they took too long, takes what they still give, and answers for the others.
-async fn join_late(run: &mut Run, started: &mut Started, limit: Duration) -> Result<(), Halt> {
+/// Cancels the tools of a batch that timed out, collects late results and answers for the rest.
+async fn join_late(run: &mut Run, started: &mut RunningBatch, limit: Duration) -> Result<(), Halt> {
     for running in started.calls.values() {
         running.cancel.cancel();
     }
@@ -203,7 +202,7 @@ async fn join_late(run: &mut Run, started: &mut Started, limit: Duration) -> Res
         return outcome;
     }
     started.tasks.abort_all();
-    let mut late: Vec<Running> = started.calls.drain().map(|(_, running)| running).collect();
+    let mut late: Vec<RunningCall> = started.calls.drain().map(|(_, running)| running).collect();
     late.sort_by_key(|running| running.slot);
     for running in &late {
         finish(run, running, Err(ToolError::TimedOut(timed_out(limit)))).await;
@@ -222,7 +221,7 @@ fn died(error: JoinError) -> ToolError {
     }
 }
 
-async fn finish(run: &mut Run, running: &Running, outcome: Outcome) {
+async fn finish(run: &mut Run, running: &RunningCall, outcome: Outcome) {
     running.reporter.close();
     let (result, is_error) = match outcome {
         Ok(result) => (bounded(result), false),
@@ -230,14 +229,14 @@ async fn finish(run: &mut Run, running: &Running, outcome: Outcome) {
     };
     let result = Arc::new(result);
     end(run, running.slot, &running.call, Arc::clone(&result), is_error);
-    let told = Hooks(&run.config.hooks).after_tool(&running.call, &result, is_error, &run.log);
-    let amendment = run.stop.or_grace(told, run.config.settings.cancel_grace).await;
+    let amended = Hooks(&run.config.hooks).after_tool(&running.call, &result, is_error, &run.log);
+    let amendment = run.stop.or_grace(amended, run.config.settings.cancel_grace).await;
     if let Some(amendment) = amendment {
         amend(run, running.slot, &result, amendment);
     }
 }
 
-/// Changes what the model will read of a result; the log has it as it was.
+/// Changes what the model reads; the log keeps the original result.
 fn amend(run: &mut Run, slot: usize, result: &ToolResult, amendment: Amendment) {
     let Some(open) = run.turn().calls.get_mut(slot) else { return };
     open.context.extend(amendment.context);
@@ -247,7 +246,7 @@ fn amend(run: &mut Run, slot: usize, result: &ToolResult, amendment: Amendment) 
     }
 }
 
-/// Emits `tool.end` and keeps the answer.
+/// Emits `tool.end` and stores the result.
 fn end(run: &mut Run, slot: usize, call: &ToolCall, result: Arc<ToolResult>, is_error: bool) {
     let now_ms = run.clock_ms();
     let since_ms = match run.turn().calls.get(slot).map(|open| &open.stage) {
@@ -265,7 +264,7 @@ fn end(run: &mut Run, slot: usize, call: &ToolCall, result: Arc<ToolResult>, is_
     set_stage(run, slot, CallStage::Answered { result, is_error });
 }
 
-/// Answers a call that will not run.
+/// Rejects a call that will not run.
 pub(crate) fn refuse(run: &mut Run, slot: usize, error: &ToolError) {
     let Some(call) = run.turn().calls.get(slot).map(|open| open.call.clone()) else { return };
     let (call_id, name, reason) = (call.id.clone(), call.name.clone(), error.to_string());
@@ -274,7 +273,7 @@ pub(crate) fn refuse(run: &mut Run, slot: usize, error: &ToolError) {
     Hooks(&run.config.hooks).tool_blocked(&call, error);
 }
 
-/// Answers every call of the turn that has no answer yet: those that run are ended, the others refused.
+/// Closes all open calls of the turn: running ones end, waiting ones are rejected.
 pub(crate) fn refuse_open_calls(run: &mut Run, error: &ToolError) {
     for slot in 0..run.turn().calls.len() {
         let Some(open) = run.turn().calls.get(slot) else { continue };
@@ -295,13 +294,13 @@ fn set_stage(run: &mut Run, slot: usize, stage: CallStage) {
     }
 }
 
-/// The most bytes of one result. Tools have limits of their own; this is the wall behind them.
+/// The maximum size of one result. Tools have their own limits; this is the last resort.
 const RESULT_BYTES_MAX: usize = 30 * 1024 * 1024;
 
-/// How long what is said of a cut may be. It comes on top, so that a result that was cut already is left as it is.
+/// The space for the note about a cut, in addition to the limit, so that a result that was already cut stays unchanged.
 const NOTE_BYTES_MAX: usize = 128;
 
-/// `result` with the blocks that fit; a text that does not fit is cut and says so, another block is replaced by a note.
+/// `result` with the blocks that fit. Text that does not fit is cut with a note; other blocks are replaced by a note.
 fn bounded(mut result: ToolResult) -> ToolResult {
     let mut room = RESULT_BYTES_MAX;
     for block in &mut result.content {
@@ -317,12 +316,12 @@ fn bounded(mut result: ToolResult) -> ToolResult {
 fn cut(block: &Content, room: usize) -> Content {
     match block {
         Content::Text { text } => {
-            let mut kept = String::with_capacity(room);
-            kept.extend(text.chars().scan(0, |used, character| {
+            let mut head = String::with_capacity(room);
+            head.extend(text.chars().scan(0, |used, character| {
                 *used += character.len_utf8();
                 (*used <= room).then_some(character)
             }));
-            Content::text(format!("{kept}\n[cut: the result had {} bytes more]", text.len() - kept.len()))
+            Content::text(format!("{head}\n[cut: the result had {} bytes more]", text.len() - head.len()))
         }
         Content::Image { .. } | Content::Thinking { .. } | Content::ToolCall(_) => {
             Content::text(format!("[left out: a block of {} bytes is too large]", block.bytes()))

@@ -1,4 +1,4 @@
-//! Before a run is over: whether the answer is whole, and has the form that was asked for.
+//! Checks before a run ends: whether the answer is complete and matches the output schema.
 
 use std::sync::Arc;
 
@@ -7,18 +7,18 @@ use rheon_types::{OutputSchema, RunEnd, RunFailure, StopReason};
 use crate::context::{Shortfall, shortfall, structured};
 use crate::live::Run;
 
-/// What is missing before the run may end.
+/// The result of the checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Check {
-    /// Nothing.
+    /// The run may end.
     Done,
-    /// The model is told this and goes on.
+    /// Continue with this note to the model.
     Nudge(String),
-    /// The run ends otherwise than it was about to.
+    /// End the run differently.
     End(RunEnd),
 }
 
-/// Looks at the answer with which the run is about to end.
+/// Checks the last answer of the run.
 pub(crate) fn check(run: &mut Run, end: &RunEnd) -> Check {
     let is_answer = match end {
         RunEnd::Completed | RunEnd::Truncated => run.state.turns > 0,
@@ -29,15 +29,15 @@ pub(crate) fn check(run: &mut Run, end: &RunEnd) -> Check {
         return Check::Done;
     }
     let schema = run.config.settings.request.output_schema.clone();
-    match (whole(run), schema) {
+    match (check_complete(run), schema) {
         (nudge @ Check::Nudge(_), _) => nudge,
         (checked, None) => checked,
-        (_, Some(schema)) => formed(run, &schema),
+        (_, Some(schema)) => check_schema(run, &schema),
     }
 }
 
-/// Whether the answer leaves nothing open.
-fn whole(run: &mut Run) -> Check {
+/// Checks whether the answer is complete.
+fn check_complete(run: &mut Run) -> Check {
     if run.config.settings.checks.nudges_max == 0 {
         return Check::Done;
     }
@@ -46,25 +46,25 @@ fn whole(run: &mut Run) -> Check {
     let Some(answer) = answer.filter(|answer| answer.stop_reason != StopReason::Error) else {
         return Check::Done;
     };
-    let Some(found) = shortfall(answer, &tasks) else {
+    let Some(missing) = shortfall(answer, &tasks) else {
         run.state.stops.unfinished = None;
         return Check::Done;
     };
-    if found == Shortfall::Cut && answer.tool_calls().next().is_some() {
-        // Its calls were answered; the model sees for itself that one was cut.
+    if missing == Shortfall::Cut && answer.tool_calls().next().is_some() {
+        // Its calls have results, so the model sees that one was cut off.
         return Check::Done;
     }
     let stops = &mut run.state.stops;
     if stops.nudges >= run.config.settings.checks.nudges_max {
-        stops.unfinished = Some(found.reason());
+        stops.unfinished = Some(missing.reason());
         return Check::Done;
     }
     stops.nudges += 1;
-    Check::Nudge(found.nudge())
+    Check::Nudge(missing.nudge())
 }
 
-/// Whether the answer has the form that was asked for.
-fn formed(run: &mut Run, schema: &OutputSchema) -> Check {
+/// Checks whether the answer matches the output schema.
+fn check_schema(run: &mut Run, schema: &OutputSchema) -> Check {
     let problem = match structured(&run.state.last_text(), schema) {
         Ok(value) => {
             run.state.stops.structured = Some(Arc::new(value));
@@ -76,6 +76,6 @@ fn formed(run: &mut Run, schema: &OutputSchema) -> Check {
         return Check::End(RunEnd::Failed { failure: RunFailure::Output { message: problem } });
     }
     run.state.stops.repairs += 1;
-    let asked = include_str!("repair.md").trim_end().replace("{problem}", &problem);
-    Check::Nudge(asked)
+    let prompt = include_str!("repair.md").trim_end().replace("{problem}", &problem);
+    Check::Nudge(prompt)
 }

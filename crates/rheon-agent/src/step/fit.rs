@@ -1,5 +1,5 @@
-//! Before a call: the window is made to fit. Warns when it fills, compacts when it is nearly full, and at once when a service
-//! says that it is too long.
+//! Makes the context window fit before a call. Warns when it fills up, compacts when it is nearly full, and immediately
+//! when a service rejects a prompt as too long.
 
 use rheon_types::event::CompactionTrigger;
 use rheon_types::{AgentEvent, ContextEvent, ProviderError, ProviderErrorKind, RunFailure};
@@ -8,16 +8,16 @@ use crate::context::{Compaction, Overflow, WindowView};
 use crate::halt::Halt;
 use crate::live::Run;
 use crate::step::measure::{measure, measure_now};
-use crate::step::summarise::RunSummariser;
+use crate::step::summarize::RunSummarizer;
 
-/// How full the window is after it was made shorter, in percent of what it may hold.
+/// The target size after a compaction, in percent of the available space.
 const TARGET_PERCENT: u64 = 50;
-/// A compaction that takes away less than this, in percent, gained too little.
+/// The minimum gain of a useful compaction, in percent.
 const GAIN_PERCENT_MIN: u64 = 10;
-/// How often in a row it may gain too little.
+/// The maximum number of consecutive compactions that gain too little.
 const POOR_COMPACTIONS_MAX: u32 = 2;
 
-/// Makes the window fit the model, if it does not.
+/// Makes the window fit the model.
 pub(crate) async fn fit(run: &mut Run) -> Result<(), Halt> {
     let used = measure(run).await?;
     if !run.knows_window() {
@@ -43,37 +43,37 @@ pub(crate) async fn fit(run: &mut Run) -> Result<(), Halt> {
     Ok(())
 }
 
-/// What helps a call that failed.
+/// What to do after a failed call.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Remedy {
-    /// A shorter window, at once.
+    /// Compact and retry immediately.
     Shorten,
-    /// Another try later, if anything.
+    /// Retry later, if at all.
     Wait,
-    /// Nothing.
+    /// Give up.
     Nothing(RunFailure),
 }
 
-/// What helps after `error`. Where the service says that the prompt is too long, its window is no longer taken to have more.
+/// What to do after `error`. If the prompt was too long, the learned window size shrinks.
 pub(crate) fn remedy(run: &mut Run, error: &ProviderError) -> Remedy {
     if error.kind != ProviderErrorKind::ContextOverflow {
         return Remedy::Wait;
     }
-    let (tokens, said) = (run.meter.tokens(), run.window_tokens_said());
-    match (run.meter.overflowed(said), run.config.settings.window.compaction) {
+    let (tokens, declared) = (run.meter.tokens(), run.declared_window_tokens());
+    match (run.meter.overflowed(declared), run.config.settings.window.compaction) {
         (Overflow::Shorten { .. } | Overflow::Hopeless, Compaction::Manual) => Remedy::Wait,
         (Overflow::Shorten { .. }, Compaction::Auto) => Remedy::Shorten,
         (Overflow::Hopeless, Compaction::Auto) => {
             let message = format!(
-                "the service refuses a prompt of about {tokens} tokens as too long, and a shorter one would not help: \
-                 {error}; look at the window that the service was set up with, or take another model"
+                "the service rejects a prompt of about {tokens} tokens as too long, and shortening it would not help: \
+                 {error}; check the context window configured for the service, or choose another model"
             );
             Remedy::Nothing(RunFailure::Window { message })
         }
     }
 }
 
-/// Makes the window shorter. Fails where that has gained too little twice in a row.
+/// Compacts the window. Fails after two consecutive compactions that gain too little.
 pub(crate) async fn compact(
     run: &mut Run,
     trigger: CompactionTrigger,
@@ -84,14 +84,14 @@ pub(crate) async fn compact(
         CompactionTrigger::Manual => measure(run).await?,
     };
     run.emit(AgentEvent::Context(ContextEvent::CompactionStart { trigger, tokens_before: before }));
-    // A user who asks wants less than there is.
+    // A manual compaction always shrinks the window.
     let room = match trigger {
         CompactionTrigger::Manual => run.room_tokens().min(before),
         CompactionTrigger::Auto | CompactionTrigger::Overflow => run.room_tokens(),
     };
-    // What of a refused answer was shown has come to it since it was measured.
+    // Include the shown part of a rejected answer.
     run.meter.follow(&run.state.conversation);
-    let model = RunSummariser::new(run);
+    let model = RunSummarizer::new(run);
     let conversation = &run.state.conversation;
     let tasks = run.log.log.tasks();
     let sizes = run.meter.sizes(conversation.history());
@@ -125,7 +125,7 @@ pub(crate) async fn compact(
     judge(run, trigger, before, after)
 }
 
-/// Whether it was worth it. What gains too little again and again would go on for ever.
+/// Stops the run if compactions keep gaining too little, which would otherwise loop forever.
 fn judge(run: &mut Run, trigger: CompactionTrigger, before: u64, after: u64) -> Result<(), Halt> {
     let gained = before.saturating_sub(after).saturating_mul(100) >= before.saturating_mul(GAIN_PERCENT_MIN);
     let stops = &mut run.state.stops;
@@ -140,8 +140,8 @@ fn judge(run: &mut Run, trigger: CompactionTrigger, before: u64, after: u64) -> 
         return Ok(());
     }
     let message = format!(
-        "the prompt still has about {after} tokens after it was made shorter {POOR_COMPACTIONS_MAX} times \
-         (the window has {}); begin a new session, take a model with a larger window, or give it fewer tools",
+        "the prompt still has about {after} tokens after {POOR_COMPACTIONS_MAX} compactions \
+         (the window has {}); start a new session, choose a model with a larger window, or offer fewer tools",
         run.window_tokens()
     );
     Err(Halt::Failed(RunFailure::Window { message }))
@@ -149,11 +149,11 @@ fn judge(run: &mut Run, trigger: CompactionTrigger, before: u64, after: u64) -> 
 
 fn dropped(cuts: &[rheon_types::WindowCut]) -> u32 {
     use rheon_types::CutKind;
-    let gone = cuts.iter().filter(|cut| match cut.kind {
+    let removed = cuts.iter().filter(|cut| match cut.kind {
         CutKind::Summary { .. } | CutKind::Drop => true,
         CutKind::Trim { .. } => false,
     });
-    u32::try_from(gone.map(|cut| cut.to.saturating_sub(cut.from)).sum::<u64>()).unwrap_or(u32::MAX)
+    u32::try_from(removed.map(|cut| cut.to.saturating_sub(cut.from)).sum::<u64>()).unwrap_or(u32::MAX)
 }
 
 fn summary_of(cuts: &[rheon_types::WindowCut]) -> Option<String> {

@@ -1,4 +1,4 @@
-//! Step 1: what is said to the model: prompts, steering, follow-ups, each past the input filters.
+//! Step 1: adds prompts, steering and follow-ups to the conversation, after the input filters.
 
 use std::sync::Arc;
 
@@ -9,10 +9,11 @@ use crate::halt::Halt;
 use crate::live::Run;
 use crate::prompt::is_blank;
 
-/// What is said of a prompt that speaks for the model or for a tool.
-const NOT_A_USER_MESSAGE: &str = "only the user's words can be said to a run; give earlier answers and tool results as the agent's history";
+/// The rejection of a prompt that is not a user message.
+const NOT_A_USER_MESSAGE: &str =
+    "only user messages can be sent to a run; pass earlier answers and tool results as the agent's history";
 
-/// The prompts of a run, if no filter refuses one; a refusal ends the run before its first turn.
+/// Filters the prompts of a run. A rejection ends the run before its first turn.
 pub(crate) async fn admit_prompts(
     run: &Run,
     messages: Vec<AgentMessage>,
@@ -30,20 +31,20 @@ pub(crate) async fn admit_prompts(
     Ok(admitted)
 }
 
-/// Whether anything was said.
+/// Whether messages were added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Entered {
-    Something,
-    Nothing,
+pub(crate) enum IntakeResult {
+    Added,
+    Unchanged,
 }
 
-/// Puts what is said into the conversation: prompts first, then what was queued meanwhile. Follow-ups wait until the
-/// model has nothing else to answer.
-pub(crate) async fn enter(run: &mut Run) -> Result<Entered, Halt> {
+/// Adds input to the conversation: prompts first, then queued messages. Follow-ups wait until the model has nothing
+/// else to answer.
+pub(crate) async fn enter(run: &mut Run) -> Result<IntakeResult, Halt> {
     let control = run.config.control.clone();
     let before = run.state.produced.len();
     enter_prompts(run);
-    // One at a time, so that whatever goes wrong with one leaves the others in their queue.
+    // One at a time, so that a failure leaves the others in their queue.
     let (steering, follow_ups) = control.due();
     for message in (0..steering).map_while(|_| control.next_steering()) {
         enter_queued(run, message, Control::return_steering).await?;
@@ -53,10 +54,10 @@ pub(crate) async fn enter(run: &mut Run) -> Result<Entered, Halt> {
             enter_queued(run, message, Control::return_follow_up).await?;
         }
     }
-    Ok(if run.state.produced.len() == before { Entered::Nothing } else { Entered::Something })
+    Ok(if run.state.produced.len() == before { IntakeResult::Unchanged } else { IntakeResult::Added })
 }
 
-/// Says what waited. A run that is stopped before the filters are done gives it back to its queue.
+/// Adds a queued message. If the run stops before the filters finish, the message returns to its queue.
 async fn enter_queued(
     run: &mut Run,
     message: AgentMessage,
@@ -65,13 +66,14 @@ async fn enter_queued(
     if is_blank(&message) {
         return Ok(());
     }
-    let mut taken = Taken { message: Some(message.clone()), control: run.config.control.clone(), give_back };
+    let mut taken =
+        QueuedMessage { message: Some(message.clone()), control: run.config.control.clone(), give_back };
     let filtered = run.stop.or(filter(run, message)).await?;
     taken.message = None;
     match filtered {
         Ok(message) => {
             run.state.expects_answer |= message.as_llm().is_some();
-            // The user has spoken, so whatever hooks want may be said again.
+            // A user message resets these counters.
             run.state.stops.vetoes = 0;
             run.state.stops.nudges = 0;
             enter_one(run, message);
@@ -81,16 +83,16 @@ async fn enter_queued(
     Ok(())
 }
 
-/// A message on its way from its queue into the conversation; goes back if it is dropped there.
-struct Taken {
+/// A message between its queue and the conversation; returned to the queue if dropped.
+struct QueuedMessage {
     message: Option<AgentMessage>,
     control: Control,
     give_back: fn(&Control, AgentMessage),
 }
 
-impl Drop for Taken {
+impl Drop for QueuedMessage {
     fn drop(&mut self) {
-        // What makes a filter panic would do so again.
+        // Drop a message that made a filter panic; it would panic again.
         let message = if std::thread::panicking() { None } else { self.message.take() };
         if let Some(message) = message {
             (self.give_back)(&self.control, message);
@@ -98,7 +100,7 @@ impl Drop for Taken {
     }
 }
 
-/// Puts the prompts into the conversation; also done for a run that ends before its first turn, so that none is lost.
+/// Adds the prompts to the conversation, also when a run ends before its first turn, so that none is lost.
 pub(crate) fn enter_prompts(run: &mut Run) {
     for message in std::mem::take(&mut run.state.prompts) {
         enter_one(run, message);
@@ -116,7 +118,7 @@ fn enter_one(run: &mut Run, message: Arc<AgentMessage>) {
     run.enter(tagged);
 }
 
-/// The message as it may go on, with the warnings it drew; or why it may not.
+/// Runs the input filters. Returns the message with added warnings, or the rejection.
 async fn filter(run: &Run, message: AgentMessage) -> Result<Arc<AgentMessage>, String> {
     let mut llm = match message {
         AgentMessage::Llm(llm) => llm,

@@ -1,38 +1,38 @@
-//! How long the prompt is: estimated, and counted by the service where that may change what is done about it.
+//! Measures the prompt: estimated, or counted by the service if that could change a decision.
 
 use std::time::Duration;
 
 use rheon_types::{Answer, ModelInfo, Request};
 
-use crate::context::{Compaction, Counting};
+use crate::context::{Compaction, CountMode};
 use crate::halt::Halt;
 use crate::live::Run;
-use crate::meter::CountBy;
+use crate::meter::CountSource;
 use crate::step::assemble::assemble;
 
-/// How long a service may take to count a prompt. An estimate is there at once.
+/// The time limit for a count by the service. An estimate is available immediately.
 const COUNT_SECONDS_MAX: u64 = 5;
 
-/// Measures the prompt of this turn. Asks the service only near a threshold, for a short time, and no more once it has not
-/// answered.
+/// Measures the prompt of this turn. Calls the service only near a threshold, with a short timeout, and not again if it
+/// fails.
 pub(crate) async fn measure(run: &mut Run) -> Result<u64, Halt> {
     run.meter.follow(&run.state.conversation);
-    let tokens = match run.meter.by() {
-        CountBy::Provider => told(run),
-        CountBy::Estimate => match is_asked(run) {
-            Counting::Ask => ask(run).await?,
-            Counting::Estimate => None,
+    let tokens = match run.meter.source() {
+        CountSource::Provider => recorded_count(run),
+        CountSource::Estimate => match count_mode(run) {
+            CountMode::Service => count_by_service(run).await?,
+            CountMode::Estimate => None,
         },
     };
     Ok(settle_on(run, tokens))
 }
 
-/// Measures the prompt without asking the service. For where nothing must come in between.
+/// Measures the prompt without calling the service.
 pub(crate) fn measure_now(run: &mut Run) -> u64 {
     run.meter.follow(&run.state.conversation);
-    let tokens = match run.meter.by() {
-        CountBy::Provider => told(run),
-        CountBy::Estimate => None,
+    let tokens = match run.meter.source() {
+        CountSource::Provider => recorded_count(run),
+        CountSource::Estimate => None,
     };
     settle_on(run, tokens)
 }
@@ -43,15 +43,15 @@ fn settle_on(run: &mut Run, tokens: Option<u64>) -> u64 {
     tokens
 }
 
-/// What a provider says that has all figures at hand.
-fn told(run: &Run) -> Option<u64> {
+/// The count of a provider that answers immediately.
+fn recorded_count(run: &Run) -> Option<u64> {
     match run.config.provider.count_tokens(&assemble(run)) {
         Answer::Now(tokens) => tokens,
         Answer::Later(_) => None,
     }
 }
 
-async fn ask(run: &mut Run) -> Result<Option<u64>, Halt> {
+async fn count_by_service(run: &mut Run) -> Result<Option<u64>, Halt> {
     let request = assemble(run);
     let answer = run.config.provider.count_tokens(&request).get();
     let limit = Duration::from_secs(COUNT_SECONDS_MAX);
@@ -63,10 +63,10 @@ async fn ask(run: &mut Run) -> Result<Option<u64>, Halt> {
     Ok(run.meter.counted(tokens))
 }
 
-/// Whether the service's own count could change what is done.
-fn is_asked(run: &Run) -> Counting {
+/// Whether the service's own count could change a decision.
+fn count_mode(run: &Run) -> CountMode {
     if !run.knows_window() {
-        return Counting::Estimate;
+        return CountMode::Estimate;
     }
     let settings = run.config.settings.window;
     let room = run.room_tokens();
@@ -81,37 +81,37 @@ fn is_asked(run: &Run) -> Counting {
 }
 
 impl Run {
-    /// How many tokens the model's window has: what is said of it, or less where the service showed it.
+    /// The window size in tokens: as declared, or smaller if the service showed it.
     pub(crate) fn window_tokens(&self) -> u64 {
-        self.meter.tracker().window(self.window_tokens_said())
+        self.meter.tracker().window(self.declared_window_tokens())
     }
 
-    /// How many tokens the model's window is said to have.
-    pub(crate) fn window_tokens_said(&self) -> u64 {
+    /// The declared window size in tokens.
+    pub(crate) fn declared_window_tokens(&self) -> u64 {
         let settings = &self.config.settings;
         let known = || self.config.provider.describe(&settings.model).map(|info| info.context_tokens);
         settings.window.tokens_max.or_else(known).unwrap_or(ModelInfo::CONTEXT_TOKENS_UNKNOWN)
     }
 
-    /// Whether anything is known of the model's window.
+    /// Whether the window size is known.
     pub(crate) fn knows_window(&self) -> bool {
         let settings = &self.config.settings;
         settings.window.tokens_max.is_some()
-            || self.meter.tracker().window_learnt().is_some()
+            || self.meter.tracker().learned_window().is_some()
             || self.config.provider.describe(&settings.model).is_some()
     }
 
-    /// How many tokens a prompt may have, so that an answer still fits behind it.
+    /// The maximum prompt size that leaves space for an answer.
     pub(crate) fn room_tokens(&self) -> u64 {
         let window = self.window_tokens();
         let settings = &self.config.settings;
         let known = || self.config.provider.describe(&settings.model).map(|info| info.output_tokens_max);
         let answer = settings.request.tokens_max.or_else(known).map_or(0, u64::from);
-        // An answer rarely takes all it may; a fifth of the window is always enough.
+        // Answers are rarely that long; a fifth of the window is always enough.
         window.saturating_sub(answer.min(window / 5))
     }
 
-    /// What all requests of the run say besides the conversation.
+    /// The parts shared by all requests of the run, without the conversation.
     pub(crate) fn frame(&self) -> Request {
         let settings = &self.config.settings;
         Request {

@@ -10,7 +10,7 @@ pub(crate) mod assemble;
 
 pub(crate) mod measure;
 
-pub(crate) mod summarise;
+pub(crate) mod summarize;
 
 pub(crate) mod fit;
 

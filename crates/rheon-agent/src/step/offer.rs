@@ -1,4 +1,4 @@
-//! Before a call: which tools the model is offered. The set is fixed until the turn is over.
+//! Chooses the tools offered to the model. The set is fixed until the turn ends.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use rheon_types::{AgentEvent, ContextEvent, SessionEvent};
 use crate::live::Run;
 use crate::tool_offer::ToolOffer;
 
-/// Takes the tools that the sources have now, and says so where they differ from the turn before.
+/// Takes a snapshot of the tool sources, and records it if the tools changed since the last turn.
 pub(crate) fn offer(run: &mut Run) {
     let sources = &run.config.context.tool_sources;
     if sources.is_empty() {

@@ -1,4 +1,4 @@
-//! What a call may cost at most is set aside before it is made, and settled after.
+//! Reserves the maximum cost of a call before it is made.
 
 use std::sync::Arc;
 
@@ -6,16 +6,17 @@ use rheon_types::{AgentEvent, BudgetEvent, Content, Grant, ModelInfo, PlannedCal
 
 use crate::halt::Halt;
 use crate::live::Run;
-use crate::set_aside::SetAside;
+use crate::reservation::PendingReservation;
 
-/// What the model is told when one call is all that can be paid for.
+/// The note to the model when this is the last call the budget can pay for.
 const WRAP_UP: &str = include_str!("wrap_up.md");
 
-/// The request as the budget allows it: its answer may be shorter, and it may be the last. Halts where nothing is left.
+/// Adapts the request to the budget: its answer may be shorter, and it may be the last. Stops the run if nothing is
+/// left.
 pub(crate) fn reserve(run: &mut Run, mut request: Request) -> Result<Request, Halt> {
     let Some(budget) = run.budget.clone() else { return Ok(request) };
     let planned = planned(run, &request);
-    if budget.warns() {
+    if budget.should_warn() {
         run.emit(AgentEvent::Budget(BudgetEvent::Warning { ledger: Arc::new(budget.ledger()) }));
     }
     match budget.reserve(&planned) {
@@ -30,7 +31,7 @@ pub(crate) fn reserve(run: &mut Run, mut request: Request) -> Result<Request, Ha
                 run.state.stops.is_wrapping_up = true;
             }
             let (tokens_before, bill_before) = (run.state.tokens_spent, run.state.bill);
-            run.set_aside = Some(SetAside { reservation, tokens_before, bill_before });
+            run.reservation = Some(PendingReservation { reservation, tokens_before, bill_before });
             Ok(request)
         }
         Grant::Nothing => {
@@ -39,23 +40,23 @@ pub(crate) fn reserve(run: &mut Run, mut request: Request) -> Result<Request, Ha
             Err(Halt::OutOfBudget(SPENT.into()))
         }
         Grant::NoPrice => Err(Halt::OutOfBudget(format!(
-            "the price of {} is not known, so a budget in money cannot hold it; give a budget in tokens too",
+            "the price of {} is unknown, so a cost budget cannot be enforced; set a token budget too",
             run.config.settings.model
         ))),
     }
 }
 
-/// What is said of a run that the budget ended.
+/// The message for a run that the budget ended.
 pub(crate) const SPENT: &str = "the budget is spent";
 
-/// What the model is told of calls in the last answer that the budget pays for.
+/// What the model reads about calls in its last affordable answer.
 pub(crate) const NOT_RUN: &str = "not run: the budget is spent";
 
-/// How many tokens the prompt may have at most: as many as were measured, and a quarter more, because what is estimated may be
-/// too little. What the last call is told besides is part of it.
+/// The maximum number of prompt tokens: the measured ones plus a quarter, because estimates may be too low. Includes
+/// the note of the last call.
 fn prompt_tokens_max(run: &Run) -> u64 {
-    let last_words = run.meter.written(&[Content::text(WRAP_UP)]);
-    let tokens = run.meter.tokens().saturating_add(last_words);
+    let note_tokens = run.meter.written(&[Content::text(WRAP_UP)]);
+    let tokens = run.meter.tokens().saturating_add(note_tokens);
     tokens.saturating_add(tokens / 4)
 }
 
@@ -65,7 +66,7 @@ fn planned(run: &Run, request: &Request) -> PlannedCall {
     let answer = info.as_ref().map_or(ModelInfo::OUTPUT_TOKENS_UNKNOWN, |info| info.output_tokens_max);
     PlannedCall {
         prompt_tokens: prompt_tokens_max(run),
-        answer_tokens_max: request.tokens_max.map_or(answer, |asked| asked.min(answer)),
+        answer_tokens_max: request.tokens_max.map_or(answer, |requested| requested.min(answer)),
         prices: info.and_then(|info| info.prices),
     }
 }

@@ -1,4 +1,4 @@
-//! Step 6: results enter the conversation and the turn ends.
+//! Step 6: adds results to the conversation and ends the turn.
 
 use rheon_types::{AgentEvent, Content, Message, RunFailure, ToolResultMessage, TurnEvent, Usage};
 
@@ -7,12 +7,12 @@ use crate::hooks::Hooks;
 use crate::live::Run;
 use crate::state::CallStage;
 
-/// Ends the turn: its results go into the conversation, in the order of the calls.
+/// Ends the turn. Its results are added to the conversation in the order of the calls.
 pub(crate) async fn settle(run: &mut Run) -> Result<(), Halt> {
     enter_results(run);
     if let Some(usage) = end_turn(run) {
-        let told = Hooks(&run.config.hooks).after_turn(run.history(), &usage);
-        run.stop.or(told).await?;
+        let notified = Hooks(&run.config.hooks).after_turn(run.history(), &usage);
+        run.stop.or(notified).await?;
     }
     match run.log.log.failure() {
         Some(error) => Err(Halt::Failed(RunFailure::Store { error })),
@@ -20,7 +20,7 @@ pub(crate) async fn settle(run: &mut Run) -> Result<(), Halt> {
     }
 }
 
-/// Puts the result of every answered call into the conversation.
+/// Adds the result of every finished call to the conversation.
 pub(crate) fn enter_results(run: &mut Run) {
     for open in std::mem::take(&mut run.turn().calls) {
         let CallStage::Answered { result, is_error } = open.stage else { continue };
@@ -34,7 +34,7 @@ pub(crate) fn enter_results(run: &mut Run) {
     }
 }
 
-/// Emits `turn.end`; returns the turn's usage, or nothing if no turn was under way.
+/// Emits `turn.end` and returns the turn's usage, or `None` if no turn was in progress.
 pub(crate) fn end_turn(run: &mut Run) -> Option<Usage> {
     let turn = run.state.turn.take()?;
     run.state.expects_answer = !turn.results.is_empty();

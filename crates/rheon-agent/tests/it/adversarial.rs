@@ -137,7 +137,7 @@ async fn what_comes_after_an_error_is_not_read() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pieces_of_calls_that_are_not_open_fail_the_try_and_the_next_one_works() {
+async fn chunks_of_closed_calls_fail_the_attempt_and_the_next_one_works() {
     let delta = |index| Ok(Chunk::ToolCallDelta { index, delta: "{}".into() });
     let start = |index| Ok(Chunk::ToolCallStart { index, id: "a".into(), name: "echo".into() });
     let end = |index| Ok(Chunk::ToolCallEnd { index });
@@ -239,7 +239,7 @@ async fn absurd_usage_meets_the_token_limit_and_overflows_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_says_it_failed_is_no_success() {
+async fn an_answer_with_an_error_stop_reason_fails() {
     for reason in [StopReason::Error, StopReason::Aborted] {
         let (agent, trace) = on(odd(move |_, _| chunks(vec![text("half an ans"), done(reason)])));
         let result = agent.run("go").await;

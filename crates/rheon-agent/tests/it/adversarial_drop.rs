@@ -7,8 +7,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use rheon_agent::{
-    Agent, AgentContext, AgentError, Answerer, Control, EventLog, Observers, QueueMode, RetryConfig,
-    RunConfig, Settings, ToolExecution, Toolbox, agent_loop,
+    Agent, AgentContext, AgentError, ApproverGuard, Control, EventLog, Observers, QueueMode, RetryConfig,
+    RunConfig, RunOptions, ToolExecution, Toolbox, agent_loop,
 };
 use rheon_testkit::{
     CountingRandom, FnTool, InMemoryStore, Scenario, ScriptedProvider, TestClock, Trace, Turn, echo, scripted,
@@ -16,7 +16,7 @@ use rheon_testkit::{
 use rheon_types::event::PermissionDecision;
 use rheon_types::{
     AgentEvent, AgentMessage, AgentOutput, AllowAll, Amendment, Answer, ApprovalEvent, AskFirst, Clock,
-    Effect, Event, Flow, Gate, GateRequest, History, Hook, Judgement, ProviderError, ProviderErrorKind,
+    Effect, Event, Flow, Gate, GateDecision, GateRequest, History, Hook, ProviderError, ProviderErrorKind,
     RunEvent, Store, StoreError, Timestamp, Tool, ToolCall, ToolResult, Usage, unanswered_calls,
 };
 use serde_json::json;
@@ -105,7 +105,7 @@ fn go_on_later<'a>() -> Answer<'a, Flow> {
 struct SlowGate;
 
 impl Gate for SlowGate {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, GateDecision> {
         Answer::later(async move {
             twice().await;
             AskFirst.check(request).get().await
@@ -168,13 +168,13 @@ fn slow_parts(execution: ToolExecution, store: &Arc<SlowStore>) -> Parts {
     Parts::with(scenario(), tools, store, |config| RunConfig {
         gate: Arc::new(SlowGate),
         hooks: vec![Arc::new(SlowHook), Arc::new(SlowHook)],
-        settings: Settings { tool_execution: execution, retry: soon(), ..Settings::default() },
+        settings: RunOptions { tool_execution: execution, retry: soon(), ..RunOptions::default() },
         ..config
     })
 }
 
 /// Says yes to the first question and no to the second, a while after they were asked.
-async fn answer(trace: Trace, answerer: Answerer) {
+async fn answer(trace: Trace, approver: ApproverGuard) {
     let mut answered = 0;
     loop {
         tokio::time::sleep(Duration::from_millis(1)).await;
@@ -189,7 +189,7 @@ async fn answer(trace: Trace, answerer: Answerer) {
         if let Some(id) = asked.get(answered) {
             let decision =
                 if answered % 2 == 0 { PermissionDecision::Allow } else { PermissionDecision::Deny };
-            answerer.respond(id, decision).ok();
+            approver.respond(id, decision).ok();
             answered += 1;
         }
     }
@@ -199,7 +199,7 @@ async fn answer(trace: Trace, answerer: Answerer) {
 async fn drop_after(execution: ToolExecution, polls: usize) -> bool {
     let store = Arc::new(SlowStore::default());
     let parts = slow_parts(execution, &store);
-    let answers = tokio::spawn(answer(parts.trace.clone(), parts.config.control.answerer()));
+    let answers = tokio::spawn(answer(parts.trace.clone(), parts.config.control.attach_approver()));
     let mut context = AgentContext::new("a".into());
     let cancel = CancellationToken::new();
     let over = {
@@ -299,7 +299,7 @@ fn stop_runtime_after(ticks: usize) -> bool {
     let (agent, trace) = first.block_on(async { slow_agent(&store) });
     let stream = first.block_on(async {
         let stream = agent.run_stream("go").unwrap();
-        tokio::spawn(answer(trace.clone(), agent.answerer()));
+        tokio::spawn(answer(trace.clone(), agent.attach_approver()));
         for _ in 0..ticks {
             tokio::task::yield_now().await;
             tokio::time::advance(Duration::from_millis(1)).await;

@@ -51,7 +51,7 @@ fn history(messages: Vec<Message>) -> History {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_prompt_speaks_for_nobody_but_the_user() {
+async fn only_user_messages_are_accepted_as_prompts() {
     let exchange = vec![
         Message::user("2+2?", AT),
         answer(vec![Content::text("4")], StopReason::Stop),
@@ -62,14 +62,14 @@ async fn a_prompt_speaks_for_nobody_but_the_user() {
         let (agent, trace, provider) = scripted(fine()).build();
         let output = agent.prompt_messages(messages).unwrap().finish().await.unwrap();
         trace.assert_order();
-        let said = "only the user's words can be said to a run; give earlier answers and tool results as the agent's history";
+        let said = "only user messages can be sent to a run; pass earlier answers and tool results as the agent's history";
         assert_eq!(output.end, RunEnd::Rejected { rejection: said.into() });
         assert_eq!(provider.request_count(), 0);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_kept_for_the_app_alone_costs_no_model_call() {
+async fn extension_messages_cause_no_model_call() {
     let (agent, trace, provider) = scripted(fine()).build();
     agent.follow_up(ExtensionMessage { kind: "bookmark".into(), data: json!({ "page": 3 }) });
     agent.run("go").await.unwrap();
@@ -78,7 +78,7 @@ async fn what_is_kept_for_the_app_alone_costs_no_model_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_said_is_nothing_sent() {
+async fn empty_messages_are_not_sent() {
     let (agent, trace, provider) = scripted(fine()).build();
     agent.steer("");
     agent.follow_up(Vec::<Content>::new());
@@ -98,7 +98,7 @@ async fn rerun(agent: &Agent) -> RunEnd {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rerun_of_nothing_the_user_said_loses_nothing() {
+async fn a_rerun_without_user_messages_loses_nothing() {
     let history = history(vec![answer(vec![Content::text("a summary")], StopReason::Stop)]);
     let (agent, trace, _) = scripted(fine()).with(|builder| builder.history(history)).build();
     assert!(matches!(rerun(&agent).await, RunEnd::Failed { .. }));
@@ -117,7 +117,7 @@ async fn a_rerun_that_is_vetoed_loses_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rerun_after_a_limit_answers_what_the_user_said() {
+async fn a_rerun_after_a_limit_answers_the_user_message() {
     let looping = Turn::call("echo", json!({ "text": "again" })).repeat();
     let ran = scripted(Scenario::new().turn(looping))
         .tool(echo())
@@ -200,7 +200,7 @@ fn a_broadcast_without_bound_is_refused_with_an_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn many_calls_with_one_id_are_told_apart() {
+async fn many_calls_with_one_id_are_distinguished() {
     let mut turn = Turn::new();
     for _ in 0..4_000 {
         turn = turn.tool_call_with_id("same", "nothing", json!({}));
@@ -229,7 +229,7 @@ fn calls_answered_last_to_first_are_all_found_answered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn odd_arguments_get_typed_answers() {
+async fn invalid_arguments_get_typed_errors() {
     let mut turn = Turn::new();
     let odd = [
         "null",

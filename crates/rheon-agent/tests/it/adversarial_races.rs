@@ -191,7 +191,7 @@ async fn a_future_dropped_at_any_moment_leaves_an_agent_that_can_be_used_again()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_who_prompt_at_once_one_is_heard_and_the_others_are_told() {
+async fn of_many_concurrent_prompts_one_runs_and_the_others_fail() {
     for seed in 0..100 {
         let (agent, watch) = busy_agent();
         let heard = Arc::new(AtomicUsize::new(0));
@@ -221,7 +221,7 @@ async fn of_many_who_prompt_at_once_one_is_heard_and_the_others_are_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn nothing_said_from_other_threads_is_lost_or_heard_twice() {
+async fn messages_from_other_threads_are_delivered_once() {
     for seed in 0..60 {
         let mut dice = Seeded::new(seed);
         let (agent, watch) = busy_agent();
@@ -244,7 +244,7 @@ async fn nothing_said_from_other_threads_is_lost_or_heard_twice() {
         for speaker in speakers {
             speaker.await.unwrap();
         }
-        while agent.queued() != (0, 0) {
+        while agent.queue_lengths() != (0, 0) {
             agent.run("and?").await.unwrap();
         }
         let history = agent.messages();
@@ -267,7 +267,7 @@ async fn an_answer_and_a_cancel_at_once_resolve_each_question_once() {
         while let Some(event) = stream.next().await {
             if let AgentEvent::Approval(ApprovalEvent::Required { request }) = &event.kind {
                 let (other, pause) = (agent.clone(), dice.below(4));
-                let (id, answers) = (request.id.clone(), agent.answerer());
+                let (id, answers) = (request.id.clone(), agent.attach_approver());
                 tokio::spawn(async move {
                     yields(pause).await;
                     other.abort();
@@ -333,7 +333,7 @@ async fn a_loop_dropped_while_its_tools_talk_on_other_threads_ends_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_loops_on_one_log_at_once_are_told_apart() {
+async fn two_concurrent_loops_on_one_log_are_distinguished() {
     let slowly = || Turn::new().text("Let").delay(Duration::from_millis(5)).text(" me see.");
     let parts = Parts::new(Scenario::new().turn(slowly()).turn(slowly()), Vec::new());
     let prompts = || vec![AgentMessage::user("go", Timestamp::default())];

@@ -66,17 +66,19 @@ fn reentrant(callback: impl Fn(&Agent, &Event) + Send + Sync + 'static) -> (Agen
 }
 
 #[test]
-fn a_callback_may_ask_and_tell_the_agent_anything_at_any_event() {
+fn a_callback_may_use_the_agent_at_any_event() {
     for threads in [1, 4] {
         or_deadlock(move || {
             runtime(threads).block_on(async {
                 let (agent, trace) = reentrant(|agent, event| {
                     assert!(agent.messages().len() < 100);
-                    assert!(agent.queued().0 < 100);
+                    assert!(agent.queue_lengths().0 < 100);
                     assert!(event.kind.name() == "agent.end" || agent.is_running());
                     agent.subscribe().map(drop).unwrap();
                     assert_eq!(agent.session_id(), event.session_id);
-                    assert!(agent.answerer().respond(&"none".into(), PermissionDecision::Allow).is_err());
+                    assert!(
+                        agent.attach_approver().respond(&"none".into(), PermissionDecision::Allow).is_err()
+                    );
                     if event.kind.name() != "agent.end" {
                         assert!(matches!(agent.reset(), Err(AgentError::Busy)));
                         assert!(matches!(agent.run_stream("more").err(), Some(AgentError::Busy)));
@@ -170,7 +172,7 @@ fn drop_inside(threads: usize, name: &'static str) {
 }
 
 #[test]
-fn a_callback_may_ask_the_log_how_far_it_is() {
+fn a_callback_may_read_the_logs_position() {
     or_deadlock(|| {
         runtime(1).block_on(async {
             let slot: Arc<OnceLock<EventLog>> = Arc::default();
@@ -234,7 +236,7 @@ async fn a_stream_that_is_read_to_its_end_answers_for_no_later_run() {
 const MEBIBYTE: usize = 1024 * 1024;
 
 #[tokio::test(start_paused = true)]
-async fn what_a_tool_shows_while_nobody_reads_is_bounded_in_bytes() {
+async fn unread_tool_updates_are_bounded_in_bytes() {
     let shows = FnTool::new("shows", |_, context| async move {
         for _ in 0..64 {
             context.update(ToolResult::text("x".repeat(MEBIBYTE)));

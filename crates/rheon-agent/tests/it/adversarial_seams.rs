@@ -9,7 +9,7 @@ use rheon_testkit::{FnTool, InMemoryStore, Scenario, ScriptedAgent, Trace, Turn,
 use rheon_types::event::{ApprovalRequest, PermissionResponse};
 use rheon_types::{
     AgentEvent, AgentMessage, AgentOutput, Amendment, Answer, AskFirst, Effect, Event, FilterVerdict, Flow,
-    Gate, GateRequest, History, Hook, HookPoint, Judgement, Message, MessageEvent, ProviderError,
+    Gate, GateDecision, GateRequest, History, Hook, HookPoint, Message, MessageEvent, ProviderError,
     ProviderErrorKind, RunEnd, Store, StoreError, ToolCall, ToolResult, Usage,
 };
 use serde_json::json;
@@ -214,7 +214,7 @@ struct OddGate {
 }
 
 impl Gate for OddGate {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, GateDecision> {
         assert!(!self.in_check, "a bug in check()");
         AskFirst.check(request)
     }
@@ -241,7 +241,7 @@ async fn a_gate_that_panics_runs_nothing_and_leaves_one_end() {
 async fn a_gate_that_never_answers_is_ended_by_a_cancel() {
     struct Never;
     impl Gate for Never {
-        fn check<'a>(&'a self, _: GateRequest<'a>) -> Answer<'a, Judgement> {
+        fn check<'a>(&'a self, _: GateRequest<'a>) -> Answer<'a, GateDecision> {
             Answer::later(std::future::pending())
         }
     }

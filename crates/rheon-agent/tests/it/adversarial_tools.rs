@@ -88,21 +88,21 @@ fn watched(told: &Arc<Notify>) -> FnTool {
     })
 }
 
-async fn is_told(told: &Notify) -> bool {
+async fn is_logged(told: &Notify) -> bool {
     tokio::time::timeout(Duration::from_secs(60), told.notified()).await.is_ok()
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_tool_left_behind_is_told_when_a_sibling_ends_the_run() {
+async fn leftover_tool_tasks_are_canceled_when_a_sibling_ends_the_run() {
     let told = Arc::new(Notify::new());
     let calls = Turn::new().tool_call("watched", json!({})).tool_call("fatal", json!({}));
     let ran = scripted(Scenario::new().turn(calls)).tool(watched(&told)).tool(fatal()).run("go").await;
     assert!(ran.result.is_err());
-    assert!(is_told(&told).await, "the token of a tool that was stopped never fired");
+    assert!(is_logged(&told).await, "the token of a tool that was stopped never fired");
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_tool_left_behind_is_told_when_a_hook_panics() {
+async fn leftover_tool_tasks_are_canceled_when_a_hook_panics() {
     let told = Arc::new(Notify::new());
     let calls = Turn::new().tool_call("watched", json!({})).tool_call("echo", json!({ "text": "hi" }));
     let ran = scripted(Scenario::new().turn(calls))
@@ -113,7 +113,7 @@ async fn what_a_tool_left_behind_is_told_when_a_hook_panics() {
         .await;
     // Keeps the agent, and so its tokens, alive.
     assert!(ran.result.is_err());
-    assert!(is_told(&told).await, "the token of a tool that was stopped never fired");
+    assert!(is_logged(&told).await, "the token of a tool that was stopped never fired");
 }
 
 #[tokio::test(start_paused = true)]
@@ -141,7 +141,7 @@ impl Drop for Bomb {
 }
 
 #[tokio::test(start_paused = true)]
-async fn odd_panics_are_answers_like_any_other() {
+async fn unusual_panics_become_tool_errors() {
     let payload = FnTool::new("payload", |_, _| async { std::panic::panic_any(7_u8) });
     let early = FnTool::new("early", |_, _| -> BoxFuture<'static, _> { panic!("before the future") });
     let on_drop = FnTool::new("on_drop", |_, _| async {
@@ -384,7 +384,7 @@ async fn the_agent_can_be_reached_from_inside_its_own_tool() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_loop_that_is_dropped_tells_what_its_tools_left_behind() {
+async fn a_dropped_loop_cancels_leftover_tool_tasks() {
     use rheon_types::{AgentMessage, Timestamp};
     let told = Arc::new(Notify::new());
     let parts = crate::adversarial_drop::Parts::new(
@@ -397,5 +397,5 @@ async fn a_loop_that_is_dropped_tells_what_its_tools_left_behind() {
     let run = rheon_agent::agent_loop(prompts, &mut context, &parts.config, &parts.log, &cancel);
     assert!(tokio::time::timeout(Duration::from_secs(1), run).await.is_err());
     parts.trace.assert_order();
-    assert!(is_told(&told).await, "the token of a tool that was dropped never fired");
+    assert!(is_logged(&told).await, "the token of a tool that was dropped never fired");
 }

@@ -6,7 +6,7 @@ use rheon_types::{AgentEvent, Message, StopReason, ToolEvent, ToolResult};
 use serde_json::{Value, json};
 
 #[tokio::test(start_paused = true)]
-async fn odd_calls_get_typed_answers() {
+async fn invalid_calls_get_typed_errors() {
     let calls = Turn::new()
         .tool_call_with_id("a", "nope", json!({}))
         .tool_call_with_id("b", "echo", json!({ "text": 7, "more": true }))
@@ -114,7 +114,7 @@ async fn a_thousand_calls_in_one_turn_are_all_answered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_cut_by_the_token_limit_is_told_to_the_model() {
+async fn a_call_cut_by_the_token_limit_is_reported_to_the_model() {
     let half = Turn::new().raw_tool_call("x", "echo", "{\"text\": \"ha").partial().stop(StopReason::Length);
     let ran = scripted(Scenario::new().turn(half).turn("Shorter then.")).tool(echo()).run("go").await;
     expect![[r#"
@@ -176,7 +176,7 @@ async fn a_huge_argument_is_quoted_only_in_part() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_speaks_after_its_end_is_not_heard() {
+async fn reports_after_the_end_of_a_tool_are_dropped() {
     let (sender, mut left_behind) = tokio::sync::mpsc::channel(1);
     let chatty = FnTool::new("chatty", move |_, context| {
         let sender = sender.clone();

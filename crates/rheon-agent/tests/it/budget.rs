@@ -42,7 +42,7 @@ async fn a_run_warns_then_wraps_up_then_stops_and_never_spends_more_than_its_cap
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_last_call_may_use_no_tool_and_is_told_why() {
+async fn the_last_affordable_call_may_not_use_tools() {
     let ran = run(endless(100, 900), &pool(1_500)).await;
     let requests = ran.provider.requests();
     let last = requests.last().unwrap();
@@ -61,7 +61,7 @@ async fn without_anything_left_no_call_is_made() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_set_aside_stands_in_the_log_before_the_call() {
+async fn the_reservation_is_logged_before_the_call() {
     let ran = run(Scenario::new().turn("done"), &pool(100_000)).await;
     let reserved = ran.trace.events().into_iter().find_map(|event| match event.kind {
         AgentEvent::Model(ModelEvent::Start { reserved, .. }) => reserved,
@@ -71,7 +71,7 @@ async fn what_is_set_aside_stands_in_the_log_before_the_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tries_that_fail_are_counted_and_each_is_paid_for_anew() {
+async fn failed_attempts_count_and_each_is_reserved_separately() {
     let usage = Usage { input: 500, output: 100, ..Usage::default() };
     // The first is cut before it reports anything, so what it took is estimated.
     let cut = Turn::say("half").cut();

@@ -6,8 +6,8 @@ use expect_test::expect;
 use rheon_testkit::{FnTool, Scenario, Turn, scripted};
 use rheon_types::event::{Danger, PermissionResponse, Subject};
 use rheon_types::{
-    AgentEvent, AllowAll, Answer, ApprovalEvent, AskedBy, CallFacts, Gate, GateRequest, Hook, Judgement,
-    Permit, ToolCall, ToolResult, Verdict,
+    AgentEvent, AllowAll, Answer, ApprovalEvent, ApprovalReason, CallFacts, Gate, GateDecision, GateRequest,
+    Hook, HookPermission, ToolCall, ToolResult, Verdict,
 };
 use serde_json::json;
 
@@ -18,7 +18,7 @@ struct Loud(String);
 struct Knowing;
 
 impl Gate for Knowing {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, GateDecision> {
         let text = request.call.arguments["text"].as_str().unwrap_or_default();
         let verdict = match text {
             "asked" => Verdict::Ask {
@@ -26,11 +26,11 @@ impl Gate for Knowing {
                 reason: "to be sure".into(),
                 danger: Danger::Moderate,
                 suggested_rule: None,
-                by: AskedBy::Rule,
+                by: ApprovalReason::Rule,
             },
             _ => Verdict::Allow,
         };
-        Answer::Now(Judgement { verdict, facts: CallFacts::new(Loud(text.to_uppercase())) })
+        Answer::Now(GateDecision { verdict, facts: CallFacts::new(Loud(text.to_uppercase())) })
     }
 }
 
@@ -38,10 +38,10 @@ impl Gate for Knowing {
 struct Rewriting;
 
 impl Hook for Rewriting {
-    fn permit_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Permit> {
+    fn permit_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, HookPermission> {
         let is_meant = call.arguments["text"] == "rewritten";
         let arguments = is_meant.then(|| Arc::new(json!({ "text": "by a hook" })));
-        Answer::Now(Permit { arguments, ..Permit::default() })
+        Answer::Now(HookPermission { arguments, ..HookPermission::default() })
     }
 }
 
@@ -85,7 +85,7 @@ async fn facts_are_about_the_arguments_that_the_tool_runs_with() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_gate_that_finds_nothing_out_leaves_the_tool_to_itself() {
+async fn a_gate_without_facts_gives_the_tool_none() {
     let (agent, trace, _) =
         scripted(scenario()).tool(tell()).with(|builder| builder.permission_policy(AllowAll)).build();
     agent.run("go").await.unwrap();

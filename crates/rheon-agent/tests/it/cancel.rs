@@ -10,7 +10,7 @@ use rheon_types::{AgentEvent, MessageEvent, RunEnd, ToolError, ToolEvent, ToolRe
 use serde_json::json;
 
 #[tokio::test(start_paused = true)]
-async fn in_the_middle_of_an_answer_what_was_said_is_kept() {
+async fn canceling_an_answer_keeps_its_text() {
     let scenario = Scenario::new().turn(Turn::new().text("Once upon a time").hang()).turn("Sure.");
     let (agent, trace, provider) = scripted(scenario).build();
     let mut stream = agent.run_stream("tell me").unwrap();
@@ -27,7 +27,7 @@ async fn in_the_middle_of_an_answer_what_was_said_is_kept() {
         message.end user "tell me"
         llm.start scripted
         message.start assistant
-        message.end assistant Aborted (the run was cancelled) "Once upon a time"
+        message.end assistant Aborted (the run was canceled) "Once upon a time"
         llm.end Aborted
         turn.end 0 results=0 tokens=0
         agent.end aborted "Once upon a time""#]]
@@ -42,7 +42,7 @@ async fn in_the_middle_of_an_answer_what_was_said_is_kept() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn in_the_middle_of_tools_each_call_is_answered_once() {
+async fn canceling_tools_answers_each_call_once() {
     let polite = FnTool::new("polite", |_, context| async move {
         context.cancel.cancelled().await;
         Err(ToolError::Cancelled("cleaned up".into()))
@@ -66,8 +66,8 @@ async fn in_the_middle_of_tools_each_call_is_answered_once() {
         tool.start echo call_1_2 {"text":"quick"}
         tool.end echo call_1_2 ok "quick"
         tool.end polite call_1_1 error "cleaned up"
-        tool.end hangs call_1_0 error "Not completed: the run was cancelled."
-        message.end toolResult call_1_0 error "Not completed: the run was cancelled."
+        tool.end hangs call_1_0 error "Not completed: the run was canceled."
+        message.end toolResult call_1_0 error "Not completed: the run was canceled."
         message.end toolResult call_1_1 error "cleaned up"
         message.end toolResult call_1_2 "quick"
         turn.end 0 results=3 tokens=0
@@ -91,7 +91,7 @@ async fn dropping_the_future_ends_the_run_in_order_and_leaves_the_agent_usable()
     expect![[r#"
         user "go"
         assistant "" [hangs call_1_0]
-        toolResult call_1_0 error "Not completed: the run was cancelled."
+        toolResult call_1_0 error "Not completed: the run was canceled."
         user "still there?""#]]
     .assert_eq(&request_text(&provider.requests()[1]));
 }
@@ -108,7 +108,7 @@ async fn a_run_can_be_cancelled_before_its_first_event() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_is_told_by_its_context_when_the_parent_is_cancelled() {
+async fn a_tools_context_is_canceled_with_its_parent() {
     let told = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&told);
     let watcher = FnTool::new("watcher", move |_, context| {
@@ -162,7 +162,7 @@ async fn a_tool_that_blocks_its_thread_does_not_block_the_cancel() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_prompt_is_kept_though_its_first_turn_never_came() {
+async fn a_prompt_is_kept_even_without_a_first_turn() {
     use rheon_types::{Answer, Flow, History, Hook};
     struct Never;
     impl Hook for Never {

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use proptest::prelude::*;
-use rheon_agent::replay::{Until, replay};
+use rheon_agent::replay::{ReplayUntil, replay};
 use rheon_testkit::{Scenario, Trace, Turn, echo, scripted};
 use rheon_types::event::{
     ApprovalRequest, Danger, PermissionDecision, PermissionResponse, QueuedChange, Subject,
 };
 use rheon_types::{
-    AgentEvent, Answer, ApprovalEvent, AskedBy, Event, Flow, GateRequest, Hook, Permit, ToolCall, Verdict,
+    AgentEvent, Answer, ApprovalEvent, ApprovalReason, Event, Flow, GateRequest, Hook, HookPermission,
+    ToolCall, Verdict,
 };
 use serde_json::{Value, json};
 
@@ -35,7 +36,7 @@ fn gate(request: &GateRequest<'_>) -> Verdict {
             reason: "to be sure".into(),
             danger: Danger::Moderate,
             suggested_rule: None,
-            by: AskedBy::Rule,
+            by: ApprovalReason::Rule,
         },
     }
 }
@@ -70,8 +71,8 @@ impl Hook for Strict {
         })
     }
 
-    fn permit_tool<'a>(&'a self, _: &'a ToolCall) -> Answer<'a, Permit> {
-        Permit::default().into()
+    fn permit_tool<'a>(&'a self, _: &'a ToolCall) -> Answer<'a, HookPermission> {
+        HookPermission::default().into()
     }
 }
 
@@ -130,7 +131,7 @@ async fn a_call_runs_with_the_arguments_of_the_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_an_answer_changes_passes_all_that_the_models_own_words_pass() {
+async fn changed_arguments_are_validated_like_the_models_own() {
     let unfit = PermissionResponse::allowed_with(json!({ "text": 5 }));
     let answers = vec![with("forbidden"), unfit, with("planned"), with("vetoed")];
     let trace = answered(answers, By::Hook).await;
@@ -156,7 +157,7 @@ async fn what_an_answer_changes_passes_all_that_the_models_own_words_pass() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_no_changes_nothing() {
+async fn a_denial_cannot_change_arguments() {
     let no = PermissionResponse { arguments: Some(Arc::new(json!({}))), ..PermissionResponse::denied("no") };
     let trace = answered(vec![no], By::User).await;
     expect![[r#"
@@ -168,7 +169,7 @@ async fn a_no_changes_nothing() {
 }
 
 #[test]
-fn an_answer_of_before_there_were_arguments_is_read() {
+fn old_answers_without_arguments_can_be_read() {
     let old =
         r#"{"type":"approval.resolved","request_id":"q","decision":"allow","scope":"once","by":"user"}"#;
     let read: AgentEvent = serde_json::from_str(old).unwrap();
@@ -204,7 +205,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_is_answered_is_replayed_to_the_byte(
+    fn every_answer_is_replayed_to_the_byte(
         answers in prop::collection::vec(an_answer(), 1..5),
         by in prop::sample::select(vec![By::User, By::Hook]),
     ) {
@@ -212,10 +213,10 @@ proptest! {
         let trace = runtime.unwrap().block_on(answered(answers, by));
         trace.assert_order();
         let events = durable(&trace);
-        let replayed = replay(events.clone(), Until::End).unwrap();
+        let replayed = replay(events.clone(), ReplayUntil::End).unwrap();
         prop_assert_eq!(&replayed.events, &events);
         for event in &events {
-            let replayed = replay(events.clone(), Until::Seq(event.seq)).unwrap();
+            let replayed = replay(events.clone(), ReplayUntil::Seq(event.seq)).unwrap();
             prop_assert_eq!(replayed.events.last(), Some(event));
         }
     }

@@ -1,7 +1,9 @@
 //! The window is made shorter in time, the conversation stays whole, and nothing goes on for ever.
 
 use expect_test::expect;
-use rheon_agent::{AgentBuilder, CompactionStrategy, Summariser, Tiers, WindowSettings, WindowView};
+use rheon_agent::{
+    AgentBuilder, CompactionStrategy, Summarizer, TieredCompaction, WindowSettings, WindowView,
+};
 use rheon_testkit::{FnTool, Scenario, ScriptedRun, Turn, scripted};
 use rheon_types::{
     AgentEvent, Answer, ContextEvent, Effect, ProviderError, ProviderErrorKind, RunEnd, RunFailure,
@@ -32,7 +34,7 @@ fn calls(n: usize) -> Scenario {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_window_that_fills_is_warned_of_and_then_made_shorter_before_the_call() {
+async fn a_filling_window_causes_a_warning_and_then_a_compaction() {
     let ran = scripted(calls(9).turn("done")).tool(big(4_000)).with(window(10_000)).run("go").await;
     assert_eq!(names(&ran), ["compaction.warning", "compaction.start", "compaction.end"]);
     assert_eq!(ran.output().end, RunEnd::Completed);
@@ -44,7 +46,7 @@ async fn a_window_that_fills_is_warned_of_and_then_made_shorter_before_the_call(
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_service_says_is_too_long_is_made_shorter_at_once() {
+async fn a_prompt_rejected_as_too_long_is_compacted_immediately() {
     let overflow = ProviderError::new(ProviderErrorKind::ContextOverflow, "prompt is too long");
     let scenario = calls(4).turn(Turn::fail(overflow)).turn("Summary.").turn("done");
     let ran = scripted(scenario).tool(big(4_000)).run("go").await;
@@ -53,7 +55,7 @@ async fn what_a_service_says_is_too_long_is_made_shorter_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_is_refused_halfway_does_not_pass_for_the_newest_message() {
+async fn a_partially_rejected_answer_is_not_the_newest_message() {
     let overflow = ProviderError::new(ProviderErrorKind::ContextOverflow, "prompt is too long");
     let half = Turn::say("half").error(overflow);
     let ran = scripted(calls(4).turn(half).turn("Summary.").turn("done")).tool(big(4_000)).run("go").await;
@@ -66,13 +68,13 @@ async fn an_answer_that_is_refused_halfway_does_not_pass_for_the_newest_message(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_service_that_says_no_to_everything_is_not_asked_for_ever() {
+async fn a_service_that_rejects_everything_is_not_called_forever() {
     let overflow = ProviderError::new(ProviderErrorKind::ContextOverflow, "prompt is too long");
     let ran = scripted(Scenario::new().turn(Turn::fail(overflow).repeat())).run("hi").await;
     let RunEnd::Failed { failure: RunFailure::Window { message } } = &ran.output().end else {
         panic!("{:?}", ran.output().end)
     };
-    expect!["the service refuses a prompt of about 6 tokens as too long, and a shorter one would not help: prompt is too long; look at the window that the service was set up with, or take another model"]
+    expect!["the service rejects a prompt of about 6 tokens as too long, and shortening it would not help: prompt is too long; check the context window configured for the service, or choose another model"]
     .assert_eq(message);
     assert_eq!(ran.provider.requests().len(), 1);
 }
@@ -85,7 +87,7 @@ impl CompactionStrategy for Idle {
         "idle"
     }
 
-    fn compact<'a>(&'a self, view: WindowView<'a>, _model: &'a dyn Summariser) -> Answer<'a, Vec<WindowCut>> {
+    fn compact<'a>(&'a self, view: WindowView<'a>, _model: &'a dyn Summarizer) -> Answer<'a, Vec<WindowCut>> {
         Answer::Now(view.cuts.to_vec())
     }
 }
@@ -99,7 +101,7 @@ async fn a_strategy_that_gains_nothing_ends_the_run_with_a_reason() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_user_can_ask_for_it_and_say_what_to_keep() {
+async fn the_user_can_request_a_compaction_with_instructions() {
     let scenario = calls(3).turn("done").turn("Kept: the port is 8080.").turn("8080");
     let (agent, trace, provider) = scripted(scenario).tool(big(4_000)).with(window(1_000_000)).build();
     agent.run("go").await.unwrap();
@@ -109,14 +111,14 @@ async fn the_user_can_ask_for_it_and_say_what_to_keep() {
     trace.assert_order();
     let requests = provider.requests();
     let asked = requests[4].reminder.as_deref().unwrap();
-    assert!(asked.contains("## What the user wants of this summary\nthe port"), "{asked}");
+    assert!(asked.contains("## Instructions from the user\nthe port"), "{asked}");
     let sent = rheon_testkit::request_text(&requests[5]);
     assert!(sent.contains("Kept: the port is 8080.") && sent.contains("which port?"), "{sent}");
     assert_eq!(agent.messages().len(), 1 + 6 + 1 + 2);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_summary_is_asked_for_behind_what_the_service_has_in_its_cache() {
+async fn a_summary_request_reuses_the_cached_prefix() {
     let scenario = calls(9).turn("Summary.").turn("done");
     let with = |builder: AgentBuilder| window(10_000)(builder).system_prompt("Be brief.");
     let ran = scripted(scenario).tool(big(4_000)).with(with).run("go").await;
@@ -133,7 +135,7 @@ async fn a_summary_is_asked_for_behind_what_the_service_has_in_its_cache() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_summary_that_does_not_fit_behind_the_conversation_is_asked_for_with_less_of_it() {
+async fn a_summary_request_that_does_not_fit_is_shortened() {
     let overflow = || ProviderError::new(ProviderErrorKind::ContextOverflow, "prompt is too long");
     let scenario = calls(4).turn(Turn::fail(overflow())).turn(Turn::fail(overflow()));
     let ran = scripted(scenario.turn("Summary.").turn("done")).tool(big(4_000)).run("go").await;
@@ -147,7 +149,7 @@ async fn a_summary_that_does_not_fit_behind_the_conversation_is_asked_for_with_l
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_summary_that_calls_tools_or_costs_is_taken_for_what_it_is() {
+async fn a_summary_with_tool_calls_or_cost_is_handled() {
     // The model answers the request for a summary with a tool call: facts stand in.
     let scenario = Scenario::new()
         .respond(|request| {
@@ -155,7 +157,7 @@ async fn a_summary_that_calls_tools_or_costs_is_taken_for_what_it_is() {
             Some(Turn::call("big", json!({}))).filter(|_| is_summary || request.messages.len() < 120)
         })
         .turn("done");
-    let with = |builder: AgentBuilder| window(10_000)(builder).compaction(Tiers::default());
+    let with = |builder: AgentBuilder| window(10_000)(builder).compaction(TieredCompaction::default());
     let ran = scripted(scenario).tool(big(2_000)).with(with).run("go").await;
     let summaries: Vec<String> = ran
         .trace

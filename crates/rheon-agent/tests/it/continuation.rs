@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use rheon_agent::{
-    AgentContext, EventLog, Observers, RunConfig, Settings, Toolbox, agent_loop, agent_loop_continue,
+    AgentContext, EventLog, Observers, RunConfig, RunOptions, Toolbox, agent_loop, agent_loop_continue,
 };
 use rheon_testkit::{
     CountingRandom, Scenario, ScriptedProvider, TestClock, Trace, Turn, echo, request_text, scripted,
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 const AT: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
 #[tokio::test(start_paused = true)]
-async fn a_failed_run_goes_on_where_it_stopped() {
+async fn a_failed_run_can_be_continued() {
     let scenario = Scenario::new()
         .turn(Turn::call("echo", json!({ "text": "hi" })))
         .turn(Turn::fail(ProviderError::new(ProviderErrorKind::Auth, "the key expired")))
@@ -40,7 +40,7 @@ async fn a_failed_run_goes_on_where_it_stopped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rerun_and_a_branch_answer_the_last_prompt_anew() {
+async fn a_rerun_and_a_branch_answer_the_last_prompt_again() {
     let scenario = Scenario::new()
         .turn("First try.")
         .turn(Turn::call("echo", json!({ "text": "hi" })))
@@ -96,7 +96,7 @@ fn own(scenario: Scenario) -> Own {
         tools: Toolbox::new(vec![Arc::new(echo())]).unwrap(),
         clock: Arc::clone(&clock) as Arc<dyn rheon_types::Clock>,
         random: Arc::new(CountingRandom::default()),
-        settings: Settings { model: "a/b".into(), ..Settings::default() },
+        settings: RunOptions { model: "a/b".into(), ..RunOptions::default() },
         ..RunConfig::new(Arc::clone(&provider) as Arc<dyn rheon_types::Provider>)
     });
     let trace = Trace::new();
@@ -107,7 +107,7 @@ fn own(scenario: Scenario) -> Own {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_loop_for_those_who_hold_their_own_state() {
+async fn the_loop_works_with_a_caller_owned_context() {
     let own =
         own(Scenario::new().turn(Turn::call("echo", json!({ "text": "hi" }))).turn("One.").turn("Two."));
     let mut context = AgentContext::new("me".into());

@@ -92,7 +92,7 @@ impl Provider for Elsewhere {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_providers_answer_does_not_cost_what_the_asked_one_takes() {
+async fn another_providers_answer_is_not_priced_like_the_requested_one() {
     let turn = || Turn::say("done").usage(usage(100, 10));
     let scenario = Scenario::new().model("a name without a price").turn(turn());
     let unpriced = Elsewhere(Priced(ScriptedProvider::new(scenario)));

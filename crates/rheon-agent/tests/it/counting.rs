@@ -5,14 +5,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rheon_agent::{AgentBuilder, BudgetPool, Caps, SummaryBy, Tiers, TokenCounter, WindowSettings};
+use rheon_agent::{
+    AgentBuilder, BudgetPool, Caps, SummarySource, TieredCompaction, TokenCounter, WindowSettings,
+};
 use rheon_testkit::{
     FnTool, Scenario, ScriptedProvider, ScriptedRun, TestClock, Trace, Turn, echo, scripted,
 };
 use rheon_types::event::Meter;
 use rheon_types::{
     AgentEvent, Answer, ChunkStream, ContextEvent, Effect, Provider, ProviderError, ProviderErrorKind,
-    Reminder, Request, RunEnd, RunFailure, Situation, ToolResult, Usage,
+    Reminder, ReminderContext, Request, RunEnd, RunFailure, ToolResult, Usage,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -60,13 +62,13 @@ fn real(request: &Request) -> u64 {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_system_prompt_the_tools_and_what_it_is_reminded_of_are_part_of_the_prompt() {
+async fn the_system_prompt_tools_and_reminders_count_as_prompt() {
     struct Remark;
     impl Reminder for Remark {
         fn name(&self) -> &str {
             "remark"
         }
-        fn remind(&self, _situation: &Situation<'_>) -> Option<String> {
+        fn remind(&self, _situation: &ReminderContext<'_>) -> Option<String> {
             Some("Mind the gap. ".repeat(30))
         }
     }
@@ -112,9 +114,9 @@ fn small(tokens: u64) -> Scenario {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_small_window_that_nobody_declared_is_learnt() {
+async fn a_small_undeclared_window_is_learned() {
     let with = |builder: AgentBuilder| {
-        let facts = Tiers { summary: SummaryBy::Nobody, ..Tiers::default() };
+        let facts = TieredCompaction { summary: SummarySource::Facts, ..TieredCompaction::default() };
         builder.compaction(facts).max_tokens(500).max_turns(60)
     };
     let ran = scripted(small(8_000)).tool(big()).with(with).run("go").await;
@@ -130,7 +132,7 @@ async fn a_small_window_that_nobody_declared_is_learnt() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_service_that_refuses_everything_is_asked_a_few_times_and_its_words_are_told() {
+async fn a_service_that_rejects_everything_ends_the_run_with_its_message() {
     let scenario = calls(12).turn(too_long().repeat());
     let ran = scripted(scenario).tool(big()).with(window(100_000)).run("go").await;
     let RunEnd::Failed { failure: RunFailure::Window { message } } = &ran.output().end else {
@@ -182,7 +184,7 @@ async fn run(provider: &Arc<Counts>, tokens: u64) -> ScriptedRun {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_service_is_asked_only_near_a_threshold_and_its_count_is_what_holds() {
+async fn the_service_counts_only_near_a_threshold_and_its_count_is_used() {
     let provider = Counts::new(calls(19).turn("done"), |request| Answer::Now(Some(real(request))));
     let ran = run(&provider, 40_000).await;
     let asked = provider.asked();
@@ -210,7 +212,7 @@ async fn nonsense_counts_change_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_service_that_never_counts_to_its_end_is_given_up_and_a_run_can_be_stopped_meanwhile() {
+async fn a_hanging_count_times_out_and_can_be_canceled() {
     let never = |_: &Request| Answer::later(std::future::pending());
     let provider = Counts::new(calls(30).turn("done"), never);
     let ran = run(&provider, 40_000).await;
@@ -260,7 +262,7 @@ async fn reminders_are_asked_once_in_a_turn() {
         fn name(&self) -> &str {
             "asked"
         }
-        fn remind(&self, _situation: &Situation<'_>) -> Option<String> {
+        fn remind(&self, _situation: &ReminderContext<'_>) -> Option<String> {
             self.0.fetch_add(1, Ordering::Relaxed);
             None
         }

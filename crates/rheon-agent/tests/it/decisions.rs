@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use expect_test::expect;
 use proptest::prelude::*;
-use rheon_agent::{ExecutionLimits, Next, Progress, RetryConfig, decide};
+use rheon_agent::{ExecutionLimits, NextStep, RetryConfig, RunProgress, decide};
 use rheon_types::{ProviderError, ProviderErrorKind, RunEnd, StopReason};
 
-fn progress() -> Progress {
-    Progress {
+fn progress() -> RunProgress {
+    RunProgress {
         turns: 3,
         tokens: 500,
         elapsed_ms: 1_000,
@@ -27,22 +27,22 @@ fn what_comes_next() {
     };
     let cases = [
         ("tools answered", progress()),
-        ("turns used up", Progress { turns: 4, ..progress() }),
-        ("tokens used up", Progress { tokens: 501, ..progress() }),
-        ("time used up", Progress { elapsed_ms: 1_001, ..progress() }),
-        ("nothing to answer", Progress { expects_answer: false, ..progress() }),
-        ("cut off", Progress { expects_answer: false, last_stop: Some(StopReason::Length), ..progress() }),
-        ("something queued", Progress { expects_answer: false, queued: 1, ..progress() }),
-        ("queued but used up", Progress { expects_answer: false, queued: 1, turns: 9, ..progress() }),
-        ("done and used up", Progress { expects_answer: false, turns: 9, ..progress() }),
+        ("turns used up", RunProgress { turns: 4, ..progress() }),
+        ("tokens used up", RunProgress { tokens: 501, ..progress() }),
+        ("time used up", RunProgress { elapsed_ms: 1_001, ..progress() }),
+        ("nothing to answer", RunProgress { expects_answer: false, ..progress() }),
+        ("cut off", RunProgress { expects_answer: false, last_stop: Some(StopReason::Length), ..progress() }),
+        ("something queued", RunProgress { expects_answer: false, queued: 1, ..progress() }),
+        ("queued but used up", RunProgress { expects_answer: false, queued: 1, turns: 9, ..progress() }),
+        ("done and used up", RunProgress { expects_answer: false, turns: 9, ..progress() }),
     ];
     let lines: Vec<String> = cases
         .iter()
         .map(|(name, progress)| {
             let next = match decide(progress, &limits) {
-                Next::Turn => "turn".to_owned(),
-                Next::Stop(RunEnd::Limit { limit, message }) => format!("stop {limit:?}: {message}"),
-                Next::Stop(end) => format!("stop {end:?}"),
+                NextStep::Turn => "turn".to_owned(),
+                NextStep::Stop(RunEnd::Limit { limit, message }) => format!("stop {limit:?}: {message}"),
+                NextStep::Stop(end) => format!("stop {end:?}"),
             };
             format!("{name}: {next}")
         })
@@ -59,8 +59,8 @@ fn what_comes_next() {
         done and used up: stop Completed"#]]
     .assert_eq(&lines.join("\n"));
     assert_eq!(
-        decide(&Progress { turns: u32::MAX, ..progress() }, &ExecutionLimits::unlimited()),
-        Next::Turn
+        decide(&RunProgress { turns: u32::MAX, ..progress() }, &ExecutionLimits::unlimited()),
+        NextStep::Turn
     );
 }
 
@@ -77,7 +77,7 @@ proptest! {
     }
 
     #[test]
-    fn what_a_service_asks_for_is_honoured_and_bounded(asked: u64, attempt in 1u32..4, random: u64) {
+    fn a_requested_retry_delay_is_honored_and_bounded(asked: u64, attempt in 1u32..4, random: u64) {
         let config = RetryConfig::default();
         let error = ProviderError::new(ProviderErrorKind::RateLimited, "slow down").with_retry_after_ms(asked);
         let pause = config.pause_after(&error, attempt, random).unwrap();
@@ -89,7 +89,7 @@ proptest! {
 }
 
 #[test]
-fn there_is_an_end_to_trying() {
+fn retries_end() {
     let config = RetryConfig::default();
     let error = |kind| ProviderError::new(kind, "x");
     assert!(config.pause_after(&error(ProviderErrorKind::Network), 3, 0).is_some());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use rheon_agent::{
-    AgentContext, ClosureHook, EventLog, Observers, RunConfig, Settings, ToolExecution, Toolbox, agent_loop,
+    AgentContext, ClosureHook, EventLog, Observers, RunConfig, RunOptions, ToolExecution, Toolbox, agent_loop,
 };
 use rheon_testkit::{
     CountingRandom, FnTool, Scenario, ScriptedProvider, TestClock, Trace, Turn, echo, scripted,
@@ -14,8 +14,8 @@ use rheon_testkit::{
 use rheon_types::event::{PermissionDecision, Subject};
 use rheon_types::{
     AgentEvent, AgentMessage, AllowAll, Amendment, Answer, ApprovalEvent, Effect, FilterVerdict, Flow,
-    History, Hook, InputFilter, Message, Permit, ProviderError, ProviderErrorKind, Timestamp, ToolCall,
-    ToolResult, unanswered_calls,
+    History, Hook, HookPermission, InputFilter, Message, ProviderError, ProviderErrorKind, Timestamp,
+    ToolCall, ToolResult, unanswered_calls,
 };
 use serde_json::json;
 use std::time::Duration;
@@ -71,8 +71,8 @@ fn late<'a, T: Send + 'a>(value: T) -> Answer<'a, T> {
 }
 
 impl Hook for Late {
-    fn permit_tool<'a>(&'a self, _: &'a ToolCall) -> Answer<'a, Permit> {
-        late(Permit { context: vec!["mind the gap".into()], ..Permit::default() })
+    fn permit_tool<'a>(&'a self, _: &'a ToolCall) -> Answer<'a, HookPermission> {
+        late(HookPermission { context: vec!["mind the gap".into()], ..HookPermission::default() })
     }
 
     fn after_tool<'a>(&'a self, _: &'a ToolCall, _: &'a ToolResult, _: bool) -> Answer<'a, Amendment> {
@@ -108,7 +108,7 @@ fn parts(execution: ToolExecution) -> Parts {
         tools: Toolbox::new(vec![Arc::new(slow()), Arc::new(echo()), Arc::new(asks())]).unwrap(),
         clock: Arc::clone(&clock) as Arc<dyn rheon_types::Clock>,
         random: Arc::new(CountingRandom::default()),
-        settings: Settings { tool_execution: execution, ..Settings::default() },
+        settings: RunOptions { tool_execution: execution, ..RunOptions::default() },
         ..RunConfig::new(Arc::new(ScriptedProvider::new(scenario())))
     });
     let observers = Observers::default().on_event(move |event| observer.observe(event));

@@ -6,7 +6,9 @@ use expect_test::expect;
 use rheon_agent::{AgentBuilder, CheckSettings};
 use rheon_testkit::{FnTool, Scenario, ScriptedRun, Turn, scripted};
 use rheon_types::event::{TaskItem, TaskStatus};
-use rheon_types::{OutputSchema, Reminder, RunEnd, RunFailure, Situation, StopReason, ToolNews, ToolResult};
+use rheon_types::{
+    OutputSchema, Reminder, ReminderContext, RunEnd, RunFailure, StopReason, ToolFact, ToolResult,
+};
 use serde_json::json;
 
 fn checked(builder: AgentBuilder) -> AgentBuilder {
@@ -18,13 +20,13 @@ fn said(ran: &ScriptedRun) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_was_cut_is_gone_on_with() {
+async fn a_cut_answer_is_continued() {
     let scenario = Scenario::new().turn(Turn::say("One, two,").stop(StopReason::Length)).turn("three.");
     let ran = scripted(scenario).with(checked).run("count").await;
     expect![[r#"
         message.end user "count"
         message.end assistant Length "One, two,"
-        message.end user "Your answer was cut off because it reached the limit of its length. Go on exactly where it stopped; do not begin again."
+        message.end user "Your answer reached its length limit and was cut off. Continue exactly where it stopped; do not start over."
         message.end assistant Stop "three."
         agent.end completed "three.""#]]
     .assert_eq(&said(&ran));
@@ -32,11 +34,11 @@ async fn an_answer_that_was_cut_is_gone_on_with() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_stays_open_is_accepted_in_the_end_and_the_reason_is_recorded() {
+async fn an_unfinished_answer_is_finally_accepted_with_a_reason() {
     let scenario = Scenario::new().turn(Turn::say("Let me look at the file.").repeat());
     let ran = scripted(scenario).with(checked).run("fix it").await;
     assert_eq!((ran.provider.requests().len(), &ran.output().end), (3, &RunEnd::Completed));
-    expect![[r#"the answer announces what it does not do: "Let me look at the file.""#]]
+    expect![[r#"the answer announces a step without doing it: "Let me look at the file.""#]]
         .assert_eq(ran.output().unfinished.as_deref().unwrap_or_default());
 }
 
@@ -44,7 +46,7 @@ async fn what_stays_open_is_accepted_in_the_end_and_the_reason_is_recorded() {
 async fn open_tasks_are_asked_for() {
     let tasks = FnTool::new("tasks", |arguments, context| async move {
         let status = if arguments["done"] == true { TaskStatus::Completed } else { TaskStatus::Pending };
-        context.news(ToolNews::Tasks(vec![TaskItem { text: "write the test".into(), status }]));
+        context.record(ToolFact::Tasks(vec![TaskItem { text: "write the test".into(), status }]));
         Ok(ToolResult::text("noted"))
     });
     let scenario = Scenario::new()
@@ -63,7 +65,7 @@ fn schema(builder: AgentBuilder) -> AgentBuilder {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_of_the_wrong_form_is_asked_for_again() {
+async fn an_answer_that_violates_the_schema_is_requested_again() {
     let scenario =
         Scenario::new().turn("It is four.").turn("{\"n\": \"4\"}").turn("```json\n{\"n\": 4}\n```");
     let ran = scripted(scenario).with(schema).run("how many?").await;
@@ -88,13 +90,13 @@ impl Reminder for Count {
         "count"
     }
 
-    fn remind(&self, situation: &Situation<'_>) -> Option<String> {
+    fn remind(&self, situation: &ReminderContext<'_>) -> Option<String> {
         Some(format!("turn {}, {} messages", situation.turn_index, situation.history.len()))
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn reminders_stand_in_one_request_only() {
+async fn reminders_are_in_one_request_only() {
     let scenario = Scenario::new().turn(Turn::call("echo", json!({ "text": "a" }))).turn("done");
     let remind = |builder: AgentBuilder| builder.reminder(Arc::new(Count));
     let ran = scripted(scenario).tool(rheon_testkit::echo()).with(remind).run("go").await;

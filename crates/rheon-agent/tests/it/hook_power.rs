@@ -9,16 +9,16 @@ use rheon_types::event::{
     Subject, TaskItem, TaskStatus, UserQuestion,
 };
 use rheon_types::{
-    AgentEvent, Amendment, Answer, ApprovalEvent, AskedBy, BoxFuture, Content, Effect, FilterVerdict, Flow,
-    GateRequest, History, Hold, Hook, InputFilter, Message, Opinion, Permit, Tool, ToolCall, ToolContext,
-    ToolError, ToolNews, ToolResult, Verdict,
+    AgentEvent, Amendment, Answer, ApprovalEvent, ApprovalReason, BoxFuture, Claim, Content, Effect,
+    FilterVerdict, Flow, GateRequest, History, Hook, HookPermission, HookVerdict, InputFilter, Message, Tool,
+    ToolCall, ToolContext, ToolError, ToolFact, ToolResult, Verdict,
 };
 use serde_json::{Value, json};
 
 const SHOWN: &[&str] = &["approval.", "hook.run", "tool.", "message.end toolResult"];
 
 /// A gate that asks about everything, by rule or by default.
-fn asks(by: AskedBy) -> impl Fn(&GateRequest<'_>) -> Verdict + Send + Sync {
+fn asks(by: ApprovalReason) -> impl Fn(&GateRequest<'_>) -> Verdict + Send + Sync {
     move |request| Verdict::Ask {
         subject: Subject::Arguments { arguments: Arc::clone(&request.call.arguments) },
         reason: "to be sure".into(),
@@ -29,14 +29,14 @@ fn asks(by: AskedBy) -> impl Fn(&GateRequest<'_>) -> Verdict + Send + Sync {
 }
 
 /// Says the same of every call.
-struct Says(Permit);
+struct Says(HookPermission);
 
 impl Hook for Says {
     fn name(&self) -> &str {
         "says"
     }
 
-    fn permit_tool<'a>(&'a self, _: &'a ToolCall) -> Answer<'a, Permit> {
+    fn permit_tool<'a>(&'a self, _: &'a ToolCall) -> Answer<'a, HookPermission> {
         let permit = self.0.clone();
         Answer::later(async move {
             tokio::task::yield_now().await;
@@ -45,8 +45,8 @@ impl Hook for Says {
     }
 }
 
-fn opinion(opinion: Opinion) -> Says {
-    Says(Permit { opinion: Some(opinion), ..Permit::default() })
+fn opinion(opinion: HookVerdict) -> Says {
+    Says(HookPermission { verdict: Some(opinion), ..HookPermission::default() })
 }
 
 fn one_echo() -> Scenario {
@@ -65,29 +65,29 @@ async fn run_with(gate: impl rheon_types::Gate + 'static, hooks: Vec<Says>) -> T
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hook_spares_a_question_that_no_rule_demands() {
-    let trace = run_with(asks(AskedBy::Default), vec![opinion(Opinion::Allow)]).await;
+async fn a_hook_can_skip_an_approval_that_no_rule_requires() {
+    let trace = run_with(asks(ApprovalReason::Default), vec![opinion(HookVerdict::Allow)]).await;
     expect![[r#"
         hook.run HookRun { hook: "says", point: PermitTool, veto: None, duration_ms: 0 }
         tool.start echo a {"text":"hi"}
         tool.end echo a ok "hi"
         message.end toolResult a "hi""#]]
     .assert_eq(&trace.only(SHOWN));
-    let trace = run_with(asks(AskedBy::Rule), vec![opinion(Opinion::Allow)]).await;
+    let trace = run_with(asks(ApprovalReason::Rule), vec![opinion(HookVerdict::Allow)]).await;
     expect![[r#"
         hook.run HookRun { hook: "says", point: PermitTool, veto: None, duration_ms: 0 }
         approval.required echo {"text":"hi"}
-        approval.resolved deny Once by Nobody
-        tool.blocked echo a "permission denied: echo needs approval (to be sure) and nobody is there to give it"
-        message.end toolResult a error "permission denied: echo needs approval (to be sure) and nobody is there to give it""#]].assert_eq(&trace.only(SHOWN));
+        approval.resolved deny Once by NonInteractive
+        tool.blocked echo a "permission denied: echo needs approval (to be sure), but this run is non-interactive"
+        message.end toolResult a error "permission denied: echo needs approval (to be sure), but this run is non-interactive""#]].assert_eq(&trace.only(SHOWN));
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_strictest_of_all_hooks_counts() {
     let hooks = vec![
-        opinion(Opinion::Deny("not today".into())),
-        opinion(Opinion::Allow),
-        opinion(Opinion::Ask("is it wise?".into())),
+        opinion(HookVerdict::Deny("not today".into())),
+        opinion(HookVerdict::Allow),
+        opinion(HookVerdict::Ask("is it wise?".into())),
     ];
     let trace = run_with(rheon_types::AllowAll, hooks).await;
     expect![[r#"
@@ -97,33 +97,33 @@ async fn the_strictest_of_all_hooks_counts() {
         tool.blocked echo a "not today"
         message.end toolResult a error "not today""#]]
     .assert_eq(&trace.only(SHOWN));
-    let hooks = vec![opinion(Opinion::Ask("is it wise?".into())), opinion(Opinion::Allow)];
+    let hooks = vec![opinion(HookVerdict::Ask("is it wise?".into())), opinion(HookVerdict::Allow)];
     let trace = run_with(rheon_types::AllowAll, hooks).await;
     expect![[r#"
         hook.run HookRun { hook: "says", point: PermitTool, veto: None, duration_ms: 0 }
         hook.run HookRun { hook: "says", point: PermitTool, veto: None, duration_ms: 0 }
         approval.required echo {"text":"hi"}
-        approval.resolved deny Once by Nobody
-        tool.blocked echo a "permission denied: echo needs approval (is it wise?) and nobody is there to give it"
-        message.end toolResult a error "permission denied: echo needs approval (is it wise?) and nobody is there to give it""#]].assert_eq(&trace.only(SHOWN));
+        approval.resolved deny Once by NonInteractive
+        tool.blocked echo a "permission denied: echo needs approval (is it wise?), but this run is non-interactive"
+        message.end toolResult a error "permission denied: echo needs approval (is it wise?), but this run is non-interactive""#]].assert_eq(&trace.only(SHOWN));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hook_is_not_asked_about_what_the_gate_refuses() {
-    let trace = run_with(rheon_types::DenyAll, vec![opinion(Opinion::Allow)]).await;
+async fn hooks_are_not_called_for_denied_calls() {
+    let trace = run_with(rheon_types::DenyAll, vec![opinion(HookVerdict::Allow)]).await;
     expect![[r#"
-        tool.blocked echo a "no tool may run in this session"
-        message.end toolResult a error "no tool may run in this session""#]]
+        tool.blocked echo a "tool calls are disabled in this session"
+        message.end toolResult a error "tool calls are disabled in this session""#]]
     .assert_eq(&trace.only(SHOWN));
 }
 
 #[tokio::test(start_paused = true)]
 async fn arguments_that_a_hook_writes_are_checked_like_the_models() {
     let change = |arguments: Value| {
-        Says(Permit {
+        Says(HookPermission {
             arguments: Some(Arc::new(arguments)),
             context: vec!["the text was changed".into()],
-            ..Permit::default()
+            ..HookPermission::default()
         })
     };
     // Fitting arguments run, and the gate has seen them.
@@ -196,14 +196,14 @@ impl Hook for Helpful {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hook_answers_where_nobody_else_is_there() {
+async fn a_hook_answers_in_a_non_interactive_run() {
     let mut told = String::new();
     for answer in [PermissionDecision::Allow.into(), PermissionResponse::denied("the hook says no")] {
         let hook = Helpful { answer: Some(answer), ..Helpful::default() };
         let blocked = Arc::clone(&hook.blocked);
         let ran = scripted(one_echo())
             .tool(echo())
-            .with(|builder| builder.permission_policy(asks(AskedBy::Rule)).hook(hook))
+            .with(|builder| builder.permission_policy(asks(ApprovalReason::Rule)).hook(hook))
             .run("go")
             .await;
         let blocked = blocked.lock().unwrap().join("; ");
@@ -232,7 +232,7 @@ async fn a_callback_answers_every_request() {
     let ran = scripted(one_echo())
         .tool(echo())
         .with(|builder| {
-            builder.permission_policy(asks(AskedBy::Rule)).on_approval(move |request| {
+            builder.permission_policy(asks(ApprovalReason::Rule)).on_approval(move |request| {
                 seen.lock().unwrap().push(format!("{} {:?}", request.tool_name, request.danger));
                 async { PermissionDecision::Allow.into() }
             })
@@ -263,7 +263,7 @@ async fn a_person_may_be_faster_than_a_hook() {
     }
     let (agent, trace, _) = scripted(one_echo())
         .tool(echo())
-        .with(|builder| builder.permission_policy(asks(AskedBy::Rule)).hook(Slow))
+        .with(|builder| builder.permission_policy(asks(ApprovalReason::Rule)).hook(Slow))
         .build();
     let mut stream = agent.run_stream("go").unwrap();
     while let Some(event) = stream.next().await {
@@ -282,12 +282,12 @@ async fn a_person_may_be_faster_than_a_hook() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_to_something_else_is_a_no() {
+async fn an_answer_to_another_request_is_a_denial() {
     let mut told = String::new();
     for digest in ["another", ""] {
         let (agent, trace, _) = scripted(one_echo())
             .tool(echo())
-            .with(|builder| builder.permission_policy(asks(AskedBy::Rule)))
+            .with(|builder| builder.permission_policy(asks(ApprovalReason::Rule)))
             .build();
         let mut stream = agent.run_stream("go").unwrap();
         while let Some(event) = stream.next().await {
@@ -302,14 +302,15 @@ async fn an_answer_to_something_else_is_a_no() {
     expect![[r#"
         approval.required echo {"text":"hi"}
         approval.resolved deny Once by User
-        tool.blocked echo a "permission denied: the answer was given to something else than was asked"
-        message.end toolResult a error "permission denied: the answer was given to something else than was asked"
+        tool.blocked echo a "permission denied: the answer belongs to a different request"
+        message.end toolResult a error "permission denied: the answer belongs to a different request"
         approval.required echo {"text":"hi"}
         approval.resolved allow Once by User
         tool.start echo a {"text":"hi"}
         tool.end echo a ok "hi"
         message.end toolResult a "hi"
-    "#]].assert_eq(&told);
+    "#]]
+    .assert_eq(&told);
 }
 
 #[tokio::test(start_paused = true)]
@@ -334,7 +335,7 @@ async fn amendments_change_what_the_model_reads_and_not_what_is_logged() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hook_keeps_the_run_going_but_not_for_ever() {
+async fn a_hook_keeps_the_run_going_but_not_forever() {
     let scenario = || (0..12).fold(Scenario::new(), |scenario, _| scenario.turn("Done."));
     let run = async |goes_on| {
         let hook = Helpful { goes_on, ..Helpful::default() };
@@ -384,12 +385,12 @@ impl Tool for Holds {
         json!({ "type": "object" })
     }
 
-    fn claim(&self, _: &Value, context: &ToolContext) -> Result<Hold, ToolError> {
+    fn claim(&self, _: &Value, context: &ToolContext) -> Result<Claim, ToolError> {
         assert_eq!(context.call_id.as_str(), "a");
         if self.is_taken {
             return Err(ToolError::Denied("run 2 is at work on it".into()));
         }
-        Ok(Hold::new(Guard(Arc::clone(&self.dropped))))
+        Ok(Claim::new(Guard(Arc::clone(&self.dropped))))
     }
 
     fn execute<'a>(&'a self, _: Arc<Value>, _: ToolContext) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
@@ -401,7 +402,7 @@ impl Tool for Holds {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_call_must_have_is_taken_before_it_starts_and_given_back_after() {
+async fn a_claim_is_taken_before_the_call_and_released_after() {
     let mut told = String::new();
     for is_taken in [false, true] {
         let dropped = Arc::new(Mutex::new(Vec::new()));
@@ -429,8 +430,9 @@ fn asker() -> FnTool {
         let choices = vec![Choice { label: "left".into(), description: String::new() }];
         let questions = vec![UserQuestion { text: "Which way?".into(), choices, selection: Selection::One }];
         let answer = context.ask(Subject::Questions { questions }, "the model asks").await;
-        context.news(ToolNews::Tasks(vec![TaskItem { text: "walk".into(), status: TaskStatus::InProgress }]));
-        context.news(ToolNews::Mode(PermissionMode::Plan));
+        context
+            .record(ToolFact::Tasks(vec![TaskItem { text: "walk".into(), status: TaskStatus::InProgress }]));
+        context.record(ToolFact::Mode(PermissionMode::Plan));
         Ok(ToolResult::text(match answer {
             Some(answer) => format!("{:?} {:?}", answer.decision, answer.answers),
             None => "nobody is there".into(),
@@ -447,7 +449,7 @@ const ASKED: &[&str] =
     &["approval.", "tool.", "task.", "session.mode", "message.end toolResult", "agent.end"];
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_asks_the_user_and_tells_what_it_did() {
+async fn a_tool_can_ask_the_user_and_record_facts() {
     let (agent, trace, _) = scripted(one_question()).tool(asker()).build();
     let mut stream = agent.run_stream("go").unwrap();
     while let Some(event) = stream.next().await {
@@ -474,7 +476,7 @@ async fn a_tool_asks_the_user_and_tells_what_it_did() {
     expect![[r#"
         tool.start asker a {}
         approval.required asker Which way?
-        approval.resolved deny Once by Nobody
+        approval.resolved deny Once by NonInteractive
         task.update Plan(Tasks { items: [TaskItem { text: "walk", status: InProgress }] })
         session.mode Session(Mode { mode: Plan })
         tool.end asker a ok "nobody is there"
@@ -484,7 +486,7 @@ async fn a_tool_asks_the_user_and_tells_what_it_did() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_is_stopped_withdraws_what_its_tools_ask() {
+async fn a_stopped_run_withdraws_the_requests_of_its_tools() {
     let (agent, trace, _) = scripted(one_question()).tool(asker()).build();
     let mut stream = agent.run_stream("go").unwrap();
     while let Some(event) = stream.next().await {
@@ -497,8 +499,8 @@ async fn a_run_that_is_stopped_withdraws_what_its_tools_ask() {
         tool.start asker a {}
         approval.required asker Which way?
         approval.resolved deny Once by Cancelled
-        tool.end asker a error "Not completed: the run was cancelled."
-        message.end toolResult a error "Not completed: the run was cancelled."
+        tool.end asker a error "Not completed: the run was canceled."
+        message.end toolResult a error "Not completed: the run was canceled."
         agent.end aborted """#]]
     .assert_eq(&trace.only(ASKED));
 }
@@ -535,7 +537,7 @@ impl InputFilter for Stuck {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_waits_goes_back_to_its_queue_when_a_run_stops_amid_its_filters() {
+async fn a_queued_message_returns_to_its_queue_if_the_run_stops_during_filters() {
     let (agent, trace, _) =
         scripted(Scenario::new().turn("Done.")).with(|builder| builder.input_filter(Stuck)).build();
     agent.steer("slow one");
@@ -546,5 +548,5 @@ async fn what_waits_goes_back_to_its_queue_when_a_run_stops_amid_its_filters() {
     stream.cancel();
     stream.finish().await.unwrap();
     trace.assert_order();
-    assert_eq!(agent.queued(), (2, 0));
+    assert_eq!(agent.queue_lengths(), (2, 0));
 }

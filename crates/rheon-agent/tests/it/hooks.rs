@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use expect_test::expect;
 use rheon_agent::ClosureHook;
 use rheon_testkit::{FnTool, Scenario, ScriptedRun, Turn, echo, event_line, scripted};
-use rheon_types::{Amendment, Answer, Flow, History, Hook, HookNews, Permit, ToolCall, ToolResult};
+use rheon_types::{Amendment, Answer, Flow, History, Hook, HookPermission, HookReport, ToolCall, ToolResult};
 use serde_json::json;
 
 /// Hooks and events on one list, in the order they happened.
@@ -81,7 +81,7 @@ fn one_tool(name: &str) -> Scenario {
 }
 
 #[tokio::test(start_paused = true)]
-async fn hooks_stand_where_the_drawing_says() {
+async fn hooks_run_in_the_documented_order() {
     let diary = Diary::default();
     diary.run(one_tool("speaks"), ClosureHook::new()).await;
     expect![[r#"
@@ -129,7 +129,7 @@ async fn a_veto_before_the_loop_leaves_only_the_end() {
     let ran = diary.run(one_tool("speaks"), ClosureHook::new().before_run(|_, _| false)).await;
     expect![[r#"
           before_run
-        agent.end vetoed(BeforeRun: a hook said no) ""
+        agent.end vetoed(BeforeRun: vetoed by a hook) ""
           after_run"#]]
     .assert_eq(&diary.text());
     assert_eq!(ran.agent.messages().len(), 0);
@@ -144,22 +144,22 @@ async fn a_veto_before_a_turn_ends_the_run_in_order() {
         agent.start scripted
         turn.start 0 User
         turn.end 0 results=1 tokens=0
-        agent.end vetoed(BeforeTurn: a hook said no) """#]]
+        agent.end vetoed(BeforeTurn: vetoed by a hook) """#]]
     .assert_eq(&ran.trace.only(&["agent.", "turn."]));
     assert_eq!(ran.provider.request_count(), 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_veto_before_a_tool_is_told_to_the_model() {
+async fn a_veto_before_a_tool_is_reported_to_the_model() {
     let diary = Diary::default();
     let ran =
         diary.run(one_tool("speaks"), ClosureHook::new().before_tool(|name, _, _| name != "speaks")).await;
-    expect![[r#"tool.blocked speaks call_1_0 "Skipped: a hook said no""#]]
+    expect![[r#"tool.blocked speaks call_1_0 "Skipped: vetoed by a hook""#]]
         .assert_eq(&ran.trace.only(&["tool."]));
     expect![[r#"
         user "go"
         assistant "" [speaks call_1_0]
-        toolResult call_1_0 error "Skipped: a hook said no""#]]
+        toolResult call_1_0 error "Skipped: vetoed by a hook""#]]
     .assert_eq(&ran.sent(1));
 }
 
@@ -220,11 +220,11 @@ async fn the_first_veto_counts_and_later_hooks_are_not_asked() {
         .run("go")
         .await;
     assert_eq!(diary.text(), "");
-    expect![[r#"agent.end vetoed(BeforeRun: a hook said no) """#]].assert_eq(&ran.trace.text());
+    expect![[r#"agent.end vetoed(BeforeRun: vetoed by a hook) """#]].assert_eq(&ran.trace.text());
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_error_is_told_to_the_hooks() {
+async fn an_error_is_reported_to_the_hooks() {
     use rheon_types::{ProviderError, ProviderErrorKind};
     let diary = Diary::default();
     let broken =
@@ -303,25 +303,25 @@ async fn a_hook_may_begin_the_next_run_once_one_is_over() {
 
 /// A hook with something to say about each point of a call.
 #[derive(Default)]
-struct Talkative(Mutex<Vec<HookNews>>);
+struct Talkative(Mutex<Vec<HookReport>>);
 
 impl Talkative {
     fn say(&self, message: &str) {
-        self.0.lock().unwrap().push(HookNews::Warning { message: message.into() });
+        self.0.lock().unwrap().push(HookReport::Warning { message: message.into() });
     }
 }
 
 impl Hook for Talkative {
-    fn permit_tool<'a>(&'a self, _: &'a ToolCall) -> Answer<'a, Permit> {
+    fn permit_tool<'a>(&'a self, _: &'a ToolCall) -> Answer<'a, HookPermission> {
         self.say("permit");
-        Permit::default().into()
+        HookPermission::default().into()
     }
 
     fn before_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Flow> {
         self.0
             .lock()
             .unwrap()
-            .push(HookNews::Checkpoint { id: "1".into(), label: format!("before {}", call.name) });
+            .push(HookReport::Checkpoint { id: "1".into(), label: format!("before {}", call.name) });
         Flow::from(call.name.as_str() == "speaks").into()
     }
 
@@ -330,13 +330,13 @@ impl Hook for Talkative {
         Amendment::default().into()
     }
 
-    fn news(&self) -> Vec<HookNews> {
+    fn take_reports(&self) -> Vec<HookReport> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_hook_has_to_say_stands_in_the_log_where_it_was_said() {
+async fn hook_reports_are_logged_in_order() {
     let told = ["tool.start", "tool.end", "tool.blocked", "checkpoint", "error"];
     let ran = Diary::default().run(one_tool("speaks"), Talkative::default()).await;
     expect![[r#"
@@ -352,6 +352,6 @@ async fn what_a_hook_has_to_say_stands_in_the_log_where_it_was_said() {
     expect![[r#"
         error Run(Error { message: "permit" })
         checkpoint Session(Checkpoint { id: "1", label: "before echo" })
-        tool.blocked echo call_1_0 "Skipped: a hook said no""#]]
+        tool.blocked echo call_1_0 "Skipped: vetoed by a hook""#]]
     .assert_eq(&ran.trace.only(&told));
 }

@@ -156,7 +156,7 @@ async fn what_waits_in_a_queue_survives_a_limit() {
     agent.follow_up("and now?");
     let output = agent.run("go").await.unwrap();
     assert_eq!(limit_of(&output.end), Some(LimitKind::Turns));
-    assert_eq!(agent.queued(), (0, 1));
+    assert_eq!(agent.queue_lengths(), (0, 1));
     trace.assert_order();
 }
 

@@ -37,7 +37,7 @@ async fn all_observers_see_the_same_events_in_the_same_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lagging_subscriber_is_told_how_much_it_missed_and_holds_up_nobody() {
+async fn a_lagging_subscriber_learns_what_it_missed_and_blocks_nothing() {
     let mut text = String::new();
     for n in 0..2_000 {
         text.push_str(&format!("{n} "));
@@ -64,7 +64,7 @@ async fn without_broadcast_there_is_nothing_to_subscribe_to() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_has_to_drain_anything() {
+async fn a_run_does_not_need_readers() {
     let words: Vec<String> = (0..20_000).map(|n| format!("w{n}")).collect();
     let ran = scripted(Scenario::new().turn(words.join(" "))).run("go").await;
     assert_eq!(
@@ -152,7 +152,7 @@ async fn dropping_the_stream_cancels_the_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_callback_that_panics_is_left_out_and_the_run_goes_on() {
+async fn a_panicking_callback_is_disabled_and_the_run_continues() {
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&calls);
     let ran = scripted(Scenario::new().turn("Fine."))
@@ -169,7 +169,7 @@ async fn a_callback_that_panics_is_left_out_and_the_run_goes_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn prompting_a_running_agent_is_an_error_and_speaking_to_it_is_not() {
+async fn prompting_a_running_agent_fails_but_steering_works() {
     let (agent, trace, _) = scripted(Scenario::new().turn("One.").turn("Two.")).build();
     let stream = agent.run_stream("first").unwrap();
     let error = agent.run_stream("second").err().unwrap();
@@ -179,8 +179,10 @@ async fn prompting_a_running_agent_is_an_error_and_speaking_to_it_is_not() {
     agent.follow_up("fourth");
     assert_eq!(stream.finish().await.unwrap().text, "Two.");
     trace.assert_order();
-    expect!["the agent is running; wait for the run to end, or use steer() or follow_up() to speak to it"]
-        .assert_eq(&error.to_string());
+    expect![
+        "the agent is running; wait for the run to end, or call steer() or follow_up() to send it a message"
+    ]
+    .assert_eq(&error.to_string());
 }
 
 #[tokio::test(start_paused = true)]

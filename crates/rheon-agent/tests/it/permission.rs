@@ -9,7 +9,7 @@ use rheon_types::event::{
     ApprovalRequest, Danger, PermissionDecision, PermissionResponse, QueuedChange, Scope, Subject,
 };
 use rheon_types::{
-    AgentEvent, Answer, ApprovalEvent, AskFirst, DenyAll, Effect, Gate, GateRequest, Judgement, ToolEvent,
+    AgentEvent, Answer, ApprovalEvent, AskFirst, DenyAll, Effect, Gate, GateDecision, GateRequest, ToolEvent,
     ToolResult, Verdict,
 };
 use serde_json::json;
@@ -54,7 +54,7 @@ async fn answers_come_in_any_order_and_each_counts_once() {
             let late = stream.respond_permission(production, PermissionDecision::Allow).unwrap_err();
             assert_eq!(
                 late.to_string(),
-                "no approval request s.c.1/c is open: it was answered already, withdrawn, or never asked"
+                "approval request s.c.1/c is not open: it was already answered, withdrawn or never made"
             );
             asked.clear();
         }
@@ -78,27 +78,27 @@ async fn answers_come_in_any_order_and_each_counts_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn with_nobody_there_whatever_asks_is_refused() {
+async fn a_non_interactive_run_denies_calls_that_need_approval() {
     let (agent, trace) = agent(AskFirst);
     agent.run("ship it").await.unwrap();
     trace.assert_order();
     expect![[r#"
         approval.required deploy {"to":"staging"}
         approval.required deploy {"to":"production"}
-        approval.resolved deny Once by Nobody
-        tool.blocked deploy a "permission denied: deploy needs approval (the tool changes something) and nobody is there to give it"
-        approval.resolved deny Once by Nobody
-        tool.blocked deploy c "permission denied: deploy needs approval (the tool changes something) and nobody is there to give it"
+        approval.resolved deny Once by NonInteractive
+        tool.blocked deploy a "permission denied: deploy needs approval (this tool may change something), but this run is non-interactive"
+        approval.resolved deny Once by NonInteractive
+        tool.blocked deploy c "permission denied: deploy needs approval (this tool may change something), but this run is non-interactive"
         tool.start echo b {"text":"hi"}
         tool.end echo b ok "hi"
-        message.end toolResult a error "permission denied: deploy needs approval (the tool changes something) and nobody is there to give it"
+        message.end toolResult a error "permission denied: deploy needs approval (this tool may change something), but this run is non-interactive"
         message.end toolResult b "hi"
-        message.end toolResult c error "permission denied: deploy needs approval (the tool changes something) and nobody is there to give it"
+        message.end toolResult c error "permission denied: deploy needs approval (this tool may change something), but this run is non-interactive"
         agent.end completed "Done.""#]].assert_eq(&trace.only(SHOWN));
 }
 
 #[tokio::test(start_paused = true)]
-async fn cancelling_withdraws_the_questions_and_runs_nothing() {
+async fn canceling_withdraws_the_requests_and_runs_nothing() {
     let (agent, trace) = agent(AskFirst);
     let mut stream = agent.run_stream("ship it").unwrap();
     while let Some(event) = stream.next().await {
@@ -112,26 +112,26 @@ async fn cancelling_withdraws_the_questions_and_runs_nothing() {
         approval.required deploy {"to":"production"}
         approval.resolved deny Once by Cancelled
         approval.resolved deny Once by Cancelled
-        tool.blocked deploy a "Not completed: the run was cancelled."
-        tool.blocked echo b "Not completed: the run was cancelled."
-        tool.blocked deploy c "Not completed: the run was cancelled."
-        message.end toolResult a error "Not completed: the run was cancelled."
-        message.end toolResult b error "Not completed: the run was cancelled."
-        message.end toolResult c error "Not completed: the run was cancelled."
+        tool.blocked deploy a "Not completed: the run was canceled."
+        tool.blocked echo b "Not completed: the run was canceled."
+        tool.blocked deploy c "Not completed: the run was canceled."
+        message.end toolResult a error "Not completed: the run was canceled."
+        message.end toolResult b error "Not completed: the run was canceled."
+        message.end toolResult c error "Not completed: the run was canceled."
         agent.end aborted """#]]
     .assert_eq(&trace.only(SHOWN));
-    assert!(agent.answerer().respond(&"s.c.1/a".into(), PermissionDecision::Allow).is_err());
+    assert!(agent.attach_approver().respond(&"s.c.1/a".into(), PermissionDecision::Allow).is_err());
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answerer_that_leaves_is_nobody() {
+async fn dropping_the_last_approver_denies_open_requests() {
     let (agent, trace) = agent(AskFirst);
-    let answerer = Mutex::new(Some(agent.answerer()));
+    let approver = Mutex::new(Some(agent.attach_approver()));
     let watch = async {
         while trace.count(|event| matches!(event, AgentEvent::Approval(ApprovalEvent::Required { .. }))) < 2 {
             tokio::task::yield_now().await;
         }
-        answerer.lock().unwrap().take();
+        approver.lock().unwrap().take();
     };
     let (output, ()) = tokio::join!(agent.run("ship it"), watch);
     output.unwrap();
@@ -139,10 +139,10 @@ async fn an_answerer_that_leaves_is_nobody() {
     expect![[r#"
         approval.required deploy {"to":"staging"}
         approval.required deploy {"to":"production"}
-        approval.resolved deny Once by Nobody
-        tool.blocked deploy a "permission denied: deploy needs approval (the tool changes something) and nobody is there to give it"
-        approval.resolved deny Once by Nobody
-        tool.blocked deploy c "permission denied: deploy needs approval (the tool changes something) and nobody is there to give it"
+        approval.resolved deny Once by NonInteractive
+        tool.blocked deploy a "permission denied: deploy needs approval (this tool may change something), but this run is non-interactive"
+        approval.resolved deny Once by NonInteractive
+        tool.blocked deploy c "permission denied: deploy needs approval (this tool may change something), but this run is non-interactive"
         tool.start echo b {"text":"hi"}"#]].assert_eq(&trace.only(&["approval.", "tool.start", "tool.blocked"]));
 }
 
@@ -152,12 +152,12 @@ async fn a_gate_that_denies_everything() {
     agent.run("ship it").await.unwrap();
     trace.assert_order();
     expect![[r#"
-        tool.blocked deploy a "no tool may run in this session"
-        tool.blocked echo b "no tool may run in this session"
-        tool.blocked deploy c "no tool may run in this session"
-        message.end toolResult a error "no tool may run in this session"
-        message.end toolResult b error "no tool may run in this session"
-        message.end toolResult c error "no tool may run in this session"
+        tool.blocked deploy a "tool calls are disabled in this session"
+        tool.blocked echo b "tool calls are disabled in this session"
+        tool.blocked deploy c "tool calls are disabled in this session"
+        message.end toolResult a error "tool calls are disabled in this session"
+        message.end toolResult b error "tool calls are disabled in this session"
+        message.end toolResult c error "tool calls are disabled in this session"
         agent.end completed "Done.""#]]
     .assert_eq(&trace.only(SHOWN));
 }
@@ -195,7 +195,7 @@ async fn a_closure_is_a_gate_and_may_queue_changes() {
 struct Memory(Mutex<Vec<String>>);
 
 impl Gate for Memory {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, GateDecision> {
         Answer::later(async move {
             tokio::task::yield_now().await;
             Verdict::Ask {
@@ -206,7 +206,7 @@ impl Gate for Memory {
                 reason: "to be sure".into(),
                 danger: Danger::Dangerous,
                 suggested_rule: Some("deploy(*)".into()),
-                by: rheon_types::AskedBy::Default,
+                by: rheon_types::ApprovalReason::Default,
             }
             .into()
         })
@@ -223,7 +223,7 @@ impl Gate for Memory {
 struct Shared(Arc<Memory>);
 
 impl Gate for Shared {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, GateDecision> {
         self.0.check(request)
     }
 
@@ -233,7 +233,7 @@ impl Gate for Shared {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_gate_learns_how_its_questions_were_answered() {
+async fn a_gate_is_notified_of_answers() {
     let memory = Arc::new(Memory::default());
     let (agent, trace) = agent(Shared(Arc::clone(&memory)));
     let mut stream = agent.run_stream("ship it").unwrap();

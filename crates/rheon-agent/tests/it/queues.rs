@@ -146,7 +146,7 @@ async fn follow_ups_wait_for_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_second_prompt_brings_the_first_along() {
+async fn the_second_prompt_includes_the_first() {
     let (agent, trace, provider) = scripted(Scenario::new().turn("One.").turn("Two.")).build();
     agent.run("first").await.unwrap();
     agent.run("second").await.unwrap();
@@ -191,7 +191,7 @@ async fn a_warning_goes_to_the_model() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn rejected_follow_ups_are_told_and_leave_no_model_call() {
+async fn rejected_follow_ups_are_reported_and_cause_no_model_call() {
     let scenario = Scenario::new().turn("One.").turn("never");
     let (agent, trace, provider) = scripted(scenario).with(|builder| builder.input_filter(strict)).build();
     agent.follow_up("another secret");

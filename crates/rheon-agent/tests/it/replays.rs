@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use proptest::prelude::*;
-use rheon_agent::replay::{ReplayError, Until, replay};
+use rheon_agent::replay::{ReplayError, ReplayUntil, replay};
 use rheon_agent::{ExecutionLimits, RetryConfig};
 use rheon_testkit::{FnTool, Scenario, Turn, echo, fails, scripted};
 use rheon_types::event::{TaskItem, TaskStatus};
 use rheon_types::{
     AgentEvent, AgentMessage, Content, ContinuationKind, Event, History, LlmMessage, Message, MessageEvent,
-    ModelEvent, ProviderError, ProviderErrorKind, RunEvent, Timestamp, ToolEvent, ToolNews, ToolResult,
+    ModelEvent, ProviderError, ProviderErrorKind, RunEvent, Timestamp, ToolEvent, ToolFact, ToolResult,
     TurnEvent,
 };
 use serde_json::json;
@@ -24,7 +24,7 @@ fn durable(events: Vec<Event>) -> Vec<Event> {
 /// A log of several runs with a bit of everything.
 async fn log() -> Vec<Event> {
     let busy = FnTool::new("busy", |_, context| async move {
-        context.news(ToolNews::Tasks(vec![TaskItem { text: "walk".into(), status: TaskStatus::Pending }]));
+        context.record(ToolFact::Tasks(vec![TaskItem { text: "walk".into(), status: TaskStatus::Pending }]));
         Ok(ToolResult::text("done"))
     });
     let scenario = Scenario::new()
@@ -50,7 +50,7 @@ async fn log() -> Vec<Event> {
 }
 
 fn difference(events: Vec<Event>) -> String {
-    match replay(events, Until::End) {
+    match replay(events, ReplayUntil::End) {
         Err(ReplayError::Differs(difference)) => format!("{} {}", difference.seq, difference.name),
         other => panic!("{other:?}"),
     }
@@ -59,7 +59,7 @@ fn difference(events: Vec<Event>) -> String {
 #[tokio::test(start_paused = true)]
 async fn a_log_of_several_runs_is_replayed_to_the_byte() {
     let events = log().await;
-    let replayed = replay(events.clone(), Until::End).unwrap();
+    let replayed = replay(events.clone(), ReplayUntil::End).unwrap();
     assert_eq!(replayed.events, events);
     // The task list is what a tool reported, not what the loop decided.
     assert_eq!((replayed.runs, replayed.taken), (3, 1));
@@ -69,7 +69,7 @@ async fn a_log_of_several_runs_is_replayed_to_the_byte() {
 async fn a_replay_ends_after_any_event() {
     let events = log().await;
     for event in &events {
-        let replayed = replay(events.clone(), Until::Seq(event.seq)).unwrap();
+        let replayed = replay(events.clone(), ReplayUntil::Seq(event.seq)).unwrap();
         assert_eq!(replayed.events.last(), Some(event));
         assert_eq!(replayed.events.len() as u64, event.seq);
     }
@@ -122,13 +122,13 @@ async fn a_difference_says_what_was_there_and_what_came() {
     if let AgentEvent::Model(ModelEvent::End { duration_ms, .. }) = &mut events[last - 2].kind {
         *duration_ms = 7;
     }
-    assert!(replay(events.clone(), Until::End).is_ok(), "how long it took is an input");
+    assert!(replay(events.clone(), ReplayUntil::End).is_ok(), "how long it took is an input");
     if let AgentEvent::Turn(TurnEvent::Start { turn_index, .. }) = &mut events[1].kind {
         *turn_index = 3;
     }
-    let error = replay(events, Until::End).unwrap_err();
+    let error = replay(events, ReplayUntil::End).unwrap_err();
     expect![[r#"
-        the replay leaves the log: event 2 (turn.start) differs from byte 103 on:
+        the replay differs from the log: event 2 (turn.start) differs from byte 103 on:
           recorded ...0000,"session_id":"s","run_id":"s.c.1","kind":{"type":"turn.start","turn_index":3,"triggered_by":"user"}}
           replayed ...0000,"session_id":"s","run_id":"s.c.1","kind":{"type":"turn.start","turn_index":0,"triggered_by":"user"}}"#]]
     .assert_eq(&error.to_string());
@@ -148,20 +148,20 @@ async fn limits_are_obeyed_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn runs_that_were_brought_from_elsewhere_are_taken_as_they_are() {
+async fn imported_runs_are_copied() {
     let mut events = log().await;
     for event in &mut events {
         if let AgentEvent::Run(RunEvent::Start { settings, .. }) = &mut event.kind {
             *settings = None;
         }
     }
-    let replayed = replay(events.clone(), Until::End).unwrap();
+    let replayed = replay(events.clone(), ReplayUntil::End).unwrap();
     assert_eq!((replayed.runs, replayed.taken), (0, events.len()));
     assert_eq!(replayed.events, events);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_conversation_from_elsewhere_is_told_once_and_replayed() {
+async fn an_imported_conversation_is_recorded_once_and_replayed() {
     let brought: History =
         [Arc::new(AgentMessage::user("My name is Ada.", Timestamp::from_millis(1)))].into_iter().collect();
     let scenario = Scenario::new().turn("Ada.").turn("Yes.").turn("Who?").turn("Hm.");
@@ -193,17 +193,17 @@ async fn pauses_between_tries_take_no_time() {
     let events = durable(ran.trace.events());
     // The replay does not know of this test's clock: had it waited, it would have done so for a minute.
     let before = tokio::time::Instant::now();
-    assert_eq!(replay(events.clone(), Until::End).unwrap().events, events);
+    assert_eq!(replay(events.clone(), ReplayUntil::End).unwrap().events, events);
     assert_eq!(before.elapsed(), std::time::Duration::ZERO);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_log_that_begins_in_the_middle_is_refused_with_its_place() {
+async fn a_log_that_starts_in_the_middle_is_rejected() {
     let ran = scripted(Scenario::new().turn("Hello.")).run("hi").await;
     let events = durable(ran.trace.events()).split_off(2);
     assert_eq!(
-        replay(events, Until::End).unwrap_err().to_string(),
-        "event 3 (message.start) cannot be replayed: the beginning of its run is not in the log"
+        replay(events, ReplayUntil::End).unwrap_err().to_string(),
+        "event 3 (message.start) cannot be replayed: the start of its run is not in the log"
     );
 }
 
@@ -213,12 +213,15 @@ async fn any_event_may_be_missing_doubled_or_moved_without_harm() {
     for place in 0..events.len() {
         let mut lost = events.clone();
         let event = lost.remove(place);
-        assert!(replay(lost.clone(), Until::End).is_err() || place == events.len() - 1, "without {place}");
+        assert!(
+            replay(lost.clone(), ReplayUntil::End).is_err() || place == events.len() - 1,
+            "without {place}"
+        );
         lost.insert((place + 3).min(lost.len()), event.clone());
-        drop(replay(lost, Until::End));
+        drop(replay(lost, ReplayUntil::End));
         let mut doubled = events.clone();
         doubled.insert(place, event);
-        assert!(replay(doubled, Until::End).is_err(), "{place} twice");
+        assert!(replay(doubled, ReplayUntil::End).is_err(), "{place} twice");
     }
 }
 
@@ -230,6 +233,6 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         let events = runtime.block_on(log());
         let shuffled: Vec<Event> = order.into_iter().filter_map(|place| events.get(place).cloned()).collect();
-        drop(replay(shuffled, Until::End));
+        drop(replay(shuffled, ReplayUntil::End));
     }
 }

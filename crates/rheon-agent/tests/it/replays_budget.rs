@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rheon_agent::replay::{ReplayError, Until, replay};
+use rheon_agent::replay::{ReplayError, ReplayUntil, replay};
 use rheon_agent::{AgentBuilder, BudgetPool, Caps};
 use rheon_testkit::{
     FnTool, Scenario, ScriptedProvider, ScriptedRun, TestClock, Turn, echo, hangs, scripted,
@@ -41,15 +41,15 @@ fn replayed(ran: &ScriptedRun) -> Vec<Event> {
     let events: Vec<Event> = ran.trace.events().into_iter().filter(|event| event.kind.is_durable()).collect();
     for event in events.iter().step_by(1 + events.len() / 24) {
         let replayed =
-            replay(events.clone(), Until::Seq(event.seq)).unwrap_or_else(|error| panic!("{error}"));
+            replay(events.clone(), ReplayUntil::Seq(event.seq)).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!((replayed.events.last(), replayed.taken), (Some(event), 0));
     }
     // The last events are those that tell why the run ended.
     for length in events.len().saturating_sub(6)..events.len() {
-        let cut = replay(events[..length].to_vec(), Until::End);
+        let cut = replay(events[..length].to_vec(), ReplayUntil::End);
         assert_eq!(cut.unwrap_or_else(|error| panic!("after {length}: {error}")).events, events[..length]);
     }
-    assert_eq!(replay(events.clone(), Until::End).unwrap().events, events);
+    assert_eq!(replay(events.clone(), ReplayUntil::End).unwrap().events, events);
     events
 }
 
@@ -58,7 +58,7 @@ fn names<'a>(events: &'a [Event], prefix: &str) -> Vec<&'a str> {
 }
 
 fn difference(events: Vec<Event>) -> String {
-    match replay(events, Until::End) {
+    match replay(events, ReplayUntil::End) {
         Err(ReplayError::Differs(difference)) => format!("{} {}", difference.seq, difference.name),
         other => panic!("{other:?}"),
     }
@@ -83,7 +83,7 @@ async fn a_run_that_warned_wrapped_up_and_stopped_and_one_that_was_refused_are_r
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_others_drew_on_the_budget_need_not_be_in_the_log() {
+async fn spending_by_others_need_not_be_in_the_log() {
     let budget = tokens(40_000);
     let other = budget.child(Caps::default());
     let greedy = FnTool::new("echo", move |_, _| {
@@ -101,7 +101,7 @@ async fn what_others_drew_on_the_budget_need_not_be_in_the_log() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tries_that_are_paid_for_anew_or_refused_are_replayed() {
+async fn retries_with_new_or_refused_reservations_are_replayed() {
     let gone = || Turn::fail(ProviderError::new(ProviderErrorKind::Network, "gone"));
     let scenario = Scenario::new()
         .turn(Turn::say("half").usage(usage(3_000, 100)).cut())
@@ -168,7 +168,7 @@ async fn what_was_changed_is_found() {
 
     let mut lost = events.clone();
     lost.remove(at("budget.warning"));
-    assert!(matches!(replay(lost, Until::End), Err(ReplayError::Differs(_))));
+    assert!(matches!(replay(lost, ReplayUntil::End), Err(ReplayError::Differs(_))));
 
     let mut unpaid = events.clone();
     if let AgentEvent::Model(ModelEvent::Start { reserved, .. }) = &mut unpaid[at("llm.start")].kind {
@@ -187,5 +187,5 @@ async fn what_was_changed_is_found() {
     if let AgentEvent::Run(RunEvent::End { output }) = &mut ended[last].kind {
         Arc::make_mut(output).end = RunEnd::Completed;
     }
-    assert!(matches!(replay(ended, Until::End), Err(ReplayError::Differs(_))));
+    assert!(matches!(replay(ended, ReplayUntil::End), Err(ReplayError::Differs(_))));
 }

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use rheon_agent::replay::{ReplayError, Replayed, Until, replay};
-use rheon_agent::{AgentBuilder, CompactionStrategy, Summariser, WindowSettings, WindowView};
+use rheon_agent::replay::{ReplayError, ReplayOutcome, ReplayUntil, replay};
+use rheon_agent::{AgentBuilder, CompactionStrategy, Summarizer, WindowSettings, WindowView};
 use rheon_testkit::{FnTool, Scenario, ScriptedProvider, Trace, Turn, scripted};
 use rheon_types::{
     AgentEvent, Answer, ChunkStream, ContextEvent, ContinuationKind, CutKind, Effect, Event, ModelInfo,
-    Prices, Provider, ProviderError, ProviderErrorKind, Rates, Reminder, Request, RunEnd, RunEvent,
-    RunFailure, Situation, ToolResult, Usage, WindowCut,
+    Prices, Provider, ProviderError, ProviderErrorKind, Rates, Reminder, ReminderContext, Request, RunEnd,
+    RunEvent, RunFailure, ToolResult, Usage, WindowCut,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -39,7 +39,7 @@ fn durable(trace: &Trace) -> Vec<Event> {
     trace.events().into_iter().filter(|event| event.kind.is_durable()).collect()
 }
 
-fn play(events: &[Event], until: Until) -> Replayed {
+fn play(events: &[Event], until: ReplayUntil) -> ReplayOutcome {
     replay(events.to_vec(), until).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -47,9 +47,9 @@ fn play(events: &[Event], until: Until) -> Replayed {
 fn replayed(trace: &Trace) -> Vec<Event> {
     let events = durable(trace);
     for event in events.iter().step_by(1 + events.len() / 24) {
-        assert_eq!(play(&events, Until::Seq(event.seq)).events.last(), Some(event));
+        assert_eq!(play(&events, ReplayUntil::Seq(event.seq)).events.last(), Some(event));
     }
-    let replayed = play(&events, Until::End);
+    let replayed = play(&events, ReplayUntil::End);
     assert_eq!((&replayed.events, replayed.taken), (&events, 0));
     events
 }
@@ -63,7 +63,7 @@ fn place(events: &[Event], name: &str) -> usize {
 }
 
 fn difference(events: Vec<Event>) -> String {
-    match replay(events, Until::End) {
+    match replay(events, ReplayUntil::End) {
         Err(ReplayError::Differs(difference)) => format!("{} {}", difference.seq, difference.name),
         other => panic!("{other:?}"),
     }
@@ -95,7 +95,7 @@ fn is_summary(request: &Request) -> bool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_window_that_was_warned_of_and_made_shorter_by_a_paid_summary_is_replayed() {
+async fn a_warning_and_a_paid_compaction_are_replayed() {
     let usage = Usage { input: 700, output: 70, ..Usage::default() };
     let scenario = Scenario::new()
         .respond(move |request| {
@@ -120,7 +120,7 @@ async fn a_window_that_was_warned_of_and_made_shorter_by_a_paid_summary_is_repla
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_window_that_a_service_refused_is_replayed_whether_anything_was_seen_or_not() {
+async fn a_rejected_prompt_is_replayed_with_and_without_output() {
     let usage = Usage { input: 3, output: 2, ..Usage::default() };
     let half = Turn::say("half").usage(usage).error(overflow());
     for refused in [Turn::fail(overflow()), half] {
@@ -140,7 +140,7 @@ async fn a_window_that_a_service_refused_is_replayed_whether_anything_was_seen_o
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_refusals_showed_of_the_window_and_what_disproves_it_is_replayed() {
+async fn a_learned_window_size_is_replayed() {
     let usage = Usage { input: 90_000, output: 2, ..Usage::default() };
     let refused = || Turn::fail(overflow());
     let broken = Turn::fail(ProviderError::new(ProviderErrorKind::Api, "no"));
@@ -167,7 +167,7 @@ async fn what_refusals_showed_of_the_window_and_what_disproves_it_is_replayed() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_window_that_cannot_be_made_short_enough_is_replayed() {
+async fn a_failed_compaction_is_replayed() {
     let ran = scripted(Scenario::new().turn(Turn::fail(overflow()).repeat())).run("hi").await;
     assert!(matches!(ran.output().end, RunEnd::Failed { .. }), "{:?}", ran.output().end);
     replayed(&ran.trace);
@@ -185,13 +185,13 @@ impl CompactionStrategy for Idle {
         "idle"
     }
 
-    fn compact<'a>(&'a self, view: WindowView<'a>, _model: &'a dyn Summariser) -> Answer<'a, Vec<WindowCut>> {
+    fn compact<'a>(&'a self, view: WindowView<'a>, _model: &'a dyn Summarizer) -> Answer<'a, Vec<WindowCut>> {
         Answer::Now(view.cuts.to_vec())
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_user_asked_for_is_replayed_and_so_is_what_goes_on_from_there() {
+async fn a_manual_compaction_and_its_continuation_are_replayed() {
     let scenario = calls(3)
         .turn("done")
         .turn("Kept: the port.")
@@ -219,7 +219,7 @@ async fn what_the_user_asked_for_is_replayed_and_so_is_what_goes_on_from_there()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_new_session_tells_what_lies_over_its_conversation() {
+async fn a_new_session_records_the_cuts_of_its_conversation() {
     let scenario = calls(3).turn("done").turn("Kept.").turn("Here.");
     let (agent, trace, _) = scripted(scenario).tool(big(4_000)).with(window(1_000_000)).build();
     agent.run("go").await.unwrap();
@@ -268,7 +268,7 @@ impl CompactionStrategy for Broken {
         "broken"
     }
 
-    fn compact<'a>(&'a self, _: WindowView<'a>, _: &'a dyn Summariser) -> Answer<'a, Vec<WindowCut>> {
+    fn compact<'a>(&'a self, _: WindowView<'a>, _: &'a dyn Summarizer) -> Answer<'a, Vec<WindowCut>> {
         panic!("no way")
     }
 }
@@ -278,7 +278,7 @@ impl Reminder for Broken {
         "broken"
     }
 
-    fn remind(&self, _: &Situation<'_>) -> Option<String> {
+    fn remind(&self, _: &ReminderContext<'_>) -> Option<String> {
         panic!("no way")
     }
 }
@@ -349,22 +349,25 @@ async fn any_event_may_be_missing_doubled_or_moved_without_harm() {
     for place in (events.len() % 3..events.len()).step_by(3) {
         let mut lost = events.clone();
         let event = lost.remove(place);
-        assert!(replay(lost.clone(), Until::End).is_err() || place == events.len() - 1, "without {place}");
+        assert!(
+            replay(lost.clone(), ReplayUntil::End).is_err() || place == events.len() - 1,
+            "without {place}"
+        );
         lost.insert((place + 3).min(lost.len()), event.clone());
-        drop(replay(lost, Until::End));
+        drop(replay(lost, ReplayUntil::End));
         let mut doubled = events.clone();
         doubled.insert(place, event);
-        assert!(replay(doubled, Until::End).is_err(), "{place} twice");
+        assert!(replay(doubled, ReplayUntil::End).is_err(), "{place} twice");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_of_before_windows_were_told_of_is_taken_as_it_is() {
+async fn an_old_run_without_window_settings_is_copied() {
     let mut events = shortened().await;
     let AgentEvent::Run(RunEvent::Start { settings: Some(settings), .. }) = &mut events[0].kind else {
         panic!()
     };
     Arc::make_mut(settings).window = None;
-    let replayed = play(&events, Until::End);
+    let replayed = play(&events, ReplayUntil::End);
     assert_eq!((replayed.runs, replayed.taken, &replayed.events), (0, events.len(), &events));
 }

@@ -90,7 +90,7 @@ async fn a_cut_inside_a_tool_call_never_runs_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_mended_is_not_retried() {
+async fn permanent_errors_are_not_retried() {
     for kind in [
         ProviderErrorKind::Auth,
         ProviderErrorKind::InvalidRequest,
@@ -145,7 +145,7 @@ async fn waiting_for_a_retry_can_be_cancelled_at_once() {
     trace.assert_order();
     expect![[r#"
         resilience.retry 1/3 in 120000 ms: RateLimited happened
-        message.end assistant Aborted (the run was cancelled)
+        message.end assistant Aborted (the run was canceled)
         llm.end Aborted
         agent.end aborted """#]]
     .assert_eq(&trace.only(&["resilience", "message.end assistant", "llm.end", "agent.end"]));
@@ -153,7 +153,7 @@ async fn waiting_for_a_retry_can_be_cancelled_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_beyond_all_measure_is_refused() {
+async fn an_oversized_answer_is_rejected() {
     let mut turn = Turn::new();
     for _ in 0..33 {
         turn = turn.text("x".repeat(1024 * 1024)).chunked(1024 * 1024);

@@ -32,7 +32,7 @@ async fn a_conversation_can_be_saved_and_restored() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_read_changes_nothing() {
+async fn unreadable_messages_change_nothing() {
     let ran = scripted(Scenario::new().turn("One.")).run("go").await;
     let before = ran.agent.messages();
     for (json, problem) in [
@@ -44,7 +44,7 @@ async fn what_cannot_be_read_changes_nothing() {
         ),
     ] {
         let error = ran.agent.restore_messages(json).unwrap_err();
-        assert_eq!(error.to_string(), format!("the saved messages cannot be read: {problem}"));
+        assert_eq!(error.to_string(), format!("cannot read the saved messages: {problem}"));
         assert!(matches!(error, AgentError::UnreadableMessages(_)));
     }
     assert_eq!(ran.agent.messages(), before);
@@ -151,12 +151,12 @@ async fn a_run_is_settled_once_its_hooks_know_of_its_end() {
             })
         }
     }
-    let is_told = Arc::new(AtomicBool::new(false));
-    let hook = Slow(Arc::clone(&is_told));
+    let is_logged = Arc::new(AtomicBool::new(false));
+    let hook = Slow(Arc::clone(&is_logged));
     let (agent, ..) = scripted(Scenario::new().turn("One.")).with(|builder| builder.hook(hook)).build();
     let mut stream = agent.run_stream("go").unwrap();
     while !matches!(stream.next().await.unwrap().kind, AgentEvent::Run(RunEvent::End { .. })) {}
-    assert!(!is_told.load(Ordering::Relaxed));
+    assert!(!is_logged.load(Ordering::Relaxed));
     agent.wait_until_settled().await;
-    assert!(is_told.load(Ordering::Relaxed));
+    assert!(is_logged.load(Ordering::Relaxed));
 }

@@ -42,7 +42,7 @@ impl Store for Diary {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_would_be_lost_is_safe_before_an_effect() {
+async fn events_are_synced_before_side_effects() {
     let diary = Arc::new(Diary::default());
     let store: Arc<dyn Store> = Arc::clone(&diary) as Arc<dyn Store>;
     let runs = Arc::new(AtomicUsize::new(0));
@@ -98,10 +98,7 @@ async fn a_full_disk_stops_the_run_before_the_next_effect_wherever_it_strikes() 
         let ran =
             scripted(scenario()).tool(writes(&runs)).with(|builder| builder.store(shared)).run("go").await;
         let error = ran.result.as_ref().unwrap_err().to_string();
-        assert_eq!(
-            error, "the session log could not be written: no space left in the test store",
-            "room {room}"
-        );
+        assert_eq!(error, "cannot write the session log: no space left in the test store", "room {room}");
         let kept: Vec<String> = store.events().iter().map(|event| event_line(&event.kind)).collect();
         let intents = kept.iter().filter(|line| line.starts_with("tool.start")).count();
         assert_eq!(runs.load(Ordering::SeqCst), intents, "room {room}: no tool runs without a kept intent");
@@ -137,6 +134,6 @@ async fn a_failed_sync_stops_the_run_before_the_model_is_paid() {
         message.start user
         message.end user "go"
         turn.end 0 results=0 tokens=0
-        agent.end failed(the session log could not be written: the test store cannot sync) """#]]
+        agent.end failed(cannot write the session log: the test store cannot sync) """#]]
     .assert_eq(&ran.trace.durable_text());
 }

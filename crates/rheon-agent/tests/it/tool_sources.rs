@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use expect_test::expect;
 use rheon_agent::LogPosition;
-use rheon_agent::replay::{Until, replay};
+use rheon_agent::replay::{ReplayUntil, replay};
 use rheon_testkit::{ChangingTools, FnTool, InMemoryStore, Scenario, ScriptedProvider, Turn, echo, scripted};
 use rheon_types::{
     BoxFuture, Effect, Event, FixedTools, Store, Tool, ToolContext, ToolError, ToolResult, ToolSet,
@@ -251,7 +251,7 @@ async fn a_broken_source_harms_neither_the_run_nor_its_other_tools() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_changes_its_effect_replays_and_a_resumed_session_goes_on() {
+async fn a_tool_that_changes_its_effect_replays_and_resumes() {
     let source = ChangingTools::new("server");
     let with_effect = |effect| -> Arc<dyn Tool> {
         Arc::new(FnTool::new("act", |_, _| async { Ok(ToolResult::text("done")) }).effect(effect))
@@ -284,7 +284,7 @@ async fn a_tool_that_changes_its_effect_replays_and_a_resumed_session_goes_on() 
     let sets: Vec<&Event> = events.iter().filter(|event| event.kind.name() == "context.tools").collect();
     // A process that resumes says what it offers: versions of sources count from its own beginning.
     assert_eq!(sets.len(), 3);
-    let replayed = replay(events.clone(), Until::End).unwrap();
+    let replayed = replay(events.clone(), ReplayUntil::End).unwrap();
     assert_eq!((replayed.events, replayed.runs, replayed.taken), (events, 2, 3));
 }
 

@@ -124,7 +124,7 @@ async fn details_are_for_user_interfaces_and_child_runs_are_linked() {
 }
 
 #[test]
-fn tools_that_do_not_fit_together_are_refused_when_the_agent_is_built() {
+fn conflicting_tools_are_rejected_at_build_time() {
     let tool = |tool: FnTool| -> Arc<dyn Tool> { Arc::new(tool) };
     let problems = [
         Toolbox::new(vec![tool(echo()), tool(echo())]).err(),

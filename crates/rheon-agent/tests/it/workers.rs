@@ -15,7 +15,7 @@ use rheon_types::{
 use serde_json::json;
 
 #[tokio::test(start_paused = true)]
-async fn agents_of_this_process_conform() {
+async fn in_process_agents_conform() {
     worker_conformance(|script| Arc::new(scripted_agent_worker(script))).await;
 }
 
@@ -83,7 +83,7 @@ async fn the_approvals_of_a_child_are_asked_in_the_parents_run_with_its_name() {
             stream.respond_permission(&request.id, yes).unwrap();
         }
     }
-    expect![[r#"s.c.1/a/1 act Some("helper") the tool changes something"#]].assert_eq(&asked.join("\n"));
+    expect![[r#"s.c.1/a/1 act Some("helper") this tool may change something"#]].assert_eq(&asked.join("\n"));
     trace.assert_order();
     assert_eq!(trace.count(|kind| kind.name() == "approval.required"), 2, "one in each log");
     assert_eq!(trace.count(|kind| kind.name() == "tool.blocked"), 0);
@@ -91,7 +91,7 @@ async fn the_approvals_of_a_child_are_asked_in_the_parents_run_with_its_name() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_child_that_fails_or_never_begins_is_an_error_of_its_tool() {
+async fn a_child_that_fails_or_never_starts_is_a_tool_error() {
     let ran = delegating(WorkerScript::new([WorkerStep::Fail("no luck".into())])).run("go").await;
     expect![[r#"
         subagent.start child-1.w.1 "Look around."
@@ -151,7 +151,7 @@ async fn a_parent_that_panics_stops_its_child() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_parent_run_and_metadata_are_said_by_every_run_of_the_agent() {
+async fn every_run_records_its_parent_and_metadata() {
     let (agent, trace, _) = scripted(Scenario::new().turn("One.").turn("Two.").turn("Three."))
         .with(|builder| builder.parent_run("p.c.7").metadata(json!({ "why": "a test" })))
         .build();

@@ -1,6 +1,6 @@
 //! `assemble`: values in, the system prompt and its report out. Pure.
 
-use rheon_agent::{Band, ContextReport, PromptBuilder, Section, TokenCounter};
+use rheon_agent::{Band, ContextUsage, PromptBuilder, PromptSection, TokenCounter};
 use rheon_types::SystemPrompt;
 
 use super::sources::{ContextSources, ROWS, Source};
@@ -96,13 +96,13 @@ impl Assembled {
     }
 
     /// The named sections, in the order of the prompt.
-    pub fn sections(&self) -> Vec<Section> {
+    pub fn sections(&self) -> Vec<PromptSection> {
         self.builder.sections()
     }
 
     /// What takes how much of a window, with these tokens of tools and messages.
-    pub fn report(&self, tools: u64, messages: u64, window: u64) -> ContextReport {
-        ContextReport::new(&self.sections(), tools, messages, window)
+    pub fn report(&self, tools: u64, messages: u64, window: u64) -> ContextUsage {
+        ContextUsage::new(&self.sections(), tools, messages, window)
     }
 
     /// What people read to see what the model reads: each section below its name, with the marks of the cache.

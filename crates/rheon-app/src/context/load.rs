@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rheon_agent::{
-    AgentBuilder, ComplexityScore, Effort, EffortPlan, Recitation, Tiers, base_prompt, plan_effort,
-    score_complexity,
+    AgentBuilder, ComplexityScore, Effort, EffortPlan, GoalReminder, TieredCompaction, base_prompt,
+    plan_effort, score_complexity,
 };
 use rheon_fleet::git::{GitQuestion, GitState};
 use rheon_store::sqlite::{DatabaseError, Goal, Learning};
@@ -147,14 +147,16 @@ impl Loaded {
     /// the tool for notes, and what it learns and remembers. What the user set is to be set after this.
     pub fn wire(&self, builder: AgentBuilder) -> AgentBuilder {
         let Wiring { effort, sources, map } = &self.wiring;
-        let kept = Tiers { kept_tools: vec![SKILL_TOOL.into()], ..Tiers::default() };
+        let kept =
+            TieredCompaction { preserved_tools: vec![SKILL_TOOL.into()], ..TieredCompaction::default() };
         let builder = builder.system_prompt(self.assembled.prompt()).compaction(kept);
         let mut builder = builder.hook(Arc::clone(&self.watch) as Arc<dyn Hook>);
         match sources.reminders {
             Reminders::On => {
                 let failures = Arc::clone(&self.watch) as Arc<dyn Reminder>;
                 let goal = Arc::clone(&self.goal) as Arc<dyn Reminder>;
-                builder = builder.reminder(goal).reminder(Arc::new(Recitation::default())).reminder(failures);
+                builder =
+                    builder.reminder(goal).reminder(Arc::new(GoalReminder::default())).reminder(failures);
             }
             Reminders::Off => {}
         }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rheon_agent::replay::{ReplayError, Until, replay};
+use rheon_agent::replay::{ReplayError, ReplayUntil, replay};
 use rheon_store::SessionName;
 use rheon_store::checkpoint::{CheckpointId, Checkpoints, Limits, Restored};
 use rheon_store::export::{ExportOptions, RedactionReport, write_html, write_json, write_markdown};
@@ -99,7 +99,7 @@ impl Keeper {
 
     /// Runs the loop again from the journal of a session alone: no model is called, no tool runs. The first event that comes out
     /// differently is the error.
-    pub async fn replay(&self, wanted: &str, until: Until) -> Result<ReplayReport, KeepingError> {
+    pub async fn replay(&self, wanted: &str, until: ReplayUntil) -> Result<ReplayReport, KeepingError> {
         let (session_id, events) = self.events(wanted).await?;
         let replayed = self.blocking(move |_| Ok(replay(events, until))).await?;
         let replayed = replayed

@@ -25,7 +25,7 @@ pub use folders::{FolderError, Folders};
 pub use keeper::{ForkAt, Keeper, KeeperParts};
 pub use line::{Maker, SessionDetails, SessionLine};
 pub use notice::Notice;
-pub use rheon_agent::replay::Until;
+pub use rheon_agent::replay::ReplayUntil;
 pub use rheon_store::checkpoint::{CheckpointId, Restored};
 pub use rheon_store::export::{ExportOptions, RedactionReport};
 pub use rheon_store::rewind::{

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rheon_store::sqlite::{Goal, GoalId, GoalStatus};
-use rheon_types::{Clock, Reminder, SessionId, Situation};
+use rheon_types::{Clock, Reminder, ReminderContext, SessionId};
 
 use super::error::MemoryError;
 use super::secrets::redacted;
@@ -167,7 +167,7 @@ impl Reminder for SessionGoal {
         "goal"
     }
 
-    fn remind(&self, _situation: &Situation<'_>) -> Option<String> {
+    fn remind(&self, _situation: &ReminderContext<'_>) -> Option<String> {
         let goal = self.text()?;
         Some(include_str!("goal_reminder.md").trim_end().replace("{goal}", &goal))
     }

@@ -39,7 +39,7 @@ async fn said(goal: &Arc<SessionGoal>, arguments: &str) -> String {
 fn reminder(goal: &SessionGoal) -> Option<String> {
     let history = History::new();
     let situation =
-        Situation { history: &history, tasks: &[], turn_index: 0, tokens_used: 0, tokens_window: 0 };
+        ReminderContext { history: &history, tasks: &[], turn_index: 0, tokens_used: 0, tokens_window: 0 };
     goal.remind(&situation)
 }
 

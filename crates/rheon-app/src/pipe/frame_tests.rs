@@ -31,7 +31,7 @@ fn a_frame_is_one_line_that_begins_with_its_kind_and_id() {
     for (frame, line) in frames.iter().zip(text.lines()) {
         assert_eq!(decode::<ToHost>(line.as_bytes()).as_ref(), Ok(frame));
     }
-    let failed = FromHost::Failed { id: 5, error: ClientError::gone("x") };
+    let failed = FromHost::Failed { id: 5, error: ClientError::closed("x") };
     assert_eq!(decode(line(&failed).as_bytes()), Ok(failed));
 }
 

@@ -253,7 +253,7 @@ impl Drop for Events {
 }
 
 fn gone(problem: &str) -> ClientError {
-    ClientError::gone(format!("the connection to the host is gone: {problem}"))
+    ClientError::closed(format!("the connection to the host is gone: {problem}"))
 }
 
 fn unexpected() -> ClientError {

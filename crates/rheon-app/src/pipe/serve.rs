@@ -197,7 +197,7 @@ impl Peer {
 
     fn session(&self, session: u64) -> Result<Arc<dyn Client>, ClientError> {
         let client = lock(&self.sessions).open.get(&session).cloned();
-        client.ok_or_else(|| ClientError::gone(format!("session {session} is not open on this connection")))
+        client.ok_or_else(|| ClientError::closed(format!("session {session} is not open on this connection")))
     }
 
     /// Carries out a request beside all others. Requests begin in the order in which they come.

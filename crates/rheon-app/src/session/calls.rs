@@ -64,7 +64,7 @@ impl ClientCalls {
             (agent, call_id)
         };
         let (callback, input) = (callback.to_owned(), Arc::new(input));
-        agent.fact(SessionEvent::ClientCall { call_id: call_id.clone(), callback, input });
+        agent.record_fact(SessionEvent::ClientCall { call_id: call_id.clone(), callback, input });
         Some((call_id, receiver))
     }
 
@@ -77,7 +77,7 @@ impl ClientCalls {
             state.agent.clone()
         };
         if let Some(agent) = agent {
-            agent.fact(SessionEvent::ClientCallWithdrawn { call_id: call_id.clone() });
+            agent.record_fact(SessionEvent::ClientCallWithdrawn { call_id: call_id.clone() });
         }
     }
 

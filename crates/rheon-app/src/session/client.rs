@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rheon_agent::{AgentError, ChildError, Prompt};
 use rheon_types::event::Scope;
-use rheon_types::protocol::{Ack, Command, Query, Reply, RewindMode, RewindWhat, Subscription, Thinking};
+use rheon_types::protocol::{Ack, Command, Query, Reply, RewindMode, RewindScope, Subscription, Thinking};
 use rheon_types::{
     AgentEvent, BoxFuture, BudgetEvent, Caps, Client, ClientError, Content, EventStream, RunId, SessionEvent,
     ThinkingLevel,
@@ -67,7 +67,7 @@ impl LocalClient {
                 done(seq)
             }
             Command::RespondPermission { request_id, response } => {
-                let answered = session.agent.answerer().respond(&request_id, response);
+                let answered = session.agent.attach_approver().respond(&request_id, response);
                 answered.map_err(|error| ClientError::UnknownApproval { request_id: error.request_id })?;
                 done(seq)
             }
@@ -99,18 +99,18 @@ impl LocalClient {
             }
             Command::SetMode { mode } => {
                 session.toolkit.gate().set_mode(mode).map_err(not_allowed)?;
-                session.agent.fact(SessionEvent::Mode { mode });
+                session.agent.record_fact(SessionEvent::Mode { mode });
                 done(seq)
             }
             Command::SetRules { change } => {
                 let notes = apply_rules(&session.toolkit.gate(), &change).map_err(ClientError::invalid)?;
                 if change.scope != Scope::Once {
-                    session.agent.fact(SessionEvent::Rules { change: Arc::new(change) });
+                    session.agent.record_fact(SessionEvent::Rules { change: Arc::new(change) });
                 }
                 Ok(Ack { seq, notes, ..Ack::default() })
             }
             Command::SetTitle { title } => {
-                session.agent.fact(SessionEvent::Title { title: title.trim().to_owned() });
+                session.agent.record_fact(SessionEvent::Title { title: title.trim().to_owned() });
                 done(seq)
             }
             Command::ExtendBudget { tokens, cost } => {
@@ -118,7 +118,7 @@ impl LocalClient {
                     ClientError::invalid("this session has no budget, so there is nothing to extend")
                 })?;
                 budget.extend(Caps { tokens, cost, wall: None });
-                session.agent.fact(BudgetEvent::Changed { ledger: Arc::new(budget.ledger()) });
+                session.agent.record_fact(BudgetEvent::Changed { ledger: Arc::new(budget.ledger()) });
                 done(seq)
             }
             _ => Err(ClientError::invalid("this version does not know the command")),
@@ -138,7 +138,7 @@ impl LocalClient {
         &self,
         seq: u64,
         to: u64,
-        what: RewindWhat,
+        what: RewindScope,
         mode: RewindMode,
     ) -> Result<Ack, ClientError> {
         if self.session.agent.is_running() {
@@ -160,7 +160,7 @@ impl OpenSession {
         self.agent.set_model(Arc::clone(&model.provider), Arc::clone(&model.model));
         let name = answering.chosen.name.clone();
         let thinking = self.hub.view().folded.chosen.thinking;
-        self.agent.fact(SessionEvent::Model { model: name.as_str().into(), thinking });
+        self.agent.record_fact(SessionEvent::Model { model: name.as_str().into(), thinking });
         Ok(name)
     }
 
@@ -174,7 +174,7 @@ impl OpenSession {
         };
         self.agent.set_thinking(level);
         let model = self.hub.view().folded.chosen.model.unwrap_or_else(|| "".into());
-        self.agent.fact(AgentEvent::from(SessionEvent::Model { model, thinking: Some(level) }));
+        self.agent.record_fact(AgentEvent::from(SessionEvent::Model { model, thinking: Some(level) }));
         level
     }
 }
@@ -189,7 +189,7 @@ impl Client for LocalClient {
     }
 
     fn events(&self, subscription: Subscription) -> EventStream {
-        let answerer = subscription.answers.then(|| self.session.agent.answerer());
+        let answerer = subscription.answers.then(|| self.session.agent.attach_approver());
         feed(&self.session.hub, subscription, answerer)
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use futures::stream::unfold;
-use rheon_agent::Answerer;
-use rheon_types::protocol::{After, Cursor, Delivery, Subscription};
+use rheon_agent::ApproverGuard;
+use rheon_types::protocol::{Cursor, Delivery, StartAt, Subscription};
 use rheon_types::{
     AgentEvent, AgentMessage, ChildEvent, ClientError, Content, DeltaText, Event, EventStream, MessageEvent,
     RunEvent, RunId, SessionId, Timestamp,
@@ -36,7 +36,7 @@ struct Feed {
     /// Set where the log has to be read first.
     catching: Option<Box<CatchUp>>,
     /// While it lives, questions can be asked.
-    _answerer: Option<Answerer>,
+    _answerer: Option<ApproverGuard>,
 }
 
 /// Where an event of a child comes from.
@@ -48,7 +48,7 @@ enum Source {
 }
 
 /// The events that a subscriber wants. `answerer` lives as long as the stream.
-pub(super) fn feed(hub: &Hub, subscription: Subscription, answerer: Option<Answerer>) -> EventStream {
+pub(super) fn feed(hub: &Hub, subscription: Subscription, answerer: Option<ApproverGuard>) -> EventStream {
     let feed = Feed::join(hub.clone(), subscription, answerer);
     let first = Ok::<_, ClientError>(()).and(feed);
     let events = unfold(Some(first), |feed| async move {
@@ -64,16 +64,16 @@ pub(super) fn feed(hub: &Hub, subscription: Subscription, answerer: Option<Answe
 }
 
 impl Feed {
-    fn join(hub: Hub, wanted: Subscription, answerer: Option<Answerer>) -> Result<Self, ClientError> {
+    fn join(hub: Hub, wanted: Subscription, answerer: Option<ApproverGuard>) -> Result<Self, ClientError> {
         let Joined { recent, cursor: now, draft, children, at } = hub.join()?;
         let cursor = match wanted.after {
-            After::Now => now,
-            After::Cursor(cursor) if cursor.seq > now.seq => {
+            StartAt::Now => now,
+            StartAt::Cursor(cursor) if cursor.seq > now.seq => {
                 let (wanted, there) = (cursor.seq, now.seq);
                 let message = format!("there is no event {wanted}: the session has {there}");
                 return Err(ClientError::invalid(message));
             }
-            After::Cursor(cursor) => cursor,
+            StartAt::Cursor(cursor) => cursor,
         };
         let mut feed = Self {
             recent,
@@ -88,7 +88,7 @@ impl Feed {
             hub,
         };
         if cursor == now {
-            let is_told = wanted.after != After::Now;
+            let is_told = wanted.after != StartAt::Now;
             children.into_iter().for_each(|(id, place)| feed.join_child(id, place, is_told));
         } else {
             feed.catch_up(now.seq, draft, children, Because::Joined);
@@ -236,9 +236,9 @@ impl Feed {
                     }
                 }
                 CatchUpEnd::Run { run_id, has_begun } => {
-                    *has_begun |= event.is_of(run_id);
-                    let is_last =
-                        event.is_of(run_id) && matches!(event.kind, AgentEvent::Run(RunEvent::End { .. }));
+                    *has_begun |= event.belongs_to(run_id);
+                    let is_last = event.belongs_to(run_id)
+                        && matches!(event.kind, AgentEvent::Run(RunEvent::End { .. }));
                     if *has_begun {
                         self.take_of_child(&id, event, Source::Log);
                     }

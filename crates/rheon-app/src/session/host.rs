@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use rheon_types::protocol::{
-    ConfigFacts, HostCommand, HostQuery, HostReply, ModelLine, OpenRequest, SearchHit, SessionChoice,
-    SessionLine, SessionMaker, SessionScope,
+    ConfigInfo, HostCommand, HostQuery, HostReply, ModelSummary, OpenRequest, SearchHit, SessionChoice,
+    SessionOrigin, SessionScope, SessionSummary,
 };
 use rheon_types::{BoxFuture, Client, ClientError, Host, SessionId};
 
@@ -150,7 +150,7 @@ impl LocalHost {
         let HostParts { surroundings, config, .. } = &self.parts;
         let registry = registry(&config.settings.services, surroundings).map_err(ClientError::from)?;
         let lines = model_lines(&registry, filter.unwrap_or_default()).into_iter();
-        let models = lines.map(|line| ModelLine {
+        let models = lines.map(|line| ModelSummary {
             name: line.name,
             context_window: line.context_tokens,
             is_ready: line.ready,
@@ -158,10 +158,10 @@ impl LocalHost {
         Ok(HostReply::Models { models: models.collect() })
     }
 
-    fn facts(&self) -> ConfigFacts {
+    fn facts(&self) -> ConfigInfo {
         let HostParts { surroundings, config, version, .. } = &self.parts;
         let limits = config.settings.limits;
-        ConfigFacts {
+        ConfigInfo {
             version: version.clone(),
             working_directory: surroundings.working_folder.clone(),
             budget: limits.budget,
@@ -237,12 +237,12 @@ fn scope_of(scope: SessionScope) -> Scope {
     }
 }
 
-fn line(line: crate::keeping::SessionLine) -> SessionLine {
-    SessionLine {
+fn line(line: crate::keeping::SessionLine) -> SessionSummary {
+    SessionSummary {
         session_id: line.session_id,
         maker: match line.maker {
-            Maker::Rheon => SessionMaker::Rheon,
-            Maker::ClaudeCode => SessionMaker::ClaudeCode,
+            Maker::Rheon => SessionOrigin::Rheon,
+            Maker::ClaudeCode => SessionOrigin::ClaudeCode,
         },
         title: line.title,
         active: line.active,

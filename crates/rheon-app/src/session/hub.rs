@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rheon_store::fold::SessionState;
-use rheon_types::protocol::{CostReport, Cursor, RunInProgress};
+use rheon_types::protocol::{ActiveRun, CostReport, Cursor};
 use rheon_types::{
     AgentEvent, ChildEvent, ClientError, ContextEvent, Event, MessageEvent, MicroUsd, ModelEvent, RunEvent,
     RunId, SessionEvent, SessionId, Timestamp, ToolCallId, ToolEvent, ToolName, Usage,
@@ -85,7 +85,7 @@ pub(super) struct Joined {
 pub(super) struct View {
     pub(super) cursor: Cursor,
     pub(super) folded: SessionState,
-    pub(super) run: Option<RunInProgress>,
+    pub(super) run: Option<ActiveRun>,
     pub(super) spent: CostReport,
 }
 
@@ -180,7 +180,7 @@ impl Hub {
     /// Where the session stands now.
     pub(super) fn view(&self) -> View {
         let state = self.state();
-        let run = state.draft.run_id.as_ref().map(|run_id| RunInProgress {
+        let run = state.draft.run_id.as_ref().map(|run_id| ActiveRun {
             run_id: Some(run_id.clone()),
             text: state.draft.text.clone(),
             thinking: state.draft.thinking.clone(),
@@ -234,7 +234,7 @@ impl Hub {
 
 /// The error of everything that comes after the end.
 pub(super) fn closed() -> ClientError {
-    ClientError::gone("the session is closed")
+    ClientError::closed("the session is closed")
 }
 
 impl State {

@@ -36,7 +36,8 @@ impl Notices {
     /// There is a log now: what waited is in it when this returns, and what comes later follows.
     pub(crate) fn open(&self, agent: &Agent) {
         let Some(mut receiver) = take(&self.waiting) else { return };
-        let write = |agent: &Agent, notice| agent.fact(SessionEvent::Notice { notice: Arc::new(notice) });
+        let write =
+            |agent: &Agent, notice| agent.record_fact(SessionEvent::Notice { notice: Arc::new(notice) });
         while let Ok(notice) = receiver.try_recv() {
             write(agent, notice);
         }

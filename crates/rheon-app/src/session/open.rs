@@ -202,7 +202,7 @@ impl OpenSession {
             (Some(mode), before) => {
                 set(mode);
                 if before.is_some_and(|before| before != mode) {
-                    self.agent.fact(SessionEvent::Mode { mode });
+                    self.agent.record_fact(SessionEvent::Mode { mode });
                 }
             }
             // What runs everything without asking is said each time.
@@ -216,8 +216,10 @@ impl OpenSession {
             && state.chosen.model.as_deref() != Some(model)
             && state.seq > 0
         {
-            self.agent
-                .fact(SessionEvent::Model { model: model.as_str().into(), thinking: state.chosen.thinking });
+            self.agent.record_fact(SessionEvent::Model {
+                model: model.as_str().into(),
+                thinking: state.chosen.thinking,
+            });
         }
     }
 

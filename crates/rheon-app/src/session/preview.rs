@@ -1,6 +1,6 @@
 //! `Preview`: what a session would be told and could do here. No model is asked, and nothing of it is kept.
 
-use rheon_agent::{ContextReport, TokenCounter};
+use rheon_agent::{ContextUsage, TokenCounter};
 use rheon_sandbox::Requirement;
 use rheon_tools::skills::SkillSet;
 use rheon_tools::{Toolkit, ToolkitError};
@@ -59,7 +59,7 @@ impl Preview {
     }
 
     /// What takes how much of the model's window.
-    pub fn report(&self) -> ContextReport {
+    pub fn report(&self) -> ContextUsage {
         self.loaded.assembled.report(self.tools, self.task, self.window)
     }
 

@@ -3,8 +3,8 @@
 use rheon_agent::{BudgetPool, TokenCounter};
 use rheon_types::ClientError;
 use rheon_types::protocol::{
-    Checkpoint, ContextReport, ContextSection, CostReport, ModelFacts, Query, Reply, RuleLine, SessionFacts,
-    Snapshot,
+    Checkpoint, ContextReport, ContextSection, CostReport, Query, Reply, RuleSummary, SessionInfo,
+    SessionModel, Snapshot,
 };
 
 use super::hub::View;
@@ -55,16 +55,16 @@ fn cost(session: &OpenSession) -> CostReport {
 }
 
 /// What the session is.
-pub(super) async fn facts(session: &OpenSession) -> SessionFacts {
+pub(super) async fn facts(session: &OpenSession) -> SessionInfo {
     let answering = session.answering.lock().await;
     let info = &answering.model.info;
-    SessionFacts {
+    SessionInfo {
         session_id: session.hub.session_id().clone(),
         opened_at: session.kept.state().seq,
         working_directory: session.working_folder.clone(),
         title: session.hub.title(),
         is_saved: session.kept.is_kept(),
-        model: ModelFacts {
+        model: SessionModel {
             name: answering.chosen.name.clone(),
             context_window: info.context_tokens,
             output_tokens_max: info.output_tokens_max.into(),
@@ -99,9 +99,12 @@ async fn context(session: &OpenSession) -> ContextReport {
     }
 }
 
-fn rules(session: &OpenSession) -> Vec<RuleLine> {
-    let line =
-        |rule: rheon_policy::ActiveRule| RuleLine { list: rule.list, rule: rule.rule, source: rule.source };
+fn rules(session: &OpenSession) -> Vec<RuleSummary> {
+    let line = |rule: rheon_policy::ActiveRule| RuleSummary {
+        list: rule.list,
+        rule: rule.rule,
+        source: rule.source,
+    };
     session.toolkit.gate().rules().into_iter().map(line).collect()
 }
 

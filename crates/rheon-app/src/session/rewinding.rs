@@ -1,7 +1,7 @@
 //! Rewinding an open session: its files, its conversation, or both, to before something that the user said.
 
 use rheon_types::ClientError;
-use rheon_types::protocol::{RewindMode, RewindWhat, Rewound};
+use rheon_types::protocol::{RewindMode, RewindResult, RewindScope};
 
 use super::open::OpenSession;
 use crate::keeping::{Doing, Others, RewindPlan, To, What};
@@ -10,17 +10,17 @@ use crate::keeping::{Doing, Others, RewindPlan, To, What};
 pub(super) async fn rewind(
     session: &OpenSession,
     seq: u64,
-    what: RewindWhat,
+    what: RewindScope,
     mode: RewindMode,
-) -> Result<Rewound, ClientError> {
-    if what == RewindWhat::Files {
+) -> Result<RewindResult, ClientError> {
+    if what == RewindScope::Files {
         return files(session, seq, mode).await;
     }
     let wanted = session.hub.session_id().to_string();
     let keeps = match what {
-        RewindWhat::Files => What::Files,
-        RewindWhat::Conversation => What::Conversation,
-        RewindWhat::Both => What::Both,
+        RewindScope::Files => What::Files,
+        RewindScope::Conversation => What::Conversation,
+        RewindScope::Both => What::Both,
     };
     let plan = session.keeper.plan_rewind(&wanted, To::Before(seq), keeps).await;
     let plan = plan.map_err(ClientError::failed)?;
@@ -39,10 +39,10 @@ pub(super) async fn rewind(
     Ok(rewound)
 }
 
-fn planned(plan: &RewindPlan) -> Rewound {
+fn planned(plan: &RewindPlan) -> RewindResult {
     let files = plan.files.clone().unwrap_or_default();
     let text = |path: &std::path::PathBuf| path.display().to_string();
-    Rewound {
+    RewindResult {
         session_id: None,
         count: files.created.saturating_add(files.modified).saturating_add(files.removed) as u64,
         changed: files.changes.iter().map(|change| text(&change.path)).collect(),
@@ -51,7 +51,7 @@ fn planned(plan: &RewindPlan) -> Rewound {
     }
 }
 
-async fn files(session: &OpenSession, seq: u64, mode: RewindMode) -> Result<Rewound, ClientError> {
+async fn files(session: &OpenSession, seq: u64, mode: RewindMode) -> Result<RewindResult, ClientError> {
     let (doing, others) = match mode {
         RewindMode::Plan => (Doing::Plan, Others::Refuse),
         RewindMode::Apply => (Doing::CarryOut, Others::Refuse),
@@ -62,7 +62,7 @@ async fn files(session: &OpenSession, seq: u64, mode: RewindMode) -> Result<Rewo
     let rewound = session.keeper.rewind_files(&session.kept, &wanted, is_it, (doing, others)).await;
     let rewound = rewound.map_err(ClientError::failed)?;
     let text = |path: std::path::PathBuf| path.display().to_string();
-    Ok(Rewound {
+    Ok(RewindResult {
         session_id: None,
         count: rewound.count as u64,
         changed: rewound.changed.into_iter().map(text).collect(),

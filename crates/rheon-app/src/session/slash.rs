@@ -79,7 +79,7 @@ pub(super) async fn goal(session: &OpenSession, seq: u64, arguments: &str) -> Re
         GoalAnswer::Shown(text) => Ok(Ack { seq, notes: vec![text], ..Ack::default() }),
         GoalAnswer::Changed(text) => {
             let notice = Arc::new(Notice::info(NoticeTopic::Context, text));
-            session.agent.fact(SessionEvent::Notice { notice });
+            session.agent.record_fact(SessionEvent::Notice { notice });
             Ok(Ack { seq, ..Ack::default() })
         }
     }

@@ -230,6 +230,6 @@ impl Wired<'_> {
         let LimitSettings { budget, tokens_max, .. } = self.config.settings.limits;
         let caps = Caps { tokens: tokens_max, cost: budget, wall: None };
         let spent = self.kept.state().ledger();
-        (caps != Caps::default()).then(|| BudgetPool::resumed(caps, spent, Arc::clone(&surroundings.clock)))
+        (caps != Caps::default()).then(|| BudgetPool::resume(caps, spent, Arc::clone(&surroundings.clock)))
     }
 }

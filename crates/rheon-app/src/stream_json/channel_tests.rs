@@ -476,7 +476,7 @@ async fn an_agent_asks_the_program_and_does_as_it_says() {
             })
         })
         .build();
-    let answerer = agent.answerer();
+    let answerer = agent.attach_approver();
     let run = tokio::spawn(async move { agent.run("go").await.map(|output| output.text.clone()) });
     for behavior in ["allow", "deny"] {
         let line: Value = serde_json::from_str(&written.recv().await.unwrap()).unwrap();

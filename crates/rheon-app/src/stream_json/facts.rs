@@ -41,8 +41,8 @@ pub struct ModelFacts {
     pub key_source: String,
 }
 
-impl From<&protocol::ModelFacts> for ModelFacts {
-    fn from(facts: &protocol::ModelFacts) -> Self {
+impl From<&protocol::SessionModel> for ModelFacts {
+    fn from(facts: &protocol::SessionModel) -> Self {
         Self {
             id: facts.name.clone(),
             context_window: facts.context_window,
@@ -87,7 +87,7 @@ pub struct McpServer {
 
 impl SessionFacts {
     /// What a session says of itself, with the commands that it takes; the version is the program's.
-    pub fn new(facts: &protocol::SessionFacts, commands: &[protocol::SlashCommand], version: &str) -> Self {
+    pub fn new(facts: &protocol::SessionInfo, commands: &[protocol::SlashCommand], version: &str) -> Self {
         let described = |command: &protocol::SlashCommand| Described {
             name: command.name.clone(),
             description: command.description.clone(),

@@ -260,7 +260,7 @@ fn every_end_has_its_subtype() {
         "error_during_execution" error=true "aborted_streaming" result=null errors=["the run was cancelled"] status=null
         "success" error=true "api_error" result="API Error: bad key" errors=null status=401
         "error_max_structured_output_retries" error=true "structured_output" result=null errors=["no JSON"] status=null
-        "error_during_execution" error=true "failed" result=null errors=["the window is full: full"] status=null
+        "error_during_execution" error=true "failed" result=null errors=["the context window is full: full"] status=null
     "#]].assert_eq(&rows);
 }
 

@@ -158,9 +158,12 @@ fn speaks(lines: String) -> PipeHost {
 async fn a_host_that_speaks_another_language_is_gone() {
     let host = speaks("HTTP/1.1 400 Bad Request\r\n".repeat(17));
     let gone = host.query(HostQuery::Config).await.unwrap_err();
-    assert!(matches!(&gone, ClientError::Gone { message } if message.contains("does not speak")), "{gone:?}");
+    assert!(
+        matches!(&gone, ClientError::Closed { message } if message.contains("does not speak")),
+        "{gone:?}"
+    );
     let gone = host.open(OpenRequest::default()).await.err().unwrap();
-    assert!(matches!(gone, ClientError::Gone { .. }), "{gone:?}");
+    assert!(matches!(gone, ClientError::Closed { .. }), "{gone:?}");
 }
 
 #[tokio::test]
@@ -200,8 +203,8 @@ async fn what_a_newer_host_says_is_kept_or_passed_over() {
     // The host goes: whoever waits is told.
     let mut waiting = client.events(Subscription::after(0));
     drop((heard, says));
-    assert!(matches!(waiting.next().await, Some(Err(ClientError::Gone { .. }))));
-    assert!(matches!(host.query(HostQuery::Config).await, Err(ClientError::Gone { .. })));
+    assert!(matches!(waiting.next().await, Some(Err(ClientError::Closed { .. }))));
+    assert!(matches!(host.query(HostQuery::Config).await, Err(ClientError::Closed { .. })));
 }
 
 #[tokio::test]

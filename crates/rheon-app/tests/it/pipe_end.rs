@@ -73,7 +73,7 @@ async fn goes_on(stage: &Stage, client: &dyn Client, watching: &mut EventStream)
         _ => None,
     };
     let answer = until(watching, resolved).await.1;
-    assert_eq!(answer, (PermissionDecision::Deny, Responder::Nobody));
+    assert_eq!(answer, (PermissionDecision::Deny, Responder::NonInteractive));
     assert_eq!(run_end(watching).await.1, "I may not.");
     assert!(!stage.has("made.txt"));
     client.send(prompt("Are you there?")).await.unwrap();
@@ -94,19 +94,19 @@ async fn a_pipe_that_breaks_is_an_error_for_whoever_waits_and_no_end_of_the_sess
     assert!((&mut waiting).now_or_never().is_none());
     cable.cut().await;
     let gone = waiting.await;
-    assert!(matches!(gone, Err(ClientError::Gone { .. })), "{gone:?}");
+    assert!(matches!(gone, Err(ClientError::Closed { .. })), "{gone:?}");
     let last = loop {
         match answering.next().await {
             Some(Ok(_)) => {}
             last => break last,
         }
     };
-    assert!(matches!(last, Some(Err(ClientError::Gone { .. }))), "{last:?}");
+    assert!(matches!(last, Some(Err(ClientError::Closed { .. }))), "{last:?}");
     assert!(answering.next().await.is_none());
     let gone = far.send(prompt("Are you there?")).await;
-    assert!(matches!(gone, Err(ClientError::Gone { .. })), "{gone:?}");
+    assert!(matches!(gone, Err(ClientError::Closed { .. })), "{gone:?}");
     let gone = far.events(Subscription::from_now()).next().await;
-    assert!(matches!(gone, Some(Err(ClientError::Gone { .. }))), "{gone:?}");
+    assert!(matches!(gone, Some(Err(ClientError::Closed { .. }))), "{gone:?}");
     goes_on(&stage, &*near, &mut watching).await;
 }
 

@@ -9,7 +9,7 @@ use rheon_app::pipe::over_memory;
 use rheon_app::session::{Extras, GivenModel, HostParts, LocalHost, Surroundings};
 use rheon_providers::ResolvedModel;
 use rheon_testkit::{Scenario, ScriptedProvider};
-use rheon_types::protocol::{OpenRequest, Query, Reply, SessionChoice, SessionFacts, Snapshot, Subscription};
+use rheon_types::protocol::{OpenRequest, Query, Reply, SessionChoice, SessionInfo, Snapshot, Subscription};
 use rheon_types::{
     AgentEvent, ChunkStream, Client, Command, Content, Event, EventStream, FixedTools, Host, MessageEvent,
     ModelInfo, Provider, Request, RunEvent, Tool, ToolSource,
@@ -194,7 +194,7 @@ pub(crate) fn prompt(text: &str) -> Command {
     Command::Prompt { content: vec![Content::text(text)] }
 }
 
-pub(crate) async fn facts(client: &dyn Client) -> SessionFacts {
+pub(crate) async fn facts(client: &dyn Client) -> SessionInfo {
     match client.query(Query::Facts).await.unwrap() {
         Reply::Facts { facts } => *facts,
         other => panic!("{other:?}"),

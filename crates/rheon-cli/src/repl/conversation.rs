@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rheon_app::config::InterfaceSettings;
 use rheon_render::Verbosity;
-use rheon_types::protocol::{CloseReason, ConfigFacts, OpenRequest, SessionChoice, SessionFacts};
+use rheon_types::protocol::{CloseReason, ConfigInfo, OpenRequest, SessionChoice, SessionInfo};
 use rheon_types::{Author, Command, Content, EventStream, Host, Message, Subscription};
 use tokio_util::sync::CancellationToken;
 
@@ -118,14 +118,14 @@ async fn lines(flags: &OutputFlags, session: &Connection) -> Result<Lines, Failu
 
 struct ReplContext<'a> {
     host: &'a dyn Host,
-    limits: ConfigFacts,
+    limits: ConfigInfo,
     flags: &'a OutputFlags,
     interface: &'a InterfaceSettings,
 }
 
 struct ActiveSession {
     session: Connection,
-    facts: SessionFacts,
+    facts: SessionInfo,
     events: EventStream,
     show: View,
 }

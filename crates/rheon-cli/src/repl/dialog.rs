@@ -8,7 +8,7 @@ use rheon_render::one_line;
 use rheon_text::nearest;
 use rheon_text::units::{count, money};
 use rheon_types::event::ApprovalRequest;
-use rheon_types::protocol::{ConfigFacts, CostReport, SessionFacts};
+use rheon_types::protocol::{ConfigInfo, CostReport, SessionInfo};
 use rheon_types::{
     AgentEvent, ApprovalEvent, ClientError, Command, Content, Event, EventStream, Host, RunEnd, RunEvent,
 };
@@ -36,7 +36,7 @@ pub(super) struct Dialog<'a> {
     pub(super) host: &'a dyn Host,
     pub(super) session: &'a Connection,
     pub(super) events: &'a mut EventStream,
-    pub(super) limits: &'a ConfigFacts,
+    pub(super) limits: &'a ConfigInfo,
     /// Whether to leave once the active run has stopped.
     pub(super) is_leaving: bool,
 }
@@ -52,7 +52,7 @@ enum PromptInput {
 
 impl Dialog<'_> {
     /// Prints the model, the directory and how to get help.
-    pub(super) fn greet(&self, facts: &SessionFacts) {
+    pub(super) fn greet(&self, facts: &SessionInfo) {
         let (model, folder) = (&facts.model.name, facts.working_directory.display());
         let mode = mode_name(facts.mode);
         self.say(&format!(

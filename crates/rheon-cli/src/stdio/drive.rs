@@ -8,7 +8,7 @@ use futures::StreamExt as _;
 use rheon_app::stream_json::{
     Channel, ClientRequest, Heard, Initialize, InputLine, Projector, SessionState, line_id,
 };
-use rheon_types::protocol::{CloseReason, OpenRequest, RewindMode, RewindWhat, Rewound, Thinking};
+use rheon_types::protocol::{CloseReason, OpenRequest, RewindMode, RewindResult, RewindScope, Thinking};
 use rheon_types::{
     AgentEvent, ClientError, Command, Content, Event, EventStream, Host, OutputSchema, RunEnd, RunEvent,
     Subscription,
@@ -303,7 +303,7 @@ impl StdioSession {
         }
         let mode = if dry_run { RewindMode::Plan } else { RewindMode::Apply };
         let rewound = match self.prompt_seq(id).await {
-            Ok(seq) => self.session.send(Command::Rewind { seq, what: RewindWhat::Files, mode }).await,
+            Ok(seq) => self.session.send(Command::Rewind { seq, what: RewindScope::Files, mode }).await,
             Err(error) => Err(error),
         };
         rewind_reply(rewound.map(|ack| ack.rewound.unwrap_or_default()), mode, &self.folder)
@@ -355,7 +355,7 @@ fn slash(content: &[Content]) -> Option<Command> {
 
 /// The reply to `rewind_files`. A dry run reports a problem in its result; otherwise a problem is an error.
 fn rewind_reply(
-    rewound: Result<Rewound, ClientError>,
+    rewound: Result<RewindResult, ClientError>,
     mode: RewindMode,
     folder: &Path,
 ) -> Result<Value, String> {

@@ -8,7 +8,9 @@ use rheon_types::event::{
     ApprovalRequest, Danger, PermissionDecision, PermissionMode, PermissionResponse, QueuedChange, RuleList,
     Scope,
 };
-use rheon_types::{Answer, AskedBy, CallFacts, Effect, Gate, GateRequest, Judgement, ToolCall, Verdict};
+use rheon_types::{
+    Answer, ApprovalReason, CallFacts, Effect, Gate, GateDecision, GateRequest, ToolCall, Verdict,
+};
 
 use crate::policy::call::{CallContext, line_of};
 use crate::policy::explanation::{Decision, DecisionReason, Explanation};
@@ -277,7 +279,7 @@ impl PolicyGate {
         line_of(call.name.as_str(), &call.arguments).map(self.shell.analyze)
     }
 
-    fn judgement(&self, call: &ToolCall, effect: Effect) -> Judgement {
+    fn judgement(&self, call: &ToolCall, effect: Effect) -> GateDecision {
         let (shell_folder, analysis) = (self.look(), self.analyze(call));
         let explanation = self.explain_as(&shell_folder, analysis.as_ref(), call, effect);
         let verdict = self.verdict(call, &explanation, &shell_folder);
@@ -286,7 +288,7 @@ impl PolicyGate {
             let folder = self.shell_folder.is_some().then_some(shell_folder);
             CallFacts::new(ShellFacts { line: line.to_owned(), folder, analysis })
         });
-        Judgement { verdict, facts: facts.unwrap_or_default() }
+        GateDecision { verdict, facts: facts.unwrap_or_default() }
     }
 
     fn verdict(&self, call: &ToolCall, explanation: &Explanation, shell_folder: &Path) -> Verdict {
@@ -341,7 +343,7 @@ impl PolicyGate {
 }
 
 impl Gate for PolicyGate {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, GateDecision> {
         Answer::Now(self.judgement(request.call, request.effect))
     }
 
@@ -382,14 +384,14 @@ impl fmt::Debug for PolicyGate {
 }
 
 /// Hooks cannot skip an approval that an ask rule demands, nor one about a critical command.
-fn asked_by(explanation: &Explanation) -> AskedBy {
+fn asked_by(explanation: &Explanation) -> ApprovalReason {
     let is_by_rule = explanation.parts.iter().any(|part| match part.reason {
         DecisionReason::Rule { .. } => part.decision == Decision::Ask,
         DecisionReason::NotCovered { .. } | DecisionReason::Default(_) => {
             part.decision == Decision::Ask && part.danger == Danger::Critical
         }
     });
-    if is_by_rule { AskedBy::Rule } else { AskedBy::Default }
+    if is_by_rule { ApprovalReason::Rule } else { ApprovalReason::Default }
 }
 
 /// The message for the model.
@@ -420,7 +422,7 @@ fn place_of<'a>(call: &ToolCall, shell_folder: &'a Path) -> &'a Path {
 pub struct ReadOnlyGate;
 
 impl Gate for ReadOnlyGate {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, GateDecision> {
         let verdict = match request.effect {
             Effect::Pure => Verdict::Allow,
             Effect::Idempotent | Effect::Unsafe => Verdict::Deny {

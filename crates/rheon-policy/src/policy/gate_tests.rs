@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use expect_test::{expect, expect_file};
 use rheon_types::event::{PermissionDecision, PermissionMode, Scope, Subject};
 use rheon_types::{
-    Answer, AskedBy, BoxFuture, Effect, Gate, GateRequest, Tool, ToolCall, ToolContext, ToolError,
+    Answer, ApprovalReason, BoxFuture, Effect, Gate, GateRequest, Tool, ToolCall, ToolContext, ToolError,
     ToolResult, Verdict,
 };
 use serde_json::{Value, json};
@@ -417,7 +417,10 @@ fn no_hook_spares_the_question_about_lasting_damage() {
         Verdict::Allow | Verdict::Deny { .. } | Verdict::Queue { .. } => None,
     };
     let asked = ["rm -rf x", "git push -f", "mkdir x"].map(by);
-    assert_eq!(asked, [Some(AskedBy::Rule), Some(AskedBy::Rule), Some(AskedBy::Default)]);
+    assert_eq!(
+        asked,
+        [Some(ApprovalReason::Rule), Some(ApprovalReason::Rule), Some(ApprovalReason::Default)]
+    );
 }
 
 #[test]

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rheon_types::{
-    AssistantMessage, Chunk, Content, Draft, Finished, History, Message, ModelInfo, ProviderError, Request,
-    Signature, SignatureKind, StopReason, Timestamp, ToolCall, ToolDefinition, ToolResultMessage, Usage,
-    UserMessage,
+    AssistantMessage, Chunk, Content, Draft, DraftOutcome, History, Message, ModelInfo, ProviderError,
+    Request, Signature, SignatureKind, StopReason, Timestamp, ToolCall, ToolDefinition, ToolResultMessage,
+    Usage, UserMessage,
 };
 use serde_json::{Value, json};
 
@@ -177,7 +177,7 @@ pub(super) fn decode<'a>(wire: WireKind, frames: impl IntoIterator<Item = (&'a s
 
 impl Decoded {
     /// The response as the agent loop assembles it.
-    pub(super) fn finished(&self) -> Finished {
+    pub(super) fn finished(&self) -> DraftOutcome {
         let mut draft = Draft::new();
         for chunk in &self.chunks {
             draft.push(chunk).unwrap();

@@ -9,8 +9,9 @@ use rheon_providers::{ProviderEnv, Registry, RegistryParts, ResolvedModel};
 use rheon_testkit::TestClock;
 use rheon_testkit::server::{FakeReply, FakeServer, Script};
 use rheon_types::{
-    AgentMessage, AssistantMessage, Content, Draft, Finished, History, Message, OutputSchema, ProviderError,
-    ProviderErrorKind, Request, StopReason, Timestamp, ToolCall, ToolDefinition, ToolResultMessage, Usage,
+    AgentMessage, AssistantMessage, Content, Draft, DraftOutcome, History, Message, OutputSchema,
+    ProviderError, ProviderErrorKind, Request, StopReason, Timestamp, ToolCall, ToolDefinition,
+    ToolResultMessage, Usage,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -47,7 +48,7 @@ fn model(name: &str, wire: WireKind, server: &FakeServer) -> ResolvedModel {
     Registry::new(parts).resolve(name).unwrap()
 }
 
-async fn ask(resolved: &ResolvedModel, request: Request) -> Result<Finished, ProviderError> {
+async fn ask(resolved: &ResolvedModel, request: Request) -> Result<DraftOutcome, ProviderError> {
     let request = Request { model: Arc::clone(&resolved.model), ..request };
     let mut stream = resolved.provider.stream(request, CancellationToken::new());
     let mut draft = Draft::new();
@@ -62,7 +63,7 @@ async fn ask(resolved: &ResolvedModel, request: Request) -> Result<Finished, Pro
 async fn on_every_wire(
     request: &Request,
     reply: &FakeReply,
-) -> Vec<(WireKind, Result<Finished, ProviderError>, Value)> {
+) -> Vec<(WireKind, Result<DraftOutcome, ProviderError>, Value)> {
     let mut answers = Vec::new();
     for (name, wire) in MODELS {
         let server = FakeServer::start(Script::new([reply.clone()])).await.unwrap();

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rheon_types::{
-    AgentOutput, Amendment, Answer, Clock, Flow, History, Hook, HookNews, SessionId, ToolCall, ToolCallId,
+    AgentOutput, Amendment, Answer, Clock, Flow, History, Hook, HookReport, SessionId, ToolCall, ToolCallId,
     ToolError, ToolResult,
 };
 
@@ -40,7 +40,7 @@ pub struct TurnCheckpoints {
     on_failure: OnFailure,
     patience: Duration,
     turn: Mutex<Turn>,
-    news: Mutex<Vec<HookNews>>,
+    news: Mutex<Vec<HookReport>>,
     /// Calls that may be changing something just now.
     open: Mutex<HashSet<ToolCallId>>,
     /// One capture at a time: a second call of the turn waits for it.
@@ -117,12 +117,12 @@ impl TurnCheckpoints {
         match self.capture(moment).await {
             Ok(captured) => {
                 self.turn().is_done = true;
-                self.tell(HookNews::Checkpoint { id: captured.id.to_string(), label });
+                self.tell(HookReport::Checkpoint { id: captured.id.to_string(), label });
                 Flow::Continue
             }
             Err(error) => {
                 let reason = format!("the files cannot be kept for undo: {error}");
-                self.tell(HookNews::Warning { message: reason.clone() });
+                self.tell(HookReport::Warning { message: reason.clone() });
                 match self.on_failure {
                     OnFailure::GoOn => {
                         // What is captured after this call would not be the state before the turn.
@@ -146,7 +146,7 @@ impl TurnCheckpoints {
         }
     }
 
-    fn tell(&self, news: HookNews) {
+    fn tell(&self, news: HookReport) {
         self.news.lock().unwrap_or_else(PoisonError::into_inner).push(news);
     }
 
@@ -233,7 +233,7 @@ impl Hook for TurnCheckpoints {
         Answer::Now(())
     }
 
-    fn news(&self) -> Vec<HookNews> {
+    fn take_reports(&self) -> Vec<HookReport> {
         std::mem::take(&mut self.news.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -7,7 +7,7 @@ use rheon_testkit::{FnTool, Scenario, Trace, Turn, echo, event_line, scripted};
 use rheon_types::event::{Choice, OrderChecker, Selection, Subject, TaskItem, TaskStatus, UserQuestion};
 use rheon_types::{
     AgentEvent, ContextEvent, Effect, Event, History, MicroUsd, ModelEvent, ProviderError, ProviderErrorKind,
-    StopReason, Timestamp, ToolNews, ToolResult, Usage, unanswered_calls,
+    StopReason, Timestamp, ToolFact, ToolResult, Usage, unanswered_calls,
 };
 use serde_json::json;
 
@@ -21,7 +21,7 @@ fn durable(trace: &Trace) -> Vec<Event> {
 fn tools() -> Vec<Arc<dyn rheon_types::Tool>> {
     let busy = FnTool::new("busy", |_, context| async move {
         let tasks = vec![TaskItem { text: "walk".into(), status: TaskStatus::InProgress }];
-        context.news(ToolNews::Tasks(tasks));
+        context.record(ToolFact::Tasks(tasks));
         let choices = vec![Choice { label: "left".into(), description: String::new() }];
         let questions = vec![UserQuestion { text: "Which way?".into(), choices, selection: Selection::One }];
         context.ask(Subject::Questions { questions }, "it asks").await;
@@ -140,9 +140,9 @@ async fn calls_in_doubt_say_what_may_have_happened() {
 
 #[test]
 fn cuts_and_what_a_budget_lost_are_folded_too() {
-    use rheon_types::event::Reserved;
+    use rheon_types::event::BudgetAmount;
     let cut = rheon_types::WindowCut { from: 0, to: 1, kind: rheon_types::CutKind::Drop };
-    let reserved = Some(Reserved { tokens: 5_000, cost: Some(MicroUsd(70)) });
+    let reserved = Some(BudgetAmount { tokens: 5_000, cost: Some(MicroUsd(70)) });
     let usage = Usage { input: 100, output: 20, ..Usage::default() };
     let end = |usage, cost| {
         AgentEvent::Model(ModelEvent::End {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rheon_types::event::{
-    ApprovalRequest, Ledger, Meter, PermissionMode, QueuedChange, Reserved, RulesChange, TaskItem,
+    ApprovalRequest, BudgetAmount, Ledger, Meter, PermissionMode, QueuedChange, RulesChange, TaskItem,
 };
 use rheon_types::{
     AgentEvent, AgentMessage, ContextEvent, Event, MicroUsd, ModelEvent, PlanEvent, RunEvent, RunId,
@@ -21,7 +21,7 @@ pub struct SessionState {
     conversation: Conversation,
     pub(super) runs: BTreeMap<RunId, OpenRun>,
     /// What was set aside for model calls under way.
-    reserved: BTreeMap<RunId, Reserved>,
+    reserved: BTreeMap<RunId, BudgetAmount>,
     /// How often each configuration ran.
     run_counts: BTreeMap<String, usize>,
     /// The number of the last event.
@@ -83,7 +83,7 @@ pub struct Spending {
     /// Money for the calls that have a price.
     pub cost_known: MicroUsd,
     /// What was set aside for calls that reported nothing.
-    pub in_doubt: Reserved,
+    pub in_doubt: BudgetAmount,
 }
 
 /// What all model calls cost together.
@@ -189,7 +189,7 @@ impl SessionState {
             Cost::Nothing | Cost::Unknown => self.spending.cost_known,
             Cost::Known(sum) => sum,
         };
-        let Reserved { tokens, cost: held } = self.spending.in_doubt;
+        let BudgetAmount { tokens, cost: held } = self.spending.in_doubt;
         Ledger {
             tokens: spent(self.spending.usage.total().saturating_add(tokens)),
             micro_usd: spent(cost.0.saturating_add(held.unwrap_or_default().0)),
@@ -231,8 +231,8 @@ impl SessionState {
 }
 
 impl Spending {
-    fn doubt(&mut self, reserved: Reserved) {
-        let Reserved { tokens, cost } = &mut self.in_doubt;
+    fn doubt(&mut self, reserved: BudgetAmount) {
+        let BudgetAmount { tokens, cost } = &mut self.in_doubt;
         *tokens = tokens.saturating_add(reserved.tokens);
         let more = reserved.cost.unwrap_or_default().0;
         *cost = Some(MicroUsd(cost.unwrap_or_default().0.saturating_add(more)));

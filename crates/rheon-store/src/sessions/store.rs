@@ -99,7 +99,8 @@ impl JournalStore {
     fn recall(&self, name: &SessionName, doubts: &mut [Doubt]) -> Result<(), SessionError> {
         self.sessions.read(name, |event| {
             if let AgentEvent::Tool(ToolEvent::Start { call_id, args, .. }) = &event.kind {
-                let of_call = |doubt: &&mut Doubt| event.is_of(&doubt.run_id) && doubt.call_id == *call_id;
+                let of_call =
+                    |doubt: &&mut Doubt| event.belongs_to(&doubt.run_id) && doubt.call_id == *call_id;
                 doubts.iter_mut().filter(of_call).for_each(|doubt| doubt.arguments = Arc::clone(args));
             }
         })?;

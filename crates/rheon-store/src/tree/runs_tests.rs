@@ -137,7 +137,7 @@ fn check_session(session: &Session, events: &[Event]) {
     let mut total = Usage::default();
     for record in &session.loops {
         assert!(!record.status.is_open());
-        let run: Vec<_> = mine.iter().filter(|event| event.is_of(&record.loop_id)).collect();
+        let run: Vec<_> = mine.iter().filter(|event| event.belongs_to(&record.loop_id)).collect();
         let mut sum = Usage::default();
         let mut messages = 0;
         for event in &run {

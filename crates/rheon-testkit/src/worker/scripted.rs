@@ -125,7 +125,7 @@ impl Child {
         self.emit(RunEvent::End { output: Arc::clone(&output) });
         let left = WorkerOutput { child: self.child.clone(), output };
         match &left.output.end {
-            RunEnd::Failed { failure } => Err(WorkerError::of_run(NAME, failure.clone(), left)),
+            RunEnd::Failed { failure } => Err(WorkerError::from_run(NAME, failure.clone(), left)),
             _ => Ok(left),
         }
     }
@@ -242,7 +242,7 @@ impl Child {
         let (answer, by) = tokio::select! {
             answer = parent.ask(approval).get() => match answer {
                 Some(answer) => (answer, Responder::User),
-                None => (PermissionResponse::denied("no one answered"), Responder::Nobody),
+                None => (PermissionResponse::denied("no one answered"), Responder::NonInteractive),
             },
             () = cancel.cancelled() => (PermissionResponse::denied("cancelled"), Responder::Cancelled),
         };

@@ -4,7 +4,7 @@ mod apply;
 mod hint;
 
 use rheon_macros::Tool;
-use rheon_types::{Hold, ToolContext, ToolError, ToolResult};
+use rheon_types::{Claim, ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ impl EditTool {
         self.file_context.preview(&arguments.path, |target, loaded| plan(&arguments, target, loaded))
     }
 
-    fn claim_file(&self, arguments: &Value, context: &ToolContext) -> Result<Hold, ToolError> {
+    fn claim_file(&self, arguments: &Value, context: &ToolContext) -> Result<Claim, ToolError> {
         self.file_context.claim(path_of(Self::NAME, arguments)?, context)
     }
 

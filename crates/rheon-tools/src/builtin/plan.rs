@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rheon_macros::Tool;
 use rheon_policy::PolicyGate;
 use rheon_types::event::{PermissionDecision, PermissionMode, PermissionResponse, QueuedChange, Subject};
-use rheon_types::{ToolContext, ToolError, ToolNews, ToolResult};
+use rheon_types::{ToolContext, ToolError, ToolFact, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -53,7 +53,7 @@ impl PlanTool {
         if !was_on {
             let denied = |error| ToolError::Denied(format!("cannot enter plan mode: {error}"));
             self.gate.set_mode(PermissionMode::Plan).map_err(denied)?;
-            context.news(ToolNews::Mode(PermissionMode::Plan));
+            context.record(ToolFact::Mode(PermissionMode::Plan));
         }
         Ok(outcome("enter", if was_on { "already" } else { "entered" }, include_str!("plan/entered.md"), &[]))
     }
@@ -86,7 +86,7 @@ impl PlanTool {
             return outcome("exit", "changed", include_str!("plan/changed.md"), &self.gate.queued_changes());
         };
         report_resolved(&changes, PermissionDecision::Allow, context);
-        context.news(ToolNews::Mode(mode));
+        context.record(ToolFact::Mode(mode));
         let mut text = "The user approved the plan. Plan mode is off.".to_owned();
         // Writing to a string cannot fail.
         if changes.is_empty() {
@@ -137,7 +137,7 @@ fn checked(plan: Option<String>) -> Result<String, ToolError> {
 
 fn report_resolved(changes: &[QueuedChange], decision: PermissionDecision, context: &ToolContext) {
     for change in changes {
-        context.news(ToolNews::PlanResolved { call_id: change.call_id.clone(), decision });
+        context.record(ToolFact::PlanResolved { call_id: change.call_id.clone(), decision });
     }
 }
 

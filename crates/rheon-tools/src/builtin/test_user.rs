@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use rheon_types::event::{PermissionDecision, PermissionResponse, Subject};
-use rheon_types::{Answer, Tool, ToolContext, ToolError, ToolNews, ToolReporter, ToolResult};
+use rheon_types::{Answer, Tool, ToolContext, ToolError, ToolFact, ToolReporter, ToolResult};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -19,7 +19,7 @@ pub(crate) struct TestUser {
 
 #[derive(Default)]
 struct Recorder {
-    news: Mutex<Vec<ToolNews>>,
+    news: Mutex<Vec<ToolFact>>,
     asked: Mutex<Vec<(Subject, String)>>,
     answers: Mutex<VecDeque<PermissionResponse>>,
     while_asking: Mutex<Option<WhileAsking>>,
@@ -53,7 +53,7 @@ impl TestUser {
         self
     }
 
-    pub(crate) fn news(&self) -> Vec<ToolNews> {
+    pub(crate) fn news(&self) -> Vec<ToolFact> {
         self.recorder.news.lock().unwrap().clone()
     }
 
@@ -85,7 +85,7 @@ impl ToolReporter for Recorder {
 
     fn progress(&self, _text: &str) {}
 
-    fn news(&self, news: ToolNews) {
+    fn record(&self, news: ToolFact) {
         self.news.lock().unwrap().push(news);
     }
 

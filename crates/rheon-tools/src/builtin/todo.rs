@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rheon_macros::Tool;
 use rheon_types::event::{TaskItem, TaskStatus};
-use rheon_types::{ToolContext, ToolError, ToolNews, ToolResult};
+use rheon_types::{ToolContext, ToolError, ToolFact, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -95,7 +95,7 @@ impl TodoTool {
     async fn run(&self, arguments: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
         let items = items(arguments)?;
         let result = result(&items);
-        self.list.write(items, |items| context.news(ToolNews::Tasks(items)));
+        self.list.write(items, |items| context.record(ToolFact::Tasks(items)));
         Ok(result)
     }
 }

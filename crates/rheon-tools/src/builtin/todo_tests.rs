@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use rheon_types::event::{TaskItem, TaskStatus};
-use rheon_types::{Effect, Tool, ToolNews};
+use rheon_types::{Effect, Tool, ToolFact};
 use serde_json::json;
 
 use crate::builtin::test_user::TestUser;
@@ -33,7 +33,7 @@ async fn the_list_is_stored_published_and_summarized() {
     ];
     assert_eq!(list.items(), items);
     assert_eq!(result.details, json!({ "tasks": items, "open": 2, "done": 1 }));
-    assert_eq!(test_user.news(), [ToolNews::Tasks(items)]);
+    assert_eq!(test_user.news(), [ToolFact::Tasks(items)]);
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! `write`: creates a file or replaces its content.
 
 use rheon_macros::Tool;
-use rheon_types::{Hold, ToolContext, ToolError, ToolResult};
+use rheon_types::{Claim, ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ impl WriteTool {
         self.file_context.preview(&arguments.path, |target, loaded| plan(&arguments, target, loaded))
     }
 
-    fn claim_file(&self, arguments: &Value, context: &ToolContext) -> Result<Hold, ToolError> {
+    fn claim_file(&self, arguments: &Value, context: &ToolContext) -> Result<Claim, ToolError> {
         self.file_context.claim(path_of(Self::NAME, arguments)?, context)
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rheon_policy::directory::{DirectoryEntry, DirectoryHandle, OnMissing, Overwrite};
 use rheon_policy::{Access, ResolvedPath, Workspace, names_directory};
-use rheon_types::{Clock, Hold, ToolContext, ToolError};
+use rheon_types::{Claim, Clock, ToolContext, ToolError};
 
 use crate::files::cache::FileCache;
 use crate::files::change::FileChange;
@@ -226,9 +226,9 @@ impl FileContext {
 
     /// Claims the file at `path` for the run of this call until the claim is dropped. Fails at once if another run
     /// holds it.
-    pub fn claim(&self, path: &str, context: &ToolContext) -> Result<Hold, ToolError> {
+    pub fn claim(&self, path: &str, context: &ToolContext) -> Result<Claim, ToolError> {
         let target = self.locate(path, Access::Write)?;
-        Ok(Hold::new(self.claim_target(&target, context)?))
+        Ok(Claim::new(self.claim_target(&target, context)?))
     }
 
     fn claim_target(&self, target: &FileTarget, context: &ToolContext) -> Result<FileClaim, FileError> {

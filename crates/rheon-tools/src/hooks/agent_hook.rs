@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rheon_policy::hooks::HookEvent;
 use rheon_types::event::{ApprovalRequest, PermissionDecision, PermissionResponse, Subject};
 use rheon_types::{
-    Amendment, Answer, FilterVerdict, Flow, History, Hook, InputFilter, Message, Opinion, Permit, ToolCall,
-    ToolError, ToolResult,
+    Amendment, Answer, FilterVerdict, Flow, History, Hook, HookPermission, HookVerdict, InputFilter, Message,
+    ToolCall, ToolError, ToolResult,
 };
 use serde_json::{Value, json};
 
@@ -30,12 +30,15 @@ impl Hook for CommandHooks {
         Answer::Now(self.take_stop_reason().map_or(Flow::Continue, Flow::Veto))
     }
 
-    fn permit_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Permit> {
+    fn permit_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, HookPermission> {
         if let Some(reason) = self.stop_reason() {
-            return Answer::Now(Permit { opinion: Some(Opinion::Deny(reason)), ..Permit::default() });
+            return Answer::Now(HookPermission {
+                verdict: Some(HookVerdict::Deny(reason)),
+                ..HookPermission::default()
+            });
         }
         if !self.dispatcher().has(HookEvent::PreToolUse) {
-            return Answer::Now(Permit::default());
+            return Answer::Now(HookPermission::default());
         }
         Answer::later(async move {
             let reply = self
@@ -189,22 +192,22 @@ impl CommandHooks {
         HookInvocation { event, subject: EventSubject::Call(call), fields }
     }
 
-    fn permit(&self, call: &ToolCall, reply: HookReply) -> Permit {
+    fn permit(&self, call: &ToolCall, reply: HookReply) -> HookPermission {
         self.apply_stop(&reply);
         let opinion = match (reply.stop, reply.decision) {
-            (Some(reason), _) => Some(Opinion::Deny(reason)),
-            (None, Some(HookDecision::Block(reason))) => Some(Opinion::Deny(reason)),
+            (Some(reason), _) => Some(HookVerdict::Deny(reason)),
+            (None, Some(HookDecision::Block(reason))) => Some(HookVerdict::Deny(reason)),
             // A deferred call cannot be resumed later, so the user decides now.
             (None, Some(HookDecision::Defer(reason) | HookDecision::Ask(reason))) => {
-                Some(Opinion::Ask(reason))
+                Some(HookVerdict::Ask(reason))
             }
-            (None, Some(HookDecision::Allow(_))) => Some(Opinion::Allow),
+            (None, Some(HookDecision::Allow(_))) => Some(HookVerdict::Allow),
             (None, None) => None,
         };
         let folder = &self.dispatcher().context().cwd;
         let arguments = reply.updated_input.map(|updated| from_claude_input(call, folder, updated));
         let arguments = arguments.filter(|arguments| *arguments != *call.arguments).map(Arc::new);
-        Permit { opinion, arguments, context: reply.context }
+        HookPermission { verdict: opinion, arguments, context: reply.context }
     }
 
     fn response(

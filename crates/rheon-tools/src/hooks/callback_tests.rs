@@ -55,7 +55,7 @@ async fn permit(interpret: Result<Value, String>) -> String {
     let arguments = Arc::new(json!({ "command": "ls" }));
     let call = ToolCall { id: "1".into(), name: "bash".into(), arguments, malformed: None };
     let permit = hooks.permit_tool(&call).get().await;
-    format!("{:?} {:?} {:?}\n", fixed.called.lock().unwrap(), permit.opinion, messages.lock().unwrap())
+    format!("{:?} {:?} {:?}\n", fixed.called.lock().unwrap(), permit.verdict, messages.lock().unwrap())
 }
 
 #[tokio::test]

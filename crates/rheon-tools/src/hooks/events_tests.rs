@@ -1,7 +1,7 @@
 //! What hooks receive at each event, and what they can change.
 
 use expect_test::expect;
-use rheon_types::{Content, FilterVerdict, Hook, InputFilter, Message, Opinion, Timestamp, ToolResult};
+use rheon_types::{Content, FilterVerdict, Hook, HookVerdict, InputFilter, Message, Timestamp, ToolResult};
 use serde_json::{Value, json};
 
 use crate::hooks::HookEvent;
@@ -84,7 +84,7 @@ async fn an_updated_input_is_converted_to_our_arguments() {
         permit.arguments.as_deref(),
         Some(&json!({ "path": "a.rs", "edits": [{ "old_string": "x", "new_string": "z" }] }))
     );
-    assert_eq!((permit.opinion, permit.context), (None, vec!["z is better".to_owned()]));
+    assert_eq!((permit.verdict, permit.context), (None, vec!["z is better".to_owned()]));
 }
 
 #[tokio::test]
@@ -161,9 +161,9 @@ async fn continue_false_denies_all_calls_until_the_run_stops() {
     let fixture = Fixture::new();
     let output = json!({ "continue": false, "stopReason": "budget is spent" });
     let hooks = printing(&fixture, "PreToolUse", &output);
-    let deny = || Some(Opinion::Deny("budget is spent".into()));
-    assert_eq!(hooks.permit_tool(&bash("ls")).get().await.opinion, deny());
-    assert_eq!(hooks.permit_tool(&bash("pwd")).get().await.opinion, deny());
+    let deny = || Some(HookVerdict::Deny("budget is spent".into()));
+    assert_eq!(hooks.permit_tool(&bash("ls")).get().await.verdict, deny());
+    assert_eq!(hooks.permit_tool(&bash("pwd")).get().await.verdict, deny());
     let history = rheon_types::History::new();
     assert_eq!(hooks.before_turn(&history, 1).get().await, rheon_types::Flow::Veto("budget is spent".into()));
     assert_eq!(hooks.before_turn(&history, 0).get().await, rheon_types::Flow::Continue);

@@ -126,7 +126,7 @@ pub(crate) async fn trigger(event: HookEvent, hooks: &CommandHooks) -> String {
         HookEvent::SessionStart => shown(hooks.session_start().await),
         HookEvent::SessionEnd => shown(&hooks.session_end(SessionEndReason::Other).await),
         HookEvent::UserPromptSubmit => format!("{:?}", hooks.check(&said).get().await),
-        HookEvent::PreToolUse => format!("{:?}", hooks.permit_tool(&call).get().await.opinion),
+        HookEvent::PreToolUse => format!("{:?}", hooks.permit_tool(&call).get().await.verdict),
         HookEvent::PermissionRequest => {
             let interpret = hooks.answer_approval(&call, &question(&call)).get().await;
             let changed = interpret.as_ref().and_then(|interpret| interpret.arguments.clone());

@@ -8,7 +8,7 @@ use expect_test::expect;
 use rheon_policy::trust::{ProjectContent, TrustStatus, TrustStore, load_project_hooks};
 use rheon_testkit::TestClock;
 use rheon_types::event::PermissionMode;
-use rheon_types::{Hook as _, Opinion, ToolCall};
+use rheon_types::{Hook as _, HookVerdict, ToolCall};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -60,10 +60,10 @@ impl Fixture {
         (loaded.trust, CommandHooks::new(loaded.settings, context))
     }
 
-    async fn opinion(hooks: &CommandHooks) -> Option<Opinion> {
+    async fn opinion(hooks: &CommandHooks) -> Option<HookVerdict> {
         let arguments = Arc::new(json!({ "command": "ls" }));
         let call = ToolCall { id: "1".into(), name: "bash".into(), arguments, malformed: None };
-        hooks.permit_tool(&call).get().await.opinion
+        hooks.permit_tool(&call).get().await.verdict
     }
 }
 
@@ -129,7 +129,7 @@ async fn a_script_that_changes_during_a_session_does_not_run_and_the_call_is_den
             "a required hook was not run: {changed:?} is not what was trusted; look at it and trust the \
              project again"
         );
-        assert_eq!(Fixture::opinion(&hooks).await, Some(Opinion::Deny(said)));
+        assert_eq!(Fixture::opinion(&hooks).await, Some(HookVerdict::Deny(said)));
         assert!(!fixture.has_run());
     }
 }
@@ -221,7 +221,7 @@ async fn a_script_added_after_trust_does_not_run() {
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(fixture.root.path().join("tools/check.sh"), mode).unwrap();
         let opinion = Fixture::opinion(&hooks).await;
-        assert!(matches!(opinion, Some(Opinion::Deny(_))), "{line}: {opinion:?}");
+        assert!(matches!(opinion, Some(HookVerdict::Deny(_))), "{line}: {opinion:?}");
         assert!(!fixture.has_run(), "{line}");
     }
 }

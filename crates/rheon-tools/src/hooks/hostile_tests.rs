@@ -3,7 +3,7 @@
 use std::io::Read as _;
 
 use expect_test::expect;
-use rheon_types::{Hook, Opinion};
+use rheon_types::{Hook, HookVerdict};
 use serde_json::{Value, json};
 
 use crate::hooks::HookEvent;
@@ -80,7 +80,7 @@ async fn hook_output_is_sanitized() {
         let fixture = Fixture::new();
         let hooks = fixture.one("PreToolUse", &line);
         let big = bash(&"x".repeat(300_000));
-        let opinion = hooks.permit_tool(&big).get().await.opinion;
+        let opinion = hooks.permit_tool(&big).get().await.verdict;
         let messages = fixture.messages().join(" ").replace(&format!("{line:?}"), "HOOK");
         assert!(!messages.chars().any(|one| one.is_control() || one == '\u{202e}'), "{title}: {messages:?}");
         let said = messages.split_once(" hook ").map_or(messages.as_str(), |(_, said)| said);
@@ -117,7 +117,7 @@ async fn of_two_hundred_conflicting_hooks_the_denial_wins() {
     let commands: Vec<Value> = (0..200).map(said).collect();
     let hooks = fixture.hooks(json!({ "PreToolUse": [{ "hooks": commands }] }));
     let permit = hooks.permit_tool(&bash("ls")).get().await;
-    assert_eq!(permit.opinion, Some(Opinion::Deny("137".into())));
+    assert_eq!(permit.verdict, Some(HookVerdict::Deny("137".into())));
     assert_eq!(fixture.read("runs").lines().count(), 200);
 }
 
@@ -130,9 +130,9 @@ async fn a_hook_removed_between_calls_is_reported() {
         std::fs::set_permissions(fixture.path("check.sh"), mode).unwrap();
         let hook = json!({ "type": "command", "command": "./check.sh", "onFailure": on_failure });
         let hooks = fixture.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
-        assert_eq!(hooks.permit_tool(&bash("ls")).get().await.opinion, None);
+        assert_eq!(hooks.permit_tool(&bash("ls")).get().await.verdict, None);
         std::fs::remove_file(fixture.path("check.sh")).unwrap();
-        assert_eq!(hooks.permit_tool(&bash("ls")).get().await.opinion.map(drop), second);
+        assert_eq!(hooks.permit_tool(&bash("ls")).get().await.verdict.map(drop), second);
         assert_eq!(fixture.messages().len(), 1);
     }
 }
@@ -143,7 +143,7 @@ async fn updated_inputs_are_bounded_and_passed_on() {
     let huge = r#"printf '{"hookSpecificOutput":{"updatedInput":{"command":"'; head -c 100000000 /dev/zero | tr '\0' x; printf '"}}}'"#;
     let hooks = fixture.one("PreToolUse", huge);
     let permit = hooks.permit_tool(&bash("ls")).get().await;
-    assert_eq!((permit.opinion, permit.arguments), (None, None));
+    assert_eq!((permit.verdict, permit.arguments), (None, None));
     assert!(fixture.messages().join("").contains("printed more than 1048576 bytes"));
     let odd = r#"echo '{"hookSpecificOutput":{"updatedInput":{"file_path":7,"nothing":{}}}}'"#;
     let hooks = fixture.one("PreToolUse", odd);

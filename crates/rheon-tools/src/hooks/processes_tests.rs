@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 
-use rheon_types::{Hook, Opinion, ToolError};
+use rheon_types::{Hook, HookVerdict, ToolError};
 use serde_json::json;
 
 use crate::hooks::fixtures::{Fixture, bash, call, command, trigger};
@@ -23,7 +23,7 @@ async fn hooks_run_concurrently_and_the_strictest_decision_wins() {
         { "matcher": "Bash", "hooks": [command(&meet("a", "b", "echo never >&2; exit 2")), command(&meet("b", "a", allow))] },
         { "matcher": "Edit", "hooks": [command("touch wrong")] },
     ] }));
-    assert_eq!(hooks.permit_tool(&bash("ls")).get().await.opinion, Some(Opinion::Deny("never".into())));
+    assert_eq!(hooks.permit_tool(&bash("ls")).get().await.verdict, Some(HookVerdict::Deny("never".into())));
     assert!(!fixture.path("wrong").exists());
 }
 
@@ -42,10 +42,10 @@ async fn deny_beats_defer_beats_ask_beats_allow() {
         let fixture = Fixture::new();
         let commands: Vec<_> = words.iter().map(|decision| word(decision)).collect();
         let hooks = fixture.hooks(json!({ "PreToolUse": [{ "hooks": commands }] }));
-        rows.push(hooks.permit_tool(&bash("ls")).get().await.opinion.unwrap());
+        rows.push(hooks.permit_tool(&bash("ls")).get().await.verdict.unwrap());
     }
-    let ask = |why: &str| Opinion::Ask(why.into());
-    assert_eq!(rows, [ask("ask"), ask("defer"), Opinion::Deny("deny".into()), Opinion::Allow]);
+    let ask = |why: &str| HookVerdict::Ask(why.into());
+    assert_eq!(rows, [ask("ask"), ask("defer"), HookVerdict::Deny("deny".into()), HookVerdict::Allow]);
 }
 
 #[tokio::test]
@@ -118,8 +118,8 @@ async fn a_hook_that_times_out_is_killed_with_its_children() {
     let grandchild = open_fifo(&fixture);
     let hook = json!({ "type": "command", "command": GRANDCHILD, "timeout": 3, "onFailure": "block" });
     let hooks = fixture.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
-    let opinion = hooks.permit_tool(&bash("ls")).get().await.opinion;
-    assert_eq!(opinion, Some(Opinion::Deny("a required hook timed out after 3 s".into())));
+    let opinion = hooks.permit_tool(&bash("ls")).get().await.verdict;
+    assert_eq!(opinion, Some(HookVerdict::Deny("a required hook timed out after 3 s".into())));
     // On a very slow machine the grandchild may never open it; then there is nothing to wait for.
     drop(std::fs::File::options().read(true).write(true).open(fixture.path("fifo")).unwrap());
     tokio::task::spawn_blocking(|| grandchild.join().unwrap()).await.unwrap();
@@ -151,9 +151,9 @@ async fn large_output_and_input_are_bounded() {
     let hook = json!({ "type": "command", "command": format!("printf '{{'; {flood}"), "onFailure": "block" });
     let hooks = fixture.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
     // The hook does not read its large input either.
-    let opinion = hooks.permit_tool(&bash(&"y".repeat(10_000_000))).get().await.opinion;
+    let opinion = hooks.permit_tool(&bash(&"y".repeat(10_000_000))).get().await.verdict;
     let said = "a required hook printed more than 1048576 bytes";
-    assert_eq!(opinion, Some(Opinion::Deny(said.into())));
+    assert_eq!(opinion, Some(HookVerdict::Deny(said.into())));
 }
 
 #[tokio::test]
@@ -180,8 +180,8 @@ async fn a_hook_that_cannot_start_is_reported_once_and_blocks_if_required() {
                 hook["args"] = args.clone();
             }
             let hooks = fixture.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
-            let first = hooks.permit_tool(&bash("ls")).get().await.opinion;
-            let second = hooks.permit_tool(&bash("ls")).get().await.opinion;
+            let first = hooks.permit_tool(&bash("ls")).get().await.verdict;
+            let second = hooks.permit_tool(&bash("ls")).get().await.verdict;
             assert_eq!(first, second);
             assert_eq!(first.is_some(), on_failure == "block");
             rows += &format!("{on_failure}: {} message\n", fixture.messages().len());
@@ -193,12 +193,12 @@ async fn a_hook_that_cannot_start_is_reported_once_and_blocks_if_required() {
 #[tokio::test]
 async fn a_hook_that_crashes_has_failed() {
     for (on_failure, opinion) in
-        [("allow", None), ("block", Some(Opinion::Deny("a required hook was killed by a signal".into())))]
+        [("allow", None), ("block", Some(HookVerdict::Deny("a required hook was killed by a signal".into())))]
     {
         let fixture = Fixture::new();
         let hook = json!({ "type": "command", "command": "kill -9 $$", "onFailure": on_failure });
         let hooks = fixture.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
-        assert_eq!(hooks.permit_tool(&bash("ls")).get().await.opinion, opinion);
+        assert_eq!(hooks.permit_tool(&bash("ls")).get().await.verdict, opinion);
         assert_eq!(fixture.messages(), [r#"the PreToolUse hook "kill -9 $$" was killed by a signal"#]);
     }
 }
@@ -244,7 +244,7 @@ async fn a_background_hook_decides_nothing() {
     assert!(std::process::Command::new("mkfifo").arg(fixture.path("go")).status().unwrap().success());
     let hook = json!({ "type": "command", "async": true, "command": "read x < go; echo done > ran; exit 2" });
     let hooks = fixture.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
-    assert_eq!(hooks.permit_tool(&bash("ls")).get().await, rheon_types::Permit::default());
+    assert_eq!(hooks.permit_tool(&bash("ls")).get().await, rheon_types::HookPermission::default());
     let go = fixture.path("go");
     tokio::task::spawn_blocking(move || std::fs::write(go, "now\n").unwrap()).await.unwrap();
     hooks.idle().await;

@@ -86,9 +86,9 @@ async fn a_hook_that_asks_waits_for_approval_from_another_hook() {
         message.end user "build it"
         hook.run HookRun { hook: "command hooks", point: PermitTool, veto: None }
         approval.required bash {"command":"make"}
-        approval.resolved deny Once by Nobody
-        tool.blocked bash call_1_0 "permission denied: bash needs approval (it costs money) and nobody is there to give it"
-        message.end toolResult call_1_0 error "permission denied: bash needs approval (it costs money) and nobody is there to give it"
+        approval.resolved deny Once by NonInteractive
+        tool.blocked bash call_1_0 "permission denied: bash needs approval (it costs money), but this run is non-interactive"
+        message.end toolResult call_1_0 error "permission denied: bash needs approval (it costs money), but this run is non-interactive"
         agent.end completed "Done.""#]].assert_eq(&shown(&ran));
     let mut settings = ask;
     let allow = json!({ "hookSpecificOutput": { "hookEventName": "PermissionRequest", "decision": { "behavior": "allow" } } });

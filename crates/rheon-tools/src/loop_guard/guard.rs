@@ -4,8 +4,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rheon_types::{
-    Amendment, Answer, Flow, History, Hook, Opinion, Permit, Reminder, Situation, ToolCall, ToolError,
-    ToolResult,
+    Amendment, Answer, Flow, History, Hook, HookPermission, HookVerdict, Reminder, ReminderContext, ToolCall,
+    ToolError, ToolResult,
 };
 use serde_json::{Value, json};
 
@@ -64,13 +64,15 @@ impl Hook for LoopGuard {
         Answer::Now(Flow::Continue)
     }
 
-    fn permit_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Permit> {
-        let permit = Permit::default();
+    fn permit_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, HookPermission> {
+        let permit = HookPermission::default();
         Answer::Now(match self.state().repeats.advise(call.name.as_str(), &call.arguments) {
             RepeatAdvice::Proceed => permit,
-            RepeatAdvice::Warn(warning) => Permit { context: vec![warning], ..permit },
-            RepeatAdvice::Ask(reason) => Permit { opinion: Some(Opinion::Ask(reason)), ..permit },
-            RepeatAdvice::Block(reason) => Permit { opinion: Some(Opinion::Deny(reason)), ..permit },
+            RepeatAdvice::Warn(warning) => HookPermission { context: vec![warning], ..permit },
+            RepeatAdvice::Ask(reason) => HookPermission { verdict: Some(HookVerdict::Ask(reason)), ..permit },
+            RepeatAdvice::Block(reason) => {
+                HookPermission { verdict: Some(HookVerdict::Deny(reason)), ..permit }
+            }
         })
     }
 
@@ -113,7 +115,7 @@ impl Reminder for LoopGuard {
         "failures"
     }
 
-    fn remind(&self, _situation: &Situation<'_>) -> Option<String> {
+    fn remind(&self, _situation: &ReminderContext<'_>) -> Option<String> {
         self.state().failures.note()
     }
 }

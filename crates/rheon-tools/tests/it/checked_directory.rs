@@ -9,7 +9,7 @@ use rheon_sandbox::process::ProcessEnvironment;
 use rheon_sandbox::{Boundary, Requirement, Sandbox};
 use rheon_tools::builtin::bash::{BashSession, BashSettings, BashTool};
 use rheon_types::{
-    Answer, CallFacts, Effect, Gate, GateRequest, Judgement, Tool, ToolCall, ToolContext, Verdict,
+    Answer, CallFacts, Effect, Gate, GateDecision, GateRequest, Tool, ToolCall, ToolContext, Verdict,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -55,7 +55,7 @@ async fn a_turn_cannot_move_its_commands_to_an_unchecked_directory() {
     let turn = [call("1", "cd precious"), call("2", "rm -rf ./*")];
     let mut known = Vec::new();
     for call in &turn {
-        let Answer::Now(Judgement { verdict, facts }) =
+        let Answer::Now(GateDecision { verdict, facts }) =
             gate.check(GateRequest { call, tool: &bash, effect: Effect::Unsafe })
         else {
             panic!("the gate answers at once");

@@ -1,4 +1,4 @@
-//! Asking for permission: what is asked, and how it is answered.
+//! Approvals: requests to the user and their answers.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub struct ApprovalRequest {
     pub tool_name: ToolName,
     /// Exactly what would happen.
     pub subject: Subject,
-    /// Why it is asked.
+    /// Why approval is needed.
     pub reason: String,
     /// The name of the child agent that asks, one of a child behind its parent (`reviewer > tester`); absent where the session's own
     /// agent asks.
@@ -31,8 +31,8 @@ pub struct ApprovalRequest {
     /// The rule that "always" would save.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggested_rule: Option<String>,
-    /// Stands for the call and the subject together. What runs has this digest, or it does not run; an answer may name
-    /// it to say what it is an answer to.
+    /// A digest of the call and its subject. Only a call with this digest runs. An answer may name the digest of the
+    /// request it answers.
     #[serde(default)]
     pub digest: String,
 }
@@ -62,9 +62,9 @@ pub enum Subject {
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::shared_json()"))]
         arguments: Arc<Value>,
     },
-    /// Nothing would happen: the model wants to know something. Answered by [`PermissionResponse::answers`].
+    /// A question to the user without side effects. Answered by [`PermissionResponse::answers`].
     Questions {
-        /// What it wants to know.
+        /// The questions.
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
         questions: Vec<UserQuestion>,
     },
@@ -72,19 +72,19 @@ pub enum Subject {
     Plan {
         /// The plan, in Markdown.
         plan: String,
-        /// The changes that wait; they need no further question.
+        /// The queued changes; they need no further approval.
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
         changes: Vec<QueuedChange>,
     },
 }
 
-/// Something the model wants to know from the user.
+/// A question of the model to the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct UserQuestion {
     /// The question.
     pub text: String,
-    /// What may be chosen from; the user may always say something else.
+    /// The choices; the user may also type another answer.
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     #[serde(default)]
     pub choices: Vec<Choice>,
@@ -93,13 +93,13 @@ pub struct UserQuestion {
     pub selection: Selection,
 }
 
-/// One thing that may be chosen.
+/// One choice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct Choice {
-    /// A few words.
+    /// A short label.
     pub label: String,
-    /// What it would mean.
+    /// An explanation of the choice.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
 }
@@ -121,7 +121,7 @@ pub enum Selection {
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
 pub enum Danger {
-    /// None to speak of.
+    /// No notable risk.
     Safe,
     /// It changes the workspace.
     Moderate,
@@ -142,7 +142,7 @@ pub enum PermissionDecision {
     Deny,
 }
 
-/// How far an answer reaches.
+/// The scope of an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
@@ -156,7 +156,7 @@ pub enum Scope {
     Always,
 }
 
-/// Who decided.
+/// The source of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
@@ -165,9 +165,10 @@ pub enum Responder {
     User,
     /// A hook.
     Hook,
-    /// Nobody was there to ask.
-    Nobody,
-    /// The run was cancelled before an answer came.
+    /// No one could answer: the session is non-interactive.
+    #[serde(rename = "nobody")]
+    NonInteractive,
+    /// The run was canceled before the request was answered.
     Cancelled,
 }
 
@@ -180,18 +181,18 @@ pub struct PermissionResponse {
     /// How far it reaches.
     #[serde(default)]
     pub scope: Scope,
-    /// Told to the model when the answer is no.
+    /// A message for the model when the call is denied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What was chosen or said, question by question.
+    /// The answers, question by question.
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Vec<String>>,
-    /// The digest of what it is an answer to; one that does not fit is a no.
+    /// The digest of the request this answers. A different digest counts as a denial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// What the call is to run with instead, where the answer is yes to something else than was asked. It passes all that the
-    /// model's own arguments pass; only what would be asked about it counts as answered.
+    /// Replacement arguments, if the answer allows the call with changes. They are validated like the model's own
+    /// arguments, but need no further approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::metadata()"))]
     pub arguments: Option<Arc<Value>>,
@@ -208,7 +209,7 @@ impl PermissionResponse {
         Self { arguments: Some(arguments.into()), ..PermissionDecision::Allow.into() }
     }
 
-    /// The same, reaching as far as `scope`.
+    /// Sets the scope.
     pub fn with_scope(mut self, scope: Scope) -> Self {
         self.scope = scope;
         self

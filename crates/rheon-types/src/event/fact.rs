@@ -1,4 +1,4 @@
-//! The parts of session facts: notices, changes of rules, and the tools in use.
+//! Parts of session facts: notices, rule changes and the tools in use.
 
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +42,7 @@ pub enum NoticeLevel {
     Error,
 }
 
-/// What a notice is about.
+/// The topic of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
@@ -50,7 +50,7 @@ pub enum NoticeLevel {
 pub enum NoticeTopic {
     /// The configuration.
     Config,
-    /// What the model is told: rules, skills, memory.
+    /// The model's context: rules, skills, memory.
     Context,
     /// How the session is saved.
     Session,
@@ -58,7 +58,7 @@ pub enum NoticeTopic {
     Policy,
     /// The sandbox.
     Sandbox,
-    /// A call that was running when the program ended: it may or may not have done its work.
+    /// A call that was running when the program ended. It may or may not have completed.
     InDoubt,
     /// A hook.
     Hook,
@@ -68,7 +68,7 @@ pub enum NoticeTopic {
     Model,
     /// Tools and where they come from.
     Tools,
-    /// A topic of a newer version.
+    /// A topic added by a newer version.
     #[serde(other)]
     Other,
 }
@@ -86,16 +86,16 @@ pub enum RuleList {
     Deny,
 }
 
-/// What is done with rules of a session.
+/// How the rules of a session change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
 pub enum RuleAction {
-    /// They are added.
+    /// Add the rules.
     Add,
-    /// They replace those that the session has in the list.
+    /// Replace the session's rules in the list.
     Replace,
-    /// They are removed from the list, where the session has them.
+    /// Remove the rules from the list.
     Remove,
 }
 
@@ -103,14 +103,14 @@ pub enum RuleAction {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct RulesChange {
-    /// What is done.
+    /// What to do.
     pub action: RuleAction,
-    /// The list it is done to.
+    /// The list to change.
     pub list: RuleList,
     /// The rules, spelled as in settings.
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub rules: Vec<String>,
-    /// How far it reaches: this session, or all later ones too.
+    /// Whether the change applies to this session or also to later ones.
     #[serde(default = "session_scope")]
     pub scope: Scope,
 }
@@ -122,11 +122,11 @@ fn session_scope() -> Scope {
 /// The tools that a model is offered.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
-pub struct ToolSetInUse {
-    /// The sources of the tools with the version of each, in the order in which their tools are offered.
+pub struct ToolSetVersion {
+    /// The tool sources with their versions, in the order of their tools.
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
-    pub sources: Vec<SourceInUse>,
-    /// The tools, in the order in which they are offered.
+    pub sources: Vec<ToolSourceVersion>,
+    /// The tool names, in the order they are offered.
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub tools: Vec<ToolName>,
 }
@@ -134,9 +134,9 @@ pub struct ToolSetInUse {
 /// A source of tools at one version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
-pub struct SourceInUse {
+pub struct ToolSourceVersion {
     /// Its name.
     pub name: String,
-    /// Which of its sets is in use; grows with each change.
+    /// The version in use; increases with each change.
     pub version: u64,
 }

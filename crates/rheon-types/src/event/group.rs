@@ -1,4 +1,4 @@
-//! The groups of events: what can happen to a run, a turn, a model call, a message, a tool call and so on.
+//! The event groups: run, turn, model call, message, tool call and so on.
 //!
 //! Each group is tagged in JSON by `type` with the dotted name, so a group reads and writes the same object as
 //! [`AgentEvent`](super::AgentEvent) does.
@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    ApprovalRequest, ChildRef, CompactionTrigger, Ledger, Notice, PermissionDecision, PermissionMode,
-    QueuedChange, Reserved, Responder, RulesChange, RunSettings, Scope, TaskItem, ToolSetInUse,
+    ApprovalRequest, BudgetAmount, ChildRef, CompactionTrigger, Ledger, Notice, PermissionDecision,
+    PermissionMode, QueuedChange, Responder, RulesChange, RunSettings, Scope, TaskItem, ToolSetVersion,
 };
 use crate::history::History;
 use crate::hook_point::HookPoint;
@@ -43,7 +43,7 @@ macro_rules! group {
         #[non_exhaustive]
         #[allow(
             missing_docs,
-            reason = "the fields say what the variant's line says; repeating it would only be noise"
+            reason = "the documentation of the variant covers its fields"
         )]
         pub enum $group {
             $(
@@ -69,9 +69,9 @@ macro_rules! group {
 }
 
 group! {
-    /// What happens to a run as a whole.
+    /// Events of a run as a whole.
     RunEvent {
-        /// A run begins.
+        /// A run starts.
         [doc alias "AgentStart"]
         "agent.start" Start {
             agent_id: AgentId,
@@ -83,20 +83,20 @@ group! {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::metadata()"))]
             metadata: Option<Arc<Value>>,
-            /// What the run obeyed; absent in logs of before this was kept.
+            /// The run's settings; absent in older logs.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             settings: Option<Arc<RunSettings>>,
-            /// The conversation that the run began with, where the log before it says something else: one that came from
-            /// outside, was restored or forgotten.
+            /// The conversation at the start of the run, if it differs from the log so far: it was imported, restored
+            /// or reset.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::conversation()"))]
             history: Option<History>,
-            /// What lay over that conversation when the run began.
+            /// The cuts of that conversation at the start of the run.
             #[serde(default, skip_serializing_if = "Vec::is_empty")]
             #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
             cuts: Vec<WindowCut>,
         }
-        /// A run is over; always the last event of its run.
+        /// A run ended. Always the last event of its run.
         [doc alias "AgentEnd"]
         "agent.end" End { output: Arc<AgentOutput> }
         /// An input filter rejected a message.
@@ -108,10 +108,10 @@ group! {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             veto: Option<String>,
             duration_ms: u64,
-            /// The call it was about, where it was about one.
+            /// The tool call it ran for, if any.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             call_id: Option<ToolCallId>,
-            /// The arguments it put in place of the model's.
+            /// Replacement arguments, if the hook changed them.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::metadata()"))]
             arguments: Option<Arc<Value>>,
@@ -122,12 +122,12 @@ group! {
 }
 
 group! {
-    /// What happens to a turn.
+    /// Events of a turn.
     TurnEvent {
-        /// A turn begins.
+        /// A turn starts.
         [doc alias "TurnStart"]
         "turn.start" Start { turn_index: u32, triggered_by: TurnTrigger }
-        /// A turn is over. `message` is the model's answer, absent if the turn ended before the model was called.
+        /// A turn ended. `message` is the model's answer, absent if the turn ended before the model was called.
         [doc alias "TurnEnd"]
         "turn.end" End {
             turn_index: u32,
@@ -141,18 +141,18 @@ group! {
 }
 
 group! {
-    /// What happens to a model call.
+    /// Events of a model call.
     ModelEvent {
         /// The model is called; `tokens_estimate` is the estimated length of the prompt.
         [doc alias "LlmStart"]
         "llm.start" Start {
             model: Arc<str>,
             tokens_estimate: u64,
-            /// What was set aside of the budget for it. Without an end it counts as spent.
+            /// The amount reserved in the budget. Without an `llm.end` it counts as spent.
             #[serde(default, skip_serializing_if = "Option::is_none")]
-            reserved: Option<Reserved>,
+            reserved: Option<BudgetAmount>,
         }
-        /// The model call is over.
+        /// The model call ended.
         [doc alias "LlmEnd"]
         "llm.end" End {
             usage: Usage,
@@ -163,7 +163,7 @@ group! {
             first_token_ms: Option<u64>,
             duration_ms: u64,
         }
-        /// A model call failed and is tried again after a pause.
+        /// A model call failed and is retried after a delay.
         "resilience.retry" Retry { attempt: u32, attempts_max: u32, delay_ms: u64, cause: String }
         /// A model call succeeded after failures.
         "resilience.recovered" Recovered { attempts: u32 }
@@ -171,9 +171,9 @@ group! {
 }
 
 group! {
-    /// What happens to a message of the conversation.
+    /// Events of a message.
     MessageEvent {
-        /// A message begins. An assistant's is empty here; its text follows as deltas.
+        /// A message starts. An assistant message is empty here; its text follows as deltas.
         [doc alias "MessageStart"]
         "message.start" Start { message: Arc<AgentMessage> }
         /// A message is complete.
@@ -190,26 +190,26 @@ group! {
 }
 
 group! {
-    /// What happens to a tool call.
+    /// Events of a tool call.
     ToolEvent {
-        /// A tool is about to run. This is the intent that a store keeps before the effect.
+        /// A tool is about to run. Stored before the tool has any effect.
         [doc alias "ToolExecutionStart"]
         "tool.start" Start {
             call_id: ToolCallId,
             name: ToolName,
             #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::shared_json()"))]
             args: Arc<Value>,
-            /// What the tool does to the world: whether it may be repeated if its end is never known.
+            /// The tool's side effects: whether the call may be repeated if its end was never recorded.
             #[serde(default)]
             effect: Effect,
         }
         /// Live: a partial result.
         [doc alias "ToolExecutionUpdate"]
         "tool.update" Update { call_id: ToolCallId, name: ToolName, partial: Arc<ToolResult> }
-        /// Live: a line of status.
+        /// Live: a status line.
         [doc alias "ProgressMessage"]
         "tool.progress" Progress { call_id: ToolCallId, name: ToolName, text: String }
-        /// A tool is done.
+        /// A tool call ended.
         [doc alias "ToolExecutionEnd"]
         "tool.end" End {
             call_id: ToolCallId,
@@ -226,18 +226,18 @@ group! {
 }
 
 group! {
-    /// What happens to an approval.
+    /// Events of an approval.
     ApprovalEvent {
         /// A person or program has to decide whether a tool may run.
         [doc alias "PermissionRequired"]
         "approval.required" Required { request: Arc<ApprovalRequest> }
-        /// It is decided.
+        /// The approval was decided.
         "approval.resolved" Resolved {
             request_id: ApprovalId,
             decision: PermissionDecision,
             scope: Scope,
             by: Responder,
-            /// The arguments that the answer put in place of those that were asked about.
+            /// Replacement arguments, if the answer changed them.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::metadata()"))]
             arguments: Option<Arc<Value>>,
@@ -246,11 +246,11 @@ group! {
 }
 
 group! {
-    /// What is planned: changes that wait for approval, and the task list.
+    /// Events of the plan and the task list.
     PlanEvent {
-        /// Plan mode: a change waits instead of running.
+        /// Plan mode: a change was queued instead of run.
         "plan.queued" Queued { change: Arc<QueuedChange> }
-        /// A waiting change was approved or dropped.
+        /// A queued change was approved or dropped.
         "plan.resolved" Resolved { call_id: ToolCallId, decision: PermissionDecision }
         /// The task list changed.
         "task.update" Tasks {
@@ -261,11 +261,11 @@ group! {
 }
 
 group! {
-    /// What happens to runs that this run started.
+    /// Events of runs started by this run.
     ChildEvent {
-        /// A sub-agent begins.
+        /// A sub-agent started.
         "subagent.start" Start { child: Arc<ChildRef>, task: String }
-        /// A sub-agent is done.
+        /// A sub-agent ended.
         "subagent.end" End { child: Arc<ChildRef>, summary: String, usage: Usage, is_error: bool }
         /// Events of a child that this subscriber is not shown: the durable events of its session after `after`, up to `through`, or up to
         /// its end. Its session has them. Live, and only for a subscriber that fell behind or joined while the child was running.
@@ -294,28 +294,28 @@ group! {
 }
 
 group! {
-    /// What the model sees: how full its window is, compactions, and the tools it is offered.
+    /// Events of the model's context: window usage, compactions and offered tools.
     ContextEvent {
         /// How full the model's window is.
         "context.usage" Usage { tokens_used: u64, tokens_window: u64 }
-        /// The tools that the model is offered from here on, where they differ from the turn before.
-        "context.tools" Tools { set: Arc<ToolSetInUse> }
+        /// The tools offered to the model from now on. Emitted when they change.
+        "context.tools" Tools { set: Arc<ToolSetVersion> }
         /// The window is filling up.
         "compaction.warning" CompactionWarning { tokens_used: u64, tokens_window: u64 }
-        /// A compaction begins.
+        /// A compaction started.
         "compaction.start" CompactionStart { trigger: CompactionTrigger, tokens_before: u64 }
-        /// A compaction is done.
+        /// A compaction ended.
         "compaction.end" CompactionEnd {
             messages_dropped: u32,
             tokens_before: u64,
             tokens_after: u64,
             #[serde(default, skip_serializing_if = "Option::is_none")]
             summary: Option<String>,
-            /// All that lies over the conversation from now on.
+            /// All cuts of the conversation from now on.
             #[serde(default)]
             #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
             cuts: Vec<WindowCut>,
-            /// What a model used to write the summary.
+            /// The tokens used to write the summary.
             #[serde(default)]
             usage: Usage,
             #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -325,7 +325,7 @@ group! {
 }
 
 group! {
-    /// What happens to the budget.
+    /// Events of the budget.
     BudgetEvent {
         /// The budget is nearly spent.
         "budget.warning" Warning { ledger: Arc<Ledger> }
@@ -337,13 +337,13 @@ group! {
 }
 
 group! {
-    /// Facts about the session. They may stand between runs, and a resumed session restores them.
+    /// Session facts. They can occur between runs, and a resumed session restores them.
     SessionEvent {
         /// The model that answers from now on.
         "session.model" Model {
             /// The whole name, `vendor/model`.
             model: Arc<str>,
-            /// How much it thinks, where that was set.
+            /// The thinking level, if set.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             thinking: Option<ThinkingLevel>,
         }
@@ -365,7 +365,7 @@ group! {
             #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::shared_json()"))]
             input: Arc<Value>,
         }
-        /// Live: the answer to a call is no longer waited for.
+        /// Live: the session no longer waits for the answer to a call.
         "client.call_withdrawn" ClientCallWithdrawn { call_id: ClientCallId }
         /// The state of the workspace was saved.
         "checkpoint" Checkpoint { id: String, label: String }

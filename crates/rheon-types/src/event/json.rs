@@ -1,4 +1,4 @@
-//! Events as JSON: one object, whose `type` says which group reads it. What no group knows is kept as it is.
+//! Events as JSON: one object whose `type` selects the group that reads it. Unknown events are preserved.
 
 use std::fmt;
 
@@ -51,7 +51,7 @@ impl<'de> Visitor<'de> for EventVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<AgentEvent, A::Error> {
         match map.next_key::<String>()? {
             None => Err(A::Error::missing_field(TYPE)),
-            // As every writer of ours has it: the rest is read once.
+            // Rheon writes the type first, so the rest is read once.
             Some(key) if key == TYPE => {
                 let name: String = map.next_value()?;
                 read(name, map)
@@ -72,7 +72,7 @@ impl<'de> Visitor<'de> for EventVisitor {
     }
 }
 
-/// Which group a name belongs to.
+/// The group of an event name.
 #[derive(Clone, Copy)]
 enum Group {
     Run,

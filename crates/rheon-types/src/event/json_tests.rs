@@ -6,7 +6,7 @@ use crate::event::{AgentEvent, Event, SessionEvent, TurnEvent};
 use crate::{RunId, TurnTrigger};
 
 #[test]
-fn the_name_may_stand_anywhere_in_the_object() {
+fn the_type_may_be_anywhere_in_the_object() {
     let first = r#"{"type":"turn.start","turn_index":1,"triggered_by":"user"}"#;
     let last = r#"{"turn_index":1,"triggered_by":"user","type":"turn.start"}"#;
     let event = AgentEvent::Turn(TurnEvent::Start { turn_index: 1, triggered_by: TurnTrigger::User });
@@ -17,7 +17,7 @@ fn the_name_may_stand_anywhere_in_the_object() {
 }
 
 #[test]
-fn an_event_of_a_newer_version_is_kept_as_it_is() {
+fn an_event_of_a_newer_version_is_preserved() {
     let text =
         r#"{"seq":3,"at":5,"session_id":"s","kind":{"type":"tool.sparkle","a":[1,{"b":null}],"c":"d"}}"#;
     let event: Event = serde_json::from_str(text).unwrap();

@@ -1,4 +1,4 @@
-//! Events: the facts of a session, in order. Everything else is a view of them.
+//! Events: what happened in a session, in order. All other views are derived from them.
 
 mod approval;
 mod fact;
@@ -16,7 +16,7 @@ pub use approval::{
     Subject, UserQuestion,
 };
 pub use fact::{
-    Notice, NoticeLevel, NoticeTopic, RuleAction, RuleList, RulesChange, SourceInUse, ToolSetInUse,
+    Notice, NoticeLevel, NoticeTopic, RuleAction, RuleList, RulesChange, ToolSetVersion, ToolSourceVersion,
 };
 pub use group::{
     ApprovalEvent, BudgetEvent, ChildEvent, ContextEvent, MessageEvent, ModelEvent, PlanEvent, RunEvent,
@@ -24,7 +24,8 @@ pub use group::{
 };
 pub use order::{OrderChecker, OrderViolation};
 pub use part::{
-    ChildRef, CompactionTrigger, Ledger, Meter, PermissionMode, QueuedChange, Reserved, TaskItem, TaskStatus,
+    BudgetAmount, ChildRef, CompactionTrigger, Ledger, Meter, PermissionMode, QueuedChange, TaskItem,
+    TaskStatus,
 };
 pub use settings::{RunSettings, RunWindow};
 pub use unknown::UnknownEvent;
@@ -36,14 +37,14 @@ use crate::time::Timestamp;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct Event {
-    /// Counts the durable events of a session from 1, without gaps. A live event bears the number of the durable event
-    /// it follows.
+    /// Numbers the durable events of a session from 1, without gaps. A live event carries the number of the durable
+    /// event before it.
     pub seq: u64,
     /// When it happened.
     pub at: Timestamp,
-    /// In which session.
+    /// The session.
     pub session_id: SessionId,
-    /// In which run; absent for facts of the session that belong to no run.
+    /// The run; `None` for session facts outside a run.
     #[doc(alias = "loop_id")]
     #[serde(default, alias = "loop_id", skip_serializing_if = "Option::is_none")]
     pub run_id: Option<RunId>,
@@ -53,15 +54,15 @@ pub struct Event {
 
 impl Event {
     /// Whether it belongs to the run `run_id`.
-    pub fn is_of(&self, run_id: &RunId) -> bool {
+    pub fn belongs_to(&self, run_id: &RunId) -> bool {
         self.run_id.as_ref() == Some(run_id)
     }
 }
 
-/// What happened, in groups. JSON: one object tagged by `type` with the dotted name. The order of events is drawn in the
+/// An event, by group. JSON: one object tagged by `type` with the dotted name. The order of events is drawn in the
 /// architecture document and enforced by [`OrderChecker`].
 ///
-/// A view matches the groups it shows and ignores the rest, so that a new event touches only the views that show it.
+/// A view matches the groups it shows and ignores the rest, so that a new event affects only the views that show it.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[non_exhaustive]
@@ -78,7 +79,7 @@ pub enum AgentEvent {
     Tool(ToolEvent),
     /// An approval.
     Approval(ApprovalEvent),
-    /// What is planned.
+    /// The plan and the task list.
     Plan(PlanEvent),
     /// Runs that this run started.
     Child(ChildEvent),
@@ -88,12 +89,12 @@ pub enum AgentEvent {
     Budget(BudgetEvent),
     /// The session.
     Session(SessionEvent),
-    /// An event of a newer version, kept as it is.
+    /// An event added by a newer version, preserved unchanged.
     Unknown(UnknownEvent),
 }
 
 impl AgentEvent {
-    /// Whether the event is kept. A live event is only shown: a later durable event carries all it says.
+    /// Whether the event is stored. Live events are only displayed; a later durable event carries their content.
     pub fn is_durable(&self) -> bool {
         !matches!(
             self,

@@ -1,4 +1,4 @@
-//! The order of events as code: the grammar drawn in the architecture document, one event at a time.
+//! Checks the order of events: the grammar in the architecture document, one event at a time.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
@@ -11,9 +11,9 @@ use crate::id::{ApprovalId, RunId, SessionId, ToolCallId};
 use crate::message::{AgentMessage, Message};
 use crate::stop::StopReason;
 
-/// Watches a log and says where it leaves the order.
+/// Checks that the events of a log come in order.
 ///
-/// Runs are told apart by `run_id`, so runs that interleave in one log are each checked on their own.
+/// Runs that interleave in one log are checked separately, by `run_id`.
 #[derive(Debug, Default)]
 pub struct OrderChecker {
     seqs: HashMap<SessionId, u64>,
@@ -21,7 +21,7 @@ pub struct OrderChecker {
     ended: HashSet<RunId>,
 }
 
-/// An event where it must not be.
+/// An event that is out of order.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("event {seq} ({name}) of run {} is out of order: {problem}", run_id.as_ref().map_or("none", RunId::as_str))]
 pub struct OrderViolation {
@@ -41,7 +41,7 @@ impl OrderChecker {
         Self::default()
     }
 
-    /// Takes in the next event of the log.
+    /// Checks the next event of the log.
     pub fn observe(&mut self, event: &Event) -> Result<(), OrderViolation> {
         let outcome = self.check_seq(event).and_then(|()| self.check_run(event));
         outcome.map_err(|problem| OrderViolation {
@@ -52,13 +52,13 @@ impl OrderChecker {
         })
     }
 
-    /// The runs that have begun and not ended.
+    /// The runs that started but did not end.
     pub fn open_runs(&self) -> Vec<RunId> {
         self.runs.keys().cloned().collect()
     }
 
     fn check_run(&mut self, event: &Event) -> Result<(), String> {
-        let Some(id) = &event.run_id else { return stands_alone(&event.kind) };
+        let Some(id) = &event.run_id else { return check_outside_run(&event.kind) };
         let mut run = match self.runs.remove(id) {
             Some(run) => run,
             None if self.ended.contains(id) => RunOrder { stage: Stage::Ended, ..RunOrder::default() },
@@ -80,11 +80,11 @@ impl OrderChecker {
         let expected = match last {
             Some(last) if event.kind.is_durable() => last.saturating_add(1),
             Some(last) => last,
-            // The log may be watched from any point on.
+            // Checking may start anywhere in the log.
             None => event.seq,
         };
         self.seqs.insert(event.session_id.clone(), event.seq);
-        if event.seq == expected { Ok(()) } else { Err(format!("its number should be {expected}")) }
+        if event.seq == expected { Ok(()) } else { Err(format!("expected number {expected}")) }
     }
 }
 
@@ -139,7 +139,7 @@ struct RunOrder {
     answered: bool,
     /// The calls of the turn's answer, in order.
     due: Vec<ToolCallId>,
-    /// Calls that began or were blocked.
+    /// Calls that started or were blocked.
     taken: BTreeSet<ToolCallId>,
     open_tools: BTreeSet<ToolCallId>,
     results: Vec<ToolCallId>,
@@ -157,10 +157,14 @@ impl RunOrder {
             AgentEvent::Tool(event) => self.tool(event),
             AgentEvent::Approval(ApprovalEvent::Required { request }) => {
                 self.require(&[Stage::Tools])?;
-                ensure(self.approvals.insert(request.id.clone()), || format!("{} asked twice", request.id))
+                ensure(self.approvals.insert(request.id.clone()), || {
+                    format!("approval {} was requested twice", request.id)
+                })
             }
             AgentEvent::Approval(ApprovalEvent::Resolved { request_id, .. }) => {
-                ensure(self.approvals.remove(request_id), || format!("{request_id} was not asked"))
+                ensure(self.approvals.remove(request_id), || {
+                    format!("approval {request_id} was not requested")
+                })
             }
             AgentEvent::Context(ContextEvent::Tools { .. }) => self.require(&[Stage::Intake]),
             AgentEvent::Plan(PlanEvent::Queued { .. })
@@ -172,7 +176,7 @@ impl RunOrder {
                 let is_open = !matches!(self.stage, Stage::New | Stage::Ended);
                 ensure(is_open, || format!("it came {}", self.stage))
             }
-            // Facts about the session as much as about a run: they may stand anywhere.
+            // These are session facts and may occur anywhere.
             AgentEvent::Plan(PlanEvent::Resolved { .. } | PlanEvent::Tasks { .. })
             | AgentEvent::Child(ChildEvent::ParallelStart { .. } | ChildEvent::ParallelEnd { .. })
             | AgentEvent::Session(_)
@@ -257,8 +261,8 @@ impl RunOrder {
 
     fn turn_end(&mut self) -> Result<(), String> {
         self.require(&[Stage::Intake, Stage::Tools, Stage::Results])?;
-        ensure(self.open_tools.is_empty(), || format!("tools still run: {:?}", self.open_tools))?;
-        ensure(self.approvals.is_empty(), || format!("questions are open: {:?}", self.approvals))?;
+        ensure(self.open_tools.is_empty(), || format!("tools are still running: {:?}", self.open_tools))?;
+        ensure(self.approvals.is_empty(), || format!("approvals are still open: {:?}", self.approvals))?;
         ensure(self.results == self.due, || {
             format!("calls {:?} were answered by results {:?}", self.due, self.results)
         })?;
@@ -272,7 +276,9 @@ impl RunOrder {
     fn take_call(&mut self, call_id: &ToolCallId) -> Result<(), String> {
         self.require(&[Stage::Tools])?;
         ensure(self.due.contains(call_id), || format!("the answer has no tool call {call_id}"))?;
-        ensure(self.taken.insert(call_id.clone()), || format!("tool call {call_id} was taken already"))
+        ensure(self.taken.insert(call_id.clone()), || {
+            format!("tool call {call_id} was already started or blocked")
+        })
     }
 
     fn message_start(&mut self, role: Role) -> Result<(), String> {
@@ -283,7 +289,7 @@ impl RunOrder {
         };
         self.require(stages)?;
         if role == Role::ToolResult {
-            ensure(self.open_tools.is_empty(), || format!("tools still run: {:?}", self.open_tools))?;
+            ensure(self.open_tools.is_empty(), || format!("tools are still running: {:?}", self.open_tools))?;
             self.stage = Stage::Results;
         }
         self.open_message = Some(role);
@@ -313,8 +319,8 @@ fn ensure(condition: bool, problem: impl FnOnce() -> String) -> Result<(), Strin
     if condition { Ok(()) } else { Err(problem()) }
 }
 
-/// Which events may belong to no run: facts of the session.
-fn stands_alone(event: &AgentEvent) -> Result<(), String> {
+/// Checks that the event may occur outside a run.
+fn check_outside_run(event: &AgentEvent) -> Result<(), String> {
     match event {
         AgentEvent::Session(_)
         | AgentEvent::Plan(PlanEvent::Resolved { .. } | PlanEvent::Tasks { .. })
@@ -329,6 +335,6 @@ fn stands_alone(event: &AgentEvent) -> Result<(), String> {
         | AgentEvent::Tool(_)
         | AgentEvent::Approval(_)
         | AgentEvent::Plan(PlanEvent::Queued { .. })
-        | AgentEvent::Context(_) => Err("it belongs to no run".into()),
+        | AgentEvent::Context(_) => Err("it has no run id".into()),
     }
 }

@@ -185,11 +185,11 @@ fn each_way_out_of_order_is_seen() {
         user: a message (Assistant) is still open
         user: it came during the model call
         tool:c: the answer has no tool call c
-        tool:a: tool call a was taken already
+        tool:a: tool call a was already started or blocked
         /tool:a: tool call a is not running
         tools: it came after the model call
         progress:a: tool call a is not running
-        result:a: tools still run: {"a"}
+        result:a: tools are still running: {"a"}
         /turn: calls ["a", "b"] were answered by results ["a"]
         /turn: calls ["a", "b"] were answered by results ["b", "a"]
         /turn: of calls ["a", "b"] only {"a"} were started or blocked
@@ -198,7 +198,7 @@ fn each_way_out_of_order_is_seen() {
 }
 
 #[test]
-fn numbers_have_no_gaps_and_live_events_have_none_of_their_own() {
+fn durable_events_are_numbered_without_gaps() {
     let mut checker = OrderChecker::new();
     let mut observe = |seq: u64, word: &str| {
         let kind = event(word);
@@ -209,6 +209,6 @@ fn numbers_have_no_gaps_and_live_events_have_none_of_their_own() {
     assert_eq!(observe(5, "run"), Ok(()));
     assert_eq!(
         observe(7, "turn:0"),
-        Err("event 7 (turn.start) of run l is out of order: its number should be 6".into())
+        Err("event 7 (turn.start) of run l is out of order: expected number 6".into())
     );
 }

@@ -1,4 +1,4 @@
-//! The smaller words that events are made of.
+//! Smaller parts of events.
 
 use std::sync::Arc;
 
@@ -13,31 +13,31 @@ use crate::usage::MicroUsd;
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
 pub enum PermissionMode {
-    /// Asks as the rules say.
+    /// Ask according to the rules.
     #[default]
     Default,
-    /// Edits in the workspace need no question.
+    /// Allow edits in the workspace without asking.
     AcceptEdits,
-    /// Changes are queued, not made.
+    /// Queue changes instead of making them.
     Plan,
-    /// What would ask is refused.
+    /// Deny everything that would need approval.
     DontAsk,
-    /// Nothing asks; the sandbox stays.
+    /// Allow everything without asking; the sandbox stays on.
     BypassPermissions,
 }
 
-/// A change that plan mode keeps waiting.
+/// A change queued in plan mode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct QueuedChange {
-    /// The call that wanted it.
+    /// The call that requested it.
     pub call_id: ToolCallId,
     /// The tool that would make it.
     pub tool_name: ToolName,
     /// The arguments it would run with.
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::shared_json()"))]
     pub arguments: Arc<Value>,
-    /// The change in a line.
+    /// A one-line summary.
     pub summary: String,
 }
 
@@ -54,44 +54,44 @@ pub struct ChildRef {
     pub run_id: RunId,
 }
 
-/// What made the window shorter.
+/// What triggered a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
 pub enum CompactionTrigger {
     /// The window was nearly full.
     Auto,
-    /// The user asked.
+    /// The user requested it.
     Manual,
-    /// The service refused a prompt that was too long.
+    /// The service rejected a prompt that was too long.
     Overflow,
 }
 
-/// One thing that is counted against a cap.
+/// Usage of one resource against its cap.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct Meter {
-    /// Gone for good.
+    /// The amount spent.
     pub spent: u64,
-    /// Set aside for calls in flight.
+    /// The amount reserved for calls in flight.
     pub reserved: u64,
-    /// The most there may be.
+    /// The maximum; `None` for no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap: Option<u64>,
 }
 
-/// What is set aside of a budget for one model call: the most it can take.
+/// Tokens and cost, for example the maximum of one model call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
-pub struct Reserved {
+pub struct BudgetAmount {
     /// Tokens of prompt and answer.
     pub tokens: u64,
-    /// Money, where prices are known.
+    /// The cost, if prices are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<MicroUsd>,
 }
 
-/// A budget and what is left of it.
+/// The state of a budget.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct Ledger {
@@ -103,12 +103,12 @@ pub struct Ledger {
     pub wall_ms: Meter,
 }
 
-/// How far a task is.
+/// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
 pub enum TaskStatus {
-    /// Not begun.
+    /// Not started.
     Pending,
     /// Being worked on.
     InProgress,
@@ -120,8 +120,8 @@ pub enum TaskStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct TaskItem {
-    /// What is to be done.
+    /// The task.
     pub text: String,
-    /// How far it is.
+    /// Its status.
     pub status: TaskStatus,
 }

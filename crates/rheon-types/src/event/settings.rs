@@ -1,67 +1,66 @@
-//! `RunSettings`: what a run obeyed that no other event of it shows, so that its log alone suffices to play it again.
+//! `RunSettings`: the settings of a run that no other event shows, so that the log alone is enough to replay it.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a run obeyed. Pauses, prices and time limits of tools are not among it: what came of them is in the log.
+/// The settings of a run. Pauses, prices and tool timeouts are not included: their effects are in the log.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct RunSettings {
-    /// The most turns.
+    /// The maximum number of turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns_max: Option<u32>,
-    /// The most tokens of all turns together.
+    /// The maximum number of tokens over all turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens_max: Option<u64>,
-    /// The longest the run may take.
+    /// The time limit of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_max_ms: Option<u64>,
-    /// How often a failed model call is tried again.
+    /// The maximum number of retries of a failed model call.
     pub retries_max: u32,
-    /// How many tools of one turn start together.
+    /// How many tools of one turn run in parallel.
     pub tools_together: u64,
-    /// The most tool calls of one turn that are run.
+    /// The maximum number of tool calls run in one turn.
     pub tool_calls_max: u64,
-    /// How many hooks it had: without any, nobody changes what a tool gave.
+    /// The number of hooks. Without hooks, tool results are unchanged.
     pub hooks: u64,
-    /// How often in a row the model is asked to finish what it left open.
+    /// How often in a row the model is asked to finish incomplete work.
     #[serde(default)]
     pub nudges_max: u32,
-    /// How often it is asked again for an answer of the form that was asked for.
+    /// How often the model is asked to correct an answer that does not match the output schema.
     #[serde(default)]
     pub repairs_max: u32,
-    /// That form, as a JSON Schema.
+    /// The output schema, as a JSON Schema.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::metadata()"))]
     pub output_schema: Option<Arc<Value>>,
-    /// How full the model's window might be; absent in logs of before this was kept.
+    /// The context window settings; absent in older logs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<RunWindow>,
 }
 
-/// How full the model's window might be in a run.
+/// The context window settings of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct RunWindow {
-    /// How many tokens the window had; absent where nothing was known of it.
+    /// The window size in tokens; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens_max: Option<u64>,
-    /// How many tokens the window was thought to have when the run began, where a service had shown that it has fewer than
-    /// was said.
+    /// The window size learned from earlier refusals of the service, if it is smaller than documented.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens_learnt: Option<u64>,
-    /// How many tokens one answer might have, where that was known.
+    /// The maximum number of answer tokens, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer_tokens_max: Option<u32>,
-    /// From how full on, in percent, the run warned.
+    /// The fill level, in percent, at which the run warns.
     #[serde(default)]
     pub warn_percent: u8,
-    /// From how full on, in percent, the window was made shorter before a call.
+    /// The fill level, in percent, at which the run compacts before a call.
     #[serde(default)]
     pub compact_percent: u8,
-    /// Whether it was made shorter without anybody asking for it.
+    /// Whether the run compacts automatically.
     #[serde(default)]
     pub is_automatic: bool,
 }

@@ -8,7 +8,7 @@ use crate::event::{AgentEvent, RunEvent};
 const BEFORE: &str = r#"{"retries_max":3,"tools_together":32,"tool_calls_max":256,"hooks":1}"#;
 
 #[test]
-fn settings_of_before_windows_were_kept_are_read_and_written_as_they_were() {
+fn old_settings_without_a_window_roundtrip() {
     let settings: RunSettings = serde_json::from_str(BEFORE).unwrap();
     let expected = RunSettings {
         retries_max: 3,
@@ -23,7 +23,7 @@ fn settings_of_before_windows_were_kept_are_read_and_written_as_they_were() {
 }
 
 #[test]
-fn an_older_reader_passes_over_what_it_does_not_know() {
+fn an_older_reader_ignores_unknown_fields() {
     let mut newer = serde_json::to_value(RunSettings {
         window: Some(RunWindow { tokens_max: Some(200_000), compact_percent: 90, ..RunWindow::default() }),
         ..RunSettings::default()
@@ -39,7 +39,7 @@ fn an_older_reader_passes_over_what_it_does_not_know() {
 }
 
 #[test]
-fn a_run_of_before_cuts_were_kept_began_without_any() {
+fn an_old_run_without_cuts_has_none() {
     let line = r#"{"type":"agent.start","agent_id":"a","model":"m","history":[]}"#;
     let AgentEvent::Run(RunEvent::Start { cuts, history, .. }) = serde_json::from_str(line).unwrap() else {
         panic!()

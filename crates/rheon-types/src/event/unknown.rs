@@ -1,4 +1,4 @@
-//! `UnknownEvent`: an event of a newer version, kept as it is.
+//! `UnknownEvent`: an event added by a newer version, preserved unchanged.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 /// The key that names an event.
 pub(super) const TYPE: &str = "type";
 
-/// An event of a newer version.
+/// An event added by a newer version.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnknownEvent {
     name: String,
@@ -24,7 +24,7 @@ impl UnknownEvent {
         &self.name
     }
 
-    /// Everything it carries besides its name.
+    /// All fields besides the name.
     pub fn fields(&self) -> &Map<String, Value> {
         &self.fields
     }

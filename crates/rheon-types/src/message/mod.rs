@@ -1,4 +1,4 @@
-//! Messages: what a model reads and writes, and what an app keeps beside it.
+//! Messages: what a model reads and writes, and what an app stores beside it.
 
 mod stored;
 
@@ -24,29 +24,29 @@ pub enum Message {
     ToolResult(ToolResultMessage),
 }
 
-/// What the user says.
+/// A user message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct UserMessage {
     /// Usually one block of text.
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub content: Vec<Content>,
-    /// When it was said.
+    /// When it was sent.
     pub timestamp: Timestamp,
-    /// Who really said it.
+    /// The actual author.
     #[serde(default, skip_serializing_if = "Author::is_user")]
     pub author: Author,
 }
 
-/// Who speaks in the user's name.
+/// The author of a user message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
 pub enum Author {
-    /// The user, or the program that speaks for one.
+    /// The user, or a program acting for the user.
     #[default]
     User,
-    /// The run itself, to tell the model something.
+    /// The run itself, as a note to the model.
     Runtime,
 }
 
@@ -56,7 +56,7 @@ impl Author {
     }
 }
 
-/// What the model says.
+/// An assistant message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct AssistantMessage {
@@ -101,12 +101,12 @@ pub struct ToolResultMessage {
     pub tool_call_id: ToolCallId,
     /// The tool that was called.
     pub tool_name: ToolName,
-    /// What the model reads.
+    /// The content for the model.
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub content: Vec<Content>,
     /// Whether the call failed or was refused.
     pub is_error: bool,
-    /// When the result was there.
+    /// When the result arrived.
     pub timestamp: Timestamp,
 }
 
@@ -130,7 +130,7 @@ impl Message {
         Self::User(UserMessage { content: vec![Content::text(text)], timestamp, author: Author::User })
     }
 
-    /// A note of the run to the model, in the user's name.
+    /// A note of the run to the model, sent as a user message.
     pub fn note(text: impl Into<String>, timestamp: Timestamp) -> Self {
         Self::User(UserMessage { content: vec![Content::text(text)], timestamp, author: Author::Runtime })
     }
@@ -161,9 +161,9 @@ pub struct LlmMessage {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct ExtensionMessage {
-    /// What it is, in the app's words.
+    /// The kind of message, chosen by the app.
     pub kind: String,
-    /// Whatever the app wants to keep.
+    /// Data of the app.
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::json()"))]
     pub data: Value,
 }

@@ -1,4 +1,4 @@
-//! Commands: what a user interface asks of a session, and what it gets back.
+//! Commands of a user interface to a session, and their results.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub enum Command {
     },
     /// Say something to the run in progress, between its tool executions; with `child`, to a child of it.
     Steer {
-        /// What to say.
+        /// The message.
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
         content: Vec<Content>,
         /// The session of a running child, as its `subagent.start` names it.
@@ -49,7 +49,7 @@ pub enum Command {
     },
     /// Say something once the run would otherwise stop; with `child`, once the run of that child would.
     FollowUp {
-        /// What to say.
+        /// The message.
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
         content: Vec<Content>,
         /// The session of a running child.
@@ -109,13 +109,13 @@ pub enum Command {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         instructions: Option<String>,
     },
-    /// Go back to before something that the user said. Only between runs.
+    /// Rewind to before a user message. Only between runs.
     Rewind {
         /// The number of the event that ended that message, as [`Query::Checkpoints`](super::Query) lists it.
         seq: u64,
-        /// What goes back.
-        what: RewindWhat,
-        /// Whether it is done or only planned.
+        /// What to restore.
+        what: RewindScope,
+        /// Whether to apply the rewind or only plan it.
         mode: RewindMode,
     },
     /// Run a slash command of the session, the project or the user, as it was typed.
@@ -125,39 +125,39 @@ pub enum Command {
     },
     /// Allow the session to spend more.
     ExtendBudget {
-        /// This many tokens more.
+        /// Additional tokens.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tokens: Option<u64>,
-        /// This much money more.
+        /// Additional cost.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost: Option<MicroUsd>,
     },
-    /// Close the session: a run in progress is cancelled, hooks are told, everything is saved.
+    /// Close the session: cancel the run in progress, notify hooks and save everything.
     Close {
         /// Why.
         reason: CloseReason,
     },
-    /// What a newer version says.
+    /// A command added by a newer version.
     #[serde(other)]
     Unknown,
 }
 
-/// What a session answers to a command it has taken.
+/// The acknowledgment of an accepted command.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct Ack {
-    /// The number of the last durable event when the command was taken; what follows from it has higher numbers.
+    /// The number of the last durable event when the command was accepted; events it causes have higher numbers.
     pub seq: u64,
-    /// The run that it started.
+    /// The run it started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<RunId>,
-    /// What the user should know about it.
+    /// Notes for the user.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub notes: Vec<String>,
-    /// What went back, for a rewind.
+    /// The result of a rewind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rewound: Option<Rewound>,
+    pub rewound: Option<RewindResult>,
 }
 
 /// How much a model thinks.
@@ -171,11 +171,11 @@ pub enum Thinking {
     Tokens(u64),
 }
 
-/// What goes back in a rewind.
+/// What a rewind restores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
-pub enum RewindWhat {
+pub enum RewindScope {
     /// The files of the workspace.
     Files,
     /// The conversation: it continues in a new session.
@@ -184,23 +184,23 @@ pub enum RewindWhat {
     Both,
 }
 
-/// Whether a rewind is done or only planned.
+/// Whether to apply a rewind or only plan it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
 pub enum RewindMode {
-    /// Only say what would change.
+    /// Only report what would change.
     Plan,
-    /// Do it, unless others changed the files since.
+    /// Apply it, unless others changed the files since.
     Apply,
-    /// Do it, over what others changed since.
+    /// Apply it, overwriting changes by others.
     Force,
 }
 
-/// What a rewind changed, or would change.
+/// The changes of a rewind, made or planned.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
-pub struct Rewound {
+pub struct RewindResult {
     /// The session in which the conversation continues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
@@ -211,7 +211,7 @@ pub struct Rewound {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub changed: Vec<String>,
-    /// Those that somebody else changed since; with any, only a forced rewind touches files.
+    /// Files that others changed since then. With any, only a forced rewind touches files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub others: Vec<String>,

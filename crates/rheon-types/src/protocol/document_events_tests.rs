@@ -161,9 +161,9 @@ fn children() -> Vec<AgentEvent> {
 }
 
 fn contexts() -> Vec<AgentEvent> {
-    let source = SourceInUse { name: "mcp/github".into(), version: 2 };
+    let source = ToolSourceVersion { name: "mcp/github".into(), version: 2 };
     let set =
-        ToolSetInUse { sources: vec![source], tools: vec!["read".into(), "mcp__github__search".into()] };
+        ToolSetVersion { sources: vec![source], tools: vec!["read".into(), "mcp__github__search".into()] };
     let end = ContextEvent::CompactionEnd {
         messages_dropped: 40,
         tokens_before: 160_000,

@@ -27,17 +27,19 @@ fn examples<T: Serialize>(values: impl IntoIterator<Item = T>) -> Examples {
 fn variants(source: &str, name: &str) -> Vec<(String, String)> {
     let body = source.split_once(&format!("pub enum {name} {{\n")).unwrap().1;
     let body = body.split_once("\n}\n").unwrap().0;
-    let (mut found, mut words) = (Vec::new(), Vec::new());
+    let (mut found, mut words, mut renamed) = (Vec::new(), Vec::new(), None);
     for line in body.lines() {
         if let Some(word) = line.strip_prefix("    /// ") {
             words.push(word);
+        } else if let Some(rest) = line.strip_prefix("    #[serde(rename = \"") {
+            renamed = rest.split('"').next().map(str::to_owned);
         } else if let Some(variant) =
             line.strip_prefix("    ").filter(|rest| rest.starts_with(char::is_uppercase))
         {
             let variant: String = variant.chars().take_while(|c| c.is_alphanumeric()).collect();
             let mut letters = variant.chars();
             let camel = letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect();
-            found.push((camel, std::mem::take(&mut words).join(" ")));
+            found.push((renamed.take().unwrap_or(camel), std::mem::take(&mut words).join(" ")));
         }
     }
     found.retain(|(name, _)| name != "unknown");
@@ -104,7 +106,7 @@ fn commands() -> Examples {
         Command::SetRules { change: rules },
         Command::SetTitle { title: "Parser".into() },
         Command::Compact { instructions: Some("keep the API".into()) },
-        Command::Rewind { seq: 12, what: RewindWhat::Both, mode: RewindMode::Apply },
+        Command::Rewind { seq: 12, what: RewindScope::Both, mode: RewindMode::Apply },
         Command::Slash { line: "/review src".into() },
         Command::ExtendBudget { tokens: None, cost: Some(MicroUsd(1_000_000)) },
         Command::Close { reason: CloseReason::Exit },
@@ -123,20 +125,20 @@ fn queries() -> Examples {
     ])
 }
 
-fn facts() -> SessionFacts {
-    SessionFacts {
+fn facts() -> SessionInfo {
+    SessionInfo {
         session_id: "0199".into(),
         opened_at: 0,
         working_directory: "/home/me/shop".into(),
         is_saved: true,
-        model: ModelFacts {
+        model: SessionModel {
             name: "anthropic/claude-sonnet-4-5".into(),
             context_window: 200_000,
             output_tokens_max: 64_000,
             key_source: "ANTHROPIC_API_KEY".into(),
         },
         tools: vec!["read".into(), "bash".into()],
-        ..SessionFacts::default()
+        ..SessionInfo::default()
     }
 }
 
@@ -146,10 +148,10 @@ fn replies() -> Examples {
         facts: facts(),
         messages: Vec::new(),
         messages_total: 4,
-        run: Some(RunInProgress {
+        run: Some(ActiveRun {
             run_id: Some("0199.c.2".into()),
             text: "I'll run the".into(),
-            ..RunInProgress::default()
+            ..ActiveRun::default()
         }),
         approvals: Vec::new(),
         tasks: Vec::new(),
@@ -164,8 +166,11 @@ fn replies() -> Examples {
         window: 200_000,
         text: String::new(),
     };
-    let rule =
-        RuleLine { list: RuleList::Allow, rule: "Bash(cargo test *)".into(), source: "this session".into() };
+    let rule = RuleSummary {
+        list: RuleList::Allow,
+        rule: "Bash(cargo test *)".into(),
+        source: "this session".into(),
+    };
     let command = SlashCommand {
         name: "review".into(),
         description: "Review a path".into(),
@@ -201,15 +206,15 @@ fn host_commands() -> Examples {
 }
 
 fn host_replies() -> Examples {
-    let line = protocol::SessionLine {
+    let line = protocol::SessionSummary {
         session_id: "0199".into(),
         title: "fix the parser".into(),
         turns: Some(6),
         ..Default::default()
     };
     let hit = SearchHit { session_id: "0199".into(), seq: 9, excerpt: "the «parser» fails".into() };
-    let model = ModelLine { name: "openai/gpt-5".into(), context_window: 400_000, is_ready: true };
-    let config = ConfigFacts {
+    let model = ModelSummary { name: "openai/gpt-5".into(), context_window: 400_000, is_ready: true };
+    let config = ConfigInfo {
         version: "0.1.0".into(),
         working_directory: "/home/me/shop".into(),
         is_saved: true,
@@ -233,7 +238,7 @@ fn errors() -> Examples {
         ClientError::UnknownChild { session_id: "019a".into() },
         ClientError::NotAllowed { message: message() },
         ClientError::NotFound { message: message() },
-        ClientError::Gone { message: message() },
+        ClientError::Closed { message: message() },
         ClientError::Invalid { message: message() },
         ClientError::CutOff { seq: 41 },
         ClientError::Lost { seq: 41 },

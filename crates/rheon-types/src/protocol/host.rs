@@ -1,4 +1,4 @@
-//! What a user interface asks of a host: the place where sessions live.
+//! Queries and commands of a user interface to a host, which opens and manages sessions.
 
 use std::path::PathBuf;
 
@@ -10,13 +10,13 @@ use crate::request::OutputSchema;
 use crate::time::Timestamp;
 use crate::usage::MicroUsd;
 
-/// How a session is opened. What is absent is as the host is configured.
+/// How to open a session. Absent values come from the host's configuration.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct OpenRequest {
     /// Which session.
     pub session: SessionChoice,
-    /// What the user wants first, where it is known: notes and learnings are chosen by it.
+    /// The first task of the user, if known. Notes and learnings are selected by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
     /// The model.
@@ -31,7 +31,7 @@ pub struct OpenRequest {
     /// Text at the end of the system prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub append_system_prompt: Option<String>,
-    /// The form that answers must have.
+    /// The schema that answers must match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, proptest(strategy = "proptest::strategy::Just(None)"))]
     pub output_schema: Option<OutputSchema>,
@@ -48,7 +48,7 @@ pub struct OpenRequest {
 pub enum SessionChoice {
     /// A new one.
     New {
-        /// With this id, or one of its own.
+        /// The id to use; generated if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session_id: Option<SessionId>,
     },
@@ -56,14 +56,14 @@ pub enum SessionChoice {
     Latest,
     /// The one with this id or id prefix.
     Named {
-        /// The id, or how it begins.
+        /// The id or id prefix.
         id: String,
     },
     /// A fork of the most recent one.
     ForkOfLatest,
     /// A fork of the one with this id or id prefix.
     ForkOf {
-        /// The id, or how it begins.
+        /// The id or id prefix.
         id: String,
     },
 }
@@ -89,7 +89,7 @@ pub struct HookRegistration {
     /// How long each may take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// Whether a function that fails blocks what it was asked about.
+    /// Whether a failing function blocks the action it was called for.
     #[serde(default)]
     pub blocks_on_failure: bool,
 }
@@ -102,7 +102,7 @@ pub struct HookRegistration {
 pub enum HostQuery {
     /// The sessions, most recent first.
     Sessions {
-        /// Of which directories.
+        /// Which directories to include.
         scope: SessionScope,
         /// At most this many.
         limit: u32,
@@ -111,20 +111,20 @@ pub enum HostQuery {
     Search {
         /// The words.
         text: String,
-        /// Of which directories.
+        /// Which directories to include.
         scope: SessionScope,
         /// At most this many.
         limit: u32,
     },
-    /// The models that can be asked.
+    /// The available models.
     Models {
         /// Only those whose name contains this.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         filter: Option<String>,
     },
-    /// What is configured.
+    /// The configuration.
     Config,
-    /// What a newer version says.
+    /// A variant added by a newer version.
     #[serde(other)]
     Unknown,
 }
@@ -135,9 +135,9 @@ pub enum HostQuery {
 #[serde(tag = "type", rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum HostCommand {
-    /// Make a new session that continues from another.
+    /// Create a session that continues from another.
     Fork {
-        /// The other: its id, or how it begins.
+        /// The id or id prefix of the other session.
         session: String,
         /// The last of its events that belongs to the new one; all if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -145,10 +145,10 @@ pub enum HostCommand {
     },
     /// Delete a session with everything that belongs to it.
     Delete {
-        /// Its id, or how it begins.
+        /// The id or id prefix.
         session: String,
     },
-    /// What a newer version says.
+    /// A variant added by a newer version.
     #[serde(other)]
     Unknown,
 }
@@ -161,26 +161,26 @@ pub enum HostCommand {
 pub enum HostReply {
     /// Sessions, most recent first.
     Sessions {
-        /// Them.
+        /// The list.
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
-        sessions: Vec<SessionLine>,
+        sessions: Vec<SessionSummary>,
     },
-    /// Messages that were found.
+    /// Messages that match a search.
     Hits {
-        /// Them, best first.
+        /// The hits, best first.
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
         hits: Vec<SearchHit>,
     },
     /// Models.
     Models {
-        /// Them.
+        /// The list.
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
-        models: Vec<ModelLine>,
+        models: Vec<ModelSummary>,
     },
-    /// What is configured.
+    /// The configuration.
     Config {
-        /// It.
-        config: ConfigFacts,
+        /// The value.
+        config: ConfigInfo,
     },
     /// A session was forked.
     Forked {
@@ -189,15 +189,15 @@ pub enum HostReply {
     },
     /// A session was deleted.
     Deleted {
-        /// It.
+        /// The value.
         session_id: SessionId,
     },
-    /// What a newer version says.
+    /// A variant added by a newer version.
     #[serde(other)]
     Unknown,
 }
 
-/// Of which directories sessions are listed.
+/// Which sessions to list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
@@ -212,40 +212,40 @@ pub enum SessionScope {
 /// A session in a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
-pub struct SessionLine {
+pub struct SessionSummary {
     /// Its id.
     pub session_id: SessionId,
-    /// Which program made it.
-    pub maker: SessionMaker,
+    /// The program that created it.
+    pub maker: SessionOrigin,
     /// Its title, or its first prompt in short.
     pub title: String,
     /// When something last happened in it.
     pub active: Timestamp,
-    /// The directory it works in, where that is known.
+    /// Its working directory, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, proptest(strategy = "proptest::option::of(crate::roundtrip_tests::path())"))]
     pub project: Option<PathBuf>,
-    /// How many turns it has, where that is known.
+    /// The number of turns, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<u64>,
-    /// What it cost, where that is known.
+    /// Its cost, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<MicroUsd>,
 }
 
-/// Which program made a session.
+/// The program that created a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
-pub enum SessionMaker {
+pub enum SessionOrigin {
     /// Rheon.
     #[default]
     Rheon,
-    /// Claude Code; resuming it makes a session of Rheon with the same conversation.
+    /// Claude Code. Resuming it creates a Rheon session with the same conversation.
     ClaudeCode,
 }
 
-/// A message that was found.
+/// A message that matches a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct SearchHit {
@@ -253,26 +253,26 @@ pub struct SearchHit {
     pub session_id: SessionId,
     /// The number of its event.
     pub seq: u64,
-    /// The text around what was found.
+    /// The text around the match.
     pub excerpt: String,
 }
 
 /// A model in a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
-pub struct ModelLine {
+pub struct ModelSummary {
     /// Its whole name, `vendor/model`.
     pub name: String,
     /// How many tokens it can read; 0 where that is not known.
     pub context_window: u64,
-    /// Whether it can be asked now: a key is there, or its server answers.
+    /// Whether it is available now: an API key is set, or its server responds.
     pub is_ready: bool,
 }
 
-/// What is configured, as far as an interface needs it.
+/// The parts of the configuration that an interface needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
-pub struct ConfigFacts {
+pub struct ConfigInfo {
     /// The version of the program that hosts the sessions.
     pub version: String,
     /// Where sessions work.

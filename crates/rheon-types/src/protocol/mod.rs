@@ -1,4 +1,4 @@
-//! The session protocol: what a user interface sends to a host and to a session, and what comes back.
+//! The session protocol between a user interface, a host and a session.
 //!
 //! An interface holds an `Arc<dyn Host>` and an `Arc<dyn Client>` and nothing else. Everything here is plain data with one
 //! JSON form, so the same interface works on a session in this process, over a pipe or over HTTP.
@@ -8,16 +8,18 @@ mod host;
 mod query;
 mod subscription;
 
-pub use command::{Ack, ClientCallOutcome, CloseReason, Command, RewindMode, RewindWhat, Rewound, Thinking};
+pub use command::{
+    Ack, ClientCallOutcome, CloseReason, Command, RewindMode, RewindResult, RewindScope, Thinking,
+};
 pub use host::{
-    ConfigFacts, HookRegistration, HostCommand, HostQuery, HostReply, ModelLine, OpenRequest, SearchHit,
-    SessionChoice, SessionLine, SessionMaker, SessionScope,
+    ConfigInfo, HookRegistration, HostCommand, HostQuery, HostReply, ModelSummary, OpenRequest, SearchHit,
+    SessionChoice, SessionOrigin, SessionScope, SessionSummary,
 };
 pub use query::{
-    Checkpoint, ContextReport, ContextSection, CostReport, ModelFacts, Query, Reply, RuleLine, RunInProgress,
-    SessionFacts, SlashCommand, Snapshot,
+    ActiveRun, Checkpoint, ContextReport, ContextSection, CostReport, Query, Reply, RuleSummary, SessionInfo,
+    SessionModel, SlashCommand, Snapshot,
 };
-pub use subscription::{After, Cursor, Delivery, Subscription};
+pub use subscription::{Cursor, Delivery, StartAt, Subscription};
 
 #[cfg(test)]
 mod document_events_tests;

@@ -1,4 +1,4 @@
-//! Queries: what a user interface asks about a session. They change nothing and may be asked during a run.
+//! Queries of a user interface about a session. They change nothing and can be sent during a run.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,17 +19,17 @@ use crate::usage::MicroUsd;
 #[serde(tag = "type", rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Query {
-    /// Where the session stands, to join it at any moment.
+    /// The state of the session, to join it at any time.
     Snapshot {
         /// At most this many of the newest messages; all if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         messages_max: Option<u32>,
     },
-    /// What the session is: model, mode, tools.
+    /// Information about the session: model, mode, tools.
     Facts,
-    /// What takes how much of the context window.
+    /// The usage of the context window.
     Context,
-    /// What the session has spent.
+    /// The session's spending.
     Cost,
     /// The slash commands that can be typed.
     Commands,
@@ -37,7 +37,7 @@ pub enum Query {
     Rules,
     /// The messages to which the session can be rewound.
     Checkpoints,
-    /// What a newer version says.
+    /// A variant added by a newer version.
     #[serde(other)]
     Unknown,
 }
@@ -48,66 +48,66 @@ pub enum Query {
 #[serde(tag = "type", rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Reply {
-    /// Where the session stands.
+    /// The state of the session.
     Snapshot {
-        /// It.
+        /// The reply.
         snapshot: Box<Snapshot>,
     },
-    /// What the session is.
+    /// Information about the session.
     Facts {
-        /// It.
-        facts: Box<SessionFacts>,
+        /// The reply.
+        facts: Box<SessionInfo>,
     },
-    /// What takes how much of the context window.
+    /// The usage of the context window.
     Context {
-        /// It.
+        /// The reply.
         report: ContextReport,
     },
-    /// What the session has spent.
+    /// The session's spending.
     Cost {
-        /// It.
+        /// The reply.
         report: CostReport,
     },
     /// The slash commands.
     Commands {
-        /// Them.
+        /// The list.
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
         commands: Vec<SlashCommand>,
     },
     /// The permission rules.
     Rules {
-        /// Them, in the order in which they are asked.
+        /// The rules, in evaluation order.
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
-        rules: Vec<RuleLine>,
+        rules: Vec<RuleSummary>,
     },
     /// The messages to which the session can be rewound.
     Checkpoints {
-        /// Them, oldest first.
+        /// The checkpoints, oldest first.
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
         checkpoints: Vec<Checkpoint>,
     },
-    /// What a newer version says.
+    /// A variant added by a newer version.
     #[serde(other)]
     Unknown,
 }
 
-/// Where a session stands. Events after [`Snapshot::cursor`] continue it without a gap and without a duplicate.
+/// The state of a session. Events after [`Snapshot::cursor`] continue it without a gap and without a duplicate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct Snapshot {
-    /// How much of the session it shows.
+    /// The position of the snapshot in the event stream.
     pub cursor: Cursor,
-    /// What the session is.
-    pub facts: SessionFacts,
-    /// The conversation: its newest messages, as many as were asked for.
+    /// Information about the session.
+    pub facts: SessionInfo,
+    /// The newest messages of the conversation, up to the requested number.
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub messages: Vec<Arc<AgentMessage>>,
     /// How many messages the conversation has.
     pub messages_total: u64,
     /// The run in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub run: Option<RunInProgress>,
-    /// Questions that wait for an answer, oldest first.
+    pub run: Option<ActiveRun>,
+    /// Open approval requests, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub approvals: Vec<Arc<ApprovalRequest>>,
@@ -115,18 +115,18 @@ pub struct Snapshot {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub tasks: Vec<TaskItem>,
-    /// Changes that wait in the plan.
+    /// Changes queued in the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub plan: Vec<Arc<QueuedChange>>,
-    /// What the session has spent.
+    /// The session's spending.
     pub cost: CostReport,
 }
 
 /// A run in progress.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
-pub struct RunInProgress {
+pub struct ActiveRun {
     /// Its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<RunId>,
@@ -142,34 +142,34 @@ pub struct RunInProgress {
     pub tools: Vec<(ToolCallId, ToolName)>,
 }
 
-/// What a session is.
+/// Information about a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
-pub struct SessionFacts {
+pub struct SessionInfo {
     /// Its id.
     pub session_id: SessionId,
     /// The number of the last durable event before this opening of the session.
     #[serde(default)]
     pub opened_at: u64,
-    /// Where it works.
+    /// Its working directory.
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::path()"))]
     pub working_directory: PathBuf,
-    /// Its title, where it has one.
+    /// Its title, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Whether it is saved; otherwise it is in memory only.
     pub is_saved: bool,
     /// The model that answers.
-    pub model: ModelFacts,
-    /// How much it thinks.
+    pub model: SessionModel,
+    /// The thinking level.
     #[serde(default)]
     pub thinking: ThinkingLevel,
-    /// How much it may do without asking.
+    /// The permission mode.
     pub mode: PermissionMode,
-    /// The tools that the model is offered.
+    /// The tools offered to the model.
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub tools: Vec<String>,
-    /// The skills that the model is offered.
+    /// The skills offered to the model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub skills: Vec<String>,
@@ -178,18 +178,18 @@ pub struct SessionFacts {
 /// The model of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
-pub struct ModelFacts {
+pub struct SessionModel {
     /// Its whole name, `vendor/model`.
     pub name: String,
     /// How many tokens it can read; 0 where that is not known.
     pub context_window: u64,
     /// How many tokens it may write in one answer; 0 where that is not known.
     pub output_tokens_max: u64,
-    /// Where its key comes from: a variable's name, for instance, or `none`.
+    /// The source of its API key: the name of an environment variable, for example, or `none`.
     pub key_source: String,
 }
 
-/// What takes how much of the context window, in tokens.
+/// The usage of the context window, in tokens.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct ContextReport {
@@ -202,7 +202,7 @@ pub struct ContextReport {
     pub messages: u64,
     /// The whole window.
     pub window: u64,
-    /// The same as a table for people.
+    /// The report as a table for people.
     #[serde(default)]
     pub text: String,
 }
@@ -217,7 +217,7 @@ pub struct ContextSection {
     pub tokens: u64,
 }
 
-/// What a session has spent.
+/// A session's spending.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct CostReport {
@@ -241,7 +241,7 @@ pub struct SlashCommand {
     pub name: String,
     /// What it does.
     pub description: String,
-    /// What it takes, for people.
+    /// A hint about its arguments.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub argument_hint: String,
 }
@@ -249,7 +249,7 @@ pub struct SlashCommand {
 /// A permission rule of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
-pub struct RuleLine {
+pub struct RuleSummary {
     /// The list it belongs to.
     pub list: RuleList,
     /// The rule, spelled as in settings.
@@ -264,10 +264,10 @@ pub struct RuleLine {
 pub struct Checkpoint {
     /// The number of the event that ended the message.
     pub seq: u64,
-    /// When it was said.
+    /// When it was sent.
     pub at: Timestamp,
-    /// What was said, in short.
+    /// The beginning of the message.
     pub text: String,
-    /// Whether files can go back to it too.
+    /// Whether files can be restored too.
     pub has_files: bool,
 }

@@ -1,17 +1,18 @@
-//! `Subscription`: how an interface wants to see the events of a session.
+//! `Subscription`: how an interface receives the events of a session.
 
 use serde::{Deserialize, Serialize};
 
-/// How an interface wants to see the events of a session.
+/// How an interface receives the events of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct Subscription {
     /// Where to begin.
-    pub after: After,
-    /// What happens when the interface reads more slowly than events come.
+    pub after: StartAt,
+    /// What happens when the interface reads more slowly than events arrive.
     #[serde(default)]
     pub delivery: Delivery,
-    /// Whether the interface answers approvals and questions. While no subscriber does, whatever would ask is denied.
+    /// Whether the interface answers approvals and questions. Without such a subscriber, calls that need approval are
+    /// denied.
     #[serde(default)]
     pub answers: bool,
 }
@@ -24,39 +25,39 @@ impl Subscription {
 
     /// Everything after `cursor`, for instance that of a snapshot.
     pub fn from_cursor(cursor: Cursor) -> Self {
-        Self { after: After::Cursor(cursor), delivery: Delivery::Block, answers: false }
+        Self { after: StartAt::Cursor(cursor), delivery: Delivery::Block, answers: false }
     }
 
     /// Everything that happens from now on.
     pub fn from_now() -> Self {
-        Self { after: After::Now, delivery: Delivery::Block, answers: false }
+        Self { after: StartAt::Now, delivery: Delivery::Block, answers: false }
     }
 
-    /// The same, by an interface that answers approvals and questions.
+    /// Declares that the interface answers approvals and questions.
     pub fn answering(mut self) -> Self {
         self.answers = true;
         self
     }
 
-    /// The same, cut off instead of served from the log when it falls behind.
+    /// Ends the stream when the interface falls behind, instead of reading missed events from the log.
     pub fn cut_off(mut self) -> Self {
         self.delivery = Delivery::CutOff;
         self
     }
 }
 
-/// Where a subscription begins.
+/// Where a subscription starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
-pub enum After {
-    /// After what the interface has seen already.
+pub enum StartAt {
+    /// After this position.
     Cursor(Cursor),
     /// With the next event that happens.
     Now,
 }
 
-/// How much of a session an interface has seen.
+/// A position in the events of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct Cursor {

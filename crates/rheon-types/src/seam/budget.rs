@@ -1,103 +1,103 @@
-//! `Budget`: what a tree of agents may spend, as one of them sees it.
+//! `Budget`: what an agent and its children may spend.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::event::{Ledger, Reserved};
+use crate::event::{BudgetAmount, Ledger};
 use crate::model::Prices;
 use crate::usage::MicroUsd;
 
-/// What may be spent, with others that draw on it. What a call can take at most is reserved before it is made and settled after,
-/// so that no caller spends what another one has reserved.
+/// A budget that several agents can share. The most a call can cost is reserved before the call and settled after it,
+/// so no caller spends what another one has reserved.
 pub trait Budget: Send + Sync + fmt::Debug {
-    /// Reserves what `call` can take at most, or what of it can be paid for.
+    /// Reserves the maximum cost of `call`, or as much of it as the budget can pay for.
     fn reserve(&self, call: &PlannedCall) -> Grant;
 
-    /// Counts what was spent without a reservation, for instance by an external program that reports its usage at the end.
-    fn spend(&self, spent: Reserved);
+    /// Records spending that was not reserved, for example by an external program that reports its usage at the end.
+    fn spend(&self, spent: BudgetAmount);
 
-    /// What is spent, and what is reserved.
+    /// The amounts spent and reserved so far.
     fn ledger(&self) -> Ledger;
 
-    /// How much time is left; absent if there is no cap.
+    /// The time left, or `None` without a time limit.
     fn time_left(&self) -> Option<Duration>;
 
-    /// Whether it is time to say that the budget is nearly spent; true once.
-    fn warns(&self) -> bool;
+    /// Whether to warn that the budget is nearly spent. Returns `true` once.
+    fn should_warn(&self) -> bool;
 
-    /// A share of this budget for a child, with caps of its own. What the child spends is spent here too.
+    /// A share of this budget for a child, with its own caps. The child's spending counts here too.
     fn share(&self, caps: Caps) -> Arc<dyn Budget>;
 }
 
-/// The most that may be spent; absent where there is no cap.
+/// Spending limits; `None` means unlimited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Caps {
-    /// Tokens, of prompts and answers together.
+    /// Prompt and answer tokens combined.
     pub tokens: Option<u64>,
-    /// Money.
+    /// Cost.
     pub cost: Option<MicroUsd>,
-    /// Time on the wall clock.
+    /// Wall-clock time.
     pub wall: Option<Duration>,
 }
 
-/// A model call that is to be paid for.
+/// A model call about to be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlannedCall {
-    /// Tokens of the prompt, at most.
+    /// The maximum number of prompt tokens.
     pub prompt_tokens: u64,
-    /// Tokens that the answer may have.
+    /// The maximum number of answer tokens.
     pub answer_tokens_max: u32,
-    /// What tokens cost, where it is known.
+    /// Token prices, if known.
     pub prices: Option<Prices>,
 }
 
-/// What a budget grants.
+/// A budget's answer to a planned call.
 #[derive(Debug)]
 pub enum Grant {
-    /// A call.
+    /// The call may be made.
     Call {
-        /// The most tokens of its answer.
+        /// The maximum number of answer tokens.
         answer_tokens_max: u32,
-        /// What is reserved for it.
+        /// The amount reserved for the call.
         reservation: Reservation,
-        /// Whether no other call can be paid for.
+        /// Whether this is the last call the budget can pay for.
         is_last: bool,
     },
-    /// Nothing is left.
+    /// The budget is spent.
     Nothing,
-    /// There is a cap on money only, and the price is not known.
+    /// The budget limits only cost, and the model's price is unknown.
     NoPrice,
 }
 
-/// What is reserved for a call. A reservation that is dropped without [`Reservation::settle`] counts as spent.
+/// The amount reserved for a call. A reservation dropped without [`Reservation::settle`] counts as spent.
 pub struct Reservation {
-    reserved: Reserved,
+    reserved: BudgetAmount,
     settle: Option<Settle>,
 }
 
-type Settle = Box<dyn FnOnce(Reserved) + Send + Sync>;
+type Settle = Box<dyn FnOnce(BudgetAmount) + Send + Sync>;
 
 impl Reservation {
-    /// `reserved`, of which `settle` is told once what was spent.
-    pub fn new(reserved: Reserved, settle: impl FnOnce(Reserved) + Send + Sync + 'static) -> Self {
+    /// A reservation that calls `settle` once with the amount actually spent.
+    pub fn new(reserved: BudgetAmount, settle: impl FnOnce(BudgetAmount) + Send + Sync + 'static) -> Self {
         Self { reserved, settle: Some(Box::new(settle)) }
     }
 
-    /// `reserved`, in a budget that needs no word of what was spent.
-    pub fn untracked(reserved: Reserved) -> Self {
+    /// A reservation for a budget that does not track spending.
+    pub fn untracked(reserved: BudgetAmount) -> Self {
         Self { reserved, settle: None }
     }
 
-    /// What is reserved.
-    pub fn reserved(&self) -> Reserved {
+    /// The reserved amount.
+    pub fn reserved(&self) -> BudgetAmount {
         self.reserved
     }
 
-    /// The call took this much. Where its cost is not known, what was reserved for it counts.
+    /// Records what the call used. If its cost is unknown, the reserved cost counts.
     pub fn settle(mut self, tokens: u64, cost: Option<MicroUsd>) {
         if let Some(settle) = self.settle.take() {
-            settle(Reserved { tokens, cost: cost.or(self.reserved.cost) });
+            settle(BudgetAmount { tokens, cost: cost.or(self.reserved.cost) });
         }
     }
 }

@@ -12,29 +12,29 @@ use crate::protocol::{
     Ack, Command, HostCommand, HostQuery, HostReply, OpenRequest, Query, Reply, Subscription,
 };
 
-/// The events of a session as they happen. An error ends it.
+/// A session's events as they happen. The stream ends after an error.
 pub type EventStream = Pin<Box<dyn Stream<Item = Result<Arc<Event>, ClientError>> + Send>>;
 
-/// The place where sessions live.
+/// Opens and manages sessions.
 pub trait Host: Send + Sync {
-    /// Opens a session. It lives until it is closed by a command, or until the last client is gone.
+    /// Opens a session. It stays open until a command closes it or the last client disconnects.
     fn open(&self, request: OpenRequest) -> BoxFuture<'_, Result<Arc<dyn Client>, ClientError>>;
 
-    /// Answers a question that concerns no open session.
+    /// Answers a query that is not about an open session.
     fn query(&self, query: HostQuery) -> BoxFuture<'_, Result<HostReply, ClientError>>;
 
-    /// Changes something that concerns no open session.
+    /// Runs a command that is not about an open session.
     fn send(&self, command: HostCommand) -> BoxFuture<'_, Result<HostReply, ClientError>>;
 }
 
 /// A connection to one session.
 pub trait Client: Send + Sync {
-    /// Sends a command; returns once the session has taken it.
+    /// Sends a command. Returns once the session has accepted it.
     fn send(&self, command: Command) -> BoxFuture<'_, Result<Ack, ClientError>>;
 
-    /// Answers a question about the session. May be asked at any moment.
+    /// Answers a query about the session, at any time.
     fn query(&self, query: Query) -> BoxFuture<'_, Result<Reply, ClientError>>;
 
-    /// Subscribes to the events of the session, those of its children included.
+    /// Subscribes to the session's events, including those of its children.
     fn events(&self, subscription: Subscription) -> EventStream;
 }

@@ -1,4 +1,4 @@
-//! `Clock` and `Random`: time and chance as inputs.
+//! `Clock` and `Random`: time and randomness as inputs.
 
 use std::time::Duration;
 
@@ -6,29 +6,29 @@ use crate::time::Timestamp;
 
 /// Tells the time.
 pub trait Clock: Send + Sync {
-    /// The wall clock. May jump; never used to measure.
+    /// The wall-clock time. It may jump, so never use it to measure durations.
     fn now(&self) -> Timestamp;
 
-    /// Time since some fixed moment. Never goes back.
+    /// Monotonic time since a fixed moment.
     fn elapsed(&self) -> Duration;
 
-    /// Whether waiting takes time.
-    fn pauses(&self) -> Pauses {
-        Pauses::Kept
+    /// Whether pauses really wait.
+    fn wait_mode(&self) -> WaitMode {
+        WaitMode::Wait
     }
 }
 
-/// Whether waiting takes time.
+/// Whether pauses really wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pauses {
-    /// It does.
-    Kept,
-    /// It does not: what is played from a log was waited for when it happened.
-    Skipped,
+pub enum WaitMode {
+    /// Yes.
+    Wait,
+    /// No: a replay skips pauses.
+    Skip,
 }
 
-/// Rolls dice.
+/// A source of random numbers.
 pub trait Random: Send + Sync {
-    /// Any number, all equally likely.
+    /// The next uniformly distributed number.
     fn next_u64(&self) -> u64;
 }

@@ -1,24 +1,24 @@
-//! `InputFilter`: looks at what users say before a model does.
+//! `InputFilter`: checks user messages before the model sees them.
 
 use crate::answer::Answer;
 use crate::message::Message;
 
-/// What a filter thinks of a message.
+/// A filter's verdict on a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FilterVerdict {
-    /// Nothing to say.
+    /// Accept the message unchanged.
     Pass,
-    /// Goes on, with this warning added to the message.
+    /// Accept the message and append this warning to it.
     Warn(String),
-    /// Goes on, with this said to the model besides.
+    /// Accept the message and append this text for the model.
     Add(String),
-    /// Goes no further.
+    /// Reject the message for this reason.
     Reject(String),
 }
 
-/// Looks at each user message before it enters the conversation. Filters run in order; the first rejection counts.
+/// Checks each user message before it enters the conversation. Filters run in order; the first rejection counts.
 pub trait InputFilter: Send + Sync {
-    /// Judges one message.
+    /// Checks one message.
     fn check<'a>(&'a self, message: &'a Message) -> Answer<'a, FilterVerdict>;
 }
 

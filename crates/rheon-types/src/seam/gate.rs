@@ -1,4 +1,4 @@
-//! `Gate`: may this tool call run?
+//! `Gate`: decides whether a tool call may run.
 
 use std::sync::Arc;
 
@@ -9,125 +9,125 @@ use crate::event::{ApprovalRequest, Danger, PermissionResponse, QueuedChange, Su
 use crate::seam::tool::Tool;
 use crate::tool::Effect;
 
-/// What a gate is asked.
+/// A tool call to decide about.
 pub struct GateRequest<'a> {
-    /// The call; its arguments fit the tool's schema.
+    /// The call. Its arguments match the tool's schema.
     pub call: &'a ToolCall,
-    /// The tool it names.
+    /// The tool being called.
     pub tool: &'a dyn Tool,
-    /// What the tool does to the world.
+    /// The tool's side effects.
     pub effect: Effect,
 }
 
-/// What a gate answers: a verdict, and what it found out on the way there.
+/// A gate's verdict, with what it learned about the call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judgement {
-    /// What becomes of the call.
+pub struct GateDecision {
+    /// Whether the call may run.
     pub verdict: Verdict,
-    /// For the tool, should the call run.
+    /// Facts for the tool, used if the call runs.
     pub facts: CallFacts,
 }
 
-/// A verdict alone.
-impl From<Verdict> for Judgement {
+/// A decision without facts.
+impl From<Verdict> for GateDecision {
     fn from(verdict: Verdict) -> Self {
         Self { verdict, facts: CallFacts::default() }
     }
 }
 
-/// What becomes of a call.
+/// Whether a call may run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
     /// The call may run.
     Allow,
-    /// The call may not run; the model is told why.
+    /// The call may not run. The model sees the reason.
     Deny {
-        /// Why.
+        /// The reason, shown to the model.
         reason: String,
     },
-    /// Somebody has to decide.
+    /// The user has to decide.
     Ask {
-        /// Exactly what would happen.
+        /// Exactly what the call would do.
         subject: Subject,
-        /// Why it is asked.
+        /// Why approval is needed.
         reason: String,
-        /// How much harm it could do.
+        /// The risk of the call.
         danger: Danger,
-        /// The rule that "always" would save.
+        /// The rule that "always allow" would save.
         suggested_rule: Option<String>,
-        /// What makes it a question.
-        by: AskedBy,
+        /// Why the gate asks.
+        by: ApprovalReason,
     },
-    /// The change waits in the plan; the model is told so.
+    /// The change is queued in the plan. The model sees that it did not run.
     Queue {
-        /// The change.
+        /// The queued change.
         change: QueuedChange,
     },
 }
 
-/// What makes a call a question.
+/// Why a call needs approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AskedBy {
-    /// Nothing says that it may run. A hook may say so.
+pub enum ApprovalReason {
+    /// No rule allows it. A hook may allow it.
     Default,
-    /// Something says that it is to be asked, whatever a hook says.
+    /// A rule requires approval. A hook cannot override it.
     Rule,
 }
 
 /// Decides which tool calls may run.
 pub trait Gate: Send + Sync {
-    /// Decides about one call. Asked again where a hook or the user changes its arguments.
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement>;
+    /// Decides about one call. Called again if a hook or the user changes the arguments.
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, GateDecision>;
 
-    /// Is told how a question it asked was answered, so that it need not ask again.
+    /// Called when one of its approval requests is answered, so that it need not ask again.
     fn resolved(&self, _request: &ApprovalRequest, _response: &PermissionResponse) {}
 }
 
-/// A closure is a gate.
+/// A closure can act as a gate.
 impl<F> Gate for F
 where
     F: for<'a> Fn(&GateRequest<'a>) -> Verdict + Send + Sync,
 {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, GateDecision> {
         Answer::Now(self(&request).into())
     }
 }
 
-/// Every call may run.
+/// Allows every call.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AllowAll;
 
 impl Gate for AllowAll {
-    fn check<'a>(&'a self, _request: GateRequest<'a>) -> Answer<'a, Judgement> {
+    fn check<'a>(&'a self, _request: GateRequest<'a>) -> Answer<'a, GateDecision> {
         Answer::Now(Verdict::Allow.into())
     }
 }
 
-/// No call may run.
+/// Denies every call.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DenyAll;
 
 impl Gate for DenyAll {
-    fn check<'a>(&'a self, _request: GateRequest<'a>) -> Answer<'a, Judgement> {
-        let reason = "no tool may run in this session".into();
+    fn check<'a>(&'a self, _request: GateRequest<'a>) -> Answer<'a, GateDecision> {
+        let reason = "tool calls are disabled in this session".into();
         Answer::Now(Verdict::Deny { reason }.into())
     }
 }
 
-/// Tools that only look may run; for all others somebody is asked. What an agent does unless it is told otherwise.
+/// Allows read-only tools and asks for approval for all others. This is an agent's default.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AskFirst;
 
 impl Gate for AskFirst {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, GateDecision> {
         let verdict = match request.effect {
             Effect::Pure => Verdict::Allow,
             Effect::Idempotent | Effect::Unsafe => Verdict::Ask {
                 subject: Subject::Arguments { arguments: Arc::clone(&request.call.arguments) },
-                reason: "the tool changes something".into(),
+                reason: "this tool may change something".into(),
                 danger: Danger::Moderate,
                 suggested_rule: None,
-                by: AskedBy::Default,
+                by: ApprovalReason::Default,
             },
         };
         Answer::Now(verdict.into())

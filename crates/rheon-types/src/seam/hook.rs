@@ -1,4 +1,4 @@
-//! `Hook`: code that is asked or told at fixed points of a run.
+//! `Hook`: code that runs at fixed points of a run.
 
 use std::sync::Arc;
 
@@ -12,19 +12,19 @@ use crate::outcome::AgentOutput;
 use crate::tool::{ToolError, ToolResult};
 use crate::usage::Usage;
 
-/// Whether to go on.
+/// Whether to continue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Flow {
-    /// Go on.
+    /// Continue.
     Continue,
-    /// Do not; the text says why.
+    /// Stop, for this reason.
     Veto(String),
 }
 
 impl From<bool> for Flow {
-    /// `true` goes on; `false` is a veto without a reason.
-    fn from(go_on: bool) -> Self {
-        if go_on { Self::Continue } else { Self::Veto("a hook said no".into()) }
+    /// `true` continues; `false` is a veto with a generic reason.
+    fn from(should_continue: bool) -> Self {
+        if should_continue { Self::Continue } else { Self::Veto("vetoed by a hook".into()) }
     }
 }
 
@@ -37,32 +37,32 @@ impl From<()> for Flow {
 
 /// What a hook says of a call that the gate does not refuse.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Permit {
-    /// Whether it may run; without one the gate's word stands.
-    pub opinion: Option<Opinion>,
-    /// The arguments it is to run with instead. They are checked like those of the model, by the gate too.
+pub struct HookPermission {
+    /// Whether the call may run. `None` leaves the decision to the gate.
+    pub verdict: Option<HookVerdict>,
+    /// Replacement arguments. They are validated like the model's own, also by the gate.
     pub arguments: Option<Arc<Value>>,
-    /// What the model is told with the result.
+    /// Extra text the model receives with the result.
     pub context: Vec<String>,
 }
 
-/// Whether a call may run; the later ones are stricter.
+/// Whether a call may run, ordered from most permissive to strictest.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Opinion {
-    /// It need not be asked, unless a rule says that it is to be.
+pub enum HookVerdict {
+    /// Allow it without approval, unless a rule requires approval.
     Allow,
-    /// Somebody has to decide; the text says why.
+    /// Ask the user, for this reason.
     Ask(String),
-    /// It may not run; the text says why.
+    /// Deny it, for this reason.
     Deny(String),
 }
 
-/// What a hook changes of a result before the model reads it. The log keeps the result as it was.
+/// Changes a hook makes to a result before the model reads it. The log keeps the original result.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Amendment {
-    /// What the model reads instead.
+    /// Replacement content.
     pub content: Option<Vec<Content>>,
-    /// What it reads besides.
+    /// Additional text.
     pub context: Vec<String>,
 }
 
@@ -75,39 +75,39 @@ impl From<()> for Amendment {
 
 /// What a hook has to say in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HookNews {
-    /// The state of the workspace was kept. Becomes `checkpoint`.
+pub enum HookReport {
+    /// A checkpoint of the workspace was saved. Becomes `checkpoint`.
     Checkpoint {
-        /// Under which it can be restored.
+        /// The id to restore it with.
         id: String,
-        /// What people read.
+        /// A label for people.
         label: String,
     },
-    /// Something went wrong that is worth telling. Becomes `error`.
+    /// Something went wrong. Becomes `error`.
     Warning {
         /// What happened, to what, and what to do next.
         message: String,
     },
 }
 
-impl From<HookNews> for AgentEvent {
-    fn from(news: HookNews) -> Self {
-        match news {
-            HookNews::Checkpoint { id, label } => SessionEvent::Checkpoint { id, label }.into(),
-            HookNews::Warning { message } => RunEvent::Error { message }.into(),
+impl From<HookReport> for AgentEvent {
+    fn from(report: HookReport) -> Self {
+        match report {
+            HookReport::Checkpoint { id, label } => SessionEvent::Checkpoint { id, label }.into(),
+            HookReport::Warning { message } => RunEvent::Error { message }.into(),
         }
     }
 }
 
-/// Code that is asked or told at fixed points of a run, in the order drawn in the architecture document. Hooks are asked in the
-/// order of their registration; the first veto counts and later hooks are not asked.
+/// Code that runs at fixed points of a run, in the order drawn in the architecture document. Hooks run in the order of
+/// their registration; after a veto, later hooks are skipped.
 pub trait Hook: Send + Sync {
-    /// The name under which it is reported.
+    /// The name used in reports.
     fn name(&self) -> &str {
         "hook"
     }
 
-    /// Before `agent.start`. A veto ends the run before it begins: `agent.end` is its only event.
+    /// Called before `agent.start`. A veto ends the run before it starts: `agent.end` is its only event.
     #[doc(alias = "before_loop")]
     fn before_run<'a>(&'a self, _history: &'a History, _run_index: usize) -> Answer<'a, Flow> {
         Answer::Now(Flow::Continue)
@@ -129,13 +129,13 @@ pub trait Hook: Send + Sync {
         Answer::Now(())
     }
 
-    /// Before anybody is asked about a call that the gate does not refuse. All hooks are asked; the strictest opinion and
-    /// the last arguments count.
-    fn permit_tool<'a>(&'a self, _call: &'a ToolCall) -> Answer<'a, Permit> {
-        Answer::Now(Permit::default())
+    /// Called before the user is asked about a call that the gate does not deny. All hooks run; the strictest verdict
+    /// and the last arguments count.
+    fn permit_tool<'a>(&'a self, _call: &'a ToolCall) -> Answer<'a, HookPermission> {
+        Answer::Now(HookPermission::default())
     }
 
-    /// When somebody has to decide about a call, before they are asked. The first answer counts.
+    /// Called when a call needs approval, before the user is asked. The first answer counts.
     fn answer_approval<'a>(
         &'a self,
         _call: &'a ToolCall,
@@ -144,12 +144,12 @@ pub trait Hook: Send + Sync {
         Answer::Now(None)
     }
 
-    /// Before `tool.start`, after all questions. A veto skips the call; the model is told.
+    /// Called before `tool.start`, after all approvals. A veto skips the call and the model sees why.
     fn before_tool<'a>(&'a self, _call: &'a ToolCall) -> Answer<'a, Flow> {
         Answer::Now(Flow::Continue)
     }
 
-    /// After `tool.end`, before the model reads the result. The amendments of all hooks are joined.
+    /// Called after `tool.end`, before the model reads the result. The amendments of all hooks are combined.
     fn after_tool<'a>(
         &'a self,
         _call: &'a ToolCall,
@@ -159,22 +159,22 @@ pub trait Hook: Send + Sync {
         Answer::Now(Amendment::default())
     }
 
-    /// What the hook has to say in the log, asked for right after its `permit_tool`, `before_tool` and `after_tool`. What it
-    /// gives is given once. News of `before_tool` stands in the log before `tool.start`.
-    fn news(&self) -> Vec<HookNews> {
+    /// Takes the reports that the hook has for the log. Called right after `permit_tool`, `before_tool` and
+    /// `after_tool`; each report is returned once. Reports from `before_tool` precede `tool.start` in the log.
+    fn take_reports(&self) -> Vec<HookReport> {
         Vec::new()
     }
 
-    /// When the model has nothing more to do. A veto goes on: the text is said to the model. `vetoes` counts those that
-    /// the run has seen without a word from the user; after 8 nobody is asked any more.
+    /// Called when the model is done. A veto continues the run with the reason as a message to the model. `vetoes`
+    /// counts the vetoes since the user's last message; after 8, hooks are no longer called.
     fn before_stop<'a>(&'a self, _history: &'a History, _vetoes: u32) -> Answer<'a, Flow> {
         Answer::Now(Flow::Continue)
     }
 
-    /// After `tool.blocked`: a call will not run.
+    /// Called after `tool.blocked`: a call will not run.
     fn tool_blocked(&self, _call: &ToolCall, _error: &ToolError) {}
 
-    /// Before `tool.update`. A veto suppresses the event; the tool goes on and its result stands.
+    /// Called before `tool.update`. A veto suppresses the event; the tool keeps running and its result is unaffected.
     fn before_tool_update(&self, _call: &ToolCall, _text: &str) -> Flow {
         Flow::Continue
     }
@@ -182,6 +182,6 @@ pub trait Hook: Send + Sync {
     /// After `tool.update`, unless it was suppressed.
     fn after_tool_update(&self, _call: &ToolCall, _text: &str) {}
 
-    /// When a run fails; not when code inside it panics, which may be a hook's own.
+    /// Called when a run fails, but not after a panic, which may come from a hook itself.
     fn on_error(&self, _message: &str) {}
 }

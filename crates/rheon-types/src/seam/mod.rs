@@ -1,4 +1,4 @@
-//! The seams: traits through which the parts of Rheon meet. All are `dyn`-safe.
+//! The traits that connect the parts of Rheon. All are `dyn`-safe.
 
 mod budget;
 mod client;
@@ -17,14 +17,14 @@ mod worker;
 
 pub use budget::{Budget, Caps, Grant, PlannedCall, Reservation};
 pub use client::{Client, EventStream, Host};
-pub use clock::{Clock, Pauses, Random};
+pub use clock::{Clock, Random, WaitMode};
 pub use filter::{FilterVerdict, InputFilter};
-/// Asks about everything that is more than a look; the answers come from the stream of the run or from hooks.
+/// Asks for approval for everything but read-only tools. Answers come from the run's stream or from hooks.
 pub use gate::AskFirst as Interactive;
-pub use gate::{AllowAll, AskFirst, AskedBy, DenyAll, Gate, GateRequest, Judgement, Verdict};
-pub use hook::{Amendment, Flow, Hook, HookNews, Opinion, Permit};
+pub use gate::{AllowAll, ApprovalReason, AskFirst, DenyAll, Gate, GateDecision, GateRequest, Verdict};
+pub use hook::{Amendment, Flow, Hook, HookPermission, HookReport, HookVerdict};
 pub use provider::{ChunkStream, Provider};
-pub use reminder::{Reminder, Situation};
+pub use reminder::{Reminder, ReminderContext};
 pub use shared::IntoShared;
 pub use store::Store;
 pub use tool::Tool;

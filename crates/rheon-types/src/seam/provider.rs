@@ -1,4 +1,4 @@
-//! `Provider`: a request becomes a stream of chunks.
+//! `Provider`: turns a request into a stream of chunks.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -7,13 +7,13 @@ use futures_core::Stream;
 use tokio_util::sync::CancellationToken;
 
 use crate::answer::Answer;
-use crate::draft::Finished;
+use crate::draft::DraftOutcome;
 use crate::error::ProviderError;
 use crate::model::ModelInfo;
 use crate::request::{Chunk, Request};
 use crate::usage::MicroUsd;
 
-/// The answer of a model, piece by piece.
+/// A model's answer, chunk by chunk.
 pub type ChunkStream = Pin<Box<dyn Stream<Item = Result<Chunk, ProviderError>> + Send>>;
 
 /// A model service.
@@ -21,18 +21,18 @@ pub trait Provider: Send + Sync {
     /// A stable lower-case name, for instance `anthropic`.
     fn id(&self) -> &str;
 
-    /// Asks the model. Nothing is sent before the stream is polled; dropping the stream, or cancelling, ends the call.
+    /// Calls the model. Nothing is sent before the stream is polled. Dropping the stream or canceling ends the call.
     fn stream(&self, request: Request, cancel: CancellationToken) -> ChunkStream;
 
-    /// What is known of a model of this service: window, limits, prices. Never asks the service. Where nothing is known,
-    /// [`ModelInfo::unknown`] has cautious guesses.
+    /// The known window, limits and prices of a model. Never calls the service. For unknown models,
+    /// [`ModelInfo::unknown`] has cautious defaults.
     fn describe(&self, _model: &str) -> Option<Arc<ModelInfo>> {
         None
     }
 
-    /// What one call cost, where it is known: at the price of the model that answered. Where its name says nothing, it is
-    /// the model that was asked, unless another provider answered.
-    fn cost(&self, asked: &str, answered: &Finished) -> Option<MicroUsd> {
+    /// The cost of one call, if known, at the price of the model that answered. If that model is unknown, the requested
+    /// model's price is used, unless another provider answered.
+    fn cost(&self, asked: &str, answered: &DraftOutcome) -> Option<MicroUsd> {
         let known = answered.model.as_deref().and_then(|model| self.describe(model));
         let known = known.filter(|info| info.prices.is_some());
         let info = match answered.provider {
@@ -42,7 +42,7 @@ pub trait Provider: Send + Sync {
         info.and_then(|info| info.cost(&answered.usage))
     }
 
-    /// The service's own count of the prompt's tokens, where it offers one.
+    /// The service's own count of the prompt's tokens, if it offers one.
     fn count_tokens<'a>(&'a self, _request: &'a Request) -> Answer<'a, Option<u64>> {
         Answer::Now(None)
     }

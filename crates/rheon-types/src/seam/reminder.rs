@@ -1,29 +1,29 @@
-//! `Reminder`: what a model is told at the end of a request, and in no other.
+//! `Reminder`: text added to the end of a single request.
 
 use crate::event::TaskItem;
 use crate::history::History;
 
-/// What is known when a request is put together.
+/// The state of the run when a request is assembled.
 #[derive(Debug, Clone, Copy)]
-pub struct Situation<'a> {
-    /// The conversation, whole.
+pub struct ReminderContext<'a> {
+    /// The whole conversation.
     pub history: &'a History,
     /// The task list.
     pub tasks: &'a [TaskItem],
-    /// Which turn of the run it is, from 0.
+    /// The turn's index in the run, from 0.
     pub turn_index: u32,
-    /// How many tokens the window has, as far as is known.
+    /// The estimated number of tokens in the window.
     pub tokens_used: u64,
-    /// How many it may have.
+    /// The size of the context window in tokens.
     pub tokens_window: u64,
 }
 
-/// Reminds the model, before each call, of what it must not forget. What it says stands at the end of that one request and
-/// never becomes part of the conversation, so that it can change without a trace and costs no cache.
+/// Reminds the model, before each call, of what it must not forget. The text is added to the end of that one request
+/// and never enters the conversation, so it can change freely and does not break the cache.
 pub trait Reminder: Send + Sync {
     /// The name under which it is reported.
     fn name(&self) -> &str;
 
-    /// What to say now; nothing most of the time.
-    fn remind(&self, situation: &Situation<'_>) -> Option<String>;
+    /// The text for this request; usually `None`.
+    fn remind(&self, situation: &ReminderContext<'_>) -> Option<String>;
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::answer::BoxFuture;
 use crate::tool::{Effect, ToolError, ToolResult};
-use crate::tool_context::{Hold, ToolContext};
+use crate::tool_context::{Claim, ToolContext};
 
 /// Something the model can do.
 pub trait Tool: Send + Sync {
@@ -18,26 +18,26 @@ pub trait Tool: Send + Sync {
         self.name()
     }
 
-    /// What it does and when to use it, for the model.
+    /// What the tool does and when to use it, written for the model.
     fn description(&self) -> &str;
 
-    /// A JSON Schema (an object) of the arguments. Asked for once: when an agent is built, or when the version of a
+    /// A JSON Schema (an object) for the arguments. Called once: when an agent is built, or when the version of a
     /// [`ToolSource`](super::ToolSource) that has the tool is first used.
     fn parameters_schema(&self) -> Value;
 
-    /// What a run of it does to the world. Unsafe unless it says otherwise. Asked for once, with the schema.
+    /// The tool's side effects; unsafe by default. Called once, together with the schema.
     fn effect(&self) -> Effect {
         Effect::Unsafe
     }
 
-    /// Takes what a call must have to itself, for instance a file, from before `tool.start` until it has ended. An error
-    /// blocks the call. Does not wait.
-    fn claim(&self, _arguments: &Value, _context: &ToolContext) -> Result<Hold, ToolError> {
-        Ok(Hold::default())
+    /// Claims what a call needs exclusively, such as a file, from before `tool.start` until the call ends. An error
+    /// blocks the call. Must not wait.
+    fn claim(&self, _arguments: &Value, _context: &ToolContext) -> Result<Claim, ToolError> {
+        Ok(Claim::default())
     }
 
-    /// Runs it. `arguments` fit the schema. The future is dropped if the run is cancelled and the tool does not return
-    /// soon after `context.cancel` fires, so whatever must be undone belongs into a drop guard.
+    /// Runs the tool. `arguments` match the schema. If the run is canceled and the tool does not return soon after
+    /// `context.cancel` fires, the future is dropped, so put cleanup into a drop guard.
     fn execute<'a>(
         &'a self,
         arguments: Arc<Value>,

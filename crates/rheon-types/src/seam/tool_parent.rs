@@ -1,4 +1,5 @@
-//! A tool call as the parent of a child: `subagent.*` in the parent's log, the child's events to the parent's observers.
+//! A tool call as the parent of a child: records `subagent.*` in the parent's log and forwards the child's events to
+//! the parent's observers.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,13 +12,13 @@ use crate::child_inbox::{ChildInbox, ChildMessageTime};
 use crate::content::text_of;
 use crate::event::{AgentEvent, ChildRef, Event, PermissionResponse, RunEvent};
 use crate::message::AgentMessage;
-use crate::tool_context::{ToolContext, ToolNews};
+use crate::tool_context::{ToolContext, ToolFact};
 use crate::usage::Usage;
 
-/// How much of a task or a result the parent's log keeps.
+/// The maximum length of a task or result in the parent's log.
 const SUMMARY_CHARS_MAX: usize = 2_000;
 
-/// Runs `task` as a child of a tool call, and tells the parent's log of its start and its end.
+/// Runs `task` as a child of a tool call and records its start and end in the parent's log.
 pub async fn run_child(
     worker: &dyn Worker,
     mut task: Task,
@@ -47,7 +48,7 @@ struct ToolParent {
     child: Mutex<Child>,
 }
 
-/// How far the child is.
+/// The child's state.
 #[derive(Default)]
 enum Child {
     #[default]
@@ -76,14 +77,14 @@ impl ToolParent {
             *state = Child::Running(Arc::clone(&child));
             // Whoever sees the start can reach the child.
             self.context.reach_child(&child, self.inbox.clone());
-            self.context.news(ToolNews::ChildStarted { child, task: self.task.clone() });
+            self.context.record(ToolFact::ChildStarted { child, task: self.task.clone() });
         }
     }
 
     fn tell_end(&self, summary: &str, usage: Usage, is_error: bool) {
         self.inbox.close();
         if let Child::Running(child) = std::mem::replace(&mut *self.child(), Child::Ended) {
-            self.context.news(ToolNews::ChildEnded { child, summary: shorten(summary), usage, is_error });
+            self.context.record(ToolFact::ChildEnded { child, summary: shorten(summary), usage, is_error });
         }
     }
 

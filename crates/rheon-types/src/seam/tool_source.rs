@@ -1,4 +1,4 @@
-//! `ToolSource`: a set of tools that may change between turns.
+//! `ToolSource`: a set of tools that can change between turns.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,11 +8,12 @@ use super::Tool;
 /// The tools of a source at one version.
 #[derive(Clone, Default)]
 pub struct ToolSet {
-    /// Grows with every change. Two sets of one source with the same version are the same set: the later one is not read.
+    /// Increases with every change. Two sets of one source with the same version are equal, so the later one is not
+    /// read.
     pub version: u64,
-    /// The tools, in any order; the model is offered them sorted by name.
+    /// The tools, in any order. The model sees them sorted by name.
     pub tools: Vec<Arc<dyn Tool>>,
-    /// How to use them, for the model: a section of the system prompt for as long as the set is in use.
+    /// Instructions for the model. They are a section of the system prompt while the set is in use.
     pub instructions: Option<Arc<str>>,
 }
 
@@ -27,15 +28,15 @@ impl fmt::Debug for ToolSet {
     }
 }
 
-/// A set of tools that may change between turns, for instance the tools of a server that connects late.
+/// A set of tools that can change between turns, for example the tools of a server that connects late.
 ///
-/// An agent takes a snapshot before each model call. The tool calls of that turn run against the same snapshot, whatever
-/// the source does in the meantime.
+/// An agent takes a snapshot before each model call. The tool calls of that turn use the same snapshot, even if the
+/// source changes in the meantime.
 pub trait ToolSource: Send + Sync {
     /// The name in events and messages; unique among the sources of an agent.
     fn name(&self) -> &str;
 
-    /// The set as it is now. Returns at once, and returns the same `Arc` while nothing has changed.
+    /// The current set. Returns immediately, with the same `Arc` while nothing has changed.
     fn snapshot(&self) -> Arc<ToolSet>;
 }
 
@@ -53,7 +54,7 @@ impl FixedTools {
         Self { name: name.into(), set: Arc::new(set) }
     }
 
-    /// The same source with instructions for the model.
+    /// Adds instructions for the model.
     pub fn with_instructions(mut self, instructions: impl Into<Arc<str>>) -> Self {
         Arc::make_mut(&mut self.set).instructions = Some(instructions.into());
         self

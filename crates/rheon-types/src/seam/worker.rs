@@ -15,12 +15,12 @@ use crate::id::SessionId;
 use crate::message::AgentMessage;
 use crate::request::OutputSchema;
 
-/// Everything a child needs to know. What is absent is up to the worker.
+/// Everything a child needs to know. The worker decides on absent values.
 #[derive(Debug, Clone, Default)]
 pub struct Task {
-    /// The agent that is to do it.
+    /// The agent to run.
     pub agent: AgentDefinition,
-    /// What it is to do.
+    /// The prompt.
     pub prompt: Vec<Content>,
     /// Files that belong to the prompt.
     pub attachments: Vec<PathBuf>,
@@ -38,14 +38,14 @@ pub struct Task {
     pub budget: Option<Arc<dyn Budget>>,
     /// The session to resume; a new one if absent.
     pub resume: Option<SessionId>,
-    /// Who asks for it.
+    /// The call this task was started by.
     pub parent: Option<ParentLink>,
-    /// Kept in the child's `agent.start`.
+    /// Stored in the child's `agent.start`.
     pub metadata: Option<Arc<Value>>,
 }
 
 impl Task {
-    /// A task for the agent `name`: a text, and nothing else said.
+    /// A text prompt for the agent `name`.
     pub fn new(name: impl Into<String>, prompt: impl Into<String>) -> Self {
         let agent = AgentDefinition { name: name.into(), system_prompt: None };
         Self { agent, prompt: vec![Content::text(prompt)], ..Self::default() }
@@ -57,20 +57,20 @@ pub trait Worker: Send + Sync {
     /// The name in messages.
     fn name(&self) -> &str;
 
-    /// Runs a task to its end. A cancelled run ends with [`RunEnd::Aborted`](crate::RunEnd::Aborted); only a run that failed, or never
-    /// began, is an error. When this returns, nothing of the child is running any more.
+    /// Runs a task to its end. A canceled run ends with [`RunEnd::Aborted`](crate::RunEnd::Aborted); only a run that
+    /// failed or never started is an error. When this returns, nothing of the child is still running.
     fn run(&self, task: Task, parent: Arc<dyn Parent>) -> BoxFuture<'_, Result<WorkerOutput, WorkerError>>;
 }
 
-/// How a worker reaches whoever asked for its task.
+/// How a worker reaches the agent that started its task.
 pub trait Parent: Send + Sync {
-    /// Shows an event of the child. It bears the child's own session and run ids.
+    /// Forwards an event of the child. It carries the child's own session and run ids.
     fn observe(&self, event: &Event);
 
-    /// Asks whether a tool call of the child may run; nothing if nobody can answer.
+    /// Asks whether a tool call of the child may run. `None` if no one can answer.
     fn ask<'a>(&'a self, approval: ChildApproval) -> Answer<'a, Option<PermissionResponse>>;
 
-    /// Waits for the next message to the running child; nothing once no more can come.
+    /// Waits for the next message to the running child. `None` once no more can come.
     fn next_message(&self) -> BoxFuture<'_, Option<AgentMessage>> {
         Box::pin(async { None })
     }

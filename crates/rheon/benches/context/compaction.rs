@@ -2,7 +2,9 @@
 
 use std::hint::black_box;
 
-use rheon::context::{CompactionStrategy, Summariser, SummaryBy, Tiers, TokenCounter, WindowView};
+use rheon::context::{
+    CompactionStrategy, Summarizer, SummarySource, TieredCompaction, TokenCounter, WindowView,
+};
 use rheon::types::{AgentMessage, Answer, BoxFuture, History, ProviderError, ProviderErrorKind, WindowCut};
 
 use crate::conversation::of_tokens;
@@ -17,8 +19,8 @@ const RESULTS: [(&str, usize); 2] = [("trimmed", 8_000), ("summarised", 1_000)];
 /// Nobody.
 struct Nobody;
 
-impl Summariser for Nobody {
-    fn summarise<'a>(
+impl Summarizer for Nobody {
+    fn summarize<'a>(
         &'a self,
         _messages: &'a History,
         _instructions: Option<&'a str>,
@@ -30,7 +32,7 @@ impl Summariser for Nobody {
 pub(crate) fn measure() {
     let counter = TokenCounter::default();
     let count = move |message: &AgentMessage| counter.entry(message);
-    let tiers = Tiers { summary: SummaryBy::Nobody, ..Tiers::default() };
+    let tiers = TieredCompaction { summary: SummarySource::Facts, ..TieredCompaction::default() };
     for (name, result_bytes) in RESULTS {
         let history = of_tokens(TOKENS, result_bytes, count);
         let view = WindowView {

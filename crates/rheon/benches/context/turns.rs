@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use rheon::Agent;
 use rheon::agent::ExecutionLimits;
-use rheon::context::{Recitation, TokenCounter, WindowSettings};
+use rheon::context::{GoalReminder, TokenCounter, WindowSettings};
 use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
 use rheon::types::{
     AllowAll, BoxFuture, ContinuationKind, Effect, History, RunEnd, Tool, ToolContext, ToolError, ToolResult,
@@ -74,7 +74,7 @@ fn agent(history: &History, turns: u32) -> Agent {
     let limits = ExecutionLimits { turns_max: Some(turns), tokens_max: None, duration_max: None };
     let builder = builder.permission_policy(AllowAll).limits(limits).window(window);
     let builder =
-        builder.reminder(Arc::new(Recitation::default())).history(history.iter().cloned().collect());
+        builder.reminder(Arc::new(GoalReminder::default())).history(history.iter().cloned().collect());
     builder.build().expect("the agent of a benchmark can be built")
 }
 

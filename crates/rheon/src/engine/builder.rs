@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rheon_agent::{
-    CheckSettings, CompactionStrategy, ExecutionLimits, LogPosition, QueueMode, RetryConfig, Settings,
+    CheckSettings, CompactionStrategy, ExecutionLimits, LogPosition, QueueMode, RetryConfig, RunOptions,
     ToolExecution, WindowSettings,
 };
 use rheon_providers::{Registry, ResolvedModel};
@@ -194,7 +194,7 @@ impl From<rheon_agent::AgentBuilder> for AgentBuilder {
     }
 }
 
-/// Settings of the engine that need nothing of this crate.
+/// RunOptions of the engine that need nothing of this crate.
 macro_rules! settings {
     ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*);)*) => {
         impl AgentBuilder {$(
@@ -249,7 +249,7 @@ settings! {
     /// The longest one tool may run.
     tool_timeout(limit: Duration);
     /// All plain settings at once; later calls change single ones.
-    settings(settings: Settings);
+    settings(settings: RunOptions);
     /// How queued messages are handed out: those of `steer` and those of `follow_up`.
     queue_modes(steering: QueueMode, follow_ups: QueueMode);
     /// Where the log is saved.

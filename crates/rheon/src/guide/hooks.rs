@@ -30,7 +30,7 @@
 //!     let agent = Agent::builder().provider(model).tool(echo()).hook(hook).build()?;
 //!
 //!     let output = agent.run("Echo the secret.").await?;
-//!     assert_eq!(output.text, "I was told: Skipped: a hook said no");
+//!     assert_eq!(output.text, "I was told: Skipped: vetoed by a hook");
 //!     assert_eq!(spent.load(Ordering::Relaxed), 240);
 //!     Ok(())
 //! }
@@ -50,16 +50,16 @@
 //! ```
 //! use rheon::prelude::*;
 //! use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
-//! use rheon::types::{Amendment, Answer, Opinion, Permit, ToolCall};
+//! use rheon::types::{Amendment, Answer, HookVerdict, HookPermission, ToolCall};
 //! # use rheon_testkit::echo;
 //!
 //! struct Careful;
 //!
 //! impl Hook for Careful {
-//!     fn permit_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Permit> {
+//!     fn permit_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, HookPermission> {
 //!         let is_loud = call.arguments["text"].as_str().is_some_and(|text| text.ends_with('!'));
-//!         let opinion = is_loud.then(|| Opinion::Deny("not so loud".into()));
-//!         Permit { opinion, ..Permit::default() }.into()
+//!         let opinion = is_loud.then(|| HookVerdict::Deny("not so loud".into()));
+//!         HookPermission { verdict: opinion, ..HookPermission::default() }.into()
 //!     }
 //!
 //!     fn after_tool<'a>(&'a self, _: &'a ToolCall, _: &'a ToolResult, _: bool) -> Answer<'a, Amendment> {

@@ -122,7 +122,7 @@
 //! # use rheon::store::journal::Lease;
 //! # use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, Sessions};
 //! # use rheon::types::Timestamp;
-//! use rheon::replay::Until;
+//! use rheon::replay::ReplayUntil;
 //! use rheon::store::SessionName;
 //!
 //! # #[tokio::main]
@@ -134,8 +134,8 @@
 //! # let model = ScriptedProvider::new(Scenario::new().turn("Hello, Ada."));
 //! # Agent::builder().provider(model).session("chat").journals(&journals).build()?.run("Hi.").await?;
 //! let chat = SessionName::new("chat")?;
-//! let whole = rheon::replay::replay_session(&sessions, &chat, Until::End)?;
-//! let begin = rheon::replay::replay_session(&sessions, &chat, Until::Seq(4))?;
+//! let whole = rheon::replay::replay_session(&sessions, &chat, ReplayUntil::End)?;
+//! let begin = rheon::replay::replay_session(&sessions, &chat, ReplayUntil::Seq(4))?;
 //! assert_eq!(begin.events, whole.events[..4]);
 //! # Ok(())
 //! # }

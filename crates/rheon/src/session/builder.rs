@@ -12,7 +12,7 @@ use rheon_app::models::{ModelChoiceError, choose, full_name};
 use rheon_app::session::{Extras, GivenModel, HostParts, LocalHost, Surroundings, registry, variables};
 use rheon_providers::ResolvedModel;
 use rheon_types::event::{ApprovalRequest, PermissionMode, PermissionResponse};
-use rheon_types::protocol::{HostQuery, HostReply, OpenRequest, SessionChoice, SessionLine, SessionScope};
+use rheon_types::protocol::{HostQuery, HostReply, OpenRequest, SessionChoice, SessionScope, SessionSummary};
 use rheon_types::{
     Amendment, Event, Flow, Hook, Host, IntoShared, ModelInfo, Provider, SessionId, ThinkingLevel, Tool,
     ToolCall, ToolResult,
@@ -248,7 +248,7 @@ impl SessionBuilder {
     }
 
     /// Lists the sessions of the directory, most recent first.
-    pub async fn sessions(self) -> Result<Vec<SessionLine>> {
+    pub async fn sessions(self) -> Result<Vec<SessionSummary>> {
         let (host, ..) = self.host()?;
         match host.query(HostQuery::Sessions { scope: SessionScope::Project, limit: LISTED_MAX }).await? {
             HostReply::Sessions { sessions } => Ok(sessions),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rheon_types::event::PermissionMode;
-use rheon_types::protocol::{CloseReason, Command, CostReport, Query, Reply as Answer, SessionFacts};
+use rheon_types::protocol::{CloseReason, Command, CostReport, Query, Reply as Answer, SessionInfo};
 use rheon_types::{AgentMessage, Client, ClientError, Content, SessionId};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -132,7 +132,7 @@ impl Session {
     }
 
     /// What the session is: its model, its mode, its tools, where it works.
-    pub async fn facts(&self) -> Result<SessionFacts> {
+    pub async fn facts(&self) -> Result<SessionInfo> {
         facts(&*self.client).await
     }
 
@@ -161,7 +161,7 @@ impl Session {
     }
 }
 
-pub(super) async fn facts(client: &dyn Client) -> Result<SessionFacts> {
+pub(super) async fn facts(client: &dyn Client) -> Result<SessionInfo> {
     match client.query(Query::Facts).await? {
         Answer::Facts { facts } => Ok(*facts),
         _ => Err(unexpected().into()),

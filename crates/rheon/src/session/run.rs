@@ -209,7 +209,7 @@ impl Driver {
         let subscription = Subscription::from_now();
         let subscription = if self.approve.is_some() { subscription.answering() } else { subscription };
         let mut events = self.client.events(subscription);
-        let lost = || ClientError::gone("the session was closed before the run ended");
+        let lost = || ClientError::closed("the session was closed before the run ended");
         let run_id = self.client.send(command).await?.run_id.ok_or_else(lost)?;
         // Nobody may read the events.
         started.send(run_id.clone()).ok();

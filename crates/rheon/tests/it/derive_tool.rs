@@ -99,10 +99,10 @@ mod elsewhere {
             &self,
             arguments: &rheon::prelude::Value,
             context: &rheon::ToolContext,
-        ) -> std::result::Result<rheon::types::Hold, rheon::ToolError> {
+        ) -> std::result::Result<rheon::types::Claim, rheon::ToolError> {
             match arguments.get("item").and_then(rheon::prelude::Value::as_str) {
                 Some("cup") => Err(rheon::ToolError::Denied(format!("not for {}", context.call_id))),
-                Some(_) | None => Ok(rheon::types::Hold::default()),
+                Some(_) | None => Ok(rheon::types::Claim::default()),
             }
         }
 

@@ -13,7 +13,7 @@ use rheon::policy::{
 };
 use rheon::prelude::*;
 use rheon::tools::loop_guard::LoopGuard;
-use rheon::types::{Amendment, Answer, Hold, Opinion, Permit, Store, StoreError, ToolCall};
+use rheon::types::{Amendment, Answer, Claim, HookPermission, HookVerdict, Store, StoreError, ToolCall};
 use rheon_testkit::{Scenario, Turn, scripted};
 
 /// The stages that can refuse a call, with a part of what they say.
@@ -57,9 +57,9 @@ impl Tool for Write {
         json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] })
     }
 
-    fn claim(&self, _: &Value, _: &ToolContext) -> Result<Hold, ToolError> {
+    fn claim(&self, _: &Value, _: &ToolContext) -> Result<Claim, ToolError> {
         match self.is_free {
-            true => Ok(Hold::default()),
+            true => Ok(Claim::default()),
             false => Err(ToolError::Denied("somebody else is at work on it".into())),
         }
     }
@@ -80,9 +80,9 @@ struct Spy {
 }
 
 impl Hook for Spy {
-    fn permit_tool<'a>(&'a self, _: &'a ToolCall) -> Answer<'a, Permit> {
-        let opinion = (!self.agrees).then(|| Opinion::Deny("the hook says no".into()));
-        Permit { opinion, ..Permit::default() }.into()
+    fn permit_tool<'a>(&'a self, _: &'a ToolCall) -> Answer<'a, HookPermission> {
+        let opinion = (!self.agrees).then(|| HookVerdict::Deny("the hook says no".into()));
+        HookPermission { verdict: opinion, ..HookPermission::default() }.into()
     }
 
     fn after_tool<'a>(&'a self, _: &'a ToolCall, _: &'a ToolResult, _: bool) -> Answer<'a, Amendment> {

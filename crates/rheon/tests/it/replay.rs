@@ -7,7 +7,7 @@ use crate::sdk;
 use rheon::agent::BudgetPool;
 use rheon::context::WindowSettings;
 use rheon::prelude::*;
-use rheon::replay::{ReplayError, Until, replay};
+use rheon::replay::{ReplayError, ReplayUntil, replay};
 use rheon::replay::{ReplaySessionError, replay_session};
 use rheon::store::SessionName;
 use rheon::store::journal::Lease;
@@ -74,11 +74,11 @@ async fn a_session_on_disk_is_replayed_to_the_byte() {
     agent.run("go").await.unwrap();
     agent.run("really?").await.unwrap();
     let events = read(journals.sessions(), &name("s"));
-    let replayed = replay_session(journals.sessions(), &name("s"), Until::End).unwrap();
+    let replayed = replay_session(journals.sessions(), &name("s"), ReplayUntil::End).unwrap();
     assert_eq!(replayed.events, events);
     assert_eq!((replayed.runs, replayed.taken), (2, 0));
     for last in [1, 7, events.len() as u64 - 1] {
-        let replayed = replay_session(journals.sessions(), &name("s"), Until::Seq(last)).unwrap();
+        let replayed = replay_session(journals.sessions(), &name("s"), ReplayUntil::Seq(last)).unwrap();
         assert_eq!(replayed.events.len() as u64, last);
     }
 }
@@ -95,7 +95,7 @@ async fn a_session_that_was_cut_off_anywhere_and_gone_on_with_is_replayed() {
         let store = journals(folder.path());
         events.iter().take(length).for_each(|event| store.append(event).unwrap());
         store.close(&"s".into());
-        let cut = replay_session(store.sessions(), &name("s"), Until::End);
+        let cut = replay_session(store.sessions(), &name("s"), ReplayUntil::End);
         assert_eq!(cut.unwrap().events, events[..length], "cut off after {length}");
 
         let session = store.resume(&name("s")).await.unwrap();
@@ -103,7 +103,7 @@ async fn a_session_that_was_cut_off_anywhere_and_gone_on_with_is_replayed() {
             worker(Scenario::new().turn("I go on.")).with(sdk(|it| it.resumed(&store, &session))).build();
         agent.run("go on").await.unwrap();
         let recorded = read(store.sessions(), &name("s"));
-        let replayed = replay_session(store.sessions(), &name("s"), Until::End);
+        let replayed = replay_session(store.sessions(), &name("s"), ReplayUntil::End);
         let replayed = replayed.unwrap_or_else(|error| panic!("cut off after {length}: {error}"));
         assert_eq!(replayed.events, recorded, "cut off after {length}");
     }
@@ -131,7 +131,7 @@ async fn from_any_event_on_another_model_may_answer() {
                 |event| matches!(&event.kind, AgentEvent::Model(ModelEvent::Start { model, .. }) if &**model == "another")
             )
         );
-        let replayed = replay_session(store.sessions(), &name(&other), Until::End);
+        let replayed = replay_session(store.sessions(), &name(&other), ReplayUntil::End);
         let replayed = replayed.unwrap_or_else(|error| panic!("from {seq}: {error}"));
         assert_eq!(replayed.events, events, "from {seq}");
     }
@@ -180,7 +180,7 @@ async fn a_session_with_a_window_and_a_budget_that_was_cut_off_anywhere_is_repla
     let count = |name: &str| events.iter().filter(|event| event.kind.name() == name).count();
     let shown: Vec<&str> = events.iter().map(|event| event.kind.name()).collect();
     assert!(count("compaction.end") >= 3 && count("budget.warning") == 1, "{shown:?}");
-    let replayed = replay_session(store.sessions(), &name("s"), Until::End).unwrap();
+    let replayed = replay_session(store.sessions(), &name("s"), ReplayUntil::End).unwrap();
     assert_eq!((replayed.events.len(), replayed.taken), (events.len(), 0));
 
     for length in 1..=events.len() {
@@ -194,7 +194,7 @@ async fn a_session_with_a_window_and_a_budget_that_was_cut_off_anywhere_is_repla
         // Whatever comes of it.
         drop(agent.run("go on").await);
         let recorded = read(store.sessions(), &name("s"));
-        let replayed = replay_session(store.sessions(), &name("s"), Until::End);
+        let replayed = replay_session(store.sessions(), &name("s"), ReplayUntil::End);
         let replayed = replayed.unwrap_or_else(|error| panic!("cut off after {length}: {error}"));
         assert_eq!(replayed.events, recorded, "cut off after {length}");
     }
@@ -216,7 +216,7 @@ async fn a_session_that_begins_with_a_window_that_is_cut_goes_on_and_is_replayed
     let (agent, ..) =
         frugal(reading(2), &budget(90_000)).with(sdk(|it| it.resumed(&store, &session))).build();
     agent.run("go on").await.unwrap();
-    let replayed = replay_session(store.sessions(), &next, Until::End).unwrap();
+    let replayed = replay_session(store.sessions(), &next, ReplayUntil::End).unwrap();
     assert_eq!((replayed.events, replayed.taken), (read(store.sessions(), &next), 0));
 }
 
@@ -231,7 +231,7 @@ fn every_kept_session_is_replayed() {
     let listed = sessions.list(None);
     assert!(!listed.is_empty(), "no session is in {}", kept().display());
     for session in listed {
-        let replayed = replay_session(&sessions, &session.name, Until::End);
+        let replayed = replay_session(&sessions, &session.name, ReplayUntil::End);
         let replayed = replayed.unwrap_or_else(|error| panic!("{}: {error}", session.path.display()));
         assert_eq!(replayed.events, read(&sessions, &session.name), "{}", session.path.display());
     }
@@ -252,7 +252,7 @@ async fn a_session_to_keep_is_recorded() {
 async fn a_session_that_is_not_there_or_was_changed_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let store = journals(folder.path());
-    let missing = replay_session(store.sessions(), &name("s"), Until::End).unwrap_err();
+    let missing = replay_session(store.sessions(), &name("s"), ReplayUntil::End).unwrap_err();
     assert!(matches!(missing, ReplaySessionError::Unreadable(_)), "{missing}");
 
     let (agent, ..) = worker(scenario()).with(sdk(|builder| builder.journals(&store))).build();
@@ -262,6 +262,6 @@ async fn a_session_that_is_not_there_or_was_changed_says_so() {
     if let AgentEvent::Approval(ApprovalEvent::Resolved { decision, .. }) = &mut events[asked].kind {
         *decision = PermissionDecision::Allow;
     }
-    let ReplayError::Differs(difference) = replay(events, Until::End).unwrap_err() else { panic!() };
+    let ReplayError::Differs(difference) = replay(events, ReplayUntil::End).unwrap_err() else { panic!() };
     assert_eq!((difference.seq, difference.name), (asked as u64 + 2, "tool.blocked".to_owned()));
 }

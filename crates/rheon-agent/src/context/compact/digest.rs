@@ -1,4 +1,4 @@
-//! A summary without a model: what was asked, what was called, how it went. Facts only.
+//! A summary written without a model: requests, tool calls and results, as facts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,18 +6,18 @@ use std::fmt::Write as _;
 use rheon_types::event::{TaskItem, TaskStatus};
 use rheon_types::{AgentMessage, Author, History, Message};
 
-/// How many requests of the user are named.
+/// The maximum number of user requests listed.
 const REQUESTS_MAX: usize = 20;
-/// How many characters of each.
+/// The maximum length of each request.
 const REQUEST_CHARS_MAX: usize = 300;
-/// How many characters of the model's last words.
-const WORDS_CHARS_MAX: usize = 1_000;
+/// The maximum length of the model's last text.
+const LAST_TEXT_CHARS_MAX: usize = 1_000;
 
 /// What happened in `messages`, as facts.
 pub(super) fn digest(messages: &History) -> String {
     let mut requests = Vec::new();
     let mut calls: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    let mut last_words = None;
+    let mut last_text = None;
     for message in messages.for_model() {
         match message {
             Message::User(user) if user.author == Author::User => requests.push(message.text()),
@@ -25,7 +25,7 @@ pub(super) fn digest(messages: &History) -> String {
             Message::Assistant(answer) => {
                 let text = answer.text();
                 if !text.trim().is_empty() {
-                    last_words = Some(text);
+                    last_text = Some(text);
                 }
             }
             Message::ToolResult(result) => {
@@ -41,7 +41,7 @@ pub(super) fn digest(messages: &History) -> String {
         text.push_str("The user asked:\n");
         let skipped = requests.len().saturating_sub(REQUESTS_MAX);
         if skipped > 0 {
-            writeln!(text, "({skipped} earlier requests left out)").ok();
+            writeln!(text, "({skipped} earlier requests omitted)").ok();
         }
         for request in requests.iter().skip(skipped) {
             writeln!(text, "- {}", shortened(request, REQUEST_CHARS_MAX)).ok();
@@ -54,13 +54,13 @@ pub(super) fn digest(messages: &History) -> String {
             writeln!(text, "- {name}: {all} times{errors}").ok();
         }
     }
-    if let Some(words) = last_words {
-        writeln!(text, "Your last words in it: {}", shortened(&words, WORDS_CHARS_MAX)).ok();
+    if let Some(last) = last_text {
+        writeln!(text, "Your last message: {}", shortened(&last, LAST_TEXT_CHARS_MAX)).ok();
     }
     text
 }
 
-/// The task list in words; nothing if it is empty.
+/// The task list as text; empty if there are no tasks.
 pub(super) fn task_list(tasks: &[TaskItem]) -> String {
     let line = |task: &TaskItem| {
         let mark = match task.status {
@@ -84,9 +84,9 @@ fn shortened(text: &str, chars_max: usize) -> String {
     if short.len() < line.len() { format!("{short} […]") } else { short }
 }
 
-/// The message that stands for a stretch.
+/// The message that replaces a range of messages.
 pub(super) fn summary_message(text: &str, tasks: &[TaskItem]) -> AgentMessage {
-    let said = include_str!("stand_in.md").trim_end();
-    let said = said.replace("{summary}", text.trim()) + &task_list(tasks);
-    Message::note(said, rheon_types::Timestamp::default()).into()
+    let template = include_str!("summary_message.md").trim_end();
+    let note = template.replace("{summary}", text.trim()) + &task_list(tasks);
+    Message::note(note, rheon_types::Timestamp::default()).into()
 }

@@ -1,11 +1,12 @@
-//! Compaction: the window becomes shorter, the conversation stays whole. Pure, but for the summary that a model writes.
+//! Compaction: shortens the context window while the conversation stays complete. Pure, except for summaries by a
+//! model.
 
 mod digest;
 mod strategy;
 mod stretch;
-mod tiers;
+mod tiered;
 mod transcript;
 
-pub use strategy::{CompactionStrategy, Summariser, WindowView, summary_prompt};
-pub use tiers::{SummaryBy, Tiers};
+pub use strategy::{CompactionStrategy, Summarizer, WindowView, summary_prompt};
+pub use tiered::{SummarySource, TieredCompaction};
 pub(crate) use transcript::transcript;

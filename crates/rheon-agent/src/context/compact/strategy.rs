@@ -1,62 +1,63 @@
-//! `CompactionStrategy`: how a window is made shorter, and how a model is asked for a summary of it.
+//! `CompactionStrategy`: how a context window is shortened, and the prompt for summaries.
 
 use std::borrow::Cow;
 
 use rheon_types::event::TaskItem;
 use rheon_types::{AgentMessage, Answer, BoxFuture, History, ProviderError, WindowCut, window};
 
-/// A conversation whose window is to be made shorter.
+/// A conversation to compact.
 #[derive(Clone, Copy)]
 pub struct WindowView<'a> {
-    /// The conversation, whole.
+    /// The whole conversation.
     pub history: &'a History,
-    /// What lies over it already.
+    /// The existing cuts.
     pub cuts: &'a [WindowCut],
-    /// How many tokens the messages of the window may have afterwards, as `count` counts them.
+    /// The target size of the window's messages in tokens, as measured by `count`.
     pub tokens_target: u64,
-    /// How many tokens a message has. Costs next to nothing for messages of the conversation.
+    /// Counts the tokens of a message. Cheap for messages of the conversation.
     pub count: &'a (dyn Fn(&AgentMessage) -> u64 + Sync),
     /// The task list.
     pub tasks: &'a [TaskItem],
-    /// What the user wants the summary to keep, where they asked for it.
+    /// What the summary should keep, if the user said so.
     pub instructions: Option<&'a str>,
 }
 
 impl WindowView<'_> {
-    /// How many tokens the window has where `cuts` lie over the conversation.
+    /// The window's tokens with `cuts` applied.
     pub fn tokens_with(&self, cuts: &[WindowCut]) -> u64 {
         window(self.history, cuts).iter().map(|message| (self.count)(message)).sum()
     }
 }
 
 /// A model that writes summaries.
-pub trait Summariser: Send + Sync {
-    /// What happened in `messages`, in words.
-    fn summarise<'a>(
+pub trait Summarizer: Send + Sync {
+    /// Summarizes `messages`.
+    fn summarize<'a>(
         &'a self,
         messages: &'a History,
         instructions: Option<&'a str>,
     ) -> BoxFuture<'a, Result<String, ProviderError>>;
 }
 
-/// Makes windows shorter. What it returns lies over the conversation from then on, in place of what lay over it before.
+/// Shortens context windows. The returned cuts replace the existing ones.
 pub trait CompactionStrategy: Send + Sync {
-    /// The name under which it is reported.
+    /// The name used in reports.
     fn name(&self) -> &str;
 
-    /// The cuts that make the window short enough, or as short as it gets. Must never part a tool call from its result.
-    fn compact<'a>(&'a self, view: WindowView<'a>, model: &'a dyn Summariser) -> Answer<'a, Vec<WindowCut>>;
+    /// Returns cuts that make the window short enough, or as short as possible. Must never separate a tool call from
+    /// its result.
+    fn compact<'a>(&'a self, view: WindowView<'a>, model: &'a dyn Summarizer) -> Answer<'a, Vec<WindowCut>>;
 }
 
-/// What a good hand-over holds, and that it is text only.
+/// The prompt for a summary: text only, in a fixed structure.
 const PROMPT: &str = include_str!("summary.md");
-/// What leads the user's own wishes.
-const WISHES: &str = "\n## What the user wants of this summary\n";
+/// The heading before the user's instructions.
+const INSTRUCTIONS: &str = "\n## Instructions from the user\n";
 
-/// The request for a summary, with what the user wants kept or left out.
+/// The prompt for a summary, with the user's instructions.
 pub fn summary_prompt(instructions: Option<&str>) -> Cow<'static, str> {
     match instructions.map(str::trim).filter(|text| !text.is_empty()) {
         None => Cow::Borrowed(PROMPT),
-        Some(text) => Cow::Owned(format!("{PROMPT}{WISHES}{text}\n")),
+        Some(text) => Cow::Owned(format!("{PROMPT}{INSTRUCTIONS}{text}\n")),
     }
 }

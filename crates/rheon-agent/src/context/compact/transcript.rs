@@ -1,15 +1,15 @@
-//! A conversation as text for whoever summarises it, grouped by what the user asked. Bounded.
+//! A conversation as bounded text for a summary, grouped by user request.
 
 use std::fmt::Write as _;
 
 use rheon_types::{Author, Content, History, Message};
 
-/// The most bytes of one message's text.
+/// The maximum size of one message's text.
 const TEXT_BYTES_MAX: usize = 6_000;
-/// The most bytes of one tool result, and of one call's arguments.
+/// The maximum size of one tool result or of one call's arguments.
 const TOOL_BYTES_MAX: usize = 1_200;
 
-/// `messages` as text of at most about `bytes_max` bytes. What is too much is left out in the middle.
+/// `messages` as text of about `bytes_max` bytes, shortened in the middle.
 pub(crate) fn transcript(messages: &History, bytes_max: usize) -> String {
     let mut text = String::new();
     let mut topic = 0;
@@ -28,9 +28,9 @@ pub(crate) fn transcript(messages: &History, bytes_max: usize) -> String {
                 writeln!(text, "{who}: {}", shortened(&message.text(), TEXT_BYTES_MAX)).ok();
             }
             Message::Assistant(answer) => {
-                let said = answer.text();
-                if !said.trim().is_empty() {
-                    writeln!(text, "assistant: {}", shortened(&said, TEXT_BYTES_MAX)).ok();
+                let answered = answer.text();
+                if !answered.trim().is_empty() {
+                    writeln!(text, "assistant: {}", shortened(&answered, TEXT_BYTES_MAX)).ok();
                 }
                 for call in answer.tool_calls() {
                     let arguments = call.arguments.to_string();
@@ -41,8 +41,8 @@ pub(crate) fn transcript(messages: &History, bytes_max: usize) -> String {
                 let error = if result.is_error { " (error)" } else { "" };
                 let pictures = result.content.iter().any(|block| matches!(block, Content::Image { .. }));
                 let picture = if pictures { " [with an image]" } else { "" };
-                let said = shortened(&message.text(), TOOL_BYTES_MAX);
-                writeln!(text, "result of {}{error}{picture}: {said}", result.tool_name).ok();
+                let output = shortened(&message.text(), TOOL_BYTES_MAX);
+                writeln!(text, "result of {}{error}{picture}: {output}", result.tool_name).ok();
             }
         }
     }

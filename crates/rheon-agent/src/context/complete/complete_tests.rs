@@ -25,7 +25,7 @@ fn task(text: &str, status: TaskStatus) -> TaskItem {
 }
 
 #[test]
-fn ordinary_good_answers_are_whole() {
+fn ordinary_good_answers_are_complete() {
     for good in [
         "Done. All 12 tests pass.",
         "I fixed the bug in `parse.rs`: the index was off by one.\n\n- src/parse.rs\n- tests/parse.rs",
@@ -57,7 +57,7 @@ fn an_announcement_without_an_action_is_found() {
 }
 
 #[test]
-fn what_is_empty_cut_or_only_thought_is_found() {
+fn empty_cut_and_thinking_only_answers_are_found() {
     let thinking = Content::Thinking { thinking: "hm".into(), signature: None };
     assert_eq!(said(" \n"), Some(Shortfall::Empty));
     assert_eq!(shortfall(&answer(vec![thinking], StopReason::Stop), &[]), Some(Shortfall::ThinkingOnly));

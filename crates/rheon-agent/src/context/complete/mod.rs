@@ -1,5 +1,5 @@
-//! Whether an answer without tool calls is whole. Pure. What is found only leads to a question to the model, a bounded number
-//! of times; no answer becomes an error because of how it is worded.
+//! Checks whether an answer without tool calls is complete. Pure functions. An incomplete answer only leads to a
+//! bounded number of follow-up prompts; its wording never causes an error.
 
 mod words;
 
@@ -8,31 +8,25 @@ use rheon_types::{AssistantMessage, Content, StopReason};
 
 use words::{announces, asks};
 
-/// What an answer leaves open.
+/// What is missing in an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shortfall {
-    /// It was cut off by the limit of its length.
+    /// It reached its token limit.
     Cut,
-    /// It says nothing at all.
+    /// It is empty.
     Empty,
-    /// It only thinks.
+    /// It contains only thinking.
     ThinkingOnly,
-    /// It says what it will do next, and does not.
-    Announced {
-        /// In its own words.
-        sentence: String,
-    },
-    /// Tasks of the list are not done.
-    OpenTasks {
-        /// They.
-        tasks: Vec<String>,
-    },
+    /// It announces a next step without doing it.
+    Announced { sentence: String },
+    /// The task list has open tasks.
+    OpenTasks { tasks: Vec<String> },
 }
 
-/// How many open tasks are named.
+/// The maximum number of open tasks listed.
 const TASKS_MAX: usize = 10;
 
-/// What `answer` leaves open, the worst first.
+/// What is missing in `answer`, most severe first.
 pub(crate) fn shortfall(answer: &AssistantMessage, tasks: &[TaskItem]) -> Option<Shortfall> {
     if answer.stop_reason == StopReason::Length {
         return Some(Shortfall::Cut);
@@ -42,7 +36,7 @@ pub(crate) fn shortfall(answer: &AssistantMessage, tasks: &[TaskItem]) -> Option
         let has_thought = answer.content.iter().any(|block| matches!(block, Content::Thinking { .. }));
         return Some(if has_thought { Shortfall::ThinkingOnly } else { Shortfall::Empty });
     }
-    // Who asks the user something waits for an answer, whatever is still open.
+    // A question to the user ends the turn, even with open tasks.
     if asks(&text) {
         return None;
     }
@@ -61,7 +55,7 @@ pub(crate) fn shortfall(answer: &AssistantMessage, tasks: &[TaskItem]) -> Option
 }
 
 impl Shortfall {
-    /// What the model is told.
+    /// The follow-up prompt for the model.
     pub(crate) fn nudge(&self) -> String {
         match self {
             Self::Cut => include_str!("cut.md").trim_end().into(),
@@ -78,14 +72,14 @@ impl Shortfall {
         }
     }
 
-    /// What is recorded of an answer that is accepted all the same.
+    /// The reason recorded if the answer is accepted anyway.
     pub(crate) fn reason(&self) -> String {
         match self {
-            Self::Cut => "the answer was cut off by the limit of its length".into(),
+            Self::Cut => "the answer reached its length limit".into(),
             Self::Empty => "the answer is empty".into(),
-            Self::ThinkingOnly => "the answer has only thinking".into(),
+            Self::ThinkingOnly => "the answer contains only thinking".into(),
             Self::Announced { sentence } => {
-                format!("the answer announces what it does not do: {sentence:?}")
+                format!("the answer announces a step without doing it: {sentence:?}")
             }
             Self::OpenTasks { tasks } => format!("{} tasks are not done", tasks.len()),
         }

@@ -1,7 +1,7 @@
-//! How an answer ends: with a question, with an announcement, or neither. English only; in other languages nothing is found,
-//! which costs nothing.
+//! Detects how an answer ends: with a question, an announcement or neither. English only; other languages match
+//! nothing, which is harmless.
 
-/// How the last sentence of an announcement begins. Offers ("I can", "you could") are none.
+/// Beginnings of an announcing sentence. Offers ("I can", "you could") are not announcements.
 const BEGINNINGS: &[&str] = &[
     "let me ",
     "let's ",
@@ -20,7 +20,7 @@ const BEGINNINGS: &[&str] = &[
     "first, let me ",
 ];
 
-/// What the user decides or waits for is no announcement, though it begins like one.
+/// Phrases that make a sentence depend on the user, so that it is not an announcement.
 const CONDITIONS: &[&str] = &[
     " if ",
     " once ",
@@ -33,7 +33,7 @@ const CONDITIONS: &[&str] = &[
     "wait for",
 ];
 
-/// The most characters of a sentence that are quoted.
+/// The maximum length of a quoted sentence.
 const CHARS_MAX: usize = 200;
 
 /// Whether the text ends with a question.
@@ -41,7 +41,7 @@ pub(super) fn asks(text: &str) -> bool {
     last_sentence(text).trim_end_matches(['"', '\'', ')', '*', '_', ' ']).ends_with('?')
 }
 
-/// The last sentence, if it says what comes next.
+/// The last sentence, if it announces a next step.
 pub(super) fn announces(text: &str) -> Option<String> {
     let sentence = last_sentence(text);
     let lower = sentence.to_lowercase().replace('’', "'");
@@ -50,7 +50,7 @@ pub(super) fn announces(text: &str) -> Option<String> {
     (begins && !is_conditional).then(|| sentence.chars().take(CHARS_MAX).collect())
 }
 
-/// The last sentence of the last paragraph; nothing of a list or of code.
+/// The last sentence of the last paragraph; empty for lists and code.
 fn last_sentence(text: &str) -> &str {
     let Some(line) = text.lines().rev().map(str::trim).find(|line| !line.is_empty()) else { return "" };
     let is_prose =

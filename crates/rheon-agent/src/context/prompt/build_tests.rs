@@ -16,7 +16,7 @@ fn builder() -> PromptBuilder {
 }
 
 #[test]
-fn bands_are_in_order_whatever_the_order_of_adding() {
+fn bands_are_ordered_regardless_of_insertion_order() {
     let prompt = builder()
         .section("date", Band::Dynamic, "It is Monday.")
         .section("memory", Band::SemiStatic, "Likes tabs.\n")
@@ -38,7 +38,7 @@ fn bands_are_in_order_whatever_the_order_of_adding() {
 }
 
 #[test]
-fn a_section_of_the_same_name_takes_the_place_and_an_empty_one_removes_it() {
+fn a_section_replaces_its_namesake_and_an_empty_one_removes_it() {
     let first = builder().section("a", Band::Static, "one").section("b", Band::Static, "two");
     let second = first.clone().section("a", Band::Static, "new");
     assert_eq!(shown(&second.build()), "[true] new\n\ntwo\n");
@@ -58,7 +58,7 @@ fn a_section_beyond_its_cap_is_cut_at_a_line_and_says_so() {
     expect![[r#"
         [true] first line
         second line
-        [The rest of this section is left out: 22 of 33 bytes are shown.]
+        [The rest of this section is omitted: 22 of 33 bytes are shown.]
     "#]]
     .assert_eq(&shown(&prompt));
     let exact = builder().section_within("rules", Band::Static, text, 33).build();
@@ -69,7 +69,7 @@ fn a_section_beyond_its_cap_is_cut_at_a_line_and_says_so() {
 fn a_cut_never_falls_inside_a_character() {
     for bytes_max in 0..12 {
         let prompt = builder().section_within("rules", Band::Static, "é漢🎉é漢", bytes_max).build();
-        assert!(prompt.text().contains("left out"), "{bytes_max}");
+        assert!(prompt.text().contains("omitted"), "{bytes_max}");
     }
 }
 

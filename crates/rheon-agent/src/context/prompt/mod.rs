@@ -1,14 +1,14 @@
-//! The system prompt: named sections in three bands become the sections that services are sent, and a report of their size.
+//! The system prompt: named sections in three bands, and a report of their size.
 
 mod build;
 #[cfg(test)]
 mod build_tests;
-mod report;
-#[cfg(test)]
-mod report_tests;
 mod section;
+mod usage;
+#[cfg(test)]
+mod usage_tests;
 
 pub use build::{PromptBuilder, base_prompt};
-pub use report::{ContextReport, SectionUse};
 pub(crate) use section::cut;
-pub use section::{Band, Section};
+pub use section::{Band, PromptSection};
+pub use usage::{ContextUsage, SectionUsage};

@@ -1,20 +1,20 @@
-//! `Section` and `Band`: a named part of the system prompt, and how long it stays as it is.
+//! `PromptSection` and `Band`: a named part of the system prompt, and how often it changes.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// What a model reads where a section was cut.
+/// The note at the end of a section that was cut.
 const CUT: &str = include_str!("cut.md");
 
-/// How long a section stays as it is. The order is the order in the prompt: what changes more often stands further down, so
+/// How often a section changes. The order is the order in the prompt: sections that change more often come later, so
 /// that a change leaves everything above it in the service's cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Band {
-    /// For the whole session: the base prompt, rules, notes on tools.
+    /// Fixed for the whole session: the base prompt, rules, notes on tools.
     Static,
-    /// For many turns: active skills, memory, learnings, the map of the code.
+    /// Fixed for many turns: active skills, memory, learnings, the map of the code.
     SemiStatic,
-    /// For one turn, perhaps: the date, the state of the repository, guidance on effort.
+    /// May change every turn: the date, the state of the repository, guidance on effort.
     Dynamic,
 }
 
@@ -31,7 +31,7 @@ impl Band {
         }
     }
 
-    /// Whether services should keep what ends with this band.
+    /// Whether services should cache the prompt up to the end of this band.
     pub(crate) fn is_stable(self) -> bool {
         match self {
             Self::Static | Self::SemiStatic => true,
@@ -42,19 +42,19 @@ impl Band {
 
 /// A named part of the system prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Section {
-    /// What it is called in reports; a later section of the same name takes its place.
+pub struct PromptSection {
+    /// The name in reports. A later section with the same name replaces it.
     pub name: Arc<str>,
-    /// How long it stays as it is.
+    /// How often it changes.
     pub band: Band,
-    /// What the model reads, without blank lines at either end.
+    /// The text, without blank lines at either end.
     pub text: Arc<str>,
-    /// Its tokens, as estimated when it was added.
+    /// Its estimated tokens.
     pub tokens: u64,
 }
 
-/// `text` in at most `bytes_max` bytes: cut after a whole line where there is one in the last half, else after a whole
-/// character, with a note. The note comes on top, so that a tiny cap still says what happened.
+/// `text` in at most `bytes_max` bytes, plus a note if it was cut. Cuts after a whole line if there is one in the
+/// second half, otherwise after a whole character.
 pub(crate) fn cut(text: &str, bytes_max: usize) -> Cow<'_, str> {
     if text.len() <= bytes_max {
         return Cow::Borrowed(text);
@@ -62,7 +62,7 @@ pub(crate) fn cut(text: &str, bytes_max: usize) -> Cow<'_, str> {
     let end = text.floor_char_boundary(bytes_max);
     let whole = text.get(..end).unwrap_or_default();
     let line = whole.rfind('\n').filter(|at| *at >= end / 2);
-    let kept = line.and_then(|at| whole.get(..at)).unwrap_or(whole).trim_end();
-    let note = CUT.trim_end().replace("{shown}", &kept.len().to_string());
-    Cow::Owned(format!("{kept}\n{}", note.replace("{total}", &text.len().to_string())))
+    let head = line.and_then(|at| whole.get(..at)).unwrap_or(whole).trim_end();
+    let note = CUT.trim_end().replace("{shown}", &head.len().to_string());
+    Cow::Owned(format!("{head}\n{}", note.replace("{total}", &text.len().to_string())))
 }

@@ -11,29 +11,29 @@ use serde_json::Value;
 use super::family::{Family, GENERAL, family_of};
 use super::scan::Tally;
 
-/// What stands around a message: its role and its ends.
+/// Overhead of a message: its role and delimiters.
 const MESSAGE_TOKENS: u64 = 4;
-/// What stands around a tool call or its result besides the id.
+/// Overhead of a tool call or result, besides its id.
 const CALL_TOKENS: u64 = 8;
-/// What stands around the definition of a tool.
+/// Overhead of a tool definition.
 const TOOL_TOKENS: u64 = 8;
-/// What weights are counted in.
+/// Weights are in hundredths.
 const HUNDRED: u64 = 100;
-/// The most bytes of one text that are looked at; what is longer is taken to go on like its beginning.
+/// The maximum number of bytes to scan; a longer text is extrapolated.
 const SCAN_BYTES_MAX: usize = 4 << 20;
-/// Bytes per token where nothing is known of a text.
+/// Bytes per token for unknown text.
 const FLAT_BYTES: u64 = 4;
 
-/// Counts tokens for one model, by what a text is made of. A pure function of its input; cheap to copy.
+/// Estimates tokens for one model from the structure of a text. A pure function of its input; cheap to copy.
 ///
-/// Tool calls, results, definitions, pictures and thinking all count, because services count them.
+/// Tool calls, results, definitions, images and thinking all count, because services count them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TokenCounter {
     family: &'static Family,
 }
 
 impl Default for TokenCounter {
-    /// For a model that nothing is known of.
+    /// A counter for an unknown model.
     fn default() -> Self {
         Self { family: &GENERAL }
     }
@@ -75,7 +75,7 @@ impl TokenCounter {
             Content::Text { text } => self.text(text),
             Content::Image { .. } => self.family.image_tokens,
             Content::Thinking { thinking, signature } => {
-                // A signature is no text that a tokenizer sees: it stands for hidden thinking of about its size.
+                // A signature stands for hidden thinking of about its size.
                 let hidden = signature.as_ref().filter(|_| thinking.is_empty());
                 self.text(thinking) + hidden.map_or(0, |signature| flat_tokens(signature.data.len()))
             }
@@ -91,7 +91,7 @@ impl TokenCounter {
         CALL_TOKENS + self.text(call.id.as_str()) + self.text(call.name.as_str()) + arguments
     }
 
-    /// The tokens of one message, whatever it is made of.
+    /// The tokens of one message.
     pub fn message(&self, message: &Message) -> u64 {
         let head = match message {
             Message::User(_) | Message::Assistant(_) => MESSAGE_TOKENS,
@@ -100,7 +100,7 @@ impl TokenCounter {
         head + message.content().iter().map(|block| self.block(block)).sum::<u64>()
     }
 
-    /// The tokens of one entry of a conversation: none for what no model is ever sent.
+    /// The tokens of one conversation entry: 0 for entries that are never sent to a model.
     pub fn entry(&self, entry: &AgentMessage) -> u64 {
         match entry.as_llm() {
             None => 0,
@@ -119,7 +119,7 @@ impl TokenCounter {
         TOOL_TOKENS + texts + self.json(&tool.parameters)
     }
 
-    /// The tokens of all definitions, with what the service puts before them.
+    /// The tokens of all definitions, including the service's overhead.
     pub fn tools(&self, tools: &[ToolDefinition]) -> u64 {
         let before = if tools.is_empty() { 0 } else { self.family.tools_tokens };
         before + tools.iter().map(|tool| self.tool(tool)).sum::<u64>()
@@ -130,27 +130,27 @@ impl TokenCounter {
         system.sections().map(|section| self.text(&section.text) + 1).sum()
     }
 
-    /// What a request says besides its messages. The same for all requests of a run, as a rule: count it once.
+    /// The tokens of a request besides its messages. Usually the same for all requests of a run, so count it once.
     pub fn frame(&self, request: &Request) -> u64 {
         let schema = request.output_schema.as_ref().map_or(0, |output| self.json(&output.schema));
         self.system(&request.system) + self.tools(&request.tools) + schema
     }
 
-    /// The tokens of a whole request, message by message. For requests that come once; a run keeps [`super::MessageCounts`].
+    /// The tokens of a whole request, message by message. For single requests; a run uses [`super::MessageCounts`].
     pub fn request(&self, request: &Request) -> u64 {
         let messages: u64 = request.messages.for_model().map(|message| self.message(message)).sum();
         self.frame(request) + messages
     }
 }
 
-/// The rule of last resort, for bytes that are no text: four of them make a token.
+/// A rough estimate for bytes that are not text: four bytes per token.
 pub fn flat_tokens(bytes: usize) -> u64 {
     (bytes as u64).div_ceil(FLAT_BYTES)
 }
 
-/// The tokens of the messages of one conversation, as running sums: any stretch of it costs two look-ups.
+/// The tokens of the messages of one conversation, as running sums: any range costs two lookups.
 ///
-/// A conversation only grows, so what was counted stays counted; [`MessageCounts::follow`] counts what is new.
+/// A conversation only grows, so counts stay valid; [`MessageCounts::follow`] counts new messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MessageCounts {
     /// The tokens up to and with each message.
@@ -158,7 +158,7 @@ pub struct MessageCounts {
 }
 
 impl MessageCounts {
-    /// Counts the messages of `history` that are not counted yet. If it is shorter than before, what is beyond is forgotten.
+    /// Counts the new messages of `history`. If it is shorter than before, later counts are dropped.
     pub fn follow(&mut self, history: &History, counter: &TokenCounter) {
         self.sums.truncate(history.len());
         for index in self.sums.len()..history.len() {
@@ -187,7 +187,7 @@ impl MessageCounts {
         self.sums.last().copied().unwrap_or(0)
     }
 
-    /// The tokens of the messages in `range`; messages that do not exist have none.
+    /// The tokens of the messages in `range`; missing messages count 0.
     pub fn range(&self, range: Range<usize>) -> u64 {
         self.upto(range.end).saturating_sub(self.upto(range.start))
     }

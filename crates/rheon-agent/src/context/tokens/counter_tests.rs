@@ -54,14 +54,14 @@ fn malformed_arguments_count_as_the_text_they_are() {
 }
 
 #[test]
-fn pictures_count_their_area_and_not_their_bytes() {
+fn images_count_their_area_and_not_their_bytes() {
     let counter = TokenCounter::for_model("claude-sonnet-4-5");
     let image = Content::Image { data: "A".repeat(2_000_000), mime_type: "image/png".into() };
     assert_eq!(counter.block(&image), 1_600);
 }
 
 #[test]
-fn hidden_thinking_counts_by_the_rule_of_last_resort() {
+fn hidden_thinking_counts_by_its_size() {
     let signature =
         Signature { data: "x".repeat(400), kind: SignatureKind::Redacted, id: None, origin: "p/m".into() };
     let hidden = Content::Thinking { thinking: String::new(), signature: Some(signature.clone()) };
@@ -72,7 +72,7 @@ fn hidden_thinking_counts_by_the_rule_of_last_resort() {
 }
 
 #[test]
-fn what_no_model_is_sent_counts_nothing() {
+fn entries_that_are_never_sent_count_nothing() {
     let counter = TokenCounter::default();
     let extension = ExtensionMessage { kind: "note".into(), data: json!("much text") };
     assert_eq!(counter.entry(&AgentMessage::Extension(extension)), 0);
@@ -128,7 +128,7 @@ fn models_find_their_family_by_name() {
 }
 
 #[test]
-fn a_huge_text_is_looked_at_in_part() {
+fn a_huge_text_is_scanned_in_part() {
     let counter = TokenCounter::default();
     let text = "word and number 12 é\n".repeat(300_000);
     let whole = counter.text(&text);

@@ -1,9 +1,10 @@
-//! What a piece of each kind costs, in hundredths of a token: one row per vocabulary, found by a part of the model's name.
+//! The cost of each kind of piece, in hundredths of a token: one row per vocabulary, selected by a part of the model's
+//! name.
 //!
-//! Fitted by least squares of relative errors against the vocabularies themselves, over code, prose, data and translations
-//! in 24 languages that are no part of the corpus the error is measured on, within bounds that keep each weight plausible on
-//! its own (a word costs about a token or more). Where texts say nothing, a cautious floor stands. Vietnamese is counted
-//! up to half too high.
+//! Fitted by least squares of relative errors against the vocabularies, over code, prose, data and translations in 24
+//! languages that are not part of the corpus the error is measured on. Bounds keep each weight plausible (a word costs
+//! about a token or more). Where the texts have no data, a cautious minimum is used. Vietnamese is overestimated by up
+//! to half.
 
 use super::scan::PIECES;
 
@@ -14,21 +15,21 @@ pub(crate) struct Family {
     pub(crate) name: &'static str,
     /// What its pieces cost.
     pub(crate) weights: &'static Weights,
-    /// What its texts cost of that, in percent: more than 100 where only a relative of its vocabulary is public.
+    /// A correction in percent: more than 100 if only a related vocabulary is public.
     pub(crate) percent: u64,
-    /// What a picture costs, whatever its bytes: services count its area, which is bounded.
+    /// The tokens of an image. Services count its area, which is bounded.
     pub(crate) image_tokens: u64,
-    /// What stands before the first tool as soon as there is one.
+    /// Overhead as soon as there is a tool.
     pub(crate) tools_tokens: u64,
 }
 
-/// Counts for models that no row names: the most common vocabulary, rather too many than too few.
+/// For models without a row: the most common vocabulary, rather too many tokens than too few.
 pub(crate) const GENERAL: Family = family("general", &O200K, 110, 1_500, 100);
 
-/// A part of the model's name in lower case, and how such models count. The first that fits holds.
+/// A part of the model's name in lower case, and the family of such models. The first match counts.
 ///
-/// The vocabularies of Claude and Gemini are not public: their percentages are cautious guesses, which reported usage
-/// corrects within a few calls.
+/// The vocabularies of Claude and Gemini are not public: their percentages are cautious guesses, corrected by reported
+/// usage within a few calls.
 const FAMILIES: &[(&str, Family)] = &[
     ("claude", family("claude", &O200K, 125, 1_600, 350)),
     ("gemini", family("gemini", &O200K, 105, 1_100, 50)),
@@ -66,7 +67,7 @@ const fn family(
     Family { name, weights, percent, image_tokens, tools_tokens }
 }
 
-/// How `model` counts; [`GENERAL`] where its name says nothing.
+/// The family of `model`; [`GENERAL`] if its name is unknown.
 pub(crate) fn family_of(model: &str) -> &'static Family {
     let model = model.to_ascii_lowercase();
     FAMILIES.iter().find(|(part, _)| model.contains(part)).map_or(&GENERAL, |(_, family)| family)

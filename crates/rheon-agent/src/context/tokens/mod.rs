@@ -1,4 +1,4 @@
-//! How many tokens a prompt has: counted by what its text is made of, corrected by what services report.
+//! Estimates the tokens of a prompt from the structure of its text and corrects them by what services report.
 
 mod counter;
 mod family;
@@ -6,7 +6,7 @@ mod scan;
 mod tracker;
 
 pub use counter::{MessageCounts, TokenCounter, flat_tokens};
-pub use tracker::{ContextTracker, Counting, Overflow};
+pub use tracker::{ContextTracker, CountMode, Overflow};
 
 #[cfg(test)]
 mod counter_tests;

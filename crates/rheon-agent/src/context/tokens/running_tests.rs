@@ -26,7 +26,7 @@ fn following_a_growing_conversation_counts_the_same_as_counting_it_whole() {
 }
 
 #[test]
-fn what_does_not_exist_has_no_tokens() {
+fn missing_messages_have_no_tokens() {
     let mut counts = MessageCounts::default();
     assert_eq!((counts.total(), counts.at(0), counts.range(3..9)), (0, 0, 0));
     counts.push(7);

@@ -1,14 +1,14 @@
-//! `Tally`: what a text is made of, as tokenizers see it, in one pass over its bytes.
+//! `Tally`: counts the pieces of a text as tokenizers see them, in one pass over its bytes.
 //!
-//! Tokenizers first cut a text into pieces (a word with the space before it, up to three digits, a run of signs, a run of
-//! blanks) and then look the pieces up. The scan makes about the same cuts and counts pieces by kind and length; what a
-//! piece of each kind costs is data, one row of weights per family of models.
+//! Tokenizers first split a text into pieces (a word with the space before it, up to three digits, a run of signs, a
+//! run of blanks) and then look the pieces up. The scan makes about the same splits and counts pieces by kind and
+//! length. The cost per kind is data: one row of weights per family of models.
 
 /// The kinds of pieces. Their order is the order of the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub(crate) enum Piece {
-    /// A word of one to three letters, Latin, with whatever single space or sign leads it.
+    /// A Latin word of one to three letters, with the single space or sign before it.
     Word3,
     /// A word of four or five letters.
     Word5,
@@ -80,9 +80,9 @@ pub(crate) enum Piece {
     Symbol,
     /// One that repeats the one before it.
     SymbolRepeat,
-    /// Whatever else takes three bytes.
+    /// Any other three-byte character.
     Rare,
-    /// What takes four bytes: emoji above all.
+    /// Four-byte characters, mostly emoji.
     Emoji,
 }
 
@@ -96,7 +96,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// What `text` is made of. At most 4 GiB of it, so that no count overflows.
+    /// Counts the pieces of `text`, which must be smaller than 4 GiB so that no count overflows.
     pub(crate) fn of(text: &str) -> Self {
         let tally = Self { counts: [0; PIECES] };
         let mut scan = Scan { tally, before: Before::Blank };
@@ -128,7 +128,7 @@ impl Tally {
     }
 }
 
-/// What a byte begins or goes on with.
+/// The class of a byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Lower,
@@ -174,7 +174,7 @@ fn class(byte: u8) -> Class {
 /// The longest word of a language. In longer runs a letter that repeats the one before costs little, as in `xxxxxxxx`.
 const WORD_LETTERS_MAX: usize = 32;
 
-/// What the piece before was, as far as the next one cares.
+/// The kind of the preceding piece.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     Blank,
@@ -240,7 +240,7 @@ impl Scan {
         if let [_, next, ..] = rest
             && matches!(class(*next), Class::Lower | Class::Upper)
         {
-            // By far the most common case: the space before a word, which is part of it.
+            // The most common case: the space before a word is part of it.
             return 1;
         }
         let taken = run(rest, Class::Blank);
@@ -311,9 +311,9 @@ const HUMPS: [Piece; 12] = {
 };
 
 impl Tally {
-    /// One hump of a name, or a word; `inner` if letters or digits stand right before it.
+    /// One hump of a name, or a word; `inner` if it directly follows letters or digits.
     fn hump(&mut self, letters: u32, inner: bool) {
-        // Looked up and not branched on: the length of the next word is what a processor cannot guess.
+        // A table lookup instead of branches, because the length of the next word is unpredictable.
         let table = if inner { &HUMPS } else { &WORDS };
         self.add(table.get(letters.min(11) as usize).copied().unwrap_or(Piece::WordLong), 1);
         self.add(Piece::WordMore, letters.saturating_sub(10));
@@ -350,11 +350,12 @@ fn three_bytes(first: u8, second: u8, third: u8) -> Piece {
     }
 }
 
-fn run(rest: &[u8], wanted: Class) -> usize {
-    rest.iter().take_while(|byte| class(**byte) == wanted).count()
+fn run(rest: &[u8], expected: Class) -> usize {
+    rest.iter().take_while(|byte| class(**byte) == expected).count()
 }
 
-/// How many small ASCII letters `rest` begins with: eight bytes at a time, as most words end within eight.
+/// The number of lowercase ASCII letters at the start of `rest`, eight bytes at a time, because most words are shorter
+/// than that.
 fn lower_run(rest: &[u8]) -> usize {
     const HIGH: u64 = 0x8080_8080_8080_8080;
     let mut taken = 0;

@@ -14,7 +14,7 @@ fn expected(of: &[(Piece, u32)]) -> Vec<(usize, u32)> {
 }
 
 #[test]
-fn words_are_counted_by_length_and_take_their_space_along() {
+fn words_are_counted_by_length_including_their_space() {
     let found = pieces("the quick internationalisation");
     assert_eq!(
         found,

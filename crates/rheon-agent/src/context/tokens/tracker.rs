@@ -1,52 +1,53 @@
-//! `ContextTracker`: how full the window is, from what the service reported last and an estimate of what came since.
+//! `ContextTracker`: the fill level of the window, from the service's last report and an estimate of what was added
+//! since.
 //!
-//! Every figure called `size` here is an estimate of [`super::TokenCounter`] before any correction; `tokens` are what the
-//! service is thought to count. Integer arithmetic, so that a run and its replay agree.
+//! Every `size` is an uncorrected estimate of [`super::TokenCounter`]; `tokens` are what the service is expected to
+//! count. Integer arithmetic keeps a run and its replay in sync.
 
 use rheon_types::Usage;
 
-/// One, as factors are counted.
+/// The factor 1, in thousandths.
 const ONE: u64 = 1_000;
-/// The factor never leaves these bounds, whatever is reported.
+/// Bounds of the factor.
 const FACTOR_MIN: u64 = 500;
 const FACTOR_MAX: u64 = 2_000;
-/// A report further than this from the size, in either direction, is nonsense.
+/// A report that differs from the size by more than this factor is ignored.
 const RATIO_MAX: u64 = 4;
-/// A report further than this from what the factor expects needs a second one that says the same.
+/// A report that differs from the expected factor by more than this needs a second, similar one.
 const SURPRISE: u64 = 250;
-/// One report moves the factor by at most this much.
+/// The maximum change of the factor per report.
 const STEP_MAX: u64 = 100;
-/// How much one report counts: one in this many.
+/// The weight of one report: one in this many.
 const INERTIA: u64 = 3;
-/// Prompts below this size say little: what stands around them weighs too much.
+/// Smaller prompts are ignored, because overhead dominates.
 const SIZE_MIN: u64 = 200;
-/// How far an estimate may be off before any report, in thousandths of its size.
+/// The uncertainty of an estimate before any report, in thousandths of its size.
 const DOUBT_FIRST: u64 = 200;
 /// The same once a report has corrected it.
 const DOUBT_LATER: u64 = 80;
-/// A doubt below this share of the window (one in so many) is not worth a call.
+/// An uncertainty below this share of the window (one in so many) is not worth a call.
 const DOUBT_SHARE: u64 = 100;
-/// A service that refuses a prompt of fewer tokens than this does not refuse it for its length.
+/// A refusal of a prompt shorter than this is not caused by its length.
 const OVERFLOW_TOKENS_MIN: u64 = 2_000;
-/// After so many refusals in a row, making the prompt shorter is not what helps.
+/// After so many refusals in a row, a shorter prompt does not help.
 const OVERFLOWS_MAX: u32 = 3;
 
-/// Follows how many tokens the prompt has, from call to call.
+/// Tracks the tokens of the prompt from call to call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextTracker {
-    /// Reported tokens per thousand of size, as a moving and bounded average.
+    /// Reported tokens per thousand of size, as a bounded moving average.
     factor: u64,
-    /// How many reports were believed.
+    /// The number of accepted reports.
     reports: u32,
-    /// The last report that was believed, while the prompt still begins with what it counted.
+    /// The last accepted report, while the prompt still starts with what it counted.
     anchor: Option<Anchor>,
-    /// The ratio of a report that was too far off to be believed at once.
+    /// The ratio of a surprising report that waits for confirmation.
     surprise: Option<u64>,
-    /// What the window is thought to hold, where refusals showed that it is less than was said.
-    window_learnt: Option<u64>,
-    /// Refusals since the last call that went through.
+    /// The window size learned from refusals, if it is smaller than documented.
+    learned_window: Option<u64>,
+    /// Refusals since the last successful call.
     overflows: u32,
-    /// Whether the service counts prompts for us.
+    /// Whether the service can count prompts.
     counts: bool,
 }
 
@@ -56,24 +57,25 @@ struct Anchor {
     tokens: u64,
 }
 
-/// Whether the service should be asked for its own count before a decision.
+/// Whether to call the service for an exact count before a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counting {
-    /// The estimate is clear enough.
+pub enum CountMode {
+    /// The estimate is precise enough.
     Estimate,
-    /// A threshold lies within what the estimate may be off: ask `Provider::count_tokens`.
-    Ask,
+    /// The estimate is too close to a threshold: call `Provider::count_tokens`.
+    Service,
 }
 
-/// What a refusal for length means.
+/// What to do after a prompt was rejected as too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overflow {
-    /// The prompt is too long: it has to have fewer than these tokens.
+    /// Shorten the prompt to fewer than these tokens.
     Shorten {
-        /// What is left of the window.
+        /// The learned window size.
         tokens_max: u64,
     },
-    /// A shorter prompt would not help: it is short already, or was shortened too often. Stop, with the service's words.
+    /// A shorter prompt would not help: it is already short or was shortened too often. Stop with the service's
+    /// message.
     Hopeless,
 }
 
@@ -84,7 +86,7 @@ impl Default for ContextTracker {
             reports: 0,
             anchor: None,
             surprise: None,
-            window_learnt: None,
+            learned_window: None,
             overflows: 0,
             counts: true,
         }
@@ -92,7 +94,7 @@ impl Default for ContextTracker {
 }
 
 impl ContextTracker {
-    /// How many tokens a prompt of this size probably has.
+    /// The estimated tokens of a prompt of this size.
     pub fn tokens(&self, size: u64) -> u64 {
         match self.anchor {
             Some(anchor) if size >= anchor.size => {
@@ -102,51 +104,51 @@ impl ContextTracker {
         }
     }
 
-    /// How many tokens a text of this size has that the service has not seen yet.
-    pub fn tokens_beside(&self, size: u64) -> u64 {
+    /// The estimated tokens of a text that the service has not seen yet.
+    pub fn tokens_of_new_text(&self, size: u64) -> u64 {
         self.scaled(size)
     }
 
-    /// The size that a new prompt of so many tokens has.
+    /// The size of a new prompt with so many tokens.
     pub fn size(&self, tokens: u64) -> u64 {
         let size = u128::from(tokens) * u128::from(ONE) / u128::from(self.factor.max(1));
         u64::try_from(size).unwrap_or(u64::MAX)
     }
 
-    /// Whether a service can have counted so many tokens in a prompt of this size.
+    /// Whether this token count is plausible for a prompt of this size.
     pub fn is_plausible(size: u64, tokens: u64) -> bool {
         (size / RATIO_MAX..=size.saturating_mul(RATIO_MAX)).contains(&tokens)
     }
 
-    /// What the window is thought to hold, where refusals have shown how small it is.
-    pub fn window_learnt(&self) -> Option<u64> {
-        self.window_learnt
+    /// The window size learned from refusals, if any.
+    pub fn learned_window(&self) -> Option<u64> {
+        self.learned_window
     }
 
-    /// Goes on in another run: refusals of before no longer count, but what they showed of the window does.
-    pub fn begin_run(&mut self, window_learnt: Option<u64>) {
+    /// Starts another run: earlier refusals no longer count, but the learned window size does.
+    pub fn begin_run(&mut self, learned_window: Option<u64>) {
         self.overflows = 0;
-        self.window_learnt = window_learnt;
+        self.learned_window = learned_window;
     }
 
-    /// How many tokens the window holds: what the model's data say, or less where refusals showed it.
-    pub fn window(&self, tokens_said: u64) -> u64 {
-        self.window_learnt.map_or(tokens_said, |learnt| learnt.min(tokens_said))
+    /// The window size: as declared, or smaller if refusals showed it.
+    pub fn window(&self, declared_tokens: u64) -> u64 {
+        self.learned_window.map_or(declared_tokens, |learnt| learnt.min(declared_tokens))
     }
 
-    /// Takes in what the service reported of a call whose prompt had this size. A report that cannot be true changes
-    /// nothing, one that surprises is believed when the next says the same.
+    /// Records the usage reported for a prompt of this size. Implausible reports are ignored; surprising ones count
+    /// once the next report confirms them.
     pub fn reported(&mut self, size: u64, usage: &Usage) {
         self.overflows = 0;
         let tokens = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
         self.counted(size, tokens);
-        if self.window_learnt.is_some_and(|learnt| tokens > learnt) {
-            // The window held more than the refusal had us believe.
-            self.window_learnt = None;
+        if self.learned_window.is_some_and(|learnt| tokens > learnt) {
+            // The window is larger than the refusal suggested.
+            self.learned_window = None;
         }
     }
 
-    /// Takes in a count of a prompt of this size, the service's own.
+    /// Records the service's own count of a prompt of this size.
     pub fn counted(&mut self, size: u64, tokens: u64) {
         if size < SIZE_MIN || !Self::is_plausible(size, tokens) {
             return;
@@ -168,50 +170,50 @@ impl ContextTracker {
         self.reports = self.reports.saturating_add(1);
     }
 
-    /// The prompt no longer begins as the last one did (a compaction, another model's history): the last report does not
-    /// hold for it. What was learnt of the service's way to count stays.
+    /// The prompt no longer starts like the last one (after a compaction or another model's history), so the last
+    /// report no longer applies. The learned factor stays.
     pub fn rewritten(&mut self) {
         self.anchor = None;
     }
 
-    /// The service does not count prompts: it is not asked again.
+    /// Records that the service cannot count prompts, so it is not called again.
     pub fn cannot_count(&mut self) {
         self.counts = false;
     }
 
-    /// Whether to ask the service for its own count before a prompt of this size is compared with `thresholds`, in tokens.
+    /// Whether to call the service for an exact count before a prompt of this size is compared with `thresholds`, in
+    /// tokens.
     ///
-    /// Only where the answer could change the decision: as every call reports its prompt, only what was added since is in
-    /// doubt, and most turns ask nothing.
-    pub fn counting(&self, size: u64, window: u64, thresholds: &[u64]) -> Counting {
+    /// Only if the count could change the decision. Every call reports its prompt, so only the text added since is
+    /// uncertain, and most turns need no call.
+    pub fn counting(&self, size: u64, window: u64, thresholds: &[u64]) -> CountMode {
         let doubt = self.doubt(size);
         if !self.counts || doubt < window / DOUBT_SHARE {
-            return Counting::Estimate;
+            return CountMode::Estimate;
         }
         let tokens = self.tokens(size);
         let near = thresholds.iter().any(|threshold| threshold.abs_diff(tokens) <= doubt);
-        if near { Counting::Ask } else { Counting::Estimate }
+        if near { CountMode::Service } else { CountMode::Estimate }
     }
 
-    /// Takes in that the service refused a prompt that was thought to have so many tokens as too long, and says what that
-    /// means.
+    /// Records that the service rejected a prompt with about so many tokens as too long, and returns what to do.
     ///
-    /// Nothing is learnt of how the service counts, as it named no figure. The window is taken to be smaller than this prompt,
-    /// which is right for local servers with a small window that nobody declared, and ends after a few refusals for a service
-    /// that says so of everything.
-    pub fn overflowed(&mut self, tokens: u64, tokens_said: u64) -> Overflow {
+    /// The refusal contains no figure, so the factor stays. The window is assumed to be smaller than this prompt. That
+    /// is right for local servers with a small, undeclared window, and stops after a few refusals for a service that
+    /// rejects everything.
+    pub fn overflowed(&mut self, tokens: u64, declared_tokens: u64) -> Overflow {
         self.overflows = self.overflows.saturating_add(1);
-        let tokens = tokens.min(self.window(tokens_said));
+        let tokens = tokens.min(self.window(declared_tokens));
         if tokens < OVERFLOW_TOKENS_MIN || self.overflows > OVERFLOWS_MAX {
             return Overflow::Hopeless;
         }
         let tokens_max = tokens - tokens / 10;
-        self.window_learnt = Some(tokens_max);
+        self.learned_window = Some(tokens_max);
         self.rewritten();
         Overflow::Shorten { tokens_max }
     }
 
-    /// How far [`ContextTracker::tokens`] may be off.
+    /// The uncertainty of [`ContextTracker::tokens`].
     fn doubt(&self, size: u64) -> u64 {
         let unsure = match self.anchor {
             Some(anchor) if size >= anchor.size => size - anchor.size,

@@ -3,19 +3,19 @@
 use proptest::prelude::*;
 use rheon_types::Usage;
 
-use super::{ContextTracker, Counting, Overflow};
+use super::{ContextTracker, CountMode, Overflow};
 
 fn usage(input: u64, cache_read: u64, cache_write: u64) -> Usage {
     Usage { input, cache_read, cache_write, output: 50, total_tokens: 0 }
 }
 
 #[test]
-fn without_reports_the_estimate_stands() {
+fn without_reports_the_estimate_is_used() {
     assert_eq!(ContextTracker::default().tokens(12_345), 12_345);
 }
 
 #[test]
-fn a_report_holds_and_only_what_came_since_is_estimated() {
+fn only_text_since_the_last_report_is_estimated() {
     let mut tracker = ContextTracker::default();
     tracker.reported(10_000, &usage(500, 11_000, 500));
     assert_eq!(tracker.tokens(10_000), 12_000);
@@ -41,7 +41,7 @@ fn a_size_for_so_many_tokens_has_no_more_of_them() {
     for tokens in [0, 1, 999, 5_000, 123_456] {
         assert!(tracker.tokens(tracker.size(tokens)) <= tokens, "{tokens}");
     }
-    assert_eq!((tracker.tokens_beside(1_000), tracker.size(u64::MAX) > 1 << 62), (1_234, true));
+    assert_eq!((tracker.tokens_of_new_text(1_000), tracker.size(u64::MAX) > 1 << 62), (1_234, true));
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn reports_that_cannot_be_true_change_nothing() {
 }
 
 #[test]
-fn one_outlier_is_ignored_and_two_that_agree_are_believed() {
+fn one_outlier_is_ignored_and_two_that_agree_are_accepted() {
     let mut tracker = ContextTracker::default();
     tracker.reported(10_000, &usage(10_000, 0, 0));
     tracker.reported(10_500, &usage(30_000, 0, 0));
@@ -78,22 +78,22 @@ fn one_outlier_is_ignored_and_two_that_agree_are_believed() {
 fn the_service_is_asked_only_near_a_threshold_and_once() {
     let mut tracker = ContextTracker::default();
     let (window, thresholds) = (100_000, [75_000, 90_000]);
-    assert_eq!(tracker.counting(20_000, window, &thresholds), Counting::Estimate);
-    assert_eq!(tracker.counting(80_000, window, &thresholds), Counting::Ask);
+    assert_eq!(tracker.counting(20_000, window, &thresholds), CountMode::Estimate);
+    assert_eq!(tracker.counting(80_000, window, &thresholds), CountMode::Service);
     tracker.counted(80_000, 82_000);
-    assert_eq!(tracker.counting(80_000, window, &thresholds), Counting::Estimate);
+    assert_eq!(tracker.counting(80_000, window, &thresholds), CountMode::Estimate);
     assert_eq!(tracker.tokens(80_000), 82_000);
     // A few thousand tokens more are known well enough; a flood of them is not.
-    assert_eq!(tracker.counting(87_500, window, &thresholds), Counting::Estimate);
+    assert_eq!(tracker.counting(87_500, window, &thresholds), CountMode::Estimate);
     tracker.rewritten();
-    assert_eq!(tracker.counting(87_500, window, &thresholds), Counting::Ask);
+    assert_eq!(tracker.counting(87_500, window, &thresholds), CountMode::Service);
 }
 
 #[test]
 fn a_service_that_does_not_count_is_not_asked_again() {
     let mut tracker = ContextTracker::default();
     tracker.cannot_count();
-    assert_eq!(tracker.counting(90_000, 100_000, &[90_000]), Counting::Estimate);
+    assert_eq!(tracker.counting(90_000, 100_000, &[90_000]), CountMode::Estimate);
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn ordinary_turns_never_ask() {
         tracker.reported(size, &usage(size + size / 10, 0, 0));
         size += 1_500;
         let asked = tracker.counting(size, 200_000, &[150_000, 180_000]);
-        assert_eq!(asked, Counting::Estimate, "at {size}");
+        assert_eq!(asked, CountMode::Estimate, "at {size}");
     }
 }
 
@@ -118,7 +118,7 @@ fn a_refusal_makes_the_window_smaller_until_a_call_shows_otherwise() {
 }
 
 #[test]
-fn overflow_on_an_almost_empty_window_is_hopeless_at_once() {
+fn overflow_on_an_almost_empty_window_gives_up_immediately() {
     let mut tracker = ContextTracker::default();
     assert_eq!(tracker.overflowed(900, 200_000), Overflow::Hopeless);
     assert_eq!(tracker.window(200_000), 200_000);

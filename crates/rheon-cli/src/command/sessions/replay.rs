@@ -1,6 +1,6 @@
 //! `rheon sessions replay`.
 
-use rheon_app::keeping::Until;
+use rheon_app::keeping::ReplayUntil;
 use rheon_text::units::count;
 
 use super::manager::manager;
@@ -25,7 +25,7 @@ pub(crate) struct Replay {
 impl Replay {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let (manager, _) = manager()?;
-        let until = self.until.map_or(Until::End, Until::Seq);
+        let until = self.until.map_or(ReplayUntil::End, ReplayUntil::Seq);
         let report = block_on(async { manager.replay(&self.session, until).await.map_err(Failure::error) })?;
         let taken = match report.taken {
             0 => String::new(),

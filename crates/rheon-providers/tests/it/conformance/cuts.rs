@@ -2,12 +2,12 @@
 
 use rheon_providers::wire::WireKind;
 use rheon_testkit::server::Fault;
-use rheon_types::{Content, Finished, ToolCall};
+use rheon_types::{Content, DraftOutcome, ToolCall};
 
 use super::fixture::Answer;
 use super::recording::{Recording, Tape, rich};
 
-fn calls<'a>(finished: &'a Finished) -> Vec<&'a ToolCall> {
+fn calls<'a>(finished: &'a DraftOutcome) -> Vec<&'a ToolCall> {
     let call = |block: &'a Content| if let Content::ToolCall(call) = block { Some(call) } else { None };
     finished.content.iter().filter_map(call).collect()
 }

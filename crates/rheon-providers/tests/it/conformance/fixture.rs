@@ -12,8 +12,8 @@ use rheon_providers::{
 };
 use rheon_testkit::server::FakeServer;
 use rheon_types::{
-    AgentMessage, Chunk, Clock, Draft, Finished, History, ProviderError, Request, StopReason, ThinkingLevel,
-    Timestamp, ToolDefinition,
+    AgentMessage, Chunk, Clock, Draft, DraftOutcome, History, ProviderError, Request, StopReason,
+    ThinkingLevel, Timestamp, ToolDefinition,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -199,7 +199,7 @@ impl Answer {
     }
 
     /// The final message if nothing more arrives.
-    pub(crate) fn finished(&self) -> Finished {
+    pub(crate) fn finished(&self) -> DraftOutcome {
         let mut draft = Draft::new();
         for chunk in &self.chunks {
             draft.push(chunk).unwrap_or_else(|error| panic!("{error}: {:?}", self.chunks));

@@ -1,4 +1,4 @@
-//! The model writes a summary of old messages: a call of its own, paid for like any other.
+//! Summaries of old messages, written by the model in a separate call that is paid for like any other.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,43 +9,43 @@ use rheon_types::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::context::{ContextTracker, Summariser, TokenCounter, summary_prompt, transcript};
+use crate::context::{ContextTracker, Summarizer, TokenCounter, summary_prompt, transcript};
 use crate::live::Run;
 use crate::step::assemble::assemble;
 
-/// The longest summary.
+/// The maximum length of a summary.
 const SUMMARY_TOKENS_MAX: u32 = 4_096;
-/// The longest with the thinking before it.
+/// The maximum length including thinking.
 const THOUGHT_TOKENS_MAX: u32 = 16_384;
-/// How much of the window an answer may take: one in so many.
+/// The share of the window for an answer: one in so many.
 const ANSWER_SHARE: u64 = 5;
 
-/// Asks the run's own model for summaries, and counts what they take.
-pub(crate) struct RunSummariser {
+/// Calls the run's model for summaries and counts their usage.
+pub(crate) struct RunSummarizer {
     provider: Arc<dyn Provider>,
     model: Arc<str>,
     info: Option<Arc<ModelInfo>>,
     budget: Option<Arc<dyn Budget>>,
     window_tokens: u64,
-    /// What the run would ask now. A summary of its beginning is asked for behind the same words: services have them in their
-    /// cache, so that they need not read, and nobody pay for, most of a full window once more.
+    /// The run's current request. The prompt for a summary is appended to the same prefix, which the service has
+    /// cached, so that a full window is not processed and paid for again.
     turn: Request,
     counter: TokenCounter,
     tracker: ContextTracker,
     cancel: CancellationToken,
-    spent: Mutex<Spent>,
+    spent: Mutex<SummaryCost>,
 }
 
-/// What summaries took.
+/// The usage of summaries.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Spent {
-    /// As reported, or estimated where nothing was.
+pub(crate) struct SummaryCost {
+    /// As reported or estimated.
     pub(crate) usage: Usage,
-    /// Absent where a price is not known, or nothing was asked.
+    /// `None` if a price is unknown or no call was made.
     pub(crate) cost: Option<MicroUsd>,
 }
 
-impl RunSummariser {
+impl RunSummarizer {
     pub(crate) fn new(run: &Run) -> Self {
         let model = Arc::clone(&run.config.settings.model);
         Self {
@@ -62,22 +62,22 @@ impl RunSummariser {
         }
     }
 
-    /// What all summaries took.
-    pub(crate) fn spent(&self) -> Spent {
+    /// The usage of all summaries.
+    pub(crate) fn spent(&self) -> SummaryCost {
         *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn ask(&self, request: Request) -> Result<String, ProviderError> {
         let reminder = request.reminder.as_ref().map_or(0, |text| self.counter.text(text));
         let size = self.counter.request(&request).saturating_add(reminder);
-        let prompt_tokens = self.tracker.tokens_beside(size);
+        let prompt_tokens = self.tracker.tokens_of_new_text(size);
         let planned = PlannedCall {
-            // What is estimated may be too little.
+            // Estimates may be too low.
             prompt_tokens: prompt_tokens.saturating_add(prompt_tokens / 4),
             answer_tokens_max: request.tokens_max.unwrap_or(SUMMARY_TOKENS_MAX),
             prices: self.info.as_ref().and_then(|info| info.prices),
         };
-        let held = match self.budget.as_ref().map(|budget| budget.reserve(&planned)) {
+        let reservation = match self.budget.as_ref().map(|budget| budget.reserve(&planned)) {
             None => None,
             Some(Grant::Call { reservation, is_last: false, .. }) => Some(reservation),
             Some(Grant::Call { is_last: true, .. } | Grant::Nothing | Grant::NoPrice) => {
@@ -91,13 +91,13 @@ impl RunSummariser {
         let outcome = self.collect(request, &mut draft).await;
         let mut finished = draft.finish(StopReason::Error);
         if finished.usage.total() == 0 && !finished.content.is_empty() {
-            // A service that reports nothing is not free.
+            // Estimate the usage if the service reports none.
             let written = self.written(&finished.content);
             finished.usage = Usage { input: prompt_tokens, output: written, ..Usage::default() };
         }
         let cost = self.provider.cost(&self.model, &finished);
-        if let Some(held) = held {
-            held.settle(finished.usage.total(), cost);
+        if let Some(reservation) = reservation {
+            reservation.settle(finished.usage.total(), cost);
         }
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         spent.usage += finished.usage;
@@ -113,7 +113,7 @@ impl RunSummariser {
     }
 
     fn written(&self, content: &[Content]) -> u64 {
-        self.tracker.tokens_beside(content.iter().map(|block| self.counter.block(block)).sum())
+        self.tracker.tokens_of_new_text(content.iter().map(|block| self.counter.block(block)).sum())
     }
 
     async fn collect(&self, request: Request, draft: &mut Draft) -> Result<(), ProviderError> {
@@ -140,14 +140,14 @@ impl RunSummariser {
         }
     }
 
-    /// Asks behind the conversation itself, if `messages` are what it begins with.
-    fn behind(&self, messages: &History, asked: &str) -> Option<Request> {
-        let seen = &self.turn.messages;
+    /// Appends the prompt to the conversation itself, if it starts with `messages`.
+    fn appended(&self, messages: &History, prompt: &str) -> Option<Request> {
+        let visible = &self.turn.messages;
         let is_same =
             |(one, other): (&Arc<AgentMessage>, &Arc<AgentMessage>)| Arc::ptr_eq(one, other) || one == other;
         if messages.is_empty()
-            || messages.len() > seen.len()
-            || !messages.iter().zip(seen.iter()).all(is_same)
+            || messages.len() > visible.len()
+            || !messages.iter().zip(visible.iter()).all(is_same)
         {
             return None;
         }
@@ -161,19 +161,19 @@ impl RunSummariser {
         };
         let room = u32::try_from(self.window_tokens / ANSWER_SHARE).unwrap_or(u32::MAX);
         Some(Request {
-            messages: seen.prefix(messages.len()),
-            reminder: Some(asked.into()),
+            messages: visible.prefix(messages.len()),
+            reminder: Some(prompt.into()),
             tokens_max: Some(longest.min(room.max(1))),
             output_schema: None,
             ..self.turn.clone()
         })
     }
 
-    /// Asks with the conversation told in one message, shortened: fits where the conversation itself does not.
-    fn retold(&self, messages: &History, asked: &str) -> Request {
-        // Two thirds of the window, at three bytes a token, leave room for the answer whatever the script.
+    /// Puts the shortened conversation into one message, for when the conversation itself does not fit.
+    fn transcribed(&self, messages: &History, prompt: &str) -> Request {
+        // Two thirds of the window, at three bytes per token, leave space for the answer in any script.
         let bytes_max = usize::try_from(self.window_tokens.saturating_mul(2)).unwrap_or(usize::MAX);
-        let text = format!("The conversation:\n{}\n\n{asked}", transcript(messages, bytes_max));
+        let text = format!("The conversation:\n{}\n\n{prompt}", transcript(messages, bytes_max));
         let message = Message::note(text, rheon_types::Timestamp::default());
         let mut request = Request::new(Arc::clone(&self.model));
         request.messages = std::iter::once(Arc::new(AgentMessage::from(message))).collect();
@@ -182,21 +182,21 @@ impl RunSummariser {
     }
 }
 
-impl Summariser for RunSummariser {
-    fn summarise<'a>(
+impl Summarizer for RunSummarizer {
+    fn summarize<'a>(
         &'a self,
         messages: &'a History,
         instructions: Option<&'a str>,
     ) -> BoxFuture<'a, Result<String, ProviderError>> {
-        let asked = summary_prompt(instructions.filter(|said| !said.trim().is_empty()));
+        let prompt = summary_prompt(instructions.filter(|text| !text.trim().is_empty()));
         Box::pin(async move {
-            if let Some(request) = self.behind(messages, &asked) {
+            if let Some(request) = self.appended(messages, &prompt) {
                 match self.ask(request).await {
                     Err(error) if error.kind == ProviderErrorKind::ContextOverflow => {}
                     answered @ (Ok(_) | Err(_)) => return answered,
                 }
             }
-            self.ask(self.retold(messages, &asked)).await
+            self.ask(self.transcribed(messages, &prompt)).await
         })
     }
 }

@@ -1,26 +1,26 @@
-//! `ContextReport`: what takes how much of the window.
+//! `ContextUsage`: how the context window is used.
 
 use std::fmt;
 use std::sync::Arc;
 
-use super::section::{Band, Section};
+use super::section::{Band, PromptSection};
 
-/// What takes how much of the window, in tokens. Shown as a table.
+/// How the context window is used, in tokens. Displayed as a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ContextReport {
+pub struct ContextUsage {
     /// The sections of the system prompt, in its order.
-    pub sections: Vec<SectionUse>,
+    pub sections: Vec<SectionUsage>,
     /// The definitions of the tools.
     pub tools: u64,
     /// The conversation.
     pub messages: u64,
-    /// What the window holds.
+    /// The size of the window.
     pub window: u64,
 }
 
 /// One section in a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SectionUse {
+pub struct SectionUsage {
     /// Its name.
     pub name: Arc<str>,
     /// Its band.
@@ -29,11 +29,14 @@ pub struct SectionUse {
     pub tokens: u64,
 }
 
-impl ContextReport {
-    /// The report on these sections, tools and messages in a window of this size.
-    pub fn new(sections: &[Section], tools: u64, messages: u64, window: u64) -> Self {
-        let used =
-            |one: &Section| SectionUse { name: Arc::clone(&one.name), band: one.band, tokens: one.tokens };
+impl ContextUsage {
+    /// The usage of these sections, tools and messages in a window of this size.
+    pub fn new(sections: &[PromptSection], tools: u64, messages: u64, window: u64) -> Self {
+        let used = |one: &PromptSection| SectionUsage {
+            name: Arc::clone(&one.name),
+            band: one.band,
+            tokens: one.tokens,
+        };
         Self { sections: sections.iter().map(used).collect(), tools, messages, window }
     }
 
@@ -47,7 +50,7 @@ impl ContextReport {
         self.sections.iter().map(|one| one.tokens).sum()
     }
 
-    /// Everything that is in the window.
+    /// All tokens in the window.
     pub fn used(&self) -> u64 {
         self.system().saturating_add(self.tools).saturating_add(self.messages)
     }
@@ -61,7 +64,7 @@ impl ContextReport {
         self.row_of(f, name, tokens, self.tenths(tokens))
     }
 
-    /// How much of the window that is, in tenths of a percent, rounded.
+    /// The share of the window in tenths of a percent, rounded.
     fn tenths(&self, tokens: u64) -> u128 {
         let window = u128::from(self.window.max(1));
         (u128::from(tokens) * 1_000 + window / 2) / window
@@ -73,7 +76,7 @@ impl ContextReport {
     }
 }
 
-impl fmt::Display for ContextReport {
+impl fmt::Display for ContextUsage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:<28} {:>10}  {:>7}", "context", "tokens", "window")?;
         for band in Band::ALL {
@@ -88,7 +91,7 @@ impl fmt::Display for ContextReport {
         self.row(f, "tools", self.tools)?;
         self.row(f, "messages", self.messages)?;
         self.row(f, "used", self.used())?;
-        // What is used and what is free are the whole window, rounded or not.
+        // The shares of used and free must add up to the window, even when rounded.
         self.row_of(
             f,
             "free",

@@ -1,38 +1,38 @@
-//! The recorded opinions of gate, hooks and filters.
+//! The recorded gate, hooks and filters.
 
 use std::future::pending;
 use std::sync::Arc;
 
 use rheon_types::event::{ApprovalRequest, PermissionResponse, Responder};
 use rheon_types::{
-    AgentEvent, AgentOutput, Amendment, Answer, ApprovalEvent, AskedBy, FilterVerdict, Flow, Gate,
-    GateRequest, History, Hook, HookPoint, InputFilter, Judgement, Message, MessageEvent, Opinion, Permit,
-    PlanEvent, RunEnd, RunEvent, ToolCall, ToolCallId, ToolError, ToolEvent, ToolResult, TurnEvent, Usage,
-    Verdict,
+    AgentEvent, AgentOutput, Amendment, Answer, ApprovalEvent, ApprovalReason, FilterVerdict, Flow, Gate,
+    GateDecision, GateRequest, History, Hook, HookPermission, HookPoint, HookVerdict, InputFilter, Message,
+    MessageEvent, PlanEvent, RunEnd, RunEvent, ToolCall, ToolCallId, ToolError, ToolEvent, ToolResult,
+    TurnEvent, Usage, Verdict,
 };
 
-use super::director::{Director, Reached};
-use super::script::{Entry, Said, Stopped};
+use super::director::{Director, ScriptPosition};
+use super::script::{Entry, HookRecord, StopCause};
 
-/// What the loop says before the reason of a hook that skipped a call.
+/// The prefix of the reason when a hook skipped a call.
 const SKIPPED_BY_HOOK: &str = "Skipped: ";
 
 /// Decides as the recorded gate did.
 pub(super) struct RecordedGate(pub(super) Arc<Director>);
 
-/// Refuses what the recorded filters refused. What they added is in the recorded messages.
+/// Rejects what the recorded filters rejected. What they added is in the recorded messages.
 pub(super) struct RecordedFilter(pub(super) Arc<Director>);
 
-/// Speaks as a recorded hook did. The first of them also answers for those that no event names.
+/// Decides as a recorded hook did. The first hook also answers for hooks that no event names.
 pub(super) struct RecordedHook {
     pub(super) director: Arc<Director>,
     /// The names of all hooks, in order.
     pub(super) names: Arc<[String]>,
-    /// Which of them this is.
+    /// The index of this hook.
     pub(super) index: usize,
 }
 
-/// Names for hooks such that each call finds those that spoke of it in this order. No more than `names_max` and one.
+/// Hook names in an order that fits the recorded decisions on each call, at most `names_max` plus one.
 pub(super) fn hook_names<'a>(kinds: impl Iterator<Item = &'a AgentEvent>, names_max: usize) -> Vec<String> {
     let mut names: Vec<String> = vec!["recorded".into()];
     let (mut place, mut about) = (0, None);
@@ -56,22 +56,22 @@ pub(super) fn hook_names<'a>(kinds: impl Iterator<Item = &'a AgentEvent>, names_
 }
 
 impl Director {
-    /// What becomes of a call, by what comes next.
+    /// The verdict on a call, from the events that follow.
     fn verdict(&self, place: usize, call_id: &ToolCallId) -> Verdict {
         let script = &self.script;
-        let said = script.hooks_said(place, call_id);
-        if said.iter().any(|said| said.arguments.is_some()) {
-            // What a hook wrote is judged once it is known.
+        let records = script.hook_records(place, call_id);
+        if records.iter().any(|record| record.arguments.is_some()) {
+            // A hook's arguments are checked later.
             return Verdict::Allow;
         }
-        match script.kind(place + said.len()) {
+        match script.kind(place + records.len()) {
             Some(AgentEvent::Tool(ToolEvent::Blocked { call_id: blocked, reason, .. }))
-                if said.is_empty() && blocked == call_id && !self.is_skipped_late(place, reason) =>
+                if records.is_empty() && blocked == call_id && !self.is_skipped_late(place, reason) =>
             {
                 Verdict::Deny { reason: reason.clone() }
             }
             Some(AgentEvent::Plan(PlanEvent::Queued { change }))
-                if said.is_empty() && change.call_id == *call_id =>
+                if records.is_empty() && change.call_id == *call_id =>
             {
                 Verdict::Queue { change: (**change).clone() }
             }
@@ -83,14 +83,14 @@ impl Director {
                     reason: request.reason.clone(),
                     danger: request.danger,
                     suggested_rule: request.suggested_rule.clone(),
-                    by: AskedBy::Rule,
+                    by: ApprovalReason::Rule,
                 }
             }
             Some(_) | None => Verdict::Allow,
         }
     }
 
-    /// Whether a call was skipped by a hook right before it would have run: nothing was asked after it.
+    /// Whether a hook skipped a call right before it would have run: no approval was requested after it.
     fn is_skipped_late(&self, place: usize, reason: &str) -> bool {
         let later = self.script.kinds_from(place + 1).take_while(|kind| {
             !matches!(
@@ -109,9 +109,9 @@ impl Director {
             })
     }
 
-    /// Whether the run ends here instead of going on to `expected`; stops it as it was stopped.
+    /// Whether the run ends here instead of continuing as expected; stops it as recorded.
     fn ends_here(&self, point: HookPoint, is_expected: impl Fn(&AgentEvent) -> bool) -> Flow {
-        let Reached::Place(place) = self.reached() else { return Flow::Continue };
+        let ScriptPosition::At(place) = self.reached() else { return Flow::Continue };
         if self.script.kind(place).is_none_or(is_expected) {
             return Flow::Continue;
         }
@@ -126,7 +126,7 @@ impl Director {
         Flow::Continue
     }
 
-    /// What the loop is told if it is not past what counts, and not about to stop.
+    /// Returns `value`, unless the replay is finished or about to stop.
     fn unless_over<'a, T: Send + 'a>(&self, value: T) -> Answer<'a, T> {
         if self.is_over() || self.token.is_cancelled() {
             Answer::later(pending())
@@ -137,10 +137,10 @@ impl Director {
 }
 
 impl Gate for RecordedGate {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
-        let Reached::Place(place) = self.0.reached() else { return Answer::later(pending()) };
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, GateDecision> {
+        let ScriptPosition::At(place) = self.0.reached() else { return Answer::later(pending()) };
         let verdict = self.0.verdict(place, &request.call.id);
-        // The loop measures how long hooks take only where they are asked.
+        // The loop measures hooks only if they are called.
         self.0.state().is_start_due = matches!(verdict, Verdict::Allow | Verdict::Ask { .. });
         Answer::Now(verdict.into())
     }
@@ -152,7 +152,7 @@ impl Gate for RecordedGate {
 
 impl InputFilter for RecordedFilter {
     fn check<'a>(&'a self, _message: &'a Message) -> Answer<'a, FilterVerdict> {
-        let Reached::Place(place) = self.0.reached() else { return Answer::later(pending()) };
+        let ScriptPosition::At(place) = self.0.reached() else { return Answer::later(pending()) };
         Answer::Now(match self.0.script.kind(place) {
             Some(AgentEvent::Run(RunEvent::InputRejected { reason })) => {
                 FilterVerdict::Reject(reason.clone())
@@ -167,15 +167,15 @@ impl RecordedHook {
         self.index == 0
     }
 
-    /// Which of what was said of a call is this hook's, and whether it is the last.
-    fn said(&self, place: usize, call_id: &ToolCallId) -> Option<(Said, bool)> {
-        let said = self.director.script.hooks_said(place, call_id);
-        let count = said.len();
-        let mut said = said.into_iter().enumerate().peekable();
+    /// This hook's decision on a call, and whether it is the last one.
+    fn record(&self, place: usize, call_id: &ToolCallId) -> Option<(HookRecord, bool)> {
+        let records = self.director.script.hook_records(place, call_id);
+        let count = records.len();
+        let mut records = records.into_iter().enumerate().peekable();
         for (index, name) in self.names.iter().enumerate() {
-            let found = said.next_if(|(_, said)| said.hook == *name);
+            let record = records.next_if(|(_, record)| record.hook == *name);
             if index == self.index {
-                return found.map(|(nth, said)| (said, nth + 1 == count));
+                return record.map(|(nth, record)| (record, nth + 1 == count));
             }
         }
         None
@@ -210,9 +210,11 @@ impl Hook for RecordedHook {
         Answer::Now(())
     }
 
-    fn permit_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Permit> {
-        let Reached::Place(place) = self.director.reached() else { return Answer::later(pending()) };
-        let Some((said, is_last)) = self.said(place, &call.id) else { return Permit::default().into() };
+    fn permit_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, HookPermission> {
+        let ScriptPosition::At(place) = self.director.reached() else { return Answer::later(pending()) };
+        let Some((record, is_last)) = self.record(place, &call.id) else {
+            return HookPermission::default().into();
+        };
         let read = self.director.script.read_by_model(place, &call.id);
         let context = match read.and_then(|read| read.added()).filter(|_| is_last) {
             Some(added) => {
@@ -221,8 +223,8 @@ impl Hook for RecordedHook {
             }
             None => Vec::new(),
         };
-        let opinion = Some(said.veto.map_or(Opinion::Allow, Opinion::Deny));
-        Permit { opinion, arguments: said.arguments, context }.into()
+        let opinion = Some(record.veto.map_or(HookVerdict::Allow, HookVerdict::Deny));
+        HookPermission { verdict: opinion, arguments: record.arguments, context }.into()
     }
 
     fn answer_approval<'a>(
@@ -230,16 +232,19 @@ impl Hook for RecordedHook {
         _call: &'a ToolCall,
         request: &'a ApprovalRequest,
     ) -> Answer<'a, Option<PermissionResponse>> {
-        let Reached::Place(place) = self.director.reached() else { return Answer::later(pending()) };
+        let ScriptPosition::At(place) = self.director.reached() else { return Answer::later(pending()) };
         Answer::Now(match self.director.script.response(place, request.id.as_str()) {
             Some((response, Responder::Hook)) if self.is_first() => Some(response),
-            Some((_, Responder::Hook | Responder::User | Responder::Nobody | Responder::Cancelled))
+            Some((
+                _,
+                Responder::Hook | Responder::User | Responder::NonInteractive | Responder::Cancelled,
+            ))
             | None => None,
         })
     }
 
     fn before_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Flow> {
-        let Reached::Place(place) = self.director.reached() else { return Answer::later(pending()) };
+        let ScriptPosition::At(place) = self.director.reached() else { return Answer::later(pending()) };
         Answer::Now(match self.director.script.kind(place) {
             Some(AgentEvent::Tool(ToolEvent::Blocked { call_id, reason, .. })) if *call_id == call.id => {
                 match reason.strip_prefix(SKIPPED_BY_HOOK) {
@@ -257,7 +262,7 @@ impl Hook for RecordedHook {
         _result: &'a ToolResult,
         _is_error: bool,
     ) -> Answer<'a, Amendment> {
-        let Reached::Place(place) = self.director.reached() else { return Answer::later(pending()) };
+        let ScriptPosition::At(place) = self.director.reached() else { return Answer::later(pending()) };
         let is_added = !self.is_first()
             || !self.director.script.has_hooks()
             || self.director.state().added.contains(&call.id);
@@ -272,13 +277,13 @@ impl Hook for RecordedHook {
     }
 
     fn before_stop<'a>(&'a self, _history: &'a History, _vetoes: u32) -> Answer<'a, Flow> {
-        let Reached::Place(place) = self.director.reached() else { return Answer::later(pending()) };
+        let ScriptPosition::At(place) = self.director.reached() else { return Answer::later(pending()) };
         let has_hooks = self.director.script.has_hooks();
-        let is_going_on = has_hooks
+        let continues = has_hooks
             && matches!(self.director.script.kind(place), Some(AgentEvent::Turn(TurnEvent::Start { .. })));
-        let said = self.director.script.said_from(place + 1).into_iter().next();
-        Answer::Now(match said {
-            Some(Entry::Message(message)) if is_going_on && self.is_first() => {
+        let first = self.director.script.messages_from(place + 1).into_iter().next();
+        Answer::Now(match first {
+            Some(Entry::Message(message)) if continues && self.is_first() => {
                 Flow::Veto(message.as_llm().map(Message::text).unwrap_or_default())
             }
             Some(Entry::Message(_) | Entry::Rejected) | None => Flow::Continue,
@@ -290,8 +295,8 @@ impl Hook for RecordedHook {
     }
 
     fn on_error(&self, _message: &str) {
-        // Had the hooks only listened, the run would have ended with the failure they are told of.
-        if let Some(stopped @ Stopped::Panicked(_)) = self.director.script.stopped() {
+        // A recorded panic happened in a hook; otherwise the run would have ended with the failure.
+        if let Some(stopped @ StopCause::Panicked(_)) = self.director.script.stopped() {
             self.director.stop_or_panic(stopped);
         }
     }

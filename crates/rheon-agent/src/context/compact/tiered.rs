@@ -1,4 +1,4 @@
-//! `Tiers`: the strategy of an agent that is built without one: trims first, then summarises, then drops.
+//! `TieredCompaction`: the default strategy: trims first, then summarizes, then drops.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,69 +6,69 @@ use std::sync::Arc;
 use rheon_types::{AgentMessage, Answer, CutKind, History, Message, ToolName, WindowCut, window};
 
 use super::digest::{digest, summary_message};
-use super::strategy::{CompactionStrategy, Summariser, WindowView};
+use super::strategy::{CompactionStrategy, Summarizer, WindowView};
 use super::stretch::{goal, head, recent, stretches};
 
-/// Trims old results of tools; if that is not enough, has old turns summarised, by the model or without it; if that is not
-/// enough, trims the newest results too, and in the end drops all but the last.
+/// Trims old tool results. If that is not enough, summarizes old turns, with or without the model. If that is not
+/// enough, trims the newest results too and finally drops all but the last messages.
 ///
-/// What stays whatever happens: what the user said first and last, and the results of tools named in `kept_tools`.
+/// The first and last user messages and the results of `preserved_tools` always stay.
 #[derive(Debug, Clone)]
-pub struct Tiers {
-    /// Tools whose results stay, for instance that which loads skills.
-    pub kept_tools: Vec<ToolName>,
-    /// Who writes the summary.
-    pub summary: SummaryBy,
-    /// The most bytes that are left of an old result.
+pub struct TieredCompaction {
+    /// Tools whose results stay, for example the one that loads skills.
+    pub preserved_tools: Vec<ToolName>,
+    /// How the summary is written.
+    pub summary: SummarySource,
+    /// The maximum size of an old result after trimming.
     pub old_result_bytes_max: u64,
 }
 
-/// Who writes the summary of old turns.
+/// How the summary of old turns is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum SummaryBy {
-    /// The model; nobody where it does not answer as it should.
+pub enum SummarySource {
+    /// By the model, or as [`Self::Facts`] if the model call fails.
     #[default]
     Model,
-    /// Nobody: it lists facts. Costs nothing.
-    Nobody,
+    /// As a list of facts, without a model. Costs nothing.
+    Facts,
 }
 
-impl Default for Tiers {
+impl Default for TieredCompaction {
     fn default() -> Self {
-        Self { kept_tools: Vec::new(), summary: SummaryBy::default(), old_result_bytes_max: 1_500 }
+        Self { preserved_tools: Vec::new(), summary: SummarySource::default(), old_result_bytes_max: 1_500 }
     }
 }
 
-/// How much of the target the newest messages may take, in percent.
+/// The share of the target for the newest messages, in percent.
 const RECENT_PERCENT: u64 = 50;
-/// How much of the target a summary may take, in percent.
+/// The share of the target for a summary, in percent.
 const SUMMARY_PERCENT: u64 = 20;
-/// How much of the target the first words of the user may take, in percent; longer ones are summarised.
+/// The share of the target for the first user message, in percent; a longer one is summarized.
 const HEAD_PERCENT: u64 = 10;
-/// How small results of the newest turns may become.
+/// The sizes to which results of the newest turns are trimmed, in order.
 const NEW_RESULT_BYTES: [u64; 3] = [32_000, 8_000, 1_500];
 
-impl CompactionStrategy for Tiers {
+impl CompactionStrategy for TieredCompaction {
     fn name(&self) -> &str {
         "tiers"
     }
 
-    fn compact<'a>(&'a self, view: WindowView<'a>, model: &'a dyn Summariser) -> Answer<'a, Vec<WindowCut>> {
+    fn compact<'a>(&'a self, view: WindowView<'a>, model: &'a dyn Summarizer) -> Answer<'a, Vec<WindowCut>> {
         let parts = Parts::new(self, &view);
         let trimmed = parts.trimmed(&view);
-        // Asked for by the user, a summary is what they want.
+        // A compaction requested by the user always gets a summary.
         if view.instructions.is_none() && view.tokens_with(&trimmed) <= view.tokens_target {
             return Answer::Now(trimmed);
         }
         match self.summary {
-            // There is nothing to summarise.
-            SummaryBy::Nobody | SummaryBy::Model if parts.old.is_empty() => {
+            // There is nothing to summarize.
+            SummarySource::Facts | SummarySource::Model if parts.old.is_empty() => {
                 Answer::Now(parts.with_summary(&view, ""))
             }
-            SummaryBy::Nobody => Answer::Now(parts.with_summary(&view, &parts.facts(&view))),
-            SummaryBy::Model => Answer::later(async move {
+            SummarySource::Facts => Answer::Now(parts.with_summary(&view, &parts.facts(&view))),
+            SummarySource::Model => Answer::later(async move {
                 let old = parts.old(&view);
-                let text = match model.summarise(&old, view.instructions).await {
+                let text = match model.summarize(&old, view.instructions).await {
                     Ok(text) => parts.usable(&view, text).unwrap_or_else(|| parts.facts(&view)),
                     Err(_) => parts.facts(&view),
                 };
@@ -80,16 +80,16 @@ impl CompactionStrategy for Tiers {
 
 /// A conversation in parts.
 struct Parts {
-    /// The stretches of old messages that may be cut.
+    /// The ranges of old messages that may be cut.
     old: Vec<Range<usize>>,
-    /// Where the newest messages begin.
+    /// The index of the first recent message.
     recent: usize,
     old_result_bytes_max: u64,
     kept: Vec<usize>,
 }
 
 impl Parts {
-    fn new(tiers: &Tiers, view: &WindowView<'_>) -> Self {
+    fn new(tiers: &TieredCompaction, view: &WindowView<'_>) -> Self {
         let history = view.history;
         let share = |percent: u64| view.tokens_target / 100 * percent;
         let recent = recent(history, share(RECENT_PERCENT), view.count);
@@ -98,7 +98,7 @@ impl Parts {
         let first = if head_tokens <= share(HEAD_PERCENT) { first } else { 0 };
         let goal = goal(history);
         let is_kept = |message: &AgentMessage| match message.as_llm() {
-            Some(Message::ToolResult(result)) => tiers.kept_tools.contains(&result.tool_name),
+            Some(Message::ToolResult(result)) => tiers.preserved_tools.contains(&result.tool_name),
             Some(Message::User(_) | Message::Assistant(_)) | None => false,
         };
         let stays = |place: usize, message: &AgentMessage| Some(place) == goal || is_kept(message);
@@ -107,7 +107,7 @@ impl Parts {
         Self { old, recent, old_result_bytes_max: tiers.old_result_bytes_max, kept: kept.collect() }
     }
 
-    /// Tier 1: old results are trimmed; summaries that lie there stay.
+    /// Tier 1: trims old results; existing summaries stay.
     fn trimmed(&self, view: &WindowView<'_>) -> Vec<WindowCut> {
         let earlier = view.cuts.iter().filter(|cut| !matches!(cut.kind, CutKind::Trim { .. }));
         let earlier: Vec<WindowCut> = earlier.cloned().collect();
@@ -120,7 +120,7 @@ impl Parts {
         cuts
     }
 
-    /// What the old messages are now, as the model sees them.
+    /// The old messages, as the model sees them now.
     fn old(&self, view: &WindowView<'_>) -> History {
         let end = self.recent as u64;
         let cuts: Vec<WindowCut> = view.cuts.iter().filter(|cut| cut.to <= end).cloned().collect();
@@ -132,11 +132,11 @@ impl Parts {
         digest(&self.old(view))
     }
 
-    /// What the model wrote, if it can stand for anything.
+    /// The model's summary, if it is usable.
     fn usable(&self, view: &WindowView<'_>, text: String) -> Option<String> {
         let text = text.trim();
         let tokens_max = view.tokens_target / 100 * SUMMARY_PERCENT;
-        // A token is at least a byte, so this never lets too much pass.
+        // A token has at least one byte, so this is a safe bound.
         let chars_max = usize::try_from(tokens_max).unwrap_or(usize::MAX).saturating_mul(3);
         if text.is_empty() {
             return None;
@@ -144,7 +144,7 @@ impl Parts {
         Some(text.chars().take(chars_max).collect())
     }
 
-    /// Tier 2: the old messages are one summary. Then, as far as needed, tier 3.
+    /// Tier 2: replaces the old messages with one summary. Then, if needed, tier 3.
     fn with_summary(&self, view: &WindowView<'_>, text: &str) -> Vec<WindowCut> {
         let message = Arc::new(summary_message(text, view.tasks));
         let mut old = self.old.iter().cloned();
@@ -170,7 +170,7 @@ impl Parts {
         stretches(view.history, all, |place, _| self.kept.contains(&place))
     }
 
-    /// Tier 3: of the newest messages only the last are left.
+    /// Tier 3: drops all but the last of the newest messages.
     fn drop_recent(&self, view: &WindowView<'_>, cuts: &mut Vec<WindowCut>) {
         let history = view.history;
         let last = recent(history, 0, view.count).max(self.recent);
@@ -190,5 +190,5 @@ fn cut(stretch: Range<usize>, kind: CutKind) -> WindowCut {
 }
 
 #[cfg(test)]
-#[path = "tiers_tests.rs"]
+#[path = "tiered_tests.rs"]
 mod tests;

@@ -57,8 +57,8 @@ fn count(message: &AgentMessage) -> u64 {
 /// A model that says this, or fails.
 struct Says(Result<&'static str, ()>);
 
-impl Summariser for Says {
-    fn summarise<'a>(
+impl Summarizer for Says {
+    fn summarize<'a>(
         &'a self,
         _messages: &'a History,
         _instructions: Option<&'a str>,
@@ -72,7 +72,7 @@ fn view<'a>(history: &'a History, cuts: &'a [WindowCut], tokens_target: u64) -> 
     WindowView { history, cuts, tokens_target, count: &count, tasks: &[], instructions: None }
 }
 
-fn compacted(tiers: &Tiers, view: WindowView<'_>, model: &Says) -> Vec<WindowCut> {
+fn compacted(tiers: &TieredCompaction, view: WindowView<'_>, model: &Says) -> Vec<WindowCut> {
     tiers.compact(view, model).get().now_or_never().unwrap()
 }
 
@@ -99,14 +99,14 @@ fn turns(n: usize, bytes: usize) -> History {
 #[test]
 fn old_results_are_trimmed_first_and_that_may_be_enough() {
     let history = turns(6, 3_000);
-    let cuts = compacted(&Tiers::default(), view(&history, &[], 14_000), &Says(Err(())));
+    let cuts = compacted(&TieredCompaction::default(), view(&history, &[], 14_000), &Says(Err(())));
     assert_eq!(cuts, [WindowCut { from: 1, to: 9, kind: CutKind::Trim { bytes_max: 1_500 } }]);
 }
 
 #[test]
-fn then_old_turns_become_what_the_model_says_of_them() {
+fn old_turns_are_replaced_by_the_models_summary() {
     let history = turns(20, 3_000);
-    let cuts = compacted(&Tiers::default(), view(&history, &[], 14_000), &Says(Ok("I looked.")));
+    let cuts = compacted(&TieredCompaction::default(), view(&history, &[], 14_000), &Says(Ok("I looked.")));
     let [WindowCut { from: 1, to: 37, kind: CutKind::Summary { message } }] = &cuts[..] else {
         panic!("{cuts:?}")
     };
@@ -115,10 +115,10 @@ fn then_old_turns_become_what_the_model_says_of_them() {
 }
 
 #[test]
-fn a_model_that_fails_or_says_nothing_is_replaced_by_facts() {
+fn a_failed_or_empty_summary_falls_back_to_facts() {
     let history = turns(20, 3_000);
     for model in [Says(Err(())), Says(Ok(" \n "))] {
-        let cuts = compacted(&Tiers::default(), view(&history, &[], 14_000), &model);
+        let cuts = compacted(&TieredCompaction::default(), view(&history, &[], 14_000), &model);
         let [WindowCut { kind: CutKind::Summary { message }, .. }] = &cuts[..] else { panic!("{cuts:?}") };
         let text = message.as_llm().unwrap().text();
         assert!(text.contains("The user asked:\n- the goal") && text.contains("- read: 18 times"), "{text}");
@@ -130,14 +130,14 @@ fn the_summary_carries_the_task_list_and_a_later_one_replaces_it() {
     let mut history = turns(20, 3_000);
     let tasks = [TaskItem { text: "mend".into(), status: TaskStatus::InProgress }];
     let first_view = WindowView { tasks: &tasks, ..view(&history, &[], 14_000) };
-    let first = compacted(&Tiers::default(), first_view, &Says(Ok("One.")));
+    let first = compacted(&TieredCompaction::default(), first_view, &Says(Ok("One.")));
     assert!(first.iter().any(|cut| format!("{cut:?}").contains("The task list:\\n[>] mend")));
     for turn in 20..40 {
         let id = format!("call{turn}");
         history.push(answer("more", &[&id]));
         history.push(result(&id, "read", &"y".repeat(3_000)));
     }
-    let second = compacted(&Tiers::default(), view(&history, &first, 14_000), &Says(Ok("Two.")));
+    let second = compacted(&TieredCompaction::default(), view(&history, &first, 14_000), &Says(Ok("Two.")));
     let [WindowCut { from: 1, to: 77, kind: CutKind::Summary { message } }] = &second[..] else {
         panic!("{second:?}")
     };
@@ -145,7 +145,7 @@ fn the_summary_carries_the_task_list_and_a_later_one_replaces_it() {
 }
 
 #[test]
-fn what_the_user_said_last_and_results_of_kept_tools_stay() {
+fn the_last_user_message_and_preserved_results_stay() {
     let mut history = turns(10, 3_000);
     history.push(answer("I load it", &["skill1"]));
     history.push(result("skill1", "skill", "HOW TO"));
@@ -155,7 +155,7 @@ fn what_the_user_said_last_and_results_of_kept_tools_stay() {
         history.push(answer("go", &[&id]));
         history.push(result(&id, "read", &"z".repeat(3_000)));
     }
-    let tiers = Tiers { kept_tools: vec!["skill".into()], ..Tiers::default() };
+    let tiers = TieredCompaction { preserved_tools: vec!["skill".into()], ..TieredCompaction::default() };
     let cuts = compacted(&tiers, view(&history, &[], 14_000), &Says(Ok("Much.")));
     let seen = seen(&history, &cuts);
     assert_eq!(seen[0], "the goal");
@@ -169,7 +169,7 @@ fn one_gigantic_last_result_is_trimmed_too() {
     history.push(answer("big", &["big"]));
     history.push(result("big", "read", &"b".repeat(500_000)));
     let view = view(&history, &[], 10_000);
-    let cuts = compacted(&Tiers::default(), view, &Says(Ok("Short.")));
+    let cuts = compacted(&TieredCompaction::default(), view, &Says(Ok("Short.")));
     assert!(view.tokens_with(&cuts) <= 10_000, "{cuts:?}");
     assert_eq!(unanswered_calls(&window(&history, &cuts)), []);
 }
@@ -208,7 +208,7 @@ proptest! {
                 }
             }
         }
-        let tiers = Tiers { summary: SummaryBy::Nobody, ..Tiers::default() };
+        let tiers = TieredCompaction { summary: SummarySource::Facts, ..TieredCompaction::default() };
         let mut cuts = compacted(&tiers, view(&history, &[], tokens_target), &Says(Err(())));
         if again {
             cuts = compacted(&tiers, view(&history, &cuts, tokens_target / 2), &Says(Err(())));

@@ -2,17 +2,17 @@
 
 use expect_test::expect;
 
-use super::{Band, ContextReport, PromptBuilder};
+use super::{Band, ContextUsage, PromptBuilder};
 use crate::context::tokens::TokenCounter;
 
 #[test]
-fn the_report_shows_what_takes_how_much() {
+fn the_report_shows_the_usage_of_each_part() {
     let sections = PromptBuilder::new(TokenCounter::default())
         .section("date", Band::Dynamic, "Today is 2026-11-15.")
         .section("base", Band::Static, &"Work with care. ".repeat(100))
         .section("rules", Band::Static, "Use tabs.")
         .sections();
-    let report = ContextReport::new(&sections, 3_000, 12_345, 200_000);
+    let report = ContextUsage::new(&sections, 3_000, 12_345, 200_000);
     expect![[r#"
         context                          tokens   window
         system prompt, static               426    0.2 %
@@ -32,7 +32,7 @@ fn the_report_shows_what_takes_how_much() {
 
 #[test]
 fn a_window_that_is_too_small_has_nothing_free() {
-    let report = ContextReport::new(&[], u64::MAX, 10, 0);
+    let report = ContextUsage::new(&[], u64::MAX, 10, 0);
     assert_eq!((report.used(), report.free()), (u64::MAX, 0));
     assert!(report.to_string().contains("free"));
 }

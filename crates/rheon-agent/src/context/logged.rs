@@ -1,4 +1,4 @@
-//! `Told`: the conversation as a log tells it, which is what a run goes on with unless it says otherwise.
+//! `LoggedConversation`: the conversation as recorded in the log, which a run continues unless it says otherwise.
 
 use std::sync::Arc;
 
@@ -8,28 +8,28 @@ use rheon_types::{
     PlanEvent, RunEvent, WindowCut,
 };
 
-/// The conversation as the events of a log tell it. Holds a list of its own, so that it never outgrows that of a run.
+/// The conversation as recorded by the events of a log. It owns its list, so that it never shares a buffer with a run.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct LoggedConversation {
     history: History,
     cuts: Vec<WindowCut>,
     tasks: Vec<TaskItem>,
 }
 
-impl Told {
-    /// A conversation told by events of before.
+impl LoggedConversation {
+    /// A conversation recorded by earlier events.
     pub(crate) fn new(history: &History, cuts: &[WindowCut]) -> Self {
         Self { history: history.iter().cloned().collect(), cuts: cuts.to_vec(), tasks: Vec::new() }
     }
 
-    /// Takes in the next event.
+    /// Applies the next event.
     pub(crate) fn apply(&mut self, event: &AgentEvent) {
         match event {
             AgentEvent::Run(RunEvent::Start { history: Some(history), cuts, .. }) => {
                 *self = Self { tasks: std::mem::take(&mut self.tasks), ..Self::new(history, cuts) };
             }
             AgentEvent::Run(RunEvent::Start { continuation, .. }) => {
-                self.history = go_back(&self.history, continuation.as_ref());
+                self.history = rewind_to_prompt(&self.history, continuation.as_ref());
                 let end = self.history.len() as u64;
                 self.cuts.retain(|cut| cut.to <= end);
             }
@@ -40,40 +40,37 @@ impl Told {
         }
     }
 
-    /// The conversation so far.
     pub(crate) fn history(&self) -> &History {
         &self.history
     }
 
-    /// What lies over it.
     pub(crate) fn cuts(&self) -> &[WindowCut] {
         &self.cuts
     }
 
-    /// The task list.
     pub(crate) fn tasks(&self) -> &[TaskItem] {
         &self.tasks
     }
 
-    /// Whether a run that begins with `begun`, over which `cuts` lie, need not say so.
-    pub(crate) fn is_told(
+    /// Whether the log already contains the conversation `begun` with `cuts`, so that a run need not record it.
+    pub(crate) fn is_logged(
         &self,
         begun: &History,
         cuts: &[WindowCut],
         continuation: Option<&ContinuationKind>,
     ) -> bool {
-        let told = go_back(&self.history, continuation);
-        let end = told.len() as u64;
+        let logged = rewind_to_prompt(&self.history, continuation);
+        let end = logged.len() as u64;
         let is_same =
             |(one, other): (&Arc<AgentMessage>, &Arc<AgentMessage>)| Arc::ptr_eq(one, other) || one == other;
         self.cuts.iter().filter(|cut| cut.to <= end).eq(cuts)
-            && told.len() == begun.len()
-            && told.iter().zip(begun.iter()).all(is_same)
+            && logged.len() == begun.len()
+            && logged.iter().zip(begun.iter()).all(is_same)
     }
 }
 
-/// The conversation a run begins with; a rerun or branch goes back to what the user said last.
-pub(crate) fn go_back(history: &History, continuation: Option<&ContinuationKind>) -> History {
+/// The conversation at the start of a run. A rerun or branch goes back to the last user message.
+pub(crate) fn rewind_to_prompt(history: &History, continuation: Option<&ContinuationKind>) -> History {
     match continuation {
         None | Some(ContinuationKind::Default) => history.clone(),
         Some(ContinuationKind::Rerun { .. } | ContinuationKind::Branch { .. }) => {

@@ -1,39 +1,39 @@
-//! `Recitation`: the goal and how far the work is, said again near the end of the window, the more often the fuller it is.
+//! `GoalReminder`: repeats the goal and the progress near the end of the window, more often the fuller it is.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rheon_types::event::{TaskItem, TaskStatus};
-use rheon_types::{AgentMessage, Author, History, Message, Reminder, Situation};
+use rheon_types::{AgentMessage, Author, History, Message, Reminder, ReminderContext};
 
-/// Reminds the model of what the user wants and of the task it is at.
+/// Reminds the model of the user's request and the current task.
 #[derive(Debug, Default)]
-pub struct Recitation {
-    read: Mutex<Read>,
+pub struct GoalReminder {
+    read: Mutex<GoalScan>,
 }
 
-/// How far a conversation was read, so that what the user said long ago is not looked for again in every turn.
+/// How far the conversation was scanned, so that the last user message is not searched again in every turn.
 #[derive(Debug, Default)]
-struct Read {
-    /// How many messages.
+struct GoalScan {
+    /// The number of messages scanned.
     len: usize,
-    /// The last of them. A conversation that has it in the same place is the same up to it.
+    /// The last message scanned. A conversation with the same message at this index is the same up to it.
     last: Option<Arc<AgentMessage>>,
-    /// What the user said last among them.
+    /// The last user message among them.
     goal: Option<Arc<AgentMessage>>,
 }
 
-/// The most characters of the goal that are said again.
+/// The maximum length of the repeated goal.
 const GOAL_CHARS_MAX: usize = 600;
 
-/// Before this turn everything still stands close by.
+/// In earlier turns the goal is still close by.
 const FIRST_TURN: u32 = 4;
 
-impl Reminder for Recitation {
+impl Reminder for GoalReminder {
     fn name(&self) -> &str {
         "recitation"
     }
 
-    fn remind(&self, situation: &Situation<'_>) -> Option<String> {
+    fn remind(&self, situation: &ReminderContext<'_>) -> Option<String> {
         if situation.turn_index < FIRST_TURN || !situation.turn_index.is_multiple_of(interval(situation)) {
             return None;
         }
@@ -44,8 +44,8 @@ impl Reminder for Recitation {
     }
 }
 
-/// Every how many turns it speaks.
-fn interval(situation: &Situation<'_>) -> u32 {
+/// How many turns apart reminders are.
+fn interval(situation: &ReminderContext<'_>) -> u32 {
     let percent = situation.tokens_used.saturating_mul(100) / situation.tokens_window.max(1);
     match percent {
         0..50 => 8,
@@ -54,8 +54,8 @@ fn interval(situation: &Situation<'_>) -> u32 {
     }
 }
 
-impl Read {
-    /// What the user said last, shortened.
+impl GoalScan {
+    /// The last user message, shortened.
     fn goal(&mut self, history: &History) -> Option<String> {
         let at_end = self.len.checked_sub(1).and_then(|place| history.get(place));
         let is_same = at_end.zip(self.last.as_ref()).is_some_and(|(one, other)| Arc::ptr_eq(one, other));
@@ -63,8 +63,8 @@ impl Read {
             *self = Self::default();
         }
         let new = (self.len..history.len()).rev().filter_map(|place| history.get(place));
-        let found = new.into_iter().find(|message| is_users(message));
-        self.goal = found.or(self.goal.as_ref()).cloned();
+        let last = new.into_iter().find(|message| is_users(message));
+        self.goal = last.or(self.goal.as_ref()).cloned();
         self.len = history.len();
         self.last = history.last().cloned();
         let line = self.goal.as_ref()?.as_llm()?.text().split_whitespace().collect::<Vec<_>>().join(" ");
@@ -80,7 +80,7 @@ fn is_users(message: &AgentMessage) -> bool {
     }
 }
 
-/// How far the task list is.
+/// The progress of the task list.
 fn progress(tasks: &[TaskItem]) -> Option<String> {
     if tasks.is_empty() {
         return None;
@@ -94,5 +94,5 @@ fn progress(tasks: &[TaskItem]) -> Option<String> {
 }
 
 #[cfg(test)]
-#[path = "recite_tests.rs"]
+#[path = "goal_reminder_tests.rs"]
 mod tests;
