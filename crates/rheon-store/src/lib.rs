@@ -2,19 +2,19 @@
 //! that it cannot.
 
 pub mod blobs;
-mod brief;
 pub mod checkpoint;
 pub mod claude;
+pub mod dedup;
+mod directories;
 pub mod export;
 pub mod fold;
-mod folders;
 pub mod journal;
 pub mod rewind;
 mod session_name;
 pub mod sessions;
-pub mod slim;
 pub mod sqlite;
 pub mod tree;
+mod truncate;
 
-pub use brief::LeftOut;
 pub use session_name::{SessionName, SessionNameError};
+pub use truncate::TruncationReport;

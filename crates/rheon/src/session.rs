@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rheon_agent::replay::{ReplayError, Replayed, Until, replay};
 use rheon_agent::{AgentBuilder, LogPosition};
 use rheon_store::SessionName;
-use rheon_store::sessions::{JournalStore, Resumed, SessionError, Sessions};
+use rheon_store::sessions::{JournalStore, ResumedSession, SessionFileError, SessionFiles};
 use rheon_types::Store;
 
 /// Keeps sessions on disk, and goes on with them.
@@ -14,7 +14,7 @@ pub trait WithSession {
     fn journals(self, journals: &Arc<JournalStore>) -> Self;
 
     /// Goes on with a session that [`JournalStore::resume`] or [`JournalStore::fork`] has opened.
-    fn resumed(self, journals: &Arc<JournalStore>, resumed: &Resumed) -> Self;
+    fn resumed(self, journals: &Arc<JournalStore>, resumed: &ResumedSession) -> Self;
 }
 
 impl WithSession for AgentBuilder {
@@ -22,7 +22,7 @@ impl WithSession for AgentBuilder {
         self.store(Arc::clone(journals) as Arc<dyn Store>)
     }
 
-    fn resumed(self, journals: &Arc<JournalStore>, resumed: &Resumed) -> Self {
+    fn resumed(self, journals: &Arc<JournalStore>, resumed: &ResumedSession) -> Self {
         let state = &resumed.state;
         let run_counts = state.run_counts().iter().map(|(name, n)| (name.clone(), *n)).collect();
         let builder = match &state.session_id {
@@ -41,7 +41,7 @@ impl WithSession for AgentBuilder {
 #[derive(Debug)]
 pub enum ReplaySessionError {
     /// Its journal cannot be read.
-    Unreadable(SessionError),
+    Unreadable(SessionFileError),
     /// The loop leaves it.
     Left(ReplayError),
 }
@@ -67,7 +67,7 @@ impl std::error::Error for ReplaySessionError {
 /// Runs the loop again from the journal of a session, those of the sessions it goes on from included. No model is called
 /// and no tool runs; the first event that comes out differently is the error.
 pub fn replay_session(
-    sessions: &Sessions,
+    sessions: &SessionFiles,
     name: &SessionName,
     until: Until,
 ) -> Result<Replayed, ReplaySessionError> {

@@ -382,7 +382,7 @@ fn past(keeper: &Keeper, kept: &KeptSession) -> Past {
 }
 
 fn tell_doubts(kept: &KeptSession, tell: &Tell) {
-    for doubt in kept.doubts() {
+    for doubt in kept.unfinished_calls() {
         let name = &doubt.tool_name;
         tell(Notice::warning(
             NoticeTopic::InDoubt,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use rheon_app::keeping::{ForkAt, Keeper, KeepingSettings, Maker, Persistence, Scope, Transcripts};
-use rheon_store::claude::{TranscriptPlace, TranscriptWriter};
+use rheon_store::claude::{TranscriptLocation, TranscriptWriter};
 use rheon_testkit::{Dice, Scenario, Turn};
 use rheon_types::{AssistantMessage, Content, Message, StopReason, Timestamp, Usage};
 use serde_json::json;
@@ -85,7 +85,7 @@ async fn a_session_is_kept_with_all_that_belongs_to_it() {
 }
 
 fn claude_session(home: &Home, id: &str, words: &[&str]) -> std::path::PathBuf {
-    let place = TranscriptPlace {
+    let place = TranscriptLocation {
         projects_dir: home.path(".claude/projects"),
         cwd: home.project(),
         session_id: id.into(),
@@ -268,7 +268,7 @@ async fn what_claude_code_added_to_a_session_of_ours_is_told() {
 }
 
 fn claude_session_goes_on(home: &Home, id: &str) -> String {
-    let place = TranscriptPlace {
+    let place = TranscriptLocation {
         projects_dir: home.path(".claude/projects"),
         cwd: home.project(),
         session_id: id.into(),

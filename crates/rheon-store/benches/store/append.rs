@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rheon_store::journal::Journal;
-use rheon_store::sessions::Sessions;
+use rheon_store::sessions::SessionFiles;
 use rheon_types::{AgentEvent, Event, Store as _, Timestamp, ToolEvent, ToolResult};
 
 use crate::fixture::{folder, journal, lease};
@@ -24,7 +24,7 @@ pub(crate) fn measure() {
     std::fs::remove_dir_all(&root).ok();
     // 100 KB is kept as a payload, the others are not.
     for (name, bytes) in [("1kb", 700), ("20kb", 20_000), ("100kb", 100_000)] {
-        let sessions = Sessions::new(root.join(name), 1 << 40);
+        let sessions = SessionFiles::new(root.join(name), 1 << 40);
         let open = |id: &str| sessions.create(&id.into(), None, &lease()).expect("the session is new");
         let line = {
             let sample = open("sample");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rheon_store::SessionName;
 use rheon_store::journal::Lease;
-use rheon_store::sessions::{BLOB_BYTES_MAX, Sessions};
+use rheon_store::sessions::{BLOB_BYTES_MAX, SessionFiles};
 use rheon_types::{Store as _, Timestamp};
 
 use crate::log::{Log, Shape};
@@ -42,9 +42,9 @@ pub(crate) fn name(text: &str) -> SessionName {
 
 impl Large {
     /// The sessions of which it is one.
-    pub(crate) fn sessions(self) -> Sessions {
+    pub(crate) fn sessions(self) -> SessionFiles {
         let root = folder(VERSION).join(self.name);
-        let sessions = Sessions::new(root.join("data"), BLOB_BYTES_MAX);
+        let sessions = SessionFiles::new(root.join("data"), BLOB_BYTES_MAX);
         let done = root.join("complete");
         if !done.exists() {
             eprintln!("== generating the session {} of 500 MB once, in the target folder", self.name);
@@ -66,7 +66,7 @@ impl Large {
 }
 
 /// The journal of a session.
-pub(crate) fn journal(sessions: &Sessions, session: &str) -> PathBuf {
+pub(crate) fn journal(sessions: &SessionFiles, session: &str) -> PathBuf {
     let mut listed = sessions.list(None).into_iter();
     listed.find(|listed| listed.name == name(session)).expect("the session is there").path
 }

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use rheon_store::sessions::Sessions;
+use rheon_store::sessions::SessionFiles;
 use rheon_store::sqlite::{Index, ListQuery, SearchQuery, SessionSource};
 use rheon_types::Event;
 
@@ -113,9 +113,9 @@ fn scan(word: &str) -> i64 {
 }
 
 /// A folder of 10,000 journals that have nothing but their headers.
-fn headers() -> Sessions {
+fn headers() -> SessionFiles {
     let root = folder("store-headers-1");
-    let sessions = Sessions::new(&root, 1 << 30);
+    let sessions = SessionFiles::new(&root, 1 << 30);
     if !root.join("complete").exists() {
         fs::remove_dir_all(&root).ok();
         drop(sessions.create(&"first".into(), None, &lease()).expect("the session is new"));

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use rheon_store::sessions::{JournalStore, Sessions};
+use rheon_store::sessions::{JournalStore, SessionFiles};
 use serde_json::Value;
 
 use crate::fixture::{INLINE, Large, PAYLOADS, files, journal, lease, name};
@@ -92,7 +92,7 @@ pub(crate) fn run_child() {
 }
 
 /// The client one writes in an afternoon: each line a `Value`, dropped again, and each payload read.
-fn lines(sessions: &Sessions, session: &str) -> usize {
+fn lines(sessions: &SessionFiles, session: &str) -> usize {
     let path = journal(sessions, session);
     let mut messages = 0;
     for line in BufReader::new(File::open(&path).expect("the journal is there")).lines() {

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rheon_store::claude::{self, Transcript, TranscriptPlace, TranscriptWriter};
+use rheon_store::claude::{self, Transcript, TranscriptLocation, TranscriptWriter};
 use rheon_types::{
     AgentEvent, AgentMessage, AssistantMessage, Content, ContextEvent, Event, Message, MessageEvent, Random,
     SessionId, Signature, SignatureKind, StopReason, Timestamp, ToolCall, ToolResultMessage, Usage,
@@ -78,7 +78,7 @@ impl Random for Dice {
 }
 
 fn writer(projects: &str, cwd: &str, id: &str) -> Outcome<TranscriptWriter> {
-    let place = TranscriptPlace {
+    let place = TranscriptLocation {
         projects_dir: projects.into(),
         cwd: cwd.into(),
         session_id: id.into(),
@@ -249,7 +249,8 @@ fn check_session(projects: &Path, id: &str, scenario: &str) -> Outcome {
         }
         _ => return Err(format!("no scenario {scenario:?}").into()),
     }
-    let odd: Vec<Value> = transcript.odd_lines().iter().map(|odd| json!(format!("{odd:?}"))).collect();
+    let odd: Vec<Value> =
+        transcript.unrecognized_lines().iter().map(|odd| json!(format!("{odd:?}"))).collect();
     same("odd lines", &odd, &[])?;
     same(
         "repairs",

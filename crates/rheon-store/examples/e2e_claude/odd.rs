@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use rheon_store::claude::{Transcript, project_folder_name};
+use rheon_store::claude::{Transcript, project_dir_name};
 use rheon_types::{Content, Message};
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ pub(crate) fn print_cases() {
 pub(crate) fn write(projects: &str, cwd: &str, id: &str, name: &str) -> Outcome {
     let (_, lines) = cases().into_iter().find(|(case, _)| *case == name).ok_or("no such case")?;
     let cwd = fs::canonicalize(cwd)?;
-    let folder = Path::new(projects).join(project_folder_name(&cwd));
+    let folder = Path::new(projects).join(project_dir_name(&cwd));
     fs::create_dir_all(&folder)?;
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     fs::write(folder.join(format!("{id}.jsonl")), text)?;

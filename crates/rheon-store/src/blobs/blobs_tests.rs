@@ -8,7 +8,7 @@ use rheon_types::Timestamp;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{BlobId, Blobs, externalise, internalise, used};
+use super::{BlobId, Blobs, externalize, internalize, used};
 
 fn raw(value: &Value) -> Box<RawValue> {
     serde_json::value::to_raw_value(value).unwrap()
@@ -25,9 +25,9 @@ fn long_strings_are_kept_once_beside_the_event() {
     let (folder, blobs) = blobs(1 << 30);
     let long = "é".repeat(20_000);
     let event = raw(&json!({ "kind": { "text": long, "again": [long, "short"] } }));
-    let (slim, count) = externalise(&event, &blobs).unwrap();
+    let (slim, count) = externalize(&event, &blobs).unwrap();
     assert_eq!((count, slim.get().len() < 400), (2, true));
-    assert_eq!(internalise(slim.get(), &blobs).unwrap().to_string(), event.get());
+    assert_eq!(internalize(slim.get(), &blobs).unwrap().to_string(), event.get());
     assert_eq!(used(slim.get()), [(BlobId::of(long.as_bytes()), 40_000); 2]);
     blobs.sync().unwrap();
     let found: Vec<_> = walk(folder.path());
@@ -47,25 +47,25 @@ fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
 fn what_is_short_stays_and_so_does_what_there_is_no_room_for() {
     let (_folder, blobs) = blobs(10_000);
     let short = raw(&json!({ "a": "x".repeat(9_000) }));
-    assert_eq!(externalise(&short, &blobs).unwrap().1, 0);
+    assert_eq!(externalize(&short, &blobs).unwrap().1, 0);
     let two = raw(&json!({ "a": "x".repeat(9_000), "b": "y".repeat(40_000) }));
-    let (slim, count) = externalise(&two, &blobs).unwrap();
+    let (slim, count) = externalize(&two, &blobs).unwrap();
     assert_eq!(count, 1);
     assert!(slim.get().len() > 40_000);
-    assert_eq!(internalise(slim.get(), &blobs).unwrap().to_string(), two.get());
+    assert_eq!(internalize(slim.get(), &blobs).unwrap().to_string(), two.get());
 }
 
 #[test]
 fn a_blob_that_is_gone_or_changed_is_told_and_loses_nothing_else() {
     let (folder, blobs) = blobs(1 << 30);
     let event = raw(&json!({ "a": "x".repeat(40_000), "b": "kept" }));
-    let (slim, _) = externalise(&event, &blobs).unwrap();
+    let (slim, _) = externalize(&event, &blobs).unwrap();
     let file = walk(folder.path()).remove(0);
     std::fs::write(&file, "changed").unwrap();
     let lost = json!({ "a": "[lost: a text of 40000 bytes]", "b": "kept" }).to_string();
-    assert_eq!(internalise(slim.get(), &blobs).unwrap().to_string(), lost);
+    assert_eq!(internalize(slim.get(), &blobs).unwrap().to_string(), lost);
     std::fs::remove_file(&file).unwrap();
-    assert_eq!(internalise(slim.get(), &blobs).unwrap().to_string(), lost);
+    assert_eq!(internalize(slim.get(), &blobs).unwrap().to_string(), lost);
 }
 
 #[test]
@@ -123,8 +123,8 @@ proptest! {
         let (_folder, blobs) = blobs(1 << 30);
         let padded = json!({ "value": value, "pad": "p".repeat(40_000) });
         let event = raw(&padded);
-        let (slim, _) = externalise(&event, &blobs).unwrap();
-        let back = internalise(slim.get(), &blobs).unwrap();
+        let (slim, _) = externalize(&event, &blobs).unwrap();
+        let back = internalize(slim.get(), &blobs).unwrap();
         prop_assert_eq!(back, padded);
     }
 }

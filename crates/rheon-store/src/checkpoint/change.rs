@@ -1,4 +1,4 @@
-//! `Change`: what is different between two moments, pure.
+//! `PathChange`: what is different between two moments, pure.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::manifest::{Entry, Manifest};
 
 /// With what a checkpoint is compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Against {
+pub enum DiffTarget {
     /// Another one.
     Checkpoint(CheckpointId),
     /// The files as they are now.
@@ -19,7 +19,7 @@ pub enum Against {
 
 /// What is different at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct PathChange {
     /// Where, in the workspace.
     pub path: PathBuf,
     /// What happened since the checkpoint.
@@ -40,7 +40,7 @@ pub enum ChangeKind {
     /// A file, a link or a folder has become another of these.
     Kind,
     /// It changed, but its content is not kept.
-    NotKept,
+    Skipped,
 }
 
 /// What is different in a file.
@@ -61,25 +61,25 @@ pub(super) const TEXT_BYTES_MAX: usize = 1024 * 1024;
 const EFFORT_MAX: Duration = Duration::from_secs(1);
 
 /// What happened between the two, by path.
-pub(super) fn changes(from: &Manifest, to: &Manifest) -> Vec<Change> {
+pub(super) fn changes(from: &Manifest, to: &Manifest) -> Vec<PathChange> {
     let old = from.entries.iter().filter_map(|(path, entry)| {
         let kind = match to.entries.get(path) {
             None => ChangeKind::Removed,
             Some(now) if entry.is_like(now) => return None,
             Some(now) => kind(entry, now),
         };
-        Some(Change { path: path.clone(), kind })
+        Some(PathChange { path: path.clone(), kind })
     });
     let new = to.entries.keys().filter(|path| !from.entries.contains_key(*path));
     let mut changes: Vec<_> =
-        old.chain(new.map(|path| Change { path: path.clone(), kind: ChangeKind::Added })).collect();
+        old.chain(new.map(|path| PathChange { path: path.clone(), kind: ChangeKind::Added })).collect();
     changes.sort_by(|a, b| a.path.cmp(&b.path));
     changes
 }
 
 pub(super) fn kind(from: &Entry, to: &Entry) -> ChangeKind {
     match (from, to) {
-        (Entry::NotKept { .. }, _) | (_, Entry::NotKept { .. }) => ChangeKind::NotKept,
+        (Entry::Skipped { .. }, _) | (_, Entry::Skipped { .. }) => ChangeKind::Skipped,
         (Entry::File { blob, .. }, Entry::File { blob: now, .. }) if blob == now => ChangeKind::Mode,
         (Entry::File { .. }, Entry::File { .. }) | (Entry::Link { .. }, Entry::Link { .. }) => {
             ChangeKind::Modified

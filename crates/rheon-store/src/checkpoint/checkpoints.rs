@@ -11,26 +11,26 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use rheon_types::SessionId;
 
-use super::beneath::Beneath;
-use super::catalogue::{Catalogue, Draft, Keep, Lock, Needed};
-use super::change::{Against, Change, TEXT_BYTES_MAX, TextChange, changes, text_change};
+use super::catalog::{Catalog, Draft, Keep, Lock, Needed};
+use super::change::{DiffTarget, PathChange, TEXT_BYTES_MAX, TextChange, changes, text_change};
 use super::error::CheckpointError;
-use super::id::{CheckpointId, Listed, Moment};
-use super::limits::Limits;
-use super::manifest::{Entry, Manifest, NotKept};
+use super::id::{CheckpointId, CheckpointMoment, CheckpointSummary};
+use super::limits::CheckpointLimits;
+use super::manifest::{Entry, Manifest, SkipReason};
 use super::path::is_plain;
-use super::plan::{Plan, Restore, Sides, plan};
+use super::plan::{RestorePlan, RestoreSelection, Sides, plan};
 use super::probe::Probe;
-use super::restore::{Restored, Work};
-use super::scan::{Ground, Known, scan};
+use super::restore::{RestoreReport, Work};
+use super::scan::{Known, ScanContext, scan};
+use super::workspace_dir::WorkspaceDir;
 use crate::blobs::BlobId;
 use crate::session_name::SessionName;
 
 /// The files of a workspace at several moments.
 #[derive(Debug)]
 pub struct Checkpoints {
-    ground: Ground,
-    catalogue: Catalogue,
+    context: ScanContext,
+    catalog: Catalog,
     marks: Marks,
     /// The newest one that this process knows.
     last: Mutex<Option<(CheckpointId, Arc<Manifest>)>>,
@@ -38,7 +38,7 @@ pub struct Checkpoints {
 
 /// A checkpoint that was just made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Captured {
+pub struct CheckpointResult {
     /// Its id.
     pub id: CheckpointId,
     /// How many files, links and folders it has.
@@ -46,12 +46,12 @@ pub struct Captured {
     /// How many bytes of content no earlier checkpoint had.
     pub bytes_new: u64,
     /// What cannot be restored from it.
-    pub not_kept: Vec<(PathBuf, NotKept)>,
+    pub not_kept: Vec<(PathBuf, SkipReason)>,
 }
 
 /// What went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pruned {
+pub struct PruneReport {
     /// How many checkpoints.
     pub checkpoints: usize,
     /// How many bytes.
@@ -61,49 +61,58 @@ pub struct Pruned {
 impl Checkpoints {
     /// The checkpoints in `folder` of the workspace at `root`, which must exist. `folder` belongs to this workspace alone
     /// and is made when it is first needed.
-    pub fn open(folder: &Path, root: &Path, limits: Limits) -> Result<Self, CheckpointError> {
+    pub fn open(folder: &Path, root: &Path, limits: CheckpointLimits) -> Result<Self, CheckpointError> {
         Self::with_probe(folder, root, limits, Probe::default())
     }
 
     pub(super) fn with_probe(
         folder: &Path,
         root: &Path,
-        limits: Limits,
+        limits: CheckpointLimits,
         probe: Probe,
     ) -> Result<Self, CheckpointError> {
         let root = root.canonicalize().map_err(CheckpointError::io("open the workspace", root))?;
-        let catalogue = Catalogue::new(folder, &root, &limits, &probe);
+        let catalog = Catalog::new(folder, &root, &limits, &probe);
         // A folder that is not there yet cannot be a link, but its parents can be.
         let parent = folder.parent().and_then(|parent| parent.canonicalize().ok());
         let store = folder.canonicalize().ok().or_else(|| Some(parent?.join(folder.file_name()?)));
         let store = store.unwrap_or_else(|| folder.to_owned());
         let marks = Marks::new(folder);
-        Ok(Self { ground: Ground { root, store, limits, probe }, catalogue, marks, last: Mutex::default() })
+        Ok(Self {
+            context: ScanContext { root, store, limits, probe },
+            catalog,
+            marks,
+            last: Mutex::default(),
+        })
     }
 
     /// Keeps the files as they are now. Blocks; only what changed since the newest checkpoint is read.
-    pub fn capture(&self, moment: &Moment) -> Result<Captured, CheckpointError> {
-        self.capture_unless(moment, &AtomicBool::new(false))
+    pub fn capture(&self, moment: &CheckpointMoment) -> Result<CheckpointResult, CheckpointError> {
+        self.capture_cancelable(moment, &AtomicBool::new(false))
     }
 
     /// As [`Self::capture`], given up once `stop` is true. Then there is no new checkpoint.
-    pub fn capture_unless(&self, moment: &Moment, stop: &AtomicBool) -> Result<Captured, CheckpointError> {
-        let lock = self.catalogue.lock(stop)?;
+    pub fn capture_cancelable(
+        &self,
+        moment: &CheckpointMoment,
+        stop: &AtomicBool,
+    ) -> Result<CheckpointResult, CheckpointError> {
+        let lock = self.catalog.lock(stop)?;
         self.capture_with(&lock, moment, None, stop).map(|(captured, _)| captured)
     }
 
-    /// As [`Self::capture_unless`], but where nothing changed since the newest checkpoint, and that is the same session's, that one
+    /// As [`Self::capture_cancelable`], but where nothing changed since the newest checkpoint, and that is the same session's, that one
     /// stands for this moment too: nothing is written, and nobody waits for the disk.
-    pub fn capture_changes_unless(
+    pub fn capture_changes_cancelable(
         &self,
-        moment: &Moment,
+        moment: &CheckpointMoment,
         stop: &AtomicBool,
-    ) -> Result<Captured, CheckpointError> {
-        let lock = self.catalogue.lock(stop)?;
+    ) -> Result<CheckpointResult, CheckpointError> {
+        let lock = self.catalog.lock(stop)?;
         let found = self.look(&lock, None, stop)?;
         match self.unchanged(moment, &found) {
             Some(id) => {
-                self.catalogue.end(&lock)?;
+                self.catalog.end(&lock)?;
                 Ok(self.captured(id, &found))
             }
             None => self.commit(&lock, moment, None, &found),
@@ -111,20 +120,20 @@ impl Checkpoints {
     }
 
     /// All checkpoints, the oldest first. One that cannot be read is left out.
-    pub fn list(&self) -> Result<Vec<Listed>, CheckpointError> {
-        let listed = self.catalogue.ids()?.into_iter().filter_map(|id| {
-            let record = self.catalogue.record(&id).ok()?;
-            Some(Listed { id, moment: record.moment, files: record.files })
+    pub fn list(&self) -> Result<Vec<CheckpointSummary>, CheckpointError> {
+        let listed = self.catalog.ids()?.into_iter().filter_map(|id| {
+            let record = self.catalog.record(&id).ok()?;
+            Some(CheckpointSummary { id, moment: record.moment, files: record.files })
         });
         Ok(listed.collect())
     }
 
     /// What happened between a checkpoint and another moment.
-    pub fn diff(&self, id: &CheckpointId, against: &Against) -> Result<Vec<Change>, CheckpointError> {
+    pub fn diff(&self, id: &CheckpointId, against: &DiffTarget) -> Result<Vec<PathChange>, CheckpointError> {
         let from = self.manifest(id)?;
         let to = match against {
-            Against::Checkpoint(other) => self.manifest(other)?,
-            Against::WorkingTree => Arc::new(self.present(&from)?),
+            DiffTarget::Checkpoint(other) => self.manifest(other)?,
+            DiffTarget::WorkingTree => Arc::new(self.present(&from)?),
         };
         Ok(changes(&from, &to))
     }
@@ -133,34 +142,34 @@ impl Checkpoints {
     pub fn diff_text(
         &self,
         id: &CheckpointId,
-        against: &Against,
+        against: &DiffTarget,
         path: &Path,
     ) -> Result<TextChange, CheckpointError> {
         let manifest = self.manifest(id)?;
         let from = self.text(&manifest, path)?;
         let to = match against {
-            Against::Checkpoint(other) => {
+            DiffTarget::Checkpoint(other) => {
                 let manifest = self.manifest(other)?;
                 self.text(&manifest, path)?
             }
-            Against::WorkingTree => self.present_text(path)?,
+            DiffTarget::WorkingTree => self.present_text(path)?,
         };
         Ok(match (from, to) {
             (Text::Content(from), Text::Content(to)) => {
                 text_change(&path.display().to_string(), from.as_deref(), to.as_deref())
             }
-            (Text::NotKept, _) | (_, Text::NotKept) => TextChange::NotCompared,
+            (Text::Skipped, _) | (_, Text::Skipped) => TextChange::NotCompared,
         })
     }
 
     /// What happened since a checkpoint: what a turn changed, if it is the one that was made before it.
-    pub fn changed_since(&self, id: &CheckpointId) -> Result<Vec<Change>, CheckpointError> {
-        self.diff(id, &Against::WorkingTree)
+    pub fn changed_since(&self, id: &CheckpointId) -> Result<Vec<PathChange>, CheckpointError> {
+        self.diff(id, &DiffTarget::WorkingTree)
     }
 
     /// Says that what was changed by now was changed by this session, as far as it is in no checkpoint.
     pub fn mark(&self, session_id: &SessionId) -> Result<(), CheckpointError> {
-        let root = &self.ground.root;
+        let root = &self.context.root;
         let name = SessionName::try_from(session_id);
         let name =
             name.map_err(|error| CheckpointError::io("mark changes in", root)(io::Error::other(error)))?;
@@ -173,7 +182,7 @@ impl Checkpoints {
         let mark_ns =
             sessions.iter().filter_map(|session| self.marks.at_ns(session)).max().unwrap_or(i64::MIN);
         let is_later = |path: &&Path| {
-            self.ground.root.join(path).symlink_metadata().is_ok_and(|found| {
+            self.context.root.join(path).symlink_metadata().is_ok_and(|found| {
                 found.ctime().saturating_mul(1_000_000_000).saturating_add(found.ctime_nsec()) > mark_ns
             })
         };
@@ -181,7 +190,11 @@ impl Checkpoints {
     }
 
     /// What restoring a checkpoint would do. Nothing is touched.
-    pub fn plan_restore(&self, id: &CheckpointId, what: Restore) -> Result<Plan, CheckpointError> {
+    pub fn plan_restore(
+        &self,
+        id: &CheckpointId,
+        what: RestoreSelection,
+    ) -> Result<RestorePlan, CheckpointError> {
         let then = self.then(id)?;
         let now = self.present(&then.manifest)?;
         Ok(self.plan(&then, what, &now))
@@ -189,9 +202,13 @@ impl Checkpoints {
 
     /// Carries `plan` out. The files as they are now are captured first, under `moment`, so that this can be undone; if
     /// they are not those that the plan was made for, nothing is touched.
-    pub fn restore(&self, plan: &Plan, moment: &Moment) -> Result<Restored, CheckpointError> {
+    pub fn restore(
+        &self,
+        plan: &RestorePlan,
+        moment: &CheckpointMoment,
+    ) -> Result<RestoreReport, CheckpointError> {
         let stop = AtomicBool::new(false);
-        let lock = self.catalogue.lock(&stop)?;
+        let lock = self.catalog.lock(&stop)?;
         let then = self.then(&plan.checkpoint)?;
         let (captured, now) = self.capture_with(&lock, moment, Some(&then.manifest), &stop)?;
         let found = self.plan(&then, plan.what.clone(), &now);
@@ -199,55 +216,55 @@ impl Checkpoints {
         if !paths.is_empty() {
             return Err(CheckpointError::Changed { paths });
         }
-        let opened = Beneath::open(&self.ground.root);
-        let beneath = opened.map_err(CheckpointError::io("open the workspace", &self.ground.root))?;
-        let done = Restored {
+        let opened = WorkspaceDir::open(&self.context.root);
+        let workspace_dir = opened.map_err(CheckpointError::io("open the workspace", &self.context.root))?;
+        let done = RestoreReport {
             undo: captured.id,
             restored: Vec::new(),
             removed: Vec::new(),
-            kept_back: found.kept_back,
+            skipped: found.skipped,
             errors: Vec::new(),
         };
-        let (ground, catalogue) = (&self.ground, &self.catalogue);
-        let work = Work { ground, catalogue, beneath, done, drafts: 0, settled: HashSet::new() };
+        let (context, catalog) = (&self.context, &self.catalog);
+        let work = Work { context, catalog, workspace_dir, done, drafts: 0, settled: HashSet::new() };
         Ok(work.run(&found.tasks))
     }
 
     /// Leaves the newest `keep_last`, or as many as take at most `bytes_max`, but one at least, and removes what only the
     /// others used.
-    pub fn prune(&self, keep_last: usize, bytes_max: u64) -> Result<Pruned, CheckpointError> {
-        let _lock = self.catalogue.lock(&AtomicBool::new(false))?;
+    pub fn prune(&self, keep_last: usize, bytes_max: u64) -> Result<PruneReport, CheckpointError> {
+        let _lock = self.catalog.lock(&AtomicBool::new(false))?;
         let keep = Keep { checkpoints_max: keep_last, bytes_max };
-        let (checkpoints, bytes) = self.catalogue.keep_newest(keep, None)?;
-        Ok(Pruned { checkpoints, bytes })
+        let (checkpoints, bytes) = self.catalog.keep_newest(keep, None)?;
+        Ok(PruneReport { checkpoints, bytes })
     }
 
     /// Removes what no checkpoint uses: what a capture left that did not come to its end. Returns how many bytes.
     pub fn sweep(&self) -> Result<u64, CheckpointError> {
-        let _lock = self.catalogue.lock(&AtomicBool::new(false))?;
-        self.catalogue.sweep(&self.catalogue.ids()?, None)
+        let _lock = self.catalog.lock(&AtomicBool::new(false))?;
+        self.catalog.sweep(&self.catalog.ids()?, None)
     }
 
     /// Removes the checkpoints of sessions of which `is_gone` says that they are no more, and what only those used.
-    pub fn forget(&self, is_gone: impl Fn(&SessionName) -> bool) -> Result<Pruned, CheckpointError> {
-        let _lock = self.catalogue.lock(&AtomicBool::new(false))?;
+    pub fn forget(&self, is_gone: impl Fn(&SessionName) -> bool) -> Result<PruneReport, CheckpointError> {
+        let _lock = self.catalog.lock(&AtomicBool::new(false))?;
         self.marks.remove(&is_gone);
-        let is_gone = |moment: &Moment| {
+        let is_gone = |moment: &CheckpointMoment| {
             let name = moment.session_id.as_ref().and_then(|id| SessionName::try_from(id).ok());
             name.is_some_and(|name| is_gone(&name))
         };
-        let (checkpoints, bytes) = self.catalogue.forget(is_gone)?;
+        let (checkpoints, bytes) = self.catalog.forget(is_gone)?;
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        Ok(Pruned { checkpoints, bytes })
+        Ok(PruneReport { checkpoints, bytes })
     }
 
     fn capture_with(
         &self,
         lock: &Lock,
-        moment: &Moment,
+        moment: &CheckpointMoment,
         besides: Option<&Manifest>,
         stop: &AtomicBool,
-    ) -> Result<(Captured, Arc<Manifest>), CheckpointError> {
+    ) -> Result<(CheckpointResult, Arc<Manifest>), CheckpointError> {
         let found = self.look(lock, besides, stop)?;
         let captured = self.commit(lock, moment, besides, &found)?;
         Ok((captured, found.manifest))
@@ -261,19 +278,19 @@ impl Checkpoints {
         stop: &AtomicBool,
     ) -> Result<Found, CheckpointError> {
         let previous = self.newest()?;
-        let now_ns = self.catalogue.begin(lock)?;
+        let now_ns = self.catalog.begin(lock)?;
         let before = previous.as_ref().map(|(_, manifest)| &**manifest);
         let known = Known { previous: before, besides, now_ns, stop };
         let mut bytes_new: u64 = 0;
-        let scanned = scan(&self.ground, &known, &mut |content, current| {
-            let kept = self.catalogue.put(content, &Needed { current, besides })?;
+        let scanned = scan(&self.context, &known, &mut |content, current| {
+            let kept = self.catalog.put(content, &Needed { current, besides })?;
             bytes_new = bytes_new.saturating_add(kept.map_or(0, |(_, bytes)| bytes));
             Ok(kept.map(|(id, _)| id))
         });
         let scanned = match scanned {
             Ok(scanned) if !stop.load(Ordering::Relaxed) => scanned,
             Ok(_) | Err(CheckpointError::Stopped) => {
-                self.catalogue.abandon(lock)?;
+                self.catalog.abandon(lock)?;
                 return Err(CheckpointError::Stopped);
             }
             Err(error) => return Err(error),
@@ -285,32 +302,32 @@ impl Checkpoints {
     fn commit(
         &self,
         lock: &Lock,
-        moment: &Moment,
+        moment: &CheckpointMoment,
         besides: Option<&Manifest>,
         found: &Found,
-    ) -> Result<Captured, CheckpointError> {
+    ) -> Result<CheckpointResult, CheckpointError> {
         let needed = Needed { current: &found.manifest, besides };
-        let id = self.catalogue.commit(lock, &Draft { moment, began_ns: found.began_ns, needed })?;
+        let id = self.catalog.commit(lock, &Draft { moment, began_ns: found.began_ns, needed })?;
         Ok(self.captured(id, found))
     }
 
     /// The newest checkpoint, if it is of the same session and has the same files.
-    fn unchanged(&self, moment: &Moment, found: &Found) -> Option<CheckpointId> {
+    fn unchanged(&self, moment: &CheckpointMoment, found: &Found) -> Option<CheckpointId> {
         let (newest, manifest) = found.previous.as_ref()?;
         let is_same = manifest.is_untouched(&found.manifest)
-            && self.catalogue.record(newest).ok()?.moment.session_id == moment.session_id;
+            && self.catalog.record(newest).ok()?.moment.session_id == moment.session_id;
         is_same.then(|| newest.clone())
     }
 
     /// `id` is the newest one now, and has what was `found`.
-    fn captured(&self, id: CheckpointId, found: &Found) -> Captured {
+    fn captured(&self, id: CheckpointId, found: &Found) -> CheckpointResult {
         let manifest = &found.manifest;
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((id.clone(), Arc::clone(manifest)));
         let not_kept = manifest.entries.iter().filter_map(|(path, entry)| match entry {
-            Entry::NotKept { why, .. } => Some((path.clone(), *why)),
+            Entry::Skipped { why, .. } => Some((path.clone(), *why)),
             Entry::File { .. } | Entry::Link { .. } | Entry::Folder { .. } => None,
         });
-        Captured {
+        CheckpointResult {
             id,
             files: manifest.entries.len(),
             bytes_new: found.bytes_new,
@@ -320,10 +337,10 @@ impl Checkpoints {
 
     /// Drafts of a restore that was killed; the lock says that no other is under way.
     fn remove_drafts(&self, drafts: &[PathBuf]) {
-        let Ok(mut beneath) = Beneath::open(&self.ground.root) else { return };
+        let Ok(mut workspace_dir) = WorkspaceDir::open(&self.context.root) else { return };
         for draft in drafts {
             // One that cannot be removed is harmless, and is tried again.
-            beneath.remove(draft).ok();
+            workspace_dir.remove(draft).ok();
         }
     }
 
@@ -333,39 +350,39 @@ impl Checkpoints {
         let stop = AtomicBool::new(false);
         let previous = previous.as_ref().map(|(_, manifest)| &**manifest);
         let known = Known { previous, besides: Some(then), now_ns: i64::MIN, stop: &stop };
-        Ok(scan(&self.ground, &known, &mut |content, _| Ok(Some(BlobId::of(content))))?.manifest)
+        Ok(scan(&self.context, &known, &mut |content, _| Ok(Some(BlobId::of(content))))?.manifest)
     }
 
-    fn plan(&self, then: &Then, what: Restore, now: &Manifest) -> Plan {
+    fn plan(&self, then: &Then, what: RestoreSelection, now: &Manifest) -> RestorePlan {
         let began = UNIX_EPOCH + Duration::from_nanos(u64::try_from(then.began_ns).unwrap_or_default());
         let inodes: HashSet<u64> = then.manifest.entries.values().filter_map(inode).collect();
         let is_older = |path: &Path, entry: &Entry| {
             // What was only moved is known by its number.
             let is_known = inode(entry).is_some_and(|inode| inodes.contains(&inode));
-            let made = self.ground.root.join(path).symlink_metadata().and_then(|found| found.created());
+            let made = self.context.root.join(path).symlink_metadata().and_then(|found| found.created());
             !is_known && made.is_ok_and(|made| made < began)
         };
         plan(then.id.clone(), what, &Sides { then: &then.manifest, now, is_older: &is_older })
     }
 
     fn then(&self, id: &CheckpointId) -> Result<Then, CheckpointError> {
-        let began_ns = self.catalogue.record(id)?.began_ns;
+        let began_ns = self.catalog.record(id)?.began_ns;
         Ok(Then { id: id.clone(), began_ns, manifest: self.manifest(id)? })
     }
 
     fn manifest(&self, id: &CheckpointId) -> Result<Arc<Manifest>, CheckpointError> {
-        let record = self.catalogue.record(id)?;
+        let record = self.catalog.record(id)?;
         if let Some((last, manifest)) = &*self.last.lock().unwrap_or_else(PoisonError::into_inner)
             && last == id
         {
             return Ok(Arc::clone(manifest));
         }
-        self.catalogue.manifest(id, &record).map(Arc::new)
+        self.catalog.manifest(id, &record).map(Arc::new)
     }
 
     /// The newest checkpoint that can be read, if there is one.
     fn newest(&self) -> Result<Option<(CheckpointId, Arc<Manifest>)>, CheckpointError> {
-        let ids = self.catalogue.ids()?.into_iter().rev();
+        let ids = self.catalog.ids()?.into_iter().rev();
         Ok(ids.filter_map(|id| self.manifest(&id).ok().map(|manifest| (id, manifest))).next())
     }
 
@@ -373,30 +390,30 @@ impl Checkpoints {
         match manifest.entries.get(path) {
             Some(Entry::File { blob, stamp, .. }) => {
                 if usize::try_from(stamp.bytes).map_or(true, |bytes| bytes > TEXT_BYTES_MAX) {
-                    return Ok(Text::NotKept);
+                    return Ok(Text::Skipped);
                 }
-                let content = self.catalogue.content(*blob).map_err(CheckpointError::io("read", path))?;
+                let content = self.catalog.content(*blob).map_err(CheckpointError::io("read", path))?;
                 Ok(Text::Content(Some(content)))
             }
-            Some(Entry::NotKept { .. } | Entry::Link { .. } | Entry::Folder { .. }) => Ok(Text::NotKept),
+            Some(Entry::Skipped { .. } | Entry::Link { .. } | Entry::Folder { .. }) => Ok(Text::Skipped),
             None => Ok(Text::Content(None)),
         }
     }
 
     fn present_text(&self, path: &Path) -> Result<Text, CheckpointError> {
         if !is_plain(path) {
-            return Ok(Text::NotKept);
+            return Ok(Text::Skipped);
         }
         let failed = |error| CheckpointError::io("read", path)(error);
-        let mut beneath = Beneath::open(&self.ground.root).map_err(failed)?;
-        match beneath.find(path).map_err(failed)? {
+        let mut workspace_dir = WorkspaceDir::open(&self.context.root).map_err(failed)?;
+        match workspace_dir.find(path).map_err(failed)? {
             None => return Ok(Text::Content(None)),
             Some(found) if found.kind == rustix::fs::FileType::RegularFile => {}
-            Some(_) => return Ok(Text::NotKept),
+            Some(_) => return Ok(Text::Skipped),
         }
         let bytes_max = u64::try_from(TEXT_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
         let mut content = Vec::new();
-        let read = beneath.read(path).and_then(|file| file.take(bytes_max).read_to_end(&mut content));
+        let read = workspace_dir.read(path).and_then(|file| file.take(bytes_max).read_to_end(&mut content));
         match read {
             Ok(_) => Ok(Text::Content(Some(content))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Text::Content(None)),
@@ -425,12 +442,12 @@ struct Then {
 /// The content of a file; nothing if there is none.
 enum Text {
     Content(Option<Vec<u8>>),
-    NotKept,
+    Skipped,
 }
 
 fn inode(entry: &Entry) -> Option<u64> {
     match entry {
-        Entry::File { stamp, .. } | Entry::NotKept { stamp, .. } => Some(stamp.inode),
+        Entry::File { stamp, .. } | Entry::Skipped { stamp, .. } => Some(stamp.inode),
         Entry::Folder { .. } | Entry::Link { .. } => None,
     }
 }

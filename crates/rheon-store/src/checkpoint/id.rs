@@ -1,4 +1,4 @@
-//! `CheckpointId` and `Moment`: which checkpoint, and when and why it was made.
+//! `CheckpointId` and `CheckpointMoment`: which checkpoint, and when and why it was made.
 
 use std::fmt;
 
@@ -58,7 +58,7 @@ fn short_hash(content: &[u8]) -> String {
 
 /// When and why a checkpoint is made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Moment {
+pub struct CheckpointMoment {
     /// What people read.
     pub label: String,
     /// The wall clock.
@@ -73,11 +73,11 @@ pub struct Moment {
 
 /// A checkpoint in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct CheckpointSummary {
     /// Its id.
     pub id: CheckpointId,
     /// When and why it was made.
-    pub moment: Moment,
+    pub moment: CheckpointMoment,
     /// How many files, links and folders it has.
     pub files: usize,
 }

@@ -1,8 +1,8 @@
-//! `Limits`: how much a checkpoint, and all of them together, may take.
+//! `CheckpointLimits`: how much a checkpoint, and all of them together, may take.
 
 /// How much a checkpoint, and all of them together, may take.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limits {
+pub struct CheckpointLimits {
     /// The most files, links and folders of one checkpoint. A larger workspace has no checkpoints.
     pub files_max: usize,
     /// Larger files are listed but not kept.
@@ -13,7 +13,7 @@ pub struct Limits {
     pub checkpoints_max: usize,
 }
 
-impl Default for Limits {
+impl Default for CheckpointLimits {
     fn default() -> Self {
         Self {
             files_max: 100_000,

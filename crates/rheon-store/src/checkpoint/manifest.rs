@@ -32,9 +32,9 @@ pub(super) enum Entry {
     Link {
         target: OsString,
     },
-    /// Something whose content is not kept, so that it is never touched.
-    NotKept {
-        why: NotKept,
+    /// Content that was not saved. A restore never touches it.
+    Skipped {
+        why: SkipReason,
         stamp: Stamp,
     },
 }
@@ -42,7 +42,7 @@ pub(super) enum Entry {
 /// Why something is not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum NotKept {
+pub enum SkipReason {
     /// It is larger than a file may be.
     TooLarge,
     /// There is no room for it.
@@ -53,7 +53,7 @@ pub enum NotKept {
     Special,
 }
 
-impl std::fmt::Display for NotKept {
+impl std::fmt::Display for SkipReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::TooLarge => "too large to be kept",
@@ -89,10 +89,10 @@ impl Entry {
             (Self::File { mode, blob, .. }, Self::File { mode: other_mode, blob: other_blob, .. }) => {
                 mode == other_mode && blob == other_blob
             }
-            (Self::NotKept { stamp, .. }, Self::NotKept { stamp: other, .. }) => stamp.is_of(other),
+            (Self::Skipped { stamp, .. }, Self::Skipped { stamp: other, .. }) => stamp.is_of(other),
             (Self::Folder { mode }, Self::Folder { mode: other }) => mode == other,
             (Self::Link { target }, Self::Link { target: other }) => target == other,
-            (Self::File { .. } | Self::NotKept { .. } | Self::Folder { .. } | Self::Link { .. }, _) => false,
+            (Self::File { .. } | Self::Skipped { .. } | Self::Folder { .. } | Self::Link { .. }, _) => false,
         }
     }
 
@@ -108,7 +108,7 @@ impl Entry {
 
     fn stamp(&self) -> Option<&Stamp> {
         match self {
-            Self::File { stamp, .. } | Self::NotKept { stamp, .. } => Some(stamp),
+            Self::File { stamp, .. } | Self::Skipped { stamp, .. } => Some(stamp),
             Self::Folder { .. } | Self::Link { .. } => None,
         }
     }
@@ -176,10 +176,22 @@ struct Line {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Is {
-    Folder { mode: u32 },
-    File { mode: u32, blob: String, stamp: Stamp },
-    Link { target: String },
-    NotKept { why: NotKept, stamp: Stamp },
+    Folder {
+        mode: u32,
+    },
+    File {
+        mode: u32,
+        blob: String,
+        stamp: Stamp,
+    },
+    Link {
+        target: String,
+    },
+    #[serde(rename = "not_kept")]
+    Skipped {
+        why: SkipReason,
+        stamp: Stamp,
+    },
 }
 
 impl Line {
@@ -190,7 +202,7 @@ impl Line {
                 Is::File { mode: *mode, blob: blob.to_string(), stamp: *stamp }
             }
             Entry::Link { target } => Is::Link { target: encode(target) },
-            Entry::NotKept { why, stamp } => Is::NotKept { why: *why, stamp: *stamp },
+            Entry::Skipped { why, stamp } => Is::Skipped { why: *why, stamp: *stamp },
         };
         Self { path: encode(path.as_os_str()), is }
     }
@@ -202,7 +214,7 @@ impl Line {
                 Entry::File { mode: *mode, blob: BlobId::parse(blob)?, stamp: *stamp }
             }
             Is::Link { target } => Entry::Link { target: decode(target)? },
-            Is::NotKept { why, stamp } => Entry::NotKept { why: *why, stamp: *stamp },
+            Is::Skipped { why, stamp } => Entry::Skipped { why: *why, stamp: *stamp },
         })
     }
 }

@@ -1,15 +1,15 @@
-//! `Plan`: what a restore would do, decided before anything is done, pure.
+//! `RestorePlan`: what a restore would do, decided before anything is done, pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::change::{Change, ChangeKind, kind};
+use super::change::{ChangeKind, PathChange, kind};
 use super::id::CheckpointId;
 use super::manifest::{Entry, Manifest};
 
 /// What is to be restored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Restore {
+pub enum RestoreSelection {
     /// Everything.
     All,
     /// These files, and what is in these folders. Paths are relative to the workspace.
@@ -18,17 +18,17 @@ pub enum Restore {
 
 /// What a restore would do.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct RestorePlan {
     pub(super) checkpoint: CheckpointId,
-    pub(super) what: Restore,
+    pub(super) what: RestoreSelection,
     pub(super) tasks: Vec<Task>,
-    pub(super) kept_back: Vec<KeptBack>,
+    pub(super) skipped: Vec<SkippedChange>,
     pub(super) overwritten: Vec<PathBuf>,
 }
 
 /// One thing that a restore does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum RestoreStep {
     /// A file or a link gets the content and the mode that it had.
     Write(PathBuf),
     /// A file or a link that was not there goes.
@@ -41,7 +41,7 @@ pub enum Step {
 
 /// Something that differs from the checkpoint and is left as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptBack {
+pub struct SkippedChange {
     /// Where.
     pub path: PathBuf,
     /// Why.
@@ -56,42 +56,42 @@ pub(super) struct Task {
     pub(super) after: Option<Entry>,
 }
 
-impl Plan {
+impl RestorePlan {
     /// The checkpoint.
     pub fn checkpoint(&self) -> &CheckpointId {
         &self.checkpoint
     }
 
     /// What would be done, by path.
-    pub fn steps(&self) -> Vec<Step> {
+    pub fn steps(&self) -> Vec<RestoreStep> {
         let step = |task: &Task| match (&task.before, &task.after) {
-            (_, Some(Entry::Folder { .. })) => Step::Folder(task.path.clone()),
-            (_, Some(Entry::File { .. } | Entry::Link { .. } | Entry::NotKept { .. })) => {
-                Step::Write(task.path.clone())
+            (_, Some(Entry::Folder { .. })) => RestoreStep::Folder(task.path.clone()),
+            (_, Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. })) => {
+                RestoreStep::Write(task.path.clone())
             }
-            (Some(Entry::Folder { .. }), None) => Step::RemoveFolder(task.path.clone()),
-            (Some(Entry::File { .. } | Entry::Link { .. } | Entry::NotKept { .. }) | None, None) => {
-                Step::Remove(task.path.clone())
+            (Some(Entry::Folder { .. }), None) => RestoreStep::RemoveFolder(task.path.clone()),
+            (Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. }) | None, None) => {
+                RestoreStep::Remove(task.path.clone())
             }
         };
         self.tasks.iter().map(step).collect()
     }
 
     /// What would happen to files, links and folders, seen from now.
-    pub fn changes(&self) -> impl Iterator<Item = Change> + '_ {
+    pub fn changes(&self) -> impl Iterator<Item = PathChange> + '_ {
         self.tasks.iter().map(|task| {
             let kind = match (&task.before, &task.after) {
                 (None, _) => ChangeKind::Added,
                 (Some(_), None) => ChangeKind::Removed,
                 (Some(before), Some(after)) => kind(before, after),
             };
-            Change { path: task.path.clone(), kind }
+            PathChange { path: task.path.clone(), kind }
         })
     }
 
     /// What differs from the checkpoint and would be left as it is.
-    pub fn kept_back(&self) -> &[KeptBack] {
-        &self.kept_back
+    pub fn skipped(&self) -> &[SkippedChange] {
+        &self.skipped
     }
 
     /// The files and links that would be overwritten or removed, whoever made them what they are.
@@ -134,9 +134,9 @@ pub(super) struct Sides<'a> {
 }
 
 /// Decides what to do.
-pub(super) fn plan(checkpoint: CheckpointId, what: Restore, sides: &Sides<'_>) -> Plan {
+pub(super) fn plan(checkpoint: CheckpointId, what: RestoreSelection, sides: &Sides<'_>) -> RestorePlan {
     let mut plan =
-        Plan { checkpoint, what, tasks: Vec::new(), kept_back: Vec::new(), overwritten: Vec::new() };
+        RestorePlan { checkpoint, what, tasks: Vec::new(), skipped: Vec::new(), overwritten: Vec::new() };
     let paths: BTreeSet<_> = sides.then.entries.keys().chain(sides.now.entries.keys()).collect();
     for path in paths {
         let (before, after) = (sides.now.entries.get(path), sides.then.entries.get(path));
@@ -148,11 +148,11 @@ pub(super) fn plan(checkpoint: CheckpointId, what: Restore, sides: &Sides<'_>) -
             continue;
         }
         if let Some(reason) = reason_to_keep(sides, path, before, after) {
-            plan.kept_back.push(KeptBack { path: path.clone(), reason });
+            plan.skipped.push(SkippedChange { path: path.clone(), reason });
             continue;
         }
         match before {
-            Some(Entry::File { .. } | Entry::Link { .. } | Entry::NotKept { .. }) => {
+            Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. }) => {
                 plan.overwritten.push(path.clone());
             }
             Some(Entry::Folder { .. }) | None => {}
@@ -163,10 +163,10 @@ pub(super) fn plan(checkpoint: CheckpointId, what: Restore, sides: &Sides<'_>) -
 }
 
 /// A file that is asked for needs the folders above it.
-fn covers(what: &Restore, path: &Path, after: Option<&Entry>) -> bool {
+fn covers(what: &RestoreSelection, path: &Path, after: Option<&Entry>) -> bool {
     match what {
-        Restore::All => true,
-        Restore::Paths(paths) => paths.iter().any(|wanted| {
+        RestoreSelection::All => true,
+        RestoreSelection::Paths(paths) => paths.iter().any(|wanted| {
             path.starts_with(wanted)
                 || (matches!(after, Some(Entry::Folder { .. })) && wanted.starts_with(path))
         }),
@@ -179,17 +179,17 @@ fn reason_to_keep(
     before: Option<&Entry>,
     after: Option<&Entry>,
 ) -> Option<String> {
-    if let Some(Entry::NotKept { why, .. }) = after {
+    if let Some(Entry::Skipped { why, .. }) = after {
         return Some(format!("the checkpoint does not have its content: {why}"));
     }
-    if let Some(Entry::NotKept { why, .. }) = before {
+    if let Some(Entry::Skipped { why, .. }) = before {
         return Some(format!("what is there now could not be brought back: {why}"));
     }
-    let is_hidden = |folder: &Path| matches!(sides.then.entries.get(folder), Some(Entry::NotKept { .. }));
+    let is_hidden = |folder: &Path| matches!(sides.then.entries.get(folder), Some(Entry::Skipped { .. }));
     if path.ancestors().skip(1).any(is_hidden) {
         return Some("its folder could not be read when the checkpoint was made".into());
     }
-    let blocks = |folder: &Path| matches!(sides.now.entries.get(folder), Some(Entry::NotKept { .. }));
+    let blocks = |folder: &Path| matches!(sides.now.entries.get(folder), Some(Entry::Skipped { .. }));
     if path.ancestors().skip(1).any(blocks) {
         return Some("what stands in the place of its folder cannot be brought back".into());
     }

@@ -4,18 +4,18 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::beneath::{Beneath, Place};
-use super::catalogue::Catalogue;
+use super::catalog::Catalog;
 use super::id::CheckpointId;
 use super::manifest::Entry;
 use super::path::draft_name;
-use super::plan::{KeptBack, Task};
+use super::plan::{SkippedChange, Task};
 use super::probe::Io;
-use super::scan::{Ground, is_untouched, visible};
+use super::scan::{ScanContext, is_untouched, visible};
+use super::workspace_dir::{Place, WorkspaceDir};
 
 /// What a restore did.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Restored {
+pub struct RestoreReport {
     /// The files as they were before it; restore this to undo it.
     pub undo: CheckpointId,
     /// Files, links and folders that are as they were.
@@ -23,17 +23,17 @@ pub struct Restored {
     /// Files, links and folders that are gone.
     pub removed: Vec<PathBuf>,
     /// What was left as it is.
-    pub kept_back: Vec<KeptBack>,
+    pub skipped: Vec<SkippedChange>,
     /// What could not be done, and why.
     pub errors: Vec<(PathBuf, String)>,
 }
 
 /// Carries `tasks` out, which are in the order of their paths.
 pub(super) struct Work<'a> {
-    pub(super) ground: &'a Ground,
-    pub(super) catalogue: &'a Catalogue,
-    pub(super) beneath: Beneath,
-    pub(super) done: Restored,
+    pub(super) context: &'a ScanContext,
+    pub(super) catalog: &'a Catalog,
+    pub(super) workspace_dir: WorkspaceDir,
+    pub(super) done: RestoreReport,
     pub(super) drafts: u64,
     /// What is removed, and what cannot be removed or written.
     pub(super) settled: HashSet<PathBuf>,
@@ -44,7 +44,7 @@ const IN_BETWEEN: &str = "it changed while files were being restored; it is left
 impl Work<'_> {
     /// What is in the way goes first, then everything is written, and only then the rest goes: whatever fails, no content is
     /// missing that need not be.
-    pub(super) fn run(mut self, tasks: &[Task]) -> Restored {
+    pub(super) fn run(mut self, tasks: &[Task]) -> RestoreReport {
         for (nth, task) in tasks.iter().enumerate().filter(|(_, task)| is_in_the_way(task)) {
             // In the order of paths, what is in a folder follows it.
             let inner = tasks.iter().skip(nth + 1).take_while(|it| it.path.starts_with(&task.path));
@@ -58,19 +58,19 @@ impl Work<'_> {
             match &task.after {
                 Some(Entry::Folder { .. }) => self.make_folder(task),
                 Some(Entry::File { .. } | Entry::Link { .. }) => self.write(task),
-                Some(Entry::NotKept { .. }) | None => {}
+                Some(Entry::Skipped { .. }) | None => {}
             }
         }
         // What the rules of then ignore was there unseen, perhaps.
         let has_rules =
             tasks.iter().any(|task| task.path.file_name().is_some_and(|name| name == ".gitignore"));
-        let visible = has_rules.then(|| visible(self.ground));
+        let visible = has_rules.then(|| visible(self.context));
         self.remove_all(tasks.iter().collect(), visible.as_ref());
         for task in tasks.iter().rev() {
             if let Some(Entry::Folder { mode }) = task.after
                 && !self.is_settled(&task.path)
             {
-                let set = self.beneath.set_folder_mode(&task.path, mode);
+                let set = self.workspace_dir.set_folder_mode(&task.path, mode);
                 self.note(&task.path, set);
             }
         }
@@ -85,7 +85,7 @@ impl Work<'_> {
             }
             if visible.is_some_and(|visible| !visible.contains(&task.path)) {
                 let reason = "it is ignored by the rules of the checkpoint".to_owned();
-                self.done.kept_back.push(KeptBack { path: task.path.clone(), reason });
+                self.done.skipped.push(SkippedChange { path: task.path.clone(), reason });
                 continue;
             }
             self.remove(task);
@@ -101,11 +101,11 @@ impl Work<'_> {
         let path = &task.path;
         let removed = (|| {
             self.check(task)?;
-            self.ground.probe.before(Io::Remove, path)?;
+            self.context.probe.before(Io::Remove, path)?;
             match task.before {
-                Some(Entry::Folder { .. }) => self.beneath.remove_folder(path),
-                Some(Entry::File { .. } | Entry::Link { .. } | Entry::NotKept { .. }) => {
-                    self.beneath.remove(path)
+                Some(Entry::Folder { .. }) => self.workspace_dir.remove_folder(path),
+                Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. }) => {
+                    self.workspace_dir.remove(path)
                 }
                 None => Ok(()),
             }
@@ -124,10 +124,10 @@ impl Work<'_> {
     fn make_folder(&mut self, task: &Task) {
         let made = match task.before {
             Some(Entry::Folder { .. }) => Ok(()),
-            Some(Entry::File { .. } | Entry::Link { .. } | Entry::NotKept { .. }) | None => {
-                self.beneath.forget();
-                let ready = self.ground.probe.before(Io::MakeFolder, &task.path);
-                ready.and_then(|()| self.beneath.make_folder(&task.path))
+            Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. }) | None => {
+                self.workspace_dir.forget();
+                let ready = self.context.probe.before(Io::MakeFolder, &task.path);
+                ready.and_then(|()| self.workspace_dir.make_folder(&task.path))
             }
         };
         match made {
@@ -138,33 +138,33 @@ impl Work<'_> {
 
     fn write(&mut self, task: &Task) {
         let path = &task.path;
-        self.beneath.forget();
+        self.workspace_dir.forget();
         let written = (|| {
             let place = match task.before {
                 None | Some(Entry::Folder { .. }) => Place::Empty,
-                Some(Entry::File { .. } | Entry::Link { .. } | Entry::NotKept { .. }) => Place::Taken,
+                Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. }) => Place::Taken,
             };
             self.drafts += 1;
             let name = draft_name(self.drafts);
-            self.ground.probe.before(Io::Draft, path)?;
+            self.context.probe.before(Io::Draft, path)?;
             let drafted = match &task.after {
                 Some(Entry::File { mode, blob, .. }) => {
-                    let content = self.catalogue.content(*blob)?;
-                    self.beneath.draft_file(path, &name, &content, *mode)
+                    let content = self.catalog.content(*blob)?;
+                    self.workspace_dir.draft_file(path, &name, &content, *mode)
                 }
-                Some(Entry::Link { target }) => self.beneath.draft_link(path, &name, target),
-                Some(Entry::Folder { .. } | Entry::NotKept { .. }) | None => return Ok(()),
+                Some(Entry::Link { target }) => self.workspace_dir.draft_link(path, &name, target),
+                Some(Entry::Folder { .. } | Entry::Skipped { .. }) | None => return Ok(()),
             };
             let published =
-                drafted.and_then(|()| self.ground.probe.before(Io::Publish, path)).and_then(|()| {
+                drafted.and_then(|()| self.context.probe.before(Io::Publish, path)).and_then(|()| {
                     if place == Place::Taken {
                         self.check(task)?;
                     }
-                    self.beneath.publish(path, &name, place)
+                    self.workspace_dir.publish(path, &name, place)
                 });
             if published.is_err() {
                 // Nothing is left to be done about a draft that cannot be removed.
-                self.beneath.unlink(path, &name).ok();
+                self.workspace_dir.unlink(path, &name).ok();
             }
             published
         })();
@@ -175,7 +175,7 @@ impl Work<'_> {
     }
 
     fn check(&mut self, task: &Task) -> io::Result<()> {
-        if is_untouched(&mut self.beneath, &task.path, task.before.as_ref())? {
+        if is_untouched(&mut self.workspace_dir, &task.path, task.before.as_ref())? {
             return Ok(());
         }
         Err(io::Error::other(IN_BETWEEN))
@@ -195,9 +195,9 @@ fn is_in_the_way(task: &Task) -> bool {
         (Some(Entry::File { .. } | Entry::Link { .. }), Some(Entry::Folder { .. }))
         | (Some(Entry::Folder { .. }), Some(Entry::File { .. } | Entry::Link { .. })) => true,
         (
-            Some(Entry::File { .. } | Entry::Link { .. } | Entry::Folder { .. } | Entry::NotKept { .. })
+            Some(Entry::File { .. } | Entry::Link { .. } | Entry::Folder { .. } | Entry::Skipped { .. })
             | None,
-            Some(Entry::File { .. } | Entry::Link { .. } | Entry::Folder { .. } | Entry::NotKept { .. })
+            Some(Entry::File { .. } | Entry::Link { .. } | Entry::Folder { .. } | Entry::Skipped { .. })
             | None,
         ) => false,
     }

@@ -13,24 +13,24 @@ use rustix::fs::{FileType, Stat};
 
 use crate::blobs::BlobId;
 
-use super::beneath::{Beneath, Found};
 use super::error::CheckpointError;
-use super::limits::Limits;
-use super::manifest::{Entry, Manifest, NotKept, Stamp};
+use super::limits::CheckpointLimits;
+use super::manifest::{Entry, Manifest, SkipReason, Stamp};
 use super::path::{is_draft, is_plain};
 use super::probe::{Io, Probe};
+use super::workspace_dir::{Found, WorkspaceDir};
 
 /// Stamps younger than this are not believed: clocks of file systems are coarse, some count in steps of two seconds.
 const RACY_NS: i64 = 2_000_000_000;
 
 /// Where to look.
 #[derive(Debug, Clone)]
-pub(super) struct Ground {
+pub(super) struct ScanContext {
     /// The workspace, without links in its path.
     pub(super) root: PathBuf,
     /// Where checkpoints are, in case that is inside.
     pub(super) store: PathBuf,
-    pub(super) limits: Limits,
+    pub(super) limits: CheckpointLimits,
     pub(super) probe: Probe,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Known<'a> {
 
 /// What was found.
 #[derive(Debug, Default)]
-pub(super) struct Scanned {
+pub(super) struct ScanResult {
     pub(super) manifest: Manifest,
     /// Files that a restore left behind when it was killed.
     pub(super) drafts: Vec<PathBuf>,
@@ -59,13 +59,13 @@ pub(super) type Keep<'a> = dyn FnMut(&[u8], &Manifest) -> Result<Option<BlobId>,
 
 /// Looks at everything that is not ignored.
 pub(super) fn scan(
-    ground: &Ground,
+    context: &ScanContext,
     known: &Known<'_>,
     keep: &mut Keep<'_>,
-) -> Result<Scanned, CheckpointError> {
-    let beneath =
-        Beneath::open(&ground.root).map_err(CheckpointError::io("open the workspace", &ground.root))?;
-    let mut scan = Scan { ground, known, beneath, keep, scanned: Scanned::default() };
+) -> Result<ScanResult, CheckpointError> {
+    let workspace_dir = WorkspaceDir::open(&context.root)
+        .map_err(CheckpointError::io("open the workspace", &context.root))?;
+    let mut scan = Scan { context, known, workspace_dir, keep, scanned: ScanResult::default() };
     for path in scan.paths()? {
         scan.visit(&path)?;
     }
@@ -78,19 +78,19 @@ pub(super) fn scan(
 }
 
 /// All paths that are not ignored.
-pub(super) fn visible(ground: &Ground) -> HashSet<PathBuf> {
-    let paths = walk(ground).flatten().map(DirEntry::into_path);
-    paths.filter_map(|path| path.strip_prefix(&ground.root).map(Path::to_owned).ok()).collect()
+pub(super) fn visible(context: &ScanContext) -> HashSet<PathBuf> {
+    let paths = walk(context).flatten().map(DirEntry::into_path);
+    paths.filter_map(|path| path.strip_prefix(&context.root).map(Path::to_owned).ok()).collect()
 }
 
-fn walk(ground: &Ground) -> Walk {
-    let store = ground.store.clone();
-    WalkBuilder::new(&ground.root)
+fn walk(context: &ScanContext) -> Walk {
+    let store = context.store.clone();
+    WalkBuilder::new(&context.root)
         .hidden(false)
         .require_git(false)
         // What search is told to leave out is no build output.
         .ignore(false)
-        .parents(!is_ignored_from_above(&ground.root))
+        .parents(!is_ignored_from_above(&context.root))
         .follow_links(false)
         .filter_entry(move |entry| {
             entry.depth() == 0 || !(is_protected_name(entry.file_name()) || entry.path() == store)
@@ -108,25 +108,25 @@ fn is_ignored_from_above(root: &Path) -> bool {
 }
 
 struct Scan<'a, 'k> {
-    ground: &'a Ground,
+    context: &'a ScanContext,
     known: &'a Known<'a>,
-    beneath: Beneath,
+    workspace_dir: WorkspaceDir,
     keep: &'a mut Keep<'k>,
-    scanned: Scanned,
+    scanned: ScanResult,
 }
 
 impl Scan<'_, '_> {
     /// What there is to look at. Counted before anything is read, because reading too much takes minutes.
     fn paths(&mut self) -> Result<Vec<PathBuf>, CheckpointError> {
-        let files_max = self.ground.limits.files_max;
+        let files_max = self.context.limits.files_max;
         let mut paths = Vec::new();
-        for entry in walk(self.ground) {
+        for entry in walk(self.context) {
             if self.known.stop.load(Ordering::Relaxed) {
                 return Err(CheckpointError::Stopped);
             }
             match entry {
                 Ok(entry) => {
-                    let Ok(path) = entry.path().strip_prefix(&self.ground.root) else { continue };
+                    let Ok(path) = entry.path().strip_prefix(&self.context.root) else { continue };
                     if path.file_name().is_some_and(is_draft) {
                         self.scanned.drafts.push(path.to_owned());
                     } else if is_plain(path) {
@@ -148,12 +148,12 @@ impl Scan<'_, '_> {
         if self.known.stop.load(Ordering::Relaxed) {
             return Err(CheckpointError::Stopped);
         }
-        let entry = match self.beneath.find(path) {
+        let entry = match self.workspace_dir.find(path) {
             Ok(None) => return Ok(()),
             Ok(Some(found)) => self.entry(path, &found)?,
-            Err(_) => Some(Entry::NotKept { why: NotKept::Unreadable, stamp: Stamp::default() }),
+            Err(_) => Some(Entry::Skipped { why: SkipReason::Unreadable, stamp: Stamp::default() }),
         };
-        let files_max = self.ground.limits.files_max;
+        let files_max = self.context.limits.files_max;
         if let Some(entry) = entry {
             self.scanned.manifest.entries.insert(path.to_owned(), entry);
         }
@@ -169,12 +169,12 @@ impl Scan<'_, '_> {
         Ok(match found.kind {
             FileType::Directory => Some(Entry::Folder { mode }),
             FileType::RegularFile => self.file(path, mode, stamp)?,
-            FileType::Symlink => self.beneath.target(path).ok().map(|target| Entry::Link { target }),
+            FileType::Symlink => self.workspace_dir.target(path).ok().map(|target| Entry::Link { target }),
             FileType::Fifo
             | FileType::Socket
             | FileType::CharacterDevice
             | FileType::BlockDevice
-            | FileType::Unknown => Some(Entry::NotKept { why: NotKept::Special, stamp }),
+            | FileType::Unknown => Some(Entry::Skipped { why: SkipReason::Special, stamp }),
         })
     }
 
@@ -187,38 +187,38 @@ impl Scan<'_, '_> {
         {
             return Ok(Some(Entry::File { mode, blob: *blob, stamp: *before }));
         }
-        if stamp.bytes > self.ground.limits.file_bytes_max {
-            return Ok(Some(Entry::NotKept { why: NotKept::TooLarge, stamp }));
+        if stamp.bytes > self.context.limits.file_bytes_max {
+            return Ok(Some(Entry::Skipped { why: SkipReason::TooLarge, stamp }));
         }
         let content = match self.read(path) {
             Ok(content) => content,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(_) => return Ok(Some(Entry::NotKept { why: NotKept::Unreadable, stamp })),
+            Err(_) => return Ok(Some(Entry::Skipped { why: SkipReason::Unreadable, stamp })),
         };
         let bytes = u64::try_from(content.len()).unwrap_or(u64::MAX);
-        if bytes > self.ground.limits.file_bytes_max {
-            return Ok(Some(Entry::NotKept { why: NotKept::TooLarge, stamp }));
+        if bytes > self.context.limits.file_bytes_max {
+            return Ok(Some(Entry::Skipped { why: SkipReason::TooLarge, stamp }));
         }
         // What was written to while it was read is read again the next time.
-        let is_same = match self.beneath.find(path) {
+        let is_same = match self.workspace_dir.find(path) {
             Ok(Some(found)) => self.stamp(&found.stat).is_of(&stamp) && bytes == stamp.bytes,
             Ok(None) | Err(_) => false,
         };
         let stamp = Stamp { is_settled: stamp.is_settled && is_same, ..stamp };
         Ok(Some(match (self.keep)(&content, &self.scanned.manifest)? {
             Some(blob) => Entry::File { mode, blob, stamp },
-            None => Entry::NotKept { why: NotKept::NoRoom, stamp },
+            None => Entry::Skipped { why: SkipReason::NoRoom, stamp },
         }))
     }
 
     fn read(&mut self, path: &Path) -> io::Result<Vec<u8>> {
-        self.ground.probe.before(Io::Read, path)?;
-        let file = self.beneath.read(path)?;
+        self.context.probe.before(Io::Read, path)?;
+        let file = self.workspace_dir.read(path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
             return Err(io::Error::other("it was just replaced"));
         }
-        let bytes_max = self.ground.limits.file_bytes_max.saturating_add(1);
+        let bytes_max = self.context.limits.file_bytes_max.saturating_add(1);
         let mut content = Vec::with_capacity(usize::try_from(metadata.size().min(bytes_max)).unwrap_or(0));
         file.take(bytes_max).read_to_end(&mut content)?;
         Ok(content)
@@ -246,17 +246,17 @@ impl Scan<'_, '_> {
     /// A folder that cannot be read hides what is in it, which must not be taken for nothing.
     fn unreadable(&mut self, error: &ignore::Error) -> Result<(), CheckpointError> {
         let is_gone = error.io_error().is_some_and(|error| error.kind() == io::ErrorKind::NotFound);
-        let path = path_of(error).and_then(|path| path.strip_prefix(&self.ground.root).ok());
+        let path = path_of(error).and_then(|path| path.strip_prefix(&self.context.root).ok());
         match path.filter(|path| is_plain(path)) {
             Some(_) if is_gone => Ok(()),
             Some(path) => {
-                let entry = Entry::NotKept { why: NotKept::Unreadable, stamp: Stamp::default() };
+                let entry = Entry::Skipped { why: SkipReason::Unreadable, stamp: Stamp::default() };
                 self.scanned.manifest.entries.insert(path.to_owned(), entry);
                 Ok(())
             }
             None => Err(CheckpointError::Io {
                 action: "look through",
-                path: self.ground.root.clone(),
+                path: self.context.root.clone(),
                 source: io::Error::other(error.to_string()),
             }),
         }
@@ -272,16 +272,20 @@ fn path_of(error: &ignore::Error) -> Option<&Path> {
 }
 
 /// Whether what stands at `path` is still what was found there before.
-pub(super) fn is_untouched(beneath: &mut Beneath, path: &Path, before: Option<&Entry>) -> io::Result<bool> {
-    let found = beneath.find(path)?;
+pub(super) fn is_untouched(
+    workspace_dir: &mut WorkspaceDir,
+    path: &Path,
+    before: Option<&Entry>,
+) -> io::Result<bool> {
+    let found = workspace_dir.find(path)?;
     Ok(match (before, found) {
         (None, found) => found.is_none(),
         (Some(_), None) => false,
         (Some(Entry::Folder { .. }), Some(found)) => found.kind == FileType::Directory,
         (Some(Entry::Link { target }), Some(found)) => {
-            found.kind == FileType::Symlink && beneath.target(path)? == *target
+            found.kind == FileType::Symlink && workspace_dir.target(path)? == *target
         }
-        (Some(Entry::File { stamp, .. } | Entry::NotKept { stamp, .. }), Some(found)) => {
+        (Some(Entry::File { stamp, .. } | Entry::Skipped { stamp, .. }), Some(found)) => {
             is_at(&found.stat, stamp) && found.kind == FileType::RegularFile
         }
     })

@@ -10,16 +10,16 @@ use rheon_types::{
     ToolError, ToolResult,
 };
 
-use super::checkpoints::{Captured, Checkpoints};
+use super::checkpoints::{CheckpointResult, Checkpoints};
 use super::error::CheckpointError;
-use super::id::Moment;
+use super::id::CheckpointMoment;
 
 /// What becomes of a call whose effects could not be undone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum OnFailure {
+pub enum CheckpointFailurePolicy {
     /// It runs.
     #[default]
-    GoOn,
+    Continue,
     /// It does not, and the model is told why. The next one is another attempt.
     Refuse,
 }
@@ -37,8 +37,8 @@ pub struct TurnCheckpoints {
     session_id: Option<SessionId>,
     may_change: Box<MayChange>,
     last_seq: Box<LastSeq>,
-    on_failure: OnFailure,
-    patience: Duration,
+    on_failure: CheckpointFailurePolicy,
+    capture_timeout: Duration,
     turn: Mutex<Turn>,
     news: Mutex<Vec<HookNews>>,
     /// Calls that may be changing something just now.
@@ -54,7 +54,7 @@ struct Turn {
 }
 
 /// How long a call waits for a capture, unless said otherwise.
-const PATIENCE: Duration = Duration::from_secs(60);
+const CAPTURE_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl TurnCheckpoints {
     /// Captures into `checkpoints` before calls of which `may_change` says that they may change something.
@@ -69,8 +69,8 @@ impl TurnCheckpoints {
             session_id: None,
             may_change: Box::new(may_change),
             last_seq: Box::new(|| 0),
-            on_failure: OnFailure::default(),
-            patience: PATIENCE,
+            on_failure: CheckpointFailurePolicy::default(),
+            capture_timeout: CAPTURE_TIMEOUT,
             turn: Mutex::default(),
             news: Mutex::default(),
             open: Mutex::default(),
@@ -88,15 +88,15 @@ impl TurnCheckpoints {
 
     /// What becomes of a call whose effects could not be undone.
     #[must_use]
-    pub fn on_failure(mut self, on_failure: OnFailure) -> Self {
+    pub fn on_failure(mut self, on_failure: CheckpointFailurePolicy) -> Self {
         self.on_failure = on_failure;
         self
     }
 
     /// How long a call waits for a capture. After that the capture has failed.
     #[must_use]
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+    pub fn capture_timeout(mut self, capture_timeout: Duration) -> Self {
+        self.capture_timeout = capture_timeout;
         self
     }
 
@@ -107,7 +107,7 @@ impl TurnCheckpoints {
             return Flow::Continue;
         }
         let label = format!("before {} in turn {}", call.name, turn.index);
-        let moment = Moment {
+        let moment = CheckpointMoment {
             label: label.clone(),
             at: self.clock.now(),
             session_id: self.session_id.clone(),
@@ -124,23 +124,24 @@ impl TurnCheckpoints {
                 let reason = format!("the files cannot be kept for undo: {error}");
                 self.tell(HookNews::Warning { message: reason.clone() });
                 match self.on_failure {
-                    OnFailure::GoOn => {
+                    CheckpointFailurePolicy::Continue => {
                         // What is captured after this call would not be the state before the turn.
                         self.turn().is_done = true;
                         Flow::Continue
                     }
-                    OnFailure::Refuse => Flow::Veto(reason),
+                    CheckpointFailurePolicy::Refuse => Flow::Veto(reason),
                 }
             }
         }
     }
 
-    async fn capture(&self, moment: Moment) -> Result<Captured, CheckpointError> {
+    async fn capture(&self, moment: CheckpointMoment) -> Result<CheckpointResult, CheckpointError> {
         // Whoever stops waiting stops the capture: files that a tool changes meanwhile are no checkpoint.
         let stop = StopOnDrop(Arc::default());
         let (checkpoints, flag) = (Arc::clone(&self.checkpoints), Arc::clone(&stop.0));
-        let work = tokio::task::spawn_blocking(move || checkpoints.capture_changes_unless(&moment, &flag));
-        match tokio::time::timeout(self.patience, work).await {
+        let work =
+            tokio::task::spawn_blocking(move || checkpoints.capture_changes_cancelable(&moment, &flag));
+        match tokio::time::timeout(self.capture_timeout, work).await {
             Ok(Ok(captured)) => captured,
             Ok(Err(_)) | Err(_) => Err(CheckpointError::Stopped),
         }

@@ -9,10 +9,10 @@ use rheon_types::{
 };
 use serde_json::{Map, Value, json};
 
-use super::blocks::{write_answered, write_shown};
+use super::blocks::{write_answer_block, write_input_block};
 use super::extras::{AnswerExtras, BlockExtras, Extras, FIELD};
-use super::ident::{call_id_on_the_wire, fresh_uuid};
-use super::moment;
+use super::ids::{fresh_uuid, wire_call_id};
+use super::timestamp;
 
 /// The version of the format that is written.
 pub const FORMAT_VERSION: &str = "2.1.325";
@@ -150,7 +150,7 @@ impl<'a> Composer<'a> {
     fn result(&mut self, result: &ToolResultMessage, turn_id: Option<&TurnId>) {
         let (content, whole) = shown(&result.content);
         let own_id = result.tool_call_id.as_str();
-        let id = call_id_on_the_wire(own_id);
+        let id = wire_call_id(own_id);
         let block = BlockExtras {
             call_id: (id != own_id).then(|| own_id.to_owned()),
             tool_name: Some(result.tool_name.to_string()),
@@ -179,7 +179,7 @@ impl<'a> Composer<'a> {
         let mut pieces: Vec<(Value, Extras, Option<String>)> = Vec::new();
         let mut hidden = Vec::new();
         for content in &answer.content {
-            let Some((block, left_out)) = write_answered(content, &answer.model) else {
+            let Some((block, left_out)) = write_answer_block(content, &answer.model) else {
                 hidden.push(content.clone());
                 continue;
             };
@@ -249,7 +249,7 @@ impl<'a> Composer<'a> {
                 ("isSidechain", json!(false)),
                 ("type", json!(head.kind)),
                 ("uuid", Value::String(head.uuid)),
-                ("timestamp", Value::String(moment::print(head.at))),
+                ("timestamp", Value::String(timestamp::format(head.at))),
                 ("userType", json!("external")),
                 ("entrypoint", json!(ENTRYPOINT)),
                 ("cwd", json!(envelope.cwd)),
@@ -276,7 +276,7 @@ pub(super) fn tombstone(envelope: &Envelope, uuids: &[String], at: Timestamp) ->
     json!({
         "type": "tombstone",
         "tombstoneUuids": uuids,
-        "timestamp": moment::print(at),
+        "timestamp": timestamp::format(at),
         "sessionId": envelope.session_id,
     })
 }
@@ -287,7 +287,7 @@ fn shown(content: &[Content]) -> (Value, Option<Vec<Content>>) {
     if let [Content::Text { text }] = content {
         return (json!(text), None);
     }
-    let blocks: Vec<Value> = content.iter().filter_map(write_shown).collect();
+    let blocks: Vec<Value> = content.iter().filter_map(write_input_block).collect();
     let says_all = !blocks.is_empty() && blocks.len() == content.len();
     (Value::Array(blocks), (!says_all).then(|| content.to_vec()))
 }

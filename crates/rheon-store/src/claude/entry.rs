@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::blocks;
 use super::extras::{AnswerExtras, BlockExtras, Extras};
-use super::moment;
+use super::timestamp;
 
 /// One link of the chain.
 #[derive(Debug, Clone)]
@@ -85,7 +85,7 @@ impl Entry {
             uuid,
             parent: text(value, "parentUuid").map(str::to_owned),
             is_sidechain: flag(value, "isSidechain"),
-            at: text(value, "timestamp").and_then(moment::parse),
+            at: text(value, "timestamp").and_then(timestamp::parse),
             kind,
             unread_blocks,
         })
@@ -115,7 +115,7 @@ fn shown(content: &Value, unread: &mut Vec<String>) -> Vec<Content> {
         Value::String(text) => vec![Content::text(text)],
         Value::Array(blocks) => {
             let read = |block: &Value| {
-                let content = blocks::read_shown(block);
+                let content = blocks::read_input_block(block);
                 if content.is_none() {
                     unread.push(kind_of(block));
                 }
@@ -185,7 +185,7 @@ fn read_answer(value: &Value, unread: &mut Vec<String>) -> Option<AnswerEntry> {
         (None, Value::Array(blocks)) => {
             for block in blocks {
                 let block_extras: Option<BlockExtras> = extras.block.clone();
-                match blocks::read_answered(block, &model, block_extras) {
+                match blocks::read_answer_block(block, &model, block_extras) {
                     Some(block) => content.push(block),
                     None => unread.push(kind_of(block)),
                 }

@@ -1,18 +1,18 @@
-//! `SessionFacts`: what a transcript says about itself, gathered line by line.
+//! `TranscriptFacts`: what a transcript says about itself, gathered line by line.
 
 use rheon_text::Place;
 use rheon_types::{MicroUsd, Timestamp};
 use serde_json::Value;
 
 use super::entry::text;
-use super::moment;
+use super::timestamp;
 
 /// The longest title that is kept.
 pub const TITLE_CHARS_MAX: usize = 200;
 
 /// What a transcript says about itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SessionFacts {
+pub struct TranscriptFacts {
     /// The session's id, as its lines have it.
     pub session_id: Option<String>,
     /// The folder it was last in.
@@ -37,8 +37,8 @@ pub struct SessionFacts {
 
 /// Gathers facts from lines in the order of the file.
 #[derive(Debug, Default)]
-pub(super) struct Gatherer {
-    facts: SessionFacts,
+pub(super) struct FactsCollector {
+    facts: TranscriptFacts,
     /// Titles, the best first: the user's own, the program's, an old summary, the last prompt.
     titles: [Option<String>; 4],
 }
@@ -46,7 +46,7 @@ pub(super) struct Gatherer {
 /// The types of lines that hold facts beside the chain.
 pub(super) const FACT_TYPES: [&str; 5] = ["custom-title", "ai-title", "summary", "last-prompt", "cost-state"];
 
-impl Gatherer {
+impl FactsCollector {
     /// Looks at one line.
     pub(super) fn look(&mut self, value: &Value) {
         let facts = &mut self.facts;
@@ -61,7 +61,7 @@ impl Gatherer {
         keep(&mut facts.cwd, "cwd");
         keep(&mut facts.git_branch, "gitBranch");
         keep(&mut facts.version, "version");
-        if let Some(at) = text(value, "timestamp").and_then(moment::parse) {
+        if let Some(at) = text(value, "timestamp").and_then(timestamp::parse) {
             facts.first_at = Some(facts.first_at.map_or(at, |first| first.min(at)));
             facts.last_at = Some(facts.last_at.map_or(at, |last| last.max(at)));
         }
@@ -92,7 +92,7 @@ impl Gatherer {
     }
 
     /// What was found.
-    pub(super) fn finish(mut self) -> SessionFacts {
+    pub(super) fn finish(mut self) -> TranscriptFacts {
         let [custom, written, summary, last_prompt] = self.titles;
         let own = custom.or(written).or(summary);
         self.facts.title = own.or_else(|| self.facts.first_prompt.clone()).or(last_prompt);

@@ -7,7 +7,7 @@ pub const LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Where a line stands in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LinePlace {
+pub struct LinePosition {
     /// Its number, from 1.
     pub number: u64,
     /// Where it begins.
@@ -39,7 +39,7 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// The next line, its text in `buffer` without the line break; nothing at the end.
-    pub(super) fn next(&mut self) -> io::Result<Option<(LinePlace, Extent)>> {
+    pub(super) fn next(&mut self) -> io::Result<Option<(LinePosition, Extent)>> {
         self.buffer.clear();
         let offset = self.offset;
         let mut bytes = 0u64;
@@ -68,7 +68,7 @@ impl<R: BufRead> Lines<R> {
                     return Ok(None);
                 }
                 self.number += 1;
-                return Ok(Some((LinePlace { number: self.number, offset, bytes }, extent)));
+                return Ok(Some((LinePosition { number: self.number, offset, bytes }, extent)));
             }
         }
     }

@@ -7,8 +7,8 @@ use std::time::UNIX_EPOCH;
 
 use rheon_types::Timestamp;
 
-use super::facts::{Gatherer, SessionFacts};
-use super::folder::project_folder_name;
+use super::facts::{FactsCollector, TranscriptFacts};
+use super::project_dir::project_dir_name;
 use super::tail::{first_bytes, last_bytes, whole_lines};
 use crate::session_name::{SessionName, SessionNameError};
 
@@ -17,7 +17,7 @@ const END_BYTES: u64 = 64 * 1024;
 
 /// A transcript in a list. Its facts are those found near the two ends of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListedTranscript {
+pub struct TranscriptListing {
     /// The session's id.
     pub id: SessionName,
     /// The file.
@@ -27,12 +27,12 @@ pub struct ListedTranscript {
     /// How long it is.
     pub bytes: u64,
     /// What it says about itself.
-    pub facts: SessionFacts,
+    pub facts: TranscriptFacts,
 }
 
 /// Why there is no answer to where a transcript is.
 #[derive(Debug, thiserror::Error)]
-pub enum FindError {
+pub enum TranscriptFindError {
     /// What was asked for is no id.
     #[error(transparent)]
     Name(#[from] SessionNameError),
@@ -47,10 +47,10 @@ pub enum FindError {
 }
 
 /// The same for whoever speaks of files only.
-pub(super) fn invalid(error: FindError) -> io::Error {
+pub(super) fn invalid(error: TranscriptFindError) -> io::Error {
     match error {
-        FindError::Name(error) => io::Error::new(io::ErrorKind::InvalidInput, error),
-        FindError::Folder { path, source } => {
+        TranscriptFindError::Name(error) => io::Error::new(io::ErrorKind::InvalidInput, error),
+        TranscriptFindError::Folder { path, source } => {
             io::Error::new(source.kind(), format!("cannot read the folder {}: {source}", path.display()))
         }
     }
@@ -58,9 +58,13 @@ pub(super) fn invalid(error: FindError) -> io::Error {
 
 /// The newest transcripts of the project at `cwd`, at most `count_max`, newest first. Only these are looked into; of all
 /// others only the time is read. A project that has none is an empty list.
-pub fn list(projects_dir: &Path, cwd: &Path, count_max: usize) -> Result<Vec<ListedTranscript>, FindError> {
+pub fn list(
+    projects_dir: &Path,
+    cwd: &Path,
+    count_max: usize,
+) -> Result<Vec<TranscriptListing>, TranscriptFindError> {
     let cwd = fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
-    let folder = projects_dir.join(project_folder_name(&cwd));
+    let folder = projects_dir.join(project_dir_name(&cwd));
     let mut found: Vec<(Timestamp, SessionName, PathBuf, u64)> = Vec::new();
     for path in paths_in(&folder)? {
         let Some(name) = session_name(&path) else { continue };
@@ -74,13 +78,13 @@ pub fn list(projects_dir: &Path, cwd: &Path, count_max: usize) -> Result<Vec<Lis
     found.truncate(count_max);
     let look = |(modified, id, path, bytes): (Timestamp, SessionName, PathBuf, u64)| {
         let facts = facts_of(&path).unwrap_or_default();
-        ListedTranscript { id, path, modified, bytes, facts }
+        TranscriptListing { id, path, modified, bytes, facts }
     };
     Ok(found.into_iter().map(look).collect())
 }
 
 /// The transcript of the session `id`, in whatever project. Of several, which forks and copies by hand leave, the newest.
-pub fn find(projects_dir: &Path, id: &str) -> Result<Option<PathBuf>, FindError> {
+pub fn find(projects_dir: &Path, id: &str) -> Result<Option<PathBuf>, TranscriptFindError> {
     let name = SessionName::new(id)?;
     let file_name = format!("{name}.jsonl");
     let candidates = paths_in(projects_dir)?.into_iter().map(|folder| folder.join(&file_name));
@@ -92,8 +96,8 @@ pub fn find(projects_dir: &Path, id: &str) -> Result<Option<PathBuf>, FindError>
 }
 
 /// What is in a folder; nothing if there is no such folder.
-fn paths_in(folder: &Path) -> Result<Vec<PathBuf>, FindError> {
-    let fault = |source| FindError::Folder { path: folder.to_owned(), source };
+fn paths_in(folder: &Path) -> Result<Vec<PathBuf>, TranscriptFindError> {
+    let fault = |source| TranscriptFindError::Folder { path: folder.to_owned(), source };
     match fs::read_dir(folder) {
         Ok(entries) => entries.map(|entry| Ok(entry.map_err(fault)?.path())).collect(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -113,9 +117,9 @@ fn modified(metadata: &fs::Metadata) -> Timestamp {
 }
 
 /// What the two ends of a file tell. A line that an end cuts through is left out.
-fn facts_of(path: &Path) -> io::Result<SessionFacts> {
+fn facts_of(path: &Path) -> io::Result<TranscriptFacts> {
     let mut file = File::open(path)?;
-    let mut facts = Gatherer::default();
+    let mut facts = FactsCollector::default();
     let (tail, is_whole) = last_bytes(&mut file, END_BYTES)?;
     if !is_whole {
         let head = first_bytes(&mut file, END_BYTES)?;
@@ -125,7 +129,7 @@ fn facts_of(path: &Path) -> io::Result<SessionFacts> {
     Ok(facts.finish())
 }
 
-fn look(facts: &mut Gatherer, line: &[u8]) {
+fn look(facts: &mut FactsCollector, line: &[u8]) {
     if let Ok(value) = serde_json::from_slice(line) {
         facts.look(&value);
     }

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::super::fixtures::{SESSION, answer, file, text, user, with};
-use super::{END_BYTES, FindError, find, list};
-use crate::claude::project_folder_name;
+use super::{END_BYTES, TranscriptFindError, find, list};
+use crate::claude::project_dir_name;
 use serde_json::json;
 
 fn write(path: &Path, content: &str, modified_s: u64) {
@@ -20,7 +20,7 @@ fn write(path: &Path, content: &str, modified_s: u64) {
 fn the_newest_come_first_and_only_transcripts_are_listed() {
     let folder = tempfile::tempdir().unwrap();
     let cwd = Path::new("/nowhere/project");
-    let project = folder.path().join(project_folder_name(cwd));
+    let project = folder.path().join(project_dir_name(cwd));
     assert_eq!(list(folder.path(), cwd, 10).unwrap(), []);
     let titled = |words: &str| file(&[user("u", None, words), answer("a", Some("u"), "m", text("1"))]);
     write(&project.join("old.jsonl"), &titled("old"), 1_000);
@@ -45,7 +45,7 @@ fn the_newest_come_first_and_only_transcripts_are_listed() {
 fn a_title_is_found_at_either_end_of_a_long_file_wherever_the_cut_falls() {
     let folder = tempfile::tempdir().unwrap();
     let cwd = Path::new("/nowhere/project");
-    let path = folder.path().join(project_folder_name(cwd)).join(format!("{SESSION}.jsonl"));
+    let path = folder.path().join(project_dir_name(cwd)).join(format!("{SESSION}.jsonl"));
     let bulk = with(user("x", None, ""), "bulk", json!("é🙂".repeat(100_000)));
     let end = json!({"type": "last-prompt", "lastPrompt": "the end"});
     // The cut goes through every byte of a character of four.
@@ -68,7 +68,7 @@ fn a_project_is_known_by_its_real_path() {
     fs::create_dir(&real).unwrap();
     std::os::unix::fs::symlink(&real, folder.path().join("link")).unwrap();
     let projects = folder.path().join("projects");
-    write(&projects.join(project_folder_name(&real)).join("one.jsonl"), "", 1_000);
+    write(&projects.join(project_dir_name(&real)).join("one.jsonl"), "", 1_000);
     assert_eq!(list(&projects, &folder.path().join("link"), 10).unwrap().len(), 1);
 }
 
@@ -90,7 +90,7 @@ fn what_is_no_id_never_touches_a_path() {
     write(&folder.path().join("secret.jsonl"), "", 1_000);
     fs::create_dir(folder.path().join("-a")).unwrap();
     for id in ["../secret", "..", "", "-a/../../secret", "x\0y"] {
-        assert!(matches!(find(folder.path(), id), Err(FindError::Name(_))), "{id:?}");
+        assert!(matches!(find(folder.path(), id), Err(TranscriptFindError::Name(_))), "{id:?}");
     }
 }
 
@@ -98,7 +98,7 @@ fn what_is_no_id_never_touches_a_path() {
 fn ten_thousand_transcripts_are_listed() {
     let folder = tempfile::tempdir().unwrap();
     let cwd = Path::new("/nowhere/project");
-    let project = folder.path().join(project_folder_name(cwd));
+    let project = folder.path().join(project_dir_name(cwd));
     fs::create_dir_all(&project).unwrap();
     let content = file(&[user("u", None, "one")]);
     for number in 0..10_000 {

@@ -14,7 +14,7 @@ use rheon_types::{
 use serde_json::json;
 
 use super::fixtures::{SESSION, read};
-use super::{Transcript, TranscriptPlace, TranscriptWriter};
+use super::{Transcript, TranscriptLocation, TranscriptWriter};
 
 fn timestamp() -> impl Strategy<Value = Timestamp> {
     (0..253_402_300_000_000u64).prop_map(Timestamp::from_millis)
@@ -129,7 +129,7 @@ fn written(history: &[AgentMessage], writers: usize) -> String {
     let random = Arc::new(Dice::default());
     let mut path = folder.path().to_owned();
     for part in history.chunks(history.len().div_ceil(writers).max(1)) {
-        let place = TranscriptPlace {
+        let place = TranscriptLocation {
             projects_dir: folder.path().to_owned(),
             cwd: "/nowhere".into(),
             session_id: SESSION.into(),
@@ -155,7 +155,7 @@ proptest! {
         let transcript = read(&written(&history, writers));
         prop_assert_eq!(transcript.messages(), history);
         prop_assert_eq!(transcript.repairs(), super::Repairs::default());
-        prop_assert_eq!(transcript.odd_lines(), []);
+        prop_assert_eq!(transcript.unrecognized_lines(), []);
     }
 
     #[test]
@@ -192,11 +192,11 @@ proptest! {
             for cut in (start..end).step_by(step).chain((start..end).rev().take(5)).filter(|cut| *cut > start) {
                 let torn = Transcript::read(&bytes[..cut]).unwrap();
                 prop_assert_eq!(torn.messages(), whole.messages());
-                prop_assert_eq!(torn.odd_lines_count(), 1);
+                prop_assert_eq!(torn.unrecognized_lines_count(), 1);
             }
             if end > start {
                 let unended = Transcript::read(&bytes[..end]).unwrap();
-                prop_assert_eq!(unended.odd_lines_count(), 0);
+                prop_assert_eq!(unended.unrecognized_lines_count(), 0);
             }
         }
     }

@@ -12,11 +12,11 @@ use serde_json::Value;
 use super::chain::Chain;
 use super::conversation::{Repairs, TranscriptMessage, converse};
 use super::entry::Entry;
-use super::facts::{FACT_TYPES, Gatherer, SessionFacts};
-use super::lines::{Extent, LINE_BYTES_MAX, LinePlace, Lines};
+use super::facts::{FACT_TYPES, FactsCollector, TranscriptFacts};
+use super::lines::{Extent, LINE_BYTES_MAX, LinePosition, Lines};
 
 /// How many odd lines are reported one by one; the rest is only counted.
-pub const ODD_LINES_MAX: usize = 1_000;
+pub const UNRECOGNIZED_LINES_MAX: usize = 1_000;
 
 /// The types of lines that the real program writes beside the conversation. They are not odd.
 const BESIDE: [&str; 11] = [
@@ -56,16 +56,16 @@ pub enum TranscriptError {
 
 /// A line that says nothing we understand. It stays in the file as it is: transcripts are only ever appended to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OddLine {
+pub struct UnrecognizedLine {
     /// Where it stands.
-    pub place: LinePlace,
+    pub place: LinePosition,
     /// What is odd about it.
-    pub oddity: Oddity,
+    pub issue: LineIssue,
 }
 
 /// What is odd about a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Oddity {
+pub enum LineIssue {
     /// It is no JSON object: garbage, or torn.
     Garbage,
     /// It is longer than [`LINE_BYTES_MAX`].
@@ -83,10 +83,10 @@ pub enum Oddity {
 pub struct Transcript {
     messages: Vec<TranscriptMessage>,
     tip: Option<String>,
-    facts: SessionFacts,
+    facts: TranscriptFacts,
     repairs: Repairs,
-    odd_lines: Vec<OddLine>,
-    odd_lines_count: usize,
+    unrecognized_lines: Vec<UnrecognizedLine>,
+    unrecognized_lines_count: usize,
 }
 
 impl Transcript {
@@ -104,15 +104,15 @@ impl Transcript {
 
     pub(super) fn read_with(reader: impl BufRead, line_bytes_max: usize) -> Result<Self, TranscriptError> {
         let mut lines = Lines::new(reader, line_bytes_max);
-        let mut gathered = Gathered::default();
+        let mut builder = TranscriptBuilder::default();
         let mut line = 0;
         loop {
             match lines.next() {
                 Ok(Some((place, extent))) => {
                     line = place.number;
-                    gathered.line(place, &extent, &lines.buffer);
+                    builder.line(place, &extent, &lines.buffer);
                 }
-                Ok(None) => return Ok(gathered.finish()),
+                Ok(None) => return Ok(builder.finish()),
                 Err(source) => return Err(TranscriptError::Read { line, source }),
             }
         }
@@ -134,7 +134,7 @@ impl Transcript {
     }
 
     /// What it says about itself.
-    pub fn facts(&self) -> &SessionFacts {
+    pub fn facts(&self) -> &TranscriptFacts {
         &self.facts
     }
 
@@ -143,26 +143,26 @@ impl Transcript {
         self.repairs
     }
 
-    /// The first odd lines, at most [`ODD_LINES_MAX`].
-    pub fn odd_lines(&self) -> &[OddLine] {
-        &self.odd_lines
+    /// The first odd lines, at most [`UNRECOGNIZED_LINES_MAX`].
+    pub fn unrecognized_lines(&self) -> &[UnrecognizedLine] {
+        &self.unrecognized_lines
     }
 
     /// How many odd lines there are.
-    pub fn odd_lines_count(&self) -> usize {
-        self.odd_lines_count
+    pub fn unrecognized_lines_count(&self) -> usize {
+        self.unrecognized_lines_count
     }
 }
 
 /// What is read before the chain is known.
 #[derive(Default)]
-struct Gathered {
+struct TranscriptBuilder {
     entries: Vec<Entry>,
     by_uuid: HashMap<String, usize>,
     deleted: HashSet<String>,
-    facts: Gatherer,
-    odd_lines: Vec<OddLine>,
-    odd_lines_count: usize,
+    facts: FactsCollector,
+    unrecognized_lines: Vec<UnrecognizedLine>,
+    unrecognized_lines_count: usize,
 }
 
 /// Enough of a line to decide whether the rest is of interest: most of a transcript by weight is not.
@@ -174,23 +174,23 @@ struct Head {
     uuid: Value,
 }
 
-impl Gathered {
-    fn odd(&mut self, place: LinePlace, oddity: Oddity) {
-        self.odd_lines_count += 1;
-        if self.odd_lines.len() < ODD_LINES_MAX {
-            self.odd_lines.push(OddLine { place, oddity });
+impl TranscriptBuilder {
+    fn odd(&mut self, place: LinePosition, issue: LineIssue) {
+        self.unrecognized_lines_count += 1;
+        if self.unrecognized_lines.len() < UNRECOGNIZED_LINES_MAX {
+            self.unrecognized_lines.push(UnrecognizedLine { place, issue });
         }
     }
 
-    fn line(&mut self, place: LinePlace, extent: &Extent, bytes: &[u8]) {
+    fn line(&mut self, place: LinePosition, extent: &Extent, bytes: &[u8]) {
         if let Extent::TooLong = extent {
-            return self.odd(place, Oddity::TooLong);
+            return self.odd(place, LineIssue::TooLong);
         }
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return;
         }
         let Ok(head) = serde_json::from_slice::<Head>(bytes) else {
-            return self.odd(place, Oddity::Garbage);
+            return self.odd(place, LineIssue::Garbage);
         };
         let kind = head.kind.as_str().unwrap_or_default();
         let is_chained = head.uuid.is_string() && kind != "tombstone";
@@ -199,10 +199,10 @@ impl Gathered {
         }
         let is_known = matches!(kind, "user" | "assistant" | "attachment" | "system" | "tombstone");
         if !is_chained && !is_known && !FACT_TYPES.contains(&kind) {
-            return self.odd(place, Oddity::UnknownType(kind.chars().take(60).collect()));
+            return self.odd(place, LineIssue::UnknownType(kind.chars().take(60).collect()));
         }
         let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
-            return self.odd(place, Oddity::Garbage);
+            return self.odd(place, LineIssue::Garbage);
         };
         if kind == "tombstone" {
             self.deleted.extend(deleted_uuids(&value));
@@ -214,12 +214,12 @@ impl Gathered {
         }
     }
 
-    fn entry(&mut self, place: LinePlace, kind: &str, value: &Value) {
+    fn entry(&mut self, place: LinePosition, kind: &str, value: &Value) {
         let Some(mut entry) = Entry::read(value) else {
-            return self.odd(place, Oddity::Incomplete(kind.to_owned()));
+            return self.odd(place, LineIssue::Incomplete(kind.to_owned()));
         };
         if !entry.unread_blocks.is_empty() {
-            self.odd(place, Oddity::UnreadBlocks(entry.unread_blocks.clone()));
+            self.odd(place, LineIssue::UnreadBlocks(entry.unread_blocks.clone()));
         }
         match self.by_uuid.get(&entry.uuid).and_then(|at| self.entries.get_mut(*at)) {
             Some(earlier) => std::mem::swap(earlier, &mut entry),
@@ -239,8 +239,8 @@ impl Gathered {
             tip,
             facts: self.facts.finish(),
             repairs,
-            odd_lines: self.odd_lines,
-            odd_lines_count: self.odd_lines_count,
+            unrecognized_lines: self.unrecognized_lines,
+            unrecognized_lines_count: self.unrecognized_lines_count,
         }
     }
 }

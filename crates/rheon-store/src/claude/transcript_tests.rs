@@ -7,8 +7,8 @@ use rheon_types::{MicroUsd, Timestamp};
 use serde_json::json;
 
 use super::super::fixtures::{SESSION, answer, call, file, read, result, show, shown, text, user, with};
-use super::{LinePlace, ODD_LINES_MAX, OddLine, Oddity, Transcript};
-use crate::claude::{Repairs, SessionFacts};
+use super::{LineIssue, LinePosition, Transcript, UNRECOGNIZED_LINES_MAX, UnrecognizedLine};
+use crate::claude::{Repairs, TranscriptFacts};
 
 #[test]
 fn an_answer_is_put_together_from_its_blocks() {
@@ -268,20 +268,21 @@ fn odd_lines_are_reported_with_their_place_and_harm_nothing() {
         good[0], good[1]
     );
     let transcript = Transcript::read_with(text.as_bytes(), 900).unwrap();
-    let odd: Vec<(u64, Oddity)> =
-        transcript.odd_lines().iter().map(|odd| (odd.place.number, odd.oddity.clone())).collect();
+    let odd: Vec<(u64, LineIssue)> =
+        transcript.unrecognized_lines().iter().map(|odd| (odd.place.number, odd.issue.clone())).collect();
     assert_eq!(
         odd,
         [
-            (1, Oddity::Garbage),
-            (4, Oddity::UnknownType("novelty".to_owned())),
-            (5, Oddity::TooLong),
-            (6, Oddity::Incomplete("user".to_owned())),
-            (8, Oddity::UnreadBlocks(vec!["server_tool_use".to_owned()])),
-            (9, Oddity::Garbage),
+            (1, LineIssue::Garbage),
+            (4, LineIssue::UnknownType("novelty".to_owned())),
+            (5, LineIssue::TooLong),
+            (6, LineIssue::Incomplete("user".to_owned())),
+            (8, LineIssue::UnreadBlocks(vec!["server_tool_use".to_owned()])),
+            (9, LineIssue::Garbage),
         ]
     );
-    for OddLine { place: LinePlace { offset, bytes, .. }, .. } in transcript.odd_lines() {
+    for UnrecognizedLine { place: LinePosition { offset, bytes, .. }, .. } in transcript.unrecognized_lines()
+    {
         let (start, length) = (usize::try_from(*offset).unwrap(), usize::try_from(*bytes).unwrap());
         assert!(start == 0 || text.as_bytes()[start - 1] == b'\n');
         assert!(text.as_bytes().get(start + length).is_none_or(|next| *next == b'\n'));
@@ -291,10 +292,10 @@ fn odd_lines_are_reported_with_their_place_and_harm_nothing() {
 
 #[test]
 fn odd_lines_beyond_the_cap_are_counted() {
-    let transcript = read(&"?\n".repeat(ODD_LINES_MAX + 5));
+    let transcript = read(&"?\n".repeat(UNRECOGNIZED_LINES_MAX + 5));
     assert_eq!(
-        (transcript.odd_lines().len(), transcript.odd_lines_count()),
-        (ODD_LINES_MAX, ODD_LINES_MAX + 5)
+        (transcript.unrecognized_lines().len(), transcript.unrecognized_lines_count()),
+        (UNRECOGNIZED_LINES_MAX, UNRECOGNIZED_LINES_MAX + 5)
     );
 }
 
@@ -308,7 +309,7 @@ fn a_transcript_says_what_it_is_about() {
         json!({"type": "cost-state", "sessionId": SESSION, "totalCostUSD": 0.001_8}),
         json!({"type": "last-prompt", "lastPrompt": "later"}),
     ];
-    let facts = SessionFacts {
+    let facts = TranscriptFacts {
         session_id: Some(SESSION.to_owned()),
         cwd: Some("/home/dev/project".to_owned()),
         git_branch: Some("main".to_owned()),

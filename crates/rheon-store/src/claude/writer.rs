@@ -15,10 +15,10 @@ use rheon_types::{
 use super::chain::Chain;
 use super::compose::{Compaction, Composer, Envelope, Position, tombstone};
 use super::entry::{Entry, EntryKind};
-use super::folder::project_folder_name;
-use super::ident::transcript_id;
+use super::ids::transcript_id;
 use super::lines::LINE_BYTES_MAX;
 use super::list::{find, invalid};
+use super::project_dir::project_dir_name;
 use super::tail::{self, Tail};
 use super::transcript::{Transcript, TranscriptError};
 
@@ -27,7 +27,7 @@ const CHOSEN: &str = "Of several answers this one was chosen.";
 
 /// Where a transcript belongs and what its lines repeat.
 #[derive(Debug, Clone)]
-pub struct TranscriptPlace {
+pub struct TranscriptLocation {
     /// The folder with a folder for each project, usually `~/.claude/projects`.
     pub projects_dir: PathBuf,
     /// The folder the session works in.
@@ -57,14 +57,13 @@ pub struct TranscriptWriter {
 impl TranscriptWriter {
     /// A writer for the session at `place`. If it has a transcript already, in whatever project and written by whichever
     /// program, it is gone on with.
-    pub fn open(place: TranscriptPlace, random: Arc<dyn Random>) -> io::Result<Self> {
+    pub fn open(place: TranscriptLocation, random: Arc<dyn Random>) -> io::Result<Self> {
         let id = transcript_id(&place.session_id);
         let cwd = fs::canonicalize(&place.cwd).unwrap_or(place.cwd);
         let existing = find(&place.projects_dir, &id).map_err(invalid)?;
         let found = existing.is_some();
-        let path = existing.unwrap_or_else(|| {
-            place.projects_dir.join(project_folder_name(&cwd)).join(format!("{id}.jsonl"))
-        });
+        let path = existing
+            .unwrap_or_else(|| place.projects_dir.join(project_dir_name(&cwd)).join(format!("{id}.jsonl")));
         let mut writer = Self {
             path,
             session_id: place.session_id,

@@ -15,11 +15,11 @@ use rheon_types::{
 use serde_json::{Value, json};
 
 use super::super::fixtures::{self, SESSION, show};
-use super::{TranscriptPlace, TranscriptWriter};
-use crate::claude::{LINE_BYTES_MAX, Transcript, project_folder_name};
+use super::{TranscriptLocation, TranscriptWriter};
+use crate::claude::{LINE_BYTES_MAX, Transcript, project_dir_name};
 
-fn place(folder: &Path) -> TranscriptPlace {
-    TranscriptPlace {
+fn place(folder: &Path) -> TranscriptLocation {
+    TranscriptLocation {
         projects_dir: folder.join("projects"),
         cwd: "/nowhere/project".into(),
         session_id: SESSION.into(),
@@ -373,7 +373,7 @@ fn a_transcript_of_the_real_program_is_gone_on_with_where_it_is() {
     .assert_eq(&conversation(folder.path()));
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.starts_with(&real), "what was there has changed");
-    assert_eq!(Transcript::open(&path).unwrap().odd_lines_count(), 1);
+    assert_eq!(Transcript::open(&path).unwrap().unrecognized_lines_count(), 1);
 }
 
 #[test]
@@ -451,7 +451,7 @@ fn nothing_is_made_until_something_is_said_in_this_session() {
         })))
         .unwrap();
     assert!(!folder.path().join("projects").exists());
-    let name = project_folder_name(Path::new("/nowhere/project"));
+    let name = project_dir_name(Path::new("/nowhere/project"));
     assert_eq!(writer.path(), folder.path().join("projects").join(name).join(format!("{SESSION}.jsonl")));
 }
 

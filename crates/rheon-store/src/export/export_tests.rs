@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::fixtures::{PIXEL, assistant, call, canary, events, image, result, session, user};
 use super::{
-    ExportOptions, REDACTION_PLACES_MAX, RedactedPlace, events_of_messages, html, json as as_json, markdown,
+    ExportOptions, REDACTION_SITES_MAX, RedactionSite, events_of_messages, html, json as as_json, markdown,
     write_html, write_markdown,
 };
 
@@ -23,7 +23,7 @@ fn markdown_reads_as_a_conversation() {
 #[test]
 fn the_report_says_what_and_where_and_never_the_secret() {
     let exported = markdown(&session(), &ExportOptions::default());
-    let place = |seq, kind, count| RedactedPlace { seq, kind, count };
+    let place = |seq, kind, count| RedactionSite { seq, kind, count };
     assert_eq!(
         exported.report.places,
         [place(2, "Anthropic key", 1), place(3, "named secret", 1), place(4, "Anthropic key", 1)]
@@ -87,10 +87,10 @@ fn pictures_and_texts_have_caps() {
 
 #[test]
 fn the_report_has_a_cap() {
-    let log: Vec<_> = (0..REDACTION_PLACES_MAX + 2).map(|_| user(&canary())).collect();
+    let log: Vec<_> = (0..REDACTION_SITES_MAX + 2).map(|_| user(&canary())).collect();
     let report = markdown(&events(log), &ExportOptions::default()).report;
-    assert_eq!(report.places.len(), REDACTION_PLACES_MAX);
-    assert_eq!((report.places_left_out, report.total()), (2, REDACTION_PLACES_MAX as u64 + 2));
+    assert_eq!(report.places.len(), REDACTION_SITES_MAX);
+    assert_eq!((report.places_left_out, report.total()), (2, REDACTION_SITES_MAX as u64 + 2));
 }
 
 #[test]

@@ -25,11 +25,11 @@ use redact::Filter;
 pub use html::write_html;
 pub use markdown::write_markdown;
 pub use options::ExportOptions;
-pub use report::{REDACTION_PLACES_MAX, RedactedPlace, RedactionReport};
+pub use report::{REDACTION_SITES_MAX, RedactionReport, RedactionSite};
 
 /// An export in memory, and what was taken out of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Exported {
+pub struct ExportResult {
     /// The export.
     pub text: String,
     /// What was taken out.
@@ -37,25 +37,25 @@ pub struct Exported {
 }
 
 /// The session as markdown.
-pub fn markdown(events: &[Event], options: &ExportOptions) -> Exported {
+pub fn markdown(events: &[Event], options: &ExportOptions) -> ExportResult {
     exported(|out| write_markdown(out, events, options))
 }
 
 /// The session as JSON.
-pub fn json(events: &[Event], options: &ExportOptions) -> Exported {
+pub fn json(events: &[Event], options: &ExportOptions) -> ExportResult {
     exported(|out| write_json(out, events, options))
 }
 
 /// The session as one page of HTML.
-pub fn html(events: &[Event], options: &ExportOptions) -> Exported {
+pub fn html(events: &[Event], options: &ExportOptions) -> ExportResult {
     exported(|out| write_html(out, events, options))
 }
 
-fn exported(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<RedactionReport>) -> Exported {
+fn exported(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<RedactionReport>) -> ExportResult {
     let mut out = Vec::new();
     // Writing to memory cannot fail.
     let report = write(&mut out).unwrap_or_default();
-    Exported { text: String::from_utf8_lossy(&out).into_owned(), report }
+    ExportResult { text: String::from_utf8_lossy(&out).into_owned(), report }
 }
 
 /// A conversation as events, for whoever has messages and no log. The places of the report are then the numbers of the

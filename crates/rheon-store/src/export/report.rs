@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Serialize;
 
 /// How many places a report names; further ones are counted.
-pub const REDACTION_PLACES_MAX: usize = 10_000;
+pub const REDACTION_SITES_MAX: usize = 10_000;
 
 /// What was taken out of an export.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -14,7 +14,7 @@ pub struct RedactionReport {
     /// How many secrets were replaced, by kind.
     pub secrets: BTreeMap<&'static str, u64>,
     /// Where, in the order of the export.
-    pub places: Vec<RedactedPlace>,
+    pub places: Vec<RedactionSite>,
     /// How many replaced secrets have no place in the list, because it is full.
     pub places_left_out: u64,
     /// How many characters were spelt out or dropped because they are obeyed rather than shown.
@@ -27,7 +27,7 @@ pub struct RedactionReport {
 
 /// Secrets of one kind in one event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RedactedPlace {
+pub struct RedactionSite {
     /// The number of the event in the session.
     pub seq: u64,
     /// What they were.
@@ -44,12 +44,12 @@ impl RedactionReport {
 
     pub(super) fn add_secret(&mut self, seq: u64, kind: &'static str) {
         *self.secrets.entry(kind).or_default() += 1;
-        let same = |place: &&mut RedactedPlace| place.kind == kind;
+        let same = |place: &&mut RedactionSite| place.kind == kind;
         let here = self.places.iter_mut().rev().take_while(|place| place.seq == seq);
         if let Some(place) = { here }.find(same) {
             place.count += 1;
-        } else if self.places.len() < REDACTION_PLACES_MAX {
-            self.places.push(RedactedPlace { seq, kind, count: 1 });
+        } else if self.places.len() < REDACTION_SITES_MAX {
+            self.places.push(RedactionSite { seq, kind, count: 1 });
         } else {
             self.places_left_out += 1;
         }

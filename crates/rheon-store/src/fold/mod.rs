@@ -2,12 +2,12 @@
 
 mod close;
 mod conversation;
-mod doubt;
 mod open_run;
 mod state;
+mod unfinished_call;
 
-pub use doubt::Doubt;
-pub use state::{Chosen, Cost, SessionState, Spending};
+pub use state::{Cost, SessionChoices, SessionState, Spending};
+pub use unfinished_call::UnfinishedCall;
 
 #[cfg(test)]
 mod fold_tests;

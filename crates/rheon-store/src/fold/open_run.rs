@@ -8,7 +8,7 @@ use rheon_types::{
     ModelEvent, RunId, StopReason, ToolCall, ToolEvent, TurnEvent, Usage,
 };
 
-use super::doubt::Doubt;
+use super::unfinished_call::UnfinishedCall;
 
 /// A run that has begun and not ended.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -94,11 +94,11 @@ impl OpenRun {
         }
     }
 
-    pub(super) fn doubts(&self, run_id: &RunId) -> Vec<Doubt> {
+    pub(super) fn unfinished_calls(&self, run_id: &RunId) -> Vec<UnfinishedCall> {
         let calls = self.turn.iter().flat_map(|turn| &turn.calls);
         calls
             .filter_map(|open| match open.stage {
-                CallStage::Running(effect) => Some(Doubt {
+                CallStage::Running(effect) => Some(UnfinishedCall {
                     run_id: run_id.clone(),
                     call_id: open.call.id.clone(),
                     tool_name: open.call.name.clone(),

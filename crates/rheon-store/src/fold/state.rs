@@ -12,8 +12,8 @@ use rheon_types::{
 };
 
 use super::conversation::Conversation;
-use super::doubt::Doubt;
 use super::open_run::OpenRun;
+use super::unfinished_call::UnfinishedCall;
 
 /// What a session is now.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -39,12 +39,12 @@ pub struct SessionState {
     /// The changes that wait in the plan.
     pub plan: Vec<Arc<QueuedChange>>,
     /// What the user chose for this session.
-    pub chosen: Chosen,
+    pub chosen: SessionChoices,
 }
 
 /// What the user chose for a session; a resumed one restores it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Chosen {
+pub struct SessionChoices {
     /// The model, `vendor/model`.
     pub model: Option<Arc<str>>,
     /// How much it thinks.
@@ -55,7 +55,7 @@ pub struct Chosen {
     pub rules: Vec<Arc<RulesChange>>,
 }
 
-impl Chosen {
+impl SessionChoices {
     fn apply(&mut self, fact: &SessionEvent) {
         match fact {
             SessionEvent::Model { model, thinking } => {
@@ -105,7 +105,7 @@ impl SessionState {
     }
 
     /// The state after all of `events`.
-    pub fn of<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
+    pub fn from_events<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
         let mut state = Self::new();
         events.into_iter().for_each(|event| state.apply(event));
         state
@@ -198,7 +198,7 @@ impl SessionState {
     }
 
     /// The questions that wait for an answer.
-    pub fn questions(&self) -> Vec<Arc<ApprovalRequest>> {
+    pub fn pending_approvals(&self) -> Vec<Arc<ApprovalRequest>> {
         self.runs.values().flat_map(|run| run.questions.iter().cloned()).collect()
     }
 
@@ -208,8 +208,8 @@ impl SessionState {
     }
 
     /// The tool calls whose end is not known.
-    pub fn doubts(&self) -> Vec<Doubt> {
-        self.runs.iter().flat_map(|(run_id, run)| run.doubts(run_id)).collect()
+    pub fn unfinished_calls(&self) -> Vec<UnfinishedCall> {
+        self.runs.iter().flat_map(|(run_id, run)| run.unfinished_calls(run_id)).collect()
     }
 
     /// How often each configuration ran, by the part of its run ids that names it.

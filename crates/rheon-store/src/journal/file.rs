@@ -9,7 +9,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use super::error::JournalError;
 use super::scan::{Damage, scan};
-use crate::folders;
+use crate::directories;
 
 /// Files are for their owner alone, and so are folders.
 const FILE_MODE: u32 = 0o600;
@@ -22,7 +22,7 @@ const ASIDE_MAX: u32 = 1_000;
 
 /// Makes the folder of a journal, and the names that lead to it safe.
 fn make_folder(folder: &Path) -> Result<(), JournalError> {
-    folders::make(folder, FOLDERS).map_err(JournalError::io("make the folder", folder))
+    directories::create(folder, FOLDERS).map_err(JournalError::io("make the folder", folder))
 }
 
 /// Makes the names that lead to a journal safe: whoever made it may have been killed before that.

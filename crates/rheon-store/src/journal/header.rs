@@ -1,11 +1,11 @@
-//! `Header` and `Lease`: what a journal says of itself.
+//! `JournalHeader` and `Lease`: what a journal says of itself.
 
 use rheon_types::{SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// The first line of a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Header {
+pub struct JournalHeader {
     /// Always `rheon-journal`.
     pub format: String,
     /// The version of the format.
@@ -19,12 +19,12 @@ pub struct Header {
     pub project: Option<String>,
     /// The session that it goes on from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent: Option<Parent>,
+    pub parent: Option<JournalParent>,
 }
 
 /// Where a session goes on from another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Parent {
+pub struct JournalParent {
     /// The other session.
     pub session_id: SessionId,
     /// The last of its events that belongs to this session too.

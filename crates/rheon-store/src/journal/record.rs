@@ -11,7 +11,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::header::{Header, Lease};
+use super::header::{JournalHeader, Lease};
 
 /// The version of the format that is written.
 pub const JOURNAL_VERSION: u32 = 1;
@@ -31,7 +31,7 @@ pub(crate) struct Record<'a> {
     /// Which opening of the journal wrote it; grows with each.
     pub(crate) fence: u64,
     /// The first line.
-    pub(crate) header: Option<Header>,
+    pub(crate) header: Option<JournalHeader>,
     /// A writer has opened the journal.
     pub(crate) lease: Option<Lease>,
     /// Something happened: its JSON.
@@ -46,7 +46,7 @@ struct ReadRecord<'a> {
     #[serde(default)]
     fence: u64,
     #[serde(default)]
-    header: Option<Header>,
+    header: Option<JournalHeader>,
     #[serde(default)]
     lease: Option<Lease>,
     #[serde(default, borrow)]
@@ -60,7 +60,7 @@ struct ReadRecord<'a> {
 pub(crate) struct Entry<'a> {
     pub(crate) fence: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) header: Option<&'a Header>,
+    pub(crate) header: Option<&'a JournalHeader>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) lease: Option<&'a Lease>,
     #[serde(skip_serializing_if = "is_none")]

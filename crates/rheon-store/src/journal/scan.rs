@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::error::JournalError;
-use super::header::{FORMAT, Header, Lease};
+use super::header::{FORMAT, JournalHeader, Lease};
 use super::lines::Lines;
 use super::record::{self, JOURNAL_VERSION, LineProblem, Record, decode};
 
@@ -15,9 +15,9 @@ const HEADER_BYTES: usize = 4 * 1024;
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Scan {
+pub struct JournalScan {
     /// What the journal says of itself.
-    pub header: Header,
+    pub header: JournalHeader,
     /// The number of its last event.
     pub seq: u64,
     /// The newest opening.
@@ -64,7 +64,7 @@ pub(crate) fn scan(
     path: &Path,
     file: &File,
     mut visit: impl FnMut(StoredEvent<'_>) -> Result<(), JournalError>,
-) -> Result<Scan, JournalError> {
+) -> Result<JournalScan, JournalError> {
     let failed = |source| JournalError::Io { action: "read", path: path.to_owned(), source };
     let length = file.metadata().map_err(failed)?.len();
     let mut lines = Lines::many(file);
@@ -76,7 +76,7 @@ pub(crate) fn scan(
         return Err(JournalError::Newer { path: path.to_owned(), version: header.version });
     }
     let seq = header.parent.as_ref().map_or(0, |parent| parent.seq);
-    let mut scan = Scan { header, seq, fence: 0, lease: None, unknown: 0, bytes, damage: None };
+    let mut scan = JournalScan { header, seq, fence: 0, lease: None, unknown: 0, bytes, damage: None };
     while scan.bytes < length {
         let line = lines.next().map_err(failed)?;
         let bytes = line.as_ref().map_or(0, |line| bytes_of(line));
@@ -95,14 +95,14 @@ pub(crate) fn scan(
 }
 
 /// Reads the header alone.
-pub(crate) fn read_header(path: &Path, file: &File) -> Result<Header, JournalError> {
+pub(crate) fn read_header(path: &Path, file: &File) -> Result<JournalHeader, JournalError> {
     let failed = |source| JournalError::Io { action: "read", path: path.to_owned(), source };
     let mut lines = Lines::new(file, HEADER_BYTES);
     let header = lines.next().map_err(failed)?.and_then(decode).and_then(header);
     header.map_err(|problem| JournalError::NotAJournal { path: path.to_owned(), problem })
 }
 
-impl Scan {
+impl JournalScan {
     fn take(
         &mut self,
         record: Record<'_>,
@@ -130,7 +130,7 @@ impl Scan {
     }
 }
 
-fn header(record: Record<'_>) -> Result<Header, LineProblem> {
+fn header(record: Record<'_>) -> Result<JournalHeader, LineProblem> {
     match record.header {
         Some(header) if header.format == FORMAT => Ok(header),
         Some(_) | None => Err(LineProblem::NotARecord),

@@ -9,11 +9,11 @@ use rheon_types::{Answer, Event, Store, StoreError};
 
 use super::error::JournalError;
 use super::file::{self, sync_folder};
-use super::header::{Header, Lease};
+use super::header::{JournalHeader, Lease};
 use super::record::{Entry, encode};
-use super::scan::{Scan, scan};
-use crate::blobs::{Blobs, externalise};
-use crate::slim::Slimmer;
+use super::scan::{JournalScan, scan};
+use crate::blobs::{Blobs, externalize};
+use crate::dedup::Deduplicator;
 
 /// The one writer of a session's log. While it lives, no other process writes to the journal.
 pub struct Journal {
@@ -24,7 +24,7 @@ pub struct Journal {
 }
 
 struct State {
-    slimmer: Slimmer,
+    deduplicator: Deduplicator,
     /// Kept from event to event, so that it is not made anew each time.
     line: Vec<u8>,
     seq: u64,
@@ -39,11 +39,11 @@ struct State {
 
 /// A journal that was opened, and what was done to it.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedJournal {
     /// What was in it.
-    pub scan: Scan,
+    pub scan: JournalScan,
     /// Where the bytes are that were cut off, if any were.
-    pub cut_aside: Option<PathBuf>,
+    pub damaged_copy: Option<PathBuf>,
 }
 
 /// Where a journal ends when it is taken up.
@@ -60,7 +60,7 @@ impl Journal {
     /// A new journal at `path`, which is either there with its first line or not at all.
     pub fn create(
         path: &Path,
-        header: &Header,
+        header: &JournalHeader,
         lease: &Lease,
         blobs: Arc<Blobs>,
     ) -> Result<Self, JournalError> {
@@ -85,24 +85,24 @@ impl Journal {
         lease: &Lease,
         blobs: Arc<Blobs>,
         visit: impl FnMut(super::scan::StoredEvent<'_>) -> Result<(), JournalError>,
-    ) -> Result<(Self, Opened), JournalError> {
+    ) -> Result<(Self, OpenedJournal), JournalError> {
         let file = file::open_locked(path)?;
         file::secure(path)?;
         let scan = scan(path, &file, visit)?;
-        let cut_aside = match &scan.damage {
+        let damaged_copy = match &scan.damage {
             Some(damage) => Some(file::cut(path, &file, damage)?),
             None => None,
         };
         let fence = scan.fence + 1;
         let journal = Self::new(path, file, blobs, End { seq: scan.seq, fence, bytes: scan.bytes });
         journal.write(&mut journal.state(), &Entry { fence, lease: Some(lease), ..Entry::default() })?;
-        Ok((journal, Opened { scan, cut_aside }))
+        Ok((journal, OpenedJournal { scan, damaged_copy }))
     }
 
     fn new(path: &Path, file: File, blobs: Arc<Blobs>, end: End) -> Self {
         let End { seq, fence, bytes } = end;
         let state = State {
-            slimmer: Slimmer::new(),
+            deduplicator: Deduplicator::new(),
             line: Vec::new(),
             seq,
             fence,
@@ -169,13 +169,13 @@ impl Store for Journal {
         }
         let unwritable =
             |error: serde_json::Error| StoreError::new(format!("the event cannot be written: {error}"));
-        let stored = state.slimmer.slim(event).map_err(unwritable)?;
+        let stored = state.deduplicator.dedup(event).map_err(unwritable)?;
         let folder = self.blobs.folder().display();
         let unkept = |error| StoreError::new(format!("cannot keep a large payload in {folder}: {error}"));
-        let (json, blobs) = externalise(stored.json(), &self.blobs).map_err(unkept)?;
+        let (json, blobs) = externalize(stored.json(), &self.blobs).map_err(unkept)?;
         let entry = Entry { fence: state.fence, blobs, event: Some(&json), ..Entry::default() };
         self.write(&mut state, &entry)?;
-        state.slimmer.keep(event);
+        state.deduplicator.keep(event);
         state.seq = event.seq;
         Ok(())
     }

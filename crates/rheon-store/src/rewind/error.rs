@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use crate::checkpoint::{CheckpointError, CheckpointId};
 use crate::session_name::SessionName;
-use crate::sessions::SessionError;
+use crate::sessions::SessionFileError;
 
 /// Why nothing was rewound, or not all of it.
 #[derive(Debug, thiserror::Error)]
 pub enum RewindError {
     /// The session cannot be read or forked.
     #[error(transparent)]
-    Session(#[from] SessionError),
+    Session(#[from] SessionFileError),
     /// The files cannot be captured or restored.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
@@ -41,7 +41,7 @@ pub enum RewindError {
     },
     /// Somebody else's work would be undone.
     #[error("{}", others(*count, first))]
-    Others {
+    Conflicts {
         /// How many.
         count: usize,
         /// The first.

@@ -1,16 +1,16 @@
-//! `Point`: a place in a conversation to rewind to.
+//! `RewindPoint`: a place in a conversation to rewind to.
 
 use rheon_types::{AgentMessage, Author, Message, Timestamp};
 
 use super::error::RewindError;
-use super::trail::{Kept, Trail};
+use super::history::{FilesAt, RewindHistory};
 use crate::checkpoint::Checkpoints;
 use crate::session_name::SessionName;
-use crate::sessions::Sessions;
+use crate::sessions::SessionFiles;
 
 /// Something that the user said, to rewind to before or after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Point {
+pub struct RewindPoint {
     /// The event that ended the message.
     pub seq: u64,
     /// The beginning of what was said, on one line.
@@ -25,11 +25,11 @@ pub struct Point {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PointFiles {
     /// The session changed none of them since.
-    Same,
+    Unchanged,
     /// All of them.
-    Kept,
+    Saved,
     /// They had to make room.
-    Lost,
+    Pruned,
 }
 
 /// How much of a text is shown.
@@ -37,20 +37,20 @@ const TEXT_CHARS_MAX: usize = 200;
 
 /// What the user said in the conversation, in order.
 pub fn points(
-    sessions: &Sessions,
+    sessions: &SessionFiles,
     checkpoints: &Checkpoints,
     name: &SessionName,
-) -> Result<Vec<Point>, RewindError> {
-    let trail = Trail::read(sessions, name)?;
+) -> Result<Vec<RewindPoint>, RewindError> {
+    let history = RewindHistory::read(sessions, name)?;
     let listed = checkpoints.list()?;
-    let points = trail.state.numbered_messages().filter_map(|(seq, message)| {
+    let points = history.state.numbered_messages().filter_map(|(seq, message)| {
         let (text, at) = said(message)?;
-        let files = match trail.kept(trail.place(seq)?.before, &listed) {
-            Kept::Same => PointFiles::Same,
-            Kept::In(_) => PointFiles::Kept,
-            Kept::Lost(_) => PointFiles::Lost,
+        let files = match history.kept(history.place(seq)?.before, &listed) {
+            FilesAt::Unchanged => PointFiles::Unchanged,
+            FilesAt::Saved(_) => PointFiles::Saved,
+            FilesAt::Pruned(_) => PointFiles::Pruned,
         };
-        Some(Point { seq, text: shortened(&text), at, files })
+        Some(RewindPoint { seq, text: shortened(&text), at, files })
     });
     Ok(points.collect())
 }

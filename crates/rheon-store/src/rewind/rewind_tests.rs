@@ -14,17 +14,17 @@ use tempfile::TempDir;
 
 use super::point::shortened;
 use super::{
-    Others, Point, PointFiles, RewindError, RewindPlan, Rewinding, Rewound, To, What, plan_rewind, points,
-    rewind, sweep, undo,
+    ConflictPolicy, PointFiles, RestoreScope, RewindError, RewindOutcome, RewindPlan, RewindPoint,
+    RewindRequest, RewindTo, plan_rewind, points, rewind, sweep, undo,
 };
 use crate::SessionName;
-use crate::checkpoint::{Change, Checkpoints, Limits, Moment, TurnCheckpoints};
+use crate::checkpoint::{CheckpointLimits, CheckpointMoment, Checkpoints, PathChange, TurnCheckpoints};
 use crate::journal::Lease;
-use crate::sessions::{JournalStore, Sessions};
+use crate::sessions::{JournalStore, SessionFiles};
 
 struct World {
     temp: TempDir,
-    sessions: Sessions,
+    sessions: SessionFiles,
     checkpoints: Arc<Checkpoints>,
 }
 
@@ -36,8 +36,8 @@ fn name(id: &str) -> SessionName {
     SessionName::new(id).unwrap()
 }
 
-fn by(id: &str, others: Others) -> Rewinding {
-    Rewinding { session_id: id.into(), lease: lease(), others }
+fn by(id: &str, others: ConflictPolicy) -> RewindRequest {
+    RewindRequest { session_id: id.into(), lease: lease(), others }
 }
 
 /// Runs what it is told.
@@ -60,9 +60,9 @@ impl World {
     fn new() -> Self {
         let temp = tempfile::tempdir().unwrap();
         fs::create_dir(temp.path().join("work")).unwrap();
-        let sessions = Sessions::new(temp.path().join("data"), 1 << 30);
+        let sessions = SessionFiles::new(temp.path().join("data"), 1 << 30);
         let (store, root) = (temp.path().join("store"), temp.path().join("work"));
-        let checkpoints = Arc::new(Checkpoints::open(&store, &root, Limits::default()).unwrap());
+        let checkpoints = Arc::new(Checkpoints::open(&store, &root, CheckpointLimits::default()).unwrap());
         Self { temp, sessions, checkpoints }
     }
 
@@ -99,15 +99,15 @@ impl World {
         }
     }
 
-    fn points(&self, id: &str) -> Vec<Point> {
+    fn points(&self, id: &str) -> Vec<RewindPoint> {
         points(&self.sessions, &self.checkpoints, &name(id)).unwrap()
     }
 
-    fn plan(&self, id: &str, to: To, what: What) -> RewindPlan {
-        plan_rewind(&self.sessions, &self.checkpoints, &name(id), to, what).unwrap()
+    fn plan(&self, id: &str, to: RewindTo, scope: RestoreScope) -> RewindPlan {
+        plan_rewind(&self.sessions, &self.checkpoints, &name(id), to, scope).unwrap()
     }
 
-    fn rewind(&self, plan: &RewindPlan, by: &Rewinding) -> Result<Rewound, RewindError> {
+    fn rewind(&self, plan: &RewindPlan, by: &RewindRequest) -> Result<RewindOutcome, RewindError> {
         rewind(&self.sessions, &self.checkpoints, plan, by)
     }
 
@@ -146,7 +146,7 @@ const SCRIPTS: [&str; 3] =
 
 const AFTER: [&str; 3] = ["./a 1\n", "./a 2\n./b x\n./sub/c y\n", "./b 3\n./sub/c y\n"];
 
-fn summary(changes: &[Change]) -> Vec<String> {
+fn summary(changes: &[PathChange]) -> Vec<String> {
     changes.iter().map(|change| format!("{:?} {}", change.kind, change.path.display())).collect()
 }
 
@@ -157,9 +157,9 @@ async fn both_go_back_to_any_prompt_the_old_session_stays_whole_and_the_rewind_i
     assert_eq!(world.tree(), AFTER[2]);
     let points = world.points("s");
     let told: Vec<_> = points.iter().map(|point| (point.text.as_str(), point.files)).collect();
-    let kept = PointFiles::Kept;
+    let kept = PointFiles::Saved;
     assert_eq!(told, [("prompt 0", kept), ("prompt 1", kept), ("prompt 2", kept)]);
-    let plan = world.plan("s", To::Before(points[1].seq), What::Both);
+    let plan = world.plan("s", RewindTo::Before(points[1].seq), RestoreScope::Both);
     let conversation = plan.conversation.clone().unwrap();
     assert_eq!(conversation.prompt.as_deref(), Some("prompt 1"));
     let gone: Vec<_> = conversation.gone.iter().map(|it| format!("{:?} {}", it.speaker, it.text)).collect();
@@ -177,25 +177,25 @@ async fn both_go_back_to_any_prompt_the_old_session_stays_whole_and_the_rewind_i
     let files = plan.files.as_ref().unwrap();
     assert_eq!(summary(&files.changes), ["Added a", "Removed b", "Removed sub", "Removed sub/c"]);
     assert_eq!((files.created, files.modified, files.removed), (1, 0, 3));
-    assert_eq!((files.others_count, files.unguarded.len()), (0, 0));
+    assert_eq!((files.conflicts_count, files.unguarded.len()), (0, 0));
     let old = world.texts("s");
-    let rewound = world.rewind(&plan, &by("t", Others::Refuse)).unwrap();
+    let rewound = world.rewind(&plan, &by("t", ConflictPolicy::Refuse)).unwrap();
     assert_eq!(rewound.session, Some(name("t")));
     assert_eq!(world.tree(), AFTER[0]);
     assert_eq!(world.texts("t"), ["prompt 0", "ok", "done 0"]);
     // The run that had ended is not ended once more.
     let journals = JournalStore::new(world.sessions.clone(), None, lease());
     let resumed = journals.resume(&name("t")).await.unwrap();
-    assert_eq!((resumed.state.seq, resumed.doubts.len()), (plan.seq, 0));
+    assert_eq!((resumed.state.seq, resumed.unfinished_calls.len()), (plan.seq, 0));
     drop(journals);
     assert_eq!(world.texts("s"), old);
     assert_eq!(world.sessions.list(None).len(), 2);
-    let restored = undo(&world.checkpoints, &rewound, Others::Refuse, lease().at).unwrap().unwrap();
+    let restored = undo(&world.checkpoints, &rewound, ConflictPolicy::Refuse, lease().at).unwrap().unwrap();
     assert_eq!(restored.errors, []);
     assert_eq!(world.tree(), AFTER[2]);
     // And the other way round once more, from the session that goes on: its past is that of the old one.
-    let plan = world.plan("t", To::Before(points[0].seq), What::Both);
-    world.rewind(&plan, &by("u", Others::Refuse)).unwrap();
+    let plan = world.plan("t", RewindTo::Before(points[0].seq), RestoreScope::Both);
+    world.rewind(&plan, &by("u", ConflictPolicy::Refuse)).unwrap();
     assert_eq!((world.tree().as_str(), world.texts("u").len()), ("", 0));
     let marks = fs::read_dir(world.temp.path().join("store/marks")).unwrap().count();
     assert_eq!(marks, 3);
@@ -206,22 +206,27 @@ async fn the_files_alone_or_the_conversation_alone() {
     let world = World::new();
     world.run(&SCRIPTS).await;
     let points = world.points("s");
-    let plan = world.plan("s", To::Before(points[2].seq), What::Files);
-    let rewound = world.rewind(&plan, &by("t", Others::Refuse)).unwrap();
+    let plan = world.plan("s", RewindTo::Before(points[2].seq), RestoreScope::Files);
+    let rewound = world.rewind(&plan, &by("t", ConflictPolicy::Refuse)).unwrap();
     assert_eq!((rewound.session, world.tree().as_str()), (None, AFTER[1]));
     assert_eq!(world.sessions.list(None).len(), 1);
-    let plan = world.plan("s", To::After(points[1].seq), What::Conversation);
-    let rewound = world.rewind(&plan, &by("t", Others::Refuse)).unwrap();
+    let plan = world.plan("s", RewindTo::After(points[1].seq), RestoreScope::Conversation);
+    let rewound = world.rewind(&plan, &by("t", ConflictPolicy::Refuse)).unwrap();
     assert_eq!((rewound.files, world.tree().as_str()), (None, AFTER[1]));
     assert_eq!(world.texts("t"), ["prompt 0", "ok", "done 0", "prompt 1"]);
     // Only what the user said can be said again, and only what is there can be gone back to.
-    let answer =
-        world.plan("s", To::Before(points[0].seq), What::Conversation).conversation.unwrap().gone[3].seq;
-    let refused =
-        |to| plan_rewind(&world.sessions, &world.checkpoints, &name("s"), to, What::Both).unwrap_err();
-    assert!(matches!(refused(To::Before(answer)), RewindError::NotAPrompt { .. }));
-    assert!(matches!(refused(To::After(1)), RewindError::NoSuchMessage { .. }));
-    let taken = world.rewind(&plan, &by("s", Others::Refuse)).unwrap_err();
+    let answer = world
+        .plan("s", RewindTo::Before(points[0].seq), RestoreScope::Conversation)
+        .conversation
+        .unwrap()
+        .gone[3]
+        .seq;
+    let refused = |to| {
+        plan_rewind(&world.sessions, &world.checkpoints, &name("s"), to, RestoreScope::Both).unwrap_err()
+    };
+    assert!(matches!(refused(RewindTo::Before(answer)), RewindError::NotAPrompt { .. }));
+    assert!(matches!(refused(RewindTo::After(1)), RewindError::NoSuchMessage { .. }));
+    let taken = world.rewind(&plan, &by("s", ConflictPolicy::Refuse)).unwrap_err();
     assert!(matches!(taken, RewindError::Exists { .. }), "{taken}");
 }
 
@@ -233,20 +238,26 @@ async fn work_of_somebody_else_is_not_undone_unless_they_agree() {
     world.edit("new", "mine too");
     // Another session has captured it; it is the user's work nevertheless.
     let at = lease().at;
-    let other = Moment { label: "other".into(), at, session_id: Some("other".into()), seq: 1, turn_index: 0 };
+    let other = CheckpointMoment {
+        label: "other".into(),
+        at,
+        session_id: Some("other".into()),
+        seq: 1,
+        turn_index: 0,
+    };
     world.checkpoints.capture(&other).unwrap();
     let points = world.points("s");
-    let plan = world.plan("s", To::Before(points[1].seq), What::Both);
+    let plan = world.plan("s", RewindTo::Before(points[1].seq), RestoreScope::Both);
     let files = plan.files.as_ref().unwrap();
-    assert_eq!((files.others_count, files.others.clone()), (2, vec!["b".into(), "new".into()]));
+    assert_eq!((files.conflicts_count, files.others.clone()), (2, vec!["b".into(), "new".into()]));
     let before = world.tree();
-    let refused = world.rewind(&plan, &by("t", Others::Refuse)).unwrap_err();
+    let refused = world.rewind(&plan, &by("t", ConflictPolicy::Refuse)).unwrap_err();
     expect!["2 files were changed by somebody else after the session's last call, the first is b; agree to that or save them first"]
         .assert_eq(&refused.to_string());
     assert_eq!((world.tree(), world.sessions.list(None).len()), (before.clone(), 1));
-    let rewound = world.rewind(&plan, &by("t", Others::Overwrite)).unwrap();
+    let rewound = world.rewind(&plan, &by("t", ConflictPolicy::Overwrite)).unwrap();
     assert_eq!(world.tree(), AFTER[0]);
-    undo(&world.checkpoints, &rewound, Others::Refuse, lease().at).unwrap();
+    undo(&world.checkpoints, &rewound, ConflictPolicy::Refuse, lease().at).unwrap();
     assert_eq!(world.tree(), before);
 }
 
@@ -258,22 +269,22 @@ async fn if_one_of_both_fails_neither_is_rewound() {
     world.run(&["echo 1 > a; echo 1 > d", "echo 2 > a; rm d; mkdir d; echo l > d/x.log"]).await;
     let points = world.points("s");
     let before = world.tree();
-    let plan = world.plan("s", To::Before(points[1].seq), What::Both);
-    let failed = world.rewind(&plan, &by("t", Others::Refuse)).unwrap_err();
+    let plan = world.plan("s", RewindTo::Before(points[1].seq), RestoreScope::Both);
+    let failed = world.rewind(&plan, &by("t", ConflictPolicy::Refuse)).unwrap_err();
     assert!(matches!(failed, RewindError::PutBack { .. }), "{failed}");
     assert_eq!((world.tree(), world.sessions.list(None).len()), (before.clone(), 1));
     // The files alone are rewound as far as they can be, and the rest is told.
-    let plan = world.plan("s", To::Before(points[1].seq), What::Files);
-    let rewound = world.rewind(&plan, &by("t", Others::Refuse)).unwrap();
+    let plan = world.plan("s", RewindTo::Before(points[1].seq), RestoreScope::Files);
+    let rewound = world.rewind(&plan, &by("t", ConflictPolicy::Refuse)).unwrap();
     let failed: Vec<_> = rewound.files.unwrap().errors.into_iter().map(|(path, _)| path).collect();
     assert_eq!(failed, [PathBuf::from("d")]);
     assert!(world.tree().contains("./a 1\n"), "{}", world.tree());
     // The conversation fails: its journal is gone since the plan was made.
     let world = World::new();
     world.run(&SCRIPTS).await;
-    let plan = world.plan("s", To::Before(world.points("s")[1].seq), What::Both);
+    let plan = world.plan("s", RewindTo::Before(world.points("s")[1].seq), RestoreScope::Both);
     fs::remove_file(&world.sessions.list(None)[0].path).unwrap();
-    let failed = world.rewind(&plan, &by("t", Others::Refuse)).unwrap_err();
+    let failed = world.rewind(&plan, &by("t", ConflictPolicy::Refuse)).unwrap_err();
     expect!["nothing was rewound, and the files are as they were before: there is no session s"]
         .assert_eq(&failed.to_string());
     assert_eq!(world.tree(), AFTER[2]);
@@ -286,16 +297,21 @@ async fn files_that_had_to_make_room_are_told_and_so_are_those_that_were_never_k
     world.checkpoints.prune(1, u64::MAX).unwrap();
     let points = world.points("s");
     let files: Vec<_> = points.iter().map(|point| point.files).collect();
-    assert_eq!(files, [PointFiles::Lost, PointFiles::Lost, PointFiles::Kept]);
-    let to = To::Before(points[0].seq);
-    let lost = plan_rewind(&world.sessions, &world.checkpoints, &name("s"), to, What::Both).unwrap_err();
+    assert_eq!(files, [PointFiles::Pruned, PointFiles::Pruned, PointFiles::Saved]);
+    let to = RewindTo::Before(points[0].seq);
+    let lost =
+        plan_rewind(&world.sessions, &world.checkpoints, &name("s"), to, RestoreScope::Both).unwrap_err();
     assert!(matches!(lost, RewindError::Lost { .. }), "{lost}");
     // After the last prompt two files changed, after the answer to it none.
-    let last = world.plan("s", To::After(points[2].seq), What::Files);
+    let last = world.plan("s", RewindTo::After(points[2].seq), RestoreScope::Files);
     assert_eq!(last.files.unwrap().restore.map(|plan| plan.steps().len()), Some(2));
-    let end =
-        world.plan("s", To::Before(points[2].seq), What::Conversation).conversation.unwrap().gone[3].seq;
-    let plan = world.plan("s", To::After(end), What::Files);
+    let end = world
+        .plan("s", RewindTo::Before(points[2].seq), RestoreScope::Conversation)
+        .conversation
+        .unwrap()
+        .gone[3]
+        .seq;
+    let plan = world.plan("s", RewindTo::After(end), RestoreScope::Files);
     assert!(plan.files.unwrap().restore.is_none());
 }
 
@@ -305,7 +321,7 @@ async fn calls_that_ran_without_a_capture_are_named() {
     world.run_where(&SCRIPTS, |call| call.arguments["script"] == SCRIPTS[1]).await;
     let points = world.points("s");
     let unguarded = |nth: usize| {
-        let plan = world.plan("s", To::Before(points[nth].seq), What::Files);
+        let plan = world.plan("s", RewindTo::Before(points[nth].seq), RestoreScope::Files);
         plan.files.unwrap().unguarded.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(
@@ -320,7 +336,7 @@ async fn a_capture_that_the_log_does_not_tell_of_is_known_by_its_moment() {
     world.run(&SCRIPTS[..1]).await;
     let end = world.sessions.read(&name("s"), |_| {}).unwrap().seq;
     // The program ended between the capture and the call; somebody changed something afterwards.
-    let moment = Moment {
+    let moment = CheckpointMoment {
         label: "before shell in turn 0".into(),
         at: lease().at,
         session_id: Some("s".into()),
@@ -331,15 +347,15 @@ async fn a_capture_that_the_log_does_not_tell_of_is_known_by_its_moment() {
     fs::write(world.root().join("a"), "half").unwrap();
     let point = &world.points("s")[0];
     let after_first = |gone: &RewindPlan| gone.conversation.clone().unwrap().gone[3].seq;
-    let end = after_first(&world.plan("s", To::Before(point.seq), What::Both));
-    let plan = world.plan("s", To::After(end), What::Files);
-    world.rewind(&plan, &by("t", Others::Overwrite)).unwrap();
+    let end = after_first(&world.plan("s", RewindTo::Before(point.seq), RestoreScope::Both));
+    let plan = world.plan("s", RewindTo::After(end), RestoreScope::Files);
+    world.rewind(&plan, &by("t", ConflictPolicy::Overwrite)).unwrap();
     assert_eq!(world.tree(), AFTER[0]);
     // What another session captured is none of this one's business.
-    let moment = Moment { session_id: Some("other".into()), ..moment };
+    let moment = CheckpointMoment { session_id: Some("other".into()), ..moment };
     world.checkpoints.prune(1, u64::MAX).unwrap();
     world.checkpoints.capture(&moment).unwrap();
-    let plan = world.plan("s", To::After(end), What::Files);
+    let plan = world.plan("s", RewindTo::After(end), RestoreScope::Files);
     assert!(plan.files.unwrap().restore.is_none());
 }
 
@@ -373,11 +389,11 @@ async fn nothing_of_git_is_touched() {
         (refs, objects, fs::read(root.join(".git/index")).unwrap(), fs::read(root.join(".git/HEAD")).unwrap())
     };
     let before = inside();
-    let plan = world.plan("s", To::Before(world.points("s")[0].seq), What::Both);
-    let rewound = world.rewind(&plan, &by("t", Others::Refuse)).unwrap();
+    let plan = world.plan("s", RewindTo::Before(world.points("s")[0].seq), RestoreScope::Both);
+    let rewound = world.rewind(&plan, &by("t", ConflictPolicy::Refuse)).unwrap();
     assert_eq!(inside(), before);
     assert_eq!(git(&root, &["status", "--porcelain"]), status);
-    undo(&world.checkpoints, &rewound, Others::Refuse, lease().at).unwrap();
+    undo(&world.checkpoints, &rewound, ConflictPolicy::Refuse, lease().at).unwrap();
     assert_eq!(inside(), before);
     assert_eq!(world.tree(), "./b 3\n./staged s\n./sub/c y\n");
 }
@@ -386,7 +402,13 @@ async fn nothing_of_git_is_touched() {
 async fn deleting_a_session_removes_its_checkpoints_on_the_next_sweep() {
     let world = World::new();
     world.run(&SCRIPTS).await;
-    let other = Moment { label: "nobody's".into(), at: lease().at, session_id: None, seq: 0, turn_index: 0 };
+    let other = CheckpointMoment {
+        label: "nobody's".into(),
+        at: lease().at,
+        session_id: None,
+        seq: 0,
+        turn_index: 0,
+    };
     world.checkpoints.capture(&other).unwrap();
     let pruned = sweep(&world.sessions, &world.checkpoints).unwrap();
     assert_eq!((pruned.checkpoints, world.checkpoints.list().unwrap().len()), (0, 4));
@@ -396,7 +418,7 @@ async fn deleting_a_session_removes_its_checkpoints_on_the_next_sweep() {
     assert_eq!(world.checkpoints.list().unwrap().len(), 1);
     assert_eq!(fs::read_dir(world.temp.path().join("store/marks")).unwrap().count(), 0);
     // Where the sessions cannot be looked at, nothing goes.
-    let moment = Moment { session_id: Some("s".into()), ..other };
+    let moment = CheckpointMoment { session_id: Some("s".into()), ..other };
     world.checkpoints.capture(&moment).unwrap();
     fs::rename(world.temp.path().join("data"), world.temp.path().join("elsewhere")).unwrap();
     assert_eq!(sweep(&world.sessions, &world.checkpoints).unwrap().checkpoints, 0);
@@ -406,7 +428,7 @@ async fn deleting_a_session_removes_its_checkpoints_on_the_next_sweep() {
 async fn a_plan_names_so_many_and_counts_all() {
     let world = World::new();
     world.run(&["for n in $(seq 201); do echo $n > f$n; done"]).await;
-    let plan = world.plan("s", To::Before(world.points("s")[0].seq), What::Files);
+    let plan = world.plan("s", RewindTo::Before(world.points("s")[0].seq), RestoreScope::Files);
     let files = plan.files.unwrap();
     assert_eq!((files.removed, files.changes.len()), (201, 200));
 }

@@ -1,4 +1,4 @@
-//! `SessionError`: why a session cannot be used.
+//! `SessionFileError`: why a session cannot be used.
 
 use rheon_types::StoreError;
 
@@ -7,7 +7,7 @@ use crate::session_name::{SessionName, SessionNameError};
 
 /// Why a session cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum SessionError {
+pub enum SessionFileError {
     /// Its id cannot name a file.
     #[error(transparent)]
     Name(#[from] SessionNameError),
@@ -46,15 +46,15 @@ pub enum SessionError {
     },
 }
 
-impl From<SessionError> for StoreError {
-    fn from(error: SessionError) -> Self {
+impl From<SessionFileError> for StoreError {
+    fn from(error: SessionFileError) -> Self {
         match error {
-            SessionError::Journal(error) => error.into(),
-            error @ (SessionError::Name(_)
-            | SessionError::Missing { .. }
-            | SessionError::NoSuchEvent { .. }
-            | SessionError::Ancestors { .. }
-            | SessionError::HasChildren { .. }) => Self::new(error.to_string()),
+            SessionFileError::Journal(error) => error.into(),
+            error @ (SessionFileError::Name(_)
+            | SessionFileError::Missing { .. }
+            | SessionFileError::NoSuchEvent { .. }
+            | SessionFileError::Ancestors { .. }
+            | SessionFileError::HasChildren { .. }) => Self::new(error.to_string()),
         }
     }
 }

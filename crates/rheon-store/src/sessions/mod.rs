@@ -1,16 +1,16 @@
 //! Sessions on disk: found, made, read, gone on with, forked, deleted.
 
 mod error;
-mod library;
-mod listed;
-mod places;
+mod layout;
+mod listing;
+mod restore;
+mod session_files;
 mod store;
-mod whole;
 
-pub use error::SessionError;
-pub use library::{BLOB_BYTES_MAX, Sessions};
-pub use listed::Listed;
-pub use store::{CONTENTS_BYTES_MAX, JournalStore, ResumeError, Resumed};
+pub use error::SessionFileError;
+pub use listing::SessionListing;
+pub use session_files::{BLOB_BYTES_MAX, SessionFiles};
+pub use store::{CONTENTS_BYTES_MAX, JournalStore, ResumeError, ResumedSession};
 
 #[cfg(test)]
 mod resume_tests;

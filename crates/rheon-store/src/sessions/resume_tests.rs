@@ -10,7 +10,7 @@ use rheon_types::event::OrderChecker;
 use rheon_types::{Effect, Event, Store, Timestamp, ToolResult, unanswered_calls};
 use serde_json::json;
 
-use super::{JournalStore, Resumed, Sessions};
+use super::{JournalStore, ResumedSession, SessionFiles};
 use crate::SessionName;
 use crate::journal::Lease;
 
@@ -19,7 +19,7 @@ fn lease() -> Lease {
 }
 
 fn store(folder: &Path) -> Arc<JournalStore> {
-    Arc::new(JournalStore::new(Sessions::new(folder, 1 << 30), None, lease()))
+    Arc::new(JournalStore::new(SessionFiles::new(folder, 1 << 30), None, lease()))
 }
 
 fn name() -> SessionName {
@@ -41,7 +41,7 @@ fn scenario() -> Scenario {
 }
 
 /// An agent that goes on with what was found.
-fn agent(resumed: &Resumed, store: &Arc<JournalStore>, scenario: Scenario) -> (Agent, Trace) {
+fn agent(resumed: &ResumedSession, store: &Arc<JournalStore>, scenario: Scenario) -> (Agent, Trace) {
     let state = &resumed.state;
     let run_counts = state.run_counts().iter().map(|(name, n)| (name.clone(), *n)).collect();
     let (agent, trace, _) = scripted(scenario)
@@ -85,7 +85,7 @@ async fn a_session_goes_on_where_it_was() {
     let (before, _) = first_run(folder.path()).await;
     let store = store(folder.path());
     let resumed = store.resume(&name()).await.unwrap();
-    assert_eq!(resumed.doubts, []);
+    assert_eq!(resumed.unfinished_calls, []);
     let (agent, _) = agent(&resumed, &store, Scenario::new().turn("Yes, it is."));
     agent.run("is it?").await.unwrap();
     drop(agent);
@@ -112,7 +112,7 @@ async fn killed_after_any_line_it_goes_on_without_doing_anything_twice() {
         std::fs::write(&path, &whole[..length]).unwrap();
         let store = store(folder.path());
         let resumed = store.resume(&name()).await.unwrap();
-        in_doubt += resumed.doubts.len();
+        in_doubt += resumed.unfinished_calls.len();
         let kept = resumed.opened.scan.seq;
         let (agent, _) = agent(&resumed, &store, Scenario::new().turn("I look first."));
         agent.run("go on").await.unwrap();
@@ -140,7 +140,7 @@ async fn the_model_is_told_of_a_call_in_doubt() {
     std::fs::write(&path, &whole[..length]).unwrap();
     let store = store(folder.path());
     let resumed = store.resume(&name()).await.unwrap();
-    assert_eq!(resumed.doubts.len(), 1);
+    assert_eq!(resumed.unfinished_calls.len(), 1);
     let texts: Vec<String> = resumed
         .state
         .messages()

@@ -10,16 +10,16 @@ use rheon_types::{
 };
 use serde_json::json;
 
-use super::{JournalStore, Resumed, Sessions};
+use super::{JournalStore, ResumedSession, SessionFiles};
 use crate::journal::Lease;
-use crate::{LeftOut, SessionName};
+use crate::{SessionName, TruncationReport};
 
 /// What each call gives; the first two are longer than what a journal keeps in its lines.
 const OUTPUTS: [usize; 4] = [50_000, 40_000, 20_000, 9_000];
 
 fn store(folder: &Path, contents_bytes_max: u64) -> Arc<JournalStore> {
     let lease = Lease { pid: 7, host: None, at: Timestamp::from_millis(5) };
-    let store = JournalStore::new(Sessions::new(folder, 1 << 30), None, lease);
+    let store = JournalStore::new(SessionFiles::new(folder, 1 << 30), None, lease);
     Arc::new(store.with_contents_bytes_max(contents_bytes_max))
 }
 
@@ -58,7 +58,7 @@ fn read(store: &JournalStore, id: &str) -> Vec<Event> {
     events
 }
 
-async fn resumed(folder: &Path, contents_bytes_max: u64) -> Resumed {
+async fn resumed(folder: &Path, contents_bytes_max: u64) -> ResumedSession {
     store(folder, contents_bytes_max).resume(&name("s")).await.unwrap()
 }
 
@@ -89,8 +89,8 @@ async fn a_session_that_fits_is_as_it_was() {
     let whole = resumed(folder.path(), u64::MAX).await;
     let fits = resumed(folder.path(), 1 << 20).await;
     assert_eq!(fits.state, whole.state);
-    assert_eq!(fits.state, crate::fold::SessionState::of(&events));
-    assert_eq!(fits.left_out, LeftOut::default());
+    assert_eq!(fits.state, crate::fold::SessionState::from_events(&events));
+    assert_eq!(fits.left_out, TruncationReport::default());
 }
 
 #[tokio::test]
@@ -118,7 +118,7 @@ async fn older_texts_become_notes_and_everything_else_stays() {
         result of call_3:
         9000 bytes
         Done."#]].assert_eq(&outline(&noted.state.messages()));
-    expect!["LeftOut { texts: 4, bytes: 96000 }"].assert_eq(&format!("{:?}", noted.left_out));
+    expect!["TruncationReport { texts: 4, bytes: 96000 }"].assert_eq(&format!("{:?}", noted.left_out));
     let (noted, whole) = (noted.state, whole.state);
     assert!(unanswered_calls(&noted.messages().into_iter().collect()).is_empty());
     assert_eq!(
@@ -198,12 +198,12 @@ async fn a_call_in_doubt_has_its_whole_arguments_however_little_room_there_is() 
         journal.split_inclusive(|byte| *byte == b'\n').take(started + 3).map(<[u8]>::len).sum();
     std::fs::write(&path, &journal[..length]).unwrap();
     let noted = resumed(folder.path(), 0).await;
-    let arguments: Vec<_> = noted.doubts.iter().map(|doubt| (*doubt.arguments).clone()).collect();
+    let arguments: Vec<_> = noted.unfinished_calls.iter().map(|doubt| (*doubt.arguments).clone()).collect();
     assert_eq!(arguments, [json!({ "bytes": 9_000, "padding": "p".repeat(3_000) })]);
     let messages = noted.state.messages().into_iter().collect();
     assert!(unanswered_calls(&messages).is_empty());
     // What was closed is closed for whoever has more room, too.
     let whole = resumed(folder.path(), u64::MAX).await;
-    assert_eq!((whole.doubts.len(), whole.state.open_runs().count()), (0, 0));
+    assert_eq!((whole.unfinished_calls.len(), whole.state.open_runs().count()), (0, 0));
     assert_eq!(read(&store(folder.path(), 0), "s")[..=started], events[..=started]);
 }

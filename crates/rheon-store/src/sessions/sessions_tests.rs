@@ -11,7 +11,7 @@ use rheon_types::{Event, SessionId, Store, Timestamp};
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::{SessionError, Sessions};
+use super::{SessionFileError, SessionFiles};
 use crate::SessionName;
 use crate::journal::{JournalError, Lease};
 
@@ -19,9 +19,9 @@ fn lease() -> Lease {
     Lease { pid: 7, host: Some("desk".into()), at: Timestamp::from_millis(1) }
 }
 
-fn sessions() -> (TempDir, Sessions) {
+fn sessions() -> (TempDir, SessionFiles) {
     let folder = tempfile::tempdir().unwrap();
-    let sessions = Sessions::new(folder.path().join("data"), 1 << 30);
+    let sessions = SessionFiles::new(folder.path().join("data"), 1 << 30);
     (folder, sessions)
 }
 
@@ -30,7 +30,7 @@ fn name(id: &str) -> SessionName {
 }
 
 /// A run with a tool and a long text, stored in the session `s`.
-async fn stored_run(sessions: &Sessions) -> Vec<Event> {
+async fn stored_run(sessions: &SessionFiles) -> Vec<Event> {
     let journal =
         Arc::new(sessions.create(&"s".into(), Some(Path::new("/srv/my project")), &lease()).unwrap());
     let long = "long ".repeat(20_000);
@@ -51,7 +51,7 @@ async fn stored_run(sessions: &Sessions) -> Vec<Event> {
     events
 }
 
-fn read(sessions: &Sessions, id: &str) -> Vec<Event> {
+fn read(sessions: &SessionFiles, id: &str) -> Vec<Event> {
     let mut events = Vec::new();
     sessions.read(&name(id), |event| events.push(event)).unwrap();
     events
@@ -84,7 +84,7 @@ async fn one_writer_at_a_time_and_the_other_learns_who_it_is() {
     assert!(message.contains("is in use by process 7 on desk; close it there"), "{message}");
     assert_eq!(read(&sessions, "s"), []);
     let again = sessions.create(&"s".into(), None, &lease()).map(drop).unwrap_err();
-    assert!(matches!(again, SessionError::Journal(JournalError::Exists { .. })), "{again}");
+    assert!(matches!(again, SessionFileError::Journal(JournalError::Exists { .. })), "{again}");
     drop(journal);
     sessions.open(&name("s"), &lease(), |_| {}).unwrap();
 }
@@ -103,7 +103,7 @@ async fn a_journal_cut_at_any_byte_opens_with_all_whole_lines_and_loses_not_one_
         assert_eq!(kept, events[..kept.len()], "cut at {length}");
         let lines = whole[..length].iter().filter(|byte| **byte == b'\n').count();
         assert_eq!(kept.len(), lines.saturating_sub(2), "cut at {length}");
-        let cut: Vec<u8> = opened.cut_aside.map(|aside| fs::read(aside).unwrap()).unwrap_or_default();
+        let cut: Vec<u8> = opened.damaged_copy.map(|aside| fs::read(aside).unwrap()).unwrap_or_default();
         let after = fs::read(&path).unwrap();
         assert!(after.starts_with(&whole[..length - cut.len()]), "cut at {length}");
         assert_eq!(cut, whole[length - cut.len()..length], "cut at {length}");
@@ -198,7 +198,7 @@ fn ids_that_are_paths_touch_nothing() {
     let (folder, sessions) = sessions();
     for id in ["../x", "", "a/b", "..", "a\0b"] {
         let error = sessions.create(&SessionId::from(id), None, &lease()).map(drop).unwrap_err();
-        assert!(matches!(error, SessionError::Name(_)), "{error}");
+        assert!(matches!(error, SessionFileError::Name(_)), "{error}");
     }
     assert!(!folder.path().join("data").exists());
 }
@@ -214,7 +214,7 @@ fn lines_of_a_later_version_are_kept_and_a_later_format_is_not_opened() {
     text.push_str(&line);
     fs::write(&path, &text).unwrap();
     let (journal, opened) = sessions.open(&name("s"), &lease(), |_| {}).unwrap();
-    assert_eq!((opened.scan.unknown, opened.cut_aside), (1, None));
+    assert_eq!((opened.scan.unknown, opened.damaged_copy), (1, None));
     drop(journal);
     assert!(fs::read_to_string(&path).unwrap().contains(&line));
     let newer = text.lines().next().unwrap().replace("\"version\":1", "\"version\":2");
@@ -265,7 +265,7 @@ fn sessions_are_found_by_the_beginning_of_their_id_and_by_their_age() {
     let newest = sessions.newest(here, 2).into_iter().map(|listed| listed.name).collect();
     assert_eq!(text(newest), "ab2 cd");
     assert_eq!(sessions.listed(&name("ab3")).unwrap().header.unwrap().project.as_deref(), Some("/there"));
-    assert!(matches!(sessions.listed(&name("ab4")), Err(SessionError::Missing { .. })));
+    assert!(matches!(sessions.listed(&name("ab4")), Err(SessionFileError::Missing { .. })));
 }
 
 #[test]

@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rheon_types::{AgentEvent, Answer, Event, RunId, SessionId, Store, StoreError, ToolEvent, TurnEvent};
 
-use super::error::SessionError;
-use super::library::Sessions;
+use super::error::SessionFileError;
+use super::session_files::SessionFiles;
 use crate::SessionName;
-use crate::brief::LeftOut;
-use crate::fold::{Doubt, SessionState};
-use crate::journal::{Journal, Lease, Opened};
+use crate::fold::{SessionState, UnfinishedCall};
+use crate::journal::{Journal, Lease, OpenedJournal};
+use crate::truncate::TruncationReport;
 
 /// Keeps the events of any number of sessions, each in its journal, which is made when the first of them comes.
 pub struct JournalStore {
-    sessions: Sessions,
+    sessions: SessionFiles,
     project: Option<PathBuf>,
     lease: Lease,
     contents_bytes_max: u64,
@@ -24,15 +24,15 @@ pub struct JournalStore {
 
 /// A session to go on with.
 #[derive(Debug)]
-pub struct Resumed {
+pub struct ResumedSession {
     /// Where it stands, with everything closed that was open.
     pub state: SessionState,
     /// What was found in the journal, and what was done to it.
-    pub opened: Opened,
+    pub opened: OpenedJournal,
     /// Tool calls whose end is not known. The model is told of them; the user should be, too.
-    pub doubts: Vec<Doubt>,
+    pub unfinished_calls: Vec<UnfinishedCall>,
     /// What the conversation has notes for instead, because the session is too large to keep all of it in memory.
-    pub left_out: LeftOut,
+    pub left_out: TruncationReport,
 }
 
 /// How much a session that is gone on with keeps in memory of its contents, unless said otherwise. Larger than what any model
@@ -41,7 +41,7 @@ pub const CONTENTS_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 impl JournalStore {
     /// A store in `sessions` for sessions that work in `project`. `lease` says who writes.
-    pub fn new(sessions: Sessions, project: Option<PathBuf>, lease: Lease) -> Self {
+    pub fn new(sessions: SessionFiles, project: Option<PathBuf>, lease: Lease) -> Self {
         Self { sessions, project, lease, contents_bytes_max: CONTENTS_BYTES_MAX, journals: Mutex::default() }
     }
 
@@ -53,7 +53,7 @@ impl JournalStore {
     }
 
     /// The sessions.
-    pub fn sessions(&self) -> &Sessions {
+    pub fn sessions(&self) -> &SessionFiles {
         &self.sessions
     }
 
@@ -62,12 +62,12 @@ impl JournalStore {
     /// However large the session is, no more than [`CONTENTS_BYTES_MAX`] (or what was said instead) of its long texts and
     /// pictures are kept in memory, those of its newest events. In the place of older ones the conversation has notes
     /// that say how long they were; the journal keeps them.
-    pub async fn resume(&self, name: &SessionName) -> Result<Resumed, ResumeError> {
+    pub async fn resume(&self, name: &SessionName) -> Result<ResumedSession, ResumeError> {
         let mut state = SessionState::new();
-        let mut left_out = LeftOut::default();
+        let mut left_out = TruncationReport::default();
         // Runs whose newest turn is not whole.
         let mut noted: HashSet<RunId> = HashSet::new();
-        let visit = |event: Event, left: LeftOut| {
+        let visit = |event: Event, left: TruncationReport| {
             if let Some(run_id) = &event.run_id {
                 if matches!(event.kind, AgentEvent::Turn(TurnEvent::Start { .. })) {
                     noted.remove(run_id);
@@ -80,9 +80,9 @@ impl JournalStore {
         };
         let opened = self.sessions.open_within(name, &self.lease, self.contents_bytes_max, visit);
         let (journal, opened) = opened?;
-        let mut doubts = state.doubts();
-        if doubts.iter().any(|doubt| noted.contains(&doubt.run_id)) {
-            self.recall(name, &mut doubts)?;
+        let mut unfinished_calls = state.unfinished_calls();
+        if unfinished_calls.iter().any(|doubt| noted.contains(&doubt.run_id)) {
+            self.recall(name, &mut unfinished_calls)?;
         }
         // A session that goes on from another has no event of its own yet.
         state.session_id = Some(name.session_id());
@@ -92,24 +92,37 @@ impl JournalStore {
         }
         journal.sync().get().await?;
         self.journals().insert(name.session_id(), Arc::new(journal));
-        Ok(Resumed { state, opened, doubts, left_out })
+        Ok(ResumedSession { state, opened, unfinished_calls, left_out })
     }
 
     /// Reads the arguments of calls in doubt as they are in the journal: whoever looks into a doubt needs all of them.
-    fn recall(&self, name: &SessionName, doubts: &mut [Doubt]) -> Result<(), SessionError> {
+    fn recall(
+        &self,
+        name: &SessionName,
+        unfinished_calls: &mut [UnfinishedCall],
+    ) -> Result<(), SessionFileError> {
         self.sessions.read(name, |event| {
             if let AgentEvent::Tool(ToolEvent::Start { call_id, args, .. }) = &event.kind {
-                let of_call = |doubt: &&mut Doubt| event.is_of(&doubt.run_id) && doubt.call_id == *call_id;
-                doubts.iter_mut().filter(of_call).for_each(|doubt| doubt.arguments = Arc::clone(args));
+                let of_call =
+                    |doubt: &&mut UnfinishedCall| event.is_of(&doubt.run_id) && doubt.call_id == *call_id;
+                unfinished_calls
+                    .iter_mut()
+                    .filter(of_call)
+                    .for_each(|doubt| doubt.arguments = Arc::clone(args));
             }
         })?;
         Ok(())
     }
 
     /// A new session that goes on from event `seq` of `name`, ready to be gone on with.
-    pub async fn fork(&self, name: &SessionName, seq: u64, to: &SessionId) -> Result<Resumed, ResumeError> {
+    pub async fn fork(
+        &self,
+        name: &SessionName,
+        seq: u64,
+        to: &SessionId,
+    ) -> Result<ResumedSession, ResumeError> {
         drop(self.sessions.fork(name, seq, to, &self.lease)?);
-        self.resume(&SessionName::try_from(to).map_err(SessionError::from)?).await
+        self.resume(&SessionName::try_from(to).map_err(SessionFileError::from)?).await
     }
 
     /// The number of the last event of a session that this store writes to; 0 if it does not.
@@ -143,7 +156,7 @@ impl JournalStore {
 pub enum ResumeError {
     /// It cannot be opened.
     #[error(transparent)]
-    Session(#[from] SessionError),
+    Session(#[from] SessionFileError),
     /// It cannot be written to.
     #[error(transparent)]
     Store(#[from] StoreError),

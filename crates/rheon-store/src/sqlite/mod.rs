@@ -18,8 +18,9 @@ mod schema;
 pub use database::{Database, OpenMode};
 pub use error::DatabaseError;
 pub use index::{
-    CallRow, CallState, Cursor, EntryRow, ForkPoint, Hit, Index, IndexState, ListQuery, Page, Recorded, Role,
-    SearchQuery, SessionRow, SessionSource, Spend, Stats, Status, ToolStats,
+    CallRow, CallState, EntryMatch, EntryRole, EntryRow, ForkPoint, Index, IndexState, IndexUpdate,
+    ListQuery, SearchQuery, SessionCursor, SessionPage, SessionRow, SessionSource, SessionStatus, Spend,
+    ToolStats, UsageStats,
 };
 pub use memory::{
     Approvals, Checkpoint, CheckpointError, Checkpoints, Edited, Episode, Episodes, Evidence, Goal, GoalId,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use rheon_types::{AgentEvent, AgentId, Event, RunEvent, RunId, SessionId, Timestamp};
 
 use super::loop_record::LoopRecord;
-use super::recorder_config::{LeftOut, SessionFormationPolicy, SessionRecorderConfig};
+use super::recorder_config::{DroppedCounts, SessionFormationPolicy, SessionRecorderConfig};
 use super::session::{Session, SessionFormation};
 
 /// How many agents and sessions are remembered after they were drained.
@@ -15,7 +15,7 @@ const REMEMBERED_MAX: usize = 20_000;
 #[derive(Debug)]
 pub(super) struct Forest {
     pub(super) config: SessionRecorderConfig,
-    pub(super) left_out: LeftOut,
+    pub(super) left_out: DroppedCounts,
     trees: BTreeMap<SessionId, Tree>,
     places: HashMap<RunId, Place>,
     /// By the session id that events bear: the session that its loops go to.
@@ -48,7 +48,7 @@ impl Forest {
     pub(super) fn new(config: SessionRecorderConfig) -> Self {
         Self {
             config,
-            left_out: LeftOut::default(),
+            left_out: DroppedCounts::default(),
             trees: BTreeMap::new(),
             places: HashMap::new(),
             formed: BTreeMap::new(),

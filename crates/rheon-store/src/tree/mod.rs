@@ -23,7 +23,7 @@ pub use loop_event::{LoopEvent, LoopFact};
 pub use loop_record::{ChildLoopRef, LoopConfigSnapshot, LoopRecord, LoopStatus, ParallelGroupRecord};
 pub use memory_store::MemorySessionStore;
 pub use recorder::SessionRecorder;
-pub use recorder_config::{LeftOut, SessionFormationPolicy, SessionRecorderConfig};
+pub use recorder_config::{DroppedCounts, SessionFormationPolicy, SessionRecorderConfig};
 pub use session::{Session, SessionFormation, SpawnRef};
 pub use store::{AgentSessions, BrokenSession, SessionStore, SessionStoreError};
 

@@ -9,7 +9,7 @@ use rheon_types::{
 
 use super::forest::Forest;
 use super::loop_record::{ChildLoopRef, LoopRecord, ParallelGroupRecord};
-use super::recorder_config::{LeftOut, SessionRecorderConfig};
+use super::recorder_config::{DroppedCounts, SessionRecorderConfig};
 use super::session::{Session, SpawnRef};
 
 /// Builds sessions of the events it is given: of any number of agents, interleaved as they come.
@@ -88,7 +88,7 @@ impl SessionRecorder {
     }
 
     /// What was seen and not kept.
-    pub fn left_out(&self) -> LeftOut {
+    pub fn left_out(&self) -> DroppedCounts {
         self.forest.left_out
     }
 

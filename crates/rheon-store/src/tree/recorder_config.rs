@@ -42,7 +42,7 @@ pub enum SessionFormationPolicy {
 
 /// What a recorder saw and did not keep. Events that one loop left out are counted in its record as well.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct DroppedCounts {
     /// Loops that began when there was no room.
     pub loops: u64,
     /// Events after the most that a loop keeps, of loops without a record, or of loops that were drained.

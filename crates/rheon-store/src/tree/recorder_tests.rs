@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::tree::fixtures::{Desk, call_done, child, end, outline, said, spent, start, usage};
 use crate::tree::{
-    LeftOut, LoopConfigSnapshot, LoopRecord, LoopStatus, SessionFormationPolicy, SessionRecorderConfig,
+    DroppedCounts, LoopConfigSnapshot, LoopRecord, LoopStatus, SessionFormationPolicy, SessionRecorderConfig,
 };
 
 fn all(desk: &Desk) -> String {
@@ -281,7 +281,7 @@ fn live_events_are_kept_only_if_asked_for() {
         desk.write("s.c.0", start("agent", None, None));
         desk.write("s.c.0", delta.clone());
         assert_eq!(record(&desk, "s.c.0").events.len(), kept);
-        assert_eq!(desk.recorder.left_out(), LeftOut::default());
+        assert_eq!(desk.recorder.left_out(), DroppedCounts::default());
     }
 }
 
@@ -297,7 +297,7 @@ fn beyond_the_caps_what_is_left_out_is_counted() {
     desk.write("s.c.0", start("agent", None, None));
     desk.write("s.c.1", start("agent", None, None));
     desk.write("s.c.2", start("agent", None, None));
-    assert_eq!(desk.recorder.left_out(), LeftOut { loops: 1, events: 1 });
+    assert_eq!(desk.recorder.left_out(), DroppedCounts { loops: 1, events: 1 });
     for n in 0..5 {
         desk.write("s.c.0", AgentEvent::Message(MessageEvent::End { message: said(&n.to_string()) }));
         desk.write("s.c.0", call_done("call", Some(&format!("k.c.{n}"))));
@@ -307,7 +307,7 @@ fn beyond_the_caps_what_is_left_out_is_counted() {
     let kept = record(&desk, "s.c.0");
     assert_eq!((kept.events.len(), kept.events_left_out), (3, 9));
     assert_eq!((kept.status, kept.child_loop_refs.len()), (LoopStatus::Completed, 3));
-    assert_eq!(desk.recorder.left_out(), LeftOut { loops: 1, events: 10 });
+    assert_eq!(desk.recorder.left_out(), DroppedCounts { loops: 1, events: 10 });
     // Room again: an open loop, then no room for closed ones.
     desk.run("s.c.3", None);
     desk.run("s.c.4", None);

@@ -9,7 +9,7 @@ use rheon_types::{
 };
 use serde_json::json;
 
-use super::{LeftOut, Session, SessionRecorder, SessionRecorderConfig};
+use super::{DroppedCounts, Session, SessionRecorder, SessionRecorderConfig};
 
 /// What the model does in a turn.
 #[derive(Debug, Clone, Copy)]
@@ -117,7 +117,7 @@ fn check(events: &[Event]) {
             "{event:?}"
         );
     }
-    assert_eq!(recorder.left_out(), LeftOut::default());
+    assert_eq!(recorder.left_out(), DroppedCounts::default());
     let sessions = recorder.drain_completed();
     assert_eq!(recorder.sessions().count(), 0);
     for session in &sessions {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rheon::Timestamp;
 use rheon::store::SessionName;
 use rheon::store::journal::Lease;
-use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, Sessions};
+use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, SessionFiles};
 
 /// How everything here ends.
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
@@ -43,8 +43,8 @@ impl Stage {
         Ok(workspace)
     }
 
-    pub(crate) fn sessions(&self) -> Sessions {
-        Sessions::new(self.store("sessions"), BLOB_BYTES_MAX)
+    pub(crate) fn sessions(&self) -> SessionFiles {
+        SessionFiles::new(self.store("sessions"), BLOB_BYTES_MAX)
     }
 
     pub(crate) fn journals(&self) -> JournalStore {

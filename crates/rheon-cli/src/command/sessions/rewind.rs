@@ -4,8 +4,8 @@ use std::io::{IsTerminal as _, stdin};
 
 use clap::ValueEnum;
 use rheon_app::keeping::{
-    CheckpointId, FilesPlan, Keeper, KeepingError, Others, Point, PointFiles, Restored, RewindError,
-    RewindPlan, To, What,
+    CheckpointId, ConflictPolicy, FilesPlan, Keeper, KeepingError, PointFiles, RestoreReport, RestoreScope,
+    RewindError, RewindPlan, RewindPoint, RewindTo,
 };
 use rheon_text::units::{ago, count};
 use rheon_types::Timestamp;
@@ -74,11 +74,12 @@ impl Rewind {
 
     async fn go_back(self, keeper: Keeper, to: u64) -> Result<Exit, Failure> {
         let what = match self.what {
-            WhatFlag::Conversation => What::Conversation,
-            WhatFlag::Files => What::Files,
-            WhatFlag::Both => What::Both,
+            WhatFlag::Conversation => RestoreScope::Conversation,
+            WhatFlag::Files => RestoreScope::Files,
+            WhatFlag::Both => RestoreScope::Both,
         };
-        let plan = keeper.plan_rewind(&self.session, To::Before(to), what).await.map_err(Failure::error)?;
+        let plan =
+            keeper.plan_rewind(&self.session, RewindTo::Before(to), what).await.map_err(Failure::error)?;
         if !self.yes {
             remark(&planned(&plan));
             if !stdin().is_terminal() {
@@ -118,20 +119,20 @@ impl Rewind {
         Ok(Exit::Done)
     }
 
-    fn others(&self) -> Others {
-        if self.overwrite { Others::Overwrite } else { Others::Refuse }
+    fn others(&self) -> ConflictPolicy {
+        if self.overwrite { ConflictPolicy::Overwrite } else { ConflictPolicy::Refuse }
     }
 
     /// Where work of others is in the way, how to go on nevertheless.
     fn refused(&self, error: &KeepingError) -> Failure {
-        let is_others = matches!(error, KeepingError::Rewind(RewindError::Others { .. }));
+        let is_others = matches!(error, KeepingError::Rewind(RewindError::Conflicts { .. }));
         let hint = if is_others { "; --overwrite takes back what they did, too" } else { "" };
         Failure::error(format_args!("{error}{hint}"))
     }
 }
 
 /// What became of files.
-fn done(files: &Restored) -> Vec<String> {
+fn done(files: &RestoreReport) -> Vec<String> {
     let (restored, removed) = (&files.restored, &files.removed);
     let mut lines = vec![format!("files: {} as they were, {} gone", restored.len(), removed.len())];
     let all = restored.iter().chain(removed);
@@ -139,7 +140,7 @@ fn done(files: &Restored) -> Vec<String> {
     if all.clone().count() > SHOWN_MAX {
         lines.push("  …".into());
     }
-    let kept = files.kept_back.iter();
+    let kept = files.skipped.iter();
     lines.extend(kept.map(|kept| format!("left as it is: {}: {}", kept.path.display(), kept.reason)));
     let failed = files.errors.iter();
     lines.extend(failed.map(|(path, problem)| format!("not done: {}: {problem}", path.display())));
@@ -152,14 +153,14 @@ fn unguarded(files: &FilesPlan) -> Option<String> {
     is_any.then(|| format!("what {} did before anything was kept stays", tools.join(", ")))
 }
 
-fn listed(points: &[Point], now: Timestamp) -> String {
+fn listed(points: &[RewindPoint], now: Timestamp) -> String {
     let columns = [("event", Side::Right), ("said", Side::Left), ("files", Side::Left), ("what", Side::Left)];
     let mut table = Table::new(&columns);
     for point in points {
         let files = match point.files {
-            PointFiles::Same => "unchanged",
-            PointFiles::Kept => "kept",
-            PointFiles::Lost => "lost",
+            PointFiles::Unchanged => "unchanged",
+            PointFiles::Saved => "kept",
+            PointFiles::Pruned => "lost",
         };
         table.row([
             point.seq.to_string(),
@@ -181,8 +182,8 @@ fn planned(plan: &RewindPlan) -> String {
         let (created, modified, removed) = (files.created, files.modified, files.removed);
         lines.push(format!("files: {created} would come back, {modified} would change, {removed} would go"));
         lines.extend(files.changes.iter().map(|change| format!("  {}", change.path.display())));
-        if files.others_count > 0 {
-            lines.push(format!("{} of them somebody else changed since", files.others_count));
+        if files.conflicts_count > 0 {
+            lines.push(format!("{} of them somebody else changed since", files.conflicts_count));
         }
         lines.extend(unguarded(files));
     }

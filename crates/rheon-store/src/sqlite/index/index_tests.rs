@@ -29,7 +29,7 @@ fn found(index: &Index, text: &str) -> Vec<String> {
         .collect()
 }
 
-fn ids(page: &Page) -> Vec<&str> {
+fn ids(page: &SessionPage) -> Vec<&str> {
     page.sessions.iter().map(|session| session.source.session_id.as_str()).collect()
 }
 
@@ -105,7 +105,7 @@ fn the_same_events_again_change_nothing_in_any_batches() {
     let all = record(&index, "s1", "p", 0, run("Fix the bug", "Done."));
     let once = dump(index.database());
     let again = index.record(&source("s1", "p"), &all).unwrap();
-    assert_eq!(again, Recorded { taken: 0, known: 14, missing_from: None });
+    assert_eq!(again, IndexUpdate { taken: 0, known: 14, missing_from: None });
     assert_eq!(dump(index.database()), once);
 
     for size in [1, 3, 5] {
@@ -123,10 +123,10 @@ fn events_after_a_gap_are_asked_for_and_not_taken() {
     let index = empty();
     let all = events("s1", 0, run("Fix", "Done."));
     let recorded = index.record(&source("s1", "p"), all.iter().filter(|event| event.seq != 4)).unwrap();
-    assert_eq!(recorded, Recorded { taken: 3, known: 0, missing_from: Some(4) });
+    assert_eq!(recorded, IndexUpdate { taken: 3, known: 0, missing_from: Some(4) });
     assert_eq!(index.position(&"s1".into()).unwrap(), Some(3));
     let recorded = index.record(&source("s1", "p"), &all).unwrap();
-    assert_eq!(recorded, Recorded { taken: 11, known: 3, missing_from: None });
+    assert_eq!(recorded, IndexUpdate { taken: 11, known: 3, missing_from: None });
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn a_fork_may_begin_where_its_parent_was_left() {
     fork.parent = Some(ForkPoint { session_id: "s1".into(), seq: 2 });
     let events = events("s2", 0, run("Fix", "Done."));
     let recorded = index.record(&fork, events.iter().filter(|event| event.seq > 2)).unwrap();
-    assert_eq!(recorded, Recorded { taken: 12, known: 0, missing_from: None });
+    assert_eq!(recorded, IndexUpdate { taken: 12, known: 0, missing_from: None });
     assert_eq!(index.session(&"s2".into()).unwrap().unwrap().source, fork);
 }
 
@@ -159,7 +159,7 @@ fn live_events_are_no_rows() {
             text: "x".into(),
         })],
     );
-    assert_eq!(index.record(&source("s1", "p"), &live).unwrap(), Recorded::default());
+    assert_eq!(index.record(&source("s1", "p"), &live).unwrap(), IndexUpdate::default());
 }
 
 #[test]
@@ -338,7 +338,7 @@ fn sums_are_by_model_and_by_tool() {
     record(&index, "s1", "p", 0, run("Fix", "Done."));
     record(&index, "s2", "q", 0, run("Elsewhere", "Done."));
     expect![[r#"
-        Stats {
+        UsageStats {
             sessions: 1,
             turns: 2,
             entries: 3,

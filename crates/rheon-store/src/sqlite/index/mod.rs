@@ -15,9 +15,11 @@ use super::error::DatabaseError;
 use super::files;
 use super::schema::{Durability, Schema};
 
-pub use read::{Cursor, Hit, ListQuery, Page, SearchQuery, Stats, ToolStats};
-pub use row::{CallRow, CallState, EntryRow, ForkPoint, Role, SessionRow, SessionSource, Spend, Status};
-pub use write::Recorded;
+pub use read::{EntryMatch, ListQuery, SearchQuery, SessionCursor, SessionPage, ToolStats, UsageStats};
+pub use row::{
+    CallRow, CallState, EntryRole, EntryRow, ForkPoint, SessionRow, SessionSource, SessionStatus, Spend,
+};
+pub use write::IndexUpdate;
 
 /// The migrations of `index.db`; a released one never changes.
 const SCHEMA: Schema = Schema {
@@ -113,7 +115,7 @@ impl Index {
         &self,
         source: &SessionSource,
         events: impl IntoIterator<Item = &'a Event>,
-    ) -> Result<Recorded, DatabaseError> {
+    ) -> Result<IndexUpdate, DatabaseError> {
         let mut stranger = None;
         let own = events.into_iter().map_while(|event| {
             if event.session_id == source.session_id {
@@ -123,7 +125,7 @@ impl Index {
             None
         });
         let recorded = self.database.write(|connection| {
-            let mut recorded = Recorded::default();
+            let mut recorded = IndexUpdate::default();
             let mut session = write::Open::new(connection, source)?;
             for event in own {
                 session.add(event, &mut recorded)?;
@@ -159,7 +161,7 @@ impl Index {
         let mut taken = 0;
         while sources.peek().is_some() {
             taken += self.database.write(|connection| {
-                let mut recorded = Recorded::default();
+                let mut recorded = IndexUpdate::default();
                 while recorded.taken < REBUILD_EVENTS_PER_WRITE
                     && let Some((source, events)) = sources.next()
                 {
@@ -200,7 +202,7 @@ impl Index {
     }
 
     /// One page of sessions, newest first.
-    pub fn list(&self, query: &ListQuery) -> Result<Page, DatabaseError> {
+    pub fn list(&self, query: &ListQuery) -> Result<SessionPage, DatabaseError> {
         self.database.read(|connection| read::page(connection, query))
     }
 
@@ -216,7 +218,7 @@ impl Index {
     }
 
     /// The entries that answer a search best.
-    pub fn search(&self, query: &SearchQuery) -> Result<Vec<Hit>, DatabaseError> {
+    pub fn search(&self, query: &SearchQuery) -> Result<Vec<EntryMatch>, DatabaseError> {
         self.database.read(|connection| read::search(connection, query))
     }
 
@@ -241,7 +243,7 @@ impl Index {
     }
 
     /// Sums over the sessions of one project, or of all.
-    pub fn stats(&self, project: Option<&str>) -> Result<Stats, DatabaseError> {
+    pub fn stats(&self, project: Option<&str>) -> Result<UsageStats, DatabaseError> {
         self.database.read(|connection| read::stats(connection, project))
     }
 }

@@ -6,7 +6,7 @@ use rheon_types::{MicroUsd, SessionId, Timestamp, Usage};
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, Error, OptionalExtension, Row, params};
 
-use super::row::{CallRow, EntryRow, ForkPoint, Role, SessionRow, SessionSource, Spend};
+use super::row::{CallRow, EntryRole, EntryRow, ForkPoint, SessionRow, SessionSource, Spend};
 use crate::sqlite::files::path_from_bytes;
 use crate::sqlite::full_text;
 use crate::sqlite::number::{self, limit, stored};
@@ -22,14 +22,14 @@ pub struct ListQuery {
     /// In which all these words were said.
     pub search: Option<String>,
     /// Older than this place.
-    pub before: Option<Cursor>,
+    pub before: Option<SessionCursor>,
     /// How many, up to 1,000.
     pub limit: usize,
 }
 
 /// A place in the list of sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cursor {
+pub struct SessionCursor {
     /// When the session at this place was active.
     pub active: Timestamp,
     /// Which session it is.
@@ -38,11 +38,11 @@ pub struct Cursor {
 
 /// A part of the list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Page {
+pub struct SessionPage {
     /// The sessions.
     pub sessions: Vec<SessionRow>,
     /// Where the next page begins, if there is one.
-    pub next: Option<Cursor>,
+    pub next: Option<SessionCursor>,
 }
 
 /// What is looked for.
@@ -58,20 +58,20 @@ pub struct SearchQuery {
 
 /// An entry that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hit {
+pub struct EntryMatch {
     /// The session.
     pub session_id: SessionId,
     /// The event.
     pub seq: u64,
     /// Who said it.
-    pub role: Role,
+    pub role: EntryRole,
     /// The words around what was found, which stands between `«` and `»`.
     pub snippet: String,
 }
 
 /// Sums over sessions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Stats {
+pub struct UsageStats {
     /// How many sessions.
     pub sessions: u64,
     /// How many turns.
@@ -115,7 +115,7 @@ const SESSION_COLUMNS: usize = 12;
 type Condition<'a> = (&'static str, &'static str, Box<dyn ToSql + 'a>);
 
 /// One page of the list.
-pub(super) fn page(connection: &Connection, query: &ListQuery) -> Result<Page, Error> {
+pub(super) fn page(connection: &Connection, query: &ListQuery) -> Result<SessionPage, Error> {
     let rows = query.limit.clamp(1, PAGE_ROWS_MAX);
     let mut conditions: Vec<Condition<'_>> = Vec::new();
     if let Some(project) = &query.project {
@@ -131,7 +131,7 @@ pub(super) fn page(connection: &Connection, query: &ListQuery) -> Result<Page, E
         ));
     }
     if let Some(typed) = query.search.as_deref().filter(|typed| !typed.trim().is_empty()) {
-        let Some(question) = full_text::all_words(typed) else { return Ok(Page::default()) };
+        let Some(question) = full_text::all_words(typed) else { return Ok(SessionPage::default()) };
         conditions.push((
             "number IN (SELECT session FROM entries WHERE number IN \
              (SELECT rowid FROM entries_search WHERE entries_search MATCH :question))",
@@ -145,8 +145,8 @@ pub(super) fn page(connection: &Connection, query: &ListQuery) -> Result<Page, E
     let next = sessions
         .last()
         .filter(|_| has_more)
-        .map(|last| Cursor { active: last.active, session_id: last.source.session_id.clone() });
-    Ok(Page { sessions, next })
+        .map(|last| SessionCursor { active: last.active, session_id: last.source.session_id.clone() });
+    Ok(SessionPage { sessions, next })
 }
 
 /// The session with this id.
@@ -220,7 +220,7 @@ fn spend(row: &Row<'_>, first: usize) -> Result<Spend, Error> {
 }
 
 /// The best hits of a search.
-pub(super) fn search(connection: &Connection, query: &SearchQuery) -> Result<Vec<Hit>, Error> {
+pub(super) fn search(connection: &Connection, query: &SearchQuery) -> Result<Vec<EntryMatch>, Error> {
     let Some(question) = full_text::all_words(&query.text) else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(
         "SELECT sessions.id, entries.seq, entries.role, snippet(entries_search, 0, '«', '»', '…', 16) \
@@ -231,7 +231,7 @@ pub(super) fn search(connection: &Connection, query: &SearchQuery) -> Result<Vec
     )?;
     let values = params![question, query.project, limit(query.limit.clamp(1, PAGE_ROWS_MAX))];
     let hits = statement.query_map(values, |row| {
-        Ok(Hit {
+        Ok(EntryMatch {
             session_id: row.get::<_, String>(0)?.into(),
             seq: number::read(row.get(1)?),
             role: row.get(2)?,
@@ -305,7 +305,7 @@ pub(super) fn ids(connection: &Connection) -> Result<HashSet<String>, Error> {
 }
 
 /// Sums over the sessions of one project, or of all.
-pub(super) fn stats(connection: &Connection, project: Option<&str>) -> Result<Stats, Error> {
+pub(super) fn stats(connection: &Connection, project: Option<&str>) -> Result<UsageStats, Error> {
     let of_project = "session IN (SELECT number FROM sessions WHERE ?1 IS NULL OR project = ?1)";
     let (sessions, turns) = connection.query_row(
         "SELECT count(*), cast(total(turns) AS INTEGER) FROM sessions WHERE ?1 IS NULL OR project = ?1",
@@ -336,5 +336,5 @@ pub(super) fn stats(connection: &Connection, project: Option<&str>) -> Result<St
         })
     })?;
     let tools = tools.collect::<Result<_, _>>()?;
-    Ok(Stats { sessions, turns, entries, models, tools })
+    Ok(UsageStats { sessions, turns, entries, models, tools })
 }

@@ -7,7 +7,7 @@ use rheon_types::{MicroUsd, RunId, SessionId, Timestamp, ToolCallId, ToolName, U
 
 stored_names! {
     /// How a session stands, by its last run.
-    Status {
+    SessionStatus {
         /// The run has not ended: it goes on, or was interrupted.
         Unfinished = "unfinished",
         /// The model was done.
@@ -29,7 +29,7 @@ stored_names! {
 
 stored_names! {
     /// Who said it.
-    Role {
+    EntryRole {
         /// The user.
         User = "user",
         /// The run itself, in the user's name.
@@ -87,7 +87,7 @@ pub struct SessionRow {
     /// The first prompt in short; empty before there is one.
     pub title: String,
     /// How it stands.
-    pub status: Status,
+    pub status: SessionStatus,
     /// When it began.
     pub created: Timestamp,
     /// When its last event happened.
@@ -123,7 +123,7 @@ pub struct EntryRow {
     /// The run.
     pub run_id: RunId,
     /// Who said it.
-    pub role: Role,
+    pub role: EntryRole,
     /// When.
     pub at: Timestamp,
     /// What, up to a cap.

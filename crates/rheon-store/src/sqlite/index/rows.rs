@@ -9,7 +9,7 @@ use rheon_types::{
 };
 use serde_json::Value;
 
-use super::row::{CallState, Role, Status};
+use super::row::{CallState, EntryRole, SessionStatus};
 
 /// How much of what a person or a model said is indexed.
 pub(super) const TEXT_BYTES_MAX: usize = 64 << 10;
@@ -24,11 +24,11 @@ pub(super) const ARGUMENTS_BYTES_MAX: usize = 240;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Row {
     /// Something was said.
-    Entry { role: Role, text: String },
+    Entry { role: EntryRole, text: String },
     /// The session has this title unless it has one already.
     Title(String),
     /// How the session stands.
-    Status(Status),
+    SessionStatus(SessionStatus),
     /// A turn began.
     Turn,
     /// A run works with this model from now on.
@@ -45,9 +45,11 @@ pub(super) enum Row {
 pub(super) fn rows_of(event: &Event) -> (RunId, Vec<Row>) {
     let rows = match &event.kind {
         AgentEvent::Run(RunEvent::Start { model, .. }) => {
-            vec![Row::Status(Status::Unfinished), Row::Model(model.to_string())]
+            vec![Row::SessionStatus(SessionStatus::Unfinished), Row::Model(model.to_string())]
         }
-        AgentEvent::Run(RunEvent::End { output }) => vec![Row::Status(Status::from(&output.end))],
+        AgentEvent::Run(RunEvent::End { output }) => {
+            vec![Row::SessionStatus(SessionStatus::from(&output.end))]
+        }
         AgentEvent::Turn(TurnEvent::Start { .. }) => vec![Row::Turn],
         AgentEvent::Model(ModelEvent::Start { model, .. }) => vec![Row::Model(model.to_string())],
         AgentEvent::Model(ModelEvent::End { usage, cost, .. }) => {
@@ -55,7 +57,7 @@ pub(super) fn rows_of(event: &Event) -> (RunId, Vec<Row>) {
         }
         AgentEvent::Message(MessageEvent::End { message }) => rows_of_message(message),
         AgentEvent::Context(ContextEvent::CompactionEnd { summary: Some(summary), .. }) => {
-            entry(Role::Summary, summary, TEXT_BYTES_MAX)
+            entry(EntryRole::Summary, summary, TEXT_BYTES_MAX)
         }
         AgentEvent::Tool(ToolEvent::Start { call_id, name, args, .. }) => vec![Row::CallStart {
             call_id: call_id.clone(),
@@ -86,35 +88,35 @@ fn rows_of_message(message: &AgentMessage) -> Vec<Row> {
     match message {
         Message::User(user) => match user.author {
             Author::User => {
-                let mut rows = entry(Role::User, &text, TEXT_BYTES_MAX);
+                let mut rows = entry(EntryRole::User, &text, TEXT_BYTES_MAX);
                 rows.extend(title_of(&text).map(Row::Title));
                 rows
             }
-            Author::Runtime => entry(Role::Runtime, &text, TEXT_BYTES_MAX),
+            Author::Runtime => entry(EntryRole::Runtime, &text, TEXT_BYTES_MAX),
         },
-        Message::Assistant(_) => entry(Role::Assistant, &text, TEXT_BYTES_MAX),
-        Message::ToolResult(_) => entry(Role::ToolResult, &text, OUTPUT_BYTES_MAX),
+        Message::Assistant(_) => entry(EntryRole::Assistant, &text, TEXT_BYTES_MAX),
+        Message::ToolResult(_) => entry(EntryRole::ToolResult, &text, OUTPUT_BYTES_MAX),
     }
 }
 
 /// What has no text is no entry: nobody could find it.
-fn entry(role: Role, text: &str, bytes_max: usize) -> Vec<Row> {
+fn entry(role: EntryRole, text: &str, bytes_max: usize) -> Vec<Row> {
     if text.is_empty() {
         return Vec::new();
     }
     vec![Row::Entry { role, text: beginning(text, bytes_max).to_owned() }]
 }
 
-impl From<&RunEnd> for Status {
+impl From<&RunEnd> for SessionStatus {
     fn from(end: &RunEnd) -> Self {
         match end {
-            RunEnd::Completed => Status::Completed,
-            RunEnd::Truncated => Status::Truncated,
-            RunEnd::Limit { .. } => Status::Limit,
-            RunEnd::Rejected { .. } => Status::Rejected,
-            RunEnd::Vetoed { .. } => Status::Vetoed,
-            RunEnd::Aborted => Status::Aborted,
-            RunEnd::Failed { .. } => Status::Failed,
+            RunEnd::Completed => SessionStatus::Completed,
+            RunEnd::Truncated => SessionStatus::Truncated,
+            RunEnd::Limit { .. } => SessionStatus::Limit,
+            RunEnd::Rejected { .. } => SessionStatus::Rejected,
+            RunEnd::Vetoed { .. } => SessionStatus::Vetoed,
+            RunEnd::Aborted => SessionStatus::Aborted,
+            RunEnd::Failed { .. } => SessionStatus::Failed,
         }
     }
 }

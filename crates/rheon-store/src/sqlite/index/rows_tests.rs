@@ -36,7 +36,7 @@ fn a_run_becomes_rows() {
         }
     }
     expect![[r#"
-        1 Status(Unfinished)
+        1 SessionStatus(Unfinished)
         1 Model("m1")
         2 Turn
         3 Entry { role: User, text: "Fix the bug\nplease" }
@@ -51,7 +51,7 @@ fn a_run_becomes_rows() {
         11 Model("m2")
         12 Entry { role: Assistant, text: "Done." }
         13 Spent { usage: Usage { input: 150, output: 30, cache_read: 0, cache_write: 0, total_tokens: 0 }, cost: None }
-        14 Status(Completed)
+        14 SessionStatus(Completed)
     "#]]
     .assert_eq(&text);
 }
@@ -95,8 +95,8 @@ fn a_note_of_the_run_is_no_title_and_what_has_no_text_is_no_entry() {
     let note = Message::note("be brief", Timestamp::default());
     let rows_of_note =
         rows(AgentEvent::Message(MessageEvent::End { message: Arc::new(AgentMessage::from(note)) }));
-    assert_eq!(rows_of_note, [Row::Entry { role: super::Role::Runtime, text: "be brief".into() }]);
+    assert_eq!(rows_of_note, [Row::Entry { role: super::EntryRole::Runtime, text: "be brief".into() }]);
     assert_eq!(rows(answered("")), []);
-    assert_eq!(rows(said(" \n ")), [Row::Entry { role: super::Role::User, text: " \n ".into() }]);
-    assert_eq!(rows(ended(RunEnd::Aborted)), [Row::Status(super::Status::Aborted)]);
+    assert_eq!(rows(said(" \n ")), [Row::Entry { role: super::EntryRole::User, text: " \n ".into() }]);
+    assert_eq!(rows(ended(RunEnd::Aborted)), [Row::SessionStatus(super::SessionStatus::Aborted)]);
 }

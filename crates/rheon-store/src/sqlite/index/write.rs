@@ -3,7 +3,7 @@
 use rheon_types::{Event, RunId};
 use rusqlite::{Connection, Error, OptionalExtension, params};
 
-use super::row::{CallState, SessionSource, Status};
+use super::row::{CallState, SessionSource, SessionStatus};
 use super::rows::{Row, rows_of};
 use crate::sqlite::files::path_bytes;
 use crate::sqlite::full_text::segmented;
@@ -15,7 +15,7 @@ const MODELS_MAX: usize = 16;
 
 /// What became of events that were offered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Recorded {
+pub struct IndexUpdate {
     /// How many were new.
     pub taken: u64,
     /// How many the index knew already.
@@ -30,7 +30,7 @@ pub(super) struct Open<'a> {
     connection: &'a Connection,
     number: i64,
     title: String,
-    status: Status,
+    status: SessionStatus,
     created_ms: Option<i64>,
     active_ms: i64,
     models: Vec<String>,
@@ -74,7 +74,7 @@ impl<'a> Open<'a> {
     }
 
     /// Adds one event if it is the next one. A live event is none of the log and changes nothing.
-    pub(super) fn add(&mut self, event: &Event, recorded: &mut Recorded) -> Result<(), Error> {
+    pub(super) fn add(&mut self, event: &Event, recorded: &mut IndexUpdate) -> Result<(), Error> {
         if !event.kind.is_durable() || recorded.missing_from.is_some() {
             return Ok(());
         }
@@ -105,7 +105,7 @@ impl<'a> Open<'a> {
                 }
                 Ok(())
             }
-            Row::Status(status) => {
+            Row::SessionStatus(status) => {
                 self.status = status;
                 Ok(())
             }

@@ -6,7 +6,7 @@ use rusqlite::{Error, OptionalExtension, Row, params};
 use crate::sqlite::database::Database;
 use crate::sqlite::error::DatabaseError;
 use crate::sqlite::full_text;
-use crate::sqlite::index::{SessionRow, Status};
+use crate::sqlite::index::{SessionRow, SessionStatus};
 use crate::sqlite::number::{self, limit, stored};
 
 /// How many episodes are listed at most.
@@ -24,7 +24,7 @@ pub struct Episode {
     /// What it was about, in one line, up to a cap.
     pub summary: String,
     /// What became of it.
-    pub outcome: Status,
+    pub outcome: SessionStatus,
     /// When it was active last.
     pub at: Timestamp,
 }

@@ -4,7 +4,7 @@ use expect_test::expect;
 use rheon_types::Timestamp;
 
 use super::super::fixture_tests::{check_search, events, rows, run, source};
-use super::super::index::{Index, ListQuery, Status};
+use super::super::index::{Index, ListQuery, SessionStatus};
 use super::*;
 
 fn at(millis: u64) -> Timestamp {
@@ -26,7 +26,7 @@ fn episode(session: &str, project: &str, summary: &str) -> Episode {
         session_id: session.into(),
         project: project.into(),
         summary: summary.into(),
-        outcome: Status::Completed,
+        outcome: SessionStatus::Completed,
         at: at(7),
     }
 }
@@ -147,7 +147,7 @@ fn episodes_come_from_the_index_of_sessions() {
     memory.episodes().record(&episodes).unwrap();
     assert_eq!(recalled(&memory, "lexer", Some("p")), ["episode s1"]);
     assert_eq!(recalled(&memory, "lexer", Some("q")), Vec::<String>::new());
-    assert_eq!(memory.episodes().latest("q", 5).unwrap()[0].outcome, Status::Completed);
+    assert_eq!(memory.episodes().latest("q", 5).unwrap()[0].outcome, SessionStatus::Completed);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, Once, PoisonError};
 
 use rheon_types::{AgentId, Answer, SessionId};
 
-use super::folder::Folder;
+use super::directory::SessionDir;
 use crate::tree::session::Session;
 use crate::tree::store::{AgentSessions, SessionStore, SessionStoreError};
 
@@ -24,7 +24,7 @@ pub struct FileSessionStore {
 
 #[derive(Debug)]
 struct Shared {
-    folder: Folder,
+    folder: SessionDir,
     turns: [Mutex<()>; TURNS],
     swept: Once,
 }
@@ -32,15 +32,15 @@ struct Shared {
 impl FileSessionStore {
     /// A store in the folder `dir`, which is made when it is needed.
     pub fn new(dir: impl Into<PathBuf>) -> Self {
-        Self::with(Folder::new(dir))
+        Self::with(SessionDir::new(dir))
     }
 
     /// The same with files of at most this many bytes.
     pub fn with_file_bytes_max(dir: impl Into<PathBuf>, file_bytes_max: u64) -> Self {
-        Self::with(Folder { bytes_max: file_bytes_max, ..Folder::new(dir) })
+        Self::with(SessionDir { bytes_max: file_bytes_max, ..SessionDir::new(dir) })
     }
 
-    fn with(folder: Folder) -> Self {
+    fn with(folder: SessionDir) -> Self {
         Self { shared: Arc::new(Shared { folder, turns: Default::default(), swept: Once::new() }) }
     }
 
@@ -59,7 +59,7 @@ impl FileSessionStore {
 
 impl Shared {
     /// Does `work` when no other work on the session is under way in this store.
-    fn in_turn<T>(&self, id: &SessionId, work: impl FnOnce(&Folder) -> T) -> T {
+    fn in_turn<T>(&self, id: &SessionId, work: impl FnOnce(&SessionDir) -> T) -> T {
         let mut hasher = DefaultHasher::new();
         id.hash(&mut hasher);
         let turn = self.turns.get(hasher.finish() as usize % TURNS);

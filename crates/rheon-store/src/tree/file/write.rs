@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use rheon_types::Timestamp;
 
-use crate::folders;
+use crate::directories;
 
 /// The last moment that every file system can keep: some time in 2242.
 const MODIFIED_MS_MAX: u64 = (1 << 33) * 1_000;
@@ -30,7 +30,7 @@ impl From<io::Error> for WriteFault {
 
 /// Makes the folder and those above it, for the user alone. One that exists stays as it is.
 pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
-    folders::make(folder, 1)
+    directories::create(folder, 1)
 }
 
 /// Puts what `fill` writes in the place of `target`, by way of `temporary` in the same folder. The file is dated

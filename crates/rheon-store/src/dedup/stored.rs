@@ -11,19 +11,19 @@ use serde_json::Value;
 
 /// An event that leaves something out.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct StoredSlim<'a> {
+pub(super) struct StoredDedup<'a> {
     pub(super) seq: u64,
     pub(super) at: Timestamp,
     pub(super) session_id: SessionId,
     #[serde(alias = "loop_id")]
     pub(super) run_id: Option<RunId>,
-    pub(super) kind: Cow<'a, Slim>,
+    pub(super) kind: Cow<'a, Dedup>,
 }
 
 /// What is left of an event. The names differ from those of whole events, so that none is taken for the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type")]
-pub(super) enum Slim {
+pub(super) enum Dedup {
     /// `tool.start` with the name and the arguments that the model wrote.
     #[serde(rename = "slim.tool_start")]
     ToolStart { call_id: ToolCallId, effect: Effect },
@@ -67,8 +67,8 @@ pub(super) enum TextOf {
 /// How the kind of a slim event begins. In a text of somebody's its quotes would be escaped.
 const SLIM_KIND: &str = "\"kind\":{\"type\":\"slim.";
 
-impl<'a> StoredSlim<'a> {
-    pub(super) fn of(event: &Event, slim: &'a Slim) -> Self {
+impl<'a> StoredDedup<'a> {
+    pub(super) fn of(event: &Event, slim: &'a Dedup) -> Self {
         Self {
             seq: event.seq,
             at: event.at,
@@ -89,7 +89,7 @@ impl<'a> StoredSlim<'a> {
     }
 
     /// The slim event that `json` is, if it is one at all.
-    pub(super) fn read(json: &str) -> Option<Result<StoredSlim<'static>, serde_json::Error>> {
+    pub(super) fn read(json: &str) -> Option<Result<StoredDedup<'static>, serde_json::Error>> {
         #[derive(Deserialize)]
         struct Tagged<'a> {
             #[serde(borrow)]

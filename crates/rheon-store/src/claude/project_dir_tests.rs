@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::{base36, project_folder_name};
+use super::{base36, project_dir_name};
 
 fn name(path: &str) -> String {
-    project_folder_name(Path::new(path))
+    project_dir_name(Path::new(path))
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `Folder`: a folder of session files, worked on by calls that block.
+//! `SessionDir`: a folder of session files, worked on by calls that block.
 
 use std::cmp::Reverse;
 use std::fs::{self, File};
@@ -19,38 +19,38 @@ type Outcome<T> = Result<T, SessionStoreError>;
 
 /// Writes `{dir}/{session_id}.json`, whole or not at all. Makes the folder if it is not there.
 pub fn save_session(session: &Session, dir: &Path) -> Outcome<()> {
-    Folder::new(dir).save(session)
+    SessionDir::new(dir).save(session)
 }
 
 /// Reads `{dir}/{session_id}.json`.
 pub fn load_session(session_id: &SessionId, dir: &Path) -> Outcome<Session> {
-    Folder::new(dir).load(session_id)
+    SessionDir::new(dir).load(session_id)
 }
 
 /// The ids of all sessions in the folder, the last active one first.
 pub fn list_session_ids(dir: &Path) -> Outcome<Vec<SessionId>> {
-    Folder::new(dir).list()
+    SessionDir::new(dir).list()
 }
 
 /// All sessions of one agent in the folder, the last active one first.
 pub fn load_sessions_for_agent(agent_id: &AgentId, dir: &Path) -> Outcome<AgentSessions> {
-    Folder::new(dir).load_for_agent(agent_id)
+    SessionDir::new(dir).load_for_agent(agent_id)
 }
 
 /// Removes `{dir}/{session_id}.json`.
 pub fn delete_session(session_id: &SessionId, dir: &Path) -> Outcome<()> {
-    Folder::new(dir).delete(session_id)
+    SessionDir::new(dir).delete(session_id)
 }
 
 /// A folder of session files. Beside `{id}.json` it may hold, for a while or after a crash, `.{id}.lock` and `.{id}.tmp`;
 /// and `.{id}.broken`, which is what a save found in the place of a session and could not read.
 #[derive(Debug, Clone)]
-pub(super) struct Folder {
+pub(super) struct SessionDir {
     pub(super) path: PathBuf,
     pub(super) bytes_max: u64,
 }
 
-impl Folder {
+impl SessionDir {
     pub(super) fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), bytes_max: SESSION_FILE_BYTES_MAX }
     }
@@ -252,5 +252,5 @@ fn io_fault(doing: &'static str, path: &Path, source: io::Error) -> SessionStore
 }
 
 #[cfg(test)]
-#[path = "folder_tests.rs"]
+#[path = "directory_tests.rs"]
 mod tests;

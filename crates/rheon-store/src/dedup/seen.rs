@@ -9,17 +9,17 @@ use rheon_types::{
 };
 use serde_json::Value;
 
-use super::stored::{ResultShell, Slim, TextOf};
+use super::stored::{Dedup, ResultShell, TextOf};
 
 /// What each run that is under way has carried.
 #[derive(Debug, Default)]
-pub(super) struct Memory {
-    runs: HashMap<RunId, Known>,
+pub(super) struct SeenRuns {
+    runs: HashMap<RunId, SeenRun>,
 }
 
 /// What one run has carried.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct SeenRun {
     /// The message that has begun and not ended.
     open: Option<Arc<AgentMessage>>,
     /// The answer of the turn.
@@ -32,9 +32,9 @@ pub(super) struct Known {
     produced: Vec<Arc<AgentMessage>>,
 }
 
-impl Memory {
+impl SeenRuns {
     /// What the run has carried, if it has begun.
-    pub(super) fn known(&self, run_id: &RunId) -> Option<&Known> {
+    pub(super) fn known(&self, run_id: &RunId) -> Option<&SeenRun> {
         self.runs.get(run_id)
     }
 
@@ -61,7 +61,7 @@ impl Memory {
     }
 }
 
-impl Known {
+impl SeenRun {
     fn end_message(&mut self, message: &Arc<AgentMessage>) {
         self.open = None;
         self.produced.push(Arc::clone(message));
@@ -100,7 +100,7 @@ impl Known {
     }
 
     /// A tool result without its content, if the tool's own result has it.
-    pub(super) fn slim_start(&self, message: &AgentMessage) -> Option<Slim> {
+    pub(super) fn slim_start(&self, message: &AgentMessage) -> Option<Dedup> {
         let AgentMessage::Llm(LlmMessage { message: Message::ToolResult(result), turn_id }) = message else {
             return None;
         };
@@ -109,7 +109,7 @@ impl Known {
             return None;
         }
         let message = ToolResultMessage { content: Vec::new(), ..result.clone() };
-        Some(Slim::ToolResult { message: ResultShell { message, turn_id: turn_id.clone() } })
+        Some(Dedup::ToolResult { message: ResultShell { message, turn_id: turn_id.clone() } })
     }
 
     pub(super) fn expand_start(&self, shell: &ResultShell) -> Option<AgentEvent> {
@@ -135,7 +135,7 @@ impl Known {
     }
 
     /// The output without what the run has carried, if it is that.
-    pub(super) fn slim_end(&self, output: &AgentOutput) -> Option<Slim> {
+    pub(super) fn slim_end(&self, output: &AgentOutput) -> Option<Dedup> {
         if !are_same(&self.produced, &output.messages) {
             return None;
         }
@@ -153,7 +153,7 @@ impl Known {
             unfinished: output.unfinished.clone(),
             ..AgentOutput::new(output.end.clone())
         };
-        Some(Slim::AgentEnd { output, text })
+        Some(Dedup::AgentEnd { output, text })
     }
 
     pub(super) fn expand_end(&self, output: &AgentOutput, text: TextOf) -> Option<AgentEvent> {

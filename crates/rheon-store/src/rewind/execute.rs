@@ -4,25 +4,27 @@ use rheon_types::{SessionId, Timestamp};
 
 use super::error::RewindError;
 use super::plan::{FilesPlan, RewindPlan};
-use crate::checkpoint::{CheckpointId, Checkpoints, Moment, Plan, Pruned, Restore, Restored};
+use crate::checkpoint::{
+    CheckpointId, CheckpointMoment, Checkpoints, PruneReport, RestorePlan, RestoreReport, RestoreSelection,
+};
 use crate::journal::Lease;
 use crate::session_name::SessionName;
-use crate::sessions::{SessionError, Sessions};
+use crate::sessions::{SessionFileError, SessionFiles};
 
 /// How a rewind is carried out.
 #[derive(Debug, Clone)]
-pub struct Rewinding {
+pub struct RewindRequest {
     /// The session that goes on, if the conversation is rewound. It must not exist.
     pub session_id: SessionId,
     /// Who does it, and when.
     pub lease: Lease,
     /// What becomes of files that somebody else changed.
-    pub others: Others,
+    pub others: ConflictPolicy,
 }
 
 /// What becomes of files that somebody else changed since the session's last call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Others {
+pub enum ConflictPolicy {
     /// Then nothing is rewound.
     Refuse,
     /// They are rewound like all others. They are captured before, so that this can be undone.
@@ -31,23 +33,23 @@ pub enum Others {
 
 /// What a rewind did.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rewound {
+pub struct RewindOutcome {
     /// The session that was rewound. It is as it was.
     pub from: SessionName,
     /// The session that goes on, if the conversation was rewound: resume it.
     pub session: Option<SessionName>,
     /// What became of the files, if any had to change. Where only files were rewound, some of them may have failed.
-    pub files: Option<Restored>,
+    pub files: Option<RestoreReport>,
 }
 
 /// Carries `plan` out: the files first, then the conversation. If both are wanted and one fails, neither is rewound: the files
 /// are put back, and the error says so.
 pub fn rewind(
-    sessions: &Sessions,
+    sessions: &SessionFiles,
     checkpoints: &Checkpoints,
     plan: &RewindPlan,
-    by: &Rewinding,
-) -> Result<Rewound, RewindError> {
+    by: &RewindRequest,
+) -> Result<RewindOutcome, RewindError> {
     let session = match plan.conversation {
         Some(_) => Some(new_name(sessions, &by.session_id)?),
         None => None,
@@ -56,7 +58,7 @@ pub fn rewind(
         None => None,
         Some(files) => restore(checkpoints, plan, files, by)?,
     };
-    let rewound = Rewound { from: plan.name.clone(), session, files };
+    let rewound = RewindOutcome { from: plan.name.clone(), session, files };
     if rewound.session.is_some() {
         let done = match failure(rewound.files.as_ref()) {
             Some(reason) => Err(reason),
@@ -79,24 +81,24 @@ pub fn rewind(
 /// Puts the files back that a rewind changed. The conversation needs nothing: the session that was rewound is as it was.
 pub fn undo(
     checkpoints: &Checkpoints,
-    rewound: &Rewound,
-    others: Others,
+    rewound: &RewindOutcome,
+    others: ConflictPolicy,
     at: Timestamp,
-) -> Result<Option<Restored>, RewindError> {
+) -> Result<Option<RestoreReport>, RewindError> {
     let Some(files) = &rewound.files else { return Ok(None) };
-    let plan = checkpoints.plan_restore(&files.undo, Restore::All)?;
+    let plan = checkpoints.plan_restore(&files.undo, RestoreSelection::All)?;
     let family: Vec<_> =
         [Some(rewound.from.clone()), rewound.session.clone()].into_iter().flatten().collect();
     let changed = checkpoints.changed_by_others(&family, plan.overwritten());
-    if let (Others::Refuse, Some(first)) = (others, changed.first()) {
-        return Err(RewindError::Others { count: changed.len(), first: first.to_path_buf() });
+    if let (ConflictPolicy::Refuse, Some(first)) = (others, changed.first()) {
+        return Err(RewindError::Conflicts { count: changed.len(), first: first.to_path_buf() });
     }
     let label = format!("before the rewind of session {} is undone", rewound.from);
-    carry_out(checkpoints, &plan, &rewound.from, label, at).map(Some)
+    execute(checkpoints, &plan, &rewound.from, label, at).map(Some)
 }
 
-fn new_name(sessions: &Sessions, session_id: &SessionId) -> Result<SessionName, RewindError> {
-    let name = SessionName::try_from(session_id).map_err(SessionError::from)?;
+fn new_name(sessions: &SessionFiles, session_id: &SessionId) -> Result<SessionName, RewindError> {
+    let name = SessionName::try_from(session_id).map_err(SessionFileError::from)?;
     if sessions.contains(&name)? {
         return Err(RewindError::Exists { name });
     }
@@ -107,28 +109,29 @@ fn restore(
     checkpoints: &Checkpoints,
     plan: &RewindPlan,
     files: &FilesPlan,
-    by: &Rewinding,
-) -> Result<Option<Restored>, RewindError> {
+    by: &RewindRequest,
+) -> Result<Option<RestoreReport>, RewindError> {
     let Some(restore) = &files.restore else { return Ok(None) };
     // Asked once more: time has passed since the plan was made.
     let changed = checkpoints.changed_by_others(&plan.family, restore.overwritten());
-    if let (Others::Refuse, Some(first)) = (by.others, changed.first()) {
-        return Err(RewindError::Others { count: changed.len(), first: first.to_path_buf() });
+    if let (ConflictPolicy::Refuse, Some(first)) = (by.others, changed.first()) {
+        return Err(RewindError::Conflicts { count: changed.len(), first: first.to_path_buf() });
     }
     let label = format!("before session {} is rewound to event {}", plan.name, plan.seq);
-    carry_out(checkpoints, restore, &plan.name, label, by.lease.at).map(Some)
+    execute(checkpoints, restore, &plan.name, label, by.lease.at).map(Some)
 }
 
 /// Restores, and says that the changes are the session's.
-fn carry_out(
+fn execute(
     checkpoints: &Checkpoints,
-    plan: &Plan,
+    plan: &RestorePlan,
     session: &SessionName,
     label: String,
     at: Timestamp,
-) -> Result<Restored, RewindError> {
+) -> Result<RestoreReport, RewindError> {
     // Without a number: it belongs to the session, but no place in its log.
-    let moment = Moment { label, at, session_id: Some(session.session_id()), seq: 0, turn_index: 0 };
+    let moment =
+        CheckpointMoment { label, at, session_id: Some(session.session_id()), seq: 0, turn_index: 0 };
     let restored = checkpoints.restore(plan, &moment)?;
     // Without the mark the next rewind takes these changes for somebody else's, and asks once more.
     checkpoints.mark(&session.session_id()).ok();
@@ -136,18 +139,23 @@ fn carry_out(
 }
 
 /// Why the conversation is not rewound after the files.
-fn failure(files: Option<&Restored>) -> Option<String> {
+fn failure(files: Option<&RestoreReport>) -> Option<String> {
     let (path, problem) = files?.errors.first()?;
     Some(format!("cannot restore {}: {problem}", path.display()))
 }
 
-fn put_back(checkpoints: &Checkpoints, rewound: &Rewound, reason: String, at: Timestamp) -> RewindError {
+fn put_back(
+    checkpoints: &Checkpoints,
+    rewound: &RewindOutcome,
+    reason: String,
+    at: Timestamp,
+) -> RewindError {
     let in_part = |undo: &CheckpointId, problem: String| RewindError::InPart {
         reason: format!("{reason}; {problem}"),
         undo: undo.clone(),
     };
     let Some(files) = &rewound.files else { return RewindError::PutBack { reason } };
-    match undo(checkpoints, rewound, Others::Overwrite, at) {
+    match undo(checkpoints, rewound, ConflictPolicy::Overwrite, at) {
         Ok(back) => match failure(back.as_ref()) {
             None => RewindError::PutBack { reason },
             Some(problem) => in_part(&files.undo, problem),
@@ -158,7 +166,7 @@ fn put_back(checkpoints: &Checkpoints, rewound: &Rewound, reason: String, at: Ti
 
 /// Removes the checkpoints of sessions that are no more, and what only those used. Where it cannot be told whether there is
 /// such a session, its checkpoints stay.
-pub fn sweep(sessions: &Sessions, checkpoints: &Checkpoints) -> Result<Pruned, RewindError> {
+pub fn sweep(sessions: &SessionFiles, checkpoints: &Checkpoints) -> Result<PruneReport, RewindError> {
     // Asked for each one under the lock: a session is written down before its first checkpoint is made.
     Ok(checkpoints.forget(|name| sessions.contains(name).is_ok_and(|is_there| !is_there))?)
 }

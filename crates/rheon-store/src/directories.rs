@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Makes a folder with all above it, for its owner alone, and makes the names of those it made safe. So are those of the
 /// `ours` innermost ones, which a process may have made that was killed before it could do this.
-pub(crate) fn make(folder: &Path, ours: usize) -> io::Result<()> {
+pub(crate) fn create(folder: &Path, ours: usize) -> io::Result<()> {
     let missing = folder.ancestors().take_while(|it| !it.as_os_str().is_empty() && !it.is_dir()).count();
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     for made in folder.ancestors().take(missing.max(ours)) {
@@ -31,5 +31,5 @@ pub(crate) fn sync(folder: &Path) -> io::Result<()> {
 }
 
 #[cfg(test)]
-#[path = "folders_tests.rs"]
+#[path = "directories_tests.rs"]
 mod tests;

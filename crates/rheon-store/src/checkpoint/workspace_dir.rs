@@ -1,4 +1,4 @@
-//! `Beneath`: folders of the workspace, opened name by name from the root, so that no link on the way is ever followed.
+//! `WorkspaceDir`: folders of the workspace, opened name by name from the root, so that no link on the way is ever followed.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -14,7 +14,7 @@ const TO_FOLDER: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// The folders of a workspace. The last one stays open, because paths come in order.
-pub(super) struct Beneath {
+pub(super) struct WorkspaceDir {
     root: OwnedFd,
     last: Option<(PathBuf, OwnedFd)>,
 }
@@ -25,7 +25,7 @@ pub(super) struct Found {
     pub(super) stat: Stat,
 }
 
-impl Beneath {
+impl WorkspaceDir {
     /// The folders of the workspace at `root`.
     pub(super) fn open(root: &Path) -> io::Result<Self> {
         Ok(Self { root: rustix::fs::openat(CWD, root, TO_FOLDER, Mode::empty())?, last: None })

@@ -1,4 +1,4 @@
-//! `Doubt`: a tool call whose end is not known.
+//! `UnfinishedCall`: a tool call whose end is not known.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// A tool call whose end is not known: it began, and then the program was gone.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Doubt {
+pub struct UnfinishedCall {
     /// The run it belongs to.
     pub run_id: RunId,
     /// The call.

@@ -4,8 +4,8 @@ use expect_test::expect;
 use rheon_types::Event;
 use serde_json::{Value, json};
 
-use super::{LeftOut, Strings, brief};
-use crate::blobs::{Blobs, externalise};
+use super::{Strings, TruncationReport, truncate};
+use crate::blobs::{Blobs, externalize};
 
 fn event(kind: Value) -> String {
     let long = json!({ "seq": 1, "at": 5, "session_id": "s", "run_id": "s.c.1", "kind": kind });
@@ -24,7 +24,7 @@ fn assistant(content: &Value) -> Value {
 
 /// What is left of the kind of event, and of how many texts something is said.
 fn left(kind: Value) -> String {
-    let (text, left_out) = brief(&event(kind), Strings::InPlace).unwrap();
+    let (text, left_out) = truncate(&event(kind), Strings::InPlace).unwrap();
     let event: Event = serde_json::from_str(&text).unwrap();
     format!("{}\n{}", left_out.texts, serde_json::to_string(&event.kind).unwrap())
 }
@@ -74,11 +74,11 @@ fn what_is_kept_as_payloads_is_left_out_without_being_read() {
     let content = json!([{ "type": "toolCall", "id": "a", "name": "write", "arguments": wrapped }]);
     let text = event(json!({ "type": "message.end", "message": assistant(&content) }));
     let raw = serde_json::value::RawValue::from_string(text).unwrap();
-    let (stored, count) = externalise(&raw, &blobs).unwrap();
+    let (stored, count) = externalize(&raw, &blobs).unwrap();
     assert_eq!(count, 1);
     std::fs::remove_dir_all(folder.path().join("blobs")).unwrap();
-    let (text, left_out) = brief(stored.get(), Strings::AsBlobs(&blobs)).unwrap();
-    assert_eq!(left_out, LeftOut { texts: 1, bytes: 40_000 });
+    let (text, left_out) = truncate(stored.get(), Strings::AsBlobs(&blobs)).unwrap();
+    assert_eq!(left_out, TruncationReport { texts: 1, bytes: 40_000 });
     let arguments =
         &serde_json::from_str::<Value>(&text).unwrap()["kind"]["message"]["content"][0]["arguments"];
     expect![[r#"{"$blob":"mine","text":"[Left out when the session was resumed: a text of about 40 KB. The whole stands in the log of the session.]"}"#]]
@@ -93,22 +93,22 @@ fn events_whose_texts_are_still_needed_are_left_alone() {
         json!({ "type": "subagent.start", "child": { "session_id": "x", "run_id": "x.c.1" }, "task": long() }),
     ] {
         let text = serde_json::to_string(&json!({ "seq": 1, "kind": kind })).unwrap();
-        assert_eq!(brief(&text, Strings::InPlace), None, "{text}");
+        assert_eq!(truncate(&text, Strings::InPlace), None, "{text}");
     }
 }
 
 #[test]
 fn short_events_and_what_is_not_understood_are_left_alone() {
-    assert_eq!(brief("{\"kind\":{\"type\":\"message.end\",\"text\":\"short\"}}", Strings::InPlace), None);
+    assert_eq!(truncate("{\"kind\":{\"type\":\"message.end\",\"text\":\"short\"}}", Strings::InPlace), None);
     let long = long().replace(['"', '\\', '\n'], "");
     let odd = format!("{{\"kind\":{{\"type\":\"message.end\",\"text\":\"{long}\"}}}}");
-    assert!(brief(&odd, Strings::InPlace).is_some());
+    assert!(truncate(&odd, Strings::InPlace).is_some());
     for length in 0..odd.len() {
-        assert_eq!(brief(odd.get(..length).unwrap(), Strings::InPlace), None, "cut at {length}");
+        assert_eq!(truncate(odd.get(..length).unwrap(), Strings::InPlace), None, "cut at {length}");
     }
     let deep = format!("{}\"{long}\"{}", "[".repeat(10_000), "]".repeat(10_000));
     assert_eq!(
-        brief(&format!("{{\"kind\":{{\"type\":\"message.end\",\"text\":{deep}}}}}"), Strings::InPlace),
+        truncate(&format!("{{\"kind\":{{\"type\":\"message.end\",\"text\":{deep}}}}}"), Strings::InPlace),
         None
     );
 }

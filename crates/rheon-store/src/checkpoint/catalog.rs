@@ -1,4 +1,4 @@
-//! `Catalogue`: all checkpoints of a workspace on the disk: one small file each, and payloads that they share.
+//! `Catalog`: all checkpoints of a workspace on the disk: one small file each, and payloads that they share.
 
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
@@ -14,11 +14,11 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use crate::blobs::{BlobId, Blobs};
-use crate::folders;
+use crate::directories;
 
 use super::error::CheckpointError;
-use super::id::{CHECKPOINT_VERSION, CheckpointId, Moment};
-use super::limits::Limits;
+use super::id::{CHECKPOINT_VERSION, CheckpointId, CheckpointMoment};
+use super::limits::CheckpointLimits;
 use super::manifest::{Entry, Manifest};
 use super::path::{decode, encode};
 use super::probe::{Io, Probe};
@@ -38,7 +38,7 @@ const END_OF_TIME: Timestamp = Timestamp::from_millis(u64::MAX);
 pub(super) struct Record {
     version: u32,
     root: String,
-    pub(super) moment: Moment,
+    pub(super) moment: CheckpointMoment,
     /// When the capture began, by the clock of the file system.
     pub(super) began_ns: i64,
     pub(super) files: usize,
@@ -60,11 +60,11 @@ struct Version {
 
 /// All checkpoints of a workspace on the disk.
 #[derive(Debug)]
-pub(super) struct Catalogue {
+pub(super) struct Catalog {
     folder: PathBuf,
     root: PathBuf,
     blobs: Blobs,
-    limits: Limits,
+    limits: CheckpointLimits,
     probe: Probe,
     /// Whether the capture that is under way has found that no checkpoint can make room any more.
     is_full: AtomicBool,
@@ -90,7 +90,7 @@ pub(super) struct Needed<'a> {
 /// A checkpoint that is about to be made.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Draft<'a> {
-    pub(super) moment: &'a Moment,
+    pub(super) moment: &'a CheckpointMoment,
     pub(super) began_ns: i64,
     pub(super) needed: Needed<'a>,
 }
@@ -102,8 +102,8 @@ pub(super) struct Keep {
     pub(super) bytes_max: u64,
 }
 
-impl Catalogue {
-    pub(super) fn new(folder: &Path, root: &Path, limits: &Limits, probe: &Probe) -> Self {
+impl Catalog {
+    pub(super) fn new(folder: &Path, root: &Path, limits: &CheckpointLimits, probe: &Probe) -> Self {
         Self {
             folder: folder.to_owned(),
             root: root.to_owned(),
@@ -119,7 +119,7 @@ impl Catalogue {
     /// gone.
     pub(super) fn lock(&self, stop: &AtomicBool) -> Result<Lock, CheckpointError> {
         let path = self.folder.join("lock");
-        folders::make(&self.list(), 0).map_err(CheckpointError::io("make the folder", &self.list()))?;
+        directories::create(&self.list(), 0).map_err(CheckpointError::io("make the folder", &self.list()))?;
         let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
         let file = opened.map_err(CheckpointError::io("open", &path))?;
         for _ in 0..LOCK_ATTEMPTS_MAX {
@@ -174,7 +174,7 @@ impl Catalogue {
             Err(error) => return Err(error),
         }
         sync_folder(&self.folder)?;
-        self.folder.parent().map_or(Ok(()), folders::sync)?;
+        self.folder.parent().map_or(Ok(()), directories::sync)?;
         self.is_mark_safe.store(true, Ordering::Relaxed);
         Ok(())
     }
@@ -242,7 +242,10 @@ impl Catalogue {
         }
         let synced = self.probe.before(Io::Sync, &self.folder).and_then(|()| self.blobs.sync());
         synced.map_err(CheckpointError::io("sync", &self.folder))?;
-        let moment = Moment { label: moment.label.chars().take(LABEL_CHARS_MAX).collect(), ..moment.clone() };
+        let moment = CheckpointMoment {
+            label: moment.label.chars().take(LABEL_CHARS_MAX).collect(),
+            ..moment.clone()
+        };
         let record = Record {
             version: CHECKPOINT_VERSION,
             root: encode(self.root.as_os_str()),
@@ -387,7 +390,10 @@ impl Catalogue {
     }
 
     /// Removes those whose moment is gone. Returns how many went, and how many bytes with them.
-    pub(super) fn forget(&self, is_gone: impl Fn(&Moment) -> bool) -> Result<(usize, u64), CheckpointError> {
+    pub(super) fn forget(
+        &self,
+        is_gone: impl Fn(&CheckpointMoment) -> bool,
+    ) -> Result<(usize, u64), CheckpointError> {
         // One that cannot be read, or is another folder's, is nobody's to remove.
         let is_gone = |id: &CheckpointId| self.record(id).is_ok_and(|record| is_gone(&record.moment));
         let (gone, staying): (Vec<_>, Vec<_>) = self.ids()?.into_iter().partition(is_gone);
@@ -425,7 +431,7 @@ impl Catalogue {
 
 /// Which payloads are in use, and how many bytes they have.
 struct Uses<'a> {
-    catalogue: &'a Catalogue,
+    catalog: &'a Catalog,
     blobs: HashSet<BlobId>,
     bytes: u64,
     /// Lists that were looked into already.
@@ -433,8 +439,8 @@ struct Uses<'a> {
 }
 
 impl<'a> Uses<'a> {
-    fn new(catalogue: &'a Catalogue, needed: Option<&Needed<'_>>) -> Self {
-        let mut uses = Self { catalogue, blobs: HashSet::new(), bytes: 0, parts: HashSet::new() };
+    fn new(catalog: &'a Catalog, needed: Option<&Needed<'_>>) -> Self {
+        let mut uses = Self { catalog, blobs: HashSet::new(), bytes: 0, parts: HashSet::new() };
         for manifest in needed.iter().flat_map(|needed| [Some(needed.current), needed.besides]).flatten() {
             uses.add_manifest(manifest);
         }
@@ -443,7 +449,7 @@ impl<'a> Uses<'a> {
 
     /// A checkpoint that is damaged uses nothing any more. One that is only not understood may use anything: an error.
     fn add(&mut self, id: &CheckpointId) -> Result<(), CheckpointError> {
-        let record = match self.catalogue.any_record(id) {
+        let record = match self.catalog.any_record(id) {
             Ok(record) => record,
             Err(CheckpointError::Damaged { .. } | CheckpointError::Missing { .. }) => return Ok(()),
             Err(error) => return Err(error),
@@ -455,7 +461,7 @@ impl<'a> Uses<'a> {
             }
             self.add_blob(blob, part.bytes);
             let mut manifest = Manifest::default();
-            let added = self.catalogue.blobs.get(blob).map(|content| manifest.add_part(&content));
+            let added = self.catalog.blobs.get(blob).map(|content| manifest.add_part(&content));
             if added.is_ok() {
                 self.add_manifest(&manifest);
             }

@@ -11,33 +11,33 @@ use rheon_types::Timestamp;
 use tempfile::TempDir;
 
 use super::checkpoints::Checkpoints;
-use super::id::Moment;
-use super::limits::Limits;
+use super::id::CheckpointMoment;
+use super::limits::CheckpointLimits;
 use super::probe::{Io, Probe};
 
 /// A workspace in `work`, with its checkpoints in `store` beside it.
-pub(super) struct Stage {
+pub(super) struct Fixture {
     temp: TempDir,
     pub(super) checkpoints: Checkpoints,
 }
 
-pub(super) fn stage() -> Stage {
-    stage_with(Limits::default())
+pub(super) fn fixture() -> Fixture {
+    fixture_with(CheckpointLimits::default())
 }
 
-pub(super) fn stage_with(limits: Limits) -> Stage {
+pub(super) fn fixture_with(limits: CheckpointLimits) -> Fixture {
     let temp = tempfile::tempdir().unwrap();
     fs::create_dir(temp.path().join("work")).unwrap();
     let checkpoints = open(temp.path(), limits, Probe::default());
-    Stage { temp, checkpoints }
+    Fixture { temp, checkpoints }
 }
 
-fn open(temp: &Path, limits: Limits, probe: Probe) -> Checkpoints {
+fn open(temp: &Path, limits: CheckpointLimits, probe: Probe) -> Checkpoints {
     Checkpoints::with_probe(&temp.join("store"), &temp.join("work"), limits, probe).unwrap()
 }
 
-pub(super) fn moment(label: &str) -> Moment {
-    Moment {
+pub(super) fn moment(label: &str) -> CheckpointMoment {
+    CheckpointMoment {
         label: label.into(),
         at: Timestamp::from_millis(1_700_000_000_000),
         session_id: Some("s".into()),
@@ -46,7 +46,7 @@ pub(super) fn moment(label: &str) -> Moment {
     }
 }
 
-impl Stage {
+impl Fixture {
     pub(super) fn root(&self) -> PathBuf {
         self.temp.path().join("work")
     }
@@ -61,7 +61,7 @@ impl Stage {
 
     /// The same folders as another process has them.
     pub(super) fn again(&self, probe: Probe) -> Checkpoints {
-        open(self.temp.path(), Limits::default(), probe)
+        open(self.temp.path(), CheckpointLimits::default(), probe)
     }
 
     pub(super) fn seen(

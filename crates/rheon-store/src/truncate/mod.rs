@@ -1,16 +1,16 @@
 //! Stored events without their long texts: what is kept in memory of what was said long ago. Pure but for the payloads
 //! that must stay. The log keeps everything; what is left out here can be read there.
 
-mod left_out;
+mod report;
 mod strings;
 mod walk;
 
-pub use left_out::LeftOut;
+pub use report::TruncationReport;
 pub(crate) use strings::{Strings, TEXT_BYTES_KEPT};
 
 /// The stored event `json` with a note in the place of each long text, and what was left out. Nothing if it has none, or
 /// if it is an event whose texts somebody still needs: a question, a plan, a task list.
-pub(crate) fn brief(json: &str, strings: Strings<'_>) -> Option<(String, LeftOut)> {
+pub(crate) fn truncate(json: &str, strings: Strings<'_>) -> Option<(String, TruncationReport)> {
     if json.len() <= TEXT_BYTES_KEPT && matches!(strings, Strings::InPlace) {
         return None;
     }
@@ -18,5 +18,5 @@ pub(crate) fn brief(json: &str, strings: Strings<'_>) -> Option<(String, LeftOut
 }
 
 #[cfg(test)]
-#[path = "brief_tests.rs"]
+#[path = "truncate_tests.rs"]
 mod tests;

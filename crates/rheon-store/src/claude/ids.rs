@@ -29,7 +29,7 @@ pub fn transcript_id(session_id: &SessionId) -> String {
 const CALL_ID_BYTES_MAX: usize = 64;
 
 /// The id of a tool call as services take it: unchanged where it already fits.
-pub fn call_id_on_the_wire(id: &str) -> String {
+pub fn wire_call_id(id: &str) -> String {
     let fits = !id.is_empty()
         && id.len() <= CALL_ID_BYTES_MAX
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
@@ -41,5 +41,5 @@ pub fn call_id_on_the_wire(id: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "ident_tests.rs"]
+#[path = "ids_tests.rs"]
 mod tests;

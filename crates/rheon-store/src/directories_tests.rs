@@ -2,16 +2,16 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use super::{make, sync};
+use super::{create, sync};
 
 #[test]
 fn all_above_a_folder_is_made_and_what_is_there_stays() {
     let root = tempfile::tempdir().unwrap();
     let (outer, inner) = (root.path().join("a"), root.path().join("a/b/c"));
-    make(&inner, 3).unwrap();
+    create(&inner, 3).unwrap();
     std::fs::write(inner.join("file"), "here").unwrap();
-    make(&inner, 3).unwrap();
-    make(&outer, 0).unwrap();
+    create(&inner, 3).unwrap();
+    create(&outer, 0).unwrap();
     let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&outer), mode(&inner)), (0o700, 0o700));
     assert_eq!(std::fs::read_to_string(inner.join("file")).unwrap(), "here");
@@ -21,6 +21,6 @@ fn all_above_a_folder_is_made_and_what_is_there_stays() {
 fn a_file_in_the_way_is_an_error_and_so_is_a_folder_that_is_not_there() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("a"), "").unwrap();
-    assert!(make(&root.path().join("a/b"), 1).is_err());
+    assert!(create(&root.path().join("a/b"), 1).is_err());
     assert!(sync(&root.path().join("c")).is_err());
 }

@@ -1,4 +1,4 @@
-//! `Trail`: what the log of a session says about where it can be cut and what was kept of the files.
+//! `RewindHistory`: what the log of a session says about where it can be cut and what was kept of the files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,17 +7,17 @@ use rheon_types::{
     ToolName, TurnEvent,
 };
 
-use crate::checkpoint::{CheckpointId, Listed, Moment};
+use crate::checkpoint::{CheckpointId, CheckpointMoment, CheckpointSummary};
 use crate::fold::SessionState;
 use crate::session_name::SessionName;
-use crate::sessions::{SessionError, Sessions};
+use crate::sessions::{SessionFileError, SessionFiles};
 
 /// The most tools that are named.
 const TOOLS_MAX: usize = 20;
 
 /// What the log of a session says about where it can be cut.
 #[derive(Debug)]
-pub(super) struct Trail {
+pub(super) struct RewindHistory {
     pub(super) state: SessionState,
     /// The session.
     own: SessionId,
@@ -46,19 +46,19 @@ pub(super) struct Place {
 
 /// What is kept of the files as they were at a place in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(super) enum FilesAt {
     /// The session changed nothing after it.
-    Same,
+    Unchanged,
     /// All, in this checkpoint.
-    In(CheckpointId),
+    Saved(CheckpointId),
     /// Nothing any more.
-    Lost(String),
+    Pruned(String),
 }
 
-impl Trail {
+impl RewindHistory {
     /// What the log of a session says.
-    pub(super) fn read(sessions: &Sessions, name: &SessionName) -> Result<Self, SessionError> {
-        let mut trail = Self {
+    pub(super) fn read(sessions: &SessionFiles, name: &SessionName) -> Result<Self, SessionFileError> {
+        let mut history = Self {
             state: SessionState::new(),
             own: name.session_id(),
             places: BTreeMap::new(),
@@ -68,8 +68,8 @@ impl Trail {
             settled: 0,
             last_message: None,
         };
-        sessions.read(name, |event| trail.apply(&event))?;
-        Ok(trail)
+        sessions.read(name, |event| history.apply(&event))?;
+        Ok(history)
     }
 
     /// Takes in the next event.
@@ -134,27 +134,27 @@ impl Trail {
 
     /// What is kept of the files as they were after event `cut`: what was captured before the first change after it. The log
     /// says so; a capture that the log does not tell of, because the program ended in between, is known by its moment.
-    pub(super) fn kept(&self, cut: u64, listed: &[Listed]) -> Kept {
+    pub(super) fn kept(&self, cut: u64, listed: &[CheckpointSummary]) -> FilesAt {
         let told = self.checkpoints.iter().find(|(seq, _)| *seq > cut);
         let moments = listed.iter().filter(|it| it.moment.seq >= cut && self.is_ours(it));
         let untold = moments.min_by_key(|it| (it.moment.seq, it.id.clone()));
         match (told, untold) {
-            (None, None) => Kept::Same,
-            (None, Some(untold)) => Kept::In(untold.id.clone()),
+            (None, None) => FilesAt::Unchanged,
+            (None, Some(untold)) => FilesAt::Saved(untold.id.clone()),
             // A capture stands in the log right behind the event that its moment names.
             (Some((seq, _)), Some(untold)) if untold.moment.seq.saturating_add(1) < *seq => {
-                Kept::In(untold.id.clone())
+                FilesAt::Saved(untold.id.clone())
             }
             (Some((_, id)), _) => match listed.iter().find(|it| it.id.as_str() == id) {
-                Some(found) => Kept::In(found.id.clone()),
-                None => Kept::Lost(id.clone()),
+                Some(found) => FilesAt::Saved(found.id.clone()),
+                None => FilesAt::Pruned(id.clone()),
             },
         }
     }
 
     /// Whether a checkpoint was made for a change in this log. Those before a rewind have no place in it.
-    fn is_ours(&self, listed: &Listed) -> bool {
-        let Moment { session_id: Some(session_id), seq, .. } = &listed.moment else { return false };
+    fn is_ours(&self, listed: &CheckpointSummary) -> bool {
+        let CheckpointMoment { session_id: Some(session_id), seq, .. } = &listed.moment else { return false };
         // What another session did after this one went on from it is not in this log.
         let is_inherited = || self.sessions.iter().any(|(other, last)| other == session_id && seq < last);
         *seq > 0 && (*session_id == self.own || is_inherited())

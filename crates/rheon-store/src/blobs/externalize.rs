@@ -18,7 +18,7 @@ const BYTES: &str = "bytes";
 const LITERAL: &str = "$literal";
 
 /// The event with its long strings kept as blobs, and how many there are. Strings that the blobs have no room for stay.
-pub(crate) fn externalise<'a>(
+pub(crate) fn externalize<'a>(
     json: &'a RawValue,
     blobs: &Blobs,
 ) -> std::io::Result<(Cow<'a, RawValue>, u32)> {
@@ -35,7 +35,7 @@ pub(crate) fn externalise<'a>(
 }
 
 /// The event with its strings back in their places. Of one whose blob is gone, a note says how long it was.
-pub(crate) fn internalise(json: &str, blobs: &Blobs) -> serde_json::Result<Value> {
+pub(crate) fn internalize(json: &str, blobs: &Blobs) -> serde_json::Result<Value> {
     let mut value: Value = serde_json::from_str(json)?;
     back(&mut value, blobs);
     Ok(value)

@@ -4,7 +4,7 @@ use rheon_testkit::Dice;
 use rheon_types::SessionId;
 use uuid::Uuid;
 
-use super::{call_id_on_the_wire, fresh_uuid, transcript_id};
+use super::{fresh_uuid, transcript_id, wire_call_id};
 
 #[test]
 fn a_uuid_names_its_own_transcript_in_the_usual_spelling() {
@@ -29,9 +29,9 @@ fn fresh_ids_are_version_4_and_come_from_the_dice() {
 
 #[test]
 fn a_call_id_that_services_refuse_is_replaced_by_one_they_take() {
-    assert_eq!(call_id_on_the_wire("toolu_01-x"), "toolu_01-x");
-    let replaced = call_id_on_the_wire("call|1/é");
+    assert_eq!(wire_call_id("toolu_01-x"), "toolu_01-x");
+    let replaced = wire_call_id("call|1/é");
     assert_eq!(replaced.len(), 29);
-    assert_eq!(call_id_on_the_wire(&replaced), replaced);
-    assert_eq!(call_id_on_the_wire(&"x".repeat(65)).len(), 29);
+    assert_eq!(wire_call_id(&replaced), replaced);
+    assert_eq!(wire_call_id(&"x".repeat(65)).len(), 29);
 }

@@ -10,7 +10,7 @@ const NAME_UNITS_MAX: usize = 200;
 ///
 /// Every UTF-16 unit that is no ASCII letter or digit becomes a dash, so a character outside the basic plane becomes two.
 /// Different paths may share a name; the format has it so.
-pub fn project_folder_name(path: &Path) -> String {
+pub fn project_dir_name(path: &Path) -> String {
     let path = path.to_string_lossy();
     let name: String = path.encode_utf16().map(dashed).collect();
     if name.len() <= NAME_UNITS_MAX {
@@ -44,5 +44,5 @@ fn base36(mut number: u32) -> String {
 }
 
 #[cfg(test)]
-#[path = "folder_tests.rs"]
+#[path = "project_dir_tests.rs"]
 mod tests;

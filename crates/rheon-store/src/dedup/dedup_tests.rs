@@ -10,20 +10,20 @@ use rheon_types::{
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::{ExpandError, Expander, Slimmer};
+use super::{DedupError, Deduplicator, Expander};
 
 fn durable(trace: &Trace) -> Vec<Event> {
     trace.events().into_iter().filter(|event| event.kind.is_durable()).collect()
 }
 
 fn round_trip(events: &[Event]) -> (Vec<Event>, usize, usize) {
-    let (mut slimmer, mut expander) = (Slimmer::new(), Expander::new());
+    let (mut deduplicator, mut expander) = (Deduplicator::new(), Expander::new());
     let (mut whole_bytes, mut slim_bytes) = (0, 0);
     let back = events
         .iter()
         .map(|event| {
-            let stored = slimmer.slim(event).unwrap();
-            slimmer.keep(event);
+            let stored = deduplicator.dedup(event).unwrap();
+            deduplicator.keep(event);
             whole_bytes += serde_json::to_string(event).unwrap().len();
             slim_bytes += stored.json().get().len();
             let read: Box<RawValue> = serde_json::from_str(stored.json().get()).unwrap();
@@ -112,10 +112,10 @@ async fn runs_that_interleave_do_not_mix() {
 #[tokio::test(start_paused = true)]
 async fn what_leans_on_something_missing_is_told_and_not_guessed() {
     let events = durable(&scripted(scenario("hi")).tool(echo()).run("go").await.trace);
-    let mut slimmer = Slimmer::new();
+    let mut deduplicator = Deduplicator::new();
     let keep = |event| {
-        let stored = slimmer.slim(event).unwrap();
-        slimmer.keep(event);
+        let stored = deduplicator.dedup(event).unwrap();
+        deduplicator.keep(event);
         stored
     };
     let stored: Vec<_> = events.iter().map(keep).collect();
@@ -124,7 +124,7 @@ async fn what_leans_on_something_missing_is_told_and_not_guessed() {
         .position(|event| matches!(event.kind, AgentEvent::Message(MessageEvent::End { .. })))
         .unwrap();
     let lost = Expander::new().expand(stored[end].json().get());
-    assert_eq!(lost, Err(ExpandError::Missing { seq: events[end].seq }));
+    assert_eq!(lost, Err(DedupError::Missing { seq: events[end].seq }));
     // A text that looks like a slim event is a text.
     let text = Arc::new("\"slim.message_end\"".to_owned());
     let events = durable(&scripted(scenario(&text)).tool(echo()).run(text.as_str()).await.trace);

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use super::listed::Listed;
+use super::listing::SessionListing;
 use crate::journal::{JournalError, open_to_read, read_header};
 use crate::session_name::SessionName;
 
@@ -20,11 +20,11 @@ const EXTENSION: &str = "jsonl";
 
 /// Where journals are.
 #[derive(Debug, Clone)]
-pub(super) struct Places {
+pub(super) struct SessionLayout {
     pub(super) folder: PathBuf,
 }
 
-impl Places {
+impl SessionLayout {
     /// Where large payloads are.
     pub(super) fn blobs(&self) -> PathBuf {
         self.folder.join("blobs")
@@ -82,7 +82,7 @@ impl Places {
 }
 
 /// The journals in the folder of a project. One that cannot be read is listed too.
-pub(super) fn journals(folder: &Path) -> impl Iterator<Item = Listed> + use<> {
+pub(super) fn journals(folder: &Path) -> impl Iterator<Item = SessionListing> + use<> {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     files.filter_map(|file| listed(&file.path()))
 }
@@ -94,7 +94,7 @@ pub(super) fn names(folder: &Path) -> impl Iterator<Item = SessionName> + use<> 
 }
 
 /// The journals in the folder of a project that were written to last, the newest first.
-pub(super) fn newest(folder: &Path, count_max: usize) -> Vec<Listed> {
+pub(super) fn newest(folder: &Path, count_max: usize) -> Vec<SessionListing> {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     let dated = files.filter_map(|file| {
         let path = file.path();
@@ -108,11 +108,11 @@ pub(super) fn newest(folder: &Path, count_max: usize) -> Vec<Listed> {
 }
 
 /// The journal at `path` in a list; nothing if it is none.
-pub(super) fn listed(path: &Path) -> Option<Listed> {
+pub(super) fn listed(path: &Path) -> Option<SessionListing> {
     let name = name(path)?;
     let metadata = fs::symlink_metadata(path).ok()?;
     let header = open_to_read(path).and_then(|file| read_header(path, &file));
-    Some(Listed {
+    Some(SessionListing {
         name,
         header: header.map_err(|error| error.to_string()),
         modified_ms: modified_ms(&metadata),

@@ -3,7 +3,7 @@
 use rheon_types::Timestamp;
 
 /// The text of a moment; one beyond the calendar becomes the epoch, because the format has no other way to say it.
-pub fn print(at: Timestamp) -> String {
+pub fn format(at: Timestamp) -> String {
     let millis = i64::try_from(at.as_millis()).unwrap_or(0);
     let moment = jiff::Timestamp::from_millisecond(millis).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     moment.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
@@ -16,5 +16,5 @@ pub(super) fn parse(text: &str) -> Option<Timestamp> {
 }
 
 #[cfg(test)]
-#[path = "moment_tests.rs"]
+#[path = "timestamp_tests.rs"]
 mod tests;

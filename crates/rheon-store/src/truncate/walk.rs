@@ -5,7 +5,7 @@
 
 use memchr::memchr;
 
-use super::left_out::LeftOut;
+use super::report::TruncationReport;
 use super::strings::{Strings, TEXT_BYTES_KEPT};
 use crate::blobs::{BlobId, lost};
 
@@ -75,19 +75,19 @@ pub(super) struct Walk<'a> {
     place: usize,
     strings: Strings<'a>,
     out: String,
-    left_out: LeftOut,
+    left_out: TruncationReport,
     kind: &'a str,
     depth: usize,
 }
 
 impl<'a> Walk<'a> {
     pub(super) fn new(text: &'a str, strings: Strings<'a>) -> Self {
-        let (out, left_out) = (String::new(), LeftOut::default());
+        let (out, left_out) = (String::new(), TruncationReport::default());
         Self { text, place: 0, strings, out, left_out, kind: "", depth: 0 }
     }
 
     /// The event without its long texts, if it had any that nobody needs.
-    pub(super) fn event(mut self) -> Option<(String, LeftOut)> {
+    pub(super) fn event(mut self) -> Option<(String, TruncationReport)> {
         self.value(Region::Event)?;
         let is_whole = self.place == self.text.len();
         let may_be = KINDS.contains(&self.kind) || self.kind.starts_with(SLIM);
@@ -162,9 +162,9 @@ impl<'a> Walk<'a> {
     }
 
     fn leave_out(&mut self, bytes: u64) {
-        self.left_out += LeftOut { texts: 1, bytes };
+        self.left_out += TruncationReport { texts: 1, bytes };
         self.out.push('"');
-        self.out.push_str(&note(What::Text, bytes));
+        self.out.push_str(&note(Omitted::Text, bytes));
         self.out.push('"');
     }
 
@@ -256,7 +256,7 @@ impl<'a> Walk<'a> {
             "image" if block.left_out_bytes > 0 => {
                 self.out.truncate(start);
                 self.out.push_str("{\"type\":\"text\",\"text\":\"");
-                self.out.push_str(&note(What::Picture, block.left_out_bytes));
+                self.out.push_str(&note(Omitted::Image, block.left_out_bytes));
                 self.out.push_str("\"}");
                 Outcome::Kept
             }
@@ -282,16 +282,16 @@ const NOTE: &str = include_str!("note.md");
 
 /// What was left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum What {
+enum Omitted {
     Text,
-    Picture,
+    Image,
 }
 
 /// The note. It needs no escapes to stand in a JSON string.
-fn note(what: What, bytes: u64) -> String {
-    let what = match what {
-        What::Text => "a text",
-        What::Picture => "a picture",
+fn note(omitted: Omitted, bytes: u64) -> String {
+    let what = match omitted {
+        Omitted::Text => "a text",
+        Omitted::Image => "a picture",
     };
     NOTE.trim_end().replace("{what}", what).replace("{kilobytes}", &bytes.div_ceil(1_000).to_string())
 }

@@ -2,13 +2,13 @@
 
 use rheon_types::Timestamp;
 
-use super::{parse, print};
+use super::{format, parse};
 
 #[test]
 fn milliseconds_are_always_written() {
-    assert_eq!(print(Timestamp::from_millis(1_794_700_295_712)), "2026-11-14T23:51:35.712Z");
-    assert_eq!(print(Timestamp::from_millis(1_794_700_295_000)), "2026-11-14T23:51:35.000Z");
-    assert_eq!(print(Timestamp::from_millis(u64::MAX)), "1970-01-01T00:00:00.000Z");
+    assert_eq!(format(Timestamp::from_millis(1_794_700_295_712)), "2026-11-14T23:51:35.712Z");
+    assert_eq!(format(Timestamp::from_millis(1_794_700_295_000)), "2026-11-14T23:51:35.000Z");
+    assert_eq!(format(Timestamp::from_millis(u64::MAX)), "1970-01-01T00:00:00.000Z");
 }
 
 #[test]
