@@ -1,12 +1,12 @@
-//! Folders whose names a power cut cannot lose.
+//! Creates directories durably, so that a power cut cannot lose their names.
 
 use std::fs::{DirBuilder, File};
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
-/// Makes a folder with all above it, for its owner alone, and makes the names of those it made safe. So are those of the
-/// `ours` innermost ones, which a process may have made that was killed before it could do this.
+/// Creates a directory and its parents with mode 0700, and syncs the names of the ones it created. It also syncs the
+/// `ours` innermost names: a process that was killed may have created them without syncing.
 pub(crate) fn create(folder: &Path, ours: usize) -> io::Result<()> {
     let missing = folder.ancestors().take_while(|it| !it.as_os_str().is_empty() && !it.is_dir()).count();
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -20,11 +20,11 @@ pub(crate) fn create(folder: &Path, ours: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes the names in a folder safe.
+/// Syncs the entries of a directory.
 pub(crate) fn sync(folder: &Path) -> io::Result<()> {
     match File::open(folder) {
         Ok(folder) => folder.sync_all(),
-        // One that we may not look into is not one that we have made.
+        // A directory we may not open is not one we created.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         Err(error) => Err(error),
     }

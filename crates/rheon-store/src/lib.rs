@@ -1,5 +1,7 @@
-//! Runs become files and rows. The journal of a session is the truth; everything else here can be rebuilt from it, or says
-//! that it cannot.
+//! Stores runs as files and rows. The journal of a session is the source of truth. Everything else in this crate can
+//! be rebuilt from journals, or documents that it cannot.
+
+#![allow(missing_docs)]
 
 pub mod blobs;
 pub mod checkpoint;

@@ -1,4 +1,4 @@
-//! Long strings of an event go out into blobs and come back.
+//! Moves long strings of an event to blobs, and back.
 
 use std::borrow::Cow;
 
@@ -7,17 +7,19 @@ use serde_json::{Map, Value};
 
 use super::store::{BlobId, Blobs};
 
-/// An event that is no longer than this is kept as it is.
+/// Smaller events are stored unchanged.
 const EVENT_BYTES_MAX: usize = 32 * 1024;
-/// A string that is no longer than this is kept where it is.
+/// Smaller strings are stored in place.
 const STRING_BYTES_MAX: usize = 8 * 1024;
 
-/// What stands in the place of a string: its blob and its length. Objects that have such a key themselves are wrapped.
+/// The keys of the object that replaces a string: its blob and its length. Objects that already have such a key are
+/// wrapped.
 const BLOB: &str = "$blob";
 const BYTES: &str = "bytes";
 const LITERAL: &str = "$literal";
 
-/// The event with its long strings kept as blobs, and how many there are. Strings that the blobs have no room for stay.
+/// Moves the long strings of an event to blobs. Returns the event and the number of moved strings. Strings that
+/// exceed the size limit of the blobs stay in place.
 pub(crate) fn externalize<'a>(
     json: &'a RawValue,
     blobs: &Blobs,
@@ -34,19 +36,19 @@ pub(crate) fn externalize<'a>(
     Ok((Cow::Owned(serde_json::value::to_raw_value(&value)?), count))
 }
 
-/// The event with its strings back in their places. Of one whose blob is gone, a note says how long it was.
+/// Restores the strings of an event. A note replaces a string whose blob is missing.
 pub(crate) fn internalize(json: &str, blobs: &Blobs) -> serde_json::Result<Value> {
     let mut value: Value = serde_json::from_str(json)?;
     back(&mut value, blobs);
     Ok(value)
 }
 
-/// What stands in the place of a text whose blob is gone.
+/// The note for a text whose blob is missing.
 pub(crate) fn lost(bytes: u64) -> String {
     format!("[lost: a text of {bytes} bytes]")
 }
 
-/// The blobs that an event leans on, each with its length.
+/// The blobs an event refers to, with their lengths.
 pub(crate) fn used(json: &str) -> Vec<(BlobId, u64)> {
     let mut found = Vec::new();
     if let Ok(value) = serde_json::from_str::<Value>(json) {
@@ -111,12 +113,12 @@ fn collect(value: &Value, found: &mut Vec<(BlobId, u64)>) {
     }
 }
 
-/// The blob that an object stands for.
+/// The blob an object stands for.
 fn blob(fields: &Map<String, Value>) -> Option<BlobId> {
     BlobId::parse(fields.get(BLOB)?.as_str()?)
 }
 
-/// How long the string is that an object stands for.
+/// The length of the string an object stands for.
 fn length(fields: &Map<String, Value>) -> u64 {
     fields.get(BYTES).and_then(Value::as_u64).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Large payloads by content, beside the journals: a text that is stored twice is there once.
+//! Large payloads, stored once per content, beside the journals.
 
 mod externalize;
 mod store;

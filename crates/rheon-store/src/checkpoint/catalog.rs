@@ -1,4 +1,4 @@
-//! `Catalog`: all checkpoints of a workspace on the disk: one small file each, and payloads that they share.
+//! `Catalog`: all checkpoints of a workspace on disk, one small file each, and the payloads they share.
 
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
@@ -23,23 +23,23 @@ use super::manifest::{Entry, Manifest};
 use super::path::{decode, encode};
 use super::probe::{Io, Probe};
 
-/// How much of a label is kept.
 const LABEL_CHARS_MAX: usize = 200;
 
-/// How often and how long somebody waits for the lock: a minute in all.
+/// Waits for the lock for up to a minute.
 const LOCK_ATTEMPTS_MAX: u32 = 6_000;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
-/// Everything is older than this: no payload is spared for its youth, because the lock says that nobody is about to use it.
+/// Every payload is older than this. The lock guarantees that unused payloads are not about to be used, so their age
+/// does not matter.
 const END_OF_TIME: Timestamp = Timestamp::from_millis(u64::MAX);
 
-/// A checkpoint as it is stored.
+/// A checkpoint as stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Record {
     version: u32,
     root: String,
     pub(super) moment: CheckpointMoment,
-    /// When the capture began, by the clock of the file system.
+    /// When the capture started, by the clock of the file system.
     pub(super) began_ns: i64,
     pub(super) files: usize,
     parts: Vec<Part>,
@@ -52,13 +52,12 @@ struct Part {
     bytes: u64,
 }
 
-/// Only enough to tell who wrote it.
+/// Parsed first, to recognize later versions.
 #[derive(Deserialize)]
 struct Version {
     version: u32,
 }
 
-/// All checkpoints of a workspace on the disk.
 #[derive(Debug)]
 pub(super) struct Catalog {
     folder: PathBuf,
@@ -66,28 +65,28 @@ pub(super) struct Catalog {
     blobs: Blobs,
     limits: CheckpointLimits,
     probe: Probe,
-    /// Whether the capture that is under way has found that no checkpoint can make room any more.
+    /// Whether the current capture found that pruning frees no more space.
     is_full: AtomicBool,
-    /// Whether a power cut cannot lose the mark of the capture that is under way.
+    /// Whether the mark of the current capture is synced.
     is_mark_safe: AtomicBool,
 }
 
-/// While it lives nobody else captures, restores or removes.
+/// While it exists, no other process captures, restores or removes.
 #[derive(Debug)]
 pub(super) struct Lock {
     _file: File,
 }
 
-/// What must stay though no checkpoint on the disk may have it.
+/// Manifests whose payloads must stay even if no stored checkpoint uses them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Needed<'a> {
-    /// What is being captured.
+    /// The files being captured.
     pub(super) current: &'a Manifest,
-    /// What is to be restored afterwards.
+    /// The files to be restored afterwards.
     pub(super) besides: Option<&'a Manifest>,
 }
 
-/// A checkpoint that is about to be made.
+/// A checkpoint that is about to be stored.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Draft<'a> {
     pub(super) moment: &'a CheckpointMoment,
@@ -95,7 +94,7 @@ pub(super) struct Draft<'a> {
     pub(super) needed: Needed<'a>,
 }
 
-/// How many checkpoints stay, and how much they may take.
+/// How many checkpoints to keep, and how much space they may take.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Keep {
     pub(super) checkpoints_max: usize,
@@ -115,8 +114,8 @@ impl Catalog {
         }
     }
 
-    /// Waits until nobody else captures, restores or removes, but not for ever. The lock is free at once when its holder is
-    /// gone.
+    /// Waits for other processes that capture, restore or remove, up to a limit. The kernel releases the lock when
+    /// its holder exits.
     pub(super) fn lock(&self, stop: &AtomicBool) -> Result<Lock, CheckpointError> {
         let path = self.folder.join("lock");
         directories::create(&self.list(), 0).map_err(CheckpointError::io("make the folder", &self.list()))?;
@@ -135,8 +134,8 @@ impl Catalog {
         Err(CheckpointError::InUse { path })
     }
 
-    /// Marks that a capture is under way, and says when by the clock of the file system. What an earlier one left behind
-    /// is removed: it may not be whole.
+    /// Marks the start of a capture and returns the time of the file system. Removes leftovers of an interrupted
+    /// capture, which may be incomplete.
     pub(super) fn begin(&self, _lock: &Lock) -> Result<i64, CheckpointError> {
         let path = self.mark();
         let failed = || CheckpointError::io("write", &path);
@@ -161,15 +160,15 @@ impl Catalog {
         }
     }
 
-    /// Makes the mark safe, before anything is kept that may not be whole after a power cut. A capture that finds nothing new keeps
-    /// nothing, and need not wait for the disk.
+    /// Syncs the mark before storing payloads that a power cut could leave incomplete. A capture that finds nothing
+    /// new skips this.
     fn secure_mark(&self) -> io::Result<()> {
         if self.is_mark_safe.load(Ordering::Relaxed) {
             return Ok(());
         }
         match File::open(self.mark()) {
             Ok(file) => file.sync_all()?,
-            // Whoever keeps something without a capture has nothing to mark.
+            // There is no mark outside of a capture.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(error),
         }
@@ -179,14 +178,14 @@ impl Catalog {
         Ok(())
     }
 
-    /// Keeps the content of a file; nothing if there is no room, even without the oldest checkpoints. What is `needed` stays.
-    /// The second part says how much there is that was not there before.
+    /// Stores the content of a file, pruning old checkpoints if needed. Returns `None` if it does not fit. Payloads
+    /// in `needed` stay. The second value is the number of new bytes.
     pub(super) fn put(
         &self,
         content: &[u8],
         needed: &Needed<'_>,
     ) -> Result<Option<(BlobId, u64)>, CheckpointError> {
-        // The rest is for the lists of paths, without which content is of no use.
+        // The rest is reserved for the lists of paths. Content is useless without them.
         self.put_within(self.limits.bytes_max / 8 * 7, content, needed)
     }
 
@@ -215,18 +214,18 @@ impl Catalog {
         if self.is_full.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        // Some more than is needed, so that this is not done for every file.
+        // Free more than needed, so that not every file triggers this.
         let target = (bytes_max / 4 * 3).min(bytes_max.saturating_sub(bytes));
         let keep = Keep { checkpoints_max: usize::MAX, bytes_max: target };
         if self.keep_newest(keep, Some(needed))?.0 == 0 {
             self.is_full.store(true, Ordering::Relaxed);
-            // What captures left that were given up is all that can still go.
+            // Only leftovers of abandoned captures remain to be removed.
             self.sweep(&self.ids()?, Some(needed))?;
         }
         Ok(put()?.map(|id| (id, bytes)))
     }
 
-    /// Makes a checkpoint of `draft`, whose payloads are all kept. There with all of it, or not at all.
+    /// Stores the checkpoint `draft` atomically. Its payloads are already stored.
     pub(super) fn commit(&self, lock: &Lock, draft: &Draft<'_>) -> Result<CheckpointId, CheckpointError> {
         let Draft { moment, began_ns, needed } = *draft;
         let manifest = needed.current;
@@ -234,7 +233,7 @@ impl Catalog {
         let lists = manifest.parts().map_err(unwritten)?;
         let mut parts = self.put_parts(&lists, &needed)?;
         if !self.has_all(&parts) {
-            // Making room for a later list removed an earlier one, which nothing leaned on yet.
+            // Freeing space for a later list removed an earlier one, which nothing referred to yet.
             parts = self.put_parts(&lists, &needed)?;
         }
         if !self.has_all(&parts) {
@@ -262,7 +261,7 @@ impl Catalog {
         self.write(&path, &content).map_err(CheckpointError::io("write", &path))?;
         self.end(lock)?;
         if ids.len() >= self.limits.checkpoints_max {
-            // Some more than is needed, so that this is not done every time.
+            // Remove more than needed, so that not every capture triggers this.
             let checkpoints_max = (self.limits.checkpoints_max / 10 * 9).max(1);
             self.keep_newest(Keep { checkpoints_max, bytes_max: self.limits.bytes_max }, Some(&needed))?;
         }
@@ -295,20 +294,20 @@ impl Catalog {
         sync_folder(&self.list())
     }
 
-    /// Ends a capture that is given up. What it kept stays for the next one, which then has less to write.
+    /// Ends an abandoned capture. Its payloads stay for the next one, which then has less to write.
     pub(super) fn abandon(&self, lock: &Lock) -> Result<(), CheckpointError> {
         self.blobs.sync().map_err(CheckpointError::io("sync", &self.folder))?;
         self.end(lock)
     }
 
-    /// Ends a capture that leaves nothing behind that a power cut could take.
+    /// Ends a capture that stored nothing a power cut could damage.
     pub(super) fn end(&self, _lock: &Lock) -> Result<(), CheckpointError> {
         let path = self.mark();
         let removed = self.probe.before(Io::Unmark, &path).and_then(|()| fs::remove_file(&path));
         removed.map_err(CheckpointError::io("remove", &path))
     }
 
-    /// All checkpoints, the oldest first.
+    /// All checkpoints, oldest first.
     pub(super) fn ids(&self) -> Result<Vec<CheckpointId>, CheckpointError> {
         let files = match fs::read_dir(self.list()) {
             Ok(files) => files,
@@ -338,7 +337,7 @@ impl Catalog {
         serde_json::from_slice(&content).map_err(|e| damaged(e.to_string()))
     }
 
-    /// What is stored of a checkpoint of this workspace.
+    /// The record of a checkpoint of this workspace.
     pub(super) fn record(&self, id: &CheckpointId) -> Result<Record, CheckpointError> {
         let record = self.any_record(id)?;
         if record.root != encode(self.root.as_os_str()) {
@@ -348,7 +347,6 @@ impl Catalog {
         Ok(record)
     }
 
-    /// What stood where.
     pub(super) fn manifest(&self, id: &CheckpointId, record: &Record) -> Result<Manifest, CheckpointError> {
         let damaged = |problem: String| CheckpointError::Damaged { id: id.clone(), problem };
         let mut manifest = Manifest::default();
@@ -360,12 +358,12 @@ impl Catalog {
         Ok(manifest)
     }
 
-    /// A payload.
     pub(super) fn content(&self, blob: BlobId) -> io::Result<Vec<u8>> {
         self.blobs.get(blob)
     }
 
-    /// Leaves the newest, as many as fit, but one at least. Returns how many went, and how many bytes with them.
+    /// Keeps the newest checkpoints that fit, but at least one. Returns the number of removed checkpoints and freed
+    /// bytes.
     pub(super) fn keep_newest(
         &self,
         keep: Keep,
@@ -389,12 +387,12 @@ impl Catalog {
         Ok((gone.len(), self.sweep(staying, needed)?))
     }
 
-    /// Removes those whose moment is gone. Returns how many went, and how many bytes with them.
+    /// Removes the checkpoints that `is_gone` selects. Returns the number of removed checkpoints and freed bytes.
     pub(super) fn forget(
         &self,
         is_gone: impl Fn(&CheckpointMoment) -> bool,
     ) -> Result<(usize, u64), CheckpointError> {
-        // One that cannot be read, or is another folder's, is nobody's to remove.
+        // Unreadable checkpoints and those of another directory stay.
         let is_gone = |id: &CheckpointId| self.record(id).is_ok_and(|record| is_gone(&record.moment));
         let (gone, staying): (Vec<_>, Vec<_>) = self.ids()?.into_iter().partition(is_gone);
         gone.iter().try_for_each(|id| self.remove(id))?;
@@ -407,7 +405,7 @@ impl Catalog {
         removed.map_err(CheckpointError::io("remove", &path))
     }
 
-    /// Removes what neither these checkpoints nor `needed` use.
+    /// Removes payloads that neither these checkpoints nor `needed` use.
     pub(super) fn sweep(
         &self,
         staying: &[CheckpointId],
@@ -429,12 +427,12 @@ impl Catalog {
     }
 }
 
-/// Which payloads are in use, and how many bytes they have.
+/// The payloads in use, and their total size.
 struct Uses<'a> {
     catalog: &'a Catalog,
     blobs: HashSet<BlobId>,
     bytes: u64,
-    /// Lists that were looked into already.
+    /// The lists that were already counted.
     parts: HashSet<BlobId>,
 }
 
@@ -447,7 +445,7 @@ impl<'a> Uses<'a> {
         uses
     }
 
-    /// A checkpoint that is damaged uses nothing any more. One that is only not understood may use anything: an error.
+    /// A damaged checkpoint uses nothing. One of a later version may use anything, so it is an error.
     fn add(&mut self, id: &CheckpointId) -> Result<(), CheckpointError> {
         let record = match self.catalog.any_record(id) {
             Ok(record) => record,

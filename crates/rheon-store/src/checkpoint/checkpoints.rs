@@ -1,4 +1,4 @@
-//! `Checkpoints`: the files of a workspace at several moments.
+//! `Checkpoints`: captures and restores the files of a workspace.
 
 use std::collections::HashSet;
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -26,41 +26,37 @@ use super::workspace_dir::WorkspaceDir;
 use crate::blobs::BlobId;
 use crate::session_name::SessionName;
 
-/// The files of a workspace at several moments.
+/// Captures and restores the files of a workspace.
 #[derive(Debug)]
 pub struct Checkpoints {
     context: ScanContext,
     catalog: Catalog,
     marks: Marks,
-    /// The newest one that this process knows.
+    /// The newest checkpoint this process knows.
     last: Mutex<Option<(CheckpointId, Arc<Manifest>)>>,
 }
 
-/// A checkpoint that was just made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckpointResult {
-    /// Its id.
     pub id: CheckpointId,
-    /// How many files, links and folders it has.
+    /// The number of files, links and directories.
     pub files: usize,
-    /// How many bytes of content no earlier checkpoint had.
+    /// The bytes of content that no earlier checkpoint has.
     pub bytes_new: u64,
     /// What cannot be restored from it.
     pub not_kept: Vec<(PathBuf, SkipReason)>,
 }
 
-/// What went.
+/// What was removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PruneReport {
-    /// How many checkpoints.
     pub checkpoints: usize,
-    /// How many bytes.
     pub bytes: u64,
 }
 
 impl Checkpoints {
-    /// The checkpoints in `folder` of the workspace at `root`, which must exist. `folder` belongs to this workspace alone
-    /// and is made when it is first needed.
+    /// The checkpoints in `folder` of the workspace at `root`, which must exist. `folder` must not be shared with
+    /// another workspace; it is created on first use.
     pub fn open(folder: &Path, root: &Path, limits: CheckpointLimits) -> Result<Self, CheckpointError> {
         Self::with_probe(folder, root, limits, Probe::default())
     }
@@ -73,7 +69,7 @@ impl Checkpoints {
     ) -> Result<Self, CheckpointError> {
         let root = root.canonicalize().map_err(CheckpointError::io("open the workspace", root))?;
         let catalog = Catalog::new(folder, &root, &limits, &probe);
-        // A folder that is not there yet cannot be a link, but its parents can be.
+        // A directory that does not exist yet cannot be a link, but its parents can be.
         let parent = folder.parent().and_then(|parent| parent.canonicalize().ok());
         let store = folder.canonicalize().ok().or_else(|| Some(parent?.join(folder.file_name()?)));
         let store = store.unwrap_or_else(|| folder.to_owned());
@@ -86,12 +82,12 @@ impl Checkpoints {
         })
     }
 
-    /// Keeps the files as they are now. Blocks; only what changed since the newest checkpoint is read.
+    /// Saves the current files. Blocks. Reads only what changed since the newest checkpoint.
     pub fn capture(&self, moment: &CheckpointMoment) -> Result<CheckpointResult, CheckpointError> {
         self.capture_cancelable(moment, &AtomicBool::new(false))
     }
 
-    /// As [`Self::capture`], given up once `stop` is true. Then there is no new checkpoint.
+    /// Like [`Self::capture`], but stops without a checkpoint once `stop` is true.
     pub fn capture_cancelable(
         &self,
         moment: &CheckpointMoment,
@@ -101,8 +97,8 @@ impl Checkpoints {
         self.capture_with(&lock, moment, None, stop).map(|(captured, _)| captured)
     }
 
-    /// As [`Self::capture_cancelable`], but where nothing changed since the newest checkpoint, and that is the same session's, that one
-    /// stands for this moment too: nothing is written, and nobody waits for the disk.
+    /// Like [`Self::capture_cancelable`], but returns the newest checkpoint if nothing changed since and it belongs
+    /// to the same session. Then nothing is written or synced.
     pub fn capture_changes_cancelable(
         &self,
         moment: &CheckpointMoment,
@@ -119,7 +115,7 @@ impl Checkpoints {
         }
     }
 
-    /// All checkpoints, the oldest first. One that cannot be read is left out.
+    /// All checkpoints, oldest first, without unreadable ones.
     pub fn list(&self) -> Result<Vec<CheckpointSummary>, CheckpointError> {
         let listed = self.catalog.ids()?.into_iter().filter_map(|id| {
             let record = self.catalog.record(&id).ok()?;
@@ -128,7 +124,7 @@ impl Checkpoints {
         Ok(listed.collect())
     }
 
-    /// What happened between a checkpoint and another moment.
+    /// The differences between a checkpoint and `against`.
     pub fn diff(&self, id: &CheckpointId, against: &DiffTarget) -> Result<Vec<PathChange>, CheckpointError> {
         let from = self.manifest(id)?;
         let to = match against {
@@ -138,7 +134,7 @@ impl Checkpoints {
         Ok(changes(&from, &to))
     }
 
-    /// What happened to the lines of one file between a checkpoint and another moment.
+    /// The differences in one file between a checkpoint and `against`.
     pub fn diff_text(
         &self,
         id: &CheckpointId,
@@ -162,12 +158,12 @@ impl Checkpoints {
         })
     }
 
-    /// What happened since a checkpoint: what a turn changed, if it is the one that was made before it.
+    /// The differences between a checkpoint and the current files.
     pub fn changed_since(&self, id: &CheckpointId) -> Result<Vec<PathChange>, CheckpointError> {
         self.diff(id, &DiffTarget::WorkingTree)
     }
 
-    /// Says that what was changed by now was changed by this session, as far as it is in no checkpoint.
+    /// Records that all changes up to now that are in no checkpoint were made by this session.
     pub fn mark(&self, session_id: &SessionId) -> Result<(), CheckpointError> {
         let root = &self.context.root;
         let name = SessionName::try_from(session_id);
@@ -176,8 +172,7 @@ impl Checkpoints {
         self.marks.set(&name).map_err(CheckpointError::io("mark changes in", root))
     }
 
-    /// Which of `paths`, in the workspace, somebody changed after the last call of these sessions that may have changed
-    /// something.
+    /// The `paths` that changed after the last recorded change of these sessions.
     pub fn changed_by_others<'a>(&self, sessions: &[SessionName], paths: &'a [PathBuf]) -> Vec<&'a Path> {
         let mark_ns =
             sessions.iter().filter_map(|session| self.marks.at_ns(session)).max().unwrap_or(i64::MIN);
@@ -189,7 +184,7 @@ impl Checkpoints {
         paths.iter().map(PathBuf::as_path).filter(is_later).collect()
     }
 
-    /// What restoring a checkpoint would do. Nothing is touched.
+    /// Plans the restore of a checkpoint without changing anything.
     pub fn plan_restore(
         &self,
         id: &CheckpointId,
@@ -200,8 +195,8 @@ impl Checkpoints {
         Ok(self.plan(&then, what, &now))
     }
 
-    /// Carries `plan` out. The files as they are now are captured first, under `moment`, so that this can be undone; if
-    /// they are not those that the plan was made for, nothing is touched.
+    /// Executes `plan`. The current files are captured first, under `moment`, so that this can be undone. If they
+    /// differ from those the plan was made for, nothing is changed.
     pub fn restore(
         &self,
         plan: &RestorePlan,
@@ -230,8 +225,8 @@ impl Checkpoints {
         Ok(work.run(&found.tasks))
     }
 
-    /// Leaves the newest `keep_last`, or as many as take at most `bytes_max`, but one at least, and removes what only the
-    /// others used.
+    /// Keeps the newest `keep_last` checkpoints that fit into `bytes_max`, but at least one, and removes the
+    /// payloads that only the others used.
     pub fn prune(&self, keep_last: usize, bytes_max: u64) -> Result<PruneReport, CheckpointError> {
         let _lock = self.catalog.lock(&AtomicBool::new(false))?;
         let keep = Keep { checkpoints_max: keep_last, bytes_max };
@@ -239,13 +234,14 @@ impl Checkpoints {
         Ok(PruneReport { checkpoints, bytes })
     }
 
-    /// Removes what no checkpoint uses: what a capture left that did not come to its end. Returns how many bytes.
+    /// Removes payloads that no checkpoint uses, such as those of interrupted captures. Returns the number of bytes
+    /// freed.
     pub fn sweep(&self) -> Result<u64, CheckpointError> {
         let _lock = self.catalog.lock(&AtomicBool::new(false))?;
         self.catalog.sweep(&self.catalog.ids()?, None)
     }
 
-    /// Removes the checkpoints of sessions of which `is_gone` says that they are no more, and what only those used.
+    /// Removes the checkpoints of the sessions that `is_gone` selects, and the payloads only they used.
     pub fn forget(&self, is_gone: impl Fn(&SessionName) -> bool) -> Result<PruneReport, CheckpointError> {
         let _lock = self.catalog.lock(&AtomicBool::new(false))?;
         self.marks.remove(&is_gone);
@@ -270,7 +266,7 @@ impl Checkpoints {
         Ok((captured, found.manifest))
     }
 
-    /// Looks at all files and keeps the content of those that are new. A capture is under way from then on.
+    /// Scans all files and stores new content. This starts a capture.
     fn look(
         &self,
         lock: &Lock,
@@ -311,7 +307,7 @@ impl Checkpoints {
         Ok(self.captured(id, found))
     }
 
-    /// The newest checkpoint, if it is of the same session and has the same files.
+    /// The newest checkpoint, if it has the same session and the same files.
     fn unchanged(&self, moment: &CheckpointMoment, found: &Found) -> Option<CheckpointId> {
         let (newest, manifest) = found.previous.as_ref()?;
         let is_same = manifest.is_untouched(&found.manifest)
@@ -319,7 +315,7 @@ impl Checkpoints {
         is_same.then(|| newest.clone())
     }
 
-    /// `id` is the newest one now, and has what was `found`.
+    /// Remembers `id` as the newest checkpoint, with the manifest of `found`.
     fn captured(&self, id: CheckpointId, found: &Found) -> CheckpointResult {
         let manifest = &found.manifest;
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((id.clone(), Arc::clone(manifest)));
@@ -335,16 +331,16 @@ impl Checkpoints {
         }
     }
 
-    /// Drafts of a restore that was killed; the lock says that no other is under way.
+    /// Removes the drafts of an interrupted restore. The lock guarantees that no restore is running.
     fn remove_drafts(&self, drafts: &[PathBuf]) {
         let Ok(mut workspace_dir) = WorkspaceDir::open(&self.context.root) else { return };
         for draft in drafts {
-            // One that cannot be removed is harmless, and is tried again.
+            // A draft that cannot be removed is harmless; the next capture tries again.
             workspace_dir.remove(draft).ok();
         }
     }
 
-    /// The files as they are, without keeping them. What `then` has is looked at even if it is ignored now.
+    /// Scans the current files without storing them. Includes what `then` has, even if it is ignored now.
     fn present(&self, then: &Manifest) -> Result<Manifest, CheckpointError> {
         let previous = self.newest()?;
         let stop = AtomicBool::new(false);
@@ -357,7 +353,7 @@ impl Checkpoints {
         let began = UNIX_EPOCH + Duration::from_nanos(u64::try_from(then.began_ns).unwrap_or_default());
         let inodes: HashSet<u64> = then.manifest.entries.values().filter_map(inode).collect();
         let is_older = |path: &Path, entry: &Entry| {
-            // What was only moved is known by its number.
+            // A file that was only moved keeps its inode.
             let is_known = inode(entry).is_some_and(|inode| inodes.contains(&inode));
             let made = self.context.root.join(path).symlink_metadata().and_then(|found| found.created());
             !is_known && made.is_ok_and(|made| made < began)
@@ -380,7 +376,7 @@ impl Checkpoints {
         self.catalog.manifest(id, &record).map(Arc::new)
     }
 
-    /// The newest checkpoint that can be read, if there is one.
+    /// The newest readable checkpoint.
     fn newest(&self) -> Result<Option<(CheckpointId, Arc<Manifest>)>, CheckpointError> {
         let ids = self.catalog.ids()?.into_iter().rev();
         Ok(ids.filter_map(|id| self.manifest(&id).ok().map(|manifest| (id, manifest))).next())
@@ -422,24 +418,24 @@ impl Checkpoints {
     }
 }
 
-/// The files as a capture found them.
+/// The files found by a capture.
 struct Found {
-    /// The newest checkpoint by then.
+    /// The newest checkpoint at that time.
     previous: Option<(CheckpointId, Arc<Manifest>)>,
     manifest: Arc<Manifest>,
-    /// When it began to look, by the clock of the file system.
+    /// When the scan started, by the clock of the file system.
     began_ns: i64,
     bytes_new: u64,
 }
 
-/// A checkpoint to go back to.
+/// The checkpoint to restore.
 struct Then {
     id: CheckpointId,
     began_ns: i64,
     manifest: Arc<Manifest>,
 }
 
-/// The content of a file; nothing if there is none.
+/// The content of a file; `None` if there is no file.
 enum Text {
     Content(Option<Vec<u8>>),
     Skipped,
@@ -452,7 +448,8 @@ fn inode(entry: &Entry) -> Option<u64> {
     }
 }
 
-/// Until when the changes in a workspace are those of a session, by the clock of the file system: one empty file per session, whose time says when the last of its calls ended that may have changed something.
+/// Records until when the changes in a workspace were made by a session, by the clock of the file system: one file
+/// per session, whose modification time is the end of its last call that may have changed files.
 #[derive(Debug)]
 struct Marks {
     folder: PathBuf,
@@ -463,26 +460,26 @@ impl Marks {
         Self { folder: folder.join("marks") }
     }
 
-    /// Says that what was changed by now was changed by this session, as far as nobody captured it before.
+    /// Records that all changes up to now that are in no checkpoint were made by this session.
     fn set(&self, session: &SessionName) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
         let path = self.folder.join(session.as_str());
-        // Only a write is sure to change the time.
+        // Only a write reliably changes the modification time.
         OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(path)?.write_all(b"\n")
     }
 
-    /// When that was, in nanoseconds since 1970.
+    /// The recorded time, in nanoseconds since 1970.
     fn at_ns(&self, session: &SessionName) -> Option<i64> {
         let metadata = fs::metadata(self.folder.join(session.as_str())).ok()?;
         Some(metadata.mtime().saturating_mul(1_000_000_000).saturating_add(metadata.mtime_nsec()))
     }
 
-    /// Removes those of which `is_gone` says that nobody needs them.
+    /// Removes the records of the sessions that `is_gone` selects.
     fn remove(&self, is_gone: impl Fn(&SessionName) -> bool) {
         for file in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let name = file.file_name().to_str().and_then(|name| SessionName::new(name).ok());
             if name.is_some_and(|name| is_gone(&name)) {
-                // One that stays says nothing about anybody any more.
+                // A leftover record is harmless.
                 fs::remove_file(file.path()).ok();
             }
         }

@@ -1,4 +1,4 @@
-//! A workspace for tests, and how it is written down.
+//! A workspace for tests, and its content as text.
 
 use std::fs;
 use std::io;
@@ -59,7 +59,7 @@ impl Fixture {
         self.temp.path().join("outside")
     }
 
-    /// The same folders as another process has them.
+    /// The same directories, opened as another process would.
     pub(super) fn again(&self, probe: Probe) -> Checkpoints {
         open(self.temp.path(), CheckpointLimits::default(), probe)
     }
@@ -77,14 +77,14 @@ impl Fixture {
         fs::write(path, content).unwrap();
     }
 
-    /// What a shell does in the workspace.
+    /// Runs a shell script in the workspace.
     pub(super) fn shell(&self, script: &str) {
         let script = format!("umask 022; {script}");
         let done = Command::new("sh").args(["-ec", &script]).current_dir(self.root()).status().unwrap();
         assert!(done.success(), "{script}");
     }
 
-    /// All that is in the workspace, line by line.
+    /// Everything in the workspace, line by line.
     pub(super) fn tree(&self) -> String {
         let mut lines = Vec::new();
         tree(&self.root(), &self.root(), &mut lines);
@@ -92,7 +92,7 @@ impl Fixture {
         lines.concat()
     }
 
-    /// How many payloads are kept.
+    /// The number of stored payloads.
     pub(super) fn blobs(&self) -> usize {
         let folders = fs::read_dir(self.store().join("blobs")).unwrap().flatten();
         folders.map(|folder| fs::read_dir(folder.path()).unwrap().count()).sum()
@@ -120,7 +120,7 @@ fn tree(root: &Path, folder: &Path, lines: &mut Vec<String>) {
     }
 }
 
-/// What a test says of paths.
+/// Joins paths for assertions.
 pub(super) fn names<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> String {
     paths
         .into_iter()

@@ -1,5 +1,5 @@
-//! `Manifest`: what stood where in the workspace, and how it is stored: as lists of a few hundred paths, cut where the path
-//! says so, so that two checkpoints share every list in which nothing changed.
+//! `Manifest`: the paths of a workspace and what each one holds. It is stored as lists of a few hundred paths, split
+//! at positions that depend only on the path, so that two checkpoints share every unchanged list.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,13 +12,13 @@ use crate::blobs::BlobId;
 
 use super::path::{decode, decode_path, encode};
 
-/// What stood where. What is not listed was not there.
+/// All captured paths. A path that is not listed did not exist.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Manifest {
     pub(super) entries: BTreeMap<PathBuf, Entry>,
 }
 
-/// What stands under a path.
+/// What a path holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Entry {
     Folder {
@@ -39,17 +39,15 @@ pub(super) enum Entry {
     },
 }
 
-/// Why something is not kept.
+/// Why the content of a path was not saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SkipReason {
-    /// It is larger than a file may be.
     TooLarge,
-    /// There is no room for it.
+    /// The checkpoints have reached their size limit.
     NoRoom,
-    /// It cannot be read.
     Unreadable,
-    /// It is no file, link or folder.
+    /// Not a file, link or directory.
     Special,
 }
 
@@ -64,26 +62,26 @@ impl std::fmt::Display for SkipReason {
     }
 }
 
-/// By what a file is known to be unchanged without reading it.
+/// Detects changes of a file without reading it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Stamp {
     pub(super) bytes: u64,
     pub(super) modified_ns: i64,
     pub(super) changed_ns: i64,
     pub(super) inode: u64,
-    /// Whether it was old enough when it was taken: of what changed in the same moment nothing can be told.
+    /// Whether it was old enough when taken. A later change within the clock's resolution would not be visible.
     pub(super) is_settled: bool,
 }
 
 impl Stamp {
-    /// Whether it is the same moment of the same file.
+    /// Whether both describe the same version of the same file.
     pub(super) fn is_of(&self, other: &Self) -> bool {
         Self { is_settled: true, ..*self } == Self { is_settled: true, ..*other }
     }
 }
 
 impl Entry {
-    /// Whether the two are the same for whoever reads them.
+    /// Whether both hold the same content.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::File { mode, blob, .. }, Self::File { mode: other_mode, blob: other_blob, .. }) => {
@@ -96,7 +94,7 @@ impl Entry {
         }
     }
 
-    /// Whether nobody touched it in between, not even to write the same again.
+    /// Whether it was not written in between, not even with the same content.
     fn is_untouched(&self, other: &Self) -> bool {
         let is_same_moment = match (self.stamp(), other.stamp()) {
             (Some(stamp), Some(other)) => stamp.is_of(other),
@@ -114,11 +112,10 @@ impl Entry {
     }
 }
 
-/// The most paths in one list.
 const PART_ENTRIES_MAX: usize = 2_000;
 
 impl Manifest {
-    /// Whether the same stands in the same places, and nobody touched it in between.
+    /// Whether all paths hold the same content and none was written in between.
     pub(super) fn is_untouched(&self, other: &Self) -> bool {
         self.entries.len() == other.entries.len()
             && self
@@ -128,7 +125,7 @@ impl Manifest {
                 .all(|((path, one), (other_path, another))| path == other_path && one.is_untouched(another))
     }
 
-    /// The lists that it is stored as.
+    /// The lists it is stored as.
     pub(super) fn parts(&self) -> serde_json::Result<Vec<Vec<u8>>> {
         let mut parts = Vec::new();
         let (mut part, mut count) = (Vec::new(), 0);
@@ -147,7 +144,7 @@ impl Manifest {
         Ok(parts)
     }
 
-    /// Adds what a list says.
+    /// Adds the entries of a list.
     pub(super) fn add_part(&mut self, part: &[u8]) -> Result<(), String> {
         for line in part.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             let line: Line = serde_json::from_slice(line).map_err(|problem| problem.to_string())?;
@@ -161,12 +158,12 @@ impl Manifest {
     }
 }
 
-/// Whether a list ends behind `path`: one in 256 does.
+/// Whether a list ends after `path`. One in 256 paths ends a list.
 fn is_cut(path: &[u8]) -> bool {
     blake3::hash(path).as_bytes().first() == Some(&0)
 }
 
-/// An entry as it is stored.
+/// An entry as stored.
 #[derive(Serialize, Deserialize)]
 struct Line {
     path: String,

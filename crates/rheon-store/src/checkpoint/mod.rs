@@ -1,5 +1,6 @@
-//! Files as they were before a turn's first change, by content, for undo. Nothing of git is read but its ignore rules, and
-//! nothing of it is written, so that it works in any folder and no index, ref or hook is ever touched.
+//! Saves the files before the first change of each turn, by content hash, for undo. It reads git's ignore rules and
+//! nothing else of git, and never writes to it. So it works in any directory and never touches an index, ref or
+//! hook.
 
 mod catalog;
 mod change;

@@ -1,4 +1,4 @@
-//! `RestorePlan`: what a restore would do, decided before anything is done, pure.
+//! `RestorePlan`: decides what a restore does. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,12 +7,11 @@ use super::change::{ChangeKind, PathChange, kind};
 use super::id::CheckpointId;
 use super::manifest::{Entry, Manifest};
 
-/// What is to be restored.
+/// What to restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RestoreSelection {
-    /// Everything.
     All,
-    /// These files, and what is in these folders. Paths are relative to the workspace.
+    /// These files and the contents of these directories, relative to the workspace.
     Paths(Vec<PathBuf>),
 }
 
@@ -26,29 +25,26 @@ pub struct RestorePlan {
     pub(super) overwritten: Vec<PathBuf>,
 }
 
-/// One thing that a restore does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RestoreStep {
-    /// A file or a link gets the content and the mode that it had.
+    /// Give a file or link its old content and mode.
     Write(PathBuf),
-    /// A file or a link that was not there goes.
+    /// Remove a file or link that did not exist.
     Remove(PathBuf),
-    /// A folder is made, or gets the mode that it had.
+    /// Create a directory, or give it its old mode.
     Folder(PathBuf),
-    /// A folder that was not there goes, if nothing is left in it.
+    /// Remove a directory that did not exist, if it is empty.
     RemoveFolder(PathBuf),
 }
 
-/// Something that differs from the checkpoint and is left as it is.
+/// A difference from the checkpoint that a restore leaves alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkippedChange {
-    /// Where.
     pub path: PathBuf,
-    /// Why.
     pub reason: String,
 }
 
-/// What is now and what shall be; nothing means that nothing is there.
+/// What a path holds now and what it should hold; `None` means that it does not exist.
 #[derive(Debug, Clone)]
 pub(super) struct Task {
     pub(super) path: PathBuf,
@@ -57,12 +53,11 @@ pub(super) struct Task {
 }
 
 impl RestorePlan {
-    /// The checkpoint.
     pub fn checkpoint(&self) -> &CheckpointId {
         &self.checkpoint
     }
 
-    /// What would be done, by path.
+    /// The steps by path.
     pub fn steps(&self) -> Vec<RestoreStep> {
         let step = |task: &Task| match (&task.before, &task.after) {
             (_, Some(Entry::Folder { .. })) => RestoreStep::Folder(task.path.clone()),
@@ -77,7 +72,7 @@ impl RestorePlan {
         self.tasks.iter().map(step).collect()
     }
 
-    /// What would happen to files, links and folders, seen from now.
+    /// The effect on files, links and directories, compared with now.
     pub fn changes(&self) -> impl Iterator<Item = PathChange> + '_ {
         self.tasks.iter().map(|task| {
             let kind = match (&task.before, &task.after) {
@@ -89,17 +84,17 @@ impl RestorePlan {
         })
     }
 
-    /// What differs from the checkpoint and would be left as it is.
+    /// The differences that the restore leaves alone.
     pub fn skipped(&self) -> &[SkippedChange] {
         &self.skipped
     }
 
-    /// The files and links that would be overwritten or removed, whoever made them what they are.
+    /// The files and links that would be overwritten or removed.
     pub fn overwritten(&self) -> &[PathBuf] {
         &self.overwritten
     }
 
-    /// Where another plan for the same checkpoint finds something else.
+    /// The paths for which another plan for the same checkpoint has a different task.
     pub(super) fn differences(&self, other: &Self) -> Vec<PathBuf> {
         let by_path = |tasks: &[Task]| -> BTreeMap<PathBuf, Task> {
             tasks.iter().map(|task| (task.path.clone(), task.clone())).collect()
@@ -123,17 +118,16 @@ fn is_like(one: &Task, other: &Task) -> bool {
     is_same(&one.before, &other.before) && is_same(&one.after, &other.after)
 }
 
-/// What a plan is made from.
+/// The input of a plan.
 pub(super) struct Sides<'a> {
     /// The checkpoint.
     pub(super) then: &'a Manifest,
-    /// The files as they are.
+    /// The current files.
     pub(super) now: &'a Manifest,
-    /// Whether what stands at a path is older than the checkpoint, though the checkpoint does not have it.
+    /// Whether a path that the checkpoint does not list is older than the checkpoint.
     pub(super) is_older: &'a dyn Fn(&Path, &Entry) -> bool,
 }
 
-/// Decides what to do.
 pub(super) fn plan(checkpoint: CheckpointId, what: RestoreSelection, sides: &Sides<'_>) -> RestorePlan {
     let mut plan =
         RestorePlan { checkpoint, what, tasks: Vec::new(), skipped: Vec::new(), overwritten: Vec::new() };
@@ -162,7 +156,7 @@ pub(super) fn plan(checkpoint: CheckpointId, what: RestoreSelection, sides: &Sid
     plan
 }
 
-/// A file that is asked for needs the folders above it.
+/// Restoring a file needs the directories above it.
 fn covers(what: &RestoreSelection, path: &Path, after: Option<&Entry>) -> bool {
     match what {
         RestoreSelection::All => true,

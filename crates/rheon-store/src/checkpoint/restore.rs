@@ -1,4 +1,5 @@
-//! A plan is carried out: every file is replaced in one step, and nothing is replaced that changed since it was looked at.
+//! Executes a restore plan. Every file is replaced atomically, and files that changed since they were scanned are
+//! left alone.
 
 use std::collections::HashSet;
 use std::io;
@@ -16,37 +17,34 @@ use super::workspace_dir::{Place, WorkspaceDir};
 /// What a restore did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RestoreReport {
-    /// The files as they were before it; restore this to undo it.
+    /// The files before the restore. Restore this checkpoint to undo.
     pub undo: CheckpointId,
-    /// Files, links and folders that are as they were.
     pub restored: Vec<PathBuf>,
-    /// Files, links and folders that are gone.
     pub removed: Vec<PathBuf>,
-    /// What was left as it is.
     pub skipped: Vec<SkippedChange>,
-    /// What could not be done, and why.
+    /// Paths that failed, and why.
     pub errors: Vec<(PathBuf, String)>,
 }
 
-/// Carries `tasks` out, which are in the order of their paths.
+/// Executes `tasks`, which are sorted by path.
 pub(super) struct Work<'a> {
     pub(super) context: &'a ScanContext,
     pub(super) catalog: &'a Catalog,
     pub(super) workspace_dir: WorkspaceDir,
     pub(super) done: RestoreReport,
     pub(super) drafts: u64,
-    /// What is removed, and what cannot be removed or written.
+    /// Paths that were removed, or could not be removed or written.
     pub(super) settled: HashSet<PathBuf>,
 }
 
 const IN_BETWEEN: &str = "it changed while files were being restored; it is left as it is";
 
 impl Work<'_> {
-    /// What is in the way goes first, then everything is written, and only then the rest goes: whatever fails, no content is
-    /// missing that need not be.
+    /// First removes what is in the way, then writes everything, then removes the rest. So a failure loses no
+    /// content unnecessarily.
     pub(super) fn run(mut self, tasks: &[Task]) -> RestoreReport {
         for (nth, task) in tasks.iter().enumerate().filter(|(_, task)| is_in_the_way(task)) {
-            // In the order of paths, what is in a folder follows it.
+            // Tasks are sorted by path, so the contents of a directory follow it.
             let inner = tasks.iter().skip(nth + 1).take_while(|it| it.path.starts_with(&task.path));
             self.remove_all(inner.collect(), None);
             self.remove(task);
@@ -61,7 +59,7 @@ impl Work<'_> {
                 Some(Entry::Skipped { .. }) | None => {}
             }
         }
-        // What the rules of then ignore was there unseen, perhaps.
+        // Files that the old ignore rules hide may have existed without being captured.
         let has_rules =
             tasks.iter().any(|task| task.path.file_name().is_some_and(|name| name == ".gitignore"));
         let visible = has_rules.then(|| visible(self.context));
@@ -77,7 +75,7 @@ impl Work<'_> {
         self.done
     }
 
-    /// Removes what shall not be there, the innermost first.
+    /// Removes what should not exist, innermost first.
     fn remove_all(&mut self, tasks: Vec<&Task>, visible: Option<&HashSet<PathBuf>>) {
         for task in tasks.into_iter().rev().filter(|task| task.after.is_none()) {
             if self.is_settled(&task.path) {
@@ -92,7 +90,7 @@ impl Work<'_> {
         }
     }
 
-    /// Whether what is in the way at `path` is gone already, or cannot go.
+    /// Whether `path` was already removed, or failed.
     fn is_settled(&self, path: &Path) -> bool {
         self.settled.contains(path)
     }
@@ -115,7 +113,7 @@ impl Work<'_> {
                 self.settled.insert(path.clone());
                 self.done.removed.push(path.clone());
             }
-            // A folder with something in it that is none of our business stays.
+            // A directory that still contains other files stays.
             Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty && task.after.is_none() => {}
             removed => self.note(path, removed),
         }
@@ -163,7 +161,7 @@ impl Work<'_> {
                     self.workspace_dir.publish(path, &name, place)
                 });
             if published.is_err() {
-                // Nothing is left to be done about a draft that cannot be removed.
+                // A draft that cannot be removed is cleaned up by the next capture.
                 self.workspace_dir.unlink(path, &name).ok();
             }
             published
@@ -189,7 +187,7 @@ impl Work<'_> {
     }
 }
 
-/// Whether a folder shall be where a file is, or the other way round.
+/// Whether a directory replaces a file, or a file a directory.
 fn is_in_the_way(task: &Task) -> bool {
     match (&task.before, &task.after) {
         (Some(Entry::File { .. } | Entry::Link { .. }), Some(Entry::Folder { .. }))

@@ -1,4 +1,4 @@
-//! What stands in the workspace now: walked as git would, read only where a stamp says that something may have changed.
+//! Scans the workspace: walks it as git would, and reads only files whose stamp changed.
 
 use std::collections::HashSet;
 use std::io::{self, Read as _};
@@ -20,44 +20,43 @@ use super::path::{is_draft, is_plain};
 use super::probe::{Io, Probe};
 use super::workspace_dir::{Found, WorkspaceDir};
 
-/// Stamps younger than this are not believed: clocks of file systems are coarse, some count in steps of two seconds.
+/// Younger stamps are not trusted. File system clocks are coarse; some have a resolution of two seconds.
 const RACY_NS: i64 = 2_000_000_000;
 
-/// Where to look.
+/// What to scan, and with which limits.
 #[derive(Debug, Clone)]
 pub(super) struct ScanContext {
-    /// The workspace, without links in its path.
+    /// The workspace, with links resolved.
     pub(super) root: PathBuf,
-    /// Where checkpoints are, in case that is inside.
+    /// The directory of the checkpoints, which may be inside the workspace.
     pub(super) store: PathBuf,
     pub(super) limits: CheckpointLimits,
     pub(super) probe: Probe,
 }
 
-/// What is already known, and when to give up.
+/// What is already known, and when to stop.
 pub(super) struct Known<'a> {
-    /// What is not read again unless its stamp changed.
+    /// Files are not read again unless their stamp differs from this.
     pub(super) previous: Option<&'a Manifest>,
-    /// What is looked at even if it is ignored now.
+    /// Paths to scan even if they are ignored now.
     pub(super) besides: Option<&'a Manifest>,
     /// The time of the file system, in nanoseconds since 1970.
     pub(super) now_ns: i64,
-    /// Whether to give up.
+    /// Set to stop the scan.
     pub(super) stop: &'a AtomicBool,
 }
 
-/// What was found.
 #[derive(Debug, Default)]
 pub(super) struct ScanResult {
     pub(super) manifest: Manifest,
-    /// Files that a restore left behind when it was killed.
+    /// Temporary files of an interrupted restore.
     pub(super) drafts: Vec<PathBuf>,
 }
 
-/// What happens to the content of a file: nothing if there is no room for it. Told with what is in the manifest already.
+/// Stores the content of a file. Receives the manifest so far, and returns `None` if the content does not fit.
 pub(super) type Keep<'a> = dyn FnMut(&[u8], &Manifest) -> Result<Option<BlobId>, CheckpointError> + 'a;
 
-/// Looks at everything that is not ignored.
+/// Scans everything that is not ignored.
 pub(super) fn scan(
     context: &ScanContext,
     known: &Known<'_>,
@@ -88,7 +87,7 @@ fn walk(context: &ScanContext) -> Walk {
     WalkBuilder::new(&context.root)
         .hidden(false)
         .require_git(false)
-        // What search is told to leave out is no build output.
+        // `.ignore` files hide paths from searches. They do not mark build output.
         .ignore(false)
         .parents(!is_ignored_from_above(&context.root))
         .follow_links(false)
@@ -98,8 +97,8 @@ fn walk(context: &ScanContext) -> Walk {
         .build()
 }
 
-/// Whether a folder above the workspace ignores all of it, as a home folder under version control does. Such rules are not
-/// about what is in the workspace.
+/// Whether a directory above the workspace ignores all of it, as a home directory under version control does. Such
+/// rules do not describe the contents of the workspace.
 fn is_ignored_from_above(root: &Path) -> bool {
     root.ancestors().skip(1).any(|folder| {
         let rules = folder.join(".gitignore");
@@ -116,7 +115,7 @@ struct Scan<'a, 'k> {
 }
 
 impl Scan<'_, '_> {
-    /// What there is to look at. Counted before anything is read, because reading too much takes minutes.
+    /// The paths to scan. They are counted before anything is read, because reading too much takes minutes.
     fn paths(&mut self) -> Result<Vec<PathBuf>, CheckpointError> {
         let files_max = self.context.limits.files_max;
         let mut paths = Vec::new();
@@ -139,7 +138,7 @@ impl Scan<'_, '_> {
                 return Err(CheckpointError::TooManyFiles { files_max });
             }
         }
-        // A folder that cannot be looked into is in the manifest already, as that.
+        // Unreadable directories are already in the manifest.
         paths.retain(|path| !self.scanned.manifest.entries.contains_key(path));
         Ok(paths)
     }
@@ -178,7 +177,7 @@ impl Scan<'_, '_> {
         })
     }
 
-    /// The file at `path`, read only if it has to be; nothing if it is gone in the meantime.
+    /// Scans a file, and reads it only if necessary. Returns `None` if it was removed in the meantime.
     fn file(&mut self, path: &Path, mode: u32, stamp: Stamp) -> Result<Option<Entry>, CheckpointError> {
         let before = self.known.previous.and_then(|previous| previous.entries.get(path));
         if let Some(Entry::File { blob, stamp: before, .. }) = before
@@ -199,7 +198,7 @@ impl Scan<'_, '_> {
         if bytes > self.context.limits.file_bytes_max {
             return Ok(Some(Entry::Skipped { why: SkipReason::TooLarge, stamp }));
         }
-        // What was written to while it was read is read again the next time.
+        // A file that was written while it was read is read again next time.
         let is_same = match self.workspace_dir.find(path) {
             Ok(Some(found)) => self.stamp(&found.stat).is_of(&stamp) && bytes == stamp.bytes,
             Ok(None) | Err(_) => false,
@@ -243,7 +242,7 @@ impl Scan<'_, '_> {
         }
     }
 
-    /// A folder that cannot be read hides what is in it, which must not be taken for nothing.
+    /// Records a directory that cannot be read. Its contents are unknown, so it must not count as empty.
     fn unreadable(&mut self, error: &ignore::Error) -> Result<(), CheckpointError> {
         let is_gone = error.io_error().is_some_and(|error| error.kind() == io::ErrorKind::NotFound);
         let path = path_of(error).and_then(|path| path.strip_prefix(&self.context.root).ok());
@@ -271,7 +270,7 @@ fn path_of(error: &ignore::Error) -> Option<&Path> {
     }
 }
 
-/// Whether what stands at `path` is still what was found there before.
+/// Whether `path` still holds what the scan found there.
 pub(super) fn is_untouched(
     workspace_dir: &mut WorkspaceDir,
     path: &Path,
@@ -291,7 +290,7 @@ pub(super) fn is_untouched(
     })
 }
 
-/// Without the time of the last change of the inode: replacing one of two hard links changes that of the other.
+/// Ignores the change time of the inode: replacing one of two hard links changes that of the other.
 #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
 fn is_at(stat: &Stat, stamp: &Stamp) -> bool {
     let modified_ns =

@@ -1,4 +1,4 @@
-//! `WorkspaceDir`: folders of the workspace, opened name by name from the root, so that no link on the way is ever followed.
+//! `WorkspaceDir`: opens directories of the workspace one component at a time, so that no link is ever followed.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -13,25 +13,23 @@ use rustix::io::Errno;
 const TO_FOLDER: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// The folders of a workspace. The last one stays open, because paths come in order.
+/// The directories of a workspace. The last one stays open, because paths come in order.
 pub(super) struct WorkspaceDir {
     root: OwnedFd,
     last: Option<(PathBuf, OwnedFd)>,
 }
 
-/// What stands under a name.
 pub(super) struct Found {
     pub(super) kind: FileType,
     pub(super) stat: Stat,
 }
 
 impl WorkspaceDir {
-    /// The folders of the workspace at `root`.
     pub(super) fn open(root: &Path) -> io::Result<Self> {
         Ok(Self { root: rustix::fs::openat(CWD, root, TO_FOLDER, Mode::empty())?, last: None })
     }
 
-    /// What stands under `path`, if anything does. A link on the way means that nothing does.
+    /// The metadata of `path`, if it exists. Returns `None` if a link is on the way.
     pub(super) fn find(&mut self, path: &Path) -> io::Result<Option<Found>> {
         let Some(name) = path.file_name() else { return Ok(None) };
         let found = match self.parent(path) {
@@ -45,19 +43,19 @@ impl WorkspaceDir {
         }
     }
 
-    /// Opens the file at `path` to read it. Does not wait, whatever it is.
+    /// Opens the file at `path` for reading. Never blocks, even on a pipe.
     pub(super) fn read(&mut self, path: &Path) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         Ok(rustix::fs::openat(self.parent(path)?, named(path)?, flags, Mode::empty())?.into())
     }
 
-    /// Where the link at `path` leads.
+    /// The target of the link at `path`.
     pub(super) fn target(&mut self, path: &Path) -> io::Result<OsString> {
         let target = rustix::fs::readlinkat(self.parent(path)?, named(path)?, Vec::new())?;
         Ok(OsString::from_vec(target.into_bytes()))
     }
 
-    /// A new file `name` in the folder of `path`, on the disk with all its content.
+    /// Writes and syncs a new file `name` in the directory of `path`.
     pub(super) fn draft_file(
         &mut self,
         path: &Path,
@@ -73,13 +71,12 @@ impl WorkspaceDir {
         file.sync_all()
     }
 
-    /// A new link `name` in the folder of `path`.
+    /// Creates a link `name` in the directory of `path`.
     pub(super) fn draft_link(&mut self, path: &Path, name: &OsStr, target: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::symlinkat(target, self.parent(path)?, name)?)
     }
 
-    /// Lets the draft `name` take the place of `path`, in the folder that the draft is in. In an empty place nothing that
-    /// came in the meantime is replaced.
+    /// Renames the draft `name` to `path`, in the same directory. With `Place::Empty` it never replaces anything.
     pub(super) fn publish(&mut self, path: &Path, name: &OsStr, place: Place) -> io::Result<()> {
         let folder = self.parent(path)?;
         let to = named(path)?;
@@ -87,7 +84,7 @@ impl WorkspaceDir {
             Place::Taken => rustix::fs::renameat(folder, name, folder, to)?,
             Place::Empty => match rustix::fs::renameat_with(folder, name, folder, to, RenameFlags::NOREPLACE)
             {
-                // Some file systems do not know the flag; a hard link refuses to replace as well.
+                // Some file systems do not support the flag. A hard link does not replace either.
                 Err(Errno::INVAL | Errno::NOSYS) => {
                     rustix::fs::linkat(folder, name, folder, to, AtFlags::empty())?;
                     rustix::fs::unlinkat(folder, name, AtFlags::empty())?;
@@ -95,39 +92,35 @@ impl WorkspaceDir {
                 renamed => renamed?,
             },
         }
-        // The name is there; a folder that cannot be synced loses it only together with the whole machine.
+        // The rename is done. A failed sync matters only if the machine crashes.
         rustix::fs::fsync(folder).ok();
         Ok(())
     }
 
-    /// Removes the file or link at `path`.
     pub(super) fn remove(&mut self, path: &Path) -> io::Result<()> {
         self.unlink(path, named(path)?)
     }
 
-    /// Removes the file or link `name` in the folder of `path`.
     pub(super) fn unlink(&mut self, path: &Path, name: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(self.parent(path)?, name, AtFlags::empty())?)
     }
 
-    /// Removes the folder at `path`, if nothing is in it.
+    /// Removes the directory at `path` if it is empty.
     pub(super) fn remove_folder(&mut self, path: &Path) -> io::Result<()> {
         self.last = None;
         Ok(rustix::fs::unlinkat(self.parent(path)?, named(path)?, AtFlags::REMOVEDIR)?)
     }
 
-    /// Makes the folder at `path`.
     pub(super) fn make_folder(&mut self, path: &Path) -> io::Result<()> {
         Ok(rustix::fs::mkdirat(self.parent(path)?, named(path)?, Mode::RWXU)?)
     }
 
-    /// Gives the folder at `path` its mode.
     pub(super) fn set_folder_mode(&mut self, path: &Path, mode: u32) -> io::Result<()> {
         let folder = rustix::fs::openat(self.parent(path)?, named(path)?, TO_FOLDER, Mode::empty())?;
         Ok(rustix::fs::fchmod(folder, mode_of(mode))?)
     }
 
-    /// Opens the folder of `path` anew: what was done meanwhile may have moved it.
+    /// Closes the cached directory, which may have been moved.
     pub(super) fn forget(&mut self) {
         self.last = None;
     }
@@ -153,7 +146,7 @@ impl WorkspaceDir {
     }
 }
 
-/// What is in the place that a draft takes.
+/// Whether the target of a draft exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Empty,
@@ -164,7 +157,7 @@ fn named(path: &Path) -> io::Result<&OsStr> {
     path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path has no name"))
 }
 
-/// Only who may read, write and execute; nothing that lends the rights of another user.
+/// Only the permission bits, without setuid and setgid.
 fn mode_of(mode: u32) -> Mode {
     Mode::from_raw_mode((mode & 0o777) as _)
 }

@@ -1,4 +1,4 @@
-//! Lines of a transcript, composed from our messages. Pure but for the dice that uuids come from.
+//! Composes transcript lines from our messages. Pure except for the random uuids.
 
 use std::collections::HashMap;
 
@@ -14,19 +14,19 @@ use super::extras::{AnswerExtras, BlockExtras, Extras, FIELD};
 use super::ids::{fresh_uuid, wire_call_id};
 use super::timestamp;
 
-/// The version of the format that is written.
+/// The format version we write.
 pub const FORMAT_VERSION: &str = "2.1.325";
 
-/// The program that lines name as their writer.
+/// The `entrypoint` of our lines.
 const ENTRYPOINT: &str = "rheon";
 
-/// The model of an entry that no model is sent.
+/// The model name of entries that are not sent to a model.
 const NO_MODEL: &str = "<synthetic>";
 
-/// What an entry without content says, because services refuse a message without any.
+/// The text of an entry without content, because services reject empty messages.
 const NO_CONTENT: &str = "(no content)";
 
-/// What every entry of a session repeats.
+/// The fields that every entry of a session repeats.
 #[derive(Debug, Clone)]
 pub(super) struct Envelope {
     pub(super) session_id: String,
@@ -34,18 +34,18 @@ pub(super) struct Envelope {
     pub(super) git_branch: String,
 }
 
-/// Where the next entry goes.
+/// Where the next entry is attached.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Position {
-    /// The entry it hangs on.
+    /// The parent of the next entry.
     pub(super) tip: Option<String>,
-    /// The entry of each tool call without a result, by the id of the call.
+    /// The entries of tool calls without a result, by call id.
     pub(super) calls: HashMap<String, String>,
-    /// The entry of what the user said last, if that is known.
+    /// The entry of the last user message, if known.
     pub(super) said: Option<String>,
 }
 
-/// What was summed up, and what was kept.
+/// What a compaction summarized and preserved.
 pub(super) struct Compaction<'a> {
     pub(super) trigger: CompactionTrigger,
     pub(super) tokens_before: u64,
@@ -55,11 +55,11 @@ pub(super) struct Compaction<'a> {
     pub(super) at: Timestamp,
 }
 
-/// Composes lines that hang together; forgotten if they cannot be written.
+/// Composes a group of lines. They are dropped if they cannot be written.
 pub(super) struct Composer<'a> {
     envelope: &'a Envelope,
     random: &'a dyn Random,
-    /// Where the entry after the composed ones goes.
+    /// Where the entry after the composed ones is attached.
     pub(super) position: Position,
     pub(super) lines: Vec<Value>,
 }
@@ -69,7 +69,7 @@ impl<'a> Composer<'a> {
         Self { envelope, random, position, lines: Vec::new() }
     }
 
-    /// The lines of a message; none for one that never reaches a model.
+    /// Adds the lines of a message; none for a message that models never see.
     pub(super) fn message(&mut self, message: &AgentMessage) {
         let AgentMessage::Llm(llm) = message else { return };
         let turn_id = llm.turn_id.as_ref();
@@ -80,7 +80,7 @@ impl<'a> Composer<'a> {
         }
     }
 
-    /// A boundary that cuts off what came before, and the summary of it.
+    /// Adds a boundary that ends the earlier conversation, and its summary.
     pub(super) fn compaction(&mut self, compaction: &Compaction<'_>) {
         let boundary = fresh_uuid(self.random);
         let summary = compaction.summary.map(|text| (fresh_uuid(self.random), text));
@@ -124,7 +124,7 @@ impl<'a> Composer<'a> {
         }
     }
 
-    /// Something that people are told and no model is sent.
+    /// Adds a note for people that is not sent to a model.
     pub(super) fn note(&mut self, text: &str, at: Timestamp) {
         let fields = json!({"subtype": "informational", "content": text, "level": "info", "isMeta": false});
         let (uuid, parent) = (fresh_uuid(self.random), self.position.tip.clone());
@@ -168,13 +168,13 @@ impl<'a> Composer<'a> {
             set(&mut fields, "sourceToolAssistantUUID", json!(call));
         }
         set_extras(&mut fields, &extras);
-        // Hanging on the call, not on the result before, is what makes calls side by side.
+        // Parallel calls are recognized by results that are attached to the call and not to the previous result.
         let parent = call.or_else(|| self.position.tip.clone());
         let uuid = fresh_uuid(self.random);
         self.entry(Head { kind: "user", uuid, parent, at: result.timestamp }, fields);
     }
 
-    /// One entry per block. Blocks that a Claude model must not be sent travel with a neighbour.
+    /// One entry per block. Blocks that a Claude model rejects are stored with a neighboring entry.
     fn answer(&mut self, answer: &AssistantMessage, turn_id: Option<&TurnId>) {
         let mut pieces: Vec<(Value, Extras, Option<String>)> = Vec::new();
         let mut hidden = Vec::new();
@@ -216,7 +216,7 @@ impl<'a> Composer<'a> {
         }
     }
 
-    /// An answer that failed or is empty: told to the user, sent to no model.
+    /// An answer that failed or is empty: shown to the user, not sent to a model.
     fn answer_for_nobody(&mut self, answer: &AssistantMessage, message_id: &str, turn_id: Option<&TurnId>) {
         let text = answer.error_message.as_deref().filter(|text| !text.is_empty()).unwrap_or(NO_CONTENT);
         let extras = Extras {
@@ -263,7 +263,7 @@ impl<'a> Composer<'a> {
     }
 }
 
-/// What tells entries apart.
+/// The fields that differ between entries.
 struct Head {
     kind: &'static str,
     uuid: String,
@@ -281,8 +281,8 @@ pub(super) fn tombstone(envelope: &Envelope, uuids: &[String], at: Timestamp) ->
     })
 }
 
-/// Content as the format has it: one block of text as a text, anything else as a list. Where the list does not say it
-/// all, the blocks themselves come along.
+/// Content in the transcript format: a single text block as a string, anything else as a list. Blocks that the list
+/// cannot represent are returned as well.
 fn shown(content: &[Content]) -> (Value, Option<Vec<Content>>) {
     if let [Content::Text { text }] = content {
         return (json!(text), None);
@@ -305,7 +305,7 @@ fn message(id: &str, model: &str, block: Value, answer: &AssistantMessage) -> Va
     })
 }
 
-/// Why a model stopped, as Anthropic's messages say it; nothing where it did not stop by itself.
+/// The stop reason in Anthropic's words; `None` if the model did not stop by itself.
 pub fn stop_reason_text(reason: StopReason) -> Option<&'static str> {
     match reason {
         StopReason::Stop => Some("end_turn"),
@@ -315,7 +315,7 @@ pub fn stop_reason_text(reason: StopReason) -> Option<&'static str> {
     }
 }
 
-/// Tokens as Anthropic's messages count them.
+/// Token usage in the form of Anthropic's API.
 pub fn usage_json(usage: &Usage) -> Value {
     json!({
         "input_tokens": usage.input,

@@ -1,4 +1,4 @@
-//! The conversation in our words: pieces of the chain become messages, and every call gets its one result.
+//! Converts the pieces of a chain into our messages, and gives every call exactly one result.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -10,31 +10,30 @@ use rheon_types::{
 use super::chain::Piece;
 use super::entry::{AnswerEntry, Entry, EntryKind, ResultBlock, UserEntry};
 
-/// What the model reads where a call has no result.
+/// The result of a call that has none.
 const INTERRUPTED: &str = include_str!("interrupted.md");
 
-/// The provider of every answer that names none.
+/// The provider of answers that name none.
 const PROVIDER: &str = "anthropic";
 
-/// A message and the entries it was made of.
+/// A message and the entries it was built from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TranscriptMessage {
-    /// The message.
     pub message: AgentMessage,
-    /// The uuids of its entries; none for a result that had to be made up.
+    /// The uuids of its entries; empty for a result that was added.
     pub uuids: Vec<String>,
 }
 
-/// What had to be mended so that a model can be sent the conversation.
+/// What was repaired so that the conversation can be sent to a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Repairs {
-    /// Calls without a result, which were given one that says so.
+    /// Calls without a result. Each was given one that says so.
     pub calls_without_result: usize,
-    /// Results without a call, or of a call that has one already, which were left out.
+    /// Results that were dropped because their call is missing or already has one.
     pub results_without_call: usize,
 }
 
-/// The messages that `pieces` make.
+/// Converts `pieces` to messages.
 pub(super) fn converse(entries: &[Entry], pieces: &[Piece]) -> (Vec<TranscriptMessage>, Repairs) {
     let mut speaker = Speaker {
         entries,
@@ -52,7 +51,7 @@ pub(super) fn converse(entries: &[Entry], pieces: &[Piece]) -> (Vec<TranscriptMe
     (speaker.messages, speaker.repairs)
 }
 
-/// A result that stands apart from its answer: the step it stands at, its entry, and which of the entry's results it is.
+/// A result apart from its answer: the step it is in, its entry, and its index in the entry.
 type Stray = (usize, usize, usize);
 
 fn strays(entries: &[Entry], pieces: &[Piece]) -> HashMap<String, VecDeque<Stray>> {
@@ -94,11 +93,11 @@ impl Speaker<'_> {
             .push(TranscriptMessage { message: AgentMessage::Llm(LlmMessage { message, turn_id }), uuids });
     }
 
-    /// What an entry says beside results.
+    /// The content of an entry apart from tool results.
     fn user(&mut self, at: usize) {
         let Some(entry) = self.entries.get(at) else { return };
         let Some(user) = as_user(entry) else { return };
-        // A message of ours without any content is one; an entry that is left with none is not.
+        // Our own message may have no content at all. An entry whose content was all dropped is not a message.
         let is_bare =
             user.content.is_empty() && (!user.results.is_empty() || !entry.unread_blocks.is_empty());
         if is_bare {
@@ -119,7 +118,7 @@ impl Speaker<'_> {
             .collect();
         let Some((first, head)) = pieces.first() else { return };
         let message = assemble(first.at.unwrap_or_default(), &pieces);
-        // The calls of an answer that failed never ran, so they have no results to miss.
+        // The calls of a failed answer never ran, so no results are missing.
         let calls: Vec<(String, String)> = if message.stop_reason == StopReason::Error {
             Vec::new()
         } else {
@@ -136,7 +135,7 @@ impl Speaker<'_> {
         }
     }
 
-    /// The results of an answer's calls: those that hang on it in the order of the file, then those found further on.
+    /// The results of an answer's calls: first those attached to it in file order, then those found later.
     fn results(&mut self, step: usize, calls: &[(String, String)], results: &[usize]) {
         let entries = self.entries;
         let names: HashMap<&str, &str> =
@@ -178,7 +177,7 @@ impl Speaker<'_> {
         self.say(Message::ToolResult(message), turn_id, vec![entry.uuid.clone()]);
     }
 
-    /// Gives every call of the last answer a result that has none yet.
+    /// Adds a result for each call of the last answer that has none.
     fn make_up(&mut self, calls: &[(String, String)], timestamp: Timestamp, turn_id: Option<TurnId>) {
         let mut answered = HashSet::new();
         for said in self.messages.iter().rev() {
@@ -203,7 +202,7 @@ impl Speaker<'_> {
     }
 }
 
-/// One answer out of its pieces. What is said of the whole is repeated on every piece; the last is the most complete.
+/// Builds one answer from its pieces. Each piece repeats the fields of the whole; the last one is the most complete.
 fn assemble(timestamp: Timestamp, pieces: &[(&Entry, &AnswerEntry)]) -> AssistantMessage {
     let mut message = AssistantMessage {
         content: Vec::new(),

@@ -1,18 +1,18 @@
-//! Ids in a transcript: UUIDs made of inputs alone.
+//! The ids in a transcript: UUIDs that depend only on their inputs.
 
 use rheon_types::{Random, SessionId};
 use uuid::Uuid;
 
-/// What sets our derived ids apart from hashes made for other ends.
+/// Separates our derived ids from other uses of the hash.
 const DERIVATION_CONTEXT: &str = "rheon 2026-11 id of a Claude Code transcript";
 
-/// A fresh UUID out of two random numbers.
+/// A UUID from two random numbers.
 pub(super) fn fresh_uuid(random: &dyn Random) -> String {
     let bytes = (u128::from(random.next_u64()) << 64) | u128::from(random.next_u64());
     uuid::Builder::from_random_bytes(bytes.to_be_bytes()).into_uuid().to_string()
 }
 
-/// The id by which Claude Code knows a session: the id itself if it is a UUID, else one derived from it, always the same.
+/// The id Claude Code uses for a session: the session id itself if it is a UUID, otherwise a UUID derived from it.
 pub fn transcript_id(session_id: &SessionId) -> String {
     if let Ok(uuid) = Uuid::try_parse(session_id.as_str()) {
         return uuid.hyphenated().to_string();
@@ -25,10 +25,10 @@ pub fn transcript_id(session_id: &SessionId) -> String {
     uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string()
 }
 
-/// The longest id of a tool call that services take.
+/// The longest tool call id that services accept.
 const CALL_ID_BYTES_MAX: usize = 64;
 
-/// The id of a tool call as services take it: unchanged where it already fits.
+/// A tool call id that services accept: unchanged if valid, otherwise derived from a hash.
 pub fn wire_call_id(id: &str) -> String {
     let fits = !id.is_empty()
         && id.len() <= CALL_ID_BYTES_MAX

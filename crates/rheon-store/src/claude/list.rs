@@ -1,4 +1,4 @@
-//! Finding transcripts: those of a project, newest first, and the one of a session, wherever it is.
+//! Finds transcripts: those of a project, newest first, and the one of a session in any project.
 
 use std::fs::{self, File};
 use std::io;
@@ -12,41 +12,30 @@ use super::project_dir::project_dir_name;
 use super::tail::{first_bytes, last_bytes, whole_lines};
 use crate::session_name::{SessionName, SessionNameError};
 
-/// How much of each end of a transcript is read for its title.
+/// How much is read from each end of a transcript to find its title.
 const END_BYTES: u64 = 64 * 1024;
 
-/// A transcript in a list. Its facts are those found near the two ends of the file.
+/// A transcript in a list, with the facts found near the two ends of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TranscriptListing {
-    /// The session's id.
     pub id: SessionName,
-    /// The file.
     pub path: PathBuf,
-    /// When it was last written to.
     pub modified: Timestamp,
-    /// How long it is.
     pub bytes: u64,
-    /// What it says about itself.
     pub facts: TranscriptFacts,
 }
 
-/// Why there is no answer to where a transcript is.
+/// Why a transcript cannot be located.
 #[derive(Debug, thiserror::Error)]
 pub enum TranscriptFindError {
-    /// What was asked for is no id.
     #[error(transparent)]
     Name(#[from] SessionNameError),
-    /// The folder of projects cannot be read.
+    /// A directory of transcripts cannot be read.
     #[error("cannot read the folder {path}: {source}")]
-    Folder {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Folder { path: PathBuf, source: io::Error },
 }
 
-/// The same for whoever speaks of files only.
+/// Converts the error to an `io::Error`.
 pub(super) fn invalid(error: TranscriptFindError) -> io::Error {
     match error {
         TranscriptFindError::Name(error) => io::Error::new(io::ErrorKind::InvalidInput, error),
@@ -56,8 +45,8 @@ pub(super) fn invalid(error: TranscriptFindError) -> io::Error {
     }
 }
 
-/// The newest transcripts of the project at `cwd`, at most `count_max`, newest first. Only these are looked into; of all
-/// others only the time is read. A project that has none is an empty list.
+/// The newest transcripts of the project at `cwd`, at most `count_max`, newest first. Of the others only the
+/// modification time is read. Returns an empty list for a project without transcripts.
 pub fn list(
     projects_dir: &Path,
     cwd: &Path,
@@ -68,7 +57,7 @@ pub fn list(
     let mut found: Vec<(Timestamp, SessionName, PathBuf, u64)> = Vec::new();
     for path in paths_in(&folder)? {
         let Some(name) = session_name(&path) else { continue };
-        // A file that has gone meanwhile is no error.
+        // A file that was removed in the meantime is skipped.
         let Ok(metadata) = fs::metadata(&path) else { continue };
         if metadata.is_file() {
             found.push((modified(&metadata), name, path, metadata.len()));
@@ -83,7 +72,7 @@ pub fn list(
     Ok(found.into_iter().map(look).collect())
 }
 
-/// The transcript of the session `id`, in whatever project. Of several, which forks and copies by hand leave, the newest.
+/// The transcript of the session `id` in any project. If forks or copies left several, the newest.
 pub fn find(projects_dir: &Path, id: &str) -> Result<Option<PathBuf>, TranscriptFindError> {
     let name = SessionName::new(id)?;
     let file_name = format!("{name}.jsonl");
@@ -95,7 +84,7 @@ pub fn find(projects_dir: &Path, id: &str) -> Result<Option<PathBuf>, Transcript
     Ok(dated.max().map(|(_, path)| path))
 }
 
-/// What is in a folder; nothing if there is no such folder.
+/// The paths in a directory; empty if it does not exist.
 fn paths_in(folder: &Path) -> Result<Vec<PathBuf>, TranscriptFindError> {
     let fault = |source| TranscriptFindError::Folder { path: folder.to_owned(), source };
     match fs::read_dir(folder) {
@@ -116,7 +105,7 @@ fn modified(metadata: &fs::Metadata) -> Timestamp {
     Timestamp::from_millis(u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// What the two ends of a file tell. A line that an end cuts through is left out.
+/// The facts in the two ends of a file. Lines that are cut off are skipped.
 fn facts_of(path: &Path) -> io::Result<TranscriptFacts> {
     let mut file = File::open(path)?;
     let mut facts = FactsCollector::default();

@@ -1,12 +1,13 @@
-//! Transcripts of Claude Code, read and written: `<projects folder>/<project>/<session uuid>.jsonl`, one JSON object per
-//! line, only ever appended to.
+//! Reads and writes Claude Code transcripts: `<projects dir>/<project>/<session uuid>.jsonl`, one JSON object per
+//! line, append-only.
 //!
-//! A transcript is a view of a session for another program; the journal stays the truth. What the format has no words for
-//! stands in a field `rheon` of the entry, which the real program passes over.
+//! A transcript is a view of a session for Claude Code; the journal stays the source of truth. What the format
+//! cannot hold is stored in a `rheon` field of the entry, which Claude Code ignores.
 //!
-//! Deleted entries are named by a line of our own, `{"type":"tombstone","tombstoneUuids":[..],"timestamp":..,"sessionId":..}`.
-//! The real program passes over it too; it stops seeing what was deleted once something new was said, because that hangs
-//! on what was left.
+//! Deleted entries are named by a line of our own,
+//! `{"type":"tombstone","tombstoneUuids":[..],"timestamp":..,"sessionId":..}`. Claude Code ignores this line too. It
+//! stops showing the deleted entries once a new message is written, because that message is attached to an entry
+//! before them.
 
 mod blocks;
 mod chain;

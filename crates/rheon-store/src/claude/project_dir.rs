@@ -1,15 +1,14 @@
-//! The folder of a project, named as Claude Code names it.
+//! The directory of a project, named as Claude Code names it.
 
 use std::path::Path;
 
-/// The longest name that is the path alone; a longer one is cut here and told apart by a hash.
+/// Longer names are cut here and get a hash.
 const NAME_UNITS_MAX: usize = 200;
 
-/// The name of the folder that holds the transcripts of the project at `path`, which must be the real path: links
-/// resolved.
+/// The name of the directory that holds the transcripts of the project at `path`. `path` must be canonical.
 ///
-/// Every UTF-16 unit that is no ASCII letter or digit becomes a dash, so a character outside the basic plane becomes two.
-/// Different paths may share a name; the format has it so.
+/// Every UTF-16 unit that is not an ASCII letter or digit becomes a dash, so a character outside the basic plane
+/// becomes two. Different paths can share a name; the format works this way.
 pub fn project_dir_name(path: &Path) -> String {
     let path = path.to_string_lossy();
     let name: String = path.encode_utf16().map(dashed).collect();

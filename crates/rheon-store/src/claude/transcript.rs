@@ -1,4 +1,4 @@
-//! `Transcript`: a transcript as it was read, whoever wrote it.
+//! `Transcript`: a parsed transcript, written by Claude Code or by Rheon.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -15,10 +15,10 @@ use super::entry::Entry;
 use super::facts::{FACT_TYPES, FactsCollector, TranscriptFacts};
 use super::lines::{Extent, LINE_BYTES_MAX, LinePosition, Lines};
 
-/// How many odd lines are reported one by one; the rest is only counted.
+/// How many unrecognized lines are listed. All are counted.
 pub const UNRECOGNIZED_LINES_MAX: usize = 1_000;
 
-/// The types of lines that the real program writes beside the conversation. They are not odd.
+/// The line types that Claude Code writes beside the conversation. They are ignored.
 const BESIDE: [&str; 11] = [
     "queue-operation",
     "tools-used",
@@ -33,52 +33,40 @@ const BESIDE: [&str; 11] = [
     "progress",
 ];
 
-/// A transcript that cannot be read at all. A bad line is no such case.
+/// A transcript that cannot be read at all. Unrecognized lines are not an error.
 #[derive(Debug, thiserror::Error)]
 pub enum TranscriptError {
-    /// The file cannot be opened.
     #[error("cannot open the transcript {path}: {source}")]
-    Open {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// The file cannot be read to its end.
+    Open { path: PathBuf, source: io::Error },
     #[error("cannot read the transcript beyond line {line}: {source}")]
     Read {
         /// The last line that was read.
         line: u64,
-        /// Why.
         source: io::Error,
     },
 }
 
-/// A line that says nothing we understand. It stays in the file as it is: transcripts are only ever appended to.
+/// A line that cannot be used. It stays in the file, because transcripts are append-only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnrecognizedLine {
-    /// Where it stands.
     pub place: LinePosition,
-    /// What is odd about it.
     pub issue: LineIssue,
 }
 
-/// What is odd about a line.
+/// Why a line cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineIssue {
-    /// It is no JSON object: garbage, or torn.
+    /// Not a JSON object, or cut off.
     Garbage,
-    /// It is longer than [`LINE_BYTES_MAX`].
+    /// Longer than [`LINE_BYTES_MAX`].
     TooLong,
-    /// It is of a type that nobody told us about.
     UnknownType(String),
-    /// It should be part of the conversation, but lacks what it takes.
+    /// A line of the conversation without its required fields.
     Incomplete(String),
-    /// It has blocks of these kinds, which were left out.
+    /// These kinds of blocks are not supported and were dropped.
     UnreadBlocks(Vec<String>),
 }
 
-/// A transcript as it was read.
 #[derive(Debug, Clone)]
 pub struct Transcript {
     messages: Vec<TranscriptMessage>,
@@ -90,14 +78,13 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// Reads the transcript at `path`.
     pub fn open(path: &Path) -> Result<Self, TranscriptError> {
         let file =
             File::open(path).map_err(|source| TranscriptError::Open { path: path.to_owned(), source })?;
         Self::read(BufReader::with_capacity(256 * 1024, file))
     }
 
-    /// Reads a transcript line by line. Only a reader that fails makes it fail.
+    /// Reads a transcript line by line. Fails only if the reader fails.
     pub fn read(reader: impl BufRead) -> Result<Self, TranscriptError> {
         Self::read_with(reader, LINE_BYTES_MAX)
     }
@@ -118,43 +105,41 @@ impl Transcript {
         }
     }
 
-    /// The conversation, as a model would be sent it: from the last summing up, each call with its one result.
+    /// The conversation to send to a model: from the last compaction on, with one result per call.
     pub fn messages(&self) -> Vec<AgentMessage> {
         self.messages.iter().map(|said| said.message.clone()).collect()
     }
 
-    /// The conversation with the entries that each message is made of.
+    /// The conversation with the entries of each message.
     pub fn entries(&self) -> &[TranscriptMessage] {
         &self.messages
     }
 
-    /// The uuid of the entry that the next one hangs on.
+    /// The uuid of the parent of the next entry.
     pub fn tip(&self) -> Option<&str> {
         self.tip.as_deref()
     }
 
-    /// What it says about itself.
     pub fn facts(&self) -> &TranscriptFacts {
         &self.facts
     }
 
-    /// What had to be mended.
     pub fn repairs(&self) -> Repairs {
         self.repairs
     }
 
-    /// The first odd lines, at most [`UNRECOGNIZED_LINES_MAX`].
+    /// The first unrecognized lines, at most [`UNRECOGNIZED_LINES_MAX`].
     pub fn unrecognized_lines(&self) -> &[UnrecognizedLine] {
         &self.unrecognized_lines
     }
 
-    /// How many odd lines there are.
+    /// The number of unrecognized lines.
     pub fn unrecognized_lines_count(&self) -> usize {
         self.unrecognized_lines_count
     }
 }
 
-/// What is read before the chain is known.
+/// Collects lines before the chain is built.
 #[derive(Default)]
 struct TranscriptBuilder {
     entries: Vec<Entry>,
@@ -165,7 +150,7 @@ struct TranscriptBuilder {
     unrecognized_lines_count: usize,
 }
 
-/// Enough of a line to decide whether the rest is of interest: most of a transcript by weight is not.
+/// Enough of a line to decide whether to parse the rest. Most of a transcript is not needed.
 #[derive(Deserialize)]
 struct Head {
     #[serde(rename = "type", default)]
@@ -245,7 +230,7 @@ impl TranscriptBuilder {
     }
 }
 
-/// The entries that a tombstone deletes. We write `tombstoneUuids`; other spellings are understood.
+/// The entries that a tombstone deletes. We write `tombstoneUuids` and also accept other spellings.
 fn deleted_uuids(value: &Value) -> Vec<String> {
     let lists = ["tombstoneUuids", "uuids"].iter().filter_map(|key| value.get(key)?.as_array()).flatten();
     let singles =

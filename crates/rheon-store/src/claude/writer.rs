@@ -1,4 +1,4 @@
-//! `TranscriptWriter`: durable events become lines that the real program resumes.
+//! `TranscriptWriter`: writes durable events as lines that Claude Code can resume.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -22,41 +22,40 @@ use super::project_dir::project_dir_name;
 use super::tail::{self, Tail};
 use super::transcript::{Transcript, TranscriptError};
 
-/// What people read where one of several runs was chosen.
+/// The note for people when one of several parallel runs was selected.
 const CHOSEN: &str = "Of several answers this one was chosen.";
 
-/// Where a transcript belongs and what its lines repeat.
+/// Where a transcript is stored, and the fields its lines repeat.
 #[derive(Debug, Clone)]
 pub struct TranscriptLocation {
-    /// The folder with a folder for each project, usually `~/.claude/projects`.
+    /// The directory of all projects, usually `~/.claude/projects`.
     pub projects_dir: PathBuf,
-    /// The folder the session works in.
+    /// The session's working directory.
     pub cwd: PathBuf,
-    /// The session.
     pub session_id: SessionId,
-    /// The branch of git it works on; `HEAD` stands for none.
+    /// `None` is written as `HEAD`.
     pub git_branch: Option<String>,
 }
 
-/// Writes one transcript: appends whole lines, one `write` each, and never changes what is there. The file comes into being
-/// with its first line.
+/// Writes one transcript: appends complete lines, one `write` each, and never changes existing ones. The file is
+/// created with its first line.
 pub struct TranscriptWriter {
     path: PathBuf,
     session_id: SessionId,
     envelope: Envelope,
     random: Arc<dyn Random>,
     position: Position,
-    /// Runs of one prompt that are side by side, until one of them is chosen: where the next entry of each goes.
+    /// Parallel runs of one prompt, until one of them is selected: where the next entry of each is attached.
     branches: HashMap<RunId, Position>,
     trigger: CompactionTrigger,
     file: Option<File>,
-    /// The file ends within a line, or may do so after a write that failed.
+    /// The file may end with an incomplete line.
     is_torn: bool,
 }
 
 impl TranscriptWriter {
-    /// A writer for the session at `place`. If it has a transcript already, in whatever project and written by whichever
-    /// program, it is gone on with.
+    /// A writer for the session at `place`. It continues an existing transcript, in any project and from either
+    /// program.
     pub fn open(place: TranscriptLocation, random: Arc<dyn Random>) -> io::Result<Self> {
         let id = transcript_id(&place.session_id);
         let cwd = fs::canonicalize(&place.cwd).unwrap_or(place.cwd);
@@ -85,17 +84,17 @@ impl TranscriptWriter {
         Ok(writer)
     }
 
-    /// Where the transcript is, or will be.
+    /// The path of the transcript, which may not exist yet.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The uuid of the entry that the next one hangs on.
+    /// The uuid of the parent of the next entry.
     pub fn tip(&self) -> Option<&str> {
         self.position.tip.as_deref()
     }
 
-    /// Writes what `event` adds to the conversation. Events of other sessions, and those that add nothing, are passed over.
+    /// Writes what `event` adds to the conversation. Ignores other sessions and events that add nothing.
     pub fn record(&mut self, event: &Event) -> io::Result<()> {
         if event.session_id != self.session_id {
             return Ok(());
@@ -144,12 +143,12 @@ impl TranscriptWriter {
         }
     }
 
-    /// Writes one message, for instance of a history that a fork begins with.
+    /// Writes one message, for example of the history that a fork starts with.
     pub fn record_message(&mut self, message: &AgentMessage) -> io::Result<()> {
         self.compose(|composer| composer.message(message))
     }
 
-    /// Lets `write` work where the next entry of a run goes: at the end, or at the end of its branch.
+    /// Calls `write` with the position of a run: the end of the conversation, or of the run's branch.
     fn in_run(
         &mut self,
         run: Option<&RunId>,
@@ -165,8 +164,8 @@ impl TranscriptWriter {
         outcome
     }
 
-    /// Goes on with one of several branches. A note on it makes it the one that was written to last, which is what readers go
-    /// by; the others stay in the file and nothing hangs on them.
+    /// Continues one of several branches. A note makes it the one written last, which readers follow. The others
+    /// stay in the file.
     fn choose(&mut self, selected: &RunId, at: Timestamp) -> io::Result<()> {
         let Some(selected) = self.branches.remove(selected) else { return Ok(()) };
         self.position = selected;
@@ -174,7 +173,7 @@ impl TranscriptWriter {
         self.compose(|composer| composer.note(CHOSEN, at))
     }
 
-    /// A run that answers anew hangs on what the user said last.
+    /// A rerun is attached to the last user message.
     fn go_back(&mut self) -> io::Result<()> {
         if self.position.tip.is_none() {
             return Ok(());
@@ -193,7 +192,7 @@ impl TranscriptWriter {
         Ok(())
     }
 
-    /// Deletes entries: a line says so, and the next entry hangs on what is left.
+    /// Deletes entries: writes a tombstone, and attaches the next entry to one that remains.
     pub fn delete(&mut self, uuids: &[String], at: Timestamp) -> io::Result<()> {
         if uuids.is_empty() {
             return Ok(());
@@ -205,7 +204,8 @@ impl TranscriptWriter {
         Ok(())
     }
 
-    /// Lets the next entry hang on `uuid`, an entry of this transcript, or begin anew: how a conversation is rewound.
+    /// Attaches the next entry to `uuid`, an entry of this transcript, or starts a new root. This is how a
+    /// conversation is rewound.
     pub fn branch_from(&mut self, uuid: Option<String>) {
         self.position.tip = uuid;
         self.position.said = None;
@@ -217,7 +217,7 @@ impl TranscriptWriter {
         })
     }
 
-    /// The entries of the messages that stay when the first so many of the conversation go. A summary counts as one.
+    /// The entries of the messages that remain after dropping the first ones. A summary counts as one message.
     fn kept_after(&self, dropped: usize) -> io::Result<Vec<String>> {
         if self.position.tip.is_none() {
             return Ok(Vec::new());
@@ -226,8 +226,8 @@ impl TranscriptWriter {
         Ok(transcript.entries().iter().skip(dropped).flat_map(|said| said.uuids.iter().cloned()).collect())
     }
 
-    /// Composes lines and writes them. The position moves only once all are written: what is written next does not hang
-    /// on half an answer.
+    /// Composes lines and writes them. The position changes only after all are written, so that nothing is attached
+    /// to half an answer.
     fn compose(&mut self, compose: impl FnOnce(&mut Composer<'_>)) -> io::Result<()> {
         let random = Arc::clone(&self.random);
         let envelope = self.envelope.clone();
@@ -244,7 +244,7 @@ impl TranscriptWriter {
     fn write_line(&mut self, line: &serde_json::Value) -> io::Result<()> {
         let mut text = Vec::new();
         if self.is_torn {
-            // What was torn becomes a line of its own, which readers pass over.
+            // This turns an incomplete line into a line of its own, which readers skip.
             text.push(b'\n');
         }
         serde_json::to_writer(&mut text, line).map_err(io::Error::from)?;
@@ -268,7 +268,7 @@ impl TranscriptWriter {
         Ok(())
     }
 
-    /// Finds the end of the conversation in a file that is there already.
+    /// Finds the end of the conversation in an existing file.
     fn go_on(&mut self) -> io::Result<()> {
         let Tail { entries, has_tombstones, is_torn } = tail::read(&self.path)?;
         self.is_torn = is_torn;
@@ -284,7 +284,7 @@ impl TranscriptWriter {
     }
 }
 
-/// The calls that an entry holds, each with the entry's uuid.
+/// The tool calls in an entry, each with the entry's uuid.
 fn calls(entry: &Entry) -> Vec<(String, String)> {
     match &entry.kind {
         EntryKind::Answer(answer) => answer
@@ -301,7 +301,7 @@ fn calls(entry: &Entry) -> Vec<(String, String)> {
     }
 }
 
-/// Opens a file to append to. What is made on the way is for the user alone.
+/// Opens a file for appending. New files and directories are readable only by the user.
 fn append_to(path: &Path) -> io::Result<File> {
     let mut folders = DirBuilder::new();
     folders.recursive(true);

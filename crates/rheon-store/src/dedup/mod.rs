@@ -1,8 +1,8 @@
-//! Events without what earlier events of the same run carry, and back. Pure.
+//! Drops the parts of an event that earlier events of the same run already hold, and restores them on read. Pure.
 //!
-//! A message stands in `message.start`, `message.end`, `turn.end` and `agent.end`, and the result of a tool in `tool.end`
-//! besides. In memory they are one value; on disk they should be stored once. [`Deduplicator`] leaves out what the reader can
-//! put back, and only if it would put back exactly that; [`Expander`] puts it back.
+//! A message appears in `message.start`, `message.end`, `turn.end` and `agent.end`, and a tool result in `tool.end`
+//! as well. In memory they share one value; on disk they should be stored once. [`Deduplicator`] drops only what
+//! [`Expander`] can restore exactly.
 
 mod seen;
 mod stored;
@@ -15,35 +15,32 @@ use serde_json::value::RawValue;
 
 use stored::{Dedup, StoredDedup};
 
-/// Makes events slim, in the order in which they happen.
+/// Deduplicates events in the order they happen.
 #[derive(Debug, Default)]
 pub struct Deduplicator {
     memory: SeenRuns,
 }
 
-/// Makes slim events whole again, in the order in which they were stored.
+/// Restores deduplicated events in the order they were stored.
 #[derive(Debug, Default)]
 pub struct Expander {
     memory: SeenRuns,
 }
 
-/// An event as it is stored.
+/// The JSON of a deduplicated event.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 pub struct DedupedJson(Box<RawValue>);
 
-/// A stored event that cannot be made whole.
+/// A stored event that cannot be restored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DedupError {
-    /// It is no event that this version knows.
+    /// Not an event this version can parse.
     #[error("the event cannot be read: {0}")]
     Unreadable(String),
-    /// It leans on an event that is not there.
+    /// It refers to an earlier event that is missing.
     #[error("the event {seq} leaves out something that no earlier event has")]
-    Missing {
-        /// Its number.
-        seq: u64,
-    },
+    Missing { seq: u64 },
 }
 
 impl From<serde_json::Error> for DedupError {
@@ -53,21 +50,19 @@ impl From<serde_json::Error> for DedupError {
 }
 
 impl DedupedJson {
-    /// The JSON text.
     pub fn json(&self) -> &RawValue {
         &self.0
     }
 }
 
 impl Deduplicator {
-    /// A deduplicator that has seen nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// `event` without what earlier ones carry.
+    /// Drops the parts of `event` that earlier events hold.
     pub fn dedup(&self, event: &Event) -> Result<DedupedJson, serde_json::Error> {
-        // Of a run that began before this deduplicator did, the reader knows nothing either.
+        // A run that started before this deduplicator did is unknown to the reader as well.
         let slim = event
             .run_id
             .as_ref()
@@ -80,19 +75,18 @@ impl Deduplicator {
         Ok(DedupedJson(stored?))
     }
 
-    /// The event is stored: later ones may lean on it.
+    /// Records a stored event, so that later ones can refer to it.
     pub fn keep(&mut self, event: &Event) {
         self.memory.observe(event);
     }
 }
 
 impl Expander {
-    /// An expander that has seen nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The whole event that `json` was made of.
+    /// Restores the event stored as `json`.
     pub fn expand(&mut self, json: &str) -> Result<Event, DedupError> {
         let event = match StoredDedup::read(json) {
             Some(stored) => self.whole(stored?)?,
@@ -102,7 +96,7 @@ impl Expander {
         Ok(event)
     }
 
-    /// The same of an event that was read already. Its texts are not copied.
+    /// Like [`Self::expand`], for parsed JSON. Texts are moved, not copied.
     pub fn expand_value(&mut self, value: Value) -> Result<Event, DedupError> {
         let event = if StoredDedup::is_slim(&value) {
             self.whole(StoredDedup::deserialize(value)?)?
@@ -121,7 +115,7 @@ impl Expander {
     }
 }
 
-/// What is left of an event of `run`, if it can do without something.
+/// The deduplicated form of an event, if it has parts to drop.
 fn dedup_of(run: &SeenRun, event: &AgentEvent) -> Option<Dedup> {
     match event {
         AgentEvent::Tool(ToolEvent::Start { call_id, name, args, effect }) => run
@@ -140,7 +134,6 @@ fn dedup_of(run: &SeenRun, event: &AgentEvent) -> Option<Dedup> {
 }
 
 impl SeenRun {
-    /// The whole of what was left out.
     fn expand(&self, slim: &Dedup) -> Option<AgentEvent> {
         match slim {
             Dedup::ToolStart { call_id, effect } => self.expand_call(call_id, *effect),

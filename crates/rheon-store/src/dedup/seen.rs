@@ -1,4 +1,4 @@
-//! What events of a run have carried so far: the same for whoever writes and whoever reads.
+//! What the events of a run have held so far. Writer and reader keep the same state.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,34 +11,32 @@ use serde_json::Value;
 
 use super::stored::{Dedup, ResultShell, TextOf};
 
-/// What each run that is under way has carried.
+/// The state of each open run.
 #[derive(Debug, Default)]
 pub(super) struct SeenRuns {
     runs: HashMap<RunId, SeenRun>,
 }
 
-/// What one run has carried.
+/// The state of one run.
 #[derive(Debug, Default)]
 pub(super) struct SeenRun {
-    /// The message that has begun and not ended.
+    /// The message that started and has not ended.
     open: Option<Arc<AgentMessage>>,
-    /// The answer of the turn.
+    /// The assistant message of the turn.
     answer: Option<Arc<AgentMessage>>,
-    /// What tools of the turn gave.
+    /// The tool results of the turn.
     tool_results: HashMap<ToolCallId, Arc<ToolResult>>,
-    /// The messages with these results.
+    /// The messages that hold these results.
     result_messages: Vec<Arc<AgentMessage>>,
-    /// All messages of the run.
     produced: Vec<Arc<AgentMessage>>,
 }
 
 impl SeenRuns {
-    /// What the run has carried, if it has begun.
+    /// The state of a run that has started.
     pub(super) fn known(&self, run_id: &RunId) -> Option<&SeenRun> {
         self.runs.get(run_id)
     }
 
-    /// Takes in a whole event.
     pub(super) fn observe(&mut self, event: &Event) {
         let Some(run_id) = &event.run_id else { return };
         let run = self.runs.entry(run_id.clone()).or_default();
@@ -76,7 +74,7 @@ impl SeenRun {
         self.open.clone()
     }
 
-    /// Whether this message is the one that has begun.
+    /// Whether `message` is the open one.
     pub(super) fn has_begun(&self, message: &Arc<AgentMessage>) -> bool {
         self.open.as_ref().is_some_and(|open| is_same(open, message))
     }
@@ -85,7 +83,7 @@ impl SeenRun {
         self.answer.as_ref()?.as_assistant()?.tool_calls().find(|call| call.id == *call_id)
     }
 
-    /// Whether the model wrote this call just so.
+    /// Whether the model wrote exactly this call.
     pub(super) fn is_call(&self, call_id: &ToolCallId, name: &ToolName, arguments: &Arc<Value>) -> bool {
         self.call(call_id).is_some_and(|call| {
             let same = Arc::ptr_eq(&call.arguments, arguments) || call.arguments == *arguments;
@@ -99,7 +97,7 @@ impl SeenRun {
         Some(AgentEvent::Tool(ToolEvent::Start { call_id: call_id.clone(), name, args, effect }))
     }
 
-    /// A tool result without its content, if the tool's own result has it.
+    /// A tool result message without its content, if `tool.end` already holds the content.
     pub(super) fn slim_start(&self, message: &AgentMessage) -> Option<Dedup> {
         let AgentMessage::Llm(LlmMessage { message: Message::ToolResult(result), turn_id }) = message else {
             return None;
@@ -119,12 +117,11 @@ impl SeenRun {
         Some(AgentEvent::Message(MessageEvent::Start { message: Arc::new(AgentMessage::Llm(message)) }))
     }
 
-    /// The answer of the turn, and its results.
+    /// The assistant message of the turn and its tool results.
     pub(super) fn turn(&self) -> (Option<Arc<AgentMessage>>, Vec<Arc<AgentMessage>>) {
         (self.answer.clone(), self.result_messages.clone())
     }
 
-    /// Whether these are the messages of the turn.
     pub(super) fn is_turn(&self, answer: Option<&Arc<AgentMessage>>, results: &[Arc<AgentMessage>]) -> bool {
         let same_answer = match (&self.answer, answer) {
             (Some(known), Some(given)) => is_same(known, given),
@@ -134,7 +131,7 @@ impl SeenRun {
         same_answer && are_same(&self.result_messages, results)
     }
 
-    /// The output without what the run has carried, if it is that.
+    /// The output without its messages, if the run's events hold exactly these.
     pub(super) fn slim_end(&self, output: &AgentOutput) -> Option<Dedup> {
         if !are_same(&self.produced, &output.messages) {
             return None;
@@ -165,7 +162,7 @@ impl SeenRun {
         Some(AgentEvent::Run(RunEvent::End { output: Arc::new(output) }))
     }
 
-    /// The text of the last answer that was not cut off by an error.
+    /// The text of the last answer that did not end with an error.
     fn last_text(&self) -> String {
         let answers = self.produced.iter().rev().filter_map(|message| message.as_assistant());
         let mut whole = answers.filter(|answer| answer.stop_reason != StopReason::Error);

@@ -1,4 +1,4 @@
-//! What slim events look like on disk.
+//! The on-disk form of deduplicated events.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,6 @@ use rheon_types::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// An event that leaves something out.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StoredDedup<'a> {
     pub(super) seq: u64,
@@ -20,17 +19,18 @@ pub(super) struct StoredDedup<'a> {
     pub(super) kind: Cow<'a, Dedup>,
 }
 
-/// What is left of an event. The names differ from those of whole events, so that none is taken for the other.
+/// The remaining part of an event. The type names differ from those of complete events, so that they cannot be
+/// confused.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type")]
 pub(super) enum Dedup {
-    /// `tool.start` with the name and the arguments that the model wrote.
+    /// `tool.start` with the name and arguments of the model's call.
     #[serde(rename = "slim.tool_start")]
     ToolStart { call_id: ToolCallId, effect: Effect },
-    /// `message.start` of a tool result whose content is that of the tool's own.
+    /// `message.start` of a tool result whose content is in `tool.end`.
     #[serde(rename = "slim.tool_result")]
     ToolResult { message: ResultShell },
-    /// `message.end` of the message that has begun.
+    /// `message.end` of the open message.
     #[serde(rename = "slim.message_end")]
     MessageEnd,
     /// `turn.end` with the messages of the turn.
@@ -39,32 +39,31 @@ pub(super) enum Dedup {
     /// `agent.end` with the messages of the run.
     #[serde(rename = "slim.agent_end")]
     AgentEnd {
-        /// Without messages, and without the text if that can be found.
+        /// Without messages, and without the text if another event holds it.
         output: AgentOutput,
         text: TextOf,
     },
 }
 
-/// The message of a tool result without its content.
+/// A tool result message without its content.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct ResultShell {
-    /// With no content.
+    /// Its content is empty.
     pub(super) message: ToolResultMessage,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) turn_id: Option<TurnId>,
 }
 
-/// Where the text of an output is.
+/// Where the text of an output is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum TextOf {
-    /// In the output itself.
     Output,
-    /// It is that of the run's last answer.
+    /// It equals the text of the run's last answer.
     LastAnswer,
 }
 
-/// How the kind of a slim event begins. In a text of somebody's its quotes would be escaped.
+/// The start of a deduplicated event's kind. Inside a text its quotes would be escaped.
 const SLIM_KIND: &str = "\"kind\":{\"type\":\"slim.";
 
 impl<'a> StoredDedup<'a> {
@@ -82,13 +81,12 @@ impl<'a> StoredDedup<'a> {
         Event { seq: self.seq, at: self.at, session_id: self.session_id, run_id: self.run_id, kind }
     }
 
-    /// Whether `value` is a slim event.
     pub(super) fn is_slim(value: &Value) -> bool {
         let name = value.get("kind").and_then(|kind| kind.get("type")).and_then(Value::as_str);
         name.is_some_and(|name| name.starts_with("slim."))
     }
 
-    /// The slim event that `json` is, if it is one at all.
+    /// Parses `json` if it is a deduplicated event.
     pub(super) fn read(json: &str) -> Option<Result<StoredDedup<'static>, serde_json::Error>> {
         #[derive(Deserialize)]
         struct Tagged<'a> {
@@ -100,11 +98,11 @@ impl<'a> StoredDedup<'a> {
             #[serde(rename = "type", borrow)]
             name: Cow<'a, str>,
         }
-        // Looking for the prefix first spares most events from being read twice.
+        // This check saves most events from being parsed twice.
         if !json.contains("\"slim.") {
             return None;
         }
-        // As it is written, so that it is not read twice either.
+        // The usual form, which is parsed only once.
         if json.contains(SLIM_KIND)
             && let Ok(stored) = serde_json::from_str(json)
         {

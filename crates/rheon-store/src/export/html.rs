@@ -1,4 +1,4 @@
-//! A session as one page of HTML that needs nothing else: no script, no font, no picture from elsewhere.
+//! Writes a session as a self-contained HTML page, without scripts, fonts or external images.
 
 use std::borrow::Borrow;
 use std::io::{self, Write};
@@ -14,8 +14,8 @@ use super::report::RedactionReport;
 
 const STYLE: &str = include_str!("page.css");
 
-/// Writes the session as a page, in many small writes: a file should be buffered. The page forbids itself scripts and
-/// addresses outside of it.
+/// Writes the session as a page in many small writes, so the writer should be buffered. The page's policy forbids
+/// scripts and external resources.
 pub fn write_html<E: Borrow<Event>>(
     out: &mut impl Write,
     events: impl IntoIterator<Item = E>,
@@ -46,7 +46,7 @@ struct Page<'a, W> {
 }
 
 impl<W: Write> Page<'_, W> {
-    /// The text fit to stand in the page.
+    /// Filters and escapes a text.
     fn shown(&mut self, text: &str) -> String {
         escape_html(&self.filter.text(text)).into_owned()
     }
@@ -161,7 +161,7 @@ impl<W: Write> Page<'_, W> {
         }
     }
 
-    /// Text with what stands between fences set apart. `text` went through the filter.
+    /// Writes text with fenced blocks set apart. `text` is already filtered.
     fn prose(&mut self, text: &str) -> io::Result<()> {
         let mut part = String::new();
         let mut fence: Option<usize> = None;
@@ -198,13 +198,12 @@ impl<W: Write> Page<'_, W> {
     }
 }
 
-/// How a part of a text looks.
 enum Look {
     Prose,
     Code,
 }
 
-/// How text looks after a fence that is open, or not.
+/// How text looks inside or outside an open fence.
 fn look(fence: Option<usize>) -> Look {
     if fence.is_some() { Look::Code } else { Look::Prose }
 }

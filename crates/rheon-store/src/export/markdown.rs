@@ -1,4 +1,4 @@
-//! A session as markdown.
+//! Writes a session as Markdown.
 
 use std::borrow::Borrow;
 use std::io::{self, Write};
@@ -11,8 +11,8 @@ use super::passage::{Passage, passage};
 use super::redact::Filter;
 use super::report::RedactionReport;
 
-/// Writes the session as markdown. Texts of the user and the model are markdown already and stand as they are, so that
-/// whoever turns it into HTML has to be as careful as with any markdown; whatever else was said stands between fences.
+/// Writes the session as Markdown. Texts of the user and the model are already Markdown and are written unchanged,
+/// so a program that converts the export to HTML must treat it as untrusted. Everything else is fenced.
 pub fn write_markdown<E: Borrow<Event>>(
     out: &mut impl Write,
     events: impl IntoIterator<Item = E>,
@@ -115,6 +115,6 @@ fn one_line(text: &str) -> String {
 }
 
 fn pretty(value: &serde_json::Value) -> String {
-    // With `#`, a value is printed with line breaks.
+    // `#` prints a value with line breaks.
     format!("{value:#}")
 }

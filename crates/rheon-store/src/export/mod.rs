@@ -1,8 +1,8 @@
-//! A session as markdown, JSON or one page of HTML, without the secrets that stand in it.
+//! Exports a session as Markdown, JSON or a single HTML page, without secrets.
 //!
-//! All three are written from durable events, one at a time, so that a long session needs no more memory than its longest
-//! message. What is written is made harmless first: secrets give way to `[redacted: kind]`, and characters that a terminal
-//! or a browser would obey rather than show are spelt out. The report says where that happened.
+//! All formats are written from durable events, one at a time, so that a long session needs no more memory than its
+//! longest message. Secrets are replaced by `[redacted: kind]`, and characters that would control a terminal or a
+//! browser are escaped. The report says where.
 
 mod clean;
 mod escape;
@@ -27,26 +27,21 @@ pub use markdown::write_markdown;
 pub use options::ExportOptions;
 pub use report::{REDACTION_SITES_MAX, RedactionReport, RedactionSite};
 
-/// An export in memory, and what was taken out of it.
+/// An export in memory and its report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExportResult {
-    /// The export.
     pub text: String,
-    /// What was taken out.
     pub report: RedactionReport,
 }
 
-/// The session as markdown.
 pub fn markdown(events: &[Event], options: &ExportOptions) -> ExportResult {
     exported(|out| write_markdown(out, events, options))
 }
 
-/// The session as JSON.
 pub fn json(events: &[Event], options: &ExportOptions) -> ExportResult {
     exported(|out| write_json(out, events, options))
 }
 
-/// The session as one page of HTML.
 pub fn html(events: &[Event], options: &ExportOptions) -> ExportResult {
     exported(|out| write_html(out, events, options))
 }
@@ -58,8 +53,7 @@ fn exported(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<RedactionReport>
     ExportResult { text: String::from_utf8_lossy(&out).into_owned(), report }
 }
 
-/// A conversation as events, for whoever has messages and no log. The places of the report are then the numbers of the
-/// messages, from 1.
+/// Converts messages to events, for callers without a log. The report then counts messages, from 1.
 pub fn events_of_messages<'a>(
     messages: impl IntoIterator<Item = &'a Arc<AgentMessage>> + 'a,
 ) -> impl Iterator<Item = Event> + 'a {
@@ -81,11 +75,10 @@ fn timestamp_of(message: &AgentMessage) -> Timestamp {
     }
 }
 
-/// The version of the JSON that is written.
 pub const EXPORT_JSON_VERSION: u64 = 1;
 
-/// Writes `{"version", "title", "events": [...], "redactions"}`, one event per line. A message stands once, in its
-/// `message.end`: `message.start`, `turn.end` and `agent.end` are written without those that they repeat.
+/// Writes `{"version", "title", "events": [...], "redactions"}`, one event per line. Each message is written once,
+/// in its `message.end`; `message.start`, `turn.end` and `agent.end` omit it.
 pub fn write_json<E: Borrow<Event>>(
     out: &mut impl Write,
     events: impl IntoIterator<Item = E>,

@@ -1,4 +1,4 @@
-//! `Passage`: what a reader is told of an event. Pure.
+//! `Passage`: how an event appears in an export. Pure.
 
 use rheon_types::event::{PermissionDecision, TaskItem, TaskStatus};
 use rheon_types::{
@@ -7,23 +7,25 @@ use rheon_types::{
 };
 use serde_json::Value;
 
-/// How much is shown of arguments that took the place of the model's.
+/// How much is shown of arguments that replaced the model's.
 const ARGUMENTS_CHARACTERS_MAX: usize = 2_000;
 
-/// What a reader is told of an event.
+/// How an event appears in an export.
 #[derive(Debug, PartialEq)]
 pub(super) enum Passage<'a> {
-    /// A run begins.
-    Run { run_id: &'a str, model: &'a str },
-    /// Somebody says something.
+    /// The start of a run.
+    Run {
+        run_id: &'a str,
+        model: &'a str,
+    },
     Message(&'a AgentMessage),
-    /// Something happened beside the conversation.
+    /// An event beside the conversation.
     Note(String),
-    /// A run is over.
+    /// The end of a run.
     End(String),
 }
 
-/// What a reader is told of `event`; nothing where another event says it.
+/// The passage of `event`; `None` if another event covers it.
 pub(super) fn passage(event: &Event) -> Option<Passage<'_>> {
     let note = |text: String| Some(Passage::Note(text));
     match &event.kind {
@@ -90,7 +92,7 @@ pub(super) fn passage(event: &Event) -> Option<Passage<'_>> {
     }
 }
 
-/// A task, on a line of its own.
+/// A task on one line.
 fn task_line(item: &TaskItem) -> String {
     let mark = match item.status {
         TaskStatus::Pending => "[ ]",
@@ -100,7 +102,7 @@ fn task_line(item: &TaskItem) -> String {
     format!("\n{mark} {}", item.text)
 }
 
-/// How the question whether a call may run was answered.
+/// How an approval was answered.
 fn answered(decision: PermissionDecision, arguments: Option<&Value>) -> String {
     match arguments {
         None => format!("The call was {}.", decided(decision)),

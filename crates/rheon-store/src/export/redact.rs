@@ -1,4 +1,4 @@
-//! `Filter`: everything that an export shows goes through it, and it keeps the report.
+//! `Filter`: filters everything an export shows, and keeps the report.
 
 use rheon_text::secrets::{self, Strictness, mark};
 use serde_json::Value;
@@ -7,13 +7,13 @@ use super::clean::clean;
 use super::options::ExportOptions;
 use super::report::RedactionReport;
 
-/// Makes texts and values fit to be shown.
+/// Redacts, escapes and shortens texts and values.
 #[derive(Debug)]
 pub(super) struct Filter<'a> {
     pub(super) report: RedactionReport,
     options: &'a ExportOptions,
     images_bytes: usize,
-    /// The number of the event that is being shown.
+    /// The number of the current event.
     seq: u64,
 }
 
@@ -22,12 +22,12 @@ impl<'a> Filter<'a> {
         Self { report: RedactionReport::default(), options, images_bytes: 0, seq: 0 }
     }
 
-    /// What comes next is of the event with this number.
+    /// Sets the number of the current event.
     pub(super) fn at(&mut self, seq: u64) {
         self.seq = seq;
     }
 
-    /// The text without secrets, without characters that are not shown, and not too long.
+    /// Redacts, escapes and shortens a text.
     pub(super) fn text(&mut self, text: &str) -> String {
         let (text, hidden) = clean(text);
         self.report.hidden_characters += hidden;
@@ -42,7 +42,7 @@ impl<'a> Filter<'a> {
         self.cut(shown)
     }
 
-    /// The value with every text in it, keys included, made fit to be shown.
+    /// Filters every text in a value, including keys.
     pub(super) fn value(&mut self, value: &Value) -> Value {
         match value {
             Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
@@ -68,7 +68,7 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// The address of a picture as data, if it may be shown.
+    /// The data URI of an image, if it may be shown.
     pub(super) fn picture(&mut self, mime_type: &str, data: &str) -> Option<String> {
         let bytes = self.images_bytes.saturating_add(data.len());
         let fits = data.len() <= self.options.image_bytes_max && bytes <= self.options.images_bytes_max;
@@ -80,7 +80,7 @@ impl<'a> Filter<'a> {
         uri
     }
 
-    /// A picture in JSON: kept whole if it may be shown, as it is no text; otherwise named.
+    /// An image in JSON: unchanged if it may be shown, otherwise only mentioned.
     fn picture_value(&mut self, fields: &serde_json::Map<String, Value>) -> Option<Value> {
         let field = |name: &str| fields.get(name).and_then(Value::as_str);
         let (Some("image"), Some(data), Some(mime_type)) = (field("type"), field("data"), field("mime_type"))
@@ -112,10 +112,10 @@ impl<'a> Filter<'a> {
     }
 }
 
-/// The kinds that a browser shows and does not run.
+/// The image types that browsers display without running them.
 const KINDS: [&str; 5] = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"];
 
-/// The address of a picture as data, if its kind is safe and it is base64 and nothing else.
+/// The data URI of an image, if its type is safe and its data is pure base64.
 fn data_uri(mime_type: &str, data: &str) -> Option<String> {
     let kind = KINDS.iter().find(|kind| kind.eq_ignore_ascii_case(mime_type))?;
     let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');

@@ -1,43 +1,39 @@
-//! `RedactionReport`: what was taken out of an export, and where; never what it was.
+//! `RedactionReport`: what an export redacted, and where. Never contains the redacted text.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
 
-/// How many places a report names; further ones are counted.
+/// How many sites a report lists. All are counted.
 pub const REDACTION_SITES_MAX: usize = 10_000;
 
-/// What was taken out of an export.
+/// What an export redacted or omitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct RedactionReport {
-    /// How many secrets were replaced, by kind.
+    /// The number of replaced secrets by kind.
     pub secrets: BTreeMap<&'static str, u64>,
-    /// Where, in the order of the export.
+    /// In the order of the export.
     pub places: Vec<RedactionSite>,
-    /// How many replaced secrets have no place in the list, because it is full.
+    /// The number of replaced secrets that are not listed, because the list is full.
     pub places_left_out: u64,
-    /// How many characters were spelt out or dropped because they are obeyed rather than shown.
+    /// The number of characters that were escaped or dropped.
     pub hidden_characters: u64,
-    /// How many characters of texts that were too long are not shown.
+    /// The number of characters cut from long texts.
     pub characters_left_out: u64,
-    /// How many pictures are not shown: too large, or of a kind that is not safe to show.
+    /// The number of images that were too large or of an unsafe type.
     pub images_left_out: u64,
 }
 
-/// Secrets of one kind in one event.
+/// The secrets of one kind in one event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RedactionSite {
-    /// The number of the event in the session.
     pub seq: u64,
-    /// What they were.
     pub kind: &'static str,
-    /// How many.
     pub count: u64,
 }
 
 impl RedactionReport {
-    /// How many secrets were replaced.
     pub fn total(&self) -> u64 {
         self.secrets.values().sum()
     }
@@ -56,7 +52,6 @@ impl RedactionReport {
     }
 }
 
-/// In a line.
 impl fmt::Display for RedactionReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();

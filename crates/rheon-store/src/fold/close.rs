@@ -1,5 +1,5 @@
-//! Closing runs that ended without saying so: the program was killed, or the power went. What was begun is ended in order,
-//! every call has its result, and a call whose end is not known says so.
+//! Closes runs that were cut off because the program was killed or lost power. Open events are ended in order, every
+//! tool call gets a result, and the result of an unfinished call says so.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use rheon_types::{
 use super::open_run::{CallStage, OpenCall, OpenRun, OpenTurn};
 use super::state::SessionState;
 
-/// What is said of an answer that was cut off.
+/// The error of an answer that was cut off.
 const CUT_OFF: &str = "the program ended before the answer was complete";
 
-/// What the model is told of a call that did not begin.
+/// The result of a call that never started.
 const NOT_BEGUN: &str = "Not run: the program ended before this call began.";
 
 impl SessionState {
-    /// The events that close what is open, at the time `now`. Applying them leaves no run open.
+    /// The events that close everything that is open, at time `now`. Applying them leaves no run open.
     pub fn closing_events(&self, now: Timestamp) -> Vec<Event> {
         let Some(session_id) = &self.session_id else { return Vec::new() };
         let mut closed = self.clone();
@@ -98,14 +98,14 @@ impl OpenRun {
             text: whole.next().map(|answer| answer.text()).unwrap_or_default(),
             usage: self.usage,
             turns: self.turns,
-            // There is no cost: what the last call took is not known.
+            // The cost is unknown, because that of the last call is.
             ..AgentOutput::new(RunEnd::Aborted)
         }
     }
 }
 
 impl OpenTurn {
-    /// Ends a model call that was under way.
+    /// Ends an open model call.
     fn closing_call(&self, now: Timestamp) -> Vec<AgentEvent> {
         if !self.is_calling {
             return Vec::new();
@@ -127,7 +127,7 @@ impl OpenTurn {
     }
 }
 
-/// The message as it must be taken now: what the user said is whole, what the model said is not.
+/// Ends an open message. A user message is complete; an assistant message is marked as aborted.
 fn cut_off(message: &Arc<AgentMessage>) -> Arc<AgentMessage> {
     match &**message {
         AgentMessage::Llm(LlmMessage { message: Message::Assistant(answer), turn_id }) => {
@@ -141,7 +141,7 @@ fn cut_off(message: &Arc<AgentMessage>) -> Arc<AgentMessage> {
     }
 }
 
-/// The answer of a call that said nothing before the program ended.
+/// The answer of a model call that had not returned anything yet.
 fn nothing_said(now: Timestamp) -> Arc<AgentMessage> {
     let answer = rheon_types::AssistantMessage {
         content: Vec::new(),
@@ -155,7 +155,7 @@ fn nothing_said(now: Timestamp) -> Arc<AgentMessage> {
     Arc::new(AgentMessage::Llm(LlmMessage { message: Message::Assistant(answer), turn_id: None }))
 }
 
-/// Ends a call that is under way, or blocks one that did not begin.
+/// Ends a running call, or blocks one that has not started.
 fn closing_tool(open: &OpenCall) -> Option<AgentEvent> {
     let (call_id, name) = (open.call.id.clone(), open.call.name.clone());
     match &open.stage {
@@ -179,7 +179,7 @@ fn closing_tool(open: &OpenCall) -> Option<AgentEvent> {
     }
 }
 
-/// What the model and the user are told of a call whose end is not known.
+/// The text for the model and the user about a call whose outcome is unknown.
 fn in_doubt(effect: Effect) -> &'static str {
     match effect {
         Effect::Pure => {
@@ -197,7 +197,7 @@ fn in_doubt(effect: Effect) -> &'static str {
     }
 }
 
-/// The result that the model still has to be told.
+/// The result message that the model has not received yet.
 fn result(open: &OpenCall, turn_id: &TurnId, now: Timestamp) -> Option<Arc<AgentMessage>> {
     let (content, is_error): (Vec<Content>, bool) = match &open.stage {
         CallStage::Answered { content, is_error } => (content.clone(), *is_error),

@@ -1,4 +1,4 @@
-//! The conversation of a session: whose messages the next run goes on with.
+//! The conversation of a session: the messages the next run starts with.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use rheon_types::{
     MessageEvent, RunEvent, RunId, WindowCut,
 };
 
-/// A message, with its run and the number of the event that ended it.
+/// A message with its run and the number of the event that ended it.
 #[derive(Debug, Clone, PartialEq)]
 struct Said {
     run: Option<RunId>,
@@ -16,13 +16,12 @@ struct Said {
     message: Arc<AgentMessage>,
 }
 
-/// The messages so far.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Conversation {
     messages: Vec<Said>,
-    /// What lies over them since the window was last made shorter.
+    /// The cuts of the last compaction.
     cuts: Vec<WindowCut>,
-    /// Runs of one prompt that are side by side, until one of them is chosen.
+    /// Parallel runs of one prompt, until one of them is selected.
     parallel: HashSet<RunId>,
 }
 
@@ -71,7 +70,7 @@ impl Conversation {
         }
     }
 
-    /// A rerun or a branch goes back to what the user said last.
+    /// A rerun or a branch goes back to the last user message.
     fn go_back(&mut self, continuation: Option<&ContinuationKind>) {
         match continuation {
             None | Some(ContinuationKind::Default) => {}
@@ -87,7 +86,7 @@ impl Conversation {
         }
     }
 
-    /// Cuts over messages that are no more there have nothing to lie over.
+    /// Drops cuts that refer to removed messages.
     fn forget_late_cuts(&mut self) {
         let end = self.messages.len() as u64;
         self.cuts.retain(|cut| cut.to <= end);

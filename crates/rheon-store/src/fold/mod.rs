@@ -1,4 +1,4 @@
-//! What a session is now: its events, folded. Pure, and the same for live views and for going on after a crash.
+//! Folds events into the state of a session. Pure, and the same for live views and for resuming after a crash.
 
 mod close;
 mod conversation;

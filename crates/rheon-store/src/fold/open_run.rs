@@ -1,4 +1,4 @@
-//! `OpenRun`: a run that has begun and not ended, as far as its events say.
+//! `OpenRun`: a run that has started and not ended.
 
 use std::sync::Arc;
 
@@ -10,25 +10,20 @@ use rheon_types::{
 
 use super::unfinished_call::UnfinishedCall;
 
-/// A run that has begun and not ended.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct OpenRun {
-    /// All its messages.
     pub(super) produced: Vec<Arc<AgentMessage>>,
     pub(super) usage: Usage,
     pub(super) turns: u32,
-    /// The message that has begun.
     pub(super) open_message: Option<Arc<AgentMessage>>,
-    /// The turn that is under way.
     pub(super) turn: Option<OpenTurn>,
     pub(super) questions: Vec<Arc<ApprovalRequest>>,
 }
 
-/// A turn that has begun and not ended.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct OpenTurn {
     pub(super) index: u32,
-    /// Whether the model is being called.
+    /// Whether a model call is open.
     pub(super) is_calling: bool,
     pub(super) has_answer_ended: bool,
     pub(super) answer: Option<Arc<AgentMessage>>,
@@ -37,23 +32,24 @@ pub(super) struct OpenTurn {
     pub(super) usage: Usage,
 }
 
-/// A call of the turn's answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct OpenCall {
     pub(super) call: ToolCall,
     pub(super) stage: CallStage,
 }
 
-/// How far a call is.
+/// The progress of a tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum CallStage {
-    /// Not begun.
+    /// Not started.
     Waiting,
-    /// Begun.
     Running(Effect),
-    /// Answered, with what the model is to read.
-    Answered { content: Vec<Content>, is_error: bool },
-    /// The model has its result.
+    /// Ended; the model has not received the result yet.
+    Answered {
+        content: Vec<Content>,
+        is_error: bool,
+    },
+    /// The model has received the result.
     Told,
 }
 

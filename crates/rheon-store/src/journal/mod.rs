@@ -1,4 +1,4 @@
-//! The journal: one session, one file, one line per durable event.
+//! The journal: one file per session, one line per durable event.
 
 mod error;
 mod file;

@@ -1,4 +1,4 @@
-//! Reading a journal from its beginning, as far as it is whole.
+//! Reads a journal from its start up to the first damaged line.
 
 use std::fs::File;
 use std::path::Path;
@@ -10,56 +10,51 @@ use super::header::{FORMAT, JournalHeader, Lease};
 use super::lines::Lines;
 use super::record::{self, JOURNAL_VERSION, LineProblem, Record, decode};
 
-/// How much is read for a header.
 const HEADER_BYTES: usize = 4 * 1024;
 
-/// What was found.
+/// The result of reading a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalScan {
-    /// What the journal says of itself.
     pub header: JournalHeader,
-    /// The number of its last event.
+    /// The number of the last event.
     pub seq: u64,
-    /// The newest opening.
+    /// The highest fence: how often the journal was opened for writing.
     pub fence: u64,
-    /// Who opened it last.
+    /// The last process that opened it for writing.
     pub lease: Option<Lease>,
-    /// How many lines of later versions there are.
+    /// The number of lines written by later versions.
     pub unknown: u64,
-    /// How many bytes are whole.
+    /// The length of the intact part.
     pub bytes: u64,
-    /// What is wrong behind them, if anything is there.
+    /// What follows the intact part, if anything does.
     pub damage: Option<Damage>,
 }
 
-/// Where a journal is not whole any more.
+/// The part of a journal after its last intact line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the journal is whole up to byte {offset}; {bytes} bytes follow: {problem}")]
 pub struct Damage {
-    /// Where the first line begins that is not whole.
+    /// The offset of the first damaged line.
     pub offset: u64,
-    /// How many bytes follow from there on.
+    /// The number of bytes from there to the end.
     pub bytes: u64,
-    /// What is wrong with it.
     pub problem: LineProblem,
 }
 
-/// An event as it stands in a line.
+/// An event as stored in a line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StoredEvent<'a> {
-    /// Its number.
     pub(crate) seq: u64,
-    /// Its text.
     pub(crate) json: &'a str,
-    /// How many strings of it are kept as blobs.
+    /// How many of its strings are stored as blobs.
     pub(crate) blobs: u32,
-    /// Which opening wrote it. What it leaves out, another event of the same opening has.
+    /// The opening that wrote it. Parts it omits are in earlier events with the same fence.
     pub(crate) fence: u64,
-    /// Where its line begins in the file.
+    /// The offset of its line in the file.
     pub(crate) offset: u64,
 }
 
-/// Reads the journal at `path` and shows its events to `visit`, in order. Stops where it is not whole any more.
+/// Reads the journal at `path` and passes its events to `visit` in order. Stops at the first damaged line.
 pub(crate) fn scan(
     path: &Path,
     file: &File,
@@ -94,7 +89,7 @@ pub(crate) fn scan(
     Ok(scan)
 }
 
-/// Reads the header alone.
+/// Reads only the header.
 pub(crate) fn read_header(path: &Path, file: &File) -> Result<JournalHeader, JournalError> {
     let failed = |source| JournalError::Io { action: "read", path: path.to_owned(), source };
     let mut lines = Lines::new(file, HEADER_BYTES);
@@ -137,13 +132,13 @@ fn header(record: Record<'_>) -> Result<JournalHeader, LineProblem> {
     }
 }
 
-/// The number of an event.
+/// The `seq` of an event.
 pub(super) fn number(json: &str) -> Result<u64, LineProblem> {
     #[derive(Deserialize)]
     struct Numbered {
         seq: u64,
     }
-    // It stands first unless payloads were taken out, and then the rest is short.
+    // `seq` comes first unless payloads were moved to blobs, and then the JSON is short.
     if let Some((seq, _)) = json.strip_prefix("{\"seq\":").and_then(record::number) {
         return Ok(seq);
     }
@@ -152,7 +147,7 @@ pub(super) fn number(json: &str) -> Result<u64, LineProblem> {
     Ok(numbered.seq)
 }
 
-/// How many bytes a line takes with its line break.
+/// The length of a line including its line break.
 fn bytes_of(line: &[u8]) -> u64 {
     u64::try_from(line.len()).unwrap_or(u64::MAX).saturating_add(1)
 }

@@ -1,4 +1,4 @@
-//! `Journal`: the one writer of a session's log.
+//! `Journal`: the single writer of a session's log.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -15,7 +15,7 @@ use super::scan::{JournalScan, scan};
 use crate::blobs::{Blobs, externalize};
 use crate::dedup::Deduplicator;
 
-/// The one writer of a session's log. While it lives, no other process writes to the journal.
+/// The single writer of a session's log. While it exists, no other process can write to the journal.
 pub struct Journal {
     path: PathBuf,
     file: Arc<File>,
@@ -25,39 +25,36 @@ pub struct Journal {
 
 struct State {
     deduplicator: Deduplicator,
-    /// Kept from event to event, so that it is not made anew each time.
+    /// Reused for every event, to avoid an allocation per event.
     line: Vec<u8>,
     seq: u64,
     fence: u64,
-    /// How long the file is up to its last whole line.
+    /// The length of the file up to its last complete line.
     bytes: u64,
-    /// How much of it a power cut cannot lose.
+    /// How much of it is synced to disk.
     synced_bytes: u64,
-    /// Why nothing more can be written.
+    /// Set when the journal can no longer be written.
     broken: Option<StoreError>,
 }
 
-/// A journal that was opened, and what was done to it.
+/// The result of opening a journal for writing.
 #[derive(Debug)]
 pub struct OpenedJournal {
-    /// What was in it.
     pub scan: JournalScan,
-    /// Where the bytes are that were cut off, if any were.
+    /// The copy of the damaged end that was cut off, if there was one.
     pub damaged_copy: Option<PathBuf>,
 }
 
-/// Where a journal ends when it is taken up.
+/// The end of a journal at the time it is opened.
 struct End {
-    /// The number of its last event.
     seq: u64,
-    /// The fence of whoever writes from now on.
+    /// The fence of the new writer.
     fence: u64,
-    /// How long it is.
     bytes: u64,
 }
 
 impl Journal {
-    /// A new journal at `path`, which is either there with its first line or not at all.
+    /// Creates a journal at `path` together with its first line, atomically.
     pub fn create(
         path: &Path,
         header: &JournalHeader,
@@ -78,8 +75,8 @@ impl Journal {
         Ok(Self::new(path, file, blobs, End { seq, fence, bytes: bytes_of(&line) }))
     }
 
-    /// Opens the journal at `path` to write on. What is not whole at its end is cut off and kept aside; the events before it
-    /// are shown to `visit`, as they are stored.
+    /// Opens the journal at `path` for writing. A damaged end is copied to another file and cut off. The intact
+    /// events are passed to `visit` as stored.
     pub(crate) fn open(
         path: &Path,
         lease: &Lease,
@@ -113,17 +110,16 @@ impl Journal {
         Self { path: path.to_owned(), file: Arc::new(file), blobs, state: Mutex::new(state) }
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The number of the last event in it.
+    /// The number of the last event.
     pub fn seq(&self) -> u64 {
         self.state().seq
     }
 
-    /// Appends one line, whole or not at all.
+    /// Appends one line completely or not at all.
     fn write(&self, state: &mut State, entry: &Entry<'_>) -> Result<(), JournalError> {
         let failed = |source| JournalError::Io { action: "write to", path: self.path.clone(), source };
         state.line.clear();
@@ -134,7 +130,8 @@ impl Journal {
                 Ok(())
             }
             Err(source) => {
-                // A part of the line may be in the file; whatever comes next must not stand behind it.
+                // Part of the line may have been written. Remove it, so that the next line does not follow half a
+                // line.
                 if let Err(error) = self.file.set_len(state.bytes) {
                     let problem = format!("{} ends with half a line: {error}", self.path.display());
                     state.broken = Some(StoreError::new(problem));
@@ -149,7 +146,8 @@ impl Journal {
     }
 }
 
-/// Lets others write at once. Closing the file would not do: a process that is being started has it open until it runs.
+/// Unlocks explicitly. Closing the file is not enough: a child process that is being spawned holds it open until its
+/// `exec`.
 impl Drop for Journal {
     fn drop(&mut self) {
         file::unlock(&self.file);
@@ -194,7 +192,7 @@ impl Store for Journal {
         Answer::later(async move {
             let (file, blobs) = (Arc::clone(&self.file), Arc::clone(&self.blobs));
             let synced = tokio::task::spawn_blocking(move || {
-                // What a line leans on is safe before the line is.
+                // Sync payloads before the lines that refer to them.
                 blobs.sync()?;
                 file.sync_data()
             });
@@ -209,7 +207,7 @@ impl Store for Journal {
                     Ok(())
                 }
                 Err(error) => {
-                    // After a sync that failed nobody knows what is on the disk; trying again would hide that.
+                    // After a failed sync the state of the disk is unknown, and a retry would report success.
                     let problem = format!("cannot sync {}: {error}", self.path.display());
                     let broken = StoreError::new(problem);
                     state.broken = Some(broken.clone());
@@ -220,7 +218,7 @@ impl Store for Journal {
     }
 }
 
-/// Makes a change of names safe: that of a journal which was made, renamed or removed.
+/// Syncs the directory of a journal that was created, renamed or removed.
 pub(crate) fn sync_names(path: &Path) -> Result<(), JournalError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     sync_folder(folder).map_err(JournalError::io("sync", folder))

@@ -1,4 +1,4 @@
-//! `RewindError`: why nothing was rewound, or not all of it.
+//! `RewindError`: why a rewind failed.
 
 use std::path::{Path, PathBuf};
 
@@ -6,67 +6,41 @@ use crate::checkpoint::{CheckpointError, CheckpointId};
 use crate::session_name::SessionName;
 use crate::sessions::SessionFileError;
 
-/// Why nothing was rewound, or not all of it.
+/// Why a rewind failed, completely or in part.
 #[derive(Debug, thiserror::Error)]
 pub enum RewindError {
-    /// The session cannot be read or forked.
     #[error(transparent)]
     Session(#[from] SessionFileError),
-    /// The files cannot be captured or restored.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// The conversation has no such message.
     #[error("the conversation of session {name} has no message that ended with event {seq}; list its points")]
-    NoSuchMessage {
-        /// The session.
-        name: SessionName,
-        /// What was asked for.
-        seq: u64,
-    },
-    /// Only what the user said can be said again.
+    NoSuchMessage { name: SessionName, seq: u64 },
+    /// Only user messages can be rewound to.
     #[error("event {seq} of session {name} is not something that the user said; rewind to after it instead")]
-    NotAPrompt {
-        /// The session.
-        name: SessionName,
-        /// What was asked for.
-        seq: u64,
-    },
-    /// The files as they were had to make room.
+    NotAPrompt { name: SessionName, seq: u64 },
+    /// The checkpoint was removed to free space.
     #[error(
         "the files as they were then (checkpoint {id}) had to make room; rewind the conversation alone, or to a later message"
     )]
     Lost {
-        /// The checkpoint, as the log names it.
+        /// The checkpoint id in the log.
         id: String,
     },
-    /// Somebody else's work would be undone.
+    /// The rewind would undo changes that the session did not make.
     #[error("{}", others(*count, first))]
-    Conflicts {
-        /// How many.
-        count: usize,
-        /// The first.
-        first: PathBuf,
-    },
-    /// There is already a session of that name.
+    Conflicts { count: usize, first: PathBuf },
     #[error("there is already a session {name}; choose another id for the one that goes on")]
-    Exists {
-        /// Its id.
-        name: SessionName,
-    },
-    /// One of the two failed, and nothing has changed.
+    Exists { name: SessionName },
+    /// Files or conversation failed, and the files were put back.
     #[error("nothing was rewound, and the files are as they were before: {reason}")]
-    PutBack {
-        /// What failed.
-        reason: String,
-    },
-    /// One of the two failed, and so did putting the files back.
+    PutBack { reason: String },
+    /// Files or conversation failed, and putting the files back failed too.
     #[error(
         "the files were rewound in part and could not all be put back: {reason}; restore checkpoint {undo} once that is mended"
     )]
     InPart {
-        /// What failed.
         reason: String,
-        /// The files as they were before.
+        /// The files before the rewind.
         undo: CheckpointId,
     },
 }

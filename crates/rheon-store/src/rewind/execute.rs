@@ -1,4 +1,4 @@
-//! A rewind is carried out, files first; and a rewind is undone.
+//! Executes a rewind, files first, and undoes one.
 
 use rheon_types::{SessionId, Timestamp};
 
@@ -11,39 +11,35 @@ use crate::journal::Lease;
 use crate::session_name::SessionName;
 use crate::sessions::{SessionFileError, SessionFiles};
 
-/// How a rewind is carried out.
 #[derive(Debug, Clone)]
 pub struct RewindRequest {
-    /// The session that goes on, if the conversation is rewound. It must not exist.
+    /// The id of the new session, if the conversation is rewound. It must not exist yet.
     pub session_id: SessionId,
-    /// Who does it, and when.
     pub lease: Lease,
-    /// What becomes of files that somebody else changed.
     pub others: ConflictPolicy,
 }
 
-/// What becomes of files that somebody else changed since the session's last call.
+/// How to treat files that someone other than the session changed after its last call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConflictPolicy {
-    /// Then nothing is rewound.
+    /// Fail without rewinding anything.
     Refuse,
-    /// They are rewound like all others. They are captured before, so that this can be undone.
+    /// Rewind them too. They are captured first, so that this can be undone.
     Overwrite,
 }
 
-/// What a rewind did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RewindOutcome {
-    /// The session that was rewound. It is as it was.
+    /// The session that was rewound. It is unchanged.
     pub from: SessionName,
-    /// The session that goes on, if the conversation was rewound: resume it.
+    /// The new session to resume, if the conversation was rewound.
     pub session: Option<SessionName>,
-    /// What became of the files, if any had to change. Where only files were rewound, some of them may have failed.
+    /// The restored files, if any had to change. If only files were rewound, some of them may have failed.
     pub files: Option<RestoreReport>,
 }
 
-/// Carries `plan` out: the files first, then the conversation. If both are wanted and one fails, neither is rewound: the files
-/// are put back, and the error says so.
+/// Executes `plan`: the files first, then the conversation. If both are requested and one fails, neither is rewound:
+/// the files are put back, and the error says so.
 pub fn rewind(
     sessions: &SessionFiles,
     checkpoints: &Checkpoints,
@@ -71,14 +67,14 @@ pub fn rewind(
             return Err(put_back(checkpoints, &rewound, reason, by.lease.at));
         }
         if rewound.files.is_some() {
-            // It may have no event of the old one, and still these changes are none of somebody else's.
+            // The new session may have no events yet, but these changes are its own.
             checkpoints.mark(&by.session_id).ok();
         }
     }
     Ok(rewound)
 }
 
-/// Puts the files back that a rewind changed. The conversation needs nothing: the session that was rewound is as it was.
+/// Puts back the files that a rewind changed. The conversation needs no undo: the rewound session is unchanged.
 pub fn undo(
     checkpoints: &Checkpoints,
     rewound: &RewindOutcome,
@@ -112,7 +108,7 @@ fn restore(
     by: &RewindRequest,
 ) -> Result<Option<RestoreReport>, RewindError> {
     let Some(restore) = &files.restore else { return Ok(None) };
-    // Asked once more: time has passed since the plan was made.
+    // Check again: files may have changed since the plan was made.
     let changed = checkpoints.changed_by_others(&plan.family, restore.overwritten());
     if let (ConflictPolicy::Refuse, Some(first)) = (by.others, changed.first()) {
         return Err(RewindError::Conflicts { count: changed.len(), first: first.to_path_buf() });
@@ -121,7 +117,7 @@ fn restore(
     execute(checkpoints, restore, &plan.name, label, by.lease.at).map(Some)
 }
 
-/// Restores, and says that the changes are the session's.
+/// Restores files and marks the changes as the session's own.
 fn execute(
     checkpoints: &Checkpoints,
     plan: &RestorePlan,
@@ -129,16 +125,16 @@ fn execute(
     label: String,
     at: Timestamp,
 ) -> Result<RestoreReport, RewindError> {
-    // Without a number: it belongs to the session, but no place in its log.
+    // No event number: this checkpoint has no position in the session's log.
     let moment =
         CheckpointMoment { label, at, session_id: Some(session.session_id()), seq: 0, turn_index: 0 };
     let restored = checkpoints.restore(plan, &moment)?;
-    // Without the mark the next rewind takes these changes for somebody else's, and asks once more.
+    // Without the mark, the next rewind reports these changes as conflicts.
     checkpoints.mark(&session.session_id()).ok();
     Ok(restored)
 }
 
-/// Why the conversation is not rewound after the files.
+/// Why the conversation cannot be rewound after the files.
 fn failure(files: Option<&RestoreReport>) -> Option<String> {
     let (path, problem) = files?.errors.first()?;
     Some(format!("cannot restore {}: {problem}", path.display()))
@@ -164,9 +160,9 @@ fn put_back(
     }
 }
 
-/// Removes the checkpoints of sessions that are no more, and what only those used. Where it cannot be told whether there is
-/// such a session, its checkpoints stay.
+/// Removes the checkpoints of deleted sessions, and the payloads only they used. Checkpoints stay if it is unclear
+/// whether their session exists.
 pub fn sweep(sessions: &SessionFiles, checkpoints: &Checkpoints) -> Result<PruneReport, RewindError> {
-    // Asked for each one under the lock: a session is written down before its first checkpoint is made.
+    // Check each one under the lock: a session is saved before its first checkpoint.
     Ok(checkpoints.forget(|name| sessions.contains(name).is_ok_and(|is_there| !is_there))?)
 }

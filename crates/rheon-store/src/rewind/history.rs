@@ -1,4 +1,4 @@
-//! `RewindHistory`: what the log of a session says about where it can be cut and what was kept of the files.
+//! `RewindHistory`: where the log of a session can be cut, and which checkpoints it has.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,51 +12,48 @@ use crate::fold::SessionState;
 use crate::session_name::SessionName;
 use crate::sessions::{SessionFileError, SessionFiles};
 
-/// The most tools that are named.
+/// How many tools are named.
 const TOOLS_MAX: usize = 20;
 
-/// What the log of a session says about where it can be cut.
+/// Where the log of a session can be cut, and which checkpoints it has.
 #[derive(Debug)]
 pub(super) struct RewindHistory {
     pub(super) state: SessionState,
-    /// The session.
     own: SessionId,
-    /// By the event that ends a message.
+    /// By the number of the event that ends a message.
     places: BTreeMap<u64, Place>,
-    /// The events `checkpoint`, in order.
+    /// The `checkpoint` events in order.
     checkpoints: Vec<(u64, String)>,
-    /// Calls that may have changed something, in order.
+    /// Calls that may have changed files, in order.
     changing: Vec<(u64, ToolName)>,
-    /// The sessions whose events these are, with the last of each.
+    /// The sessions these events come from, with the last event of each.
     sessions: Vec<(SessionId, u64)>,
-    /// The last event that does more than open something.
+    /// The last event that is not a start event.
     settled: u64,
-    /// The message whose end may still take in what only closes.
+    /// The message that following end events still belong to.
     last_message: Option<u64>,
 }
 
-/// Where the log can be cut around a message: the last event that stays.
+/// The last event to keep when cutting at a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Without the message.
+    /// If the message is removed.
     pub(super) before: u64,
-    /// With it.
+    /// If the message stays.
     pub(super) after: u64,
 }
 
-/// What is kept of the files as they were at a place in the log.
+/// The saved state of the files at a position in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum FilesAt {
-    /// The session changed nothing after it.
+    /// The session has changed no files since.
     Unchanged,
-    /// All, in this checkpoint.
     Saved(CheckpointId),
-    /// Nothing any more.
+    /// The checkpoint was removed.
     Pruned(String),
 }
 
 impl RewindHistory {
-    /// What the log of a session says.
     pub(super) fn read(sessions: &SessionFiles, name: &SessionName) -> Result<Self, SessionFileError> {
         let mut history = Self {
             state: SessionState::new(),
@@ -72,7 +69,6 @@ impl RewindHistory {
         Ok(history)
     }
 
-    /// Takes in the next event.
     fn apply(&mut self, event: &Event) {
         if !event.kind.is_durable() {
             return;
@@ -102,7 +98,7 @@ impl RewindHistory {
     fn move_on(&mut self, event: &Event) {
         match &event.kind {
             AgentEvent::Message(MessageEvent::End { .. }) => self.last_message = Some(event.seq),
-            // What only closes stays with the message before it, so that a run which had ended stays ended.
+            // End events stay with the message before them, so that a completed run stays completed.
             AgentEvent::Model(ModelEvent::End { .. })
             | AgentEvent::Turn(TurnEvent::End { .. })
             | AgentEvent::Run(RunEvent::End { .. }) => {
@@ -112,7 +108,7 @@ impl RewindHistory {
             }
             _ => self.last_message = None,
         }
-        // What only opens goes with the message after it.
+        // Start events belong to the message after them.
         match &event.kind {
             AgentEvent::Run(RunEvent::Start { .. })
             | AgentEvent::Turn(TurnEvent::Start { .. })
@@ -127,13 +123,13 @@ impl RewindHistory {
         self.places.get(&seq).copied()
     }
 
-    /// The sessions whose events these are, the oldest first.
+    /// The sessions these events come from, oldest first.
     pub(super) fn sessions(&self) -> impl Iterator<Item = &SessionId> {
         self.sessions.iter().map(|(session, _)| session)
     }
 
-    /// What is kept of the files as they were after event `cut`: what was captured before the first change after it. The log
-    /// says so; a capture that the log does not tell of, because the program ended in between, is known by its moment.
+    /// The saved state of the files after event `cut`: the checkpoint made before the first change after it. If the
+    /// program was interrupted before logging a checkpoint, the checkpoint is found by its moment.
     pub(super) fn kept(&self, cut: u64, listed: &[CheckpointSummary]) -> FilesAt {
         let told = self.checkpoints.iter().find(|(seq, _)| *seq > cut);
         let moments = listed.iter().filter(|it| it.moment.seq >= cut && self.is_ours(it));
@@ -141,7 +137,7 @@ impl RewindHistory {
         match (told, untold) {
             (None, None) => FilesAt::Unchanged,
             (None, Some(untold)) => FilesAt::Saved(untold.id.clone()),
-            // A capture stands in the log right behind the event that its moment names.
+            // The log entry of a checkpoint follows the event its moment names.
             (Some((seq, _)), Some(untold)) if untold.moment.seq.saturating_add(1) < *seq => {
                 FilesAt::Saved(untold.id.clone())
             }
@@ -152,15 +148,15 @@ impl RewindHistory {
         }
     }
 
-    /// Whether a checkpoint was made for a change in this log. Those before a rewind have no place in it.
+    /// Whether a checkpoint was made for a change in this log. Checkpoints made before a rewind were not.
     fn is_ours(&self, listed: &CheckpointSummary) -> bool {
         let CheckpointMoment { session_id: Some(session_id), seq, .. } = &listed.moment else { return false };
-        // What another session did after this one went on from it is not in this log.
+        // Changes that the parent session made after the fork are not in this log.
         let is_inherited = || self.sessions.iter().any(|(other, last)| other == session_id && seq < last);
         *seq > 0 && (*session_id == self.own || is_inherited())
     }
 
-    /// The tools that may have changed something after event `cut` and before anything was captured.
+    /// The tools that may have changed files after event `cut` and before the next checkpoint.
     pub(super) fn unguarded(&self, cut: u64) -> Vec<ToolName> {
         let first = self.checkpoints.iter().map(|(seq, _)| *seq).find(|seq| *seq > cut).unwrap_or(u64::MAX);
         let calls = self.changing.iter().filter(|(seq, _)| *seq > cut && *seq < first);

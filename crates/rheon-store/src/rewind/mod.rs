@@ -1,5 +1,5 @@
-//! Rewind: the conversation, the files, or both become what they were at a message. Nothing is lost by it: the conversation
-//! goes on in a new session while the old one stays whole, and the files as they are now are captured first.
+//! Rewind: takes the conversation, the files or both back to a message. Nothing is lost: the conversation continues
+//! in a new session while the old one stays complete, and the current files are captured first.
 
 mod error;
 mod execute;

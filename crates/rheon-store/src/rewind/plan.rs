@@ -1,4 +1,4 @@
-//! `RewindPlan`: what a rewind would do, before anything is done.
+//! `RewindPlan`: what a rewind would do.
 
 use std::path::{Path, PathBuf};
 
@@ -11,10 +11,10 @@ use crate::checkpoint::{ChangeKind, Checkpoints, PathChange, RestorePlan, Restor
 use crate::session_name::SessionName;
 use crate::sessions::SessionFiles;
 
-/// Where to rewind to. Messages are named by the event that ended them.
+/// The message to rewind to, named by the event that ended it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RewindTo {
-    /// Before something that the user said, which can then be said again, or something else.
+    /// Before a user message, which can then be edited and sent again.
     Before(u64),
     /// After any message.
     After(u64),
@@ -23,9 +23,7 @@ pub enum RewindTo {
 /// What to rewind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RestoreScope {
-    /// The conversation alone: the files stay as they are.
     Conversation,
-    /// The files alone: the conversation goes on as it is.
     Files,
     /// Both, or neither if one of them fails.
     Both,
@@ -34,79 +32,69 @@ pub enum RestoreScope {
 /// What a rewind would do.
 #[derive(Debug, Clone)]
 pub struct RewindPlan {
-    /// The session.
     pub name: SessionName,
-    /// The last event that stays.
+    /// The last event to keep.
     pub seq: u64,
-    /// What becomes of the conversation, if that is wanted.
     pub conversation: Option<ConversationPlan>,
-    /// What becomes of the files, if that is wanted.
     pub files: Option<FilesPlan>,
-    /// The sessions that it goes on from, and itself.
+    /// The session and its ancestors.
     pub(super) family: Vec<SessionName>,
 }
 
-/// What becomes of a conversation. The session stays as it is; another goes on without these messages.
+/// The messages that a rewind removes. The session stays unchanged; a new one continues without these messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversationPlan {
-    /// How many messages go.
     pub count: usize,
-    /// The first of them.
+    /// The first of the removed messages.
     pub gone: Vec<RemovedMessage>,
-    /// What the user said there, whole, to be offered again.
+    /// The full text of the user message, so that it can be sent again.
     pub prompt: Option<String>,
 }
 
-/// A message that goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemovedMessage {
-    /// The event that ended it.
     pub seq: u64,
-    /// Who said it.
     pub speaker: Speaker,
-    /// The beginning of it, on one line.
+    /// The start of the message, on one line.
     pub text: String,
 }
 
-/// Who said a message.
+/// Who wrote a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaker {
-    /// The user, or somebody in the user's name.
+    /// The user, or the runtime on the user's behalf.
     User,
-    /// The model.
     Assistant,
-    /// A tool.
     Tool,
-    /// The program, not to the model.
+    /// An app message that the model does not see.
     App,
 }
 
-/// What becomes of the files.
+/// What a rewind does to the files.
 #[derive(Debug, Clone, Default)]
 pub struct FilesPlan {
-    /// What is restored; nothing if the session changed nothing after that point.
+    /// `None` if the session changed no files after that point.
     pub restore: Option<RestorePlan>,
-    /// How many files, links and folders come back that are not there.
+    /// How many files, links and directories are created.
     pub created: usize,
-    /// How many get the content, the mode or the kind that they had.
+    /// How many get their old content, mode or kind back.
     pub modified: usize,
-    /// How many go that were not there.
+    /// How many are removed.
     pub removed: usize,
-    /// The first of all these.
+    /// The first of these changes.
     pub changes: Vec<PathChange>,
-    /// How many of them somebody else changed after the session's last call: the user, or another session.
+    /// How many of them the user or another session changed after the session's last call.
     pub conflicts_count: usize,
-    /// The first of these.
+    /// The first of these conflicts.
     pub others: Vec<PathBuf>,
-    /// Tools that ran after that point before anything was captured. What they changed stays as it is.
+    /// Tools that ran after that point and before a checkpoint. Their changes stay.
     pub unguarded: Vec<ToolName>,
 }
 
-/// How many messages and files are named. All are counted.
+/// How many messages and files are listed. All are counted.
 const SHOWN_MAX: usize = 200;
 
-/// What rewinding `what` of a session would do. Nothing is touched. To be asked between runs: what a run does meanwhile, it
-/// does to the files as they will be.
+/// Plans a rewind without changing anything. Call it between runs: an active run would keep changing files.
 pub fn plan_rewind(
     sessions: &SessionFiles,
     checkpoints: &Checkpoints,
@@ -128,7 +116,7 @@ pub fn plan_rewind(
     Ok(RewindPlan { name: name.clone(), seq, conversation, files, family })
 }
 
-/// The last event that stays, and what the user may say again.
+/// The last event to keep, and the prompt to send again.
 fn cut(
     history: &RewindHistory,
     name: &SessionName,

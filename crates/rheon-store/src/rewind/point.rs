@@ -1,4 +1,4 @@
-//! `RewindPoint`: a place in a conversation to rewind to.
+//! `RewindPoint`: a position in a conversation to rewind to.
 
 use rheon_types::{AgentMessage, Author, Message, Timestamp};
 
@@ -8,34 +8,30 @@ use crate::checkpoint::Checkpoints;
 use crate::session_name::SessionName;
 use crate::sessions::SessionFiles;
 
-/// Something that the user said, to rewind to before or after it.
+/// A user message to rewind to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RewindPoint {
     /// The event that ended the message.
     pub seq: u64,
-    /// The beginning of what was said, on one line.
+    /// The start of the message, on one line.
     pub text: String,
-    /// When it was said.
     pub at: Timestamp,
-    /// What is kept of the files as they were before it.
     pub files: PointFiles,
 }
 
-/// What is kept of the files as they were at a point.
+/// The saved state of the files before a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PointFiles {
-    /// The session changed none of them since.
+    /// The session has changed no files since.
     Unchanged,
-    /// All of them.
     Saved,
-    /// They had to make room.
+    /// The checkpoint was removed to free space.
     Pruned,
 }
 
-/// How much of a text is shown.
 const TEXT_CHARS_MAX: usize = 200;
 
-/// What the user said in the conversation, in order.
+/// Lists the user messages of a conversation in order.
 pub fn points(
     sessions: &SessionFiles,
     checkpoints: &Checkpoints,
@@ -55,7 +51,7 @@ pub fn points(
     Ok(points.collect())
 }
 
-/// What the user said and when, if it was the user.
+/// The text and time of a message, if the user wrote it.
 pub(super) fn said(message: &AgentMessage) -> Option<(String, Timestamp)> {
     match message.as_llm() {
         Some(said @ Message::User(user)) if user.author == Author::User => {
@@ -65,7 +61,7 @@ pub(super) fn said(message: &AgentMessage) -> Option<(String, Timestamp)> {
     }
 }
 
-/// The beginning of `text`, on one line.
+/// The start of `text`, on one line.
 pub(super) fn shortened(text: &str) -> String {
     let mut words = text.split_whitespace();
     let mut short = words.next().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! Where journals are: a folder per project, a file per session.
+//! The directory layout: one directory per project, one file per session.
 
 use std::fs;
 use std::io;
@@ -9,28 +9,26 @@ use super::listing::SessionListing;
 use crate::journal::{JournalError, open_to_read, read_header};
 use crate::session_name::SessionName;
 
-/// How much of a project's own name is in the name of its folder.
+/// How much of a project's name is part of its directory name.
 const NAME_CHARS_MAX: usize = 40;
 
-/// The folder of those that belong to no project.
+/// The directory of sessions without a project.
 const NO_PROJECT: &str = "no-project";
 
-/// How journals end.
 const EXTENSION: &str = "jsonl";
 
-/// Where journals are.
 #[derive(Debug, Clone)]
 pub(super) struct SessionLayout {
     pub(super) folder: PathBuf,
 }
 
 impl SessionLayout {
-    /// Where large payloads are.
     pub(super) fn blobs(&self) -> PathBuf {
         self.folder.join("blobs")
     }
 
-    /// The folder of a project's journals: its name, for people, and a hash of its path, for sure.
+    /// The directory of a project's journals: the project's name for people, and a hash of its path to make it
+    /// unique.
     pub(super) fn project(&self, project: Option<&Path>) -> PathBuf {
         let name = match project {
             None => NO_PROJECT.to_owned(),
@@ -49,18 +47,16 @@ impl SessionLayout {
         self.folder.join("projects").join(name)
     }
 
-    /// The journal of a session of this project.
     pub(super) fn journal(&self, name: &SessionName, project: Option<&Path>) -> PathBuf {
         self.project(project).join(format!("{name}.{EXTENSION}"))
     }
 
-    /// The folders of all projects.
     pub(super) fn projects(&self) -> impl Iterator<Item = PathBuf> {
         let folders = fs::read_dir(self.folder.join("projects")).into_iter().flatten().flatten();
         folders.map(|folder| folder.path()).filter(|path| path.is_dir())
     }
 
-    /// Whether there is a journal of this name. Not being able to look is not the same as there being none.
+    /// Whether a journal of this name exists. An unreadable directory is an error, not `false`.
     pub(super) fn contains(&self, name: &SessionName) -> Result<bool, JournalError> {
         let projects = self.folder.join("projects");
         for folder in fs::read_dir(&projects).map_err(JournalError::io("list", &projects))? {
@@ -75,25 +71,24 @@ impl SessionLayout {
         Ok(false)
     }
 
-    /// The journal of a session, whatever project it belongs to.
+    /// The journal of a session in any project.
     pub(super) fn find(&self, name: &SessionName) -> Option<PathBuf> {
         self.projects().map(|folder| folder.join(format!("{name}.{EXTENSION}"))).find(|path| path.is_file())
     }
 }
 
-/// The journals in the folder of a project. One that cannot be read is listed too.
+/// The journals in a project directory, including unreadable ones.
 pub(super) fn journals(folder: &Path) -> impl Iterator<Item = SessionListing> + use<> {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     files.filter_map(|file| listed(&file.path()))
 }
 
-/// The names of the journals in the folder of a project.
 pub(super) fn names(folder: &Path) -> impl Iterator<Item = SessionName> + use<> {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     files.filter_map(|file| name(&file.path()))
 }
 
-/// The journals in the folder of a project that were written to last, the newest first.
+/// The most recently written journals in a project directory, newest first.
 pub(super) fn newest(folder: &Path, count_max: usize) -> Vec<SessionListing> {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     let dated = files.filter_map(|file| {
@@ -107,7 +102,7 @@ pub(super) fn newest(folder: &Path, count_max: usize) -> Vec<SessionListing> {
     dated.into_iter().filter_map(|(_, _, path)| listed(&path)).collect()
 }
 
-/// The journal at `path` in a list; nothing if it is none.
+/// The listing of the journal at `path`, if it is one.
 pub(super) fn listed(path: &Path) -> Option<SessionListing> {
     let name = name(path)?;
     let metadata = fs::symlink_metadata(path).ok()?;

@@ -1,4 +1,4 @@
-//! Sessions on disk: found, made, read, gone on with, forked, deleted.
+//! Sessions on disk: list, create, read, resume, fork and delete them.
 
 mod error;
 mod layout;

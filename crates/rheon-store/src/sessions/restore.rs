@@ -1,4 +1,4 @@
-//! Stored events made whole again, or as whole as there is room for.
+//! Restores stored events, with long texts only where the budget allows.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::dedup::{DedupError, Expander};
 use crate::journal::{JournalError, StoredEvent, stored_bytes};
 use crate::truncate::{Strings, TEXT_BYTES_KEPT, TruncationReport, truncate};
 
-/// Makes the stored events of one journal whole again.
+/// Restores the stored events of one journal.
 pub(super) struct EventRestorer<'a> {
     path: &'a Path,
     blobs: &'a Blobs,
@@ -18,17 +18,17 @@ pub(super) struct EventRestorer<'a> {
     part: FullRange,
 }
 
-/// Which events keep their long texts.
+/// The events that keep their long texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FullRange {
-    /// Those whose lines begin here or later,
+    /// The offset of the first line that keeps them.
     pub(super) from: u64,
-    /// unless they are longer than this.
+    /// Larger events are always truncated.
     pub(super) event_bytes_max: u64,
 }
 
 impl FullRange {
-    /// All events keep their texts.
+    /// Every event keeps its texts.
     pub(super) const ALL: Self = Self { from: 0, event_bytes_max: u64::MAX };
 
     fn has(self, stored: &StoredEvent<'_>) -> bool {
@@ -43,13 +43,13 @@ impl<'a> EventRestorer<'a> {
         Self { path, blobs, expander: Expander::new(), fence: 0, part }
     }
 
-    /// The event, and what of it was left out.
+    /// Returns the event and what was cut from it.
     pub(super) fn event(
         &mut self,
         stored: StoredEvent<'_>,
     ) -> Result<(Event, TruncationReport), JournalError> {
         if stored.fence != self.fence {
-            // Whoever wrote it knew nothing of what was written before it opened the journal.
+            // A new writer knows nothing of the events before it opened the journal.
             self.fence = stored.fence;
             self.expander = Expander::new();
         }
@@ -70,7 +70,7 @@ impl<'a> EventRestorer<'a> {
             && !self.part.has(stored)
             && let Some((text, left_out)) = truncate(stored.json, strings)
         {
-            // What is left out is left out before anything remembers it.
+            // Truncate first, so that the expander does not keep the full text in memory.
             return Ok((self.expander.expand(&text)?, left_out));
         }
         let event = match strings {

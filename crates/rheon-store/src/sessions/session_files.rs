@@ -1,4 +1,4 @@
-//! `SessionFiles`: all journals in a folder, by project.
+//! `SessionFiles`: all journals in a directory, by project.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -20,30 +20,30 @@ use super::layout::{self, SessionLayout, journals, listed, names};
 use super::listing::SessionListing;
 use super::restore::{EventRestorer, FullRange};
 
-/// All journals in a folder, by project. Clones are the same folder.
+/// All journals in a directory, by project. Clones share the directory.
 #[derive(Debug, Clone)]
 pub struct SessionFiles {
     layout: SessionLayout,
     blobs: Arc<Blobs>,
 }
 
-/// How much may be kept as large payloads, unless said otherwise.
+/// The default limit for large payloads.
 pub const BLOB_BYTES_MAX: u64 = 10 * 1024 * 1024 * 1024;
 
-/// A journal whose events belong to a session.
+/// A journal with events that belong to a session.
 struct Link {
     path: PathBuf,
-    /// The last event that does.
+    /// The last event that belongs to it.
     last: u64,
-    /// Which of them keep their long texts.
+    /// Which events keep their long texts.
     part: FullRange,
 }
 
-/// How many sessions may follow one from another.
+/// How long a chain of forks may be.
 const ANCESTORS_MAX: usize = 256;
 
 impl SessionFiles {
-    /// The sessions in `folder`, which is made when it is first needed.
+    /// The sessions in `folder`, which is created on first use.
     pub fn new(folder: impl Into<PathBuf>, blob_bytes_max: u64) -> Self {
         let layout = SessionLayout { folder: folder.into() };
         let blobs = Arc::new(Blobs::new(layout.blobs(), blob_bytes_max));
@@ -55,7 +55,7 @@ impl SessionFiles {
         &self.blobs
     }
 
-    /// A new session that works in the folder `project`.
+    /// Creates a session with `project` as its working directory.
     pub fn create(
         &self,
         session_id: &SessionId,
@@ -65,7 +65,7 @@ impl SessionFiles {
         self.begin(session_id, project, None, lease)
     }
 
-    /// A new session that goes on from event `seq` of `name`. Nothing is copied.
+    /// Creates a session that continues from event `seq` of `name`. Nothing is copied.
     pub fn fork(
         &self,
         name: &SessionName,
@@ -73,13 +73,13 @@ impl SessionFiles {
         session_id: &SessionId,
         lease: &Lease,
     ) -> Result<Journal, SessionFileError> {
-        // Only its numbers are of interest, and a parent's are those before its own.
+        // Only the numbers matter here, and those of the parent come first.
         let path = self.path(name)?;
         let found = scan(&path, &open_to_read(&path)?, |_| Ok(()))?;
         if seq > found.seq {
             return Err(SessionFileError::NoSuchEvent { name: name.clone(), seq, last: found.seq });
         }
-        // What the new session leans on must not be lost before it; its writer may have been killed.
+        // The new session depends on these events, and their writer may have been killed before syncing them.
         let path = self.path(name)?;
         open_to_read(&path)?.sync_data().map_err(JournalError::io("sync", &path))?;
         let parent = JournalParent { session_id: name.session_id(), seq };
@@ -103,7 +103,7 @@ impl SessionFiles {
         Ok(Journal::create(&path, &header, lease, Arc::clone(&self.blobs))?)
     }
 
-    /// Opens a session to go on with it. Its events are shown to `visit`, those of the sessions it goes on from first.
+    /// Opens a session for writing. Its events are passed to `visit`, those of its ancestors first.
     pub fn open(
         &self,
         name: &SessionName,
@@ -113,9 +113,9 @@ impl SessionFiles {
         self.open_within(name, lease, u64::MAX, |event, _| visit(event))
     }
 
-    /// As [`Self::open`], for a session of any size: only the newest events, `bytes_max` of them with their payloads, keep
-    /// their long texts and pictures. In the others notes stand in their place, and `visit` learns what was left out. An
-    /// event that is longer than `bytes_max` has a note, however new it is. The journal keeps everything.
+    /// Like [`Self::open`], for sessions of any size: only the newest events, up to `bytes_max` with their payloads,
+    /// keep their long texts and images. The others get notes instead, and `visit` receives a report of what was
+    /// cut. An event larger than `bytes_max` is always truncated. The journal keeps everything.
     pub fn open_within(
         &self,
         name: &SessionName,
@@ -128,7 +128,7 @@ impl SessionFiles {
         let header = read_header(&path, &file)?;
         let chain = self.chain(name, header.parent)?;
         let mut room = if bytes_max == u64::MAX { Room::Endless } else { Room::Bytes(bytes_max) };
-        // The newest events are in the last journal, so that they get their room first.
+        // The newest events are in the session's own journal, so it is served first.
         let mut part = |path: &Path, last: u64| -> Result<FullRange, SessionFileError> {
             let from = newest(path, &open_to_read(path)?, last, &mut room, bytes_max)?;
             Ok(FullRange { from, event_bytes_max: bytes_max })
@@ -143,7 +143,8 @@ impl SessionFiles {
             self.show(link, &mut visit)?;
         }
         let mut whole = EventRestorer::new(&path, &self.blobs, own);
-        // Whoever wrote last may have been killed before the payloads were safe; those before it were synced by it.
+        // The last writer may have been killed before it synced its payloads. Earlier writers' payloads were synced
+        // by it.
         let (mut fence, mut leaned) = (0, HashSet::new());
         let opened = Journal::open(&path, lease, Arc::clone(&self.blobs), |stored| {
             if stored.fence != fence {
@@ -161,8 +162,8 @@ impl SessionFiles {
         Ok(opened)
     }
 
-    /// Shows the events of a session to `visit`, those of the sessions it goes on from first. Changes nothing, and may be
-    /// done while somebody writes.
+    /// Passes the events of a session to `visit`, those of its ancestors first. Read-only, and safe while another
+    /// process writes.
     pub fn read(
         &self,
         name: &SessionName,
@@ -177,7 +178,7 @@ impl SessionFiles {
         self.show(&Link { path, last: u64::MAX, part: FullRange::ALL }, &mut visit)
     }
 
-    /// The journals of the sessions that `name` goes on from, newest first.
+    /// The journals of the ancestors of `name`, newest first.
     fn chain(
         &self,
         name: &SessionName,
@@ -185,7 +186,7 @@ impl SessionFiles {
     ) -> Result<Vec<Link>, SessionFileError> {
         let mut chain = Vec::new();
         let mut next = parent;
-        // Whoever goes on from an event that its parent has from elsewhere goes on from that one.
+        // A fork from an event that the parent inherited continues from the ancestor that has it.
         let mut last = u64::MAX;
         while let Some(parent) = next {
             if chain.len() == ANCESTORS_MAX {
@@ -199,7 +200,7 @@ impl SessionFiles {
         Ok(chain)
     }
 
-    /// Shows the events in one journal to `visit`.
+    /// Passes the events of one journal to `visit`.
     fn show(
         &self,
         link: &Link,
@@ -216,7 +217,7 @@ impl SessionFiles {
         })?)
     }
 
-    /// The sessions of a project, or all, the one that was last written to first.
+    /// The sessions of one project or of all, most recently written first.
     pub fn list(&self, project: Option<&Path>) -> Vec<SessionListing> {
         let mut listed: Vec<SessionListing> = match project {
             Some(project) => journals(&self.layout.project(Some(project))).collect(),
@@ -228,13 +229,13 @@ impl SessionFiles {
         listed
     }
 
-    /// The sessions of a project that were written to last, at most `count_max`, the newest first. Of all others only the time is
-    /// read.
+    /// The most recently written sessions of a project, at most `count_max`. Of the others only the modification
+    /// time is read.
     pub fn newest(&self, project: &Path, count_max: usize) -> Vec<SessionListing> {
         layout::newest(&self.layout.project(Some(project)), count_max)
     }
 
-    /// The ids of the sessions of a project, or of all, that begin with `prefix`.
+    /// The ids that start with `prefix`, of one project or of all.
     pub fn names(&self, project: Option<&Path>, prefix: &str) -> Vec<SessionName> {
         let mut names: Vec<SessionName> = match project {
             Some(project) => names(&self.layout.project(Some(project))).collect(),
@@ -245,22 +246,22 @@ impl SessionFiles {
         names
     }
 
-    /// What a session is listed as, whatever project it belongs to.
+    /// The listing of a session in any project.
     pub fn listed(&self, name: &SessionName) -> Result<SessionListing, SessionFileError> {
         listed(&self.path(name)?).ok_or_else(|| SessionFileError::Missing { name: name.clone() })
     }
 
-    /// The name of a project's folder, for whoever keeps something else by project.
+    /// The directory name of a project, for other data that is stored per project.
     pub fn project_name(&self, project: &Path) -> OsString {
         self.layout.project(Some(project)).file_name().map(OsStr::to_owned).unwrap_or_default()
     }
 
-    /// Whether there is such a session. An error if that cannot be told.
+    /// Whether the session exists. Fails if a directory cannot be read.
     pub fn contains(&self, name: &SessionName) -> Result<bool, SessionFileError> {
         Ok(self.layout.contains(name)?)
     }
 
-    /// Removes a session, if no other goes on from it and nobody writes to it.
+    /// Deletes a session, unless it has forks or another process writes to it.
     pub fn delete(&self, name: &SessionName, lease: &Lease) -> Result<(), SessionFileError> {
         let path = self.path(name)?;
         let is_child = |listed: &SessionListing| match &listed.header {
@@ -271,7 +272,7 @@ impl SessionFiles {
         if children > 0 {
             return Err(SessionFileError::HasChildren { name: name.clone(), children });
         }
-        // Opened first, so that nobody is at work on it.
+        // Open it first: that fails while another process uses it.
         let opened = Journal::open(&path, lease, Arc::clone(&self.blobs), |_| Ok(()));
         match opened {
             Ok(_) | Err(JournalError::NotAJournal { .. } | JournalError::Newer { .. }) => {}
@@ -282,7 +283,7 @@ impl SessionFiles {
         Ok(())
     }
 
-    /// Removes large payloads that no session has any more. Returns how many bytes were freed.
+    /// Removes large payloads that no session uses. Returns the number of bytes freed.
     pub fn sweep(&self, now: Timestamp) -> Result<u64, SessionFileError> {
         let mut in_use = HashSet::new();
         for folder in self.layout.projects() {
@@ -294,7 +295,7 @@ impl SessionFiles {
                     }
                     Ok(())
                 })?;
-                // What stands behind the damage may be saved by hand one day, and so may its payloads.
+                // The damaged part may be recovered by hand, and needs its payloads then.
                 if found.damage.is_some() {
                     return Ok(0);
                 }

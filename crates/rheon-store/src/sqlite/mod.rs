@@ -1,8 +1,9 @@
-//! Rows beside the journals: an index that can be rebuilt from them, and what has no log of its own.
+//! SQLite databases beside the journals: an index that can be rebuilt, and data with no log behind it.
 //!
-//! `index.db` (`Index`) is a view of the journals: it may be deleted at any time. `memory.db` (`Memory`) holds goals,
-//! learnings, remembered approvals and checkpoints, which nothing else holds, and for the search what notes and earlier
-//! sessions say; it is synced before a write is acknowledged. All calls block; from async code they belong on a thread of their own.
+//! `index.db` ([`Index`]) is a view of the journals and may be deleted at any time. `memory.db` ([`Memory`]) is the
+//! only copy of goals, learnings, remembered approvals and checkpoints; for searches it also holds the texts of
+//! notes and earlier sessions. It is synced before a write is acknowledged. All calls block: call them from a
+//! blocking thread in async code.
 
 mod database;
 mod error;

@@ -1,4 +1,4 @@
-//! What every `SessionStore` must do. An implementation joins with one test that calls [`conformance`].
+//! The conformance suite of `SessionStore`. An implementation joins with one test that calls [`conformance`].
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use rheon_types::SessionId;
 use super::fixtures::{long_session, session};
 use super::{Session, SessionStore, SessionStoreError};
 
-/// Holds the stores that `make` makes, each of them empty, against the rules.
+/// Checks the stores that `make` creates, each of them empty.
 pub(crate) async fn conformance<S: SessionStore + 'static>(make: impl Fn() -> S) {
     round_trip(&make()).await;
     overwrite(&make()).await;

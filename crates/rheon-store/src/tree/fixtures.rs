@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{LoopRecord, Session, SessionFormation, SessionRecorder, SessionRecorderConfig};
 
-/// A recorder, and a pen that writes its events.
+/// A recorder, and helpers that emit events to it.
 pub(super) struct Desk {
     pub(super) recorder: SessionRecorder,
     pub(super) events: Vec<Event>,
@@ -31,7 +31,7 @@ impl Desk {
         }
     }
 
-    /// Records one event. The session of a loop is what stands before the first dot of its id.
+    /// Records one event. The session of a loop is the part of its id before the first dot.
     pub(super) fn write(&mut self, loop_id: &str, kind: AgentEvent) {
         let session = loop_id.split('.').next().unwrap_or_default();
         let seq = self.seqs.entry(session.into()).or_default();
@@ -128,7 +128,7 @@ pub(super) fn session(id: &str, agent: &str, last_active_ms: u64) -> Session {
     }
 }
 
-/// A session with one loop of so many messages.
+/// A session with one loop of this many messages.
 pub(super) fn long_session(id: &str, messages: usize, text: &str) -> Session {
     let mut session = session(id, "agent", 5);
     let loop_id = RunId::derive(&session.session_id, "c", 0);

@@ -1,4 +1,4 @@
-//! The sessions of a recorder, and where each loop stands in them.
+//! The sessions of a recorder, and the position of each loop in them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -8,7 +8,7 @@ use super::loop_record::LoopRecord;
 use super::recorder_config::{DroppedCounts, SessionFormationPolicy, SessionRecorderConfig};
 use super::session::{Session, SessionFormation};
 
-/// How many agents and sessions are remembered after they were drained.
+/// How many drained agents and sessions are remembered.
 const REMEMBERED_MAX: usize = 20_000;
 
 /// The sessions of a recorder.
@@ -18,7 +18,7 @@ pub(super) struct Forest {
     pub(super) left_out: DroppedCounts,
     trees: BTreeMap<SessionId, Tree>,
     places: HashMap<RunId, Place>,
-    /// By the session id that events bear: the session that its loops go to.
+    /// By the session id in events: the session its loops are added to.
     formed: BTreeMap<SessionId, Formed>,
     agents: BTreeSet<AgentId>,
     open: usize,
@@ -70,7 +70,7 @@ impl Forest {
         self.trees.get_mut(id).map(|tree| &mut tree.session)
     }
 
-    /// The session that the loop is kept in.
+    /// The session that contains the loop.
     pub(super) fn home_of(&self, loop_id: &RunId) -> Option<&SessionId> {
         self.places.get(loop_id).map(|place| &place.session_id)
     }
@@ -85,7 +85,7 @@ impl Forest {
         self.trees.get_mut(&place.session_id)?.session.loops.get_mut(place.index)
     }
 
-    /// Makes a record for the loop, if it has none and there is room. `event` is what it is first heard of by.
+    /// Creates a record for the loop, if it has none and the limits allow it. `event` is its first event.
     pub(super) fn plant(&mut self, loop_id: &RunId, event: &Event) {
         if self.places.contains_key(loop_id) {
             return;
@@ -103,7 +103,7 @@ impl Forest {
         self.places.insert(loop_id.clone(), Place { session_id, index });
     }
 
-    /// Gives the event to the record of its loop.
+    /// Adds the event to the record of its loop.
     pub(super) fn grow(&mut self, event: &Event) {
         let events_max = self.config.loop_events_max;
         let Some(place) = event.run_id.as_ref().and_then(|id| self.places.get(id)) else {
@@ -134,7 +134,7 @@ impl Forest {
         self.left_out.events = self.left_out.events.saturating_add(1);
     }
 
-    /// Says whose session it is that the loop stands in, if nobody has said so.
+    /// Sets the agent of the loop's session, if it has none.
     pub(super) fn name_agent(&mut self, loop_id: &RunId, agent_id: &AgentId) {
         if self.agents.len() < REMEMBERED_MAX {
             self.agents.insert(agent_id.clone());
@@ -147,7 +147,7 @@ impl Forest {
         }
     }
 
-    /// Ends all that is open.
+    /// Closes all open loops.
     pub(super) fn abandon_all(&mut self) {
         for tree in self.trees.values_mut() {
             let at = tree.session.last_active_at;
@@ -160,7 +160,7 @@ impl Forest {
         self.open = 0;
     }
 
-    /// Takes out the sessions without an open loop, except those that `is_held`.
+    /// Takes out the sessions without an open loop, except those for which `is_held` returns true.
     pub(super) fn fell(&mut self, is_held: impl Fn(&Self, &Session) -> bool) -> Vec<Session> {
         let is_ripe = |tree: &&Tree| tree.open == 0 && !is_held(self, &tree.session);
         let ripe: Vec<SessionId> =
@@ -176,7 +176,7 @@ impl Forest {
         felled
     }
 
-    /// The session that a new loop of `event` goes to, made if it is not there.
+    /// The session for a new loop of `event`, created if necessary.
     fn session_for(&mut self, event: &Event) -> SessionId {
         let formed = self.form(event);
         let session_id = formed.session_id.clone();
@@ -193,7 +193,7 @@ impl Forest {
             open: 0,
         });
         if self.formed.len() >= REMEMBERED_MAX && !self.formed.contains_key(&event.session_id) {
-            // Ids of sessions begin with the time at which they were made, so that this is an old one.
+            // Session ids start with their creation time, so this is an old one.
             self.formed.pop_first();
         }
         self.formed.insert(event.session_id.clone(), formed);

@@ -1,7 +1,7 @@
-//! Sessions as trees of runs, for whoever wants one JSON file per session.
+//! Sessions as trees of runs, one JSON file per session.
 //!
-//! Fed with events, a [`SessionRecorder`] builds [`Session`]s of [`LoopRecord`]s; a [`SessionStore`] keeps them. All of it
-//! can be rebuilt from a journal. Words: a *loop* is one run (`loop_id`).
+//! A [`SessionRecorder`] builds [`Session`]s of [`LoopRecord`]s from events; a [`SessionStore`] stores them. All of
+//! it can be rebuilt from a journal. A *loop* here is one run (`loop_id`).
 
 mod deep;
 mod file;

@@ -1,4 +1,4 @@
-//! `SessionRecorder`: events of any number of loops become trees.
+//! `SessionRecorder`: builds trees from the events of any number of loops.
 
 use std::collections::HashMap;
 
@@ -12,24 +12,22 @@ use super::loop_record::{ChildLoopRef, LoopRecord, ParallelGroupRecord};
 use super::recorder_config::{DroppedCounts, SessionRecorderConfig};
 use super::session::{Session, SpawnRef};
 
-/// Builds sessions of the events it is given: of any number of agents, interleaved as they come.
+/// Builds sessions from the interleaved events of any number of agents.
 ///
-/// A record begins with `agent.start`, with the `parallel.start` that announces its loop, or with an `agent.end` that comes
-/// alone. It reads no clock: time is that of the events.
+/// A record starts with `agent.start`, with the `parallel.start` that announces its loop, or with a lone
+/// `agent.end`. It reads no clock; times are those of the events.
 #[derive(Debug)]
 pub struct SessionRecorder {
     forest: Forest,
-    /// By the loop of a sub-agent: the loop of the call that started it.
+    /// By sub-agent loop: the loop of the call that started it.
     parents: HashMap<RunId, RunId>,
 }
 
 impl SessionRecorder {
-    /// A recorder that has seen nothing.
     pub fn new(config: SessionRecorderConfig) -> Self {
         Self { forest: Forest::new(config), parents: HashMap::new() }
     }
 
-    /// Takes in the next event.
     pub fn on_event(&mut self, event: &Event) {
         if !event.kind.is_durable() && !self.forest.config.include_streaming_events {
             return;
@@ -48,15 +46,16 @@ impl SessionRecorder {
         self.link(event);
     }
 
-    /// Ends all open loops, as aborted.
+    /// Closes all open loops as aborted.
     pub fn flush(&mut self) {
         self.forest.abandon_all();
     }
 
-    /// Takes out all sessions without an open loop, in the order of their ids. The session of a sub-agent waits for the end
-    /// of the call that started it, which names the call.
+    /// Takes out all sessions without an open loop, sorted by id. The session of a sub-agent waits for the end of
+    /// the call that started it, which names the call.
     ///
-    /// A session that goes on afterwards comes again, with its later loops alone: [`Session::merge`] puts both together.
+    /// A session that continues afterwards is returned again with its later loops only; [`Session::merge`] combines
+    /// both.
     pub fn drain_completed(&mut self) -> Vec<Session> {
         let drained = self.forest.fell(|forest, session| {
             let unnamed = session.parent_spawn_ref.as_ref().filter(|spawn| spawn.tool_call_id.is_none());
@@ -72,12 +71,11 @@ impl SessionRecorder {
         drained
     }
 
-    /// All sessions that were not taken out, in the order of their ids.
+    /// All sessions that were not taken out, sorted by id.
     pub fn sessions(&self) -> impl Iterator<Item = &Session> {
         self.forest.sessions()
     }
 
-    /// The session `id`.
     pub fn get_session(&self, id: &SessionId) -> Option<&Session> {
         self.forest.session(id)
     }
@@ -87,12 +85,12 @@ impl SessionRecorder {
         self.forest.record(id).filter(|record| record.status.is_open())
     }
 
-    /// What was seen and not kept.
+    /// What was seen but not stored.
     pub fn left_out(&self) -> DroppedCounts {
         self.forest.left_out
     }
 
-    /// What an event says of how loops belong together.
+    /// Applies what an event says about the relations of loops.
     fn link(&mut self, event: &Event) {
         let Some(run_id) = &event.run_id else { return };
         if let AgentEvent::Run(RunEvent::Start { agent_id, parent_run_id, .. }) = &event.kind {
@@ -144,7 +142,7 @@ impl SessionRecorder {
 
     fn choose(&mut self, selected: &RunId, index: u32, evaluation_usage: Usage) {
         let group = self.forest.record(selected).and_then(|record| record.parallel_group.as_ref());
-        // Of a group that was announced before anybody listened, only the chosen loop is known.
+        // If the announcement of a group was missed, only the selected loop is known.
         let all_loop_ids = group.map_or_else(|| vec![selected.clone()], |group| group.all_loop_ids.clone());
         for loop_id in &all_loop_ids {
             if let Some(record) = self.forest.record_mut(loop_id) {
@@ -179,7 +177,7 @@ impl SessionRecorder {
         }
     }
 
-    /// The reference of the loop `parent` to `child`, made if it is not there and there is room.
+    /// The reference from loop `parent` to `child`, created if the limits allow it.
     fn reference(&mut self, parent: &RunId, child: &RunId) -> Option<&mut ChildLoopRef> {
         let references_max = self.forest.config.loop_events_max;
         let references = &mut self.forest.record_mut(parent)?.child_loop_refs;
@@ -196,7 +194,7 @@ impl SessionRecorder {
         references.get_mut(position?)
     }
 
-    /// Says on the session of the loop `child` which call started it, as far as that is known.
+    /// Sets the call that started loop `child` on its session, as far as it is known.
     fn mark_spawned(&mut self, child: &RunId) -> Option<()> {
         let parent_loop_id = self.parents.get(child)?.clone();
         let home = self.forest.home_of(child)?.clone();
@@ -209,7 +207,7 @@ impl SessionRecorder {
             return None;
         }
         let session = self.forest.session_mut(&home)?;
-        // A sub-agent that is asked again keeps the call that first started it.
+        // A sub-agent that is called again keeps its first call.
         let is_first = session
             .parent_spawn_ref
             .as_ref()

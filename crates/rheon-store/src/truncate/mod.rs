@@ -1,5 +1,4 @@
-//! Stored events without their long texts: what is kept in memory of what was said long ago. Pure but for the payloads
-//! that must stay. The log keeps everything; what is left out here can be read there.
+//! Cuts long texts out of stored events, so that old events take little memory. The journal keeps the full texts.
 
 mod report;
 mod strings;
@@ -8,8 +7,8 @@ mod walk;
 pub use report::TruncationReport;
 pub(crate) use strings::{Strings, TEXT_BYTES_KEPT};
 
-/// The stored event `json` with a note in the place of each long text, and what was left out. Nothing if it has none, or
-/// if it is an event whose texts somebody still needs: a question, a plan, a task list.
+/// Replaces each long text of the stored event `json` by a note. Returns `None` if there is nothing to cut, or if
+/// the event's texts are still needed: approvals, plans and task lists.
 pub(crate) fn truncate(json: &str, strings: Strings<'_>) -> Option<(String, TruncationReport)> {
     if json.len() <= TEXT_BYTES_KEPT && matches!(strings, Strings::InPlace) {
         return None;

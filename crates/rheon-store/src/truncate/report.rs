@@ -1,13 +1,13 @@
-//! `TruncationReport`: what was left out of events.
+//! `TruncationReport`: how much was cut from events.
 
 use std::ops::AddAssign;
 
-/// What was left out of events.
+/// How much was cut from events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TruncationReport {
-    /// How many texts and pictures.
+    /// The number of texts and images.
     pub texts: u64,
-    /// How many bytes they have in the log, more or less: escapes count as they are written.
+    /// Their size in the journal. Escape sequences count as written.
     pub bytes: u64,
 }
 

@@ -1,7 +1,7 @@
-//! One pass over the text of a stored event that copies it without its long texts. It looks at quotes and brackets alone, so
+//! Copies the text of a stored event without its long texts, in one pass. It only parses quotes and brackets, so
 //! that a megabyte of tool output costs no more than finding its end.
 //!
-//! Events are written without blanks between their parts. Whatever does not look like that is not understood and kept whole.
+//! Events are written without whitespace between tokens. Anything else is not recognized and stays unchanged.
 
 use memchr::memchr;
 
@@ -9,35 +9,34 @@ use super::report::TruncationReport;
 use super::strings::{Strings, TEXT_BYTES_KEPT};
 use crate::blobs::{BlobId, lost};
 
-/// The kinds of events whose texts end up in the conversation, and nowhere else.
+/// The event types whose texts are used only in the conversation.
 const KINDS: [&str; 6] = ["message.start", "message.end", "tool.start", "tool.end", "turn.end", "agent.end"];
-/// How the kinds of slim events begin.
+/// The type prefix of deduplicated events.
 const SLIM: &str = "slim.";
 
-/// How deep events are nested that are understood.
+/// Deeper events are not recognized.
 const DEPTH_MAX: usize = 100;
 
-/// What a value is part of.
+/// The part of an event that a value belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Region {
     /// The event itself.
     Event,
-    /// What happened: its type is written down.
+    /// The `kind` object, whose `type` is recorded.
     Kind,
-    /// What must stay, but may hold a conversation.
+    /// Kept as it is, but may contain messages.
     Around,
-    /// The blocks of a message, or one of them.
+    /// The content blocks of a message.
     Blocks,
-    /// What proves a thought.
+    /// The signature of a thinking block.
     Signature,
-    /// Texts that may all be left out.
+    /// Texts that may be cut.
     Free,
-    /// What must stay.
+    /// Kept as it is.
     Exact,
 }
 
 impl Region {
-    /// The region of the field `key`.
     fn field(self, key: &str) -> Self {
         match self {
             Self::Event if key == "kind" => Self::Kind,
@@ -61,12 +60,10 @@ impl Region {
     }
 }
 
-/// What became of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
-    /// It is there, with a note at most.
+    /// Copied, perhaps with a note.
     Kept,
-    /// It is not there any more.
     Removed,
 }
 
@@ -86,7 +83,7 @@ impl<'a> Walk<'a> {
         Self { text, place: 0, strings, out, left_out, kind: "", depth: 0 }
     }
 
-    /// The event without its long texts, if it had any that nobody needs.
+    /// Returns the event without its long texts, if it has any that may be cut.
     pub(super) fn event(mut self) -> Option<(String, TruncationReport)> {
         self.value(Region::Event)?;
         let is_whole = self.place == self.text.len();
@@ -102,7 +99,7 @@ impl<'a> Walk<'a> {
         self.text.as_bytes().get(self.place).copied()
     }
 
-    /// Goes past `expected`.
+    /// Consumes `expected`.
     fn skip(&mut self, expected: &str) -> Option<()> {
         self.rest().starts_with(expected).then(|| self.place += expected.len())
     }
@@ -131,7 +128,7 @@ impl<'a> Walk<'a> {
         Some(Outcome::Kept)
     }
 
-    /// The string that begins here, without its quotes; goes past it.
+    /// Consumes a string and returns it without its quotes.
     fn raw_string(&mut self) -> Option<&'a str> {
         self.skip("\"")?;
         let bytes = self.text.as_bytes();
@@ -189,7 +186,7 @@ impl<'a> Walk<'a> {
         Some(Outcome::Kept)
     }
 
-    /// An object, or what stands in the place of a string or of an object that looks like that.
+    /// An object, or the object that stands for a string in a blob.
     fn wrapped(&mut self, region: Region) -> Option<Outcome> {
         let Strings::AsBlobs(blobs) = self.strings else { return self.object(region) };
         if self.skip("{\"$literal\":").is_some() {
@@ -249,8 +246,8 @@ impl<'a> Walk<'a> {
         Some(Outcome::Kept)
     }
 
-    /// A picture without its bytes is none: the note is a text. Thinking that is not as it was written is refused by
-    /// services: it goes, as old thinking may.
+    /// A note replaces an image, as text. Services reject thinking that was changed, so a truncated thinking block
+    /// is removed.
     fn end_block(&mut self, start: usize, block: &Block<'_>) -> Outcome {
         match block.name {
             "image" if block.left_out_bytes > 0 => {
@@ -269,7 +266,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What is known of an object at its end.
+/// What is known about an object at its end.
 #[derive(Default)]
 struct Block<'a> {
     /// The value of `type`.
@@ -277,17 +274,16 @@ struct Block<'a> {
     left_out_bytes: u64,
 }
 
-/// What the model reads in the place of what was left out.
+/// The note that the model reads instead.
 const NOTE: &str = include_str!("note.md");
 
-/// What was left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Omitted {
     Text,
     Image,
 }
 
-/// The note. It needs no escapes to stand in a JSON string.
+/// The note needs no escaping in a JSON string.
 fn note(omitted: Omitted, bytes: u64) -> String {
     let what = match omitted {
         Omitted::Text => "a text",

@@ -1,4 +1,4 @@
-//! Pure: one event becomes the rows that tell of it.
+//! Converts an event to changes of the index. Pure.
 
 use std::io::{self, Write};
 
@@ -11,44 +11,57 @@ use serde_json::Value;
 
 use super::row::{CallState, EntryRole, SessionStatus};
 
-/// How much of what a person or a model said is indexed.
+/// How much of a message is indexed.
 pub(super) const TEXT_BYTES_MAX: usize = 64 << 10;
 /// How much of a tool's output is indexed.
 pub(super) const OUTPUT_BYTES_MAX: usize = 4 << 10;
-/// How long a title is.
 pub(super) const TITLE_CHARS_MAX: usize = 80;
-/// How much of a call's arguments is kept.
+/// How much of a call's arguments is stored.
 pub(super) const ARGUMENTS_BYTES_MAX: usize = 240;
 
-/// One change of the index that an event brings.
+/// A change of the index.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Row {
-    /// Something was said.
-    Entry { role: EntryRole, text: String },
-    /// The session has this title unless it has one already.
+    /// A message.
+    Entry {
+        role: EntryRole,
+        text: String,
+    },
+    /// The title of the session, unless it has one.
     Title(String),
-    /// How the session stands.
-    SessionStatus(SessionStatus),
-    /// A turn began.
+    Status(SessionStatus),
+    /// A turn started.
     Turn,
-    /// A run works with this model from now on.
+    /// A run uses this model from now on.
     Model(String),
     /// A model call ended.
-    Spent { usage: Usage, cost: Option<MicroUsd> },
-    /// A tool call began.
-    CallStart { call_id: ToolCallId, name: ToolName, arguments: String },
-    /// A tool call ended, or will not run.
-    CallEnd { call_id: ToolCallId, name: ToolName, state: CallState, duration_ms: u64 },
+    Spent {
+        usage: Usage,
+        cost: Option<MicroUsd>,
+    },
+    /// A tool call started.
+    CallStart {
+        call_id: ToolCallId,
+        name: ToolName,
+        arguments: String,
+    },
+    /// A tool call ended or was blocked.
+    CallEnd {
+        call_id: ToolCallId,
+        name: ToolName,
+        state: CallState,
+        duration_ms: u64,
+    },
 }
 
-/// The rows of an event, and the run that they belong to.
+/// The changes of an event, and its run.
 pub(super) fn rows_of(event: &Event) -> (RunId, Vec<Row>) {
     let rows = match &event.kind {
         AgentEvent::Run(RunEvent::Start { model, .. }) => {
-            vec![Row::SessionStatus(SessionStatus::Unfinished), Row::Model(model.to_string())]
+            vec![Row::Status(SessionStatus::Unfinished), Row::Model(model.to_string())]
         }
         AgentEvent::Run(RunEvent::End { output }) => {
-            vec![Row::SessionStatus(SessionStatus::from(&output.end))]
+            vec![Row::Status(SessionStatus::from(&output.end))]
         }
         AgentEvent::Turn(TurnEvent::Start { .. }) => vec![Row::Turn],
         AgentEvent::Model(ModelEvent::Start { model, .. }) => vec![Row::Model(model.to_string())],
@@ -78,7 +91,7 @@ pub(super) fn rows_of(event: &Event) -> (RunId, Vec<Row>) {
         }],
         _ => Vec::new(),
     };
-    // Facts of the session have rows of their own, which name no run.
+    // Session events belong to no run.
     (event.run_id.clone().unwrap_or_else(|| RunId::from("")), rows)
 }
 
@@ -99,7 +112,7 @@ fn rows_of_message(message: &AgentMessage) -> Vec<Row> {
     }
 }
 
-/// What has no text is no entry: nobody could find it.
+/// An entry without text is not stored: no search could find it.
 fn entry(role: EntryRole, text: &str, bytes_max: usize) -> Vec<Row> {
     if text.is_empty() {
         return Vec::new();
@@ -121,7 +134,7 @@ impl From<&RunEnd> for SessionStatus {
     }
 }
 
-/// The first line of a prompt that says something, shortened.
+/// The first line of a prompt with content, shortened.
 fn title_of(prompt: &str) -> Option<String> {
     let line = prompt.lines().map(str::trim).find(|line| !line.is_empty())?;
     let mut title: String =
@@ -133,10 +146,10 @@ fn title_of(prompt: &str) -> Option<String> {
     Some(title)
 }
 
-/// The arguments as JSON, as much of it as is kept. The rest is not even written.
+/// The arguments as JSON up to the limit. Serialization stops there.
 fn arguments_in_short(arguments: &Value) -> String {
     let mut short = Short(Vec::new());
-    // Being full is the only error there is.
+    // The only possible error is that the limit was reached.
     let is_whole = serde_json::to_writer(&mut short, arguments).is_ok();
     let text = match String::from_utf8(short.0) {
         Ok(text) => text,
@@ -150,7 +163,7 @@ fn arguments_in_short(arguments: &Value) -> String {
     if is_whole { text } else { text + "…" }
 }
 
-/// Takes bytes until it has enough.
+/// A writer that fails once it is full.
 struct Short(Vec<u8>);
 
 impl Write for Short {
@@ -169,7 +182,7 @@ impl Write for Short {
     }
 }
 
-/// The beginning of `text`, cut between characters.
+/// The start of `text`, cut at a character boundary.
 fn beginning(text: &str, bytes_max: usize) -> &str {
     text.get(..text.floor_char_boundary(bytes_max)).unwrap_or(text)
 }

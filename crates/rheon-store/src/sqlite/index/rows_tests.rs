@@ -98,5 +98,5 @@ fn a_note_of_the_run_is_no_title_and_what_has_no_text_is_no_entry() {
     assert_eq!(rows_of_note, [Row::Entry { role: super::EntryRole::Runtime, text: "be brief".into() }]);
     assert_eq!(rows(answered("")), []);
     assert_eq!(rows(said(" \n ")), [Row::Entry { role: super::EntryRole::User, text: " \n ".into() }]);
-    assert_eq!(rows(ended(RunEnd::Aborted)), [Row::SessionStatus(super::SessionStatus::Aborted)]);
+    assert_eq!(rows(ended(RunEnd::Aborted)), [Row::Status(super::SessionStatus::Aborted)]);
 }

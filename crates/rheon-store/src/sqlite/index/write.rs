@@ -1,4 +1,4 @@
-//! Rows go into the index: events of one session, in order, each once.
+//! Writes to the index: the events of one session, in order, each once.
 
 use rheon_types::{Event, RunId};
 use rusqlite::{Connection, Error, OptionalExtension, params};
@@ -10,22 +10,22 @@ use crate::sqlite::full_text::segmented;
 use crate::sqlite::number::{self, COUNT_MAX, stored};
 use std::borrow::Cow;
 
-/// How many models of a session are named.
+/// How many models of a session are stored.
 const MODELS_MAX: usize = 16;
 
-/// What became of events that were offered.
+/// The result of recording events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct IndexUpdate {
-    /// How many were new.
+    /// The number of new events.
     pub taken: u64,
-    /// How many the index knew already.
+    /// The number of events that were already indexed.
     pub known: u64,
-    /// The event that the index needs first, if those that were offered begin after it. None of them was taken from
-    /// there on: read the log from here and offer again.
+    /// The first event the index is missing, if the given events start after it. They were not added: read the log
+    /// from this event on and record again.
     pub missing_from: Option<u64>,
 }
 
-/// A session's row while events are added to it; written back once per batch.
+/// The row of a session while events are added; written once per batch.
 pub(super) struct Open<'a> {
     connection: &'a Connection,
     number: i64,
@@ -40,7 +40,7 @@ pub(super) struct Open<'a> {
 }
 
 impl<'a> Open<'a> {
-    /// The row of the session, made if there is none. What is known of its source is brought up to date.
+    /// Reads or creates the row of the session, and updates its source.
     pub(super) fn new(connection: &'a Connection, source: &SessionSource) -> Result<Self, Error> {
         let parent = source.parent.as_ref();
         let mut statement = connection.prepare_cached(
@@ -73,7 +73,7 @@ impl<'a> Open<'a> {
         })
     }
 
-    /// Adds one event if it is the next one. A live event is none of the log and changes nothing.
+    /// Adds an event if it is the next one. Live-only events are ignored.
     pub(super) fn add(&mut self, event: &Event, recorded: &mut IndexUpdate) -> Result<(), Error> {
         if !event.kind.is_durable() || recorded.missing_from.is_some() {
             return Ok(());
@@ -82,7 +82,7 @@ impl<'a> Open<'a> {
             recorded.known += 1;
             return Ok(());
         }
-        // The log of a fork may begin where its parent was left.
+        // The log of a fork may start at the fork point.
         let begins_fork =
             self.seq == 0 && self.parent_seq.is_some_and(|seq| event.seq == seq.saturating_add(1));
         if event.seq != self.seq.saturating_add(1) && !begins_fork {
@@ -105,7 +105,7 @@ impl<'a> Open<'a> {
                 }
                 Ok(())
             }
-            Row::SessionStatus(status) => {
+            Row::Status(status) => {
                 self.status = status;
                 Ok(())
             }
@@ -209,7 +209,7 @@ impl<'a> Open<'a> {
         )
     }
 
-    /// Writes the session's own row.
+    /// Writes the row of the session.
     pub(super) fn close(self) -> Result<(), Error> {
         let models = serde_json::Value::from(self.models.clone()).to_string();
         self.execute(
@@ -233,7 +233,7 @@ impl<'a> Open<'a> {
     }
 }
 
-/// Removes a session and every row that belongs to it.
+/// Removes a session and all its rows.
 pub(super) fn remove(connection: &Connection, session_id: &str) -> Result<bool, Error> {
     Ok(connection.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute([session_id])? > 0)
 }

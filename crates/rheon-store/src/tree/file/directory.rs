@@ -1,4 +1,4 @@
-//! `SessionDir`: a folder of session files, worked on by calls that block.
+//! `SessionDir`: a directory of session files, with blocking calls.
 
 use std::cmp::Reverse;
 use std::fs::{self, File};
@@ -17,7 +17,7 @@ use crate::tree::store::{AgentSessions, BrokenSession, SessionStoreError};
 
 type Outcome<T> = Result<T, SessionStoreError>;
 
-/// Writes `{dir}/{session_id}.json`, whole or not at all. Makes the folder if it is not there.
+/// Writes `{dir}/{session_id}.json` atomically. Creates the directory if necessary.
 pub fn save_session(session: &Session, dir: &Path) -> Outcome<()> {
     SessionDir::new(dir).save(session)
 }
@@ -27,12 +27,12 @@ pub fn load_session(session_id: &SessionId, dir: &Path) -> Outcome<Session> {
     SessionDir::new(dir).load(session_id)
 }
 
-/// The ids of all sessions in the folder, the last active one first.
+/// The ids of all sessions in the directory, most recently active first.
 pub fn list_session_ids(dir: &Path) -> Outcome<Vec<SessionId>> {
     SessionDir::new(dir).list()
 }
 
-/// All sessions of one agent in the folder, the last active one first.
+/// All sessions of one agent in the directory, most recently active first.
 pub fn load_sessions_for_agent(agent_id: &AgentId, dir: &Path) -> Outcome<AgentSessions> {
     SessionDir::new(dir).load_for_agent(agent_id)
 }
@@ -42,8 +42,8 @@ pub fn delete_session(session_id: &SessionId, dir: &Path) -> Outcome<()> {
     SessionDir::new(dir).delete(session_id)
 }
 
-/// A folder of session files. Beside `{id}.json` it may hold, for a while or after a crash, `.{id}.lock` and `.{id}.tmp`;
-/// and `.{id}.broken`, which is what a save found in the place of a session and could not read.
+/// A directory of session files. Besides `{id}.json` it may contain `.{id}.lock` and `.{id}.tmp`, temporarily or
+/// after a crash, and `.{id}.broken`: a file that a save could not read and replaced.
 #[derive(Debug, Clone)]
 pub(super) struct SessionDir {
     pub(super) path: PathBuf,
@@ -75,7 +75,7 @@ impl SessionDir {
         self.session_in(&name, &self.read(&name)?)
     }
 
-    /// The ids, newest first. A file is dated with the last activity of its session.
+    /// The ids, newest first. The modification time of a file is the last activity of its session.
     pub(super) fn list(&self) -> Outcome<Vec<SessionId>> {
         Ok(self.names()?.iter().map(SessionName::session_id).collect())
     }
@@ -84,7 +84,7 @@ impl SessionDir {
         let mut found = AgentSessions::default();
         for name in self.names()? {
             let text = self.read(&name);
-            // Most files are another agent's: those are looked at, and not built.
+            // Most files belong to other agents, so only their head is parsed.
             let head = text.and_then(|text| Ok((self.readable(&name, format::read_head(&text))?, text)));
             let session = match head {
                 Ok(((_, owner), _)) if owner != *agent_id => continue,
@@ -120,14 +120,14 @@ impl SessionDir {
         write::sync_folder(&self.path).map_err(|source| io_fault("sync", &self.path, source))
     }
 
-    /// Removes what saves that were cut off have left. What is in use stays.
+    /// Removes leftovers of interrupted saves that are not in use.
     pub(super) fn sweep(&self) -> Outcome<()> {
         for (file_name, _) in self.entries()? {
             let hidden = file_name.strip_prefix('.');
             let name =
                 hidden.and_then(|rest| rest.strip_suffix(".tmp").or_else(|| rest.strip_suffix(".lock")));
             let Some(name) = name.and_then(|name| SessionName::new(name).ok()) else { continue };
-            // Dropped, the lock takes its file with it.
+            // Dropping the lock removes its file.
             let Ok(_lock) = SaveLock::take(&self.path, &name) else { continue };
             let temporary = self.path.join(temporary_name(&name));
             write::remove_if_there(&temporary).map_err(|source| io_fault("remove", &temporary, source))?;
@@ -135,7 +135,7 @@ impl SessionDir {
         Ok(())
     }
 
-    /// What the file that will be replaced has beside what is known. A file that cannot be read is put aside.
+    /// The unknown fields of the file that will be replaced. An unreadable file is moved aside.
     fn extras(&self, name: &SessionName) -> Outcome<Extras> {
         let text = match self.read(name) {
             Ok(text) => text,
@@ -165,7 +165,7 @@ impl SessionDir {
         Ok(names.into_iter().map(|(_, name)| name).collect())
     }
 
-    /// The plain files of the folder with their dates; none if there is no folder.
+    /// The regular files of the directory with their modification times; empty if it does not exist.
     fn entries(&self) -> Outcome<Vec<(String, SystemTime)>> {
         let fault = |source| io_fault("list", &self.path, source);
         let listed = match fs::read_dir(&self.path) {
@@ -176,7 +176,7 @@ impl SessionDir {
         let mut entries = Vec::new();
         for entry in listed {
             let entry = entry.map_err(fault)?;
-            // A file that is gone by now, or whose name is not text, is not ours.
+            // Skip files that were removed in the meantime, and names that are not UTF-8.
             let (Ok(metadata), Ok(file_name)) = (entry.metadata(), entry.file_name().into_string()) else {
                 continue;
             };
@@ -211,7 +211,7 @@ impl SessionDir {
         self.expect_id(name, &session.session_id).map(|()| session)
     }
 
-    /// Where `A` and `a` are one file, or a file was renamed, it holds another session than its name says.
+    /// On a case-insensitive file system, or after a rename, a file may hold another session than its name says.
     fn expect_id(&self, name: &SessionName, found: &SessionId) -> Outcome<()> {
         if found.as_str() == name.as_str() {
             return Ok(());

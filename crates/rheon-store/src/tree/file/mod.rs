@@ -1,4 +1,4 @@
-//! Sessions as files: one folder, one pretty JSON file per session, no index.
+//! Sessions as files: one directory, one pretty-printed JSON file per session, no index.
 
 mod directory;
 mod file_store;

@@ -1,4 +1,4 @@
-//! Replacing a file: the old one or the new one is there, never half of either.
+//! Replaces a file atomically.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -10,15 +10,12 @@ use rheon_types::Timestamp;
 
 use crate::directories;
 
-/// The last moment that every file system can keep: some time in 2242.
+/// The latest time that every file system supports, in the year 2242.
 const MODIFIED_MS_MAX: u64 = (1 << 33) * 1_000;
 
-/// Why a file was not replaced.
 #[derive(Debug)]
 pub(super) enum WriteFault {
-    /// It would be too large.
     TooLarge,
-    /// The disk refuses.
     Io(io::Error),
 }
 
@@ -28,13 +25,13 @@ impl From<io::Error> for WriteFault {
     }
 }
 
-/// Makes the folder and those above it, for the user alone. One that exists stays as it is.
+/// Creates the directory and its parents, accessible only by the user. Existing ones stay unchanged.
 pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
     directories::create(folder, 1)
 }
 
-/// Puts what `fill` writes in the place of `target`, by way of `temporary` in the same folder. The file is dated
-/// `modified_at`. Returns once a power cut cannot undo it.
+/// Replaces `target` with what `fill` writes, through `temporary` in the same directory, and sets its modification
+/// time. Syncs before returning.
 pub(super) fn replace(
     target: &Path,
     temporary: &Path,
@@ -42,11 +39,11 @@ pub(super) fn replace(
     bytes_max: u64,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), WriteFault> {
-    // What a save that was cut off has left; whoever writes here has the lock.
+    // A leftover of an interrupted save. We hold the lock.
     remove_if_there(temporary)?;
     let written = write(temporary, modified_at, bytes_max, fill);
     if let Err(fault) = written.and_then(|()| Ok(fs::rename(temporary, target)?)) {
-        // The first fault is the one to tell; what is left behind is removed by the next save.
+        // Report the first error. The next save removes the leftover.
         fs::remove_file(temporary).unwrap_or_default();
         return Err(fault);
     }
@@ -56,12 +53,10 @@ pub(super) fn replace(
     }
 }
 
-/// Makes the names in a folder last.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Removes the file, if there is one.
 pub(super) fn remove_if_there(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -89,7 +84,7 @@ fn write(
     Ok(capped.file.sync_all()?)
 }
 
-/// A file that takes so many bytes and no more.
+/// A file with a size limit.
 struct Capped {
     file: File,
     left: u64,
