@@ -1,11 +1,11 @@
-//! Folders are made for their owner alone, as deep as they are wanted.
+//! Directories are created for their owner only, with all parents.
 
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::{create, sync};
 
 #[test]
-fn all_above_a_folder_is_made_and_what_is_there_stays() {
+fn parents_are_created_and_existing_files_stay() {
     let root = tempfile::tempdir().unwrap();
     let (outer, inner) = (root.path().join("a"), root.path().join("a/b/c"));
     create(&inner, 3).unwrap();
@@ -18,7 +18,7 @@ fn all_above_a_folder_is_made_and_what_is_there_stays() {
 }
 
 #[test]
-fn a_file_in_the_way_is_an_error_and_so_is_a_folder_that_is_not_there() {
+fn a_file_in_the_way_and_a_missing_directory_are_errors() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("a"), "").unwrap();
     assert!(create(&root.path().join("a/b"), 1).is_err());

@@ -10,7 +10,7 @@ pub struct SessionName(String);
 
 /// A session id that cannot be used in a path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{id:?} is not a session id: {problem}")]
+#[error("invalid session id {id:?}: {problem}")]
 pub struct SessionNameError {
     /// The start of the rejected id.
     pub id: String,
@@ -34,10 +34,10 @@ impl SessionName {
             return fault("it is longer than 128 bytes");
         }
         if !id.starts_with(|first: char| first.is_ascii_alphanumeric()) {
-            return fault("it must begin with a letter or a digit");
+            return fault("it must start with a letter or a digit");
         }
         if !id.chars().all(|it| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.')) {
-            return fault("only letters, digits, '-', '_' and '.' may stand in it");
+            return fault("only letters, digits, '-', '_' and '.' are allowed");
         }
         if id.ends_with('.') {
             return fault("it must not end with a dot");

@@ -73,7 +73,7 @@ async fn a_session_is_kept_with_all_that_belongs_to_it() {
     assert_eq!(home.transcript(&fork), said(&fork));
     let child = fork.session_id().clone();
     fork.close().await;
-    expect!["session PARENT cannot be deleted: 1 others go on from it; delete those first"]
+    expect!["cannot delete session PARENT: it has forks (1); delete those first"]
         .assert_eq(&keeper.delete(id.as_str()).await.unwrap_err().to_string().replace(id.as_str(), "PARENT"));
     keeper.delete(child.as_str()).await.unwrap();
     let deleted = keeper.delete(id.as_str()).await.unwrap();

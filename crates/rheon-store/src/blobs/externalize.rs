@@ -45,7 +45,7 @@ pub(crate) fn internalize(json: &str, blobs: &Blobs) -> serde_json::Result<Value
 
 /// The note for a text whose blob is missing.
 pub(crate) fn lost(bytes: u64) -> String {
-    format!("[lost: a text of {bytes} bytes]")
+    format!("[missing: a text of {bytes} bytes]")
 }
 
 /// The blobs an event refers to, with their lengths.
@@ -62,10 +62,10 @@ fn out(value: &mut Value, blobs: &Blobs, count: &mut u32) -> std::io::Result<()>
         Value::String(text) if text.len() > STRING_BYTES_MAX => {
             if let Some(id) = blobs.put(text.as_bytes())? {
                 *count += 1;
-                let mut place = Map::new();
-                place.insert(BLOB.into(), id.to_string().into());
-                place.insert(BYTES.into(), text.len().into());
-                *value = Value::Object(place);
+                let mut reference = Map::new();
+                reference.insert(BLOB.into(), id.to_string().into());
+                reference.insert(BYTES.into(), text.len().into());
+                *value = Value::Object(reference);
             }
         }
         Value::Array(items) => items.iter_mut().try_for_each(|item| out(item, blobs, count))?,

@@ -18,7 +18,7 @@ pub struct BlobId(blake3::Hash);
 /// A directory of payloads, named by content hash.
 #[derive(Debug)]
 pub struct Blobs {
-    folder: PathBuf,
+    dir: PathBuf,
     bytes_max: u64,
     state: Mutex<State>,
 }
@@ -33,7 +33,7 @@ struct State {
 
 impl State {
     /// Marks the names that lead to `path` as unsynced: the file, its directory and the directory above.
-    fn lean_on(&mut self, path: &Path) {
+    fn mark_unsynced(&mut self, path: &Path) {
         self.unsynced.extend(path.ancestors().skip(1).take(3).map(Path::to_owned));
     }
 }
@@ -69,13 +69,13 @@ impl fmt::Display for BlobId {
 }
 
 impl Blobs {
-    /// Payloads in `folder`, which is created on first use, with a total size of at most `bytes_max`.
-    pub fn new(folder: impl Into<PathBuf>, bytes_max: u64) -> Self {
-        Self { folder: folder.into(), bytes_max, state: Mutex::default() }
+    /// Payloads in `dir`, which is created on first use, with a total size of at most `bytes_max`.
+    pub fn new(dir: impl Into<PathBuf>, bytes_max: u64) -> Self {
+        Self { dir: dir.into(), bytes_max, state: Mutex::default() }
     }
 
-    pub(crate) fn folder(&self) -> &Path {
-        &self.folder
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
     }
 
     /// Stores `content`, or returns `None` if it exceeds the size limit. It survives a power cut after
@@ -96,20 +96,20 @@ impl Blobs {
         let mut state = self.state();
         if path.exists() {
             // A process that was killed may have stored it without syncing its name.
-            state.lean_on(&path);
+            state.mark_unsynced(&path);
             return Ok(Some(id));
         }
-        let bytes = *state.bytes.get_or_insert_with(|| count(&self.folder));
+        let bytes = *state.bytes.get_or_insert_with(|| count(&self.dir));
         let after = bytes.saturating_add(u64::try_from(content.len()).unwrap_or(u64::MAX));
         if after > self.bytes_max {
             return Ok(None);
         }
-        let folder = path.parent().unwrap_or(&self.folder).to_owned();
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        let dir = path.parent().unwrap_or(&self.dir).to_owned();
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
         let mut draft = tempfile::Builder::new()
             .prefix(".draft-")
             .permissions(fs::Permissions::from_mode(0o600))
-            .tempfile_in(&folder)?;
+            .tempfile_in(&dir)?;
         draft.write_all(content)?;
         match safe {
             Safe::AtOnce => draft.as_file().sync_data()?,
@@ -119,19 +119,19 @@ impl Blobs {
         }
         draft.persist(&path).map_err(|error| error.error)?;
         state.bytes = Some(after);
-        state.lean_on(&path);
+        state.mark_unsynced(&path);
         Ok(Some(id))
     }
 
     /// Makes the next [`Self::sync`] cover these payloads, even if another process stored them.
-    pub(crate) fn lean_on(&self, ids: impl IntoIterator<Item = BlobId>) {
+    pub(crate) fn mark_unsynced(&self, ids: impl IntoIterator<Item = BlobId>) {
         let mut state = self.state();
-        ids.into_iter().for_each(|id| state.lean_on(&self.path(id)));
+        ids.into_iter().for_each(|id| state.mark_unsynced(&self.path(id)));
     }
 
     /// The total size of all payloads.
     pub(crate) fn bytes(&self) -> u64 {
-        *self.state().bytes.get_or_insert_with(|| count(&self.folder))
+        *self.state().bytes.get_or_insert_with(|| count(&self.dir))
     }
 
     pub(crate) fn has(&self, id: BlobId) -> bool {
@@ -144,7 +144,7 @@ impl Blobs {
         if BlobId::of(&content) == id {
             Ok(content)
         } else {
-            Err(io::Error::new(io::ErrorKind::InvalidData, format!("the content of blob {id} has changed")))
+            Err(io::Error::new(io::ErrorKind::InvalidData, format!("blob {id} does not match its hash")))
         }
     }
 
@@ -161,7 +161,7 @@ impl Blobs {
     fn sync_all(&self, unsynced: &HashSet<PathBuf>) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         if unsynced.len() >= UNSYNCED_MANY {
-            return Ok(rustix::fs::syncfs(File::open(&self.folder)?)?);
+            return Ok(rustix::fs::syncfs(File::open(&self.dir)?)?);
         }
         unsynced.iter().try_for_each(|path| match File::open(path) {
             Ok(file) => file.sync_all(),
@@ -176,7 +176,7 @@ impl Blobs {
     pub fn retain(&self, used: &HashSet<BlobId>, now: Timestamp) -> io::Result<u64> {
         let mut state = self.state();
         let mut freed = 0;
-        for Kept { path, id, bytes, modified_ms } in files(&self.folder) {
+        for BlobFile { path, id, bytes, modified_ms } in files(&self.dir) {
             let is_old = modified_ms.saturating_add(YOUNG_MS) <= now.as_millis();
             if is_old && !id.is_some_and(|id| used.contains(&id)) {
                 fs::remove_file(&path)?;
@@ -190,7 +190,7 @@ impl Blobs {
     fn path(&self, id: BlobId) -> PathBuf {
         let name = id.to_string();
         let (first, rest) = name.split_at_checked(2).unwrap_or(("", &name));
-        self.folder.join(first).join(rest)
+        self.dir.join(first).join(rest)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -201,7 +201,7 @@ impl Blobs {
 /// Payloads younger than this are never removed.
 const YOUNG_MS: u64 = 60 * 60 * 1_000;
 
-struct Kept {
+struct BlobFile {
     path: PathBuf,
     /// `None` for unfinished drafts.
     id: Option<BlobId>,
@@ -209,9 +209,9 @@ struct Kept {
     modified_ms: u64,
 }
 
-fn files(folder: &Path) -> impl Iterator<Item = Kept> {
-    let folders = fs::read_dir(folder).into_iter().flatten().flatten();
-    let files = folders.flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten().flatten());
+fn files(dir: &Path) -> impl Iterator<Item = BlobFile> {
+    let dirs = fs::read_dir(dir).into_iter().flatten().flatten();
+    let files = dirs.flat_map(|dir| fs::read_dir(dir.path()).into_iter().flatten().flatten());
     files.filter_map(|file| {
         let path = file.path();
         let first = path.parent()?.file_name()?.to_str()?;
@@ -219,10 +219,10 @@ fn files(folder: &Path) -> impl Iterator<Item = Kept> {
         let metadata = file.metadata().ok()?;
         let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
         let modified_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
-        Some(Kept { path, id, bytes: metadata.len(), modified_ms })
+        Some(BlobFile { path, id, bytes: metadata.len(), modified_ms })
     })
 }
 
-fn count(folder: &Path) -> u64 {
-    files(folder).map(|kept| kept.bytes).sum()
+fn count(dir: &Path) -> u64 {
+    files(dir).map(|file| file.bytes).sum()
 }

@@ -60,7 +60,7 @@ struct Version {
 
 #[derive(Debug)]
 pub(super) struct Catalog {
-    folder: PathBuf,
+    dir: PathBuf,
     root: PathBuf,
     blobs: Blobs,
     limits: CheckpointLimits,
@@ -96,17 +96,17 @@ pub(super) struct Draft<'a> {
 
 /// How many checkpoints to keep, and how much space they may take.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Keep {
+pub(super) struct PruneLimits {
     pub(super) checkpoints_max: usize,
     pub(super) bytes_max: u64,
 }
 
 impl Catalog {
-    pub(super) fn new(folder: &Path, root: &Path, limits: &CheckpointLimits, probe: &Probe) -> Self {
+    pub(super) fn new(dir: &Path, root: &Path, limits: &CheckpointLimits, probe: &Probe) -> Self {
         Self {
-            folder: folder.to_owned(),
+            dir: dir.to_owned(),
             root: root.to_owned(),
-            blobs: Blobs::new(folder.join("blobs"), limits.bytes_max),
+            blobs: Blobs::new(dir.join("blobs"), limits.bytes_max),
             limits: limits.clone(),
             probe: probe.clone(),
             is_full: AtomicBool::new(false),
@@ -117,8 +117,9 @@ impl Catalog {
     /// Waits for other processes that capture, restore or remove, up to a limit. The kernel releases the lock when
     /// its holder exits.
     pub(super) fn lock(&self, stop: &AtomicBool) -> Result<Lock, CheckpointError> {
-        let path = self.folder.join("lock");
-        directories::create(&self.list(), 0).map_err(CheckpointError::io("make the folder", &self.list()))?;
+        let path = self.dir.join("lock");
+        directories::create(&self.list(), 0)
+            .map_err(CheckpointError::io("create the directory", &self.list()))?;
         let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
         let file = opened.map_err(CheckpointError::io("open", &path))?;
         for _ in 0..LOCK_ATTEMPTS_MAX {
@@ -147,7 +148,7 @@ impl Catalog {
         let marked = (|| {
             self.probe.before(Io::Mark, &path)?;
             let file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&path)?;
-            (&file).write_all(b"a capture is under way\n")?;
+            (&file).write_all(b"a capture is in progress\n")?;
             file.metadata()
         })();
         let metadata = marked.map_err(failed())?;
@@ -172,8 +173,8 @@ impl Catalog {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(error),
         }
-        sync_folder(&self.folder)?;
-        self.folder.parent().map_or(Ok(()), directories::sync)?;
+        sync_dir(&self.dir)?;
+        self.dir.parent().map_or(Ok(()), directories::sync)?;
         self.is_mark_safe.store(true, Ordering::Relaxed);
         Ok(())
     }
@@ -204,9 +205,9 @@ impl Catalog {
             if self.blobs.bytes().saturating_add(bytes) > bytes_max {
                 return Ok(None);
             }
-            let ready = self.secure_mark().and_then(|()| self.probe.before(Io::Put, &self.folder));
+            let ready = self.secure_mark().and_then(|()| self.probe.before(Io::Put, &self.dir));
             let put = ready.and_then(|()| self.blobs.put_unsynced(content));
-            put.map_err(CheckpointError::io("keep a file in", &self.folder))
+            put.map_err(CheckpointError::io("store a file in", &self.dir))
         };
         if let Some(id) = put()? {
             return Ok(Some((id, bytes)));
@@ -216,7 +217,7 @@ impl Catalog {
         }
         // Free more than needed, so that not every file triggers this.
         let target = (bytes_max / 4 * 3).min(bytes_max.saturating_sub(bytes));
-        let keep = Keep { checkpoints_max: usize::MAX, bytes_max: target };
+        let keep = PruneLimits { checkpoints_max: usize::MAX, bytes_max: target };
         if self.keep_newest(keep, Some(needed))?.0 == 0 {
             self.is_full.store(true, Ordering::Relaxed);
             // Only leftovers of abandoned captures remain to be removed.
@@ -229,7 +230,7 @@ impl Catalog {
     pub(super) fn commit(&self, lock: &Lock, draft: &Draft<'_>) -> Result<CheckpointId, CheckpointError> {
         let Draft { moment, began_ns, needed } = *draft;
         let manifest = needed.current;
-        let unwritten = |e: serde_json::Error| CheckpointError::io("write", &self.folder)(e.into());
+        let unwritten = |e: serde_json::Error| CheckpointError::io("write", &self.dir)(e.into());
         let lists = manifest.parts().map_err(unwritten)?;
         let mut parts = self.put_parts(&lists, &needed)?;
         if !self.has_all(&parts) {
@@ -239,8 +240,8 @@ impl Catalog {
         if !self.has_all(&parts) {
             return Err(CheckpointError::NoRoom { bytes_max: self.limits.bytes_max });
         }
-        let synced = self.probe.before(Io::Sync, &self.folder).and_then(|()| self.blobs.sync());
-        synced.map_err(CheckpointError::io("sync", &self.folder))?;
+        let synced = self.probe.before(Io::Sync, &self.dir).and_then(|()| self.blobs.sync());
+        synced.map_err(CheckpointError::io("sync", &self.dir))?;
         let moment = CheckpointMoment {
             label: moment.label.chars().take(LABEL_CHARS_MAX).collect(),
             ..moment.clone()
@@ -263,7 +264,10 @@ impl Catalog {
         if ids.len() >= self.limits.checkpoints_max {
             // Remove more than needed, so that not every capture triggers this.
             let checkpoints_max = (self.limits.checkpoints_max / 10 * 9).max(1);
-            self.keep_newest(Keep { checkpoints_max, bytes_max: self.limits.bytes_max }, Some(&needed))?;
+            self.keep_newest(
+                PruneLimits { checkpoints_max, bytes_max: self.limits.bytes_max },
+                Some(&needed),
+            )?;
         }
         Ok(id)
     }
@@ -291,12 +295,12 @@ impl Catalog {
         draft.write_all(content)?;
         draft.as_file().sync_all()?;
         draft.persist(path).map_err(|error| error.error)?;
-        sync_folder(&self.list())
+        sync_dir(&self.list())
     }
 
     /// Ends an abandoned capture. Its payloads stay for the next one, which then has less to write.
     pub(super) fn abandon(&self, lock: &Lock) -> Result<(), CheckpointError> {
-        self.blobs.sync().map_err(CheckpointError::io("sync", &self.folder))?;
+        self.blobs.sync().map_err(CheckpointError::io("sync", &self.dir))?;
         self.end(lock)
     }
 
@@ -328,7 +332,7 @@ impl Catalog {
             _ => CheckpointError::Io { action: "read", path, source },
         })?;
         if !id.is_of(&content) {
-            return Err(damaged("it is not what was written".into()));
+            return Err(damaged("its record does not match its id".into()));
         }
         let Version { version } = serde_json::from_slice(&content).map_err(|e| damaged(e.to_string()))?;
         if version > CHECKPOINT_VERSION {
@@ -351,7 +355,8 @@ impl Catalog {
         let damaged = |problem: String| CheckpointError::Damaged { id: id.clone(), problem };
         let mut manifest = Manifest::default();
         for part in &record.parts {
-            let blob = BlobId::parse(&part.blob).ok_or_else(|| damaged("a list has no name".into()))?;
+            let blob =
+                BlobId::parse(&part.blob).ok_or_else(|| damaged("it has an invalid list id".into()))?;
             let content = self.blobs.get(blob).map_err(|e| damaged(e.to_string()))?;
             manifest.add_part(&content).map_err(damaged)?;
         }
@@ -366,7 +371,7 @@ impl Catalog {
     /// bytes.
     pub(super) fn keep_newest(
         &self,
-        keep: Keep,
+        keep: PruneLimits,
         needed: Option<&Needed<'_>>,
     ) -> Result<(usize, u64), CheckpointError> {
         let ids = self.ids()?;
@@ -413,17 +418,17 @@ impl Catalog {
     ) -> Result<u64, CheckpointError> {
         let mut uses = Uses::new(self, needed);
         staying.iter().try_for_each(|id| uses.add(id))?;
-        let failed = CheckpointError::io("clear", &self.folder);
-        let swept = self.probe.before(Io::Forget, &self.folder);
+        let failed = CheckpointError::io("clear", &self.dir);
+        let swept = self.probe.before(Io::Forget, &self.dir);
         swept.and_then(|()| self.blobs.retain(&uses.blobs, END_OF_TIME)).map_err(failed)
     }
 
     fn list(&self) -> PathBuf {
-        self.folder.join("list")
+        self.dir.join("list")
     }
 
     fn mark(&self) -> PathBuf {
-        self.folder.join("capturing")
+        self.dir.join("capturing")
     }
 }
 
@@ -482,6 +487,6 @@ impl<'a> Uses<'a> {
     }
 }
 
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
+fn sync_dir(dir: &Path) -> io::Result<()> {
+    File::open(dir)?.sync_all()
 }

@@ -83,7 +83,7 @@ pub(super) fn kind(from: &Entry, to: &Entry) -> ChangeKind {
     }
 }
 
-/// Compares two contents. `None` means that there is no file.
+/// Compares two contents. `None` means that the file does not exist.
 pub(super) fn text_change(path: &str, from: Option<&[u8]>, to: Option<&[u8]>) -> TextChange {
     let (before, after) = (from.unwrap_or_default(), to.unwrap_or_default());
     if before.len().max(after.len()) > TEXT_BYTES_MAX {

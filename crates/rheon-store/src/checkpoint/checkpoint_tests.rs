@@ -30,14 +30,14 @@ fn changes(fixture: &Fixture, id: &CheckpointId, against: &DiffTarget) -> String
 }
 
 #[test]
-fn all_that_can_happen_to_a_file_is_told() {
+fn every_kind_of_change_is_reported() {
     let fixture = fixture();
     for name in ["same", "changed", "gone", "moved", "mode", "kind", "folder/inner"] {
         fixture.write(name, format!("{name}\n"));
     }
     fixture.shell("ln -s same link; mkdir empty");
     let first = fixture.checkpoints.capture(&moment("first")).unwrap();
-    assert_eq!((first.files, first.bytes_new, first.not_kept), (10, 47, vec![]));
+    assert_eq!((first.files, first.bytes_new, first.skipped), (10, 47, vec![]));
     fixture.shell(
         "echo new > changed; rm gone; mv moved moved-away; chmod 755 mode; rm kind; mkdir kind; ln -sf mode link; \
          rmdir empty; mkdir other; echo x > other/added; rm -r folder; echo flat > folder",
@@ -66,7 +66,7 @@ fn all_that_can_happen_to_a_file_is_told() {
 }
 
 #[test]
-fn what_is_ignored_or_protected_is_left_out_in_any_folder() {
+fn ignored_and_protected_paths_are_not_captured() {
     let fixture = fixture();
     let paths = [
         ".git/config",
@@ -104,7 +104,7 @@ fn what_is_ignored_or_protected_is_left_out_in_any_folder() {
 }
 
 #[test]
-fn rules_above_the_workspace_count_unless_they_ignore_it_whole() {
+fn ignore_rules_above_the_workspace_count_unless_they_ignore_all_of_it() {
     for (rules, files) in [("*.log\n", 1), ("*\n", 2)] {
         let fixture = fixture();
         fixture.write("a.rs", "");
@@ -125,7 +125,7 @@ fn checkpoints_inside_the_workspace_do_not_capture_themselves() {
 }
 
 #[test]
-fn two_checkpoints_share_what_did_not_change() {
+fn two_checkpoints_share_unchanged_content() {
     let fixture = fixture();
     for nth in 0..50 {
         fixture.write(&format!("{nth}"), format!("content {nth}"));
@@ -137,7 +137,7 @@ fn two_checkpoints_share_what_did_not_change() {
     fixture.write("7", "other");
     let second = fixture.checkpoints.capture(&moment("")).unwrap();
     assert_eq!((second.bytes_new, second.files), (5, 51));
-    // The other content, and at most a few lists of paths.
+    // The new content, and at most a few lists of paths.
     assert!(fixture.blobs() <= blobs + 3, "{} and {blobs}", fixture.blobs());
     let mode = |path: PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(fixture.store().join("list").join(first.id.as_str())), 0o600);
@@ -175,7 +175,7 @@ fn ten_thousand_files_are_read_once() {
 }
 
 #[test]
-fn where_nothing_changed_the_newest_checkpoint_of_the_session_stands_for_the_moment() {
+fn an_unchanged_workspace_reuses_the_newest_checkpoint_of_the_session() {
     let fixture = fixture();
     fixture.write("a", "one");
     let written = Arc::new(AtomicUsize::new(0));
@@ -193,10 +193,10 @@ fn where_nothing_changed_the_newest_checkpoint_of_the_session_stands_for_the_mom
     let second = capture(&moment("second"));
     assert_eq!(second, CheckpointResult { bytes_new: 0, ..first.clone() });
     assert_eq!(written.load(Ordering::Relaxed), writes);
-    // Another session has one of its own, which stays when the first session goes.
+    // Another session gets its own checkpoint, which stays when the first session is removed.
     let other = capture(&CheckpointMoment { session_id: Some("other".into()), ..moment("third") });
     assert_ne!(other.id, first.id);
-    // The same content, written again, is another moment of the file.
+    // Writing the same content again is a new version of the file.
     fixture.shell("touch -d 2001-02-03 a");
     let touched = capture(&CheckpointMoment { session_id: Some("other".into()), ..moment("fourth") });
     assert_ne!(touched.id, other.id);
@@ -208,7 +208,7 @@ fn where_nothing_changed_the_newest_checkpoint_of_the_session_stands_for_the_mom
 }
 
 #[test]
-fn a_stamp_from_the_moment_of_the_capture_is_not_believed() {
+fn a_stamp_from_the_time_of_the_capture_is_not_trusted() {
     let fixture = fixture();
     fixture.write("a", "old");
     let (checkpoints, reads) = counting(&fixture, Duration::from_secs(1));
@@ -218,7 +218,7 @@ fn a_stamp_from_the_moment_of_the_capture_is_not_believed() {
 }
 
 #[test]
-fn a_file_that_is_made_to_look_unchanged_is_seen_by_the_time_of_its_inode() {
+fn a_file_that_looks_unchanged_is_detected_by_its_inode_time() {
     let fixture = fixture();
     fixture.write("a", "old");
     let (checkpoints, _) = counting(&fixture, Duration::from_secs(3_600));
@@ -236,20 +236,20 @@ fn a_file_that_is_made_to_look_unchanged_is_seen_by_the_time_of_its_inode() {
 }
 
 #[test]
-fn a_file_at_the_limit_is_kept_and_a_larger_one_is_only_named() {
+fn a_file_at_the_limit_is_saved_and_a_larger_one_is_only_listed() {
     let fixture = fixture_with(CheckpointLimits { file_bytes_max: 1_000, ..CheckpointLimits::default() });
     fixture.write("at", vec![0xff; 1_000]);
     fixture.write("over", vec![0xff; 1_001]);
     fixture.shell("mkfifo pipe");
     let captured = fixture.checkpoints.capture(&moment("")).unwrap();
-    let not_kept = vec![("over".into(), SkipReason::TooLarge), ("pipe".into(), SkipReason::Special)];
-    assert_eq!((captured.files, captured.bytes_new, captured.not_kept), (3, 1_000, not_kept));
+    let skipped = vec![("over".into(), SkipReason::TooLarge), ("pipe".into(), SkipReason::Special)];
+    assert_eq!((captured.files, captured.bytes_new, captured.skipped), (3, 1_000, skipped));
     fixture.write("over", vec![0xfe; 1_002]);
     assert_eq!(changes(&fixture, &captured.id, &DiffTarget::WorkingTree), "Skipped over\n");
 }
 
 #[test]
-fn a_workspace_at_the_limit_is_captured_and_a_larger_one_is_refused() {
+fn a_workspace_at_the_limit_is_captured_and_a_larger_one_is_rejected() {
     let fixture = fixture_with(CheckpointLimits { files_max: 3, ..CheckpointLimits::default() });
     fixture.shell("touch a b c");
     assert_eq!(fixture.checkpoints.capture(&moment("")).unwrap().files, 3);
@@ -258,46 +258,46 @@ fn a_workspace_at_the_limit_is_captured_and_a_larger_one_is_refused() {
     let limits = CheckpointLimits { files_max: 3, ..CheckpointLimits::default() };
     let unread = Checkpoints::with_probe(&fixture.store(), &fixture.root(), limits, unread).unwrap();
     let error = unread.capture(&moment("")).unwrap_err();
-    expect!["the workspace has more than 3 files that are not ignored; name build output in .gitignore"]
+    expect!["the workspace has more than 3 files that are not ignored; add build output to .gitignore"]
         .assert_eq(&error.to_string());
     assert_eq!(fixture.checkpoints.list().unwrap().len(), 1);
 }
 
 #[test]
-fn the_oldest_checkpoints_make_room() {
+fn the_oldest_checkpoints_are_pruned() {
     let fixture = fixture_with(CheckpointLimits { bytes_max: 10_000, ..CheckpointLimits::default() });
     for nth in 0..10_u8 {
         fixture.write("a", vec![nth; 3_000]);
-        assert_eq!(fixture.checkpoints.capture(&moment(&nth.to_string())).unwrap().not_kept, vec![]);
+        assert_eq!(fixture.checkpoints.capture(&moment(&nth.to_string())).unwrap().skipped, vec![]);
     }
     let listed = fixture.checkpoints.list().unwrap();
     let labels: Vec<_> = listed.iter().map(|it| it.moment.label.as_str()).collect();
     assert_eq!(labels, ["8", "9"]);
     assert_eq!(fixture.blobs(), 4);
-    // Each of those that are left is whole.
+    // All remaining checkpoints are complete.
     for listed in &listed {
         fixture.checkpoints.diff_text(&listed.id, &DiffTarget::WorkingTree, Path::new("a")).unwrap();
     }
-    // What alone is more than there may be is named, and the rest is kept.
+    // A file larger than the limit is reported, and the rest is saved.
     fixture.write("b", vec![7; 9_000]);
     let captured = fixture.checkpoints.capture(&moment("large")).unwrap();
-    assert_eq!(captured.not_kept, [("b".into(), SkipReason::NoRoom)]);
+    assert_eq!(captured.skipped, [("b".into(), SkipReason::NoRoom)]);
 }
 
 #[test]
-fn once_there_is_no_room_small_files_still_fit_and_so_does_the_list() {
+fn at_the_size_limit_small_files_and_the_list_still_fit() {
     let fixture = fixture_with(CheckpointLimits { bytes_max: 100_000, ..CheckpointLimits::default() });
     for nth in 0..20_u8 {
         fixture.write(&format!("large {nth}"), vec![nth; 6_000]);
         fixture.write(&format!("small {nth}"), vec![nth; 10]);
     }
     let captured = fixture.checkpoints.capture(&moment("")).unwrap();
-    assert_eq!((captured.files, captured.bytes_new, captured.not_kept.len()), (40, 84_200, 6));
+    assert_eq!((captured.files, captured.bytes_new, captured.skipped.len()), (40, 84_200, 6));
     let is_large = |path: &Path| path.to_str().unwrap().starts_with("large");
-    assert!(captured.not_kept.iter().all(|(path, why)| is_large(path) && *why == SkipReason::NoRoom));
-    // The same again: what is there is found there.
+    assert!(captured.skipped.iter().all(|(path, why)| is_large(path) && *why == SkipReason::NoRoom));
+    // Again: existing content is found.
     let again = fixture.checkpoints.capture(&moment("")).unwrap();
-    assert_eq!((again.bytes_new, again.not_kept), (0, captured.not_kept));
+    assert_eq!((again.bytes_new, again.skipped), (0, captured.skipped));
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn there_is_an_error_if_not_even_the_list_fits() {
 }
 
 #[test]
-fn only_so_many_are_kept_and_pruning_leaves_the_newest() {
+fn the_number_is_limited_and_pruning_keeps_the_newest() {
     let fixture = fixture_with(CheckpointLimits { checkpoints_max: 20, ..CheckpointLimits::default() });
     for nth in 0..30 {
         fixture.write("a", format!("{nth:05}"));
@@ -327,7 +327,7 @@ fn only_so_many_are_kept_and_pruning_leaves_the_newest() {
 }
 
 #[test]
-fn lines_are_compared_and_what_has_no_lines_is_not() {
+fn text_is_compared_by_line_and_binary_is_not() {
     let fixture = fixture();
     fixture.write("text", "one\r\ntwo\nthree");
     fixture.write("bytes", b"\x00\xff");
@@ -364,7 +364,7 @@ fn lines_are_compared_and_what_has_no_lines_is_not() {
 }
 
 #[test]
-fn what_is_damaged_newer_or_of_another_folder_is_told() {
+fn damaged_newer_and_foreign_checkpoints_are_reported() {
     let fixture = fixture();
     fixture.write("a", "a");
     let id = fixture.checkpoints.capture(&moment("")).unwrap().id;
@@ -375,9 +375,9 @@ fn what_is_damaged_newer_or_of_another_folder_is_told() {
     let newer_id = CheckpointId::new(9, newer.as_bytes());
     fs::write(fixture.store().join("list").join(newer_id.as_str()), &newer).unwrap();
     let error = fixture.checkpoints.diff(&newer_id, &DiffTarget::WorkingTree).unwrap_err().to_string();
-    let expected = format!("checkpoint {newer_id} has version 2 of the format; this program reads up to 1");
+    let expected = format!("checkpoint {newer_id} has format version 2; this version of Rheon reads up to 1");
     assert_eq!(error, expected);
-    // What a later version uses is not known, so nothing is removed.
+    // It is unknown what a later version uses, so nothing is removed.
     assert_eq!(fixture.checkpoints.sweep().unwrap_err().to_string(), expected);
     fs::remove_file(fixture.store().join("list").join(newer_id.as_str())).unwrap();
 
@@ -388,16 +388,16 @@ fn what_is_damaged_newer_or_of_another_folder_is_told() {
 
     fs::write(&path, content.replacen('7', "8", 1)).unwrap();
     let error = fixture.checkpoints.diff(&id, &DiffTarget::WorkingTree).unwrap_err().to_string();
-    assert_eq!(error, format!("checkpoint {id} is damaged: it is not what was written; use another"));
-    // The next one does not lean on it.
+    assert_eq!(error, format!("checkpoint {id} is damaged: its record does not match its id; use another"));
+    // The next one does not depend on it.
     assert_eq!(fixture.checkpoints.capture(&moment("")).unwrap().files, 1);
     let missing = CheckpointId::parse("0000000099-0123456789abcdef").unwrap();
     let error = fixture.checkpoints.diff(&missing, &DiffTarget::WorkingTree).unwrap_err().to_string();
-    assert_eq!(error, format!("there is no checkpoint {missing}; list those that there are"));
+    assert_eq!(error, format!("no checkpoint {missing}; list the checkpoints to see their ids"));
 }
 
 #[test]
-fn a_capture_that_is_stopped_leaves_less_to_do_for_the_next() {
+fn a_canceled_capture_leaves_less_work_for_the_next() {
     let fixture = fixture();
     for nth in 0..10 {
         fixture.write(&nth.to_string(), nth.to_string());
@@ -418,7 +418,7 @@ fn a_capture_that_is_stopped_leaves_less_to_do_for_the_next() {
 }
 
 #[test]
-fn a_manifest_with_a_path_that_leads_elsewhere_is_not_read() {
+fn a_manifest_with_a_path_outside_the_workspace_is_rejected() {
     for path in ["../a", "/a", "a/../b", ".git/hooks/x", "a/.Git/x", "", "a%2"] {
         assert_eq!(decode_path(path), None, "{path}");
         let line = format!(r#"{{"path":"{path}","is":{{"folder":{{"mode":493}}}}}}"#);
@@ -489,7 +489,7 @@ fn one_change_in_a_large_manifest_is_a_few_lists() {
     let after = manifest.parts().unwrap();
     let new = after.iter().filter(|part| !before.contains(part)).count();
     assert!(before.len() > 40 && new <= 4, "{new} of {}", before.len());
-    // Nothing of a catalog is needed to list nothing.
+    // Listing an empty catalog needs no directory.
     let fixture = fixture();
     let catalog =
         Catalog::new(&fixture.store(), &fixture.root(), &CheckpointLimits::default(), &Probe::default());
@@ -497,7 +497,7 @@ fn one_change_in_a_large_manifest_is_a_few_lists() {
 }
 
 #[test]
-fn the_checkpoints_of_one_session_go_with_it_and_those_of_others_stay() {
+fn removing_a_session_removes_only_its_checkpoints() {
     let fixture = fixture();
     let of = |session: &str| super::CheckpointMoment { session_id: Some(session.into()), ..moment(session) };
     fixture.write("a", "shared");
@@ -515,7 +515,7 @@ fn the_checkpoints_of_one_session_go_with_it_and_those_of_others_stay() {
         fixture.checkpoints.forget(|name| name.as_str() == "nobody").unwrap(),
         super::PruneReport { checkpoints: 0, bytes: 0 }
     );
-    // What stayed can still be captured upon.
+    // The next capture can build on the remaining ones.
     fixture.write("b", "new");
     fixture.checkpoints.capture(&of("one")).unwrap();
 }

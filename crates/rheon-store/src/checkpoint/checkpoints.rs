@@ -11,7 +11,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use rheon_types::SessionId;
 
-use super::catalog::{Catalog, Draft, Keep, Lock, Needed};
+use super::catalog::{Catalog, Draft, Lock, Needed, PruneLimits};
 use super::change::{DiffTarget, PathChange, TEXT_BYTES_MAX, TextChange, changes, text_change};
 use super::error::CheckpointError;
 use super::id::{CheckpointId, CheckpointMoment, CheckpointSummary};
@@ -20,8 +20,8 @@ use super::manifest::{Entry, Manifest, SkipReason};
 use super::path::is_plain;
 use super::plan::{RestorePlan, RestoreSelection, Sides, plan};
 use super::probe::Probe;
-use super::restore::{RestoreReport, Work};
-use super::scan::{Known, ScanContext, scan};
+use super::restore::{RestoreReport, Restorer};
+use super::scan::{ScanContext, ScanHints, scan};
 use super::workspace_dir::WorkspaceDir;
 use crate::blobs::BlobId;
 use crate::session_name::SessionName;
@@ -44,7 +44,7 @@ pub struct CheckpointResult {
     /// The bytes of content that no earlier checkpoint has.
     pub bytes_new: u64,
     /// What cannot be restored from it.
-    pub not_kept: Vec<(PathBuf, SkipReason)>,
+    pub skipped: Vec<(PathBuf, SkipReason)>,
 }
 
 /// What was removed.
@@ -55,25 +55,25 @@ pub struct PruneReport {
 }
 
 impl Checkpoints {
-    /// The checkpoints in `folder` of the workspace at `root`, which must exist. `folder` must not be shared with
+    /// The checkpoints in `dir` of the workspace at `root`, which must exist. `dir` must not be shared with
     /// another workspace; it is created on first use.
-    pub fn open(folder: &Path, root: &Path, limits: CheckpointLimits) -> Result<Self, CheckpointError> {
-        Self::with_probe(folder, root, limits, Probe::default())
+    pub fn open(dir: &Path, root: &Path, limits: CheckpointLimits) -> Result<Self, CheckpointError> {
+        Self::with_probe(dir, root, limits, Probe::default())
     }
 
     pub(super) fn with_probe(
-        folder: &Path,
+        dir: &Path,
         root: &Path,
         limits: CheckpointLimits,
         probe: Probe,
     ) -> Result<Self, CheckpointError> {
         let root = root.canonicalize().map_err(CheckpointError::io("open the workspace", root))?;
-        let catalog = Catalog::new(folder, &root, &limits, &probe);
+        let catalog = Catalog::new(dir, &root, &limits, &probe);
         // A directory that does not exist yet cannot be a link, but its parents can be.
-        let parent = folder.parent().and_then(|parent| parent.canonicalize().ok());
-        let store = folder.canonicalize().ok().or_else(|| Some(parent?.join(folder.file_name()?)));
-        let store = store.unwrap_or_else(|| folder.to_owned());
-        let marks = Marks::new(folder);
+        let parent = dir.parent().and_then(|parent| parent.canonicalize().ok());
+        let store = dir.canonicalize().ok().or_else(|| Some(parent?.join(dir.file_name()?)));
+        let store = store.unwrap_or_else(|| dir.to_owned());
+        let marks = Marks::new(dir);
         Ok(Self {
             context: ScanContext { root, store, limits, probe },
             catalog,
@@ -221,7 +221,7 @@ impl Checkpoints {
             errors: Vec::new(),
         };
         let (context, catalog) = (&self.context, &self.catalog);
-        let work = Work { context, catalog, workspace_dir, done, drafts: 0, settled: HashSet::new() };
+        let work = Restorer { context, catalog, workspace_dir, done, drafts: 0, settled: HashSet::new() };
         Ok(work.run(&found.tasks))
     }
 
@@ -229,7 +229,7 @@ impl Checkpoints {
     /// payloads that only the others used.
     pub fn prune(&self, keep_last: usize, bytes_max: u64) -> Result<PruneReport, CheckpointError> {
         let _lock = self.catalog.lock(&AtomicBool::new(false))?;
-        let keep = Keep { checkpoints_max: keep_last, bytes_max };
+        let keep = PruneLimits { checkpoints_max: keep_last, bytes_max };
         let (checkpoints, bytes) = self.catalog.keep_newest(keep, None)?;
         Ok(PruneReport { checkpoints, bytes })
     }
@@ -272,11 +272,11 @@ impl Checkpoints {
         lock: &Lock,
         besides: Option<&Manifest>,
         stop: &AtomicBool,
-    ) -> Result<Found, CheckpointError> {
+    ) -> Result<Snapshot, CheckpointError> {
         let previous = self.newest()?;
         let now_ns = self.catalog.begin(lock)?;
         let before = previous.as_ref().map(|(_, manifest)| &**manifest);
-        let known = Known { previous: before, besides, now_ns, stop };
+        let known = ScanHints { previous: before, besides, now_ns, stop };
         let mut bytes_new: u64 = 0;
         let scanned = scan(&self.context, &known, &mut |content, current| {
             let kept = self.catalog.put(content, &Needed { current, besides })?;
@@ -292,7 +292,7 @@ impl Checkpoints {
             Err(error) => return Err(error),
         };
         self.remove_drafts(&scanned.drafts);
-        Ok(Found { previous, manifest: Arc::new(scanned.manifest), began_ns: now_ns, bytes_new })
+        Ok(Snapshot { previous, manifest: Arc::new(scanned.manifest), began_ns: now_ns, bytes_new })
     }
 
     fn commit(
@@ -300,7 +300,7 @@ impl Checkpoints {
         lock: &Lock,
         moment: &CheckpointMoment,
         besides: Option<&Manifest>,
-        found: &Found,
+        found: &Snapshot,
     ) -> Result<CheckpointResult, CheckpointError> {
         let needed = Needed { current: &found.manifest, besides };
         let id = self.catalog.commit(lock, &Draft { moment, began_ns: found.began_ns, needed })?;
@@ -308,7 +308,7 @@ impl Checkpoints {
     }
 
     /// The newest checkpoint, if it has the same session and the same files.
-    fn unchanged(&self, moment: &CheckpointMoment, found: &Found) -> Option<CheckpointId> {
+    fn unchanged(&self, moment: &CheckpointMoment, found: &Snapshot) -> Option<CheckpointId> {
         let (newest, manifest) = found.previous.as_ref()?;
         let is_same = manifest.is_untouched(&found.manifest)
             && self.catalog.record(newest).ok()?.moment.session_id == moment.session_id;
@@ -316,10 +316,10 @@ impl Checkpoints {
     }
 
     /// Remembers `id` as the newest checkpoint, with the manifest of `found`.
-    fn captured(&self, id: CheckpointId, found: &Found) -> CheckpointResult {
+    fn captured(&self, id: CheckpointId, found: &Snapshot) -> CheckpointResult {
         let manifest = &found.manifest;
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((id.clone(), Arc::clone(manifest)));
-        let not_kept = manifest.entries.iter().filter_map(|(path, entry)| match entry {
+        let skipped = manifest.entries.iter().filter_map(|(path, entry)| match entry {
             Entry::Skipped { why, .. } => Some((path.clone(), *why)),
             Entry::File { .. } | Entry::Link { .. } | Entry::Folder { .. } => None,
         });
@@ -327,7 +327,7 @@ impl Checkpoints {
             id,
             files: manifest.entries.len(),
             bytes_new: found.bytes_new,
-            not_kept: not_kept.collect(),
+            skipped: skipped.collect(),
         }
     }
 
@@ -345,11 +345,11 @@ impl Checkpoints {
         let previous = self.newest()?;
         let stop = AtomicBool::new(false);
         let previous = previous.as_ref().map(|(_, manifest)| &**manifest);
-        let known = Known { previous, besides: Some(then), now_ns: i64::MIN, stop: &stop };
+        let known = ScanHints { previous, besides: Some(then), now_ns: i64::MIN, stop: &stop };
         Ok(scan(&self.context, &known, &mut |content, _| Ok(Some(BlobId::of(content))))?.manifest)
     }
 
-    fn plan(&self, then: &Then, what: RestoreSelection, now: &Manifest) -> RestorePlan {
+    fn plan(&self, then: &RestoreTarget, what: RestoreSelection, now: &Manifest) -> RestorePlan {
         let began = UNIX_EPOCH + Duration::from_nanos(u64::try_from(then.began_ns).unwrap_or_default());
         let inodes: HashSet<u64> = then.manifest.entries.values().filter_map(inode).collect();
         let is_older = |path: &Path, entry: &Entry| {
@@ -361,9 +361,9 @@ impl Checkpoints {
         plan(then.id.clone(), what, &Sides { then: &then.manifest, now, is_older: &is_older })
     }
 
-    fn then(&self, id: &CheckpointId) -> Result<Then, CheckpointError> {
+    fn then(&self, id: &CheckpointId) -> Result<RestoreTarget, CheckpointError> {
         let began_ns = self.catalog.record(id)?.began_ns;
-        Ok(Then { id: id.clone(), began_ns, manifest: self.manifest(id)? })
+        Ok(RestoreTarget { id: id.clone(), began_ns, manifest: self.manifest(id)? })
     }
 
     fn manifest(&self, id: &CheckpointId) -> Result<Arc<Manifest>, CheckpointError> {
@@ -419,7 +419,7 @@ impl Checkpoints {
 }
 
 /// The files found by a capture.
-struct Found {
+struct Snapshot {
     /// The newest checkpoint at that time.
     previous: Option<(CheckpointId, Arc<Manifest>)>,
     manifest: Arc<Manifest>,
@@ -429,13 +429,13 @@ struct Found {
 }
 
 /// The checkpoint to restore.
-struct Then {
+struct RestoreTarget {
     id: CheckpointId,
     began_ns: i64,
     manifest: Arc<Manifest>,
 }
 
-/// The content of a file; `None` if there is no file.
+/// The content of a file; `None` if it does not exist.
 enum Text {
     Content(Option<Vec<u8>>),
     Skipped,
@@ -452,31 +452,31 @@ fn inode(entry: &Entry) -> Option<u64> {
 /// per session, whose modification time is the end of its last call that may have changed files.
 #[derive(Debug)]
 struct Marks {
-    folder: PathBuf,
+    dir: PathBuf,
 }
 
 impl Marks {
-    fn new(folder: &Path) -> Self {
-        Self { folder: folder.join("marks") }
+    fn new(dir: &Path) -> Self {
+        Self { dir: dir.join("marks") }
     }
 
     /// Records that all changes up to now that are in no checkpoint were made by this session.
     fn set(&self, session: &SessionName) -> io::Result<()> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
-        let path = self.folder.join(session.as_str());
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
+        let path = self.dir.join(session.as_str());
         // Only a write reliably changes the modification time.
         OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(path)?.write_all(b"\n")
     }
 
     /// The recorded time, in nanoseconds since 1970.
     fn at_ns(&self, session: &SessionName) -> Option<i64> {
-        let metadata = fs::metadata(self.folder.join(session.as_str())).ok()?;
+        let metadata = fs::metadata(self.dir.join(session.as_str())).ok()?;
         Some(metadata.mtime().saturating_mul(1_000_000_000).saturating_add(metadata.mtime_nsec()))
     }
 
     /// Removes the records of the sessions that `is_gone` selects.
     fn remove(&self, is_gone: impl Fn(&SessionName) -> bool) {
-        for file in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+        for file in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
             let name = file.file_name().to_str().and_then(|name| SessionName::new(name).ok());
             if name.is_some_and(|name| is_gone(&name)) {
                 // A leftover record is harmless.

@@ -15,38 +15,36 @@ pub enum CheckpointError {
         source: io::Error,
     },
     /// It does not exist, perhaps because it was pruned.
-    #[error("there is no checkpoint {id}; list those that there are")]
+    #[error("no checkpoint {id}; list the checkpoints to see their ids")]
     Missing { id: CheckpointId },
     #[error("checkpoint {id} is damaged: {problem}; use another")]
     Damaged { id: CheckpointId, problem: String },
     /// A later version of Rheon wrote it.
     #[error(
-        "checkpoint {id} has version {version} of the format; this program reads up to {CHECKPOINT_VERSION}"
+        "checkpoint {id} has format version {version}; this version of Rheon reads up to {CHECKPOINT_VERSION}"
     )]
     Newer { id: CheckpointId, version: u32 },
     /// It belongs to another workspace.
-    #[error("checkpoint {id} is of {}, not of this workspace", root.display())]
+    #[error("checkpoint {id} belongs to {}, not to this workspace", root.display())]
     OtherRoot { id: CheckpointId, root: PathBuf },
     #[error(
-        "the workspace has more than {files_max} files that are not ignored; name build output in .gitignore"
+        "the workspace has more than {files_max} files that are not ignored; add build output to .gitignore"
     )]
     TooManyFiles { files_max: usize },
     /// Not even the list of files fits.
-    #[error(
-        "checkpoints may take {bytes_max} bytes, which is too little for the list of files; raise the limit"
-    )]
+    #[error("the checkpoint limit of {bytes_max} bytes is too small for the list of files; raise it")]
     NoRoom { bytes_max: u64 },
     /// The files changed since the plan was made.
-    #[error("{} files changed since the plan was made, the first is {}; look at the new plan", paths.len(), first(paths))]
+    #[error("{} files changed since the plan was made, such as {}; make a new plan", paths.len(), first(paths))]
     Changed { paths: Vec<PathBuf> },
     /// Another process is capturing or restoring.
-    #[error("another process has held {} for a minute; wait for it or end it", path.display())]
+    #[error("another process has locked {} for a minute; wait for it or stop it", path.display())]
     InUse {
         /// The lock file.
         path: PathBuf,
     },
     /// The caller canceled the capture.
-    #[error("capturing the files was stopped")]
+    #[error("the capture was canceled")]
     Stopped,
 }
 

@@ -1,4 +1,5 @@
-//! Killed or refused at any step, files and checkpoints are the old or the new ones, and the next attempt succeeds.
+//! After a kill or an IO error at any step, files and checkpoints are the old or the new ones, and the next attempt
+//! succeeds.
 
 use std::fs;
 use std::io;
@@ -13,12 +14,12 @@ use super::id::CheckpointId;
 use super::plan::RestoreSelection;
 use super::probe::Io;
 
-/// What a test does at a step.
+/// The fault to inject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
-    /// The process is gone: nothing that follows happens.
+    /// The process dies: nothing after this step happens.
     Kill,
-    /// The disk is full at this step alone.
+    /// The disk is full at this step only.
     Full,
 }
 
@@ -67,11 +68,11 @@ fn at_every_step(
     panic!("it never succeeds");
 }
 
-/// Every checkpoint in the list is whole, and the next capture and restore succeed and leave nothing behind.
+/// All listed checkpoints are complete, and the next capture and restore succeed and leave nothing behind.
 fn goes_on(fixture: &Fixture, id: &CheckpointId, now: &str) {
     let again = fixture.again(super::probe::Probe::default());
     let captured = again.capture(&moment("again")).unwrap();
-    assert_eq!(captured.not_kept, vec![]);
+    assert_eq!(captured.skipped, vec![]);
     assert_eq!(again.sweep().unwrap(), 0);
     for listed in again.list().unwrap() {
         let plan = again.plan_restore(&listed.id, RestoreSelection::All).unwrap();
@@ -89,11 +90,11 @@ const NEW: &str =
     "a 644 a new\nadded/ 755\nadded/d 644 added/d new\nb/ 755\nb/c 644 b/c new\nfolder 644 flat\\n\n";
 
 #[test]
-fn a_capture_that_ends_at_any_step_leaves_the_old_checkpoints_or_the_new_one_too() {
+fn a_capture_interrupted_at_any_step_keeps_all_checkpoints() {
     for fault in [Fault::Kill, Fault::Full] {
         let run = |checkpoints: &Checkpoints, _: &CheckpointId| match checkpoints.capture(&moment("second")) {
-            // A file that cannot be read is named instead.
-            Ok(captured) => captured.not_kept.is_empty(),
+            // An unreadable file is reported as skipped.
+            Ok(captured) => captured.skipped.is_empty(),
             Err(_) => false,
         };
         let steps = at_every_step(fault, run, |fixture, id| {
@@ -107,7 +108,7 @@ fn a_capture_that_ends_at_any_step_leaves_the_old_checkpoints_or_the_new_one_too
 }
 
 #[test]
-fn a_restore_that_ends_at_any_step_leaves_every_file_old_or_new() {
+fn a_restore_interrupted_at_any_step_leaves_every_file_old_or_new() {
     for fault in [Fault::Kill, Fault::Full] {
         let run = |checkpoints: &Checkpoints, id: &CheckpointId| {
             let Ok(plan) = checkpoints.plan_restore(id, RestoreSelection::All) else { return false };
@@ -121,11 +122,11 @@ fn a_restore_that_ends_at_any_step_leaves_every_file_old_or_new() {
             let lines = fixture.tree();
             for line in lines.lines() {
                 let is_draft = line.starts_with(".rheon-restore-") || line.contains("/.rheon-restore-");
-                // Folders are private until everything is in them.
+                // Directories are private until they are complete.
                 let is_folder = line.ends_with("/ 700");
                 assert!(possible.contains(&line) || is_draft || is_folder, "{line}");
             }
-            // Whatever has an old and a new version has one of them.
+            // Each file has its old or its new version.
             assert!(fixture.root().join("a").is_file() && fixture.root().join("b/c").is_file());
             let again = fixture.again(super::probe::Probe::default());
             again.capture(&moment("again")).unwrap();
@@ -139,11 +140,11 @@ fn a_restore_that_ends_at_any_step_leaves_every_file_old_or_new() {
 }
 
 #[test]
-fn pruning_that_ends_at_any_step_leaves_only_whole_checkpoints() {
+fn pruning_interrupted_at_any_step_leaves_only_complete_checkpoints() {
     for fault in [Fault::Kill, Fault::Full] {
         let run = |checkpoints: &Checkpoints, _: &CheckpointId| {
             let captured = checkpoints.capture(&moment("second"));
-            captured.is_ok_and(|it| it.not_kept.is_empty()) && checkpoints.prune(1, u64::MAX).is_ok()
+            captured.is_ok_and(|it| it.skipped.is_empty()) && checkpoints.prune(1, u64::MAX).is_ok()
         };
         at_every_step(fault, run, |fixture, _| {
             let again = fixture.again(super::probe::Probe::default());
@@ -158,7 +159,7 @@ fn pruning_that_ends_at_any_step_leaves_only_whole_checkpoints() {
 }
 
 #[test]
-fn a_full_disk_is_told_and_once_there_is_space_it_goes_on() {
+fn a_full_disk_is_reported_and_the_next_capture_succeeds() {
     let (fixture, id) = furnished();
     let full = fixture.seen(|io, _| match io {
         Io::Put => Err(io::Error::from(io::ErrorKind::StorageFull)),
@@ -166,9 +167,9 @@ fn a_full_disk_is_told_and_once_there_is_space_it_goes_on() {
     });
     let error = full.capture(&moment("")).unwrap_err();
     let CheckpointError::Io { action, path, source } = &error else { panic!("{error}") };
-    assert_eq!((*action, path.as_path()), ("keep a file in", fixture.store().as_path()));
+    assert_eq!((*action, path.as_path()), ("store a file in", fixture.store().as_path()));
     assert_eq!(source.kind(), io::ErrorKind::StorageFull);
-    // What cannot be undone is not done.
+    // A restore that cannot be undone is not executed.
     let plan = full.plan_restore(&id, RestoreSelection::All).unwrap();
     assert!(full.restore(&plan, &moment("")).is_err());
     assert_eq!(fixture.tree(), NEW);
@@ -176,19 +177,19 @@ fn a_full_disk_is_told_and_once_there_is_space_it_goes_on() {
 }
 
 #[test]
-fn a_lost_payload_is_told_and_the_file_stays() {
+fn a_lost_payload_is_reported_and_the_file_stays() {
     let (fixture, id) = furnished();
     let blob = crate::blobs::BlobId::of(b"a old").to_string();
     let (first, rest) = blob.split_at(2);
     fs::write(fixture.store().join("blobs").join(first).join(rest), "damaged").unwrap();
     let plan = fixture.checkpoints.plan_restore(&id, RestoreSelection::All).unwrap();
     let done = fixture.checkpoints.restore(&plan, &moment("")).unwrap();
-    assert_eq!(done.errors, [("a".into(), format!("the content of blob {blob} has changed"))]);
+    assert_eq!(done.errors, [("a".into(), format!("blob {blob} does not match its hash"))]);
     assert_eq!(fs::read_to_string(fixture.root().join("a")).unwrap(), "a new");
 }
 
 #[test]
-fn a_workspace_that_is_gone_is_told() {
+fn a_missing_workspace_is_reported() {
     let (fixture, _) = furnished();
     fs::remove_dir_all(fixture.root()).unwrap();
     let error = fixture.checkpoints.capture(&moment("")).unwrap_err();

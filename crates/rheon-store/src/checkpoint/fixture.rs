@@ -94,13 +94,13 @@ impl Fixture {
 
     /// The number of stored payloads.
     pub(super) fn blobs(&self) -> usize {
-        let folders = fs::read_dir(self.store().join("blobs")).unwrap().flatten();
-        folders.map(|folder| fs::read_dir(folder.path()).unwrap().count()).sum()
+        let dirs = fs::read_dir(self.store().join("blobs")).unwrap().flatten();
+        dirs.map(|dir| fs::read_dir(dir.path()).unwrap().count()).sum()
     }
 }
 
-fn tree(root: &Path, folder: &Path, lines: &mut Vec<String>) {
-    for entry in fs::read_dir(folder).unwrap().flatten() {
+fn tree(root: &Path, dir: &Path, lines: &mut Vec<String>) {
+    for entry in fs::read_dir(dir).unwrap().flatten() {
         let path = entry.path();
         let name = path.strip_prefix(root).unwrap().as_os_str().as_bytes().escape_ascii().to_string();
         let metadata = path.symlink_metadata().unwrap();

@@ -54,8 +54,8 @@ pub enum SkipReason {
 impl std::fmt::Display for SkipReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::TooLarge => "too large to be kept",
-            Self::NoRoom => "no room to keep it",
+            Self::TooLarge => "too large to save",
+            Self::NoRoom => "the checkpoint size limit is reached",
             Self::Unreadable => "cannot be read",
             Self::Special => "a device, a pipe or a socket",
         })
@@ -149,9 +149,8 @@ impl Manifest {
         for line in part.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             let line: Line = serde_json::from_slice(line).map_err(|problem| problem.to_string())?;
             let path = decode_path(&line.path)
-                .ok_or_else(|| format!("{:?} is no path in a workspace", line.path))?;
-            let entry =
-                line.entry().ok_or_else(|| format!("what is said of {:?} makes no sense", line.path))?;
+                .ok_or_else(|| format!("{:?} is not a path in a workspace", line.path))?;
+            let entry = line.entry().ok_or_else(|| format!("invalid entry for {:?}", line.path))?;
             self.entries.insert(path, entry);
         }
         Ok(())

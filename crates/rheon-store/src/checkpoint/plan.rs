@@ -34,7 +34,7 @@ pub enum RestoreStep {
     /// Create a directory, or give it its old mode.
     Folder(PathBuf),
     /// Remove a directory that did not exist, if it is empty.
-    RemoveFolder(PathBuf),
+    RemoveDir(PathBuf),
 }
 
 /// A difference from the checkpoint that a restore leaves alone.
@@ -64,7 +64,7 @@ impl RestorePlan {
             (_, Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. })) => {
                 RestoreStep::Write(task.path.clone())
             }
-            (Some(Entry::Folder { .. }), None) => RestoreStep::RemoveFolder(task.path.clone()),
+            (Some(Entry::Folder { .. }), None) => RestoreStep::RemoveDir(task.path.clone()),
             (Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. }) | None, None) => {
                 RestoreStep::Remove(task.path.clone())
             }
@@ -174,22 +174,22 @@ fn reason_to_keep(
     after: Option<&Entry>,
 ) -> Option<String> {
     if let Some(Entry::Skipped { why, .. }) = after {
-        return Some(format!("the checkpoint does not have its content: {why}"));
+        return Some(format!("its content is not in the checkpoint: {why}"));
     }
     if let Some(Entry::Skipped { why, .. }) = before {
-        return Some(format!("what is there now could not be brought back: {why}"));
+        return Some(format!("its current content cannot be saved: {why}"));
     }
-    let is_hidden = |folder: &Path| matches!(sides.then.entries.get(folder), Some(Entry::Skipped { .. }));
+    let is_hidden = |dir: &Path| matches!(sides.then.entries.get(dir), Some(Entry::Skipped { .. }));
     if path.ancestors().skip(1).any(is_hidden) {
-        return Some("its folder could not be read when the checkpoint was made".into());
+        return Some("its directory was unreadable when the checkpoint was made".into());
     }
-    let blocks = |folder: &Path| matches!(sides.now.entries.get(folder), Some(Entry::Skipped { .. }));
+    let blocks = |dir: &Path| matches!(sides.now.entries.get(dir), Some(Entry::Skipped { .. }));
     if path.ancestors().skip(1).any(blocks) {
-        return Some("what stands in the place of its folder cannot be brought back".into());
+        return Some("the file in place of its directory cannot be saved".into());
     }
     match (before, after) {
         (Some(entry @ (Entry::File { .. } | Entry::Link { .. })), None) if (sides.is_older)(path, entry) => {
-            Some("it is older than the checkpoint: it was ignored then, or came from elsewhere".into())
+            Some("it is older than the checkpoint: it was ignored then, or was moved here".into())
         }
         _ => None,
     }

@@ -30,7 +30,7 @@ pub(super) enum Io {
     /// Remove a file, link or directory.
     Remove,
     /// Create a directory.
-    MakeFolder,
+    CreateDir,
 }
 
 type See = dyn Fn(Io, &Path) -> io::Result<()> + Send + Sync;

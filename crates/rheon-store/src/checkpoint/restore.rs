@@ -12,7 +12,7 @@ use super::path::draft_name;
 use super::plan::{SkippedChange, Task};
 use super::probe::Io;
 use super::scan::{ScanContext, is_untouched, visible};
-use super::workspace_dir::{Place, WorkspaceDir};
+use super::workspace_dir::{Target, WorkspaceDir};
 
 /// What a restore did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct RestoreReport {
 }
 
 /// Executes `tasks`, which are sorted by path.
-pub(super) struct Work<'a> {
+pub(super) struct Restorer<'a> {
     pub(super) context: &'a ScanContext,
     pub(super) catalog: &'a Catalog,
     pub(super) workspace_dir: WorkspaceDir,
@@ -37,9 +37,9 @@ pub(super) struct Work<'a> {
     pub(super) settled: HashSet<PathBuf>,
 }
 
-const IN_BETWEEN: &str = "it changed while files were being restored; it is left as it is";
+const IN_BETWEEN: &str = "it changed during the restore and was left unchanged";
 
-impl Work<'_> {
+impl Restorer<'_> {
     /// First removes what is in the way, then writes everything, then removes the rest. So a failure loses no
     /// content unnecessarily.
     pub(super) fn run(mut self, tasks: &[Task]) -> RestoreReport {
@@ -54,7 +54,7 @@ impl Work<'_> {
                 continue;
             }
             match &task.after {
-                Some(Entry::Folder { .. }) => self.make_folder(task),
+                Some(Entry::Folder { .. }) => self.create_dir(task),
                 Some(Entry::File { .. } | Entry::Link { .. }) => self.write(task),
                 Some(Entry::Skipped { .. }) | None => {}
             }
@@ -68,7 +68,7 @@ impl Work<'_> {
             if let Some(Entry::Folder { mode }) = task.after
                 && !self.is_settled(&task.path)
             {
-                let set = self.workspace_dir.set_folder_mode(&task.path, mode);
+                let set = self.workspace_dir.set_dir_mode(&task.path, mode);
                 self.note(&task.path, set);
             }
         }
@@ -82,7 +82,7 @@ impl Work<'_> {
                 continue;
             }
             if visible.is_some_and(|visible| !visible.contains(&task.path)) {
-                let reason = "it is ignored by the rules of the checkpoint".to_owned();
+                let reason = "the ignore rules of the checkpoint exclude it".to_owned();
                 self.done.skipped.push(SkippedChange { path: task.path.clone(), reason });
                 continue;
             }
@@ -101,7 +101,7 @@ impl Work<'_> {
             self.check(task)?;
             self.context.probe.before(Io::Remove, path)?;
             match task.before {
-                Some(Entry::Folder { .. }) => self.workspace_dir.remove_folder(path),
+                Some(Entry::Folder { .. }) => self.workspace_dir.remove_dir(path),
                 Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. }) => {
                     self.workspace_dir.remove(path)
                 }
@@ -119,13 +119,13 @@ impl Work<'_> {
         }
     }
 
-    fn make_folder(&mut self, task: &Task) {
+    fn create_dir(&mut self, task: &Task) {
         let made = match task.before {
             Some(Entry::Folder { .. }) => Ok(()),
             Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. }) | None => {
                 self.workspace_dir.forget();
-                let ready = self.context.probe.before(Io::MakeFolder, &task.path);
-                ready.and_then(|()| self.workspace_dir.make_folder(&task.path))
+                let ready = self.context.probe.before(Io::CreateDir, &task.path);
+                ready.and_then(|()| self.workspace_dir.create_dir(&task.path))
             }
         };
         match made {
@@ -138,9 +138,9 @@ impl Work<'_> {
         let path = &task.path;
         self.workspace_dir.forget();
         let written = (|| {
-            let place = match task.before {
-                None | Some(Entry::Folder { .. }) => Place::Empty,
-                Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. }) => Place::Taken,
+            let target_state = match task.before {
+                None | Some(Entry::Folder { .. }) => Target::Empty,
+                Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. }) => Target::Taken,
             };
             self.drafts += 1;
             let name = draft_name(self.drafts);
@@ -155,10 +155,10 @@ impl Work<'_> {
             };
             let published =
                 drafted.and_then(|()| self.context.probe.before(Io::Publish, path)).and_then(|()| {
-                    if place == Place::Taken {
+                    if target_state == Target::Taken {
                         self.check(task)?;
                     }
-                    self.workspace_dir.publish(path, &name, place)
+                    self.workspace_dir.publish(path, &name, target_state)
                 });
             if published.is_err() {
                 // A draft that cannot be removed is cleaned up by the next capture.

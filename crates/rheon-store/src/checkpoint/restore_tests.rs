@@ -1,4 +1,4 @@
-//! What comes back, what goes, and what is left alone.
+//! What a restore writes, removes and leaves alone.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -31,7 +31,7 @@ fn capture(fixture: &Fixture) -> CheckpointId {
     fixture.checkpoints.capture(&moment("")).unwrap().id
 }
 
-/// Files of every sort.
+/// Files of every kind.
 fn furnished() -> Fixture {
     let fixture = fixture();
     fixture.write("src/main.rs", "fn main() {}\n");
@@ -54,7 +54,7 @@ fn furnished() -> Fixture {
 }
 
 #[test]
-fn whatever_a_shell_did_is_undone_and_the_undo_as_well() {
+fn any_shell_change_can_be_undone_and_redone() {
     let fixture = furnished();
     let before = fixture.tree();
     let id = capture(&fixture);
@@ -82,13 +82,13 @@ fn whatever_a_shell_did_is_undone_and_the_undo_as_well() {
     assert_eq!((fixture.tree(), undone.errors, undone.skipped), (after, vec![], vec![]));
     restore(&fixture, &id);
     assert_eq!(fixture.tree(), before);
-    // Nothing is left to be done.
+    // A second restore has nothing to do.
     let plan = fixture.checkpoints.plan_restore(&id, RestoreSelection::All).unwrap();
     assert_eq!(plan.steps(), []);
 }
 
 #[test]
-fn only_what_is_asked_for_comes_back() {
+fn only_selected_paths_are_restored() {
     let fixture = fixture();
     for path in ["a/one", "a/two", "b"] {
         fixture.write(path, "old");
@@ -110,7 +110,7 @@ fn only_what_is_asked_for_comes_back() {
 }
 
 #[test]
-fn a_plan_says_what_it_would_do_and_is_refused_once_the_files_are_others() {
+fn a_plan_lists_its_steps_and_is_rejected_after_changes() {
     let fixture = fixture();
     fixture.write("a", "old");
     fixture.write("b", "old");
@@ -123,7 +123,7 @@ fn a_plan_says_what_it_would_do_and_is_refused_once_the_files_are_others() {
     let steps = [
         RestoreStep::Write("a".into()),
         RestoreStep::Write("b".into()),
-        RestoreStep::RemoveFolder("c".into()),
+        RestoreStep::RemoveDir("c".into()),
         RestoreStep::Remove("c/d".into()),
     ];
     assert_eq!(plan.steps(), steps);
@@ -132,14 +132,14 @@ fn a_plan_says_what_it_would_do_and_is_refused_once_the_files_are_others() {
     fixture.write("e", "by the user, again");
     let before = fixture.tree();
     let error = fixture.checkpoints.restore(&plan, &moment("")).unwrap_err();
-    expect!["2 files changed since the plan was made, the first is b; look at the new plan"]
+    expect!["2 files changed since the plan was made, such as b; make a new plan"]
         .assert_eq(&error.to_string());
     assert!(matches!(error, CheckpointError::Changed { paths } if paths == ["b", "e"].map(PathBuf::from)));
     assert_eq!(fixture.tree(), before);
 }
 
 #[test]
-fn what_is_ignored_or_protected_is_never_touched() {
+fn ignored_and_protected_paths_are_never_touched() {
     let fixture = fixture();
     fixture.write(".gitignore", "target\n");
     fixture.write("a", "old");
@@ -174,23 +174,23 @@ fn what_is_ignored_or_protected_is_never_touched() {
 }
 
 #[test]
-fn a_file_that_was_ignored_then_is_not_taken_for_a_new_one() {
+fn a_file_that_was_ignored_then_is_not_removed() {
     let fixture = fixture();
     fixture.write(".gitignore", ".env\n");
     fixture.write(".env", "secret");
     let id = capture(&fixture);
     fixture.write(".gitignore", "");
     fixture.write("new", "");
-    // Written anew, so that nothing but the rules of then can tell.
+    // Written again, so that only the old ignore rules tell it apart.
     fixture.shell("rm .env; echo other > .env");
     let done = restore(&fixture, &id);
     assert_eq!(fixture.tree(), ".env 644 other\\n\n.gitignore 644 .env\\n\n");
-    let reason = "it is ignored by the rules of the checkpoint".to_owned();
+    let reason = "the ignore rules of the checkpoint exclude it".to_owned();
     assert_eq!(done.skipped, [SkippedChange { path: ".env".into(), reason }]);
 }
 
 #[test]
-fn a_file_that_is_older_than_the_checkpoint_is_not_taken_for_a_new_one() {
+fn a_file_older_than_the_checkpoint_is_not_removed() {
     let fixture = fixture();
     fixture.write("a", "a");
     fs::write(fixture.outside(), "from elsewhere").unwrap();
@@ -214,7 +214,7 @@ fn a_file_that_is_older_than_the_checkpoint_is_not_taken_for_a_new_one() {
 }
 
 #[test]
-fn what_is_ignored_only_now_comes_back() {
+fn a_file_that_is_ignored_only_now_is_restored() {
     let fixture = fixture();
     fixture.write("a.rs", "old");
     let before = fixture.tree();
@@ -228,7 +228,7 @@ fn what_is_ignored_only_now_comes_back() {
 }
 
 #[test]
-fn files_links_and_folders_change_places() {
+fn files_links_and_directories_replace_each_other() {
     let fixture = fixture();
     fs::create_dir(fixture.outside()).unwrap();
     fs::write(fixture.outside().join("x"), "outside").unwrap();
@@ -248,7 +248,7 @@ fn files_links_and_folders_change_places() {
 }
 
 #[test]
-fn a_folder_with_something_unknown_in_it_is_not_replaced() {
+fn a_directory_with_unknown_content_is_not_replaced() {
     let fixture = fixture();
     fixture.write(".gitignore", "*.o\n");
     fixture.write("a", "file");
@@ -260,7 +260,7 @@ fn a_folder_with_something_unknown_in_it_is_not_replaced() {
 }
 
 #[test]
-fn what_could_not_be_brought_back_is_left_as_it_is() {
+fn files_that_cannot_be_saved_are_left_alone() {
     let fixture = fixture_with(CheckpointLimits { file_bytes_max: 10, ..CheckpointLimits::default() });
     fixture.write("large then", "x".repeat(11));
     fixture.write("large now", "small");
@@ -274,17 +274,17 @@ fn what_could_not_be_brought_back_is_left_as_it_is() {
     let lines: Vec<_> =
         done.skipped.iter().map(|it| format!("{}: {}\n", it.path.display(), it.reason)).collect();
     expect![[r#"
-        large now: what is there now could not be brought back: too large to be kept
-        large then: the checkpoint does not have its content: too large to be kept
-        new and large: what is there now could not be brought back: too large to be kept
-        pipe now: what is there now could not be brought back: a device, a pipe or a socket
+        large now: its current content cannot be saved: too large to save
+        large then: its content is not in the checkpoint: too large to save
+        new and large: its current content cannot be saved: too large to save
+        pipe now: its current content cannot be saved: a device, a pipe or a socket
     "#]]
     .assert_eq(&lines.concat());
     assert_eq!((done.restored, done.removed, done.errors), (vec![], vec![], vec![]));
 }
 
 #[test]
-fn what_is_in_a_folder_that_could_not_be_read_is_left_as_it_is() {
+fn the_contents_of_an_unreadable_directory_are_left_alone() {
     let file =
         |content: &[u8]| Entry::File { mode: 0o644, blob: BlobId::of(content), stamp: Stamp::default() };
     let closed = Entry::Skipped { why: SkipReason::Unreadable, stamp: Stamp::default() };
@@ -304,7 +304,7 @@ fn what_is_in_a_folder_that_could_not_be_read_is_left_as_it_is() {
 }
 
 #[test]
-fn a_link_that_is_swapped_in_leads_nowhere() {
+fn a_swapped_link_is_not_followed() {
     for at in [Io::Draft, Io::Publish] {
         let fixture = fixture();
         fs::create_dir(fixture.outside()).unwrap();
@@ -327,7 +327,7 @@ fn a_link_that_is_swapped_in_leads_nowhere() {
 }
 
 #[test]
-fn a_link_that_is_swapped_in_is_not_removed_through() {
+fn a_swapped_link_is_not_followed_on_removal() {
     let fixture = fixture();
     fs::create_dir(fixture.outside()).unwrap();
     fs::write(fixture.outside().join("x"), "outside").unwrap();
@@ -347,7 +347,7 @@ fn a_link_that_is_swapped_in_is_not_removed_through() {
 }
 
 #[test]
-fn what_the_user_saves_in_the_meantime_is_not_overwritten() {
+fn files_saved_in_the_meantime_are_not_overwritten() {
     let fixture = fixture();
     fixture.write("a", "old");
     fixture.write("gone", "old");
@@ -382,7 +382,7 @@ fn a_hard_link_to_a_file_elsewhere_is_cut_not_written_through() {
 }
 
 #[test]
-fn a_checkpoint_is_restored_though_capturing_first_pushes_it_out() {
+fn a_checkpoint_is_restored_even_if_the_capture_prunes_it() {
     let fixture = fixture_with(CheckpointLimits { checkpoints_max: 1, ..CheckpointLimits::default() });
     fixture.write("a", "old");
     let id = capture(&fixture);

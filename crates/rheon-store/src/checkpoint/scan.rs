@@ -18,7 +18,7 @@ use super::limits::CheckpointLimits;
 use super::manifest::{Entry, Manifest, SkipReason, Stamp};
 use super::path::{is_draft, is_plain};
 use super::probe::{Io, Probe};
-use super::workspace_dir::{Found, WorkspaceDir};
+use super::workspace_dir::{PathStatus, WorkspaceDir};
 
 /// Younger stamps are not trusted. File system clocks are coarse; some have a resolution of two seconds.
 const RACY_NS: i64 = 2_000_000_000;
@@ -35,7 +35,7 @@ pub(super) struct ScanContext {
 }
 
 /// What is already known, and when to stop.
-pub(super) struct Known<'a> {
+pub(super) struct ScanHints<'a> {
     /// Files are not read again unless their stamp differs from this.
     pub(super) previous: Option<&'a Manifest>,
     /// Paths to scan even if they are ignored now.
@@ -54,21 +54,22 @@ pub(super) struct ScanResult {
 }
 
 /// Stores the content of a file. Receives the manifest so far, and returns `None` if the content does not fit.
-pub(super) type Keep<'a> = dyn FnMut(&[u8], &Manifest) -> Result<Option<BlobId>, CheckpointError> + 'a;
+pub(super) type StoreContent<'a> =
+    dyn FnMut(&[u8], &Manifest) -> Result<Option<BlobId>, CheckpointError> + 'a;
 
 /// Scans everything that is not ignored.
 pub(super) fn scan(
     context: &ScanContext,
-    known: &Known<'_>,
-    keep: &mut Keep<'_>,
+    hints: &ScanHints<'_>,
+    keep: &mut StoreContent<'_>,
 ) -> Result<ScanResult, CheckpointError> {
     let workspace_dir = WorkspaceDir::open(&context.root)
         .map_err(CheckpointError::io("open the workspace", &context.root))?;
-    let mut scan = Scan { context, known, workspace_dir, keep, scanned: ScanResult::default() };
+    let mut scan = Scan { context, hints, workspace_dir, keep, scanned: ScanResult::default() };
     for path in scan.paths()? {
         scan.visit(&path)?;
     }
-    for path in known.besides.iter().flat_map(|besides| besides.entries.keys()) {
+    for path in hints.besides.iter().flat_map(|besides| besides.entries.keys()) {
         if !scan.scanned.manifest.entries.contains_key(path) {
             scan.visit(path)?;
         }
@@ -100,17 +101,17 @@ fn walk(context: &ScanContext) -> Walk {
 /// Whether a directory above the workspace ignores all of it, as a home directory under version control does. Such
 /// rules do not describe the contents of the workspace.
 fn is_ignored_from_above(root: &Path) -> bool {
-    root.ancestors().skip(1).any(|folder| {
-        let rules = folder.join(".gitignore");
+    root.ancestors().skip(1).any(|dir| {
+        let rules = dir.join(".gitignore");
         rules.is_file() && Gitignore::new(rules).0.matched_path_or_any_parents(root, true).is_ignore()
     })
 }
 
 struct Scan<'a, 'k> {
     context: &'a ScanContext,
-    known: &'a Known<'a>,
+    hints: &'a ScanHints<'a>,
     workspace_dir: WorkspaceDir,
-    keep: &'a mut Keep<'k>,
+    keep: &'a mut StoreContent<'k>,
     scanned: ScanResult,
 }
 
@@ -120,7 +121,7 @@ impl Scan<'_, '_> {
         let files_max = self.context.limits.files_max;
         let mut paths = Vec::new();
         for entry in walk(self.context) {
-            if self.known.stop.load(Ordering::Relaxed) {
+            if self.hints.stop.load(Ordering::Relaxed) {
                 return Err(CheckpointError::Stopped);
             }
             match entry {
@@ -144,7 +145,7 @@ impl Scan<'_, '_> {
     }
 
     fn visit(&mut self, path: &Path) -> Result<(), CheckpointError> {
-        if self.known.stop.load(Ordering::Relaxed) {
+        if self.hints.stop.load(Ordering::Relaxed) {
             return Err(CheckpointError::Stopped);
         }
         let entry = match self.workspace_dir.find(path) {
@@ -162,7 +163,7 @@ impl Scan<'_, '_> {
         Ok(())
     }
 
-    fn entry(&mut self, path: &Path, found: &Found) -> Result<Option<Entry>, CheckpointError> {
+    fn entry(&mut self, path: &Path, found: &PathStatus) -> Result<Option<Entry>, CheckpointError> {
         let stamp = self.stamp(&found.stat);
         let mode = found.stat.st_mode & 0o777;
         Ok(match found.kind {
@@ -179,7 +180,7 @@ impl Scan<'_, '_> {
 
     /// Scans a file, and reads it only if necessary. Returns `None` if it was removed in the meantime.
     fn file(&mut self, path: &Path, mode: u32, stamp: Stamp) -> Result<Option<Entry>, CheckpointError> {
-        let before = self.known.previous.and_then(|previous| previous.entries.get(path));
+        let before = self.hints.previous.and_then(|previous| previous.entries.get(path));
         if let Some(Entry::File { blob, stamp: before, .. }) = before
             && before.is_settled
             && before.is_of(&stamp)
@@ -215,7 +216,7 @@ impl Scan<'_, '_> {
         let file = self.workspace_dir.read(path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
-            return Err(io::Error::other("it was just replaced"));
+            return Err(io::Error::other("it was replaced in the meantime"));
         }
         let bytes_max = self.context.limits.file_bytes_max.saturating_add(1);
         let mut content = Vec::with_capacity(usize::try_from(metadata.size().min(bytes_max)).unwrap_or(0));
@@ -238,7 +239,7 @@ impl Scan<'_, '_> {
             modified_ns,
             changed_ns,
             inode: stat.st_ino as u64,
-            is_settled: modified_ns.max(changed_ns).saturating_add(RACY_NS) <= self.known.now_ns,
+            is_settled: modified_ns.max(changed_ns).saturating_add(RACY_NS) <= self.hints.now_ns,
         }
     }
 
@@ -254,7 +255,7 @@ impl Scan<'_, '_> {
                 Ok(())
             }
             None => Err(CheckpointError::Io {
-                action: "look through",
+                action: "scan",
                 path: self.context.root.clone(),
                 source: io::Error::other(error.to_string()),
             }),

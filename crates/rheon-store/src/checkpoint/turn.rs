@@ -120,7 +120,7 @@ impl TurnCheckpoints {
                 Flow::Continue
             }
             Err(error) => {
-                let reason = format!("the files cannot be kept for undo: {error}");
+                let reason = format!("cannot save the files for undo: {error}");
                 self.tell(HookNews::Warning { message: reason.clone() });
                 match self.on_failure {
                     CheckpointFailurePolicy::Continue => {

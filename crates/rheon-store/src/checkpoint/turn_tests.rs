@@ -1,4 +1,4 @@
-//! A turn's first change is preceded by one capture, whatever becomes of it.
+//! One capture precedes the first change of a turn, whatever its outcome.
 
 use std::fs;
 use std::io;
@@ -55,7 +55,7 @@ fn scenario() -> Scenario {
         .turn("ready")
 }
 
-/// What the log has of the calls and of the hook.
+/// The calls and hook reports in the log.
 async fn run(fixture: &Fixture, hook: TurnCheckpoints) -> Vec<String> {
     let agent = scripted(scenario()).tool(look()).tool(tool(fixture, "write")).tool(tool(fixture, "shell"));
     let ran = agent.with(|builder| builder.hook(hook)).run("go").await;
@@ -70,14 +70,14 @@ async fn run(fixture: &Fixture, hook: TurnCheckpoints) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_turn_that_changes_something_has_one_checkpoint_and_can_be_undone() {
+async fn each_turn_that_changes_files_has_one_checkpoint_and_can_be_undone() {
     let fixture = fixture();
     fixture.write("a", "old");
     let checkpoints = Arc::new(fixture.again(super::probe::Probe::default()));
     let told = run(&fixture, hook(Arc::clone(&checkpoints))).await;
     let listed = checkpoints.list().unwrap();
     let labels: Vec<_> = listed.iter().map(|it| format!("{} {}", it.id, it.moment.label)).collect();
-    // Each stands before the first call that it can undo.
+    // Each checkpoint precedes the first call it can undo.
     assert_eq!(told, ["look", "look", &labels[0], "write", "shell", &labels[1], "shell"]);
     let moments: Vec<_> =
         listed.iter().map(|it| (it.moment.label.as_str(), it.moment.turn_index, it.moment.seq)).collect();
@@ -104,18 +104,18 @@ fn full(fixture: &Fixture) -> Arc<Checkpoints> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_capture_that_fails_is_told_once_a_turn_and_the_calls_run() {
+async fn a_failed_capture_is_reported_once_per_turn_and_the_calls_run() {
     let fixture = fixture();
     let told = run(&fixture, hook(full(&fixture))).await;
     assert_eq!(fixture.tree(), "a 644 new\nb 644 new\nc 644 new\n");
     let warnings: Vec<_> = told.iter().filter(|it| it.contains(' ')).collect();
     assert_eq!(warnings.len(), 2);
-    let is_warning = |it: &&String| it.starts_with("the files cannot be kept for undo: cannot write ");
+    let is_warning = |it: &&String| it.starts_with("cannot save the files for undo: cannot write ");
     assert!(warnings.iter().all(is_warning), "{told:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_capture_that_fails_keeps_calls_from_running_where_that_is_wanted() {
+async fn a_failed_capture_blocks_calls_with_the_refuse_policy() {
     let fixture = fixture();
     let told = run(&fixture, hook(full(&fixture)).on_failure(CheckpointFailurePolicy::Refuse)).await;
     let names: Vec<_> =
@@ -126,19 +126,19 @@ async fn a_capture_that_fails_keeps_calls_from_running_where_that_is_wanted() {
 }
 
 #[tokio::test]
-async fn a_capture_that_takes_too_long_is_given_up_and_leaves_no_checkpoint() {
+async fn a_capture_that_times_out_leaves_no_checkpoint() {
     let fixture = fixture();
     fixture.write("a", "old");
     let checkpoints = Arc::new(fixture.again(super::probe::Probe::default()));
-    // Somebody else holds the lock for as long as the run takes.
+    // Another process holds the lock during the whole run.
     fs::create_dir_all(fixture.store()).unwrap();
     let lock = fs::File::create(fixture.store().join("lock")).unwrap();
     lock.lock().unwrap();
     let told = run(&fixture, hook(Arc::clone(&checkpoints)).capture_timeout(Duration::from_millis(1))).await;
-    let stopped = "the files cannot be kept for undo: capturing the files was stopped";
+    let stopped = "cannot save the files for undo: the capture was canceled";
     assert_eq!(told, ["look", "look", stopped, "write", "shell", stopped, "shell"]);
     drop(lock);
-    // Whoever waited for the lock has seen by now that nobody wants it any more, or will.
+    // By now the waiting capture has seen that it was canceled, or will.
     let captured = tokio::task::spawn_blocking({
         let checkpoints = Arc::clone(&checkpoints);
         move || checkpoints.capture(&moment("later"))
@@ -149,7 +149,7 @@ async fn a_capture_that_takes_too_long_is_given_up_and_leaves_no_checkpoint() {
 }
 
 #[tokio::test]
-async fn a_run_that_tells_of_its_end_late_leaves_the_calls_of_the_next_to_it() {
+async fn a_late_end_of_a_run_leaves_the_calls_of_the_next_open() {
     let fixture = fixture();
     let checkpoints = Arc::new(fixture.again(super::probe::Probe::default()));
     let hook = hook(Arc::clone(&checkpoints));
@@ -181,7 +181,7 @@ async fn a_run_that_tells_of_its_end_late_leaves_the_calls_of_the_next_to_it() {
     hook.after_tool(&call("next"), &ToolResult::text("done"), false).get().await;
     assert!(mark(), "the call of the next run is its own");
     fs::remove_file(fixture.store().join("marks/s")).unwrap();
-    // A run that was stopped does not tell of the ends of its calls.
+    // A stopped run does not report the end of its calls.
     hook.before_tool(&call("stopped")).get().await;
     hook.after_run(&output("stopped")).get().await;
     assert!(mark());

@@ -19,7 +19,7 @@ pub(super) struct WorkspaceDir {
     last: Option<(PathBuf, OwnedFd)>,
 }
 
-pub(super) struct Found {
+pub(super) struct PathStatus {
     pub(super) kind: FileType,
     pub(super) stat: Stat,
 }
@@ -30,14 +30,14 @@ impl WorkspaceDir {
     }
 
     /// The metadata of `path`, if it exists. Returns `None` if a link is on the way.
-    pub(super) fn find(&mut self, path: &Path) -> io::Result<Option<Found>> {
+    pub(super) fn find(&mut self, path: &Path) -> io::Result<Option<PathStatus>> {
         let Some(name) = path.file_name() else { return Ok(None) };
         let found = match self.parent(path) {
-            Ok(folder) => rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW),
+            Ok(dir) => rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW),
             Err(error) => Err(error),
         };
         match found {
-            Ok(stat) => Ok(Some(Found { kind: FileType::from_raw_mode(stat.st_mode), stat })),
+            Ok(stat) => Ok(Some(PathStatus { kind: FileType::from_raw_mode(stat.st_mode), stat })),
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -77,23 +77,22 @@ impl WorkspaceDir {
     }
 
     /// Renames the draft `name` to `path`, in the same directory. With `Place::Empty` it never replaces anything.
-    pub(super) fn publish(&mut self, path: &Path, name: &OsStr, place: Place) -> io::Result<()> {
-        let folder = self.parent(path)?;
+    pub(super) fn publish(&mut self, path: &Path, name: &OsStr, target_state: Target) -> io::Result<()> {
+        let dir = self.parent(path)?;
         let to = named(path)?;
-        match place {
-            Place::Taken => rustix::fs::renameat(folder, name, folder, to)?,
-            Place::Empty => match rustix::fs::renameat_with(folder, name, folder, to, RenameFlags::NOREPLACE)
-            {
+        match target_state {
+            Target::Taken => rustix::fs::renameat(dir, name, dir, to)?,
+            Target::Empty => match rustix::fs::renameat_with(dir, name, dir, to, RenameFlags::NOREPLACE) {
                 // Some file systems do not support the flag. A hard link does not replace either.
                 Err(Errno::INVAL | Errno::NOSYS) => {
-                    rustix::fs::linkat(folder, name, folder, to, AtFlags::empty())?;
-                    rustix::fs::unlinkat(folder, name, AtFlags::empty())?;
+                    rustix::fs::linkat(dir, name, dir, to, AtFlags::empty())?;
+                    rustix::fs::unlinkat(dir, name, AtFlags::empty())?;
                 }
                 renamed => renamed?,
             },
         }
         // The rename is done. A failed sync matters only if the machine crashes.
-        rustix::fs::fsync(folder).ok();
+        rustix::fs::fsync(dir).ok();
         Ok(())
     }
 
@@ -106,18 +105,18 @@ impl WorkspaceDir {
     }
 
     /// Removes the directory at `path` if it is empty.
-    pub(super) fn remove_folder(&mut self, path: &Path) -> io::Result<()> {
+    pub(super) fn remove_dir(&mut self, path: &Path) -> io::Result<()> {
         self.last = None;
         Ok(rustix::fs::unlinkat(self.parent(path)?, named(path)?, AtFlags::REMOVEDIR)?)
     }
 
-    pub(super) fn make_folder(&mut self, path: &Path) -> io::Result<()> {
+    pub(super) fn create_dir(&mut self, path: &Path) -> io::Result<()> {
         Ok(rustix::fs::mkdirat(self.parent(path)?, named(path)?, Mode::RWXU)?)
     }
 
-    pub(super) fn set_folder_mode(&mut self, path: &Path, mode: u32) -> io::Result<()> {
-        let folder = rustix::fs::openat(self.parent(path)?, named(path)?, TO_FOLDER, Mode::empty())?;
-        Ok(rustix::fs::fchmod(folder, mode_of(mode))?)
+    pub(super) fn set_dir_mode(&mut self, path: &Path, mode: u32) -> io::Result<()> {
+        let dir = rustix::fs::openat(self.parent(path)?, named(path)?, TO_FOLDER, Mode::empty())?;
+        Ok(rustix::fs::fchmod(dir, mode_of(mode))?)
     }
 
     /// Closes the cached directory, which may have been moved.
@@ -126,19 +125,19 @@ impl WorkspaceDir {
     }
 
     fn parent(&mut self, path: &Path) -> Result<&OwnedFd, Errno> {
-        let folder = path.parent().unwrap_or(Path::new(""));
-        if folder.as_os_str().is_empty() {
+        let dir = path.parent().unwrap_or(Path::new(""));
+        if dir.as_os_str().is_empty() {
             return Ok(&self.root);
         }
-        if self.last.as_ref().is_none_or(|(last, _)| last != folder) {
-            self.last = Some((folder.to_owned(), self.descend(folder)?));
+        if self.last.as_ref().is_none_or(|(last, _)| last != dir) {
+            self.last = Some((dir.to_owned(), self.descend(dir)?));
         }
         self.last.as_ref().map(|(_, fd)| fd).ok_or(Errno::NOENT)
     }
 
-    fn descend(&self, folder: &Path) -> Result<OwnedFd, Errno> {
+    fn descend(&self, dir: &Path) -> Result<OwnedFd, Errno> {
         let mut fd: Option<OwnedFd> = None;
-        for part in folder.components() {
+        for part in dir.components() {
             let Component::Normal(name) = part else { return Err(Errno::INVAL) };
             fd = Some(rustix::fs::openat(fd.as_ref().unwrap_or(&self.root), name, TO_FOLDER, Mode::empty())?);
         }
@@ -148,7 +147,7 @@ impl WorkspaceDir {
 
 /// Whether the target of a draft exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Target {
     Empty,
     Taken,
 }

@@ -171,13 +171,13 @@ impl<'a> Chain<'a> {
     fn join(&self, way: &[usize]) -> Vec<Piece> {
         let on_way: HashSet<usize> = way.iter().copied().collect();
         let mut members: HashMap<usize, (Vec<usize>, Vec<usize>)> = HashMap::new();
-        let wanted: HashSet<usize> = way.iter().filter_map(|at| self.answer_of(*at)).collect();
+        let roots: HashSet<usize> = way.iter().filter_map(|at| self.answer_of(*at)).collect();
         for at in 0..self.entries.len() {
             let Some(entry) = self.entries.get(at) else { continue };
             if self.deleted.contains(&entry.uuid) || entry.is_sidechain && !on_way.contains(&at) {
                 continue;
             }
-            let place = match &entry.kind {
+            let member = match &entry.kind {
                 EntryKind::Answer(_) => self.answer_of(at).map(|root| (root, true)),
                 EntryKind::User(user) if !user.results.is_empty() => {
                     let source = user.source.as_deref().and_then(|uuid| self.by_uuid.get(uuid).copied());
@@ -186,7 +186,7 @@ impl<'a> Chain<'a> {
                 }
                 EntryKind::User(_) | EntryKind::Boundary { .. } | EntryKind::Link => None,
             };
-            if let Some((root, is_answer)) = place.filter(|(root, _)| wanted.contains(root)) {
+            if let Some((root, is_answer)) = member.filter(|(root, _)| roots.contains(root)) {
                 let (answers, results) = members.entry(root).or_default();
                 if is_answer { answers.push(at) } else { results.push(at) }
             }

@@ -42,7 +42,7 @@ pub(super) struct Position {
     /// The entries of tool calls without a result, by call id.
     pub(super) calls: HashMap<String, String>,
     /// The entry of the last user message, if known.
-    pub(super) said: Option<String>,
+    pub(super) last_prompt: Option<String>,
 }
 
 /// What a compaction summarized and preserved.
@@ -103,7 +103,7 @@ impl<'a> Composer<'a> {
             fields.insert("preservedMessages".to_owned(), messages);
         }
         let old_tip = self.position.tip.take();
-        self.position.said = None;
+        self.position.last_prompt = None;
         let fields = json!({
             "subtype": "compact_boundary",
             "content": "Conversation compacted",
@@ -132,7 +132,7 @@ impl<'a> Composer<'a> {
     }
 
     fn user(&mut self, user: &UserMessage, turn_id: Option<&TurnId>) {
-        let (content, whole) = shown(&user.content);
+        let (content, whole) = content_json(&user.content);
         let content = if content == json!([]) { json!(NO_CONTENT) } else { content };
         let extras = Extras { turn_id: turn_id.cloned(), content: whole, ..Extras::default() };
         let mut fields = json!({"message": {"role": "user", "content": content}});
@@ -142,13 +142,13 @@ impl<'a> Composer<'a> {
         set_extras(&mut fields, &extras);
         let (uuid, parent) = (fresh_uuid(self.random), self.position.tip.clone());
         if user.author == Author::User {
-            self.position.said = Some(uuid.clone());
+            self.position.last_prompt = Some(uuid.clone());
         }
         self.entry(Head { kind: "user", uuid, parent, at: user.timestamp }, fields);
     }
 
     fn result(&mut self, result: &ToolResultMessage, turn_id: Option<&TurnId>) {
-        let (content, whole) = shown(&result.content);
+        let (content, whole) = content_json(&result.content);
         let own_id = result.tool_call_id.as_str();
         let id = wire_call_id(own_id);
         let block = BlockExtras {
@@ -194,7 +194,7 @@ impl<'a> Composer<'a> {
         let message_id = format!("msg_{}", fresh_uuid(self.random).replace('-', ""));
         match pieces.last_mut() {
             Some((_, last, _)) if answer.stop_reason != StopReason::Error => last.after = hidden,
-            Some(_) | None => return self.answer_for_nobody(answer, &message_id, turn_id),
+            Some(_) | None => return self.unsent_answer(answer, &message_id, turn_id),
         }
         for (index, (block, mut extras, call)) in pieces.into_iter().enumerate() {
             if index == 0 {
@@ -217,7 +217,7 @@ impl<'a> Composer<'a> {
     }
 
     /// An answer that failed or is empty: shown to the user, not sent to a model.
-    fn answer_for_nobody(&mut self, answer: &AssistantMessage, message_id: &str, turn_id: Option<&TurnId>) {
+    fn unsent_answer(&mut self, answer: &AssistantMessage, message_id: &str, turn_id: Option<&TurnId>) {
         let text = answer.error_message.as_deref().filter(|text| !text.is_empty()).unwrap_or(NO_CONTENT);
         let extras = Extras {
             turn_id: turn_id.cloned(),
@@ -283,7 +283,7 @@ pub(super) fn tombstone(envelope: &Envelope, uuids: &[String], at: Timestamp) ->
 
 /// Content in the transcript format: a single text block as a string, anything else as a list. Blocks that the list
 /// cannot represent are returned as well.
-fn shown(content: &[Content]) -> (Value, Option<Vec<Content>>) {
+fn content_json(content: &[Content]) -> (Value, Option<Vec<Content>>) {
     if let [Content::Text { text }] = content {
         return (json!(text), None);
     }

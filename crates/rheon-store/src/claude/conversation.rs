@@ -52,10 +52,10 @@ pub(super) fn converse(entries: &[Entry], pieces: &[Piece]) -> (Vec<TranscriptMe
 }
 
 /// A result apart from its answer: the step it is in, its entry, and its index in the entry.
-type Stray = (usize, usize, usize);
+type StrayResult = (usize, usize, usize);
 
-fn strays(entries: &[Entry], pieces: &[Piece]) -> HashMap<String, VecDeque<Stray>> {
-    let mut strays: HashMap<String, VecDeque<Stray>> = HashMap::new();
+fn strays(entries: &[Entry], pieces: &[Piece]) -> HashMap<String, VecDeque<StrayResult>> {
+    let mut strays: HashMap<String, VecDeque<StrayResult>> = HashMap::new();
     for (step, piece) in pieces.iter().enumerate() {
         let Piece::User(at) = piece else { continue };
         let Some(user) = entries.get(*at).and_then(as_user) else { continue };
@@ -84,7 +84,7 @@ struct Speaker<'a> {
     entries: &'a [Entry],
     messages: Vec<TranscriptMessage>,
     repairs: Repairs,
-    strays: HashMap<String, VecDeque<Stray>>,
+    strays: HashMap<String, VecDeque<StrayResult>>,
 }
 
 impl Speaker<'_> {
@@ -129,7 +129,7 @@ impl Speaker<'_> {
         let uuids = pieces.iter().map(|(entry, _)| entry.uuid.clone()).collect();
         self.say(Message::Assistant(message), turn_id.clone(), uuids);
         self.results(step, &calls, results);
-        self.make_up(&calls, ended_at, turn_id);
+        self.add_missing_results(&calls, ended_at, turn_id);
         for at in results {
             self.user(*at);
         }
@@ -178,10 +178,15 @@ impl Speaker<'_> {
     }
 
     /// Adds a result for each call of the last answer that has none.
-    fn make_up(&mut self, calls: &[(String, String)], timestamp: Timestamp, turn_id: Option<TurnId>) {
+    fn add_missing_results(
+        &mut self,
+        calls: &[(String, String)],
+        timestamp: Timestamp,
+        turn_id: Option<TurnId>,
+    ) {
         let mut answered = HashSet::new();
-        for said in self.messages.iter().rev() {
-            match said.message.as_llm() {
+        for message in self.messages.iter().rev() {
+            match message.message.as_llm() {
                 Some(Message::ToolResult(result)) => drop(answered.insert(result.tool_call_id.to_string())),
                 Some(Message::User(_) | Message::Assistant(_)) | None => break,
             }

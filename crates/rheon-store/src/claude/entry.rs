@@ -107,7 +107,7 @@ fn kind_of(block: &Value) -> String {
 }
 
 /// Content is a string or a list of blocks.
-fn shown(content: &Value, unread: &mut Vec<String>) -> Vec<Content> {
+fn read_content(content: &Value, unread: &mut Vec<String>) -> Vec<Content> {
     match content {
         Value::String(text) => vec![Content::text(text)],
         Value::Array(blocks) => {
@@ -142,14 +142,17 @@ fn read_user(value: &Value, unread: &mut Vec<String>) -> Option<UserEntry> {
             };
             entry.results.push(ResultBlock {
                 call_id: call_id.to_owned(),
-                content: block.get("content").map(|content| shown(content, unread)).unwrap_or_default(),
+                content: block
+                    .get("content")
+                    .map(|content| read_content(content, unread))
+                    .unwrap_or_default(),
                 is_error: flag(block, "is_error"),
             });
         }
         let rest = blocks.iter().filter(|block| !is_result(block)).cloned().collect();
-        entry.content = shown(&Value::Array(rest), unread);
+        entry.content = read_content(&Value::Array(rest), unread);
     } else {
-        entry.content = shown(content, unread);
+        entry.content = read_content(content, unread);
     }
     apply_content_override(&mut entry);
     Some(entry)
@@ -221,11 +224,14 @@ fn read_attachment(value: &Value, unread: &mut Vec<String>) -> EntryKind {
     let (content, is_meta) = match (text(attachment, "type"), attachment.get("prompt")) {
         (Some("queued_command"), Some(prompt)) => {
             // Other modes hold messages of the program.
-            (shown(prompt, unread), text(attachment, "commandMode").is_some_and(|mode| mode != "prompt"))
+            (
+                read_content(prompt, unread),
+                text(attachment, "commandMode").is_some_and(|mode| mode != "prompt"),
+            )
         }
         (Some("queued_command" | "file"), _) => {
             let parts = rendered.iter().filter_map(|part| part.get("content"));
-            (parts.flat_map(|content| shown(content, unread)).collect(), true)
+            (parts.flat_map(|content| read_content(content, unread)).collect(), true)
         }
         (Some(_) | None, _) => return EntryKind::Link,
     };

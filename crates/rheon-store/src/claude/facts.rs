@@ -43,7 +43,7 @@ pub(super) struct FactsCollector {
 pub(super) const FACT_TYPES: [&str; 5] = ["custom-title", "ai-title", "summary", "last-prompt", "cost-state"];
 
 impl FactsCollector {
-    pub(super) fn look(&mut self, value: &Value) {
+    pub(super) fn add_line(&mut self, value: &Value) {
         let facts = &mut self.facts;
         let keep = |slot: &mut Option<String>, key: &str| {
             if let Some(found) = text(value, key).filter(|found| !found.is_empty()) {
@@ -96,7 +96,7 @@ impl FactsCollector {
 
 /// The user's text in an entry, if the user wrote it.
 fn prompt(value: &Value) -> Option<String> {
-    let said_by_program = ["isMeta", "isCompactSummary", "isSidechain"]
+    let is_from_program = ["isMeta", "isCompactSummary", "isSidechain"]
         .iter()
         .any(|key| value.get(key).and_then(Value::as_bool).unwrap_or(false));
     let content = value.get("message")?.get("content")?;
@@ -106,7 +106,7 @@ fn prompt(value: &Value) -> Option<String> {
         _ => return None,
     };
     // The output of commands starts with a tag.
-    if said_by_program || words.starts_with("<command-") || words.starts_with("<local-command") {
+    if is_from_program || words.starts_with("<command-") || words.starts_with("<local-command") {
         return None;
     }
     title(words)

@@ -13,7 +13,7 @@ fn a_uuid_names_its_own_transcript_in_the_usual_spelling() {
 }
 
 #[test]
-fn any_other_id_leads_to_one_uuid_always_the_same() {
+fn any_other_id_always_gives_the_same_uuid() {
     let derived = transcript_id(&SessionId::from("my-session"));
     assert_eq!(derived, transcript_id(&SessionId::from("my-session")));
     assert_ne!(derived, transcript_id(&SessionId::from("my-session2")));
@@ -28,7 +28,7 @@ fn fresh_ids_are_version_4_and_come_from_the_dice() {
 }
 
 #[test]
-fn a_call_id_that_services_refuse_is_replaced_by_one_they_take() {
+fn a_call_id_that_services_reject_is_replaced() {
     assert_eq!(wire_call_id("toolu_01-x"), "toolu_01-x");
     let replaced = wire_call_id("call|1/é");
     assert_eq!(replaced.len(), 29);

@@ -9,7 +9,7 @@ use rheon_types::Timestamp;
 
 use super::facts::{FactsCollector, TranscriptFacts};
 use super::project_dir::project_dir_name;
-use super::tail::{first_bytes, last_bytes, whole_lines};
+use super::tail::{complete_lines, first_bytes, last_bytes};
 use crate::session_name::{SessionName, SessionNameError};
 
 /// How much is read from each end of a transcript to find its title.
@@ -31,7 +31,7 @@ pub enum TranscriptFindError {
     #[error(transparent)]
     Name(#[from] SessionNameError),
     /// A directory of transcripts cannot be read.
-    #[error("cannot read the folder {path}: {source}")]
+    #[error("cannot read the directory {path}: {source}")]
     Folder { path: PathBuf, source: io::Error },
 }
 
@@ -40,7 +40,7 @@ pub(super) fn invalid(error: TranscriptFindError) -> io::Error {
     match error {
         TranscriptFindError::Name(error) => io::Error::new(io::ErrorKind::InvalidInput, error),
         TranscriptFindError::Folder { path, source } => {
-            io::Error::new(source.kind(), format!("cannot read the folder {}: {source}", path.display()))
+            io::Error::new(source.kind(), format!("cannot read the directory {}: {source}", path.display()))
         }
     }
 }
@@ -53,9 +53,9 @@ pub fn list(
     count_max: usize,
 ) -> Result<Vec<TranscriptListing>, TranscriptFindError> {
     let cwd = fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
-    let folder = projects_dir.join(project_dir_name(&cwd));
+    let dir = projects_dir.join(project_dir_name(&cwd));
     let mut found: Vec<(Timestamp, SessionName, PathBuf, u64)> = Vec::new();
-    for path in paths_in(&folder)? {
+    for path in paths_in(&dir)? {
         let Some(name) = session_name(&path) else { continue };
         // A file that was removed in the meantime is skipped.
         let Ok(metadata) = fs::metadata(&path) else { continue };
@@ -65,18 +65,18 @@ pub fn list(
     }
     found.sort_unstable_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
     found.truncate(count_max);
-    let look = |(modified, id, path, bytes): (Timestamp, SessionName, PathBuf, u64)| {
+    let add_line = |(modified, id, path, bytes): (Timestamp, SessionName, PathBuf, u64)| {
         let facts = facts_of(&path).unwrap_or_default();
         TranscriptListing { id, path, modified, bytes, facts }
     };
-    Ok(found.into_iter().map(look).collect())
+    Ok(found.into_iter().map(add_line).collect())
 }
 
 /// The transcript of the session `id` in any project. If forks or copies left several, the newest.
 pub fn find(projects_dir: &Path, id: &str) -> Result<Option<PathBuf>, TranscriptFindError> {
     let name = SessionName::new(id)?;
     let file_name = format!("{name}.jsonl");
-    let candidates = paths_in(projects_dir)?.into_iter().map(|folder| folder.join(&file_name));
+    let candidates = paths_in(projects_dir)?.into_iter().map(|dir| dir.join(&file_name));
     let dated = candidates.filter_map(|path| {
         let metadata = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?;
         Some((modified(&metadata), path))
@@ -85,9 +85,9 @@ pub fn find(projects_dir: &Path, id: &str) -> Result<Option<PathBuf>, Transcript
 }
 
 /// The paths in a directory; empty if it does not exist.
-fn paths_in(folder: &Path) -> Result<Vec<PathBuf>, TranscriptFindError> {
-    let fault = |source| TranscriptFindError::Folder { path: folder.to_owned(), source };
-    match fs::read_dir(folder) {
+fn paths_in(dir: &Path) -> Result<Vec<PathBuf>, TranscriptFindError> {
+    let fault = |source| TranscriptFindError::Folder { path: dir.to_owned(), source };
+    match fs::read_dir(dir) {
         Ok(entries) => entries.map(|entry| Ok(entry.map_err(fault)?.path())).collect(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(fault(error)),
@@ -112,15 +112,15 @@ fn facts_of(path: &Path) -> io::Result<TranscriptFacts> {
     let (tail, is_whole) = last_bytes(&mut file, END_BYTES)?;
     if !is_whole {
         let head = first_bytes(&mut file, END_BYTES)?;
-        whole_lines(&head, true).for_each(|line| look(&mut facts, line));
+        complete_lines(&head, true).for_each(|line| add_line(&mut facts, line));
     }
-    whole_lines(&tail, is_whole).for_each(|line| look(&mut facts, line));
+    complete_lines(&tail, is_whole).for_each(|line| add_line(&mut facts, line));
     Ok(facts.finish())
 }
 
-fn look(facts: &mut FactsCollector, line: &[u8]) {
+fn add_line(facts: &mut FactsCollector, line: &[u8]) {
     if let Ok(value) = serde_json::from_slice(line) {
-        facts.look(&value);
+        facts.add_line(&value);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Names of project folders, as the real program made them.
+//! Directory names of projects, as Claude Code creates them.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ fn a_character_of_two_units_becomes_two_dashes() {
 }
 
 #[test]
-fn a_name_of_200_units_is_whole_and_one_of_201_is_cut() {
+fn a_name_of_200_units_is_kept_and_one_of_201_is_cut() {
     let whole = format!("/{}", "a".repeat(199));
     assert_eq!(name(&whole), whole.replace('/', "-"));
     let longer = format!("{whole}b");

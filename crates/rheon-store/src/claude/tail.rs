@@ -27,7 +27,7 @@ pub(super) fn read(path: &Path) -> io::Result<Tail> {
     let mut bytes_max = TAIL_BYTES;
     loop {
         let (bytes, is_whole) = last_bytes(&mut file, bytes_max)?;
-        let lines = whole_lines(&bytes, is_whole);
+        let lines = complete_lines(&bytes, is_whole);
         let values: Vec<Value> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
         let entries: Vec<Entry> =
             values.iter().filter(|value| !is_tombstone(value)).filter_map(Entry::read).collect();
@@ -65,6 +65,6 @@ pub(super) fn last_bytes(file: &mut File, bytes_max: u64) -> io::Result<(Vec<u8>
 }
 
 /// The lines that start in `bytes`. The first one is incomplete unless `bytes` is the whole file.
-pub(super) fn whole_lines(bytes: &[u8], is_whole: bool) -> impl Iterator<Item = &[u8]> {
+pub(super) fn complete_lines(bytes: &[u8], is_whole: bool) -> impl Iterator<Item = &[u8]> {
     bytes.split(|byte| *byte == b'\n').skip(usize::from(!is_whole)).filter(|line| !line.is_empty())
 }

@@ -1,4 +1,4 @@
-//! Moments there and back.
+//! Formats and parses timestamps.
 
 use rheon_types::Timestamp;
 
@@ -12,7 +12,7 @@ fn milliseconds_are_always_written() {
 }
 
 #[test]
-fn what_was_printed_is_read_and_nonsense_is_not() {
+fn formatted_timestamps_are_parsed_and_invalid_ones_are_not() {
     assert_eq!(parse("2026-11-14T23:51:35.712Z"), Some(Timestamp::from_millis(1_794_700_295_712)));
     assert_eq!(parse("2026-11-14T23:31:35+01:00"), Some(Timestamp::from_millis(1_794_695_495_000)));
     assert_eq!(parse("1969-12-31T23:59:59Z"), None);

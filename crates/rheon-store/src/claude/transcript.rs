@@ -19,7 +19,7 @@ use super::lines::{Extent, LINE_BYTES_MAX, LinePosition, Lines};
 pub const UNRECOGNIZED_LINES_MAX: usize = 1_000;
 
 /// The line types that Claude Code writes beside the conversation. They are ignored.
-const BESIDE: [&str; 11] = [
+const IGNORED_TYPES: [&str; 11] = [
     "queue-operation",
     "tools-used",
     "mode",
@@ -38,7 +38,7 @@ const BESIDE: [&str; 11] = [
 pub enum TranscriptError {
     #[error("cannot open the transcript {path}: {source}")]
     Open { path: PathBuf, source: io::Error },
-    #[error("cannot read the transcript beyond line {line}: {source}")]
+    #[error("cannot read the transcript after line {line}: {source}")]
     Read {
         /// The last line that was read.
         line: u64,
@@ -49,7 +49,7 @@ pub enum TranscriptError {
 /// A line that cannot be used. It stays in the file, because transcripts are append-only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnrecognizedLine {
-    pub place: LinePosition,
+    pub position: LinePosition,
     pub issue: LineIssue,
 }
 
@@ -95,9 +95,9 @@ impl Transcript {
         let mut line = 0;
         loop {
             match lines.next() {
-                Ok(Some((place, extent))) => {
-                    line = place.number;
-                    builder.line(place, &extent, &lines.buffer);
+                Ok(Some((position, extent))) => {
+                    line = position.number;
+                    builder.line(position, &extent, &lines.buffer);
                 }
                 Ok(None) => return Ok(builder.finish()),
                 Err(source) => return Err(TranscriptError::Read { line, source }),
@@ -107,7 +107,7 @@ impl Transcript {
 
     /// The conversation to send to a model: from the last compaction on, with one result per call.
     pub fn messages(&self) -> Vec<AgentMessage> {
-        self.messages.iter().map(|said| said.message.clone()).collect()
+        self.messages.iter().map(|entry| entry.message.clone()).collect()
     }
 
     /// The conversation with the entries of each message.
@@ -160,51 +160,51 @@ struct Head {
 }
 
 impl TranscriptBuilder {
-    fn odd(&mut self, place: LinePosition, issue: LineIssue) {
+    fn add_unrecognized(&mut self, position: LinePosition, issue: LineIssue) {
         self.unrecognized_lines_count += 1;
         if self.unrecognized_lines.len() < UNRECOGNIZED_LINES_MAX {
-            self.unrecognized_lines.push(UnrecognizedLine { place, issue });
+            self.unrecognized_lines.push(UnrecognizedLine { position, issue });
         }
     }
 
-    fn line(&mut self, place: LinePosition, extent: &Extent, bytes: &[u8]) {
+    fn line(&mut self, position: LinePosition, extent: &Extent, bytes: &[u8]) {
         if let Extent::TooLong = extent {
-            return self.odd(place, LineIssue::TooLong);
+            return self.add_unrecognized(position, LineIssue::TooLong);
         }
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return;
         }
         let Ok(head) = serde_json::from_slice::<Head>(bytes) else {
-            return self.odd(place, LineIssue::Garbage);
+            return self.add_unrecognized(position, LineIssue::Garbage);
         };
         let kind = head.kind.as_str().unwrap_or_default();
         let is_chained = head.uuid.is_string() && kind != "tombstone";
-        if BESIDE.contains(&kind) && !is_chained {
+        if IGNORED_TYPES.contains(&kind) && !is_chained {
             return;
         }
         let is_known = matches!(kind, "user" | "assistant" | "attachment" | "system" | "tombstone");
         if !is_chained && !is_known && !FACT_TYPES.contains(&kind) {
-            return self.odd(place, LineIssue::UnknownType(kind.chars().take(60).collect()));
+            return self.add_unrecognized(position, LineIssue::UnknownType(kind.chars().take(60).collect()));
         }
         let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
-            return self.odd(place, LineIssue::Garbage);
+            return self.add_unrecognized(position, LineIssue::Garbage);
         };
         if kind == "tombstone" {
             self.deleted.extend(deleted_uuids(&value));
             return;
         }
-        self.facts.look(&value);
+        self.facts.add_line(&value);
         if is_chained || is_known {
-            self.entry(place, kind, &value);
+            self.entry(position, kind, &value);
         }
     }
 
-    fn entry(&mut self, place: LinePosition, kind: &str, value: &Value) {
+    fn entry(&mut self, position: LinePosition, kind: &str, value: &Value) {
         let Some(mut entry) = Entry::read(value) else {
-            return self.odd(place, LineIssue::Incomplete(kind.to_owned()));
+            return self.add_unrecognized(position, LineIssue::Incomplete(kind.to_owned()));
         };
         if !entry.unread_blocks.is_empty() {
-            self.odd(place, LineIssue::UnreadBlocks(entry.unread_blocks.clone()));
+            self.add_unrecognized(position, LineIssue::UnreadBlocks(entry.unread_blocks.clone()));
         }
         match self.by_uuid.get(&entry.uuid).and_then(|at| self.entries.get_mut(*at)) {
             Some(earlier) => std::mem::swap(earlier, &mut entry),

@@ -23,7 +23,7 @@ use super::tail::{self, Tail};
 use super::transcript::{Transcript, TranscriptError};
 
 /// The note for people when one of several parallel runs was selected.
-const CHOSEN: &str = "Of several answers this one was chosen.";
+const CHOSEN: &str = "This answer was selected from several parallel runs.";
 
 /// Where a transcript is stored, and the fields its lines repeat.
 #[derive(Debug, Clone)]
@@ -54,22 +54,23 @@ pub struct TranscriptWriter {
 }
 
 impl TranscriptWriter {
-    /// A writer for the session at `place`. It continues an existing transcript, in any project and from either
+    /// A writer for the session at `location`. It continues an existing transcript, in any project and from either
     /// program.
-    pub fn open(place: TranscriptLocation, random: Arc<dyn Random>) -> io::Result<Self> {
-        let id = transcript_id(&place.session_id);
-        let cwd = fs::canonicalize(&place.cwd).unwrap_or(place.cwd);
-        let existing = find(&place.projects_dir, &id).map_err(invalid)?;
+    pub fn open(location: TranscriptLocation, random: Arc<dyn Random>) -> io::Result<Self> {
+        let id = transcript_id(&location.session_id);
+        let cwd = fs::canonicalize(&location.cwd).unwrap_or(location.cwd);
+        let existing = find(&location.projects_dir, &id).map_err(invalid)?;
         let found = existing.is_some();
-        let path = existing
-            .unwrap_or_else(|| place.projects_dir.join(project_dir_name(&cwd)).join(format!("{id}.jsonl")));
+        let path = existing.unwrap_or_else(|| {
+            location.projects_dir.join(project_dir_name(&cwd)).join(format!("{id}.jsonl"))
+        });
         let mut writer = Self {
             path,
-            session_id: place.session_id,
+            session_id: location.session_id,
             envelope: Envelope {
                 session_id: id,
                 cwd: cwd.to_string_lossy().into_owned(),
-                git_branch: place.git_branch.unwrap_or_else(|| "HEAD".to_owned()),
+                git_branch: location.git_branch.unwrap_or_else(|| "HEAD".to_owned()),
             },
             random,
             position: Position::default(),
@@ -79,7 +80,7 @@ impl TranscriptWriter {
             is_torn: false,
         };
         if found {
-            writer.go_on()?;
+            writer.continue_existing()?;
         }
         Ok(writer)
     }
@@ -105,7 +106,7 @@ impl TranscriptWriter {
             }
             AgentEvent::Run(RunEvent::Start { continuation, .. }) => match continuation {
                 Some(ContinuationKind::Rerun { .. } | ContinuationKind::Branch { .. }) => {
-                    self.in_run(event.run_id.as_ref(), Self::go_back)
+                    self.in_run(event.run_id.as_ref(), Self::return_to_last_prompt)
                 }
                 Some(ContinuationKind::Default) | None => Ok(()),
             },
@@ -128,7 +129,7 @@ impl TranscriptWriter {
                 ..
             }) => {
                 let dropped = usize::try_from(*messages_dropped).unwrap_or(usize::MAX);
-                let kept = self.kept_after(dropped)?;
+                let kept = self.preserved_after(dropped)?;
                 let compaction = Compaction {
                     trigger: self.trigger,
                     tokens_before: *tokens_before,
@@ -174,20 +175,20 @@ impl TranscriptWriter {
     }
 
     /// A rerun is attached to the last user message.
-    fn go_back(&mut self) -> io::Result<()> {
+    fn return_to_last_prompt(&mut self) -> io::Result<()> {
         if self.position.tip.is_none() {
             return Ok(());
         }
-        if self.position.said.is_none() {
-            let is_said = |message: &AgentMessage| match message.as_llm() {
+        if self.position.last_prompt.is_none() {
+            let is_prompt = |message: &AgentMessage| match message.as_llm() {
                 Some(Message::User(user)) => user.author == Author::User,
                 Some(Message::Assistant(_) | Message::ToolResult(_)) | None => false,
             };
             let transcript = self.read()?;
-            let said = transcript.entries().iter().rev().find(|said| is_said(&said.message));
-            self.position.said = said.and_then(|said| said.uuids.last().cloned());
+            let last_prompt = transcript.entries().iter().rev().find(|entry| is_prompt(&entry.message));
+            self.position.last_prompt = last_prompt.and_then(|entry| entry.uuids.last().cloned());
         }
-        self.position.tip.clone_from(&self.position.said);
+        self.position.tip.clone_from(&self.position.last_prompt);
         self.position.calls.clear();
         Ok(())
     }
@@ -200,7 +201,7 @@ impl TranscriptWriter {
         let line = tombstone(&self.envelope, uuids, at);
         self.write_line(&line)?;
         self.position.tip = self.read()?.tip().map(str::to_owned);
-        self.position.said = None;
+        self.position.last_prompt = None;
         Ok(())
     }
 
@@ -208,7 +209,7 @@ impl TranscriptWriter {
     /// conversation is rewound.
     pub fn branch_from(&mut self, uuid: Option<String>) {
         self.position.tip = uuid;
-        self.position.said = None;
+        self.position.last_prompt = None;
     }
 
     fn read(&self) -> io::Result<Transcript> {
@@ -218,12 +219,12 @@ impl TranscriptWriter {
     }
 
     /// The entries of the messages that remain after dropping the first ones. A summary counts as one message.
-    fn kept_after(&self, dropped: usize) -> io::Result<Vec<String>> {
+    fn preserved_after(&self, dropped: usize) -> io::Result<Vec<String>> {
         if self.position.tip.is_none() {
             return Ok(Vec::new());
         }
         let transcript = self.read()?;
-        Ok(transcript.entries().iter().skip(dropped).flat_map(|said| said.uuids.iter().cloned()).collect())
+        Ok(transcript.entries().iter().skip(dropped).flat_map(|entry| entry.uuids.iter().cloned()).collect())
     }
 
     /// Composes lines and writes them. The position changes only after all are written, so that nothing is attached
@@ -269,7 +270,7 @@ impl TranscriptWriter {
     }
 
     /// Finds the end of the conversation in an existing file.
-    fn go_on(&mut self) -> io::Result<()> {
+    fn continue_existing(&mut self) -> io::Result<()> {
         let Tail { entries, has_tombstones, is_torn } = tail::read(&self.path)?;
         self.is_torn = is_torn;
         let deleted = HashSet::new();
@@ -303,18 +304,18 @@ fn calls(entry: &Entry) -> Vec<(String, String)> {
 
 /// Opens a file for appending. New files and directories are readable only by the user.
 fn append_to(path: &Path) -> io::Result<File> {
-    let mut folders = DirBuilder::new();
-    folders.recursive(true);
+    let mut dirs = DirBuilder::new();
+    dirs.recursive(true);
     let mut options = OpenOptions::new();
     options.append(true).create(true);
     #[cfg(unix)]
     {
         use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-        folders.mode(0o700);
+        dirs.mode(0o700);
         options.mode(0o600);
     }
-    if let Some(folder) = path.parent() {
-        folders.create(folder)?;
+    if let Some(dir) = path.parent() {
+        dirs.create(dir)?;
     }
     options.open(path)
 }

@@ -1,4 +1,4 @@
-//! What is left out comes back exactly, and really is left out.
+//! What is dropped is restored exactly, and really is dropped.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ fn round_trip(events: &[Event]) -> (Vec<Event>, usize, usize) {
         .iter()
         .map(|event| {
             let stored = deduplicator.dedup(event).unwrap();
-            deduplicator.keep(event);
+            deduplicator.observe(event);
             whole_bytes += serde_json::to_string(event).unwrap().len();
             slim_bytes += stored.json().get().len();
             let read: Box<RawValue> = serde_json::from_str(stored.json().get()).unwrap();
@@ -33,7 +33,7 @@ fn round_trip(events: &[Event]) -> (Vec<Event>, usize, usize) {
     (back, whole_bytes, slim_bytes)
 }
 
-/// Adds to results, so that what the model reads is not what the tool gave.
+/// Changes results, so that the model reads something other than the tool returned.
 struct Amends;
 
 impl Hook for Amends {
@@ -60,7 +60,7 @@ fn scenario(text: &str) -> Scenario {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_comes_back_as_it_was_and_is_stored_once() {
+async fn a_run_is_restored_exactly_and_stored_once() {
     let text = "a long text, ".repeat(400);
     let fails = FnTool::new("fails", |_, _| async { Err(ToolError::Failed("it broke".into())) });
     let ran = scripted(scenario(&text))
@@ -72,14 +72,14 @@ async fn a_run_comes_back_as_it_was_and_is_stored_once() {
     let events = durable(&ran.trace);
     let (back, whole_bytes, slim_bytes) = round_trip(&events);
     assert_eq!(back, events);
-    // The model said the text twice and wrote it into two calls; two tools gave it back, and one of them was amended. That
-    // is seven times. Whole, the events repeat it far more often.
+    // The model wrote the text twice and in two calls; two tools returned it, and one result was amended. That is
+    // seven times. Complete events repeat it far more often.
     assert!(slim_bytes < 9 * text.len(), "{slim_bytes} bytes for a text of {}", text.len());
     assert!(whole_bytes > 25 * text.len(), "{whole_bytes}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn runs_that_are_stopped_anywhere_come_back_too() {
+async fn runs_stopped_at_any_event_are_restored() {
     let mut stop_at = 1;
     loop {
         let (agent, trace, _) = scripted(scenario("hi")).tool(echo()).build();
@@ -101,7 +101,7 @@ async fn runs_that_are_stopped_anywhere_come_back_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn runs_that_interleave_do_not_mix() {
+async fn interleaved_runs_do_not_mix() {
     let one = durable(&scripted(scenario("one")).tool(echo()).run("go").await.trace);
     let mut other = durable(&scripted(scenario("other")).tool(echo()).run("go").await.trace);
     other.iter_mut().for_each(|event| event.run_id = Some("another".into()));
@@ -110,12 +110,12 @@ async fn runs_that_interleave_do_not_mix() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_leans_on_something_missing_is_told_and_not_guessed() {
+async fn a_missing_reference_is_an_error() {
     let events = durable(&scripted(scenario("hi")).tool(echo()).run("go").await.trace);
     let mut deduplicator = Deduplicator::new();
     let keep = |event| {
         let stored = deduplicator.dedup(event).unwrap();
-        deduplicator.keep(event);
+        deduplicator.observe(event);
         stored
     };
     let stored: Vec<_> = events.iter().map(keep).collect();
@@ -125,7 +125,7 @@ async fn what_leans_on_something_missing_is_told_and_not_guessed() {
         .unwrap();
     let lost = Expander::new().expand(stored[end].json().get());
     assert_eq!(lost, Err(DedupError::Missing { seq: events[end].seq }));
-    // A text that looks like a slim event is a text.
+    // A text that looks like a deduplicated event is only a text.
     let text = Arc::new("\"slim.message_end\"".to_owned());
     let events = durable(&scripted(scenario(&text)).tool(echo()).run(text.as_str()).await.trace);
     assert_eq!(round_trip(&events).0, events);

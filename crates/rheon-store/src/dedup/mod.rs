@@ -18,13 +18,13 @@ use stored::{Dedup, StoredDedup};
 /// Deduplicates events in the order they happen.
 #[derive(Debug, Default)]
 pub struct Deduplicator {
-    memory: SeenRuns,
+    seen: SeenRuns,
 }
 
 /// Restores deduplicated events in the order they were stored.
 #[derive(Debug, Default)]
 pub struct Expander {
-    memory: SeenRuns,
+    seen: SeenRuns,
 }
 
 /// The JSON of a deduplicated event.
@@ -36,10 +36,10 @@ pub struct DedupedJson(Box<RawValue>);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DedupError {
     /// Not an event this version can parse.
-    #[error("the event cannot be read: {0}")]
+    #[error("cannot parse the event: {0}")]
     Unreadable(String),
     /// It refers to an earlier event that is missing.
-    #[error("the event {seq} leaves out something that no earlier event has")]
+    #[error("event {seq} refers to an earlier event that is missing")]
     Missing { seq: u64 },
 }
 
@@ -63,21 +63,21 @@ impl Deduplicator {
     /// Drops the parts of `event` that earlier events hold.
     pub fn dedup(&self, event: &Event) -> Result<DedupedJson, serde_json::Error> {
         // A run that started before this deduplicator did is unknown to the reader as well.
-        let slim = event
+        let reduced = event
             .run_id
             .as_ref()
-            .and_then(|run_id| self.memory.known(run_id))
+            .and_then(|run_id| self.seen.known(run_id))
             .and_then(|run| dedup_of(run, &event.kind));
-        let stored = match &slim {
-            Some(slim) => serde_json::value::to_raw_value(&StoredDedup::of(event, slim)),
+        let stored = match &reduced {
+            Some(reduced) => serde_json::value::to_raw_value(&StoredDedup::of(event, reduced)),
             None => serde_json::value::to_raw_value(event),
         };
         Ok(DedupedJson(stored?))
     }
 
     /// Records a stored event, so that later ones can refer to it.
-    pub fn keep(&mut self, event: &Event) {
-        self.memory.observe(event);
+    pub fn observe(&mut self, event: &Event) {
+        self.seen.observe(event);
     }
 }
 
@@ -89,27 +89,27 @@ impl Expander {
     /// Restores the event stored as `json`.
     pub fn expand(&mut self, json: &str) -> Result<Event, DedupError> {
         let event = match StoredDedup::read(json) {
-            Some(stored) => self.whole(stored?)?,
+            Some(stored) => self.restore(stored?)?,
             None => serde_json::from_str(json)?,
         };
-        self.memory.observe(&event);
+        self.seen.observe(&event);
         Ok(event)
     }
 
     /// Like [`Self::expand`], for parsed JSON. Texts are moved, not copied.
     pub fn expand_value(&mut self, value: Value) -> Result<Event, DedupError> {
-        let event = if StoredDedup::is_slim(&value) {
-            self.whole(StoredDedup::deserialize(value)?)?
+        let event = if StoredDedup::is_deduped(&value) {
+            self.restore(StoredDedup::deserialize(value)?)?
         } else {
             Event::deserialize(value)?
         };
-        self.memory.observe(&event);
+        self.seen.observe(&event);
         Ok(event)
     }
 
-    fn whole(&self, stored: StoredDedup<'static>) -> Result<Event, DedupError> {
+    fn restore(&self, stored: StoredDedup<'static>) -> Result<Event, DedupError> {
         let missing = DedupError::Missing { seq: stored.seq };
-        let known = stored.run_id.as_ref().and_then(|run_id| self.memory.known(run_id));
+        let known = stored.run_id.as_ref().and_then(|run_id| self.seen.known(run_id));
         let kind = known.and_then(|known| known.expand(&stored.kind)).ok_or(missing)?;
         Ok(stored.with(kind))
     }
@@ -121,21 +121,21 @@ fn dedup_of(run: &SeenRun, event: &AgentEvent) -> Option<Dedup> {
         AgentEvent::Tool(ToolEvent::Start { call_id, name, args, effect }) => run
             .is_call(call_id, name, args)
             .then_some(Dedup::ToolStart { call_id: call_id.clone(), effect: *effect }),
-        AgentEvent::Message(MessageEvent::Start { message }) => run.slim_start(message),
+        AgentEvent::Message(MessageEvent::Start { message }) => run.dedup_start(message),
         AgentEvent::Message(MessageEvent::End { message }) => {
             run.has_begun(message).then_some(Dedup::MessageEnd)
         }
         AgentEvent::Turn(TurnEvent::End { turn_index, message, tool_results, usage }) => run
             .is_turn(message.as_ref(), tool_results)
             .then_some(Dedup::TurnEnd { turn_index: *turn_index, usage: *usage }),
-        AgentEvent::Run(RunEvent::End { output }) => run.slim_end(output),
+        AgentEvent::Run(RunEvent::End { output }) => run.dedup_end(output),
         _ => None,
     }
 }
 
 impl SeenRun {
-    fn expand(&self, slim: &Dedup) -> Option<AgentEvent> {
-        match slim {
+    fn expand(&self, reduced: &Dedup) -> Option<AgentEvent> {
+        match reduced {
             Dedup::ToolStart { call_id, effect } => self.expand_call(call_id, *effect),
             Dedup::ToolResult { message } => self.expand_start(message),
             Dedup::MessageEnd => {

@@ -98,7 +98,7 @@ impl SeenRun {
     }
 
     /// A tool result message without its content, if `tool.end` already holds the content.
-    pub(super) fn slim_start(&self, message: &AgentMessage) -> Option<Dedup> {
+    pub(super) fn dedup_start(&self, message: &AgentMessage) -> Option<Dedup> {
         let AgentMessage::Llm(LlmMessage { message: Message::ToolResult(result), turn_id }) = message else {
             return None;
         };
@@ -132,7 +132,7 @@ impl SeenRun {
     }
 
     /// The output without its messages, if the run's events hold exactly these.
-    pub(super) fn slim_end(&self, output: &AgentOutput) -> Option<Dedup> {
+    pub(super) fn dedup_end(&self, output: &AgentOutput) -> Option<Dedup> {
         if !are_same(&self.produced, &output.messages) {
             return None;
         }

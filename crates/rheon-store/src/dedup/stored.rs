@@ -64,16 +64,16 @@ pub(super) enum TextOf {
 }
 
 /// The start of a deduplicated event's kind. Inside a text its quotes would be escaped.
-const SLIM_KIND: &str = "\"kind\":{\"type\":\"slim.";
+const DEDUP_KIND: &str = "\"kind\":{\"type\":\"slim.";
 
 impl<'a> StoredDedup<'a> {
-    pub(super) fn of(event: &Event, slim: &'a Dedup) -> Self {
+    pub(super) fn of(event: &Event, reduced: &'a Dedup) -> Self {
         Self {
             seq: event.seq,
             at: event.at,
             session_id: event.session_id.clone(),
             run_id: event.run_id.clone(),
-            kind: Cow::Borrowed(slim),
+            kind: Cow::Borrowed(reduced),
         }
     }
 
@@ -81,7 +81,7 @@ impl<'a> StoredDedup<'a> {
         Event { seq: self.seq, at: self.at, session_id: self.session_id, run_id: self.run_id, kind }
     }
 
-    pub(super) fn is_slim(value: &Value) -> bool {
+    pub(super) fn is_deduped(value: &Value) -> bool {
         let name = value.get("kind").and_then(|kind| kind.get("type")).and_then(Value::as_str);
         name.is_some_and(|name| name.starts_with("slim."))
     }
@@ -103,7 +103,7 @@ impl<'a> StoredDedup<'a> {
             return None;
         }
         // The usual form, which is parsed only once.
-        if json.contains(SLIM_KIND)
+        if json.contains(DEDUP_KIND)
             && let Ok(stored) = serde_json::from_str(json)
         {
             return Some(Ok(stored));

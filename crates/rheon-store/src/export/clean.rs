@@ -9,7 +9,7 @@ use rheon_text::Place;
 /// Drops terminal sequences and escapes invisible characters. Returns the text and the number of affected
 /// characters. Line breaks and tabs stay; a carriage return before a line break is dropped.
 pub(super) fn clean(text: &str) -> (Cow<'_, str>, u64) {
-    if !text.chars().any(is_odd) {
+    if !text.chars().any(is_invisible) {
         return (Cow::Borrowed(text), 0);
     }
     let mut shown = String::with_capacity(text.len());
@@ -19,7 +19,7 @@ pub(super) fn clean(text: &str) -> (Cow<'_, str>, u64) {
         match character {
             '\r' if characters.peek() == Some(&'\n') => {}
             '\u{1b}' => hidden += skip_sequence(&mut characters),
-            odd if is_odd(odd) => {
+            odd if is_invisible(odd) => {
                 hidden += 1;
                 shown.extend(odd.escape_unicode());
             }
@@ -57,6 +57,6 @@ fn skip_sequence(characters: &mut Peekable<Chars<'_>>) -> u64 {
     skipped
 }
 
-fn is_odd(character: char) -> bool {
+fn is_invisible(character: char) -> bool {
     Place::Prose.forbids(character)
 }

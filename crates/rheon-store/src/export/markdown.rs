@@ -51,7 +51,7 @@ fn write_message(
     filter: &mut Filter<'_>,
     options: &ExportOptions,
 ) -> io::Result<()> {
-    let said = match message {
+    let llm_message = match message {
         AgentMessage::Llm(llm) => &llm.message,
         AgentMessage::Extension(extension) => {
             let kind = filter.text(&extension.kind);
@@ -59,7 +59,7 @@ fn write_message(
             return writeln!(out, "{}", fenced(&pretty(&filter.value(&extension.data)), "json"));
         }
     };
-    match said {
+    match llm_message {
         Message::User(user) => {
             let heading = match user.author {
                 Author::User => "User",
@@ -76,23 +76,23 @@ fn write_message(
         Message::ToolResult(result) => {
             let mark = if result.is_error { " (error)" } else { "" };
             let name = filter.text(result.tool_name.as_str());
-            writeln!(out, "### Result of {}{mark}{number}\n", one_line(&name))?;
+            writeln!(out, "### Result: {}{mark}{number}\n", one_line(&name))?;
         }
     }
-    let is_result = matches!(said, Message::ToolResult(_));
-    for block in said.content() {
+    let is_result = matches!(llm_message, Message::ToolResult(_));
+    for block in llm_message.content() {
         match block {
             Content::Text { text } if is_result => writeln!(out, "{}", fenced(&filter.text(text), ""))?,
             Content::Text { text } => writeln!(out, "{}\n", filter.text(text))?,
             Content::Image { data, mime_type } => {
-                writeln!(out, "*[picture: {}, {} bytes]*\n", one_line(&filter.text(mime_type)), data.len())?;
+                writeln!(out, "*[image: {}, {} bytes]*\n", one_line(&filter.text(mime_type)), data.len())?;
             }
             Content::Thinking { thinking, .. } if options.include_thinking && !thinking.is_empty() => {
                 quote(out, &filter.text(thinking))?;
             }
             Content::Thinking { .. } => {}
             Content::ToolCall(call) => {
-                writeln!(out, "### Call of {}\n", one_line(&filter.text(call.name.as_str())))?;
+                writeln!(out, "### Call: {}\n", one_line(&filter.text(call.name.as_str())))?;
                 writeln!(out, "{}", fenced(&pretty(&filter.value(&call.arguments)), "json"))?;
                 if let Some(problem) = &call.malformed {
                     writeln!(out, "{}", fenced(&filter.text(problem), ""))?;

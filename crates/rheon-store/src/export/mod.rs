@@ -68,9 +68,9 @@ pub fn events_of_messages<'a>(
 
 fn timestamp_of(message: &AgentMessage) -> Timestamp {
     match message.as_llm() {
-        Some(Message::User(said)) => said.timestamp,
-        Some(Message::Assistant(said)) => said.timestamp,
-        Some(Message::ToolResult(said)) => said.timestamp,
+        Some(Message::User(message)) => message.timestamp,
+        Some(Message::Assistant(message)) => message.timestamp,
+        Some(Message::ToolResult(message)) => message.timestamp,
         None => Timestamp::default(),
     }
 }

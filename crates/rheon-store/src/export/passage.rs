@@ -35,13 +35,13 @@ pub(super) fn passage(event: &Event) -> Option<Passage<'_>> {
         AgentEvent::Run(RunEvent::End { output }) => Some(Passage::End(end_text(output))),
         AgentEvent::Message(MessageEvent::End { message }) => Some(Passage::Message(message)),
         AgentEvent::Tool(ToolEvent::Blocked { name, reason, .. }) => {
-            note(format!("{name} was not run: {reason}"))
+            note(format!("{name} was blocked: {reason}"))
         }
         AgentEvent::Approval(ApprovalEvent::Resolved { decision, arguments, .. }) => {
             note(answered(*decision, arguments.as_deref()))
         }
         AgentEvent::Plan(PlanEvent::Queued { change }) => {
-            note(format!("Waits in the plan: {}", change.summary))
+            note(format!("Queued in the plan: {}", change.summary))
         }
         AgentEvent::Plan(PlanEvent::Resolved { decision, .. }) => {
             note(format!("The change was {}.", decided(*decision)))
@@ -53,13 +53,13 @@ pub(super) fn passage(event: &Event) -> Option<Passage<'_>> {
             note(format!("The message was rejected: {reason}"))
         }
         AgentEvent::Child(ChildEvent::Start { child, task }) => {
-            note(format!("Sub-agent {} begins: {task}", child.agent_id))
+            note(format!("Sub-agent {} started: {task}", child.agent_id))
         }
         AgentEvent::Child(ChildEvent::End { child, summary, .. }) => {
-            note(format!("Sub-agent {} is done: {summary}", child.agent_id))
+            note(format!("Sub-agent {} finished: {summary}", child.agent_id))
         }
         AgentEvent::Child(ChildEvent::ParallelStart { run_ids }) => {
-            note(format!("{} runs of one prompt begin.", run_ids.len()))
+            note(format!("{} parallel runs of one prompt started.", run_ids.len()))
         }
         AgentEvent::Child(ChildEvent::ParallelEnd { selected_run_id, .. }) => {
             note(format!("Chosen: {selected_run_id}."))
@@ -76,7 +76,7 @@ pub(super) fn passage(event: &Event) -> Option<Passage<'_>> {
             );
             note(summary.as_ref().map_or(figures.clone(), |summary| format!("{figures}\n{summary}")))
         }
-        AgentEvent::Budget(BudgetEvent::Exceeded { .. }) => note("The budget is spent.".to_owned()),
+        AgentEvent::Budget(BudgetEvent::Exceeded { .. }) => note("The budget is used up.".to_owned()),
         AgentEvent::Model(ModelEvent::Retry { attempt, attempts_max, cause, .. }) => {
             note(format!("Attempt {attempt} of {attempts_max} failed: {cause}"))
         }
@@ -86,7 +86,7 @@ pub(super) fn passage(event: &Event) -> Option<Passage<'_>> {
         AgentEvent::Session(SessionEvent::Checkpoint { label, .. }) => note(format!("Checkpoint: {label}")),
         AgentEvent::Run(RunEvent::Error { message }) => note(format!("Error: {message}")),
         AgentEvent::Run(RunEvent::Hook { hook, veto: Some(veto), .. }) => {
-            note(format!("Hook {hook} refused: {veto}"))
+            note(format!("Blocked by hook {hook}: {veto}"))
         }
         _ => None,
     }
@@ -126,7 +126,7 @@ fn end_text(output: &AgentOutput) -> String {
         RunEnd::Truncated => "The last answer was cut off".to_owned(),
         RunEnd::Limit { message, .. } => format!("Stopped by a limit: {message}"),
         RunEnd::Rejected { rejection } => format!("Rejected: {rejection}"),
-        RunEnd::Vetoed { message, .. } => format!("Refused by a hook: {message}"),
+        RunEnd::Vetoed { message, .. } => format!("Stopped by a hook: {message}"),
         RunEnd::Aborted => "Cancelled".to_owned(),
         RunEnd::Failed { failure } => format!("Failed: {failure}"),
     };

@@ -49,8 +49,8 @@ impl<'a> Filter<'a> {
             Value::String(text) => Value::String(self.text(text)),
             Value::Array(items) => Value::Array(items.iter().map(|item| self.value(item)).collect()),
             Value::Object(fields) => {
-                if let Some(picture) = self.picture_value(fields) {
-                    return picture;
+                if let Some(image) = self.image_value(fields) {
+                    return image;
                 }
                 let field = |(key, value): (&String, &Value)| {
                     let value = match value {
@@ -69,7 +69,7 @@ impl<'a> Filter<'a> {
     }
 
     /// The data URI of an image, if it may be shown.
-    pub(super) fn picture(&mut self, mime_type: &str, data: &str) -> Option<String> {
+    pub(super) fn image(&mut self, mime_type: &str, data: &str) -> Option<String> {
         let bytes = self.images_bytes.saturating_add(data.len());
         let fits = data.len() <= self.options.image_bytes_max && bytes <= self.options.images_bytes_max;
         let uri = if fits { data_uri(mime_type, data) } else { None };
@@ -81,7 +81,7 @@ impl<'a> Filter<'a> {
     }
 
     /// An image in JSON: unchanged if it may be shown, otherwise only mentioned.
-    fn picture_value(&mut self, fields: &serde_json::Map<String, Value>) -> Option<Value> {
+    fn image_value(&mut self, fields: &serde_json::Map<String, Value>) -> Option<Value> {
         let field = |name: &str| fields.get(name).and_then(Value::as_str);
         let (Some("image"), Some(data), Some(mime_type)) = (field("type"), field("data"), field("mime_type"))
         else {
@@ -90,10 +90,10 @@ impl<'a> Filter<'a> {
         if fields.len() != 3 {
             return None;
         }
-        if self.picture(mime_type, data).is_some() {
+        if self.image(mime_type, data).is_some() {
             return Some(Value::Object(fields.clone()));
         }
-        let named = format!("[picture of {} bytes left out]", data.len());
+        let named = format!("[image of {} bytes omitted]", data.len());
         Some(serde_json::json!({ "type": "image", "data": named, "mime_type": self.text(mime_type) }))
     }
 
@@ -107,7 +107,7 @@ impl<'a> Filter<'a> {
         let left_out = text.get(end..).unwrap_or_default().chars().count();
         text.truncate(end);
         self.report.characters_left_out += left_out as u64;
-        text.push_str(&format!("\n[{left_out} characters left out]"));
+        text.push_str(&format!("\n[{left_out} characters omitted]"));
         text
     }
 }

@@ -64,9 +64,9 @@ impl fmt::Display for RedactionReport {
             }
         }
         let counted = [
-            (self.hidden_characters, "hidden characters spelt out or dropped"),
-            (self.characters_left_out, "characters of long texts left out"),
-            (self.images_left_out, "pictures left out"),
+            (self.hidden_characters, "hidden characters escaped or dropped"),
+            (self.characters_left_out, "characters of long texts omitted"),
+            (self.images_left_out, "images omitted"),
         ];
         parts.extend(
             counted.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{what}: {count}")),

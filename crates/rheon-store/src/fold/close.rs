@@ -17,7 +17,7 @@ use super::state::SessionState;
 const CUT_OFF: &str = "the program ended before the answer was complete";
 
 /// The result of a call that never started.
-const NOT_BEGUN: &str = "Not run: the program ended before this call began.";
+const NOT_STARTED: &str = "Not run: the program ended before this call started.";
 
 impl SessionState {
     /// The events that close everything that is open, at time `now`. Applying them leaves no run open.
@@ -112,7 +112,7 @@ impl OpenTurn {
         }
         let mut events = Vec::new();
         if !self.has_answer_ended {
-            let message = nothing_said(now);
+            let message = empty_answer(now);
             events.push(AgentEvent::Message(MessageEvent::Start { message: Arc::clone(&message) }));
             events.push(AgentEvent::Message(MessageEvent::End { message }));
         }
@@ -142,7 +142,7 @@ fn cut_off(message: &Arc<AgentMessage>) -> Arc<AgentMessage> {
 }
 
 /// The answer of a model call that had not returned anything yet.
-fn nothing_said(now: Timestamp) -> Arc<AgentMessage> {
+fn empty_answer(now: Timestamp) -> Arc<AgentMessage> {
     let answer = rheon_types::AssistantMessage {
         content: Vec::new(),
         stop_reason: StopReason::Aborted,
@@ -160,10 +160,10 @@ fn closing_tool(open: &OpenCall) -> Option<AgentEvent> {
     let (call_id, name) = (open.call.id.clone(), open.call.name.clone());
     match &open.stage {
         CallStage::Waiting => {
-            Some(AgentEvent::Tool(ToolEvent::Blocked { call_id, name, reason: NOT_BEGUN.into() }))
+            Some(AgentEvent::Tool(ToolEvent::Blocked { call_id, name, reason: NOT_STARTED.into() }))
         }
         CallStage::Running(effect) => {
-            let error = ToolError::Cancelled(in_doubt(*effect).into());
+            let error = ToolError::Cancelled(unknown_outcome(*effect).into());
             let result = Arc::new(ToolResult::from(&error));
             let (is_error, duration_ms, child_run_id) = (true, 0, None);
             Some(AgentEvent::Tool(ToolEvent::End {
@@ -175,24 +175,23 @@ fn closing_tool(open: &OpenCall) -> Option<AgentEvent> {
                 child_run_id,
             }))
         }
-        CallStage::Answered { .. } | CallStage::Told => None,
+        CallStage::Answered { .. } | CallStage::Delivered => None,
     }
 }
 
 /// The text for the model and the user about a call whose outcome is unknown.
-fn in_doubt(effect: Effect) -> &'static str {
+fn unknown_outcome(effect: Effect) -> &'static str {
     match effect {
         Effect::Pure => {
-            "Interrupted: the program ended while this ran. It only looks, so nothing has changed; call it again if \
+            "Interrupted: the program ended while this ran. It is read-only, so nothing has changed. Call it again if \
              you need it."
         }
         Effect::Idempotent => {
-            "In doubt: the program ended while this ran, so it may have run or not. Running it again leads to the same \
-             end."
+            "Outcome unknown: the program ended while this ran. It is safe to run it again."
         }
         Effect::Unsafe => {
-            "In doubt: the program ended while this ran, so it may have run, in part or as a whole. Look at what is \
-             there before you do it again."
+            "Outcome unknown: the program ended while this ran, so it may have run in part or in full. Check before you \
+             repeat it."
         }
     }
 }
@@ -201,7 +200,7 @@ fn in_doubt(effect: Effect) -> &'static str {
 fn result(open: &OpenCall, turn_id: &TurnId, now: Timestamp) -> Option<Arc<AgentMessage>> {
     let (content, is_error): (Vec<Content>, bool) = match &open.stage {
         CallStage::Answered { content, is_error } => (content.clone(), *is_error),
-        CallStage::Waiting | CallStage::Running(_) | CallStage::Told => return None,
+        CallStage::Waiting | CallStage::Running(_) | CallStage::Delivered => return None,
     };
     let message = Message::ToolResult(ToolResultMessage {
         tool_call_id: open.call.id.clone(),

@@ -10,7 +10,7 @@ use rheon_types::{
 
 /// A message with its run and the number of the event that ended it.
 #[derive(Debug, Clone, PartialEq)]
-struct Said {
+struct ConversationMessage {
     run: Option<RunId>,
     seq: u64,
     message: Arc<AgentMessage>,
@@ -18,7 +18,7 @@ struct Said {
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Conversation {
-    messages: Vec<Said>,
+    messages: Vec<ConversationMessage>,
     /// The cuts of the last compaction.
     cuts: Vec<WindowCut>,
     /// Parallel runs of one prompt, until one of them is selected.
@@ -27,11 +27,11 @@ pub(super) struct Conversation {
 
 impl Conversation {
     pub(super) fn messages(&self) -> Vec<Arc<AgentMessage>> {
-        self.messages.iter().map(|said| Arc::clone(&said.message)).collect()
+        self.messages.iter().map(|entry| Arc::clone(&entry.message)).collect()
     }
 
     pub(super) fn numbered(&self) -> impl Iterator<Item = (u64, &Arc<AgentMessage>)> {
-        self.messages.iter().map(|said| (said.seq, &said.message))
+        self.messages.iter().map(|entry| (entry.seq, &entry.message))
     }
 
     pub(super) fn cuts(&self) -> &[WindowCut] {
@@ -43,7 +43,7 @@ impl Conversation {
             AgentEvent::Context(ContextEvent::CompactionEnd { cuts, .. }) => self.cuts.clone_from(cuts),
             AgentEvent::Run(RunEvent::Start { history: Some(history), cuts, .. }) => {
                 let (run, seq) = (&event.run_id, event.seq);
-                let began = history.iter().map(|message| Said {
+                let began = history.iter().map(|message| ConversationMessage {
                     run: run.clone(),
                     seq,
                     message: Arc::clone(message),
@@ -51,18 +51,20 @@ impl Conversation {
                 self.messages = began.collect();
                 self.cuts.clone_from(cuts);
             }
-            AgentEvent::Run(RunEvent::Start { continuation, .. }) => self.go_back(continuation.as_ref()),
+            AgentEvent::Run(RunEvent::Start { continuation, .. }) => {
+                self.return_to_last_prompt(continuation.as_ref())
+            }
             AgentEvent::Message(MessageEvent::End { message }) => {
                 let (run, message) = (event.run_id.clone(), Arc::clone(message));
-                self.messages.push(Said { run, seq: event.seq, message });
+                self.messages.push(ConversationMessage { run, seq: event.seq, message });
             }
             AgentEvent::Child(ChildEvent::ParallelStart { run_ids }) => {
                 self.parallel.extend(run_ids.iter().cloned())
             }
             AgentEvent::Child(ChildEvent::ParallelEnd { selected_run_id, .. }) => {
                 let beside = std::mem::take(&mut self.parallel);
-                self.messages.retain(|said| {
-                    said.run.as_ref().is_none_or(|run| run == selected_run_id || !beside.contains(run))
+                self.messages.retain(|entry| {
+                    entry.run.as_ref().is_none_or(|run| run == selected_run_id || !beside.contains(run))
                 });
                 self.forget_late_cuts();
             }
@@ -71,16 +73,16 @@ impl Conversation {
     }
 
     /// A rerun or a branch goes back to the last user message.
-    fn go_back(&mut self, continuation: Option<&ContinuationKind>) {
+    fn return_to_last_prompt(&mut self, continuation: Option<&ContinuationKind>) {
         match continuation {
             None | Some(ContinuationKind::Default) => {}
             Some(ContinuationKind::Rerun { .. } | ContinuationKind::Branch { .. }) => {
-                let is_said = |message: &AgentMessage| match message.as_llm() {
+                let is_user = |message: &AgentMessage| match message.as_llm() {
                     Some(Message::User(user)) => user.author == Author::User,
                     Some(Message::Assistant(_) | Message::ToolResult(_)) | None => false,
                 };
-                let last = self.messages.iter().rposition(|said| is_said(&said.message));
-                self.messages.truncate(last.map_or(0, |place| place + 1));
+                let last = self.messages.iter().rposition(|entry| is_user(&entry.message));
+                self.messages.truncate(last.map_or(0, |index| index + 1));
                 self.forget_late_cuts();
             }
         }

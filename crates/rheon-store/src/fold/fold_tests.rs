@@ -1,4 +1,4 @@
-//! Logs of runs, whole and cut off anywhere, folded and closed.
+//! Folds and closes logs of runs, complete and cut off at any event.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn durable(trace: &Trace) -> Vec<Event> {
     trace.events().into_iter().filter(|event| event.kind.is_durable()).collect()
 }
 
-/// A tool of each effect, one of which asks and tells.
+/// A tool of each effect, one of which asks for approval and reports progress.
 fn tools() -> Vec<Arc<dyn rheon_types::Tool>> {
     let busy = FnTool::new("busy", |_, context| async move {
         let tasks = vec![TaskItem { text: "walk".into(), status: TaskStatus::InProgress }];
@@ -55,7 +55,7 @@ async fn log() -> Vec<Event> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_state_of_a_whole_log_is_that_of_its_agent() {
+async fn the_state_of_a_complete_log_matches_its_agent() {
     let ran = scripted(scenario()).with(|builder| builder.tools(tools())).run("go").await;
     let state = SessionState::from_events(&durable(&ran.trace));
     let messages: Vec<_> = ran.agent.messages().iter().cloned().collect();
@@ -68,7 +68,7 @@ async fn the_state_of_a_whole_log_is_that_of_its_agent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_conversation_that_came_from_outside_is_in_the_state() {
+async fn an_imported_conversation_is_in_the_state() {
     let brought: History =
         [Arc::new(rheon_types::AgentMessage::user("I am Ada.", Timestamp::from_millis(1)))]
             .into_iter()
@@ -98,7 +98,7 @@ async fn a_log_cut_off_anywhere_is_closed_in_order_with_a_result_for_every_call(
         assert_eq!(closed.pending_approvals(), [], "cut at {length}");
         let history: History = closed.messages().into_iter().collect();
         assert!(unanswered_calls(&history).is_empty(), "cut at {length}");
-        // Nothing that was there before is changed or lost.
+        // Earlier messages are neither changed nor lost.
         let before = state.messages();
         assert_eq!(closed.messages()[..before.len()], before, "cut at {length}");
     }
@@ -106,7 +106,7 @@ async fn a_log_cut_off_anywhere_is_closed_in_order_with_a_result_for_every_call(
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_in_doubt_say_what_may_have_happened() {
+async fn unfinished_calls_say_what_may_have_happened() {
     let events = log().await;
     let at = |name: &str| events.iter().position(|event| event.kind.name() == name).unwrap();
     let cut = &events[..at("tool.end")];
@@ -123,15 +123,15 @@ async fn calls_in_doubt_say_what_may_have_happened() {
         b write {} Idempotent
         c echo {"text":"hi"} Pure
 
-        tool.end busy a error "In doubt: the program ended while this ran, so it may have run, in part or as a whole. Look at what is there before you do it again."
-        tool.end write b error "In doubt: the program ended while this ran, so it may have run or not. Running it again leads to the same end."
-        tool.end echo c error "Interrupted: the program ended while this ran. It only looks, so nothing has changed; call it again if you need it."
+        tool.end busy a error "Outcome unknown: the program ended while this ran, so it may have run in part or in full. Check before you repeat it."
+        tool.end write b error "Outcome unknown: the program ended while this ran. It is safe to run it again."
+        tool.end echo c error "Interrupted: the program ended while this ran. It is read-only, so nothing has changed. Call it again if you need it."
         message.start toolResult
-        message.end toolResult a error "In doubt: the program ended while this ran, so it may have run, in part or as a whole. Look at what is there before you do it again."
+        message.end toolResult a error "Outcome unknown: the program ended while this ran, so it may have run in part or in full. Check before you repeat it."
         message.start toolResult
-        message.end toolResult b error "In doubt: the program ended while this ran, so it may have run or not. Running it again leads to the same end."
+        message.end toolResult b error "Outcome unknown: the program ended while this ran. It is safe to run it again."
         message.start toolResult
-        message.end toolResult c error "Interrupted: the program ended while this ran. It only looks, so nothing has changed; call it again if you need it."
+        message.end toolResult c error "Interrupted: the program ended while this ran. It is read-only, so nothing has changed. Call it again if you need it."
         message.start toolResult
         message.end toolResult d error "there is no tool named \"nowhere\"; available: busy, write, echo"
         turn.end 0 results=4 tokens=0
@@ -139,7 +139,7 @@ async fn calls_in_doubt_say_what_may_have_happened() {
 }
 
 #[test]
-fn cuts_and_what_a_budget_lost_are_folded_too() {
+fn cuts_and_budget_usage_are_folded() {
     use rheon_types::event::Reserved;
     let cut = rheon_types::WindowCut { from: 0, to: 1, kind: rheon_types::CutKind::Drop };
     let reserved = Some(Reserved { tokens: 5_000, cost: Some(MicroUsd(70)) });
@@ -157,7 +157,7 @@ fn cuts_and_what_a_budget_lost_are_folded_too() {
     let kinds = [
         start(),
         end(usage, Some(MicroUsd(7))),
-        // Nothing is known of the second call.
+        // The second call left no trace.
         start(),
         end(Usage::default(), None),
         AgentEvent::Context(ContextEvent::CompactionEnd {

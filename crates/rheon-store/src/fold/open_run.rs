@@ -50,7 +50,7 @@ pub(super) enum CallStage {
         is_error: bool,
     },
     /// The model has received the result.
-    Told,
+    Delivered,
 }
 
 impl OpenRun {
@@ -101,7 +101,7 @@ impl OpenRun {
                     arguments: Arc::clone(&open.call.arguments),
                     effect,
                 }),
-                CallStage::Waiting | CallStage::Answered { .. } | CallStage::Told => None,
+                CallStage::Waiting | CallStage::Answered { .. } | CallStage::Delivered => None,
             })
             .collect()
     }
@@ -122,7 +122,7 @@ impl OpenTurn {
             Some(Message::ToolResult(result)) => {
                 self.results.push(Arc::clone(message));
                 if let Some(open) = self.calls.iter_mut().find(|open| open.call.id == result.tool_call_id) {
-                    open.stage = CallStage::Told;
+                    open.stage = CallStage::Delivered;
                 }
             }
             Some(Message::User(_)) | None => {}

@@ -125,7 +125,7 @@ impl SessionState {
                 // A call that reported no usage counts with everything that was reserved for it.
                 let reserved = event.run_id.as_ref().and_then(|run_id| self.reserved.remove(run_id));
                 match reserved {
-                    Some(reserved) if usage.total() == 0 => self.spending.doubt(reserved),
+                    Some(reserved) if usage.total() == 0 => self.spending.add_unreported(reserved),
                     Some(_) | None => {}
                 }
                 self.spending.add(*usage, *cost);
@@ -216,7 +216,7 @@ impl SessionState {
 }
 
 impl Spending {
-    fn doubt(&mut self, reserved: Reserved) {
+    fn add_unreported(&mut self, reserved: Reserved) {
         let Reserved { tokens, cost } = &mut self.in_doubt;
         *tokens = tokens.saturating_add(reserved.tokens);
         let more = reserved.cost.unwrap_or_default().0;

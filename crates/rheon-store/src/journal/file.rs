@@ -15,33 +15,33 @@ use crate::directories;
 const FILE_MODE: u32 = 0o600;
 
 /// The project's directory, the directory of all projects, and the root of all sessions.
-const FOLDERS: usize = 3;
+const OWN_DIRS: usize = 3;
 
 /// How many damaged copies one journal may have.
-const ASIDE_MAX: u32 = 1_000;
+const DAMAGED_COPIES_MAX: u32 = 1_000;
 
 /// Creates the directory of a journal and syncs the names that lead to it.
-fn make_folder(folder: &Path) -> Result<(), JournalError> {
-    directories::create(folder, FOLDERS).map_err(JournalError::io("make the folder", folder))
+fn create_dir(dir: &Path) -> Result<(), JournalError> {
+    directories::create(dir, OWN_DIRS).map_err(JournalError::io("create the directory", dir))
 }
 
 /// Syncs the names that lead to a journal. The process that created it may have been killed before doing so.
 pub(crate) fn secure(path: &Path) -> Result<(), JournalError> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    make_folder(folder)?;
-    sync_folder(folder).map_err(JournalError::io("sync", folder))
+    let dir = path.parent().unwrap_or(Path::new("."));
+    create_dir(dir)?;
+    sync_dir(dir).map_err(JournalError::io("sync", dir))
 }
 
 /// Creates a locked file at `path` with this content, atomically.
 pub(crate) fn create(path: &Path, content: &[u8]) -> Result<File, JournalError> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    make_folder(folder)?;
-    let failed = |source| JournalError::Io { action: "make", path: path.to_owned(), source };
+    let dir = path.parent().unwrap_or(Path::new("."));
+    create_dir(dir)?;
+    let failed = |source| JournalError::Io { action: "create", path: path.to_owned(), source };
     let mut draft = tempfile::Builder::new()
         .prefix(".draft-")
         .permissions(std::os::unix::fs::PermissionsExt::from_mode(FILE_MODE))
         .append(true)
-        .tempfile_in(folder)
+        .tempfile_in(dir)
         .map_err(failed)?;
     draft.write_all(content).map_err(failed)?;
     draft.as_file().sync_all().map_err(failed)?;
@@ -51,7 +51,7 @@ pub(crate) fn create(path: &Path, content: &[u8]) -> Result<File, JournalError> 
         io::ErrorKind::AlreadyExists => JournalError::Exists { path: path.to_owned() },
         _ => failed(error.error),
     })?;
-    sync_folder(folder).map_err(JournalError::io("sync", folder))?;
+    sync_dir(dir).map_err(JournalError::io("sync", dir))?;
     Ok(file)
 }
 
@@ -111,8 +111,8 @@ pub(crate) fn cut(path: &Path, file: &File, damage: &Damage) -> Result<PathBuf, 
     let (aside, mut copy) = aside(path)?;
     copy.write_all(&rest).map_err(JournalError::io("write", &aside))?;
     copy.sync_all().map_err(JournalError::io("sync", &aside))?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    sync_folder(folder).map_err(JournalError::io("sync", folder))?;
+    let dir = path.parent().unwrap_or(Path::new("."));
+    sync_dir(dir).map_err(JournalError::io("sync", dir))?;
     file.set_len(damage.offset).map_err(failed("repair"))?;
     file.sync_all().map_err(failed("sync"))?;
     Ok(aside)
@@ -121,20 +121,21 @@ pub(crate) fn cut(path: &Path, file: &File, damage: &Damage) -> Result<PathBuf, 
 /// Creates a file beside the journal for the bytes that are cut off.
 fn aside(path: &Path) -> Result<(PathBuf, File), JournalError> {
     let mut last = None;
-    for number in 1..=ASIDE_MAX {
+    for number in 1..=DAMAGED_COPIES_MAX {
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".cut-{number}"));
         let aside = PathBuf::from(name);
         match OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(&aside) {
             Ok(file) => return Ok((aside, file)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = Some((aside, error)),
-            Err(source) => return Err(JournalError::Io { action: "make", path: aside, source }),
+            Err(source) => return Err(JournalError::Io { action: "create", path: aside, source }),
         }
     }
-    let (path, source) = last.unwrap_or_else(|| (path.to_owned(), io::Error::other("no name is left")));
-    Err(JournalError::Io { action: "make", path, source })
+    let (path, source) =
+        last.unwrap_or_else(|| (path.to_owned(), io::Error::other("too many damaged copies")));
+    Err(JournalError::Io { action: "create", path, source })
 }
 
-pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
+pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
+    File::open(dir)?.sync_all()
 }

@@ -96,7 +96,7 @@ impl<'a> LinesBack<'a> {
             let unread = self.buffer.get(..self.end).unwrap_or_default();
             let content = unread.strip_suffix(b"\n").unwrap_or(unread);
             let start = match memrchr(b'\n', content) {
-                Some(place) => place + 1,
+                Some(index) => index + 1,
                 None if self.offset == 0 && unread.is_empty() => return Ok(None),
                 None if self.offset == 0 => 0,
                 None => {
@@ -112,8 +112,8 @@ impl<'a> LinesBack<'a> {
 
     /// Doubles the read size while no line break is found, so that a long line is copied only a few times.
     fn read_before(&mut self) -> io::Result<()> {
-        let wanted = self.end.max(BUFFER_BYTES);
-        let bytes = usize::try_from(self.offset).map_or(wanted, |before| before.min(wanted));
+        let requested = self.end.max(BUFFER_BYTES);
+        let bytes = usize::try_from(self.offset).map_or(requested, |before| before.min(requested));
         let mut buffer = vec![0; bytes + self.end];
         let (new, old) = buffer.split_at_mut(bytes);
         old.copy_from_slice(self.buffer.get(..self.end).unwrap_or_default());

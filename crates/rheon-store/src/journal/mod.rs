@@ -12,7 +12,7 @@ mod writer;
 pub use error::{JournalError, next_step};
 pub(crate) use file::open_to_read;
 pub use header::{JournalHeader, JournalParent, Lease};
-pub(crate) use newest::{Room, newest, stored_bytes};
+pub(crate) use newest::{ByteBudget, newest, stored_bytes};
 pub use record::{JOURNAL_VERSION, LINE_BYTES_MAX, LineProblem};
 pub use scan::{Damage, JournalScan};
 pub(crate) use scan::{StoredEvent, read_header, scan};

@@ -11,23 +11,23 @@ use crate::blobs::used;
 
 /// The remaining budget for full event contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Room {
-    Endless,
+pub(crate) enum ByteBudget {
+    Unlimited,
     Bytes(u64),
 }
 
-/// Returns the offset from which all events fit into `room`, payloads included, and reduces `room` by their size. An
+/// Returns the offset from which all events fit into `budget`, payloads included, and reduces `budget` by their size. An
 /// event larger than `bytes_max` never fits and does not count. Events after number `last` are ignored.
 pub(crate) fn newest(
     path: &Path,
     file: &File,
     last: u64,
-    room: &mut Room,
+    budget: &mut ByteBudget,
     bytes_max: u64,
 ) -> Result<u64, JournalError> {
-    let left = match room {
-        Room::Endless => return Ok(0),
-        Room::Bytes(left) => left,
+    let left = match budget {
+        ByteBudget::Unlimited => return Ok(0),
+        ByteBudget::Bytes(left) => left,
     };
     let failed = |source| JournalError::Io { action: "read", path: path.to_owned(), source };
     let length = file.metadata().map_err(failed)?.len();

@@ -78,10 +78,10 @@ pub enum LineProblem {
     /// The line does not start with a checksum.
     #[error("the line is not a record")]
     NotARecord,
-    #[error("the checksum does not fit")]
+    #[error("the checksum does not match")]
     Checksum,
     /// The checksum matches, but the content cannot be parsed.
-    #[error("the record cannot be read: {0}")]
+    #[error("cannot parse the record: {0}")]
     Content(String),
     #[error("the line is longer than {LINE_BYTES_MAX} bytes")]
     TooLong,
@@ -100,8 +100,8 @@ pub(crate) fn encode(entry: &Entry<'_>, line: &mut Vec<u8>) -> Result<(), serde_
     }
     let sum = line.get(brace + 1..).map(crc32fast::hash).unwrap_or_default();
     let digits = start + BEFORE.len();
-    if let Some(place) = line.get_mut(digits..digits + 8) {
-        place.copy_from_slice(format!("{sum:08x}").as_bytes());
+    if let Some(digits_slot) = line.get_mut(digits..digits + 8) {
+        digits_slot.copy_from_slice(format!("{sum:08x}").as_bytes());
     }
     line.push(b'\n');
     Ok(())

@@ -32,7 +32,7 @@ pub struct JournalScan {
 
 /// The part of a journal after its last intact line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the journal is whole up to byte {offset}; {bytes} bytes follow: {problem}")]
+#[error("the journal is damaged from byte {offset} on ({bytes} bytes): {problem}")]
 pub struct Damage {
     /// The offset of the first damaged line.
     pub offset: u64,
@@ -108,7 +108,7 @@ impl JournalScan {
             let seq = match number(json) {
                 Ok(seq) if seq == self.seq + 1 => seq,
                 Ok(seq) => {
-                    let problem = format!("event {} is missing; {seq} stands in its place", self.seq + 1);
+                    let problem = format!("expected event {}, found {seq}", self.seq + 1);
                     return Ok(Err(LineProblem::Content(problem)));
                 }
                 Err(problem) => return Ok(Err(problem)),

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rheon_types::{Answer, Event, Store, StoreError};
 
 use super::error::JournalError;
-use super::file::{self, sync_folder};
+use super::file::{self, sync_dir};
 use super::header::{JournalHeader, Lease};
 use super::record::{Entry, encode};
 use super::scan::{JournalScan, scan};
@@ -133,7 +133,7 @@ impl Journal {
                 // Part of the line may have been written. Remove it, so that the next line does not follow half a
                 // line.
                 if let Err(error) = self.file.set_len(state.bytes) {
-                    let problem = format!("{} ends with half a line: {error}", self.path.display());
+                    let problem = format!("{} ends with an incomplete line: {error}", self.path.display());
                     state.broken = Some(StoreError::new(problem));
                 }
                 Err(failed(source))
@@ -161,19 +161,23 @@ impl Store for Journal {
             return Err(broken.clone());
         }
         if event.seq != state.seq + 1 {
-            let problem =
-                format!("event {} cannot follow event {} in {}", event.seq, state.seq, self.path.display());
+            let problem = format!(
+                "cannot append event {} after event {} in {}",
+                event.seq,
+                state.seq,
+                self.path.display()
+            );
             return Err(StoreError::new(problem));
         }
         let unwritable =
-            |error: serde_json::Error| StoreError::new(format!("the event cannot be written: {error}"));
+            |error: serde_json::Error| StoreError::new(format!("cannot serialize the event: {error}"));
         let stored = state.deduplicator.dedup(event).map_err(unwritable)?;
-        let folder = self.blobs.folder().display();
-        let unkept = |error| StoreError::new(format!("cannot keep a large payload in {folder}: {error}"));
+        let dir = self.blobs.dir().display();
+        let unkept = |error| StoreError::new(format!("cannot store a large payload in {dir}: {error}"));
         let (json, blobs) = externalize(stored.json(), &self.blobs).map_err(unkept)?;
         let entry = Entry { fence: state.fence, blobs, event: Some(&json), ..Entry::default() };
         self.write(&mut state, &entry)?;
-        state.deduplicator.keep(event);
+        state.deduplicator.observe(event);
         state.seq = event.seq;
         Ok(())
     }
@@ -220,8 +224,8 @@ impl Store for Journal {
 
 /// Syncs the directory of a journal that was created, renamed or removed.
 pub(crate) fn sync_names(path: &Path) -> Result<(), JournalError> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    sync_folder(folder).map_err(JournalError::io("sync", folder))
+    let dir = path.parent().unwrap_or(Path::new("."));
+    sync_dir(dir).map_err(JournalError::io("sync", dir))
 }
 
 fn bytes_of(line: &[u8]) -> u64 {

@@ -13,15 +13,13 @@ pub enum RewindError {
     Session(#[from] SessionFileError),
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    #[error("the conversation of session {name} has no message that ended with event {seq}; list its points")]
+    #[error("session {name} has no message that ends with event {seq}; list the rewind points")]
     NoSuchMessage { name: SessionName, seq: u64 },
     /// Only user messages can be rewound to.
-    #[error("event {seq} of session {name} is not something that the user said; rewind to after it instead")]
+    #[error("event {seq} of session {name} is not a user message; rewind to after it instead")]
     NotAPrompt { name: SessionName, seq: u64 },
     /// The checkpoint was removed to free space.
-    #[error(
-        "the files as they were then (checkpoint {id}) had to make room; rewind the conversation alone, or to a later message"
-    )]
+    #[error("checkpoint {id} was removed to free space; rewind only the conversation, or to a later message")]
     Lost {
         /// The checkpoint id in the log.
         id: String,
@@ -29,14 +27,14 @@ pub enum RewindError {
     /// The rewind would undo changes that the session did not make.
     #[error("{}", others(*count, first))]
     Conflicts { count: usize, first: PathBuf },
-    #[error("there is already a session {name}; choose another id for the one that goes on")]
+    #[error("session {name} already exists; choose another id for the new session")]
     Exists { name: SessionName },
     /// Files or conversation failed, and the files were put back.
-    #[error("nothing was rewound, and the files are as they were before: {reason}")]
+    #[error("nothing was rewound: {reason}; the files are unchanged")]
     PutBack { reason: String },
     /// Files or conversation failed, and putting the files back failed too.
     #[error(
-        "the files were rewound in part and could not all be put back: {reason}; restore checkpoint {undo} once that is mended"
+        "some files were rewound and cannot be put back: {reason}; fix this, then restore checkpoint {undo}"
     )]
     InPart {
         reason: String,
@@ -49,9 +47,9 @@ fn others(count: usize, first: &Path) -> String {
     let first = first.display();
     let since = "after the session's last call";
     match count {
-        1 => format!("{first} was changed by somebody else {since}; agree to that or save it first"),
+        1 => format!("{first} changed {since}; confirm overwriting it, or save it first"),
         _ => format!(
-            "{count} files were changed by somebody else {since}, the first is {first}; agree to that or save them first"
+            "{count} files changed {since}, such as {first}; confirm overwriting them, or save them first"
         ),
     }
 }

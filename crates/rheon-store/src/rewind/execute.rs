@@ -83,13 +83,13 @@ pub fn undo(
 ) -> Result<Option<RestoreReport>, RewindError> {
     let Some(files) = &rewound.files else { return Ok(None) };
     let plan = checkpoints.plan_restore(&files.undo, RestoreSelection::All)?;
-    let family: Vec<_> =
+    let lineage: Vec<_> =
         [Some(rewound.from.clone()), rewound.session.clone()].into_iter().flatten().collect();
-    let changed = checkpoints.changed_by_others(&family, plan.overwritten());
+    let changed = checkpoints.changed_by_others(&lineage, plan.overwritten());
     if let (ConflictPolicy::Refuse, Some(first)) = (others, changed.first()) {
         return Err(RewindError::Conflicts { count: changed.len(), first: first.to_path_buf() });
     }
-    let label = format!("before the rewind of session {} is undone", rewound.from);
+    let label = format!("before undoing the rewind of session {}", rewound.from);
     execute(checkpoints, &plan, &rewound.from, label, at).map(Some)
 }
 
@@ -109,11 +109,11 @@ fn restore(
 ) -> Result<Option<RestoreReport>, RewindError> {
     let Some(restore) = &files.restore else { return Ok(None) };
     // Check again: files may have changed since the plan was made.
-    let changed = checkpoints.changed_by_others(&plan.family, restore.overwritten());
+    let changed = checkpoints.changed_by_others(&plan.lineage, restore.overwritten());
     if let (ConflictPolicy::Refuse, Some(first)) = (by.others, changed.first()) {
         return Err(RewindError::Conflicts { count: changed.len(), first: first.to_path_buf() });
     }
-    let label = format!("before session {} is rewound to event {}", plan.name, plan.seq);
+    let label = format!("before rewinding session {} to event {}", plan.name, plan.seq);
     execute(checkpoints, restore, &plan.name, label, by.lease.at).map(Some)
 }
 

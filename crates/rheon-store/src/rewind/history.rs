@@ -21,7 +21,7 @@ pub(super) struct RewindHistory {
     pub(super) state: SessionState,
     own: SessionId,
     /// By the number of the event that ends a message.
-    places: BTreeMap<u64, Place>,
+    cut_points: BTreeMap<u64, CutPoints>,
     /// The `checkpoint` events in order.
     checkpoints: Vec<(u64, String)>,
     /// Calls that may have changed files, in order.
@@ -36,7 +36,7 @@ pub(super) struct RewindHistory {
 
 /// The last event to keep when cutting at a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct CutPoints {
     /// If the message is removed.
     pub(super) before: u64,
     /// If the message stays.
@@ -58,7 +58,7 @@ impl RewindHistory {
         let mut history = Self {
             state: SessionState::new(),
             own: name.session_id(),
-            places: BTreeMap::new(),
+            cut_points: BTreeMap::new(),
             checkpoints: Vec::new(),
             changing: Vec::new(),
             sessions: Vec::new(),
@@ -88,22 +88,22 @@ impl RewindHistory {
                 self.changing.push((event.seq, name.clone()));
             }
             AgentEvent::Message(MessageEvent::End { .. }) => {
-                self.places.insert(event.seq, Place { before: self.settled, after: event.seq });
+                self.cut_points.insert(event.seq, CutPoints { before: self.settled, after: event.seq });
             }
             _ => {}
         }
-        self.move_on(event);
+        self.advance(event);
     }
 
-    fn move_on(&mut self, event: &Event) {
+    fn advance(&mut self, event: &Event) {
         match &event.kind {
             AgentEvent::Message(MessageEvent::End { .. }) => self.last_message = Some(event.seq),
             // End events stay with the message before them, so that a completed run stays completed.
             AgentEvent::Model(ModelEvent::End { .. })
             | AgentEvent::Turn(TurnEvent::End { .. })
             | AgentEvent::Run(RunEvent::End { .. }) => {
-                if let Some(place) = self.last_message.and_then(|seq| self.places.get_mut(&seq)) {
-                    place.after = event.seq;
+                if let Some(cut_points) = self.last_message.and_then(|seq| self.cut_points.get_mut(&seq)) {
+                    cut_points.after = event.seq;
                 }
             }
             _ => self.last_message = None,
@@ -119,8 +119,8 @@ impl RewindHistory {
     }
 
     /// Where the log can be cut around the message that ended with event `seq`.
-    pub(super) fn place(&self, seq: u64) -> Option<Place> {
-        self.places.get(&seq).copied()
+    pub(super) fn cut_points(&self, seq: u64) -> Option<CutPoints> {
+        self.cut_points.get(&seq).copied()
     }
 
     /// The sessions these events come from, oldest first.
@@ -130,16 +130,16 @@ impl RewindHistory {
 
     /// The saved state of the files after event `cut`: the checkpoint made before the first change after it. If the
     /// program was interrupted before logging a checkpoint, the checkpoint is found by its moment.
-    pub(super) fn kept(&self, cut: u64, listed: &[CheckpointSummary]) -> FilesAt {
-        let told = self.checkpoints.iter().find(|(seq, _)| *seq > cut);
+    pub(super) fn files_at(&self, cut: u64, listed: &[CheckpointSummary]) -> FilesAt {
+        let logged = self.checkpoints.iter().find(|(seq, _)| *seq > cut);
         let moments = listed.iter().filter(|it| it.moment.seq >= cut && self.is_ours(it));
-        let untold = moments.min_by_key(|it| (it.moment.seq, it.id.clone()));
-        match (told, untold) {
+        let unlogged = moments.min_by_key(|it| (it.moment.seq, it.id.clone()));
+        match (logged, unlogged) {
             (None, None) => FilesAt::Unchanged,
-            (None, Some(untold)) => FilesAt::Saved(untold.id.clone()),
+            (None, Some(unlogged)) => FilesAt::Saved(unlogged.id.clone()),
             // The log entry of a checkpoint follows the event its moment names.
-            (Some((seq, _)), Some(untold)) if untold.moment.seq.saturating_add(1) < *seq => {
-                FilesAt::Saved(untold.id.clone())
+            (Some((seq, _)), Some(unlogged)) if unlogged.moment.seq.saturating_add(1) < *seq => {
+                FilesAt::Saved(unlogged.id.clone())
             }
             (Some((_, id)), _) => match listed.iter().find(|it| it.id.as_str() == id) {
                 Some(found) => FilesAt::Saved(found.id.clone()),

@@ -6,7 +6,7 @@ use rheon_types::{AgentMessage, Message, ToolName};
 
 use super::error::RewindError;
 use super::history::{FilesAt, RewindHistory};
-use super::point::{said, shortened};
+use super::point::{shortened, user_message};
 use crate::checkpoint::{ChangeKind, Checkpoints, PathChange, RestorePlan, RestoreSelection};
 use crate::session_name::SessionName;
 use crate::sessions::SessionFiles;
@@ -38,7 +38,7 @@ pub struct RewindPlan {
     pub conversation: Option<ConversationPlan>,
     pub files: Option<FilesPlan>,
     /// The session and its ancestors.
-    pub(super) family: Vec<SessionName>,
+    pub(super) lineage: Vec<SessionName>,
 }
 
 /// The messages that a rewind removes. The session stays unchanged; a new one continues without these messages.
@@ -46,7 +46,7 @@ pub struct RewindPlan {
 pub struct ConversationPlan {
     pub count: usize,
     /// The first of the removed messages.
-    pub gone: Vec<RemovedMessage>,
+    pub removed: Vec<RemovedMessage>,
     /// The full text of the user message, so that it can be sent again.
     pub prompt: Option<String>,
 }
@@ -104,16 +104,16 @@ pub fn plan_rewind(
 ) -> Result<RewindPlan, RewindError> {
     let history = RewindHistory::read(sessions, name)?;
     let (seq, prompt) = cut(&history, name, to)?;
-    let mut family: Vec<_> = history.sessions().filter_map(|id| SessionName::try_from(id).ok()).collect();
-    family.push(name.clone());
+    let mut lineage: Vec<_> = history.sessions().filter_map(|id| SessionName::try_from(id).ok()).collect();
+    lineage.push(name.clone());
     let (conversation, files) = match scope {
         RestoreScope::Conversation => (Some(conversation(&history, seq, prompt)), None),
-        RestoreScope::Files => (None, Some(files(&history, checkpoints, &family, seq)?)),
+        RestoreScope::Files => (None, Some(files(&history, checkpoints, &lineage, seq)?)),
         RestoreScope::Both => {
-            (Some(conversation(&history, seq, prompt)), Some(files(&history, checkpoints, &family, seq)?))
+            (Some(conversation(&history, seq, prompt)), Some(files(&history, checkpoints, &lineage, seq)?))
         }
     };
-    Ok(RewindPlan { name: name.clone(), seq, conversation, files, family })
+    Ok(RewindPlan { name: name.clone(), seq, conversation, files, lineage })
 }
 
 /// The last event to keep, and the prompt to send again.
@@ -128,27 +128,27 @@ fn cut(
     let found = history.state.numbered_messages().find(|(found, _)| *found == seq);
     let missing = || RewindError::NoSuchMessage { name: name.clone(), seq };
     let (_, message) = found.ok_or_else(missing)?;
-    let place = history.place(seq).ok_or_else(missing)?;
+    let cut_points = history.cut_points(seq).ok_or_else(missing)?;
     match to {
-        RewindTo::After(_) => Ok((place.after, None)),
-        RewindTo::Before(_) => match said(message) {
-            Some((prompt, _)) => Ok((place.before, Some(prompt))),
+        RewindTo::After(_) => Ok((cut_points.after, None)),
+        RewindTo::Before(_) => match user_message(message) {
+            Some((prompt, _)) => Ok((cut_points.before, Some(prompt))),
             None => Err(RewindError::NotAPrompt { name: name.clone(), seq }),
         },
     }
 }
 
 fn conversation(history: &RewindHistory, cut: u64, prompt: Option<String>) -> ConversationPlan {
-    let gone = || history.state.numbered_messages().filter(|(seq, _)| *seq > cut);
-    let shown = gone().take(SHOWN_MAX).map(|(seq, message)| shown(seq, message));
-    ConversationPlan { count: gone().count(), gone: shown.collect(), prompt }
+    let removed = || history.state.numbered_messages().filter(|(seq, _)| *seq > cut);
+    let first = removed().take(SHOWN_MAX).map(|(seq, message)| removed_message(seq, message));
+    ConversationPlan { count: removed().count(), removed: first.collect(), prompt }
 }
 
-fn shown(seq: u64, message: &AgentMessage) -> RemovedMessage {
+fn removed_message(seq: u64, message: &AgentMessage) -> RemovedMessage {
     let (speaker, text) = match message.as_llm() {
-        Some(said @ Message::User(_)) => (Speaker::User, said.text()),
-        Some(said @ Message::Assistant(_)) => (Speaker::Assistant, said.text()),
-        Some(said @ Message::ToolResult(_)) => (Speaker::Tool, said.text()),
+        Some(message @ Message::User(_)) => (Speaker::User, message.text()),
+        Some(message @ Message::Assistant(_)) => (Speaker::Assistant, message.text()),
+        Some(message @ Message::ToolResult(_)) => (Speaker::Tool, message.text()),
         None => (Speaker::App, String::new()),
     };
     RemovedMessage { seq, speaker, text: shortened(&text) }
@@ -157,17 +157,17 @@ fn shown(seq: u64, message: &AgentMessage) -> RemovedMessage {
 fn files(
     history: &RewindHistory,
     checkpoints: &Checkpoints,
-    family: &[SessionName],
+    lineage: &[SessionName],
     cut: u64,
 ) -> Result<FilesPlan, RewindError> {
     let unguarded = history.unguarded(cut);
-    let id = match history.kept(cut, &checkpoints.list()?) {
+    let id = match history.files_at(cut, &checkpoints.list()?) {
         FilesAt::Unchanged => return Ok(FilesPlan { unguarded, ..FilesPlan::default() }),
         FilesAt::Saved(id) => id,
         FilesAt::Pruned(id) => return Err(RewindError::Lost { id }),
     };
     let restore = checkpoints.plan_restore(&id, RestoreSelection::All)?;
-    let others = checkpoints.changed_by_others(family, restore.overwritten());
+    let others = checkpoints.changed_by_others(lineage, restore.overwritten());
     let mut plan = FilesPlan {
         conflicts_count: others.len(),
         others: others.into_iter().take(SHOWN_MAX).map(Path::to_owned).collect(),

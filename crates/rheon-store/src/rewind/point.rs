@@ -40,8 +40,8 @@ pub fn points(
     let history = RewindHistory::read(sessions, name)?;
     let listed = checkpoints.list()?;
     let points = history.state.numbered_messages().filter_map(|(seq, message)| {
-        let (text, at) = said(message)?;
-        let files = match history.kept(history.place(seq)?.before, &listed) {
+        let (text, at) = user_message(message)?;
+        let files = match history.files_at(history.cut_points(seq)?.before, &listed) {
             FilesAt::Unchanged => PointFiles::Unchanged,
             FilesAt::Saved(_) => PointFiles::Saved,
             FilesAt::Pruned(_) => PointFiles::Pruned,
@@ -52,10 +52,10 @@ pub fn points(
 }
 
 /// The text and time of a message, if the user wrote it.
-pub(super) fn said(message: &AgentMessage) -> Option<(String, Timestamp)> {
+pub(super) fn user_message(message: &AgentMessage) -> Option<(String, Timestamp)> {
     match message.as_llm() {
-        Some(said @ Message::User(user)) if user.author == Author::User => {
-            Some((said.text(), user.timestamp))
+        Some(message @ Message::User(user)) if user.author == Author::User => {
+            Some((message.text(), user.timestamp))
         }
         Some(Message::User(_) | Message::Assistant(_) | Message::ToolResult(_)) | None => None,
     }

@@ -11,15 +11,15 @@ pub enum SessionFileError {
     Name(#[from] SessionNameError),
     #[error(transparent)]
     Journal(#[from] JournalError),
-    #[error("there is no session {name}")]
+    #[error("no session {name}")]
     Missing { name: SessionName },
     /// A fork from an event that does not exist.
-    #[error("session {name} has no event {seq}; its last is {last}")]
+    #[error("session {name} has no event {seq}; the last one is {last}")]
     NoSuchEvent { name: SessionName, seq: u64, last: u64 },
     /// The chain of parents is a cycle or too long.
-    #[error("session {name} goes on from too many others, or from itself")]
+    #[error("session {name} has too many ancestors, or is its own ancestor")]
     Ancestors { name: SessionName },
-    #[error("session {name} cannot be deleted: {children} others go on from it; delete those first")]
+    #[error("cannot delete session {name}: it has forks ({children}); delete those first")]
     HasChildren { name: SessionName, children: usize },
 }
 

@@ -19,12 +19,12 @@ const EXTENSION: &str = "jsonl";
 
 #[derive(Debug, Clone)]
 pub(super) struct SessionLayout {
-    pub(super) folder: PathBuf,
+    pub(super) dir: PathBuf,
 }
 
 impl SessionLayout {
     pub(super) fn blobs(&self) -> PathBuf {
-        self.folder.join("blobs")
+        self.dir.join("blobs")
     }
 
     /// The directory of a project's journals: the project's name for people, and a hash of its path to make it
@@ -44,7 +44,7 @@ impl SessionLayout {
                 format!("{plain}-{short}")
             }
         };
-        self.folder.join("projects").join(name)
+        self.dir.join("projects").join(name)
     }
 
     pub(super) fn journal(&self, name: &SessionName, project: Option<&Path>) -> PathBuf {
@@ -52,20 +52,20 @@ impl SessionLayout {
     }
 
     pub(super) fn projects(&self) -> impl Iterator<Item = PathBuf> {
-        let folders = fs::read_dir(self.folder.join("projects")).into_iter().flatten().flatten();
-        folders.map(|folder| folder.path()).filter(|path| path.is_dir())
+        let dirs = fs::read_dir(self.dir.join("projects")).into_iter().flatten().flatten();
+        dirs.map(|dir| dir.path()).filter(|path| path.is_dir())
     }
 
     /// Whether a journal of this name exists. An unreadable directory is an error, not `false`.
     pub(super) fn contains(&self, name: &SessionName) -> Result<bool, JournalError> {
-        let projects = self.folder.join("projects");
-        for folder in fs::read_dir(&projects).map_err(JournalError::io("list", &projects))? {
-            let folder = folder.map_err(JournalError::io("list", &projects))?.path();
-            let path = folder.join(format!("{name}.{EXTENSION}"));
+        let projects = self.dir.join("projects");
+        for dir in fs::read_dir(&projects).map_err(JournalError::io("list", &projects))? {
+            let dir = dir.map_err(JournalError::io("list", &projects))?.path();
+            let path = dir.join(format!("{name}.{EXTENSION}"));
             match fs::symlink_metadata(&path).map_err(|error| (error.kind(), error)) {
                 Ok(_) => return Ok(true),
                 Err((io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, _)) => {}
-                Err((_, error)) => return Err(JournalError::io("look for", &path)(error)),
+                Err((_, error)) => return Err(JournalError::io("check", &path)(error)),
             }
         }
         Ok(false)
@@ -73,24 +73,24 @@ impl SessionLayout {
 
     /// The journal of a session in any project.
     pub(super) fn find(&self, name: &SessionName) -> Option<PathBuf> {
-        self.projects().map(|folder| folder.join(format!("{name}.{EXTENSION}"))).find(|path| path.is_file())
+        self.projects().map(|dir| dir.join(format!("{name}.{EXTENSION}"))).find(|path| path.is_file())
     }
 }
 
 /// The journals in a project directory, including unreadable ones.
-pub(super) fn journals(folder: &Path) -> impl Iterator<Item = SessionListing> + use<> {
-    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+pub(super) fn journals(dir: &Path) -> impl Iterator<Item = SessionListing> + use<> {
+    let files = fs::read_dir(dir).into_iter().flatten().flatten();
     files.filter_map(|file| listed(&file.path()))
 }
 
-pub(super) fn names(folder: &Path) -> impl Iterator<Item = SessionName> + use<> {
-    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+pub(super) fn names(dir: &Path) -> impl Iterator<Item = SessionName> + use<> {
+    let files = fs::read_dir(dir).into_iter().flatten().flatten();
     files.filter_map(|file| name(&file.path()))
 }
 
 /// The most recently written journals in a project directory, newest first.
-pub(super) fn newest(folder: &Path, count_max: usize) -> Vec<SessionListing> {
-    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+pub(super) fn newest(dir: &Path, count_max: usize) -> Vec<SessionListing> {
+    let files = fs::read_dir(dir).into_iter().flatten().flatten();
     let dated = files.filter_map(|file| {
         let path = file.path();
         let name = name(&path)?;

@@ -9,8 +9,8 @@ use rheon_types::{Event, SessionId, Timestamp};
 
 use crate::blobs::{Blobs, used};
 use crate::journal::{
-    Journal, JournalError, JournalHeader, JournalParent, JournalScan, Lease, OpenedJournal, Room, newest,
-    open_to_read, read_header, scan, sync_names,
+    ByteBudget, Journal, JournalError, JournalHeader, JournalParent, JournalScan, Lease, OpenedJournal,
+    newest, open_to_read, read_header, scan, sync_names,
 };
 use crate::session_name::SessionName;
 use crate::truncate::TruncationReport;
@@ -43,9 +43,9 @@ struct Link {
 const ANCESTORS_MAX: usize = 256;
 
 impl SessionFiles {
-    /// The sessions in `folder`, which is created on first use.
-    pub fn new(folder: impl Into<PathBuf>, blob_bytes_max: u64) -> Self {
-        let layout = SessionLayout { folder: folder.into() };
+    /// The sessions in `dir`, which is created on first use.
+    pub fn new(dir: impl Into<PathBuf>, blob_bytes_max: u64) -> Self {
+        let layout = SessionLayout { dir: dir.into() };
         let blobs = Arc::new(Blobs::new(layout.blobs(), blob_bytes_max));
         Self { layout, blobs }
     }
@@ -127,10 +127,11 @@ impl SessionFiles {
         let file = open_to_read(&path)?;
         let header = read_header(&path, &file)?;
         let chain = self.chain(name, header.parent)?;
-        let mut room = if bytes_max == u64::MAX { Room::Endless } else { Room::Bytes(bytes_max) };
+        let mut budget =
+            if bytes_max == u64::MAX { ByteBudget::Unlimited } else { ByteBudget::Bytes(bytes_max) };
         // The newest events are in the session's own journal, so it is served first.
         let mut part = |path: &Path, last: u64| -> Result<FullRange, SessionFileError> {
-            let from = newest(path, &open_to_read(path)?, last, &mut room, bytes_max)?;
+            let from = newest(path, &open_to_read(path)?, last, &mut budget, bytes_max)?;
             Ok(FullRange { from, event_bytes_max: bytes_max })
         };
         let own = part(&path, u64::MAX)?;
@@ -145,20 +146,20 @@ impl SessionFiles {
         let mut whole = EventRestorer::new(&path, &self.blobs, own);
         // The last writer may have been killed before it synced its payloads. Earlier writers' payloads were synced
         // by it.
-        let (mut fence, mut leaned) = (0, HashSet::new());
+        let (mut fence, mut referenced) = (0, HashSet::new());
         let opened = Journal::open(&path, lease, Arc::clone(&self.blobs), |stored| {
             if stored.fence != fence {
                 fence = stored.fence;
-                leaned.clear();
+                referenced.clear();
             }
             if stored.blobs > 0 {
-                leaned.extend(used(stored.json).into_iter().map(|(id, _)| id));
+                referenced.extend(used(stored.json).into_iter().map(|(id, _)| id));
             }
             let (event, left_out) = whole.event(stored)?;
             visit(event, left_out);
             Ok(())
         })?;
-        self.blobs.lean_on(leaned);
+        self.blobs.mark_unsynced(referenced);
         Ok(opened)
     }
 
@@ -221,7 +222,7 @@ impl SessionFiles {
     pub fn list(&self, project: Option<&Path>) -> Vec<SessionListing> {
         let mut listed: Vec<SessionListing> = match project {
             Some(project) => journals(&self.layout.project(Some(project))).collect(),
-            None => self.layout.projects().flat_map(|folder| journals(&folder)).collect(),
+            None => self.layout.projects().flat_map(|dir| journals(&dir)).collect(),
         };
         listed.sort_by(|one, other| {
             other.modified_ms.cmp(&one.modified_ms).then_with(|| one.name.cmp(&other.name))
@@ -239,7 +240,7 @@ impl SessionFiles {
     pub fn names(&self, project: Option<&Path>, prefix: &str) -> Vec<SessionName> {
         let mut names: Vec<SessionName> = match project {
             Some(project) => names(&self.layout.project(Some(project))).collect(),
-            None => self.layout.projects().flat_map(|folder| names(&folder)).collect(),
+            None => self.layout.projects().flat_map(|dir| names(&dir)).collect(),
         };
         names.retain(|name| name.as_str().starts_with(prefix));
         names.sort();
@@ -286,8 +287,8 @@ impl SessionFiles {
     /// Removes large payloads that no session uses. Returns the number of bytes freed.
     pub fn sweep(&self, now: Timestamp) -> Result<u64, SessionFileError> {
         let mut in_use = HashSet::new();
-        for folder in self.layout.projects() {
-            for listed in journals(&folder) {
+        for dir in self.layout.projects() {
+            for listed in journals(&dir) {
                 let file = open_to_read(&listed.path)?;
                 let found = scan(&listed.path, &file, |stored| {
                     if stored.blobs > 0 {

@@ -63,13 +63,13 @@ impl JournalStore {
         let mut state = SessionState::new();
         let mut left_out = TruncationReport::default();
         // Runs whose latest turn was truncated.
-        let mut noted: HashSet<RunId> = HashSet::new();
+        let mut truncated: HashSet<RunId> = HashSet::new();
         let visit = |event: Event, left: TruncationReport| {
             if let Some(run_id) = &event.run_id {
                 if matches!(event.kind, AgentEvent::Turn(TurnEvent::Start { .. })) {
-                    noted.remove(run_id);
+                    truncated.remove(run_id);
                 } else if left.texts > 0 {
-                    noted.insert(run_id.clone());
+                    truncated.insert(run_id.clone());
                 }
             }
             left_out += left;
@@ -78,8 +78,8 @@ impl JournalStore {
         let opened = self.sessions.open_within(name, &self.lease, self.contents_bytes_max, visit);
         let (journal, opened) = opened?;
         let mut unfinished_calls = state.unfinished_calls();
-        if unfinished_calls.iter().any(|doubt| noted.contains(&doubt.run_id)) {
-            self.recall(name, &mut unfinished_calls)?;
+        if unfinished_calls.iter().any(|call| truncated.contains(&call.run_id)) {
+            self.read_full_arguments(name, &mut unfinished_calls)?;
         }
         // A fork has no events of its own yet.
         state.session_id = Some(name.session_id());
@@ -93,7 +93,7 @@ impl JournalStore {
     }
 
     /// Reads the full arguments of unfinished calls from the journal, because they may have been truncated.
-    fn recall(
+    fn read_full_arguments(
         &self,
         name: &SessionName,
         unfinished_calls: &mut [UnfinishedCall],
@@ -101,11 +101,11 @@ impl JournalStore {
         self.sessions.read(name, |event| {
             if let AgentEvent::Tool(ToolEvent::Start { call_id, args, .. }) = &event.kind {
                 let of_call =
-                    |doubt: &&mut UnfinishedCall| event.is_of(&doubt.run_id) && doubt.call_id == *call_id;
+                    |call: &&mut UnfinishedCall| event.is_of(&call.run_id) && call.call_id == *call_id;
                 unfinished_calls
                     .iter_mut()
                     .filter(of_call)
-                    .for_each(|doubt| doubt.arguments = Arc::clone(args));
+                    .for_each(|call| call.arguments = Arc::clone(args));
             }
         })?;
         Ok(())

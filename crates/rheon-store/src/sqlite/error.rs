@@ -8,10 +8,10 @@ use rusqlite::{Error, ErrorCode};
 /// A database that cannot be opened, read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
-    #[error("cannot prepare {path}: {source}; check that the folder can be written", path = path.display())]
+    #[error("cannot prepare {path}: {source}; check that the directory is writable", path = path.display())]
     Prepare { path: PathBuf, source: io::Error },
     /// It does not exist and was opened for reading.
-    #[error("there is no database at {path}", path = path.display())]
+    #[error("no database at {path}", path = path.display())]
     Absent { path: PathBuf },
     /// A newer version of Rheon created it.
     #[error(
@@ -27,7 +27,7 @@ pub enum DatabaseError {
         known: i64,
     },
     /// An older version of Rheon created it, and it was opened for reading.
-    #[error("{path} has version {found} and must be brought to version {known}: open it for writing once", path = path.display())]
+    #[error("{path} has version {found} and must be migrated to version {known}: open it for writing once", path = path.display())]
     Older {
         path: PathBuf,
         /// Its version.
@@ -36,20 +36,20 @@ pub enum DatabaseError {
         known: i64,
     },
     /// It belongs to another program.
-    #[error("{path} is a database of another kind; move it away", path = path.display())]
+    #[error("{path} belongs to another program; move it away", path = path.display())]
     Foreign { path: PathBuf },
     /// Other processes held the lock for too long.
-    #[error("{path} is in use by other processes; try again when they are done", path = path.display())]
+    #[error("{path} is locked by another process; try again later", path = path.display())]
     Busy { path: PathBuf },
     /// The disk is full. Existing data is intact.
     #[error("cannot write {path}: the disk is full; free some space and try again", path = path.display())]
     Full { path: PathBuf },
-    #[error("{path} cannot be written; check the permissions of the file and its folder", path = path.display())]
+    #[error("cannot write {path}; check the permissions of the file and its directory", path = path.display())]
     ReadOnly { path: PathBuf },
-    #[error("{path} is damaged: {detail}; move the file away, and a new one is begun", path = path.display())]
+    #[error("{path} is damaged: {detail}; move the file away to start a new one", path = path.display())]
     Damaged { path: PathBuf, detail: String },
     /// An event does not belong to the session it was recorded for.
-    #[error("an event of session {found:?} was offered as one of session {expected:?}")]
+    #[error("an event of session {found:?} was recorded for session {expected:?}")]
     OtherSession { expected: String, found: String },
     /// Any other error of SQLite.
     #[error("{path}: {source}", path = path.display())]

@@ -13,10 +13,10 @@ const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
 /// SQLite copies the mode to the companion files.
 pub(super) fn prepare(path: &Path) -> Result<(), DatabaseError> {
     let fault = |at: &Path, source| Err(DatabaseError::Prepare { path: at.to_owned(), source });
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty())
-        && let Err(source) = create_folder(folder)
+    if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty())
+        && let Err(source) = create_dir(dir)
     {
-        return fault(folder, source);
+        return fault(dir, source);
     }
     match create_file(path) {
         Ok(()) => Ok(()),
@@ -25,14 +25,14 @@ pub(super) fn prepare(path: &Path) -> Result<(), DatabaseError> {
 }
 
 #[cfg(unix)]
-fn create_folder(folder: &Path) -> io::Result<()> {
+fn create_dir(dir: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
 
 #[cfg(not(unix))]
-fn create_folder(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)
+fn create_dir(dir: &Path) -> io::Result<()> {
+    fs::create_dir_all(dir)
 }
 
 #[cfg(unix)]

@@ -13,7 +13,7 @@ const WORDS_MAX: usize = 64;
 const QUESTION_CHARS_MAX: usize = 4_096;
 
 /// Words that occur in almost every prompt and carry no meaning for a search.
-const EMPTY_WORDS: [&str; 48] = [
+const STOP_WORDS: [&str; 48] = [
     "a", "about", "all", "also", "an", "and", "any", "are", "as", "at", "be", "but", "by", "can", "do",
     "does", "for", "from", "has", "have", "how", "i", "in", "is", "it", "its", "me", "my", "no", "not", "of",
     "on", "or", "please", "so", "some", "that", "the", "then", "this", "to", "was", "we", "what", "when",
@@ -22,12 +22,12 @@ const EMPTY_WORDS: [&str; 48] = [
 
 /// Separates the characters that are words by themselves.
 pub(super) fn segmented(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(stands_alone) {
+    if !text.chars().any(is_single_word) {
         return Cow::Borrowed(text);
     }
     let mut apart = String::with_capacity(text.len() * 2);
     for character in text.chars() {
-        if stands_alone(character) {
+        if is_single_word(character) {
             apart.extend([SEPARATOR, character, SEPARATOR]);
         } else {
             apart.push(character);
@@ -57,12 +57,12 @@ pub(super) fn any_word(prompt: &str) -> Option<String> {
     let mut phrases: Vec<String> = Vec::new();
     // Trim punctuation, and search CJK text character by character.
     let separate = segmented(prompt);
-    for word in separate.split(|it: char| !(it.is_alphanumeric() || stands_alone(it))) {
+    for word in separate.split(|it: char| !(it.is_alphanumeric() || is_single_word(it))) {
         if phrases.len() == WORDS_MAX {
             break;
         }
         let lower = word.to_lowercase();
-        if lower.is_empty() || EMPTY_WORDS.contains(&lower.as_str()) {
+        if lower.is_empty() || STOP_WORDS.contains(&lower.as_str()) {
             continue;
         }
         let phrase = phrase(&lower);
@@ -80,7 +80,7 @@ fn words(typed: &str) -> impl Iterator<Item = &str> {
     let separate = |it: char| it.is_whitespace() || it == '\0';
     looked_at
         .split(separate)
-        .filter(|word| word.chars().any(|it| it.is_alphanumeric() || stands_alone(it)))
+        .filter(|word| word.chars().any(|it| it.is_alphanumeric() || is_single_word(it)))
         .take(WORDS_MAX)
 }
 
@@ -90,7 +90,7 @@ fn phrase(word: &str) -> String {
 }
 
 /// Whether a character is a word by itself: ideographs, kana and emoji.
-fn stands_alone(character: char) -> bool {
+fn is_single_word(character: char) -> bool {
     matches!(character,
         '\u{2190}'..='\u{21ff}'     // arrows
         | '\u{2300}'..='\u{27bf}'   // technical signs, boxes, shapes, dingbats
@@ -99,7 +99,7 @@ fn stands_alone(character: char) -> bool {
         | '\u{3400}'..='\u{4dbf}'   // ideographs, extension A
         | '\u{4e00}'..='\u{9fff}'   // ideographs
         | '\u{f900}'..='\u{faff}'   // compatibility ideographs
-        | '\u{1f000}'..='\u{1faff}' // pictures
+        | '\u{1f000}'..='\u{1faff}' // emoji
         | '\u{20000}'..='\u{3134f}' // ideographs, further extensions
     )
 }

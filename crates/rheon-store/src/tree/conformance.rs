@@ -57,7 +57,7 @@ async fn list_order(store: &impl SessionStore) {
 
 async fn missing(store: &impl SessionStore) {
     let id = SessionId::from("s");
-    let text = "there is no session s; the list of sessions has the ids that there are";
+    let text = "no session s; list the sessions to see their ids";
     assert_eq!(load(store, "s").await.unwrap_err().to_string(), text);
     assert_eq!(store.delete_session(&id).get().await.unwrap_err().to_string(), text);
     store.save_session(&session("s", "agent", 1)).get().await.unwrap();

@@ -9,7 +9,7 @@ pub(super) const DEPTH_MAX: usize = 256;
 /// Parses JSON of at most [`DEPTH_MAX`] levels.
 pub(super) fn from_str<'de, T: Deserialize<'de>>(text: &'de str) -> serde_json::Result<T> {
     if is_deeper(text.as_bytes(), DEPTH_MAX) {
-        return Err(serde_json::Error::custom(format!("it is nested more than {DEPTH_MAX} levels deep")));
+        return Err(serde_json::Error::custom(format!("nested more than {DEPTH_MAX} levels deep")));
     }
     let mut deserializer = serde_json::Deserializer::from_str(text);
     // The depth is already checked, so a hostile file cannot exhaust the stack.

@@ -17,9 +17,9 @@ pub(super) struct Forest {
     pub(super) config: SessionRecorderConfig,
     pub(super) left_out: DroppedCounts,
     trees: BTreeMap<SessionId, Tree>,
-    places: HashMap<RunId, Place>,
+    positions: HashMap<RunId, LoopPosition>,
     /// By the session id in events: the session its loops are added to.
-    formed: BTreeMap<SessionId, Formed>,
+    formed: BTreeMap<SessionId, FormedSession>,
     agents: BTreeSet<AgentId>,
     open: usize,
     closed: usize,
@@ -32,13 +32,13 @@ struct Tree {
 }
 
 #[derive(Debug, Clone)]
-struct Place {
+struct LoopPosition {
     session_id: SessionId,
     index: usize,
 }
 
 #[derive(Debug, Clone)]
-struct Formed {
+struct FormedSession {
     session_id: SessionId,
     formation: SessionFormation,
     last_active_at: Timestamp,
@@ -50,7 +50,7 @@ impl Forest {
             config,
             left_out: DroppedCounts::default(),
             trees: BTreeMap::new(),
-            places: HashMap::new(),
+            positions: HashMap::new(),
             formed: BTreeMap::new(),
             agents: BTreeSet::new(),
             open: 0,
@@ -71,23 +71,23 @@ impl Forest {
     }
 
     /// The session that contains the loop.
-    pub(super) fn home_of(&self, loop_id: &RunId) -> Option<&SessionId> {
-        self.places.get(loop_id).map(|place| &place.session_id)
+    pub(super) fn session_of(&self, loop_id: &RunId) -> Option<&SessionId> {
+        self.positions.get(loop_id).map(|position| &position.session_id)
     }
 
     pub(super) fn record(&self, loop_id: &RunId) -> Option<&LoopRecord> {
-        let place = self.places.get(loop_id)?;
-        self.trees.get(&place.session_id)?.session.loops.get(place.index)
+        let position = self.positions.get(loop_id)?;
+        self.trees.get(&position.session_id)?.session.loops.get(position.index)
     }
 
     pub(super) fn record_mut(&mut self, loop_id: &RunId) -> Option<&mut LoopRecord> {
-        let place = self.places.get(loop_id)?;
-        self.trees.get_mut(&place.session_id)?.session.loops.get_mut(place.index)
+        let position = self.positions.get(loop_id)?;
+        self.trees.get_mut(&position.session_id)?.session.loops.get_mut(position.index)
     }
 
     /// Creates a record for the loop, if it has none and the limits allow it. `event` is its first event.
-    pub(super) fn plant(&mut self, loop_id: &RunId, event: &Event) {
-        if self.places.contains_key(loop_id) {
+    pub(super) fn add_loop(&mut self, loop_id: &RunId, event: &Event) {
+        if self.positions.contains_key(loop_id) {
             return;
         }
         if self.open >= self.config.open_loops_max || self.closed >= self.config.closed_loops_max {
@@ -100,17 +100,17 @@ impl Forest {
         tree.session.loops.push(LoopRecord::pending(loop_id.clone(), session_id.clone(), event.at));
         tree.open += 1;
         self.open += 1;
-        self.places.insert(loop_id.clone(), Place { session_id, index });
+        self.positions.insert(loop_id.clone(), LoopPosition { session_id, index });
     }
 
     /// Adds the event to the record of its loop.
-    pub(super) fn grow(&mut self, event: &Event) {
+    pub(super) fn add_event(&mut self, event: &Event) {
         let events_max = self.config.loop_events_max;
-        let Some(place) = event.run_id.as_ref().and_then(|id| self.places.get(id)) else {
+        let Some(position) = event.run_id.as_ref().and_then(|id| self.positions.get(id)) else {
             return self.lose();
         };
-        let Some(tree) = self.trees.get_mut(&place.session_id) else { return self.lose() };
-        let Some(record) = tree.session.loops.get_mut(place.index) else { return self.lose() };
+        let Some(tree) = self.trees.get_mut(&position.session_id) else { return self.lose() };
+        let Some(record) = tree.session.loops.get_mut(position.index) else { return self.lose() };
         let was_open = record.status.is_open();
         record.apply(event);
         let is_kept = record.keep(event, events_max);
@@ -121,7 +121,7 @@ impl Forest {
         }
         tree.session.last_active_at = tree.session.last_active_at.max(event.at);
         if let Some(formed) = self.formed.get_mut(&event.session_id)
-            && formed.session_id == place.session_id
+            && formed.session_id == position.session_id
         {
             formed.last_active_at = tree.session.last_active_at;
         }
@@ -139,7 +139,7 @@ impl Forest {
         if self.agents.len() < REMEMBERED_MAX {
             self.agents.insert(agent_id.clone());
         }
-        let Some(home) = self.home_of(loop_id).cloned() else { return };
+        let Some(home) = self.session_of(loop_id).cloned() else { return };
         if let Some(session) = self.session_mut(&home)
             && session.agent_id.as_str().is_empty()
         {
@@ -161,14 +161,14 @@ impl Forest {
     }
 
     /// Takes out the sessions without an open loop, except those for which `is_held` returns true.
-    pub(super) fn fell(&mut self, is_held: impl Fn(&Self, &Session) -> bool) -> Vec<Session> {
-        let is_ripe = |tree: &&Tree| tree.open == 0 && !is_held(self, &tree.session);
+    pub(super) fn take_completed(&mut self, is_waiting: impl Fn(&Self, &Session) -> bool) -> Vec<Session> {
+        let is_ripe = |tree: &&Tree| tree.open == 0 && !is_waiting(self, &tree.session);
         let ripe: Vec<SessionId> =
             self.trees.values().filter(is_ripe).map(|tree| tree.session.session_id.clone()).collect();
         let mut felled = Vec::with_capacity(ripe.len());
         for tree in ripe.iter().filter_map(|id| self.trees.remove(id)) {
             for record in &tree.session.loops {
-                self.places.remove(&record.loop_id);
+                self.positions.remove(&record.loop_id);
             }
             self.closed = self.closed.saturating_sub(tree.session.loops.len());
             felled.push(tree.session);
@@ -200,11 +200,15 @@ impl Forest {
         session_id
     }
 
-    fn form(&self, event: &Event) -> Formed {
+    fn form(&self, event: &Event) -> FormedSession {
         let Some(known) = self.formed.get(&event.session_id) else {
             let is_known = agent_of(event).is_some_and(|agent| self.agents.contains(agent));
             let formation = if is_known { SessionFormation::Explicit } else { SessionFormation::FirstLoop };
-            return Formed { session_id: event.session_id.clone(), formation, last_active_at: event.at };
+            return FormedSession {
+                session_id: event.session_id.clone(),
+                formation,
+                last_active_at: event.at,
+            };
         };
         let secs = match self.config.formation_policy {
             SessionFormationPolicy::PerSessionId => return known.clone(),
@@ -216,7 +220,7 @@ impl Forest {
             return known.clone();
         }
         let previous_session_id = known.session_id.clone();
-        Formed {
+        FormedSession {
             session_id: SessionId::from(format!("{}-{}", event.session_id, event.at.as_millis())),
             formation: SessionFormation::InactivityTimeout { secs, previous_session_id },
             last_active_at: event.at,

@@ -104,10 +104,10 @@ fn without_repeats(kind: &AgentEvent) -> AgentEvent {
 
 /// The message without its content.
 fn without_content(message: &Arc<AgentMessage>) -> Arc<AgentMessage> {
-    let AgentMessage::Llm(LlmMessage { message: said, turn_id }) = &**message else {
+    let AgentMessage::Llm(LlmMessage { message: llm_message, turn_id }) = &**message else {
         return Arc::clone(message);
     };
-    let emptied = match said {
+    let emptied = match llm_message {
         Message::User(UserMessage { timestamp, author, content: _ }) => {
             Message::User(UserMessage { content: Vec::new(), timestamp: *timestamp, author: *author })
         }

@@ -40,9 +40,9 @@ impl SessionRecorder {
             AgentEvent::Run(RunEvent::Start { .. }) | AgentEvent::Run(RunEvent::End { .. })
         ) && let Some(run_id) = &event.run_id
         {
-            self.forest.plant(run_id, event);
+            self.forest.add_loop(run_id, event);
         }
-        self.forest.grow(event);
+        self.forest.add_event(event);
         self.link(event);
     }
 
@@ -57,7 +57,7 @@ impl SessionRecorder {
     /// A session that continues afterwards is returned again with its later loops only; [`Session::merge`] combines
     /// both.
     pub fn drain_completed(&mut self) -> Vec<Session> {
-        let drained = self.forest.fell(|forest, session| {
+        let drained = self.forest.take_completed(|forest, session| {
             let unnamed = session.parent_spawn_ref.as_ref().filter(|spawn| spawn.tool_call_id.is_none());
             let caller = unnamed.and_then(|spawn| forest.record(&spawn.parent_loop_id));
             caller.is_some_and(|record| record.status.is_open())
@@ -121,7 +121,7 @@ impl SessionRecorder {
     }
 
     fn add_child(&mut self, parent: &RunId, child: &RunId) {
-        if self.forest.home_of(parent) != self.forest.home_of(child) {
+        if self.forest.session_of(parent) != self.forest.session_of(child) {
             return;
         }
         if let Some(record) = self.forest.record_mut(parent)
@@ -133,7 +133,7 @@ impl SessionRecorder {
 
     fn announce(&mut self, event: &Event, loop_ids: &[RunId]) {
         for loop_id in loop_ids {
-            self.forest.plant(loop_id, event);
+            self.forest.add_loop(loop_id, event);
             if let Some(record) = self.forest.record_mut(loop_id) {
                 record.parallel_group = Some(ParallelGroupRecord::open(loop_ids.to_vec()));
             }
@@ -158,7 +158,7 @@ impl SessionRecorder {
     }
 
     fn note_spawn(&mut self, parent: &RunId, child: &ChildRef) {
-        let home = self.forest.home_of(&child.run_id).unwrap_or(&child.session_id).clone();
+        let home = self.forest.session_of(&child.run_id).unwrap_or(&child.session_id).clone();
         if let Some(reference) = self.reference(parent, &child.run_id) {
             reference.child_session_id = Some(home);
             self.parents.insert(child.run_id.clone(), parent.clone());
@@ -167,7 +167,7 @@ impl SessionRecorder {
     }
 
     fn note_call(&mut self, parent: &RunId, child: &RunId, call_id: &ToolCallId, name: &ToolName) {
-        let home = self.forest.home_of(child).cloned();
+        let home = self.forest.session_of(child).cloned();
         if let Some(reference) = self.reference(parent, child) {
             reference.tool_call_id = Some(call_id.clone());
             reference.tool_name = Some(name.clone());
@@ -197,8 +197,8 @@ impl SessionRecorder {
     /// Sets the call that started loop `child` on its session, as far as it is known.
     fn mark_spawned(&mut self, child: &RunId) -> Option<()> {
         let parent_loop_id = self.parents.get(child)?.clone();
-        let home = self.forest.home_of(child)?.clone();
-        let parent_session_id = self.forest.home_of(&parent_loop_id)?.clone();
+        let home = self.forest.session_of(child)?.clone();
+        let parent_session_id = self.forest.session_of(&parent_loop_id)?.clone();
         let references = &mut self.forest.record_mut(&parent_loop_id)?.child_loop_refs;
         let reference = references.iter_mut().find(|reference| reference.child_loop_id == *child)?;
         reference.child_session_id = Some(home.clone());

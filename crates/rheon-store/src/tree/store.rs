@@ -48,7 +48,7 @@ pub struct BrokenSession {
 pub enum SessionStoreError {
     #[error(transparent)]
     Name(#[from] SessionNameError),
-    #[error("there is no session {id}; the list of sessions has the ids that there are")]
+    #[error("no session {id}; list the sessions to see their ids")]
     Missing { id: SessionId },
     /// Another process is saving it.
     #[error("session {id} is being saved by {}; try again", holder_text(*.holder))]
@@ -57,27 +57,29 @@ pub enum SessionStoreError {
         /// The process id, if known.
         holder: Option<u32>,
     },
-    #[error("session {id} cannot be read: {problem}; repair or remove {}", .path.display())]
+    #[error("cannot read session {id}: {problem}; repair or remove {}", .path.display())]
     Broken { id: SessionId, path: PathBuf, problem: String },
     /// A later version wrote it.
-    #[error("session {id} has format {found}, and this version knows {supported}: use a later version")]
+    #[error(
+        "session {id} has format version {found}; this version of Rheon reads up to {supported}: update Rheon"
+    )]
     Newer {
         id: SessionId,
         found: u64,
         /// The latest supported format.
         supported: u64,
     },
-    #[error("session {id} has more than {bytes_max} bytes; keep fewer events of it, or raise the limit")]
+    #[error("session {id} is larger than {bytes_max} bytes; store fewer events or raise the limit")]
     TooLarge { id: SessionId, bytes_max: u64 },
-    #[error("cannot {doing} {}: {source}", .path.display())]
+    #[error("cannot {action} {}: {source}", .path.display())]
     Io {
         /// The verb for the message, such as "writing".
-        doing: &'static str,
+        action: &'static str,
         path: PathBuf,
         source: io::Error,
     },
     /// The program is shutting down.
-    #[error("the work on session files was given up because the program is ending")]
+    #[error("session files were not written because the program is shutting down")]
     Cancelled,
 }
 

@@ -1,4 +1,4 @@
-//! Long texts go, everything else stays.
+//! Long texts are cut, everything else stays.
 
 use expect_test::expect;
 use rheon_types::Event;
@@ -9,7 +9,7 @@ use crate::blobs::{Blobs, externalize};
 
 fn event(kind: Value) -> String {
     let long = json!({ "seq": 1, "at": 5, "session_id": "s", "run_id": "s.c.1", "kind": kind });
-    // As events are written, and not as maps sort their keys.
+    // In the order events are written, not in the sorted order of maps.
     serde_json::to_string(&serde_json::from_value::<Event>(long).unwrap()).unwrap()
 }
 
@@ -22,7 +22,7 @@ fn assistant(content: &Value) -> Value {
         "usage": {}, "timestamp": 7 })
 }
 
-/// What is left of the kind of event, and of how many texts something is said.
+/// The remaining event, and the number of texts that were cut.
 fn left(kind: Value) -> String {
     let (text, left_out) = truncate(&event(kind), Strings::InPlace).unwrap();
     let event: Event = serde_json::from_str(&text).unwrap();
@@ -30,19 +30,19 @@ fn left(kind: Value) -> String {
 }
 
 #[test]
-fn the_result_of_a_tool_keeps_everything_but_its_texts() {
+fn a_tool_result_keeps_everything_but_its_texts() {
     let content = json!([{ "type": "text", "text": long() }, { "type": "text", "text": "short" }]);
     let result = json!({ "content": content, "details": { "diff": [long()], "exit": 0 } });
     let kind = json!({ "type": "tool.end", "call_id": "a", "name": "read", "result": result, "is_error": false,
         "duration_ms": 3 });
     expect![[r#"
         2
-        {"type":"tool.end","call_id":"a","name":"read","result":{"content":[{"type":"text","text":"[Left out when the session was resumed: a text of about 5 KB. The whole stands in the log of the session.]"},{"type":"text","text":"short"}],"details":{"diff":["[Left out when the session was resumed: a text of about 5 KB. The whole stands in the log of the session.]"],"exit":0}},"is_error":false,"duration_ms":3}"#]]
+        {"type":"tool.end","call_id":"a","name":"read","result":{"content":[{"type":"text","text":"[Omitted when the session was resumed: a text of about 5 KB. The session log has all of it.]"},{"type":"text","text":"short"}],"details":{"diff":["[Omitted when the session was resumed: a text of about 5 KB. The session log has all of it.]"],"exit":0}},"is_error":false,"duration_ms":3}"#]]
     .assert_eq(&left(kind));
 }
 
 #[test]
-fn an_answer_keeps_its_calls_and_loses_thinking_that_is_not_whole() {
+fn an_answer_keeps_its_calls_and_loses_truncated_thinking() {
     let content = json!([
         { "type": "thinking", "thinking": "short", "signature": { "data": long(), "origin": "v/m" } },
         { "type": "thinking", "thinking": "kept", "signature": { "data": "proof", "origin": "v/m" } },
@@ -52,36 +52,36 @@ fn an_answer_keeps_its_calls_and_loses_thinking_that_is_not_whole() {
     ]);
     expect![[r#"
         3
-        {"type":"message.end","message":{"role":"assistant","content":[{"type":"thinking","thinking":"kept","signature":{"data":"proof","origin":"v/m"}},{"type":"toolCall","id":"a","name":"write","arguments":{"content":"[Left out when the session was resumed: a text of about 5 KB. The whole stands in the log of the session.]","path":"x"}},{"type":"text","text":"Done."}],"stop_reason":"toolUse","model":"m","provider":"p","usage":{"input":0,"output":0,"cache_read":0,"cache_write":0,"total_tokens":0},"timestamp":7}}"#]]
+        {"type":"message.end","message":{"role":"assistant","content":[{"type":"thinking","thinking":"kept","signature":{"data":"proof","origin":"v/m"}},{"type":"toolCall","id":"a","name":"write","arguments":{"content":"[Omitted when the session was resumed: a text of about 5 KB. The session log has all of it.]","path":"x"}},{"type":"text","text":"Done."}],"stop_reason":"toolUse","model":"m","provider":"p","usage":{"input":0,"output":0,"cache_read":0,"cache_write":0,"total_tokens":0},"timestamp":7}}"#]]
     .assert_eq(&left(json!({ "type": "message.end", "message": assistant(&content) })));
 }
 
 #[test]
-fn a_picture_becomes_a_text() {
+fn an_image_becomes_a_text() {
     let content = json!([{ "type": "image", "data": "A".repeat(9_000), "mime_type": "image/png" }]);
     let message = json!({ "role": "user", "content": content, "timestamp": 7 });
     expect![[r#"
         1
-        {"type":"message.start","message":{"role":"user","content":[{"type":"text","text":"[Left out when the session was resumed: a picture of about 9 KB. The whole stands in the log of the session.]"}],"timestamp":7}}"#]]
+        {"type":"message.start","message":{"role":"user","content":[{"type":"text","text":"[Omitted when the session was resumed: an image of about 9 KB. The session log has all of it.]"}],"timestamp":7}}"#]]
     .assert_eq(&left(json!({ "type": "message.start", "message": message })));
 }
 
 #[test]
-fn what_is_kept_as_payloads_is_left_out_without_being_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let blobs = Blobs::new(folder.path().join("blobs"), 1 << 30);
+fn payloads_are_omitted_without_being_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let blobs = Blobs::new(dir.path().join("blobs"), 1 << 30);
     let wrapped = json!({ "$blob": "mine", "text": "x".repeat(40_000) });
     let content = json!([{ "type": "toolCall", "id": "a", "name": "write", "arguments": wrapped }]);
     let text = event(json!({ "type": "message.end", "message": assistant(&content) }));
     let raw = serde_json::value::RawValue::from_string(text).unwrap();
     let (stored, count) = externalize(&raw, &blobs).unwrap();
     assert_eq!(count, 1);
-    std::fs::remove_dir_all(folder.path().join("blobs")).unwrap();
+    std::fs::remove_dir_all(dir.path().join("blobs")).unwrap();
     let (text, left_out) = truncate(stored.get(), Strings::AsBlobs(&blobs)).unwrap();
     assert_eq!(left_out, TruncationReport { texts: 1, bytes: 40_000 });
     let arguments =
         &serde_json::from_str::<Value>(&text).unwrap()["kind"]["message"]["content"][0]["arguments"];
-    expect![[r#"{"$blob":"mine","text":"[Left out when the session was resumed: a text of about 40 KB. The whole stands in the log of the session.]"}"#]]
+    expect![[r#"{"$blob":"mine","text":"[Omitted when the session was resumed: a text of about 40 KB. The session log has all of it.]"}"#]]
     .assert_eq(&arguments.to_string());
 }
 
@@ -98,7 +98,7 @@ fn events_whose_texts_are_still_needed_are_left_alone() {
 }
 
 #[test]
-fn short_events_and_what_is_not_understood_are_left_alone() {
+fn short_and_unrecognized_events_are_left_alone() {
     assert_eq!(truncate("{\"kind\":{\"type\":\"message.end\",\"text\":\"short\"}}", Strings::InPlace), None);
     let long = long().replace(['"', '\\', '\n'], "");
     let odd = format!("{{\"kind\":{{\"type\":\"message.end\",\"text\":\"{long}\"}}}}");

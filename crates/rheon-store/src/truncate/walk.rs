@@ -12,7 +12,7 @@ use crate::blobs::{BlobId, lost};
 /// The event types whose texts are used only in the conversation.
 const KINDS: [&str; 6] = ["message.start", "message.end", "tool.start", "tool.end", "turn.end", "agent.end"];
 /// The type prefix of deduplicated events.
-const SLIM: &str = "slim.";
+const DEDUP_PREFIX: &str = "slim.";
 
 /// Deeper events are not recognized.
 const DEPTH_MAX: usize = 100;
@@ -69,7 +69,7 @@ enum Outcome {
 
 pub(super) struct Walk<'a> {
     text: &'a str,
-    place: usize,
+    position: usize,
     strings: Strings<'a>,
     out: String,
     left_out: TruncationReport,
@@ -80,28 +80,28 @@ pub(super) struct Walk<'a> {
 impl<'a> Walk<'a> {
     pub(super) fn new(text: &'a str, strings: Strings<'a>) -> Self {
         let (out, left_out) = (String::new(), TruncationReport::default());
-        Self { text, place: 0, strings, out, left_out, kind: "", depth: 0 }
+        Self { text, position: 0, strings, out, left_out, kind: "", depth: 0 }
     }
 
     /// Returns the event without its long texts, if it has any that may be cut.
     pub(super) fn event(mut self) -> Option<(String, TruncationReport)> {
         self.value(Region::Event)?;
-        let is_whole = self.place == self.text.len();
-        let may_be = KINDS.contains(&self.kind) || self.kind.starts_with(SLIM);
+        let is_whole = self.position == self.text.len();
+        let may_be = KINDS.contains(&self.kind) || self.kind.starts_with(DEDUP_PREFIX);
         (is_whole && may_be && self.left_out.texts > 0).then_some((self.out, self.left_out))
     }
 
     fn rest(&self) -> &'a str {
-        self.text.get(self.place..).unwrap_or_default()
+        self.text.get(self.position..).unwrap_or_default()
     }
 
     fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.place).copied()
+        self.text.as_bytes().get(self.position).copied()
     }
 
     /// Consumes `expected`.
     fn skip(&mut self, expected: &str) -> Option<()> {
-        self.rest().starts_with(expected).then(|| self.place += expected.len())
+        self.rest().starts_with(expected).then(|| self.position += expected.len())
     }
 
     fn value(&mut self, region: Region) -> Option<Outcome> {
@@ -124,7 +124,7 @@ impl<'a> Walk<'a> {
         let rest = self.rest();
         let length = rest.find([',', ']', '}'])?;
         self.out.push_str(rest.get(..length)?);
-        self.place += length;
+        self.position += length;
         Some(Outcome::Kept)
     }
 
@@ -132,7 +132,7 @@ impl<'a> Walk<'a> {
     fn raw_string(&mut self) -> Option<&'a str> {
         self.skip("\"")?;
         let bytes = self.text.as_bytes();
-        let start = self.place;
+        let start = self.position;
         let mut from = start;
         loop {
             let quote = from + memchr(b'"', bytes.get(from..)?)?;
@@ -140,7 +140,7 @@ impl<'a> Walk<'a> {
             let escapes = before.iter().rev().take_while(|byte| **byte == b'\\').count();
             from = quote + 1;
             if escapes % 2 == 0 {
-                self.place = from;
+                self.position = from;
                 return self.text.get(start..quote);
             }
         }
@@ -201,7 +201,7 @@ impl<'a> Walk<'a> {
         self.skip(",\"bytes\":")?;
         let digits = self.rest().find('}')?;
         let bytes: u64 = self.rest().get(..digits)?.parse().ok()?;
-        self.place += digits + 1;
+        self.position += digits + 1;
         if region == Region::Free {
             self.leave_out(bytes);
         } else {
@@ -224,9 +224,9 @@ impl<'a> Walk<'a> {
             self.out.push_str(key);
             self.out.push_str("\":");
             if key == "type" && matches!(region, Region::Kind | Region::Blocks) {
-                let place = self.place;
+                let position = self.position;
                 block.name = self.raw_string()?;
-                self.place = place;
+                self.position = position;
             }
             let before = self.left_out.bytes;
             self.value(region.field(key))?;
@@ -287,7 +287,7 @@ enum Omitted {
 fn note(omitted: Omitted, bytes: u64) -> String {
     let what = match omitted {
         Omitted::Text => "a text",
-        Omitted::Image => "a picture",
+        Omitted::Image => "an image",
     };
     NOTE.trim_end().replace("{what}", what).replace("{kilobytes}", &bytes.div_ceil(1_000).to_string())
 }

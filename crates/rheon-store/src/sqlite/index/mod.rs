@@ -124,7 +124,7 @@ impl Index {
         });
         let recorded = self.database.write(|connection| {
             let mut recorded = IndexUpdate::default();
-            let mut session = write::Open::new(connection, source)?;
+            let mut session = write::OpenSession::new(connection, source)?;
             for event in own {
                 session.add(event, &mut recorded)?;
             }
@@ -164,7 +164,7 @@ impl Index {
                     && let Some((source, events)) = sources.next()
                 {
                     write::remove(connection, source.session_id.as_str())?;
-                    let mut session = write::Open::new(connection, &source)?;
+                    let mut session = write::OpenSession::new(connection, &source)?;
                     recorded.missing_from = None;
                     for event in events {
                         session.add(&event, &mut recorded)?;

@@ -75,7 +75,7 @@ pub(super) fn rows_of(event: &Event) -> (RunId, Vec<Row>) {
         AgentEvent::Tool(ToolEvent::Start { call_id, name, args, .. }) => vec![Row::CallStart {
             call_id: call_id.clone(),
             name: name.clone(),
-            arguments: arguments_in_short(args),
+            arguments: shortened_arguments(args),
         }],
         AgentEvent::Tool(ToolEvent::End { call_id, name, is_error, duration_ms, .. }) => vec![Row::CallEnd {
             call_id: call_id.clone(),
@@ -147,8 +147,8 @@ fn title_of(prompt: &str) -> Option<String> {
 }
 
 /// The arguments as JSON up to the limit. Serialization stops there.
-fn arguments_in_short(arguments: &Value) -> String {
-    let mut short = Short(Vec::new());
+fn shortened_arguments(arguments: &Value) -> String {
+    let mut short = ShortWriter(Vec::new());
     // The only possible error is that the limit was reached.
     let is_whole = serde_json::to_writer(&mut short, arguments).is_ok();
     let text = match String::from_utf8(short.0) {
@@ -164,9 +164,9 @@ fn arguments_in_short(arguments: &Value) -> String {
 }
 
 /// A writer that fails once it is full.
-struct Short(Vec<u8>);
+struct ShortWriter(Vec<u8>);
 
-impl Write for Short {
+impl Write for ShortWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let room = ARGUMENTS_BYTES_MAX.saturating_sub(self.0.len());
         if room == 0 && !bytes.is_empty() {

@@ -26,7 +26,7 @@ pub struct IndexUpdate {
 }
 
 /// The row of a session while events are added; written once per batch.
-pub(super) struct Open<'a> {
+pub(super) struct OpenSession<'a> {
     connection: &'a Connection,
     number: i64,
     title: String,
@@ -39,7 +39,7 @@ pub(super) struct Open<'a> {
     parent_seq: Option<u64>,
 }
 
-impl<'a> Open<'a> {
+impl<'a> OpenSession<'a> {
     /// Reads or creates the row of the session, and updates its source.
     pub(super) fn new(connection: &'a Connection, source: &SessionSource) -> Result<Self, Error> {
         let parent = source.parent.as_ref();

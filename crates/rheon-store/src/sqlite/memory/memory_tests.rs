@@ -27,8 +27,8 @@ fn state(value: serde_json::Value) -> State {
 
 #[test]
 fn goals_survive_sessions() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("memory.db");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
     let open = || Memory::open(&path, OpenMode::ReadWrite).unwrap();
     let (first, done) = {
         let memory = open();

@@ -57,7 +57,8 @@ impl SessionDir {
 
     pub(super) fn save(&self, session: &Session) -> Outcome<()> {
         let name = SessionName::try_from(&session.session_id)?;
-        write::make_folder(&self.path).map_err(|source| io_fault("make the folder", &self.path, source))?;
+        write::create_dir(&self.path)
+            .map_err(|source| io_fault("create the directory", &self.path, source))?;
         let _lock = SaveLock::take(&self.path, &name)?;
         let extras = self.extras(&name)?;
         let (target, temporary) = (self.file(&name), self.path.join(temporary_name(&name)));
@@ -109,7 +110,7 @@ impl SessionDir {
         }
         let _lock = SaveLock::take(&self.path, &name)?;
         let temporary = self.path.join(temporary_name(&name));
-        write::remove_if_there(&temporary).map_err(|source| io_fault("remove", &temporary, source))?;
+        write::remove_if_exists(&temporary).map_err(|source| io_fault("remove", &temporary, source))?;
         match fs::remove_file(&path) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -117,7 +118,7 @@ impl SessionDir {
             }
             Err(source) => return Err(io_fault("remove", &path, source)),
         }
-        write::sync_folder(&self.path).map_err(|source| io_fault("sync", &self.path, source))
+        write::sync_dir(&self.path).map_err(|source| io_fault("sync", &self.path, source))
     }
 
     /// Removes leftovers of interrupted saves that are not in use.
@@ -130,7 +131,7 @@ impl SessionDir {
             // Dropping the lock removes its file.
             let Ok(_lock) = SaveLock::take(&self.path, &name) else { continue };
             let temporary = self.path.join(temporary_name(&name));
-            write::remove_if_there(&temporary).map_err(|source| io_fault("remove", &temporary, source))?;
+            write::remove_if_exists(&temporary).map_err(|source| io_fault("remove", &temporary, source))?;
         }
         Ok(())
     }
@@ -147,7 +148,7 @@ impl SessionDir {
             Err(ReadFault::Newer { found }) => Err(newer(name, found)),
             Err(ReadFault::Broken { .. }) => {
                 let (path, aside) = (self.file(name), self.path.join(format!(".{name}.broken")));
-                fs::rename(&path, &aside).map_err(|source| io_fault("put aside", &path, source))?;
+                fs::rename(&path, &aside).map_err(|source| io_fault("move aside", &path, source))?;
                 Ok(Extras::default())
             }
         }
@@ -197,7 +198,7 @@ impl SessionDir {
             Err(source) => return Err(io_fault("read", &path, source)),
         };
         if !metadata.is_file() {
-            return Err(self.broken(name, "it is not a plain file".to_owned()));
+            return Err(self.broken(name, "not a regular file".to_owned()));
         }
         let mut text = Vec::new();
         File::open(&path)
@@ -216,7 +217,7 @@ impl SessionDir {
         if found.as_str() == name.as_str() {
             return Ok(());
         }
-        Err(self.broken(name, format!("it holds the session {found}")))
+        Err(self.broken(name, format!("it contains session {found}")))
     }
 
     fn readable<T>(&self, name: &SessionName, read: Result<T, ReadFault>) -> Outcome<T> {
@@ -247,8 +248,8 @@ fn newer(name: &SessionName, found: u64) -> SessionStoreError {
     SessionStoreError::Newer { id: name.session_id(), found, supported: SESSION_FILE_VERSION }
 }
 
-fn io_fault(doing: &'static str, path: &Path, source: io::Error) -> SessionStoreError {
-    SessionStoreError::Io { doing, path: path.to_owned(), source }
+fn io_fault(action: &'static str, path: &Path, source: io::Error) -> SessionStoreError {
+    SessionStoreError::Io { action, path: path.to_owned(), source }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Crashes, broken files and files of others.
+//! Crashes, broken files and files of other programs.
 
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,17 +13,15 @@ use crate::tree::{
     load_sessions_for_agent, save_session,
 };
 
-fn names(folder: &std::path::Path) -> Vec<String> {
-    let mut names: Vec<String> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
+fn names(dir: &std::path::Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }
 
 #[test]
-fn the_file_reads_well() {
+fn the_file_is_readable() {
     let root = tempfile::tempdir().unwrap();
     save_session(&session("s", "agent", 7), root.path()).unwrap();
     expect![[r#"
@@ -45,7 +43,7 @@ fn the_file_reads_well() {
 }
 
 #[tokio::test]
-async fn a_save_that_was_killed_before_its_rename_loses_nothing() {
+async fn a_save_killed_before_its_rename_loses_nothing() {
     let root = tempfile::tempdir().unwrap();
     let old = long_session("s", 10, "old");
     save_session(&old, root.path()).unwrap();
@@ -61,7 +59,7 @@ async fn a_save_that_was_killed_before_its_rename_loses_nothing() {
     save_session(&new, root.path()).unwrap();
     assert_eq!(load_session(&"s".into(), root.path()).unwrap(), new);
     assert_eq!(names(root.path()), ["s.json"]);
-    // Those of sessions that are never saved again are removed by the first save of a store.
+    // Leftovers of sessions that are never saved again are removed by the first save of a store.
     fs::write(root.path().join(".gone.tmp"), "{").unwrap();
     fs::write(root.path().join(".gone.lock"), "").unwrap();
     fs::write(root.path().join(".profile"), "not ours").unwrap();
@@ -93,19 +91,19 @@ fn one_broken_file_does_not_hide_the_others() {
     errors.sort();
     let errors = errors.join("\n").replace(&root.path().display().to_string(), "DIR");
     expect![[r#"
-        session empty cannot be read: EOF while parsing a value at line 1 column 0; repair or remove DIR/empty.json
-        session latin cannot be read: expected value at line 1 column 1; repair or remove DIR/latin.json
-        session newer has format 2, and this version knows 1: use a later version
-        session renamed cannot be read: it holds the session good; repair or remove DIR/renamed.json
-        session torn cannot be read: EOF while parsing a string at line 1 column 46; repair or remove DIR/torn.json"#]]
+        cannot read session empty: EOF while parsing a value at line 1 column 0; repair or remove DIR/empty.json
+        cannot read session latin: expected value at line 1 column 1; repair or remove DIR/latin.json
+        session newer has format version 2; this version of Rheon reads up to 1: update Rheon
+        cannot read session renamed: it contains session good; repair or remove DIR/renamed.json
+        cannot read session torn: EOF while parsing a string at line 1 column 46; repair or remove DIR/torn.json"#]]
     .assert_eq(&errors);
-    // A session is saved over a broken file; what was there is put aside. A later version's file is left alone.
+    // Saving over a broken file moves it aside. A file of a later version is left alone.
     save_session(&session("torn", "agent", 2), root.path()).unwrap();
     assert!(fs::read_to_string(root.path().join(".torn.broken")).unwrap().ends_with("\"to"));
     let refused = save_session(&session("newer", "agent", 2), root.path()).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "session newer has format 2, and this version knows 1: use a later version"
+        "session newer has format version 2; this version of Rheon reads up to 1: update Rheon"
     );
     assert!(save_session(&session("renamed", "agent", 2), root.path()).is_err());
     assert!(save_session(&session("link", "agent", 2), root.path()).is_err());
@@ -113,25 +111,25 @@ fn one_broken_file_does_not_hide_the_others() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_named() {
+fn a_directory_that_cannot_be_created_is_named() {
     let root = tempfile::tempdir().unwrap();
     let file = root.path().join("file");
     fs::write(&file, "").unwrap();
-    let folder = file.join("sessions");
-    let refused = save_session(&session("s", "agent", 1), &folder).unwrap_err().to_string();
-    assert!(refused.starts_with(&format!("cannot make the folder {}: ", folder.display())), "{refused}");
+    let dir = file.join("sessions");
+    let refused = save_session(&session("s", "agent", 1), &dir).unwrap_err().to_string();
+    assert!(refused.starts_with(&format!("cannot make the folder {}: ", dir.display())), "{refused}");
     assert!(list_session_ids(&root.path().join("nowhere")).unwrap().is_empty());
     assert!(delete_session(&"s".into(), &root.path().join("nowhere")).is_err());
 }
 
 #[test]
-fn writers_that_race_take_turns() {
+fn racing_writers_take_turns() {
     let root = tempfile::tempdir().unwrap();
     let name = SessionName::new("s").unwrap();
     let (holders, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let race = || {
         for round in 0..200 {
-            // The lock file comes and goes: a lock on one that is gone must not count.
+            // A lock on a removed lock file must not count.
             if let Ok(_lock) = SaveLock::take(root.path(), &name) {
                 assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0);
                 taken.fetch_add(1, Ordering::SeqCst);

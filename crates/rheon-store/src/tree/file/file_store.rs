@@ -25,7 +25,7 @@ pub struct FileSessionStore {
 
 #[derive(Debug)]
 struct Shared {
-    folder: SessionDir,
+    dir: SessionDir,
     turns: [Mutex<()>; TURNS],
     swept: Once,
 }
@@ -41,8 +41,8 @@ impl FileSessionStore {
         Self::with(SessionDir { bytes_max: file_bytes_max, ..SessionDir::new(dir) })
     }
 
-    fn with(folder: SessionDir) -> Self {
-        Self { shared: Arc::new(Shared { folder, turns: Default::default(), swept: Once::new() }) }
+    fn with(dir: SessionDir) -> Self {
+        Self { shared: Arc::new(Shared { dir, turns: Default::default(), swept: Once::new() }) }
     }
 
     /// Runs `work` on a blocking thread.
@@ -65,7 +65,7 @@ impl Shared {
         id.hash(&mut hasher);
         let turn = self.turns.get(hasher.finish() as usize % TURNS);
         let _turn = turn.map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner));
-        work(&self.folder)
+        work(&self.dir)
     }
 }
 
@@ -74,18 +74,18 @@ impl SessionStore for FileSessionStore {
         let session = session.clone();
         self.blocking(move |shared| {
             // A failed cleanup must not prevent saving.
-            shared.swept.call_once(|| shared.folder.sweep().unwrap_or_default());
-            shared.in_turn(&session.session_id, |folder| folder.save(&session))
+            shared.swept.call_once(|| shared.dir.sweep().unwrap_or_default());
+            shared.in_turn(&session.session_id, |dir| dir.save(&session))
         })
     }
 
     fn load_session<'a>(&'a self, id: &'a SessionId) -> Answer<'a, Result<Session, SessionStoreError>> {
         let id = id.clone();
-        self.blocking(move |shared| shared.folder.load(&id))
+        self.blocking(move |shared| shared.dir.load(&id))
     }
 
     fn list_session_ids(&self) -> Answer<'_, Result<Vec<SessionId>, SessionStoreError>> {
-        self.blocking(|shared| shared.folder.list())
+        self.blocking(|shared| shared.dir.list())
     }
 
     fn load_sessions_for_agent<'a>(
@@ -93,12 +93,12 @@ impl SessionStore for FileSessionStore {
         agent_id: &'a AgentId,
     ) -> Answer<'a, Result<AgentSessions, SessionStoreError>> {
         let agent_id = agent_id.clone();
-        self.blocking(move |shared| shared.folder.load_for_agent(&agent_id))
+        self.blocking(move |shared| shared.dir.load_for_agent(&agent_id))
     }
 
     fn delete_session<'a>(&'a self, id: &'a SessionId) -> Answer<'a, Result<(), SessionStoreError>> {
         let id = id.clone();
-        self.blocking(move |shared| shared.in_turn(&id, |folder| folder.delete(&id)))
+        self.blocking(move |shared| shared.in_turn(&id, |dir| dir.delete(&id)))
     }
 }
 

@@ -29,9 +29,9 @@ impl SaveLock {
     }
 
     /// Takes the lock, or fails with the holder.
-    pub(super) fn take(folder: &Path, name: &SessionName) -> Result<Self, SessionStoreError> {
-        let path = folder.join(Self::file_name(name));
-        let fault = |source| SessionStoreError::Io { doing: "lock", path: path.clone(), source };
+    pub(super) fn take(dir: &Path, name: &SessionName) -> Result<Self, SessionStoreError> {
+        let path = dir.join(Self::file_name(name));
+        let fault = |source| SessionStoreError::Io { action: "lock", path: path.clone(), source };
         for _ in 0..ATTEMPTS_MAX {
             let mut file = OpenOptions::new()
                 .read(true)

@@ -26,8 +26,8 @@ impl From<io::Error> for WriteFault {
 }
 
 /// Creates the directory and its parents, accessible only by the user. Existing ones stay unchanged.
-pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
-    directories::create(folder, 1)
+pub(super) fn create_dir(dir: &Path) -> io::Result<()> {
+    directories::create(dir, 1)
 }
 
 /// Replaces `target` with what `fill` writes, through `temporary` in the same directory, and sets its modification
@@ -40,7 +40,7 @@ pub(super) fn replace(
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), WriteFault> {
     // A leftover of an interrupted save. We hold the lock.
-    remove_if_there(temporary)?;
+    remove_if_exists(temporary)?;
     let written = write(temporary, modified_at, bytes_max, fill);
     if let Err(fault) = written.and_then(|()| Ok(fs::rename(temporary, target)?)) {
         // Report the first error. The next save removes the leftover.
@@ -48,16 +48,16 @@ pub(super) fn replace(
         return Err(fault);
     }
     match target.parent() {
-        Some(folder) => Ok(sync_folder(folder)?),
+        Some(dir) => Ok(sync_dir(dir)?),
         None => Ok(()),
     }
 }
 
-pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
+pub(super) fn sync_dir(dir: &Path) -> io::Result<()> {
+    File::open(dir)?.sync_all()
 }
 
-pub(super) fn remove_if_there(path: &Path) -> io::Result<()> {
+pub(super) fn remove_if_exists(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         Ok(()) | Err(_) => Ok(()),
@@ -71,7 +71,7 @@ fn write(
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), WriteFault> {
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    let mut out = BufWriter::new(Capped { file, left: bytes_max, is_full: false });
+    let mut out = BufWriter::new(CappedFile { file, left: bytes_max, is_full: false });
     let filled = fill(&mut out).and_then(|()| out.flush());
     let capped = out.get_ref();
     match filled {
@@ -85,13 +85,13 @@ fn write(
 }
 
 /// A file with a size limit.
-struct Capped {
+struct CappedFile {
     file: File,
     left: u64,
     is_full: bool,
 }
 
-impl Write for Capped {
+impl Write for CappedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let length = bytes.len() as u64;
         if length > self.left {
