@@ -59,7 +59,7 @@ pub(super) fn changes(from: &Manifest, to: &Manifest) -> Vec<PathChange> {
     let old = from.entries.iter().filter_map(|(path, entry)| {
         let kind = match to.entries.get(path) {
             None => ChangeKind::Removed,
-            Some(now) if entry.is_like(now) => return None,
+            Some(now) if entry.has_same_content(now) => return None,
             Some(now) => kind(entry, now),
         };
         Some(PathChange { path: path.clone(), kind })

@@ -82,7 +82,7 @@ impl Stamp {
 
 impl Entry {
     /// Whether both hold the same content.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
+    pub(super) fn has_same_content(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::File { mode, blob, .. }, Self::File { mode: other_mode, blob: other_blob, .. }) => {
                 mode == other_mode && blob == other_blob
@@ -101,7 +101,7 @@ impl Entry {
             (None, None) => true,
             (Some(_), None) | (None, Some(_)) => false,
         };
-        is_same_moment && self.is_like(other)
+        is_same_moment && self.has_same_content(other)
     }
 
     fn stamp(&self) -> Option<&Stamp> {

@@ -101,7 +101,7 @@ impl RestorePlan {
         };
         let (ours, theirs) = (by_path(&self.tasks), by_path(&other.tasks));
         let is_in = |tasks: &BTreeMap<PathBuf, Task>, task: &Task| {
-            tasks.get(&task.path).is_some_and(|found| is_like(task, found))
+            tasks.get(&task.path).is_some_and(|found| has_same_content(task, found))
         };
         let gone = self.tasks.iter().filter(|task| !is_in(&theirs, task));
         let new = other.tasks.iter().filter(|task| !is_in(&ours, task));
@@ -110,9 +110,9 @@ impl RestorePlan {
     }
 }
 
-fn is_like(one: &Task, other: &Task) -> bool {
+fn has_same_content(one: &Task, other: &Task) -> bool {
     let is_same = |a: &Option<Entry>, b: &Option<Entry>| match (a, b) {
-        (Some(a), Some(b)) => a.is_like(b),
+        (Some(a), Some(b)) => a.has_same_content(b),
         (a, b) => a.is_none() && b.is_none(),
     };
     is_same(&one.before, &other.before) && is_same(&one.after, &other.after)
@@ -135,7 +135,7 @@ pub(super) fn plan(checkpoint: CheckpointId, what: RestoreSelection, sides: &Sid
     for path in paths {
         let (before, after) = (sides.now.entries.get(path), sides.then.entries.get(path));
         let is_same = match (before, after) {
-            (Some(before), Some(after)) => before.is_like(after),
+            (Some(before), Some(after)) => before.has_same_content(after),
             (before, after) => before.is_none() && after.is_none(),
         };
         if is_same || !covers(&plan.what, path, after) {

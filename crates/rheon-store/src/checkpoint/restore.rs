@@ -37,7 +37,7 @@ pub(super) struct Restorer<'a> {
     pub(super) settled: HashSet<PathBuf>,
 }
 
-const IN_BETWEEN: &str = "it changed during the restore and was left unchanged";
+const CHANGED_MEANWHILE: &str = "it changed during the restore and was left unchanged";
 
 impl Restorer<'_> {
     /// First removes what is in the way, then writes everything, then removes the rest. So a failure loses no
@@ -176,7 +176,7 @@ impl Restorer<'_> {
         if is_untouched(&mut self.workspace_dir, &task.path, task.before.as_ref())? {
             return Ok(());
         }
-        Err(io::Error::other(IN_BETWEEN))
+        Err(io::Error::other(CHANGED_MEANWHILE))
     }
 
     fn note(&mut self, path: &Path, result: io::Result<()>) {

@@ -59,14 +59,14 @@ fn scenario() -> Scenario {
 async fn run(fixture: &Fixture, hook: TurnCheckpoints) -> Vec<String> {
     let agent = scripted(scenario()).tool(look()).tool(tool(fixture, "write")).tool(tool(fixture, "shell"));
     let ran = agent.with(|builder| builder.hook(hook)).run("go").await;
-    let told = |event: &AgentEvent| match event {
+    let reports = |event: &AgentEvent| match event {
         AgentEvent::Session(SessionEvent::Checkpoint { id, label }) => Some(format!("{id} {label}")),
         AgentEvent::Run(RunEvent::Error { message }) => Some(message.clone()),
         AgentEvent::Tool(ToolEvent::Start { name, .. }) => Some(name.to_string()),
         AgentEvent::Tool(ToolEvent::Blocked { name, .. }) => Some(format!("{name} blocked")),
         _ => None,
     };
-    ran.trace.events().iter().filter_map(|event| told(&event.kind)).collect()
+    ran.trace.events().iter().filter_map(|event| reports(&event.kind)).collect()
 }
 
 #[tokio::test(start_paused = true)]
@@ -74,11 +74,11 @@ async fn each_turn_that_changes_files_has_one_checkpoint_and_can_be_undone() {
     let fixture = fixture();
     fixture.write("a", "old");
     let checkpoints = Arc::new(fixture.again(super::probe::Probe::default()));
-    let told = run(&fixture, hook(Arc::clone(&checkpoints))).await;
+    let reports = run(&fixture, hook(Arc::clone(&checkpoints))).await;
     let listed = checkpoints.list().unwrap();
     let labels: Vec<_> = listed.iter().map(|it| format!("{} {}", it.id, it.moment.label)).collect();
     // Each checkpoint precedes the first call it can undo.
-    assert_eq!(told, ["look", "look", &labels[0], "write", "shell", &labels[1], "shell"]);
+    assert_eq!(reports, ["look", "look", &labels[0], "write", "shell", &labels[1], "shell"]);
     let moments: Vec<_> =
         listed.iter().map(|it| (it.moment.label.as_str(), it.moment.turn_index, it.moment.seq)).collect();
     assert_eq!(moments, [("before write in turn 1", 1, 42), ("before shell in turn 2", 2, 42)]);
@@ -106,20 +106,22 @@ fn full(fixture: &Fixture) -> Arc<Checkpoints> {
 #[tokio::test(start_paused = true)]
 async fn a_failed_capture_is_reported_once_per_turn_and_the_calls_run() {
     let fixture = fixture();
-    let told = run(&fixture, hook(full(&fixture))).await;
+    let reports = run(&fixture, hook(full(&fixture))).await;
     assert_eq!(fixture.tree(), "a 644 new\nb 644 new\nc 644 new\n");
-    let warnings: Vec<_> = told.iter().filter(|it| it.contains(' ')).collect();
+    let warnings: Vec<_> = reports.iter().filter(|it| it.contains(' ')).collect();
     assert_eq!(warnings.len(), 2);
     let is_warning = |it: &&String| it.starts_with("cannot save the files for undo: cannot write ");
-    assert!(warnings.iter().all(is_warning), "{told:?}");
+    assert!(warnings.iter().all(is_warning), "{reports:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_capture_blocks_calls_with_the_refuse_policy() {
     let fixture = fixture();
-    let told = run(&fixture, hook(full(&fixture)).on_failure(CheckpointFailurePolicy::Refuse)).await;
-    let names: Vec<_> =
-        told.iter().map(|it| if it.starts_with("the files") { "warning" } else { it }).collect();
+    let reports = run(&fixture, hook(full(&fixture)).on_failure(CheckpointFailurePolicy::Refuse)).await;
+    let names: Vec<_> = reports
+        .iter()
+        .map(|it| if it.starts_with("cannot save the files") { "warning" } else { it })
+        .collect();
     let refused = ["warning", "write blocked", "warning", "shell blocked", "warning", "shell blocked"];
     assert_eq!(names, [&["look", "look"][..], &refused].concat());
     assert_eq!(fixture.tree(), "");
@@ -134,9 +136,10 @@ async fn a_capture_that_times_out_leaves_no_checkpoint() {
     fs::create_dir_all(fixture.store()).unwrap();
     let lock = fs::File::create(fixture.store().join("lock")).unwrap();
     lock.lock().unwrap();
-    let told = run(&fixture, hook(Arc::clone(&checkpoints)).capture_timeout(Duration::from_millis(1))).await;
+    let reports =
+        run(&fixture, hook(Arc::clone(&checkpoints)).capture_timeout(Duration::from_millis(1))).await;
     let stopped = "cannot save the files for undo: the capture was canceled";
-    assert_eq!(told, ["look", "look", stopped, "write", "shell", stopped, "shell"]);
+    assert_eq!(reports, ["look", "look", stopped, "write", "shell", stopped, "shell"]);
     drop(lock);
     // By now the waiting capture has seen that it was canceled, or will.
     let captured = tokio::task::spawn_blocking({

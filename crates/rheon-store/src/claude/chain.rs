@@ -57,9 +57,9 @@ impl<'a> Chain<'a> {
     /// The conversation that ends at the tip.
     pub(super) fn pieces(&self) -> Vec<Piece> {
         let Some(tip) = self.tip() else { return Vec::new() };
-        let mut way: Vec<usize> = self.ancestry(tip).collect();
-        way.reverse();
-        self.join(&self.cut(way))
+        let mut path: Vec<usize> = self.ancestry(tip).collect();
+        path.reverse();
+        self.join(&self.cut(path))
     }
 
     fn is_on_main(&self, at: usize) -> bool {
@@ -70,8 +70,8 @@ impl<'a> Chain<'a> {
         self.entries.get(at).is_some_and(|entry| self.deleted.contains(&entry.uuid))
     }
 
-    fn speaks(&self, at: usize) -> bool {
-        self.entries.get(at).is_some_and(Entry::speaks) && !self.is_deleted(at)
+    fn is_for_model(&self, at: usize) -> bool {
+        self.entries.get(at).is_some_and(Entry::is_for_model) && !self.is_deleted(at)
     }
 
     /// An unknown parent is replaced by the preceding entry, because the line of the parent is damaged.
@@ -142,14 +142,14 @@ impl<'a> Chain<'a> {
     }
 
     /// What remains after the last compaction: the summary, the preserved messages and everything after it.
-    fn cut(&self, way: Vec<usize>) -> Vec<usize> {
+    fn cut(&self, path: Vec<usize>) -> Vec<usize> {
         let kind = |at: &usize| self.entries.get(*at).map(|entry| &entry.kind);
         let is_summary = |at: &usize| matches!(kind(at), Some(EntryKind::User(user)) if user.is_summary);
         let is_boundary = |at: &usize| matches!(kind(at), Some(EntryKind::Boundary { .. }));
-        let boundary = way.iter().rposition(is_boundary);
-        let summary = way.iter().rposition(is_summary);
-        let Some(start) = boundary.max(summary) else { return way };
-        let uuids = match boundary.and_then(|at| way.get(at)).and_then(kind) {
+        let boundary = path.iter().rposition(is_boundary);
+        let summary = path.iter().rposition(is_summary);
+        let Some(start) = boundary.max(summary) else { return path };
+        let uuids = match boundary.and_then(|at| path.get(at)).and_then(kind) {
             // A summary far from the boundary belongs to another compaction.
             Some(EntryKind::Boundary { preserved })
                 if summary.is_none_or(|at| Some(at) <= boundary.map(|at| at + 1)) =>
@@ -158,7 +158,7 @@ impl<'a> Chain<'a> {
             }
             Some(_) | None => &[],
         };
-        let left: Vec<usize> = way.into_iter().skip(start).collect();
+        let left: Vec<usize> = path.into_iter().skip(start).collect();
         let kept = uuids.iter().filter_map(|uuid| self.by_uuid.get(uuid.as_str()).copied());
         let later: HashSet<usize> = left.iter().copied().collect();
         let kept = kept.filter(|at| !later.contains(at));
@@ -168,13 +168,13 @@ impl<'a> Chain<'a> {
     }
 
     /// Collects all pieces and results of each answer.
-    fn join(&self, way: &[usize]) -> Vec<Piece> {
-        let on_way: HashSet<usize> = way.iter().copied().collect();
+    fn join(&self, path: &[usize]) -> Vec<Piece> {
+        let on_path: HashSet<usize> = path.iter().copied().collect();
         let mut members: HashMap<usize, (Vec<usize>, Vec<usize>)> = HashMap::new();
-        let roots: HashSet<usize> = way.iter().filter_map(|at| self.answer_of(*at)).collect();
+        let roots: HashSet<usize> = path.iter().filter_map(|at| self.answer_of(*at)).collect();
         for at in 0..self.entries.len() {
             let Some(entry) = self.entries.get(at) else { continue };
-            if self.deleted.contains(&entry.uuid) || entry.is_sidechain && !on_way.contains(&at) {
+            if self.deleted.contains(&entry.uuid) || entry.is_sidechain && !on_path.contains(&at) {
                 continue;
             }
             let member = match &entry.kind {
@@ -193,7 +193,7 @@ impl<'a> Chain<'a> {
         }
         let mut pieces = Vec::new();
         let mut done: HashSet<usize> = HashSet::new();
-        for at in way.iter().copied().filter(|at| self.speaks(*at)) {
+        for at in path.iter().copied().filter(|at| self.is_for_model(*at)) {
             if done.contains(&at) {
                 continue;
             }

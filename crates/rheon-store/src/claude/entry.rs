@@ -89,7 +89,7 @@ impl Entry {
     }
 
     /// Whether models see it.
-    pub(super) fn speaks(&self) -> bool {
+    pub(super) fn is_for_model(&self) -> bool {
         matches!(self.kind, EntryKind::User(_) | EntryKind::Answer(_))
     }
 }

@@ -23,7 +23,7 @@ use super::tail::{self, Tail};
 use super::transcript::{Transcript, TranscriptError};
 
 /// The note for people when one of several parallel runs was selected.
-const CHOSEN: &str = "This answer was selected from several parallel runs.";
+const SELECTED_NOTE: &str = "This answer was selected from several parallel runs.";
 
 /// Where a transcript is stored, and the fields its lines repeat.
 #[derive(Debug, Clone)]
@@ -115,7 +115,7 @@ impl TranscriptWriter {
                 Ok(())
             }
             AgentEvent::Child(ChildEvent::ParallelEnd { selected_run_id, .. }) => {
-                self.choose(selected_run_id, event.at)
+                self.select_branch(selected_run_id, event.at)
             }
             AgentEvent::Context(ContextEvent::CompactionStart { trigger, .. }) => {
                 self.trigger = *trigger;
@@ -167,11 +167,11 @@ impl TranscriptWriter {
 
     /// Continues one of several branches. A note makes it the one written last, which readers follow. The others
     /// stay in the file.
-    fn choose(&mut self, selected: &RunId, at: Timestamp) -> io::Result<()> {
+    fn select_branch(&mut self, selected: &RunId, at: Timestamp) -> io::Result<()> {
         let Some(selected) = self.branches.remove(selected) else { return Ok(()) };
         self.position = selected;
         self.branches.clear();
-        self.compose(|composer| composer.note(CHOSEN, at))
+        self.compose(|composer| composer.note(SELECTED_NOTE, at))
     }
 
     /// A rerun is attached to the last user message.

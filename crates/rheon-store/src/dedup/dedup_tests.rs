@@ -18,19 +18,19 @@ fn durable(trace: &Trace) -> Vec<Event> {
 
 fn round_trip(events: &[Event]) -> (Vec<Event>, usize, usize) {
     let (mut deduplicator, mut expander) = (Deduplicator::new(), Expander::new());
-    let (mut whole_bytes, mut slim_bytes) = (0, 0);
+    let (mut whole_bytes, mut dedup_bytes) = (0, 0);
     let back = events
         .iter()
         .map(|event| {
             let stored = deduplicator.dedup(event).unwrap();
             deduplicator.observe(event);
             whole_bytes += serde_json::to_string(event).unwrap().len();
-            slim_bytes += stored.json().get().len();
+            dedup_bytes += stored.json().get().len();
             let read: Box<RawValue> = serde_json::from_str(stored.json().get()).unwrap();
             expander.expand(read.get()).unwrap()
         })
         .collect();
-    (back, whole_bytes, slim_bytes)
+    (back, whole_bytes, dedup_bytes)
 }
 
 /// Changes results, so that the model reads something other than the tool returned.
@@ -70,11 +70,11 @@ async fn a_run_is_restored_exactly_and_stored_once() {
         .run("go")
         .await;
     let events = durable(&ran.trace);
-    let (back, whole_bytes, slim_bytes) = round_trip(&events);
+    let (back, whole_bytes, dedup_bytes) = round_trip(&events);
     assert_eq!(back, events);
     // The model wrote the text twice and in two calls; two tools returned it, and one result was amended. That is
     // seven times. Complete events repeat it far more often.
-    assert!(slim_bytes < 9 * text.len(), "{slim_bytes} bytes for a text of {}", text.len());
+    assert!(dedup_bytes < 9 * text.len(), "{dedup_bytes} bytes for a text of {}", text.len());
     assert!(whole_bytes > 25 * text.len(), "{whole_bytes}");
 }
 

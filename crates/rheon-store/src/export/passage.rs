@@ -38,7 +38,7 @@ pub(super) fn passage(event: &Event) -> Option<Passage<'_>> {
             note(format!("{name} was blocked: {reason}"))
         }
         AgentEvent::Approval(ApprovalEvent::Resolved { decision, arguments, .. }) => {
-            note(answered(*decision, arguments.as_deref()))
+            note(approval_text(*decision, arguments.as_deref()))
         }
         AgentEvent::Plan(PlanEvent::Queued { change }) => {
             note(format!("Queued in the plan: {}", change.summary))
@@ -103,7 +103,7 @@ fn task_line(item: &TaskItem) -> String {
 }
 
 /// How an approval was answered.
-fn answered(decision: PermissionDecision, arguments: Option<&Value>) -> String {
+fn approval_text(decision: PermissionDecision, arguments: Option<&Value>) -> String {
     match arguments {
         None => format!("The call was {}.", decided(decision)),
         Some(arguments) => {

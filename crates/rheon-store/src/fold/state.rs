@@ -74,7 +74,7 @@ pub struct Spending {
     /// The cost of the calls that have a price.
     pub cost_known: MicroUsd,
     /// The budget reserved for calls that reported no usage.
-    pub in_doubt: Reserved,
+    pub unreported: Reserved,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -176,7 +176,7 @@ impl SessionState {
             Cost::Nothing | Cost::Unknown => self.spending.cost_known,
             Cost::Known(sum) => sum,
         };
-        let Reserved { tokens, cost: held } = self.spending.in_doubt;
+        let Reserved { tokens, cost: held } = self.spending.unreported;
         Ledger {
             tokens: spent(self.spending.usage.total().saturating_add(tokens)),
             micro_usd: spent(cost.0.saturating_add(held.unwrap_or_default().0)),
@@ -217,7 +217,7 @@ impl SessionState {
 
 impl Spending {
     fn add_unreported(&mut self, reserved: Reserved) {
-        let Reserved { tokens, cost } = &mut self.in_doubt;
+        let Reserved { tokens, cost } = &mut self.unreported;
         *tokens = tokens.saturating_add(reserved.tokens);
         let more = reserved.cost.unwrap_or_default().0;
         *cost = Some(MicroUsd(cost.unwrap_or_default().0.saturating_add(more)));

@@ -102,33 +102,33 @@ fn holder(path: &Path, file: &File) -> String {
 
 /// Cuts off the damaged end of a journal after copying it to a file beside the journal. Returns the path of the
 /// copy.
-pub(crate) fn cut(path: &Path, file: &File, damage: &Damage) -> Result<PathBuf, JournalError> {
+pub(crate) fn cut_damage(path: &Path, file: &File, damage: &Damage) -> Result<PathBuf, JournalError> {
     let failed = |action| move |source| JournalError::Io { action, path: path.to_owned(), source };
     let mut rest = Vec::new();
     let mut reader = file;
     reader.seek(SeekFrom::Start(damage.offset)).map_err(failed("read"))?;
     reader.read_to_end(&mut rest).map_err(failed("read"))?;
-    let (aside, mut copy) = aside(path)?;
-    copy.write_all(&rest).map_err(JournalError::io("write", &aside))?;
-    copy.sync_all().map_err(JournalError::io("sync", &aside))?;
+    let (damaged_copy, mut copy) = damaged_copy(path)?;
+    copy.write_all(&rest).map_err(JournalError::io("write", &damaged_copy))?;
+    copy.sync_all().map_err(JournalError::io("sync", &damaged_copy))?;
     let dir = path.parent().unwrap_or(Path::new("."));
     sync_dir(dir).map_err(JournalError::io("sync", dir))?;
     file.set_len(damage.offset).map_err(failed("repair"))?;
     file.sync_all().map_err(failed("sync"))?;
-    Ok(aside)
+    Ok(damaged_copy)
 }
 
 /// Creates a file beside the journal for the bytes that are cut off.
-fn aside(path: &Path) -> Result<(PathBuf, File), JournalError> {
+fn damaged_copy(path: &Path) -> Result<(PathBuf, File), JournalError> {
     let mut last = None;
     for number in 1..=DAMAGED_COPIES_MAX {
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".cut-{number}"));
-        let aside = PathBuf::from(name);
-        match OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(&aside) {
-            Ok(file) => return Ok((aside, file)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = Some((aside, error)),
-            Err(source) => return Err(JournalError::Io { action: "create", path: aside, source }),
+        let damaged_copy = PathBuf::from(name);
+        match OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(&damaged_copy) {
+            Ok(file) => return Ok((damaged_copy, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = Some((damaged_copy, error)),
+            Err(source) => return Err(JournalError::Io { action: "create", path: damaged_copy, source }),
         }
     }
     let (path, source) =

@@ -87,7 +87,7 @@ impl Journal {
         file::secure(path)?;
         let scan = scan(path, &file, visit)?;
         let damaged_copy = match &scan.damage {
-            Some(damage) => Some(file::cut(path, &file, damage)?),
+            Some(damage) => Some(file::cut_damage(path, &file, damage)?),
             None => None,
         };
         let fence = scan.fence + 1;
@@ -173,8 +173,8 @@ impl Store for Journal {
             |error: serde_json::Error| StoreError::new(format!("cannot serialize the event: {error}"));
         let stored = state.deduplicator.dedup(event).map_err(unwritable)?;
         let dir = self.blobs.dir().display();
-        let unkept = |error| StoreError::new(format!("cannot store a large payload in {dir}: {error}"));
-        let (json, blobs) = externalize(stored.json(), &self.blobs).map_err(unkept)?;
+        let unstored = |error| StoreError::new(format!("cannot store a large payload in {dir}: {error}"));
+        let (json, blobs) = externalize(stored.json(), &self.blobs).map_err(unstored)?;
         let entry = Entry { fence: state.fence, blobs, event: Some(&json), ..Entry::default() };
         self.write(&mut state, &entry)?;
         state.deduplicator.observe(event);

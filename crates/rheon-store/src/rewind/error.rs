@@ -25,7 +25,7 @@ pub enum RewindError {
         id: String,
     },
     /// The rewind would undo changes that the session did not make.
-    #[error("{}", others(*count, first))]
+    #[error("{}", conflicts_text(*count, first))]
     Conflicts { count: usize, first: PathBuf },
     #[error("session {name} already exists; choose another id for the new session")]
     Exists { name: SessionName },
@@ -43,7 +43,7 @@ pub enum RewindError {
     },
 }
 
-fn others(count: usize, first: &Path) -> String {
+fn conflicts_text(count: usize, first: &Path) -> String {
     let first = first.display();
     let since = "after the session's last call";
     match count {

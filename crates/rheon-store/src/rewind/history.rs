@@ -19,7 +19,7 @@ const TOOLS_MAX: usize = 20;
 #[derive(Debug)]
 pub(super) struct RewindHistory {
     pub(super) state: SessionState,
-    own: SessionId,
+    session_id: SessionId,
     /// By the number of the event that ends a message.
     cut_points: BTreeMap<u64, CutPoints>,
     /// The `checkpoint` events in order.
@@ -57,7 +57,7 @@ impl RewindHistory {
     pub(super) fn read(sessions: &SessionFiles, name: &SessionName) -> Result<Self, SessionFileError> {
         let mut history = Self {
             state: SessionState::new(),
-            own: name.session_id(),
+            session_id: name.session_id(),
             cut_points: BTreeMap::new(),
             checkpoints: Vec::new(),
             changing: Vec::new(),
@@ -132,7 +132,7 @@ impl RewindHistory {
     /// program was interrupted before logging a checkpoint, the checkpoint is found by its moment.
     pub(super) fn files_at(&self, cut: u64, listed: &[CheckpointSummary]) -> FilesAt {
         let logged = self.checkpoints.iter().find(|(seq, _)| *seq > cut);
-        let moments = listed.iter().filter(|it| it.moment.seq >= cut && self.is_ours(it));
+        let moments = listed.iter().filter(|it| it.moment.seq >= cut && self.belongs_to_session(it));
         let unlogged = moments.min_by_key(|it| (it.moment.seq, it.id.clone()));
         match (logged, unlogged) {
             (None, None) => FilesAt::Unchanged,
@@ -149,11 +149,11 @@ impl RewindHistory {
     }
 
     /// Whether a checkpoint was made for a change in this log. Checkpoints made before a rewind were not.
-    fn is_ours(&self, listed: &CheckpointSummary) -> bool {
+    fn belongs_to_session(&self, listed: &CheckpointSummary) -> bool {
         let CheckpointMoment { session_id: Some(session_id), seq, .. } = &listed.moment else { return false };
         // Changes that the parent session made after the fork are not in this log.
         let is_inherited = || self.sessions.iter().any(|(other, last)| other == session_id && seq < last);
-        *seq > 0 && (*session_id == self.own || is_inherited())
+        *seq > 0 && (*session_id == self.session_id || is_inherited())
     }
 
     /// The tools that may have changed files after event `cut` and before the next checkpoint.

@@ -156,9 +156,9 @@ async fn both_are_rewound_to_any_prompt_and_the_rewind_is_undone() {
     env.run(&SCRIPTS).await;
     assert_eq!(env.tree(), AFTER[2]);
     let points = env.points("s");
-    let told: Vec<_> = points.iter().map(|point| (point.text.as_str(), point.files)).collect();
+    let listed: Vec<_> = points.iter().map(|point| (point.text.as_str(), point.files)).collect();
     let saved = PointFiles::Saved;
-    assert_eq!(told, [("prompt 0", saved), ("prompt 1", saved), ("prompt 2", saved)]);
+    assert_eq!(listed, [("prompt 0", saved), ("prompt 1", saved), ("prompt 2", saved)]);
     let plan = env.plan("s", RewindTo::Before(points[1].seq), RestoreScope::Both);
     let conversation = plan.conversation.clone().unwrap();
     assert_eq!(conversation.prompt.as_deref(), Some("prompt 1"));

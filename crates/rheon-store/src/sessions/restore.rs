@@ -68,10 +68,10 @@ impl<'a> EventRestorer<'a> {
         let may_be_long = stored.blobs > 0 || stored.json.len() > TEXT_BYTES_KEPT;
         if may_be_long
             && !self.part.has(stored)
-            && let Some((text, left_out)) = truncate(stored.json, strings)
+            && let Some((text, truncation)) = truncate(stored.json, strings)
         {
             // Truncate first, so that the expander does not keep the full text in memory.
-            return Ok((self.expander.expand(&text)?, left_out));
+            return Ok((self.expander.expand(&text)?, truncation));
         }
         let event = match strings {
             Strings::InPlace => self.expander.expand(stored.json),

@@ -90,7 +90,7 @@ async fn a_session_that_fits_is_not_truncated() {
     let fits = resumed(dir.path(), 1 << 20).await;
     assert_eq!(fits.state, whole.state);
     assert_eq!(fits.state, crate::fold::SessionState::from_events(&events));
-    assert_eq!(fits.left_out, TruncationReport::default());
+    assert_eq!(fits.truncation, TruncationReport::default());
 }
 
 #[tokio::test]
@@ -118,7 +118,7 @@ async fn older_texts_become_notes_and_everything_else_stays() {
         result of call_3:
         9000 bytes
         Done."#]].assert_eq(&outline(&noted.state.messages()));
-    expect!["TruncationReport { texts: 4, bytes: 96000 }"].assert_eq(&format!("{:?}", noted.left_out));
+    expect!["TruncationReport { texts: 4, bytes: 96000 }"].assert_eq(&format!("{:?}", noted.truncation));
     let (noted, whole) = (noted.state, whole.state);
     assert!(unanswered_calls(&noted.messages().into_iter().collect()).is_empty());
     assert_eq!(
@@ -139,7 +139,7 @@ async fn without_a_budget_every_long_text_is_a_note() {
         noted.state.messages().iter().map(|message| serde_json::to_string(message).unwrap().len()).max();
     assert!(longest.unwrap() < 1_000, "{longest:?}");
     assert_eq!(noted.state.messages().len(), 10);
-    assert_eq!(noted.left_out.texts, 8);
+    assert_eq!(noted.truncation.texts, 8);
     assert_eq!(read(&store(dir.path(), 0), "s"), events);
 }
 

@@ -155,8 +155,8 @@ impl SessionFiles {
             if stored.blobs > 0 {
                 referenced.extend(used(stored.json).into_iter().map(|(id, _)| id));
             }
-            let (event, left_out) = whole.event(stored)?;
-            visit(event, left_out);
+            let (event, truncation) = whole.event(stored)?;
+            visit(event, truncation);
             Ok(())
         })?;
         self.blobs.mark_unsynced(referenced);
@@ -211,8 +211,8 @@ impl SessionFiles {
         let mut whole = EventRestorer::new(path, &self.blobs, *part);
         Ok(scan(path, &open_to_read(path)?, |stored| {
             if stored.seq <= *last {
-                let (event, left_out) = whole.event(stored)?;
-                visit(event, left_out);
+                let (event, truncation) = whole.event(stored)?;
+                visit(event, truncation);
             }
             Ok(())
         })?)

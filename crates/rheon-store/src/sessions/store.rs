@@ -31,7 +31,7 @@ pub struct ResumedSession {
     /// Tool calls whose outcome is unknown. The model gets a note about each; the user should too.
     pub unfinished_calls: Vec<UnfinishedCall>,
     /// What was cut from the conversation, because the session is too large to keep in memory.
-    pub left_out: TruncationReport,
+    pub truncation: TruncationReport,
 }
 
 /// How many bytes of contents a resumed session keeps in memory by default. More than any model reads at once.
@@ -61,7 +61,7 @@ impl JournalStore {
     /// The journal keeps them.
     pub async fn resume(&self, name: &SessionName) -> Result<ResumedSession, ResumeError> {
         let mut state = SessionState::new();
-        let mut left_out = TruncationReport::default();
+        let mut truncation = TruncationReport::default();
         // Runs whose latest turn was truncated.
         let mut truncated: HashSet<RunId> = HashSet::new();
         let visit = |event: Event, left: TruncationReport| {
@@ -72,7 +72,7 @@ impl JournalStore {
                     truncated.insert(run_id.clone());
                 }
             }
-            left_out += left;
+            truncation += left;
             state.apply(&event);
         };
         let opened = self.sessions.open_within(name, &self.lease, self.contents_bytes_max, visit);
@@ -89,7 +89,7 @@ impl JournalStore {
         }
         journal.sync().get().await?;
         self.journals().insert(name.session_id(), Arc::new(journal));
-        Ok(ResumedSession { state, opened, unfinished_calls, left_out })
+        Ok(ResumedSession { state, opened, unfinished_calls, truncation })
     }
 
     /// Reads the full arguments of unfinished calls from the journal, because they may have been truncated.

@@ -28,9 +28,9 @@ fn start(name: &str) -> Child {
 #[test]
 #[ignore = "a part of another test, which starts it in processes of its own"]
 fn child_of_fifty() {
-    let mut told = String::new();
-    std::io::stdin().read_to_string(&mut told).unwrap();
-    let Some((number, dir)) = told.split_once(' ') else { return };
+    let mut input = String::new();
+    std::io::stdin().read_to_string(&mut input).unwrap();
+    let Some((number, dir)) = input.split_once(' ') else { return };
     let dir = Path::new(dir);
     let memory = Memory::open(&dir.join("memory.db"), OpenMode::ReadWrite).unwrap();
     let (index, _) = Index::open(&dir.join("index.db")).unwrap();

@@ -15,7 +15,7 @@ const REMEMBERED_MAX: usize = 20_000;
 #[derive(Debug)]
 pub(super) struct Forest {
     pub(super) config: SessionRecorderConfig,
-    pub(super) left_out: DroppedCounts,
+    pub(super) dropped: DroppedCounts,
     trees: BTreeMap<SessionId, Tree>,
     positions: HashMap<RunId, LoopPosition>,
     /// By the session id in events: the session its loops are added to.
@@ -48,7 +48,7 @@ impl Forest {
     pub(super) fn new(config: SessionRecorderConfig) -> Self {
         Self {
             config,
-            left_out: DroppedCounts::default(),
+            dropped: DroppedCounts::default(),
             trees: BTreeMap::new(),
             positions: HashMap::new(),
             formed: BTreeMap::new(),
@@ -91,7 +91,7 @@ impl Forest {
             return;
         }
         if self.open >= self.config.open_loops_max || self.closed >= self.config.closed_loops_max {
-            self.left_out.loops = self.left_out.loops.saturating_add(1);
+            self.dropped.loops = self.dropped.loops.saturating_add(1);
             return;
         }
         let session_id = self.session_for(event);
@@ -131,7 +131,7 @@ impl Forest {
     }
 
     fn lose(&mut self) {
-        self.left_out.events = self.left_out.events.saturating_add(1);
+        self.dropped.events = self.dropped.events.saturating_add(1);
     }
 
     /// Sets the agent of the loop's session, if it has none.

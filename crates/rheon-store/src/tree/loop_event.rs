@@ -107,7 +107,7 @@ fn without_content(message: &Arc<AgentMessage>) -> Arc<AgentMessage> {
     let AgentMessage::Llm(LlmMessage { message: llm_message, turn_id }) = &**message else {
         return Arc::clone(message);
     };
-    let emptied = match llm_message {
+    let without_blocks = match llm_message {
         Message::User(UserMessage { timestamp, author, content: _ }) => {
             Message::User(UserMessage { content: Vec::new(), timestamp: *timestamp, author: *author })
         }
@@ -121,5 +121,5 @@ fn without_content(message: &Arc<AgentMessage>) -> Arc<AgentMessage> {
         // An answer starts empty.
         Message::Assistant(_) => return Arc::clone(message),
     };
-    Arc::new(AgentMessage::Llm(LlmMessage { message: emptied, turn_id: turn_id.clone() }))
+    Arc::new(AgentMessage::Llm(LlmMessage { message: without_blocks, turn_id: turn_id.clone() }))
 }

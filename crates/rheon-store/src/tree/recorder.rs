@@ -86,8 +86,8 @@ impl SessionRecorder {
     }
 
     /// What was seen but not stored.
-    pub fn left_out(&self) -> DroppedCounts {
-        self.forest.left_out
+    pub fn dropped(&self) -> DroppedCounts {
+        self.forest.dropped
     }
 
     /// Applies what an event says about the relations of loops.

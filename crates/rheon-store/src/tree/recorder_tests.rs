@@ -284,7 +284,7 @@ fn live_events_are_stored_only_on_request() {
         fixture.write("s.c.0", start("agent", None, None));
         fixture.write("s.c.0", delta.clone());
         assert_eq!(record(&fixture, "s.c.0").events.len(), kept);
-        assert_eq!(fixture.recorder.left_out(), DroppedCounts::default());
+        assert_eq!(fixture.recorder.dropped(), DroppedCounts::default());
     }
 }
 
@@ -300,7 +300,7 @@ fn dropped_loops_and_events_are_counted() {
     fixture.write("s.c.0", start("agent", None, None));
     fixture.write("s.c.1", start("agent", None, None));
     fixture.write("s.c.2", start("agent", None, None));
-    assert_eq!(fixture.recorder.left_out(), DroppedCounts { loops: 1, events: 1 });
+    assert_eq!(fixture.recorder.dropped(), DroppedCounts { loops: 1, events: 1 });
     for n in 0..5 {
         fixture
             .write("s.c.0", AgentEvent::Message(MessageEvent::End { message: text_message(&n.to_string()) }));
@@ -311,11 +311,11 @@ fn dropped_loops_and_events_are_counted() {
     let kept = record(&fixture, "s.c.0");
     assert_eq!((kept.events.len(), kept.events_left_out), (3, 9));
     assert_eq!((kept.status, kept.child_loop_refs.len()), (LoopStatus::Completed, 3));
-    assert_eq!(fixture.recorder.left_out(), DroppedCounts { loops: 1, events: 10 });
+    assert_eq!(fixture.recorder.dropped(), DroppedCounts { loops: 1, events: 10 });
     // There is space for an open loop again, but not for closed ones.
     fixture.run("s.c.3", None);
     fixture.run("s.c.4", None);
-    assert_eq!(fixture.recorder.left_out().loops, 3, "{}", all(&fixture));
+    assert_eq!(fixture.recorder.dropped().loops, 3, "{}", all(&fixture));
     fixture.recorder.flush();
     assert_eq!(fixture.recorder.drain_completed()[0].loops.len(), 3);
     // Events of a drained loop are counted and do not create a session.

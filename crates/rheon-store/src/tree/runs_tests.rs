@@ -117,7 +117,7 @@ fn check(events: &[Event]) {
             "{event:?}"
         );
     }
-    assert_eq!(recorder.left_out(), DroppedCounts::default());
+    assert_eq!(recorder.dropped(), DroppedCounts::default());
     let sessions = recorder.drain_completed();
     assert_eq!(recorder.sessions().count(), 0);
     for session in &sessions {

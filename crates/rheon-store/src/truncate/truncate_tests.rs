@@ -24,9 +24,9 @@ fn assistant(content: &Value) -> Value {
 
 /// The remaining event, and the number of texts that were cut.
 fn left(kind: Value) -> String {
-    let (text, left_out) = truncate(&event(kind), Strings::InPlace).unwrap();
+    let (text, truncation) = truncate(&event(kind), Strings::InPlace).unwrap();
     let event: Event = serde_json::from_str(&text).unwrap();
-    format!("{}\n{}", left_out.texts, serde_json::to_string(&event.kind).unwrap())
+    format!("{}\n{}", truncation.texts, serde_json::to_string(&event.kind).unwrap())
 }
 
 #[test]
@@ -77,8 +77,8 @@ fn payloads_are_omitted_without_being_read() {
     let (stored, count) = externalize(&raw, &blobs).unwrap();
     assert_eq!(count, 1);
     std::fs::remove_dir_all(dir.path().join("blobs")).unwrap();
-    let (text, left_out) = truncate(stored.get(), Strings::AsBlobs(&blobs)).unwrap();
-    assert_eq!(left_out, TruncationReport { texts: 1, bytes: 40_000 });
+    let (text, truncation) = truncate(stored.get(), Strings::AsBlobs(&blobs)).unwrap();
+    assert_eq!(truncation, TruncationReport { texts: 1, bytes: 40_000 });
     let arguments =
         &serde_json::from_str::<Value>(&text).unwrap()["kind"]["message"]["content"][0]["arguments"];
     expect![[r#"{"$blob":"mine","text":"[Omitted when the session was resumed: a text of about 40 KB. The session log has all of it.]"}"#]]

@@ -72,15 +72,15 @@ pub(super) struct Walk<'a> {
     position: usize,
     strings: Strings<'a>,
     out: String,
-    left_out: TruncationReport,
+    truncation: TruncationReport,
     kind: &'a str,
     depth: usize,
 }
 
 impl<'a> Walk<'a> {
     pub(super) fn new(text: &'a str, strings: Strings<'a>) -> Self {
-        let (out, left_out) = (String::new(), TruncationReport::default());
-        Self { text, position: 0, strings, out, left_out, kind: "", depth: 0 }
+        let (out, truncation) = (String::new(), TruncationReport::default());
+        Self { text, position: 0, strings, out, truncation, kind: "", depth: 0 }
     }
 
     /// Returns the event without its long texts, if it has any that may be cut.
@@ -88,7 +88,7 @@ impl<'a> Walk<'a> {
         self.value(Region::Event)?;
         let is_whole = self.position == self.text.len();
         let may_be = KINDS.contains(&self.kind) || self.kind.starts_with(DEDUP_PREFIX);
-        (is_whole && may_be && self.left_out.texts > 0).then_some((self.out, self.left_out))
+        (is_whole && may_be && self.truncation.texts > 0).then_some((self.out, self.truncation))
     }
 
     fn rest(&self) -> &'a str {
@@ -149,7 +149,7 @@ impl<'a> Walk<'a> {
     fn string(&mut self, region: Region) -> Option<Outcome> {
         let raw = self.raw_string()?;
         if region == Region::Free && raw.len() > TEXT_BYTES_KEPT {
-            self.leave_out(u64::try_from(raw.len()).ok()?);
+            self.omit(u64::try_from(raw.len()).ok()?);
         } else {
             self.out.push('"');
             self.out.push_str(raw);
@@ -158,8 +158,8 @@ impl<'a> Walk<'a> {
         Some(Outcome::Kept)
     }
 
-    fn leave_out(&mut self, bytes: u64) {
-        self.left_out += TruncationReport { texts: 1, bytes };
+    fn omit(&mut self, bytes: u64) {
+        self.truncation += TruncationReport { texts: 1, bytes };
         self.out.push('"');
         self.out.push_str(&note(Omitted::Text, bytes));
         self.out.push('"');
@@ -203,7 +203,7 @@ impl<'a> Walk<'a> {
         let bytes: u64 = self.rest().get(..digits)?.parse().ok()?;
         self.position += digits + 1;
         if region == Region::Free {
-            self.leave_out(bytes);
+            self.omit(bytes);
         } else {
             let text = blobs.get(id).ok().and_then(|content| String::from_utf8(content).ok());
             let text = text.unwrap_or_else(|| lost(bytes));
@@ -228,9 +228,9 @@ impl<'a> Walk<'a> {
                 block.name = self.raw_string()?;
                 self.position = position;
             }
-            let before = self.left_out.bytes;
+            let before = self.truncation.bytes;
             self.value(region.field(key))?;
-            block.left_out_bytes += self.left_out.bytes - before;
+            block.omitted_bytes += self.truncation.bytes - before;
             if self.skip(",").is_some() {
                 self.out.push(',');
             } else if self.peek()? != b'}' {
@@ -250,14 +250,14 @@ impl<'a> Walk<'a> {
     /// is removed.
     fn end_block(&mut self, start: usize, block: &Block<'_>) -> Outcome {
         match block.name {
-            "image" if block.left_out_bytes > 0 => {
+            "image" if block.omitted_bytes > 0 => {
                 self.out.truncate(start);
                 self.out.push_str("{\"type\":\"text\",\"text\":\"");
-                self.out.push_str(&note(Omitted::Image, block.left_out_bytes));
+                self.out.push_str(&note(Omitted::Image, block.omitted_bytes));
                 self.out.push_str("\"}");
                 Outcome::Kept
             }
-            "thinking" if block.left_out_bytes > 0 => {
+            "thinking" if block.omitted_bytes > 0 => {
                 self.out.truncate(start);
                 Outcome::Removed
             }
@@ -271,7 +271,7 @@ impl<'a> Walk<'a> {
 struct Block<'a> {
     /// The value of `type`.
     name: &'a str,
-    left_out_bytes: u64,
+    omitted_bytes: u64,
 }
 
 /// The note that the model reads instead.

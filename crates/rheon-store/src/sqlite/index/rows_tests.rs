@@ -36,7 +36,7 @@ fn a_run_becomes_rows() {
         }
     }
     expect![[r#"
-        1 SessionStatus(Unfinished)
+        1 Status(Unfinished)
         1 Model("m1")
         2 Turn
         3 Entry { role: User, text: "Fix the bug\nplease" }
@@ -51,7 +51,7 @@ fn a_run_becomes_rows() {
         11 Model("m2")
         12 Entry { role: Assistant, text: "Done." }
         13 Spent { usage: Usage { input: 150, output: 30, cache_read: 0, cache_write: 0, total_tokens: 0 }, cost: None }
-        14 SessionStatus(Completed)
+        14 Status(Completed)
     "#]]
     .assert_eq(&text);
 }

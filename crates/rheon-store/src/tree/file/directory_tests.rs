@@ -93,9 +93,9 @@ fn one_broken_file_does_not_hide_the_others() {
     expect![[r#"
         cannot read session empty: EOF while parsing a value at line 1 column 0; repair or remove DIR/empty.json
         cannot read session latin: expected value at line 1 column 1; repair or remove DIR/latin.json
-        session newer has format version 2; this version of Rheon reads up to 1: update Rheon
         cannot read session renamed: it contains session good; repair or remove DIR/renamed.json
-        cannot read session torn: EOF while parsing a string at line 1 column 46; repair or remove DIR/torn.json"#]]
+        cannot read session torn: EOF while parsing a string at line 1 column 46; repair or remove DIR/torn.json
+        session newer has format version 2; this version of Rheon reads up to 1: update Rheon"#]]
     .assert_eq(&errors);
     // Saving over a broken file moves it aside. A file of a later version is left alone.
     save_session(&session("torn", "agent", 2), root.path()).unwrap();
@@ -117,7 +117,7 @@ fn a_directory_that_cannot_be_created_is_named() {
     fs::write(&file, "").unwrap();
     let dir = file.join("sessions");
     let refused = save_session(&session("s", "agent", 1), &dir).unwrap_err().to_string();
-    assert!(refused.starts_with(&format!("cannot make the folder {}: ", dir.display())), "{refused}");
+    assert!(refused.starts_with(&format!("cannot create the directory {}: ", dir.display())), "{refused}");
     assert!(list_session_ids(&root.path().join("nowhere")).unwrap().is_empty());
     assert!(delete_session(&"s".into(), &root.path().join("nowhere")).is_err());
 }
