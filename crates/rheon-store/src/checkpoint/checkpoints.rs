@@ -105,7 +105,7 @@ impl Checkpoints {
         stop: &AtomicBool,
     ) -> Result<CheckpointResult, CheckpointError> {
         let lock = self.catalog.lock(stop)?;
-        let found = self.look(&lock, None, stop)?;
+        let found = self.take_snapshot(&lock, None, stop)?;
         match self.unchanged(moment, &found) {
             Some(id) => {
                 self.catalog.end(&lock)?;
@@ -188,11 +188,11 @@ impl Checkpoints {
     pub fn plan_restore(
         &self,
         id: &CheckpointId,
-        what: RestoreSelection,
+        selection: RestoreSelection,
     ) -> Result<RestorePlan, CheckpointError> {
         let then = self.then(id)?;
         let now = self.present(&then.manifest)?;
-        Ok(self.plan(&then, what, &now))
+        Ok(self.plan(&then, selection, &now))
     }
 
     /// Executes `plan`. The current files are captured first, under `moment`, so that this can be undone. If they
@@ -206,7 +206,7 @@ impl Checkpoints {
         let lock = self.catalog.lock(&stop)?;
         let then = self.then(&plan.checkpoint)?;
         let (captured, now) = self.capture_with(&lock, moment, Some(&then.manifest), &stop)?;
-        let found = self.plan(&then, plan.what.clone(), &now);
+        let found = self.plan(&then, plan.selection.clone(), &now);
         let paths = plan.differences(&found);
         if !paths.is_empty() {
             return Err(CheckpointError::Changed { paths });
@@ -261,13 +261,13 @@ impl Checkpoints {
         besides: Option<&Manifest>,
         stop: &AtomicBool,
     ) -> Result<(CheckpointResult, Arc<Manifest>), CheckpointError> {
-        let found = self.look(lock, besides, stop)?;
+        let found = self.take_snapshot(lock, besides, stop)?;
         let captured = self.commit(lock, moment, besides, &found)?;
         Ok((captured, found.manifest))
     }
 
     /// Scans all files and stores new content. This starts a capture.
-    fn look(
+    fn take_snapshot(
         &self,
         lock: &Lock,
         besides: Option<&Manifest>,
@@ -279,9 +279,9 @@ impl Checkpoints {
         let known = ScanHints { previous: before, besides, now_ns, stop };
         let mut bytes_new: u64 = 0;
         let scanned = scan(&self.context, &known, &mut |content, current| {
-            let kept = self.catalog.put(content, &Needed { current, besides })?;
-            bytes_new = bytes_new.saturating_add(kept.map_or(0, |(_, bytes)| bytes));
-            Ok(kept.map(|(id, _)| id))
+            let stored = self.catalog.put(content, &Needed { current, besides })?;
+            bytes_new = bytes_new.saturating_add(stored.map_or(0, |(_, bytes)| bytes));
+            Ok(stored.map(|(id, _)| id))
         });
         let scanned = match scanned {
             Ok(scanned) if !stop.load(Ordering::Relaxed) => scanned,
@@ -349,16 +349,16 @@ impl Checkpoints {
         Ok(scan(&self.context, &known, &mut |content, _| Ok(Some(BlobId::of(content))))?.manifest)
     }
 
-    fn plan(&self, then: &RestoreTarget, what: RestoreSelection, now: &Manifest) -> RestorePlan {
+    fn plan(&self, then: &RestoreTarget, selection: RestoreSelection, now: &Manifest) -> RestorePlan {
         let began = UNIX_EPOCH + Duration::from_nanos(u64::try_from(then.began_ns).unwrap_or_default());
         let inodes: HashSet<u64> = then.manifest.entries.values().filter_map(inode).collect();
         let is_older = |path: &Path, entry: &Entry| {
             // A file that was only moved keeps its inode.
             let is_known = inode(entry).is_some_and(|inode| inodes.contains(&inode));
-            let made = self.context.root.join(path).symlink_metadata().and_then(|found| found.created());
-            !is_known && made.is_ok_and(|made| made < began)
+            let created = self.context.root.join(path).symlink_metadata().and_then(|found| found.created());
+            !is_known && created.is_ok_and(|created| created < began)
         };
-        plan(then.id.clone(), what, &Sides { then: &then.manifest, now, is_older: &is_older })
+        plan(then.id.clone(), selection, &Sides { then: &then.manifest, now, is_older: &is_older })
     }
 
     fn then(&self, id: &CheckpointId) -> Result<RestoreTarget, CheckpointError> {

@@ -19,7 +19,7 @@ pub enum RestoreSelection {
 #[derive(Debug, Clone)]
 pub struct RestorePlan {
     pub(super) checkpoint: CheckpointId,
-    pub(super) what: RestoreSelection,
+    pub(super) selection: RestoreSelection,
     pub(super) tasks: Vec<Task>,
     pub(super) skipped: Vec<SkippedChange>,
     pub(super) overwritten: Vec<PathBuf>,
@@ -103,9 +103,9 @@ impl RestorePlan {
         let is_in = |tasks: &BTreeMap<PathBuf, Task>, task: &Task| {
             tasks.get(&task.path).is_some_and(|found| has_same_content(task, found))
         };
-        let gone = self.tasks.iter().filter(|task| !is_in(&theirs, task));
+        let outdated = self.tasks.iter().filter(|task| !is_in(&theirs, task));
         let new = other.tasks.iter().filter(|task| !is_in(&ours, task));
-        let paths: BTreeSet<_> = gone.chain(new).map(|task| task.path.clone()).collect();
+        let paths: BTreeSet<_> = outdated.chain(new).map(|task| task.path.clone()).collect();
         paths.into_iter().collect()
     }
 }
@@ -128,9 +128,14 @@ pub(super) struct Sides<'a> {
     pub(super) is_older: &'a dyn Fn(&Path, &Entry) -> bool,
 }
 
-pub(super) fn plan(checkpoint: CheckpointId, what: RestoreSelection, sides: &Sides<'_>) -> RestorePlan {
-    let mut plan =
-        RestorePlan { checkpoint, what, tasks: Vec::new(), skipped: Vec::new(), overwritten: Vec::new() };
+pub(super) fn plan(checkpoint: CheckpointId, selection: RestoreSelection, sides: &Sides<'_>) -> RestorePlan {
+    let mut plan = RestorePlan {
+        checkpoint,
+        selection,
+        tasks: Vec::new(),
+        skipped: Vec::new(),
+        overwritten: Vec::new(),
+    };
     let paths: BTreeSet<_> = sides.then.entries.keys().chain(sides.now.entries.keys()).collect();
     for path in paths {
         let (before, after) = (sides.now.entries.get(path), sides.then.entries.get(path));
@@ -138,10 +143,10 @@ pub(super) fn plan(checkpoint: CheckpointId, what: RestoreSelection, sides: &Sid
             (Some(before), Some(after)) => before.has_same_content(after),
             (before, after) => before.is_none() && after.is_none(),
         };
-        if is_same || !covers(&plan.what, path, after) {
+        if is_same || !covers(&plan.selection, path, after) {
             continue;
         }
-        if let Some(reason) = reason_to_keep(sides, path, before, after) {
+        if let Some(reason) = skip_reason(sides, path, before, after) {
             plan.skipped.push(SkippedChange { path: path.clone(), reason });
             continue;
         }
@@ -157,17 +162,17 @@ pub(super) fn plan(checkpoint: CheckpointId, what: RestoreSelection, sides: &Sid
 }
 
 /// Restoring a file needs the directories above it.
-fn covers(what: &RestoreSelection, path: &Path, after: Option<&Entry>) -> bool {
-    match what {
+fn covers(selection: &RestoreSelection, path: &Path, after: Option<&Entry>) -> bool {
+    match selection {
         RestoreSelection::All => true,
-        RestoreSelection::Paths(paths) => paths.iter().any(|wanted| {
-            path.starts_with(wanted)
-                || (matches!(after, Some(Entry::Folder { .. })) && wanted.starts_with(path))
+        RestoreSelection::Paths(paths) => paths.iter().any(|selected| {
+            path.starts_with(selected)
+                || (matches!(after, Some(Entry::Folder { .. })) && selected.starts_with(path))
         }),
     }
 }
 
-fn reason_to_keep(
+fn skip_reason(
     sides: &Sides<'_>,
     path: &Path,
     before: Option<&Entry>,

@@ -120,7 +120,7 @@ impl Restorer<'_> {
     }
 
     fn create_dir(&mut self, task: &Task) {
-        let made = match task.before {
+        let created = match task.before {
             Some(Entry::Folder { .. }) => Ok(()),
             Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. }) | None => {
                 self.workspace_dir.forget();
@@ -128,9 +128,9 @@ impl Restorer<'_> {
                 ready.and_then(|()| self.workspace_dir.create_dir(&task.path))
             }
         };
-        match made {
+        match created {
             Ok(()) => self.done.restored.push(task.path.clone()),
-            made => self.note(&task.path, made),
+            created => self.note(&task.path, created),
         }
     }
 

@@ -159,10 +159,10 @@ impl<'a> Chain<'a> {
             Some(_) | None => &[],
         };
         let left: Vec<usize> = path.into_iter().skip(start).collect();
-        let kept = uuids.iter().filter_map(|uuid| self.by_uuid.get(uuid.as_str()).copied());
+        let preserved = uuids.iter().filter_map(|uuid| self.by_uuid.get(uuid.as_str()).copied());
         let later: HashSet<usize> = left.iter().copied().collect();
-        let kept = kept.filter(|at| !later.contains(at));
-        let mut cut: Vec<usize> = left.iter().take(1).copied().chain(kept).collect();
+        let preserved = preserved.filter(|at| !later.contains(at));
+        let mut cut: Vec<usize> = left.iter().take(1).copied().chain(preserved).collect();
         cut.extend(left.iter().skip(1));
         cut
     }

@@ -51,7 +51,7 @@ pub(super) struct Compaction<'a> {
     pub(super) tokens_before: u64,
     pub(super) tokens_after: u64,
     pub(super) summary: Option<&'a str>,
-    pub(super) kept: Vec<String>,
+    pub(super) preserved: Vec<String>,
     pub(super) at: Timestamp,
 }
 
@@ -94,11 +94,11 @@ impl<'a> Composer<'a> {
             "postTokens": compaction.tokens_after,
         });
         if let (Some(head), Some(tail), Some(fields)) =
-            (compaction.kept.first(), compaction.kept.last(), metadata.as_object_mut())
+            (compaction.preserved.first(), compaction.preserved.last(), metadata.as_object_mut())
         {
             let segment = json!({"headUuid": head, "anchorUuid": anchor, "tailUuid": tail});
-            let kept = &compaction.kept;
-            let messages = json!({"anchorUuid": anchor, "uuids": kept, "allUuids": kept});
+            let preserved = &compaction.preserved;
+            let messages = json!({"anchorUuid": anchor, "uuids": preserved, "allUuids": preserved});
             fields.insert("preservedSegment".to_owned(), segment);
             fields.insert("preservedMessages".to_owned(), messages);
         }

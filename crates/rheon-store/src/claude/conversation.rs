@@ -35,7 +35,7 @@ pub struct Repairs {
 
 /// Converts `pieces` to messages.
 pub(super) fn converse(entries: &[Entry], pieces: &[Piece]) -> (Vec<TranscriptMessage>, Repairs) {
-    let mut speaker = Speaker {
+    let mut builder = ConversationBuilder {
         entries,
         messages: Vec::new(),
         repairs: Repairs::default(),
@@ -43,12 +43,12 @@ pub(super) fn converse(entries: &[Entry], pieces: &[Piece]) -> (Vec<TranscriptMe
     };
     for (step, piece) in pieces.iter().enumerate() {
         match piece {
-            Piece::User(at) => speaker.user(*at),
-            Piece::Answer { entries, results } => speaker.answer(step, entries, results),
+            Piece::User(at) => builder.user(*at),
+            Piece::Answer { entries, results } => builder.answer(step, entries, results),
         }
     }
-    speaker.repairs.results_without_call += speaker.strays.values().map(VecDeque::len).sum::<usize>();
-    (speaker.messages, speaker.repairs)
+    builder.repairs.results_without_call += builder.strays.values().map(VecDeque::len).sum::<usize>();
+    (builder.messages, builder.repairs)
 }
 
 /// A result apart from its answer: the step it is in, its entry, and its index in the entry.
@@ -80,14 +80,14 @@ fn as_answer(entry: &Entry) -> Option<&AnswerEntry> {
     }
 }
 
-struct Speaker<'a> {
+struct ConversationBuilder<'a> {
     entries: &'a [Entry],
     messages: Vec<TranscriptMessage>,
     repairs: Repairs,
     strays: HashMap<String, VecDeque<StrayResult>>,
 }
 
-impl Speaker<'_> {
+impl ConversationBuilder<'_> {
     fn say(&mut self, message: Message, turn_id: Option<TurnId>, uuids: Vec<String>) {
         self.messages
             .push(TranscriptMessage { message: AgentMessage::Llm(LlmMessage { message, turn_id }), uuids });

@@ -129,13 +129,13 @@ impl TranscriptWriter {
                 ..
             }) => {
                 let dropped = usize::try_from(*messages_dropped).unwrap_or(usize::MAX);
-                let kept = self.preserved_after(dropped)?;
+                let preserved = self.preserved_after(dropped)?;
                 let compaction = Compaction {
                     trigger: self.trigger,
                     tokens_before: *tokens_before,
                     tokens_after: *tokens_after,
                     summary: summary.as_deref(),
-                    kept,
+                    preserved,
                     at: event.at,
                 };
                 self.compose(|composer| composer.compaction(&compaction))

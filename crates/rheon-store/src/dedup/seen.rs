@@ -137,12 +137,12 @@ impl SeenRun {
             return None;
         }
         let text = if output.text == self.last_text() { TextOf::LastAnswer } else { TextOf::Output };
-        let kept = match text {
+        let own_text = match text {
             TextOf::LastAnswer => String::new(),
             TextOf::Output => output.text.clone(),
         };
         let output = AgentOutput {
-            text: kept,
+            text: own_text,
             usage: output.usage,
             cost: output.cost,
             turns: output.turns,

@@ -12,7 +12,7 @@ pub(super) fn clean(text: &str) -> (Cow<'_, str>, u64) {
     if !text.chars().any(is_invisible) {
         return (Cow::Borrowed(text), 0);
     }
-    let mut shown = String::with_capacity(text.len());
+    let mut out = String::with_capacity(text.len());
     let mut hidden = 0;
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
@@ -21,12 +21,12 @@ pub(super) fn clean(text: &str) -> (Cow<'_, str>, u64) {
             '\u{1b}' => hidden += skip_sequence(&mut characters),
             odd if is_invisible(odd) => {
                 hidden += 1;
-                shown.extend(odd.escape_unicode());
+                out.extend(odd.escape_unicode());
             }
-            plain => shown.push(plain),
+            plain => out.push(plain),
         }
     }
-    (Cow::Owned(shown), hidden)
+    (Cow::Owned(out), hidden)
 }
 
 /// Skips a terminal sequence after its escape character. Returns its length, including the escape character.

@@ -62,7 +62,7 @@ pub(super) fn passage(event: &Event) -> Option<Passage<'_>> {
             note(format!("{} parallel runs of one prompt started.", run_ids.len()))
         }
         AgentEvent::Child(ChildEvent::ParallelEnd { selected_run_id, .. }) => {
-            note(format!("Chosen: {selected_run_id}."))
+            note(format!("Selected: {selected_run_id}."))
         }
         AgentEvent::Context(ContextEvent::CompactionEnd {
             messages_dropped,
@@ -107,8 +107,8 @@ fn approval_text(decision: PermissionDecision, arguments: Option<&Value>) -> Str
     match arguments {
         None => format!("The call was {}.", decided(decision)),
         Some(arguments) => {
-            let shown: String = arguments.to_string().chars().take(ARGUMENTS_CHARACTERS_MAX).collect();
-            format!("The call was {} with other arguments: {shown}", decided(decision))
+            let text: String = arguments.to_string().chars().take(ARGUMENTS_CHARACTERS_MAX).collect();
+            format!("The call was {} with other arguments: {text}", decided(decision))
         }
     }
 }
@@ -127,7 +127,7 @@ fn end_text(output: &AgentOutput) -> String {
         RunEnd::Limit { message, .. } => format!("Stopped by a limit: {message}"),
         RunEnd::Rejected { rejection } => format!("Rejected: {rejection}"),
         RunEnd::Vetoed { message, .. } => format!("Stopped by a hook: {message}"),
-        RunEnd::Aborted => "Cancelled".to_owned(),
+        RunEnd::Aborted => "Canceled".to_owned(),
         RunEnd::Failed { failure } => format!("Failed: {failure}"),
     };
     let cost = output.cost.map(|cost| format!(", {cost}")).unwrap_or_default();

@@ -31,15 +31,15 @@ impl<'a> Filter<'a> {
     pub(super) fn text(&mut self, text: &str) -> String {
         let (text, hidden) = clean(text);
         self.report.hidden_characters += hidden;
-        let mut shown = String::with_capacity(text.len());
+        let mut out = String::with_capacity(text.len());
         let mut from = 0;
-        for found in secrets::find(&text, Strictness::Balanced) {
-            shown.push_str(text.get(from..found.range.start).unwrap_or_default());
-            self.redact(&mut shown, found.kind);
-            from = found.range.end;
+        for secret in secrets::find(&text, Strictness::Balanced) {
+            out.push_str(text.get(from..secret.range.start).unwrap_or_default());
+            self.redact(&mut out, secret.kind);
+            from = secret.range.end;
         }
-        shown.push_str(text.get(from..).unwrap_or_default());
-        self.cut(shown)
+        out.push_str(text.get(from..).unwrap_or_default());
+        self.cut(out)
     }
 
     /// Filters every text in a value, including keys.
@@ -55,9 +55,9 @@ impl<'a> Filter<'a> {
                 let field = |(key, value): (&String, &Value)| {
                     let value = match value {
                         Value::String(text) if secrets::is_secret_value(key, text) => {
-                            let mut shown = String::new();
-                            self.redact(&mut shown, "named secret");
-                            Value::String(shown)
+                            let mut out = String::new();
+                            self.redact(&mut out, "named secret");
+                            Value::String(out)
                         }
                         other => self.value(other),
                     };
@@ -97,9 +97,9 @@ impl<'a> Filter<'a> {
         Some(serde_json::json!({ "type": "image", "data": named, "mime_type": self.text(mime_type) }))
     }
 
-    fn redact(&mut self, shown: &mut String, kind: &'static str) {
+    fn redact(&mut self, out: &mut String, kind: &'static str) {
         self.report.add_secret(self.seq, kind);
-        shown.push_str(&mark(kind));
+        out.push_str(&mark(kind));
     }
 
     fn cut(&mut self, mut text: String) -> String {

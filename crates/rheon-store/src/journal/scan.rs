@@ -75,11 +75,11 @@ pub(crate) fn scan(
     while scan.bytes < length {
         let line = lines.next().map_err(failed)?;
         let bytes = line.as_ref().map_or(0, |line| bytes_of(line));
-        let taken = match line.and_then(decode) {
+        let result = match line.and_then(decode) {
             Ok(record) => scan.take(record, &mut visit)?,
             Err(problem) => Err(problem),
         };
-        if let Err(problem) = taken {
+        if let Err(problem) = result {
             let bytes = length.saturating_sub(scan.bytes);
             scan.damage = Some(Damage { offset: scan.bytes, bytes, problem });
             break;

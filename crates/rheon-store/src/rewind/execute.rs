@@ -44,53 +44,53 @@ pub fn rewind(
     sessions: &SessionFiles,
     checkpoints: &Checkpoints,
     plan: &RewindPlan,
-    by: &RewindRequest,
+    request: &RewindRequest,
 ) -> Result<RewindOutcome, RewindError> {
     let session = match plan.conversation {
-        Some(_) => Some(new_name(sessions, &by.session_id)?),
+        Some(_) => Some(new_name(sessions, &request.session_id)?),
         None => None,
     };
     let files = match plan.files.as_ref() {
         None => None,
-        Some(files) => restore(checkpoints, plan, files, by)?,
+        Some(files) => restore(checkpoints, plan, files, request)?,
     };
-    let rewound = RewindOutcome { from: plan.name.clone(), session, files };
-    if rewound.session.is_some() {
-        let done = match failure(rewound.files.as_ref()) {
+    let outcome = RewindOutcome { from: plan.name.clone(), session, files };
+    if outcome.session.is_some() {
+        let done = match failure(outcome.files.as_ref()) {
             Some(reason) => Err(reason),
             None => sessions
-                .fork(&plan.name, plan.seq, &by.session_id, &by.lease)
+                .fork(&plan.name, plan.seq, &request.session_id, &request.lease)
                 .map(drop)
                 .map_err(|error| error.to_string()),
         };
         if let Err(reason) = done {
-            return Err(put_back(checkpoints, &rewound, reason, by.lease.at));
+            return Err(put_files_back(checkpoints, &outcome, reason, request.lease.at));
         }
-        if rewound.files.is_some() {
+        if outcome.files.is_some() {
             // The new session may have no events yet, but these changes are its own.
-            checkpoints.mark(&by.session_id).ok();
+            checkpoints.mark(&request.session_id).ok();
         }
     }
-    Ok(rewound)
+    Ok(outcome)
 }
 
 /// Puts back the files that a rewind changed. The conversation needs no undo: the rewound session is unchanged.
 pub fn undo(
     checkpoints: &Checkpoints,
-    rewound: &RewindOutcome,
+    outcome: &RewindOutcome,
     others: ConflictPolicy,
     at: Timestamp,
 ) -> Result<Option<RestoreReport>, RewindError> {
-    let Some(files) = &rewound.files else { return Ok(None) };
+    let Some(files) = &outcome.files else { return Ok(None) };
     let plan = checkpoints.plan_restore(&files.undo, RestoreSelection::All)?;
     let lineage: Vec<_> =
-        [Some(rewound.from.clone()), rewound.session.clone()].into_iter().flatten().collect();
+        [Some(outcome.from.clone()), outcome.session.clone()].into_iter().flatten().collect();
     let changed = checkpoints.changed_by_others(&lineage, plan.overwritten());
     if let (ConflictPolicy::Refuse, Some(first)) = (others, changed.first()) {
         return Err(RewindError::Conflicts { count: changed.len(), first: first.to_path_buf() });
     }
-    let label = format!("before undoing the rewind of session {}", rewound.from);
-    execute(checkpoints, &plan, &rewound.from, label, at).map(Some)
+    let label = format!("before undoing the rewind of session {}", outcome.from);
+    execute(checkpoints, &plan, &outcome.from, label, at).map(Some)
 }
 
 fn new_name(sessions: &SessionFiles, session_id: &SessionId) -> Result<SessionName, RewindError> {
@@ -105,16 +105,16 @@ fn restore(
     checkpoints: &Checkpoints,
     plan: &RewindPlan,
     files: &FilesPlan,
-    by: &RewindRequest,
+    request: &RewindRequest,
 ) -> Result<Option<RestoreReport>, RewindError> {
     let Some(restore) = &files.restore else { return Ok(None) };
     // Check again: files may have changed since the plan was made.
     let changed = checkpoints.changed_by_others(&plan.lineage, restore.overwritten());
-    if let (ConflictPolicy::Refuse, Some(first)) = (by.others, changed.first()) {
+    if let (ConflictPolicy::Refuse, Some(first)) = (request.others, changed.first()) {
         return Err(RewindError::Conflicts { count: changed.len(), first: first.to_path_buf() });
     }
     let label = format!("before rewinding session {} to event {}", plan.name, plan.seq);
-    execute(checkpoints, restore, &plan.name, label, by.lease.at).map(Some)
+    execute(checkpoints, restore, &plan.name, label, request.lease.at).map(Some)
 }
 
 /// Restores files and marks the changes as the session's own.
@@ -140,9 +140,9 @@ fn failure(files: Option<&RestoreReport>) -> Option<String> {
     Some(format!("cannot restore {}: {problem}", path.display()))
 }
 
-fn put_back(
+fn put_files_back(
     checkpoints: &Checkpoints,
-    rewound: &RewindOutcome,
+    outcome: &RewindOutcome,
     reason: String,
     at: Timestamp,
 ) -> RewindError {
@@ -150,8 +150,8 @@ fn put_back(
         reason: format!("{reason}; {problem}"),
         undo: undo.clone(),
     };
-    let Some(files) = &rewound.files else { return RewindError::PutBack { reason } };
-    match undo(checkpoints, rewound, ConflictPolicy::Overwrite, at) {
+    let Some(files) = &outcome.files else { return RewindError::PutBack { reason } };
+    match undo(checkpoints, outcome, ConflictPolicy::Overwrite, at) {
         Ok(back) => match failure(back.as_ref()) {
             None => RewindError::PutBack { reason },
             Some(problem) => in_part(&files.undo, problem),

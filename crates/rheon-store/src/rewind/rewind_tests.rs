@@ -36,7 +36,7 @@ fn name(id: &str) -> SessionName {
     SessionName::new(id).unwrap()
 }
 
-fn by(id: &str, others: ConflictPolicy) -> RewindRequest {
+fn request(id: &str, others: ConflictPolicy) -> RewindRequest {
     RewindRequest { session_id: id.into(), lease: lease(), others }
 }
 
@@ -107,8 +107,8 @@ impl TestEnv {
         plan_rewind(&self.sessions, &self.checkpoints, &name(id), to, scope).unwrap()
     }
 
-    fn rewind(&self, plan: &RewindPlan, by: &RewindRequest) -> Result<RewindOutcome, RewindError> {
-        rewind(&self.sessions, &self.checkpoints, plan, by)
+    fn rewind(&self, plan: &RewindPlan, request: &RewindRequest) -> Result<RewindOutcome, RewindError> {
+        rewind(&self.sessions, &self.checkpoints, plan, request)
     }
 
     fn tree(&self) -> String {
@@ -180,7 +180,7 @@ async fn both_are_rewound_to_any_prompt_and_the_rewind_is_undone() {
     assert_eq!((files.created, files.modified, files.removed), (1, 0, 3));
     assert_eq!((files.conflicts_count, files.unguarded.len()), (0, 0));
     let old = env.texts("s");
-    let rewound = env.rewind(&plan, &by("t", ConflictPolicy::Refuse)).unwrap();
+    let rewound = env.rewind(&plan, &request("t", ConflictPolicy::Refuse)).unwrap();
     assert_eq!(rewound.session, Some(name("t")));
     assert_eq!(env.tree(), AFTER[0]);
     assert_eq!(env.texts("t"), ["prompt 0", "ok", "done 0"]);
@@ -196,7 +196,7 @@ async fn both_are_rewound_to_any_prompt_and_the_rewind_is_undone() {
     assert_eq!(env.tree(), AFTER[2]);
     // And again from the new session, whose history includes the old one.
     let plan = env.plan("t", RewindTo::Before(points[0].seq), RestoreScope::Both);
-    env.rewind(&plan, &by("u", ConflictPolicy::Refuse)).unwrap();
+    env.rewind(&plan, &request("u", ConflictPolicy::Refuse)).unwrap();
     assert_eq!((env.tree().as_str(), env.texts("u").len()), ("", 0));
     let marks = fs::read_dir(env.temp.path().join("store/marks")).unwrap().count();
     assert_eq!(marks, 3);
@@ -208,11 +208,11 @@ async fn only_the_files_or_only_the_conversation() {
     env.run(&SCRIPTS).await;
     let points = env.points("s");
     let plan = env.plan("s", RewindTo::Before(points[2].seq), RestoreScope::Files);
-    let rewound = env.rewind(&plan, &by("t", ConflictPolicy::Refuse)).unwrap();
+    let rewound = env.rewind(&plan, &request("t", ConflictPolicy::Refuse)).unwrap();
     assert_eq!((rewound.session, env.tree().as_str()), (None, AFTER[1]));
     assert_eq!(env.sessions.list(None).len(), 1);
     let plan = env.plan("s", RewindTo::After(points[1].seq), RestoreScope::Conversation);
-    let rewound = env.rewind(&plan, &by("t", ConflictPolicy::Refuse)).unwrap();
+    let rewound = env.rewind(&plan, &request("t", ConflictPolicy::Refuse)).unwrap();
     assert_eq!((rewound.files, env.tree().as_str()), (None, AFTER[1]));
     assert_eq!(env.texts("t"), ["prompt 0", "ok", "done 0", "prompt 1"]);
     // Only user messages can be rewound to, and only existing ones.
@@ -226,7 +226,7 @@ async fn only_the_files_or_only_the_conversation() {
         |to| plan_rewind(&env.sessions, &env.checkpoints, &name("s"), to, RestoreScope::Both).unwrap_err();
     assert!(matches!(refused(RewindTo::Before(answer)), RewindError::NotAPrompt { .. }));
     assert!(matches!(refused(RewindTo::After(1)), RewindError::NoSuchMessage { .. }));
-    let taken = env.rewind(&plan, &by("s", ConflictPolicy::Refuse)).unwrap_err();
+    let taken = env.rewind(&plan, &request("s", ConflictPolicy::Refuse)).unwrap_err();
     assert!(matches!(taken, RewindError::Exists { .. }), "{taken}");
 }
 
@@ -251,11 +251,11 @@ async fn conflicting_changes_are_only_overwritten_on_request() {
     let files = plan.files.as_ref().unwrap();
     assert_eq!((files.conflicts_count, files.others.clone()), (2, vec!["b".into(), "new".into()]));
     let before = env.tree();
-    let refused = env.rewind(&plan, &by("t", ConflictPolicy::Refuse)).unwrap_err();
+    let refused = env.rewind(&plan, &request("t", ConflictPolicy::Refuse)).unwrap_err();
     expect!["2 files changed after the session's last call, such as b; confirm overwriting them, or save them first"]
         .assert_eq(&refused.to_string());
     assert_eq!((env.tree(), env.sessions.list(None).len()), (before.clone(), 1));
-    let rewound = env.rewind(&plan, &by("t", ConflictPolicy::Overwrite)).unwrap();
+    let rewound = env.rewind(&plan, &request("t", ConflictPolicy::Overwrite)).unwrap();
     assert_eq!(env.tree(), AFTER[0]);
     undo(&env.checkpoints, &rewound, ConflictPolicy::Refuse, lease().at).unwrap();
     assert_eq!(env.tree(), before);
@@ -270,12 +270,12 @@ async fn if_one_of_both_fails_neither_is_rewound() {
     let points = env.points("s");
     let before = env.tree();
     let plan = env.plan("s", RewindTo::Before(points[1].seq), RestoreScope::Both);
-    let failed = env.rewind(&plan, &by("t", ConflictPolicy::Refuse)).unwrap_err();
+    let failed = env.rewind(&plan, &request("t", ConflictPolicy::Refuse)).unwrap_err();
     assert!(matches!(failed, RewindError::PutBack { .. }), "{failed}");
     assert_eq!((env.tree(), env.sessions.list(None).len()), (before.clone(), 1));
     // Rewinding only files does as much as possible and reports the rest.
     let plan = env.plan("s", RewindTo::Before(points[1].seq), RestoreScope::Files);
-    let rewound = env.rewind(&plan, &by("t", ConflictPolicy::Refuse)).unwrap();
+    let rewound = env.rewind(&plan, &request("t", ConflictPolicy::Refuse)).unwrap();
     let failed: Vec<_> = rewound.files.unwrap().errors.into_iter().map(|(path, _)| path).collect();
     assert_eq!(failed, [PathBuf::from("d")]);
     assert!(env.tree().contains("./a 1\n"), "{}", env.tree());
@@ -284,7 +284,7 @@ async fn if_one_of_both_fails_neither_is_rewound() {
     env.run(&SCRIPTS).await;
     let plan = env.plan("s", RewindTo::Before(env.points("s")[1].seq), RestoreScope::Both);
     fs::remove_file(&env.sessions.list(None)[0].path).unwrap();
-    let failed = env.rewind(&plan, &by("t", ConflictPolicy::Refuse)).unwrap_err();
+    let failed = env.rewind(&plan, &request("t", ConflictPolicy::Refuse)).unwrap_err();
     expect!["nothing was rewound: no session s; the files are unchanged"].assert_eq(&failed.to_string());
     assert_eq!(env.tree(), AFTER[2]);
 }
@@ -347,7 +347,7 @@ async fn an_unlogged_capture_is_found_by_its_moment() {
     let after_first = |plan: &RewindPlan| plan.conversation.clone().unwrap().removed[3].seq;
     let end = after_first(&env.plan("s", RewindTo::Before(point.seq), RestoreScope::Both));
     let plan = env.plan("s", RewindTo::After(end), RestoreScope::Files);
-    env.rewind(&plan, &by("t", ConflictPolicy::Overwrite)).unwrap();
+    env.rewind(&plan, &request("t", ConflictPolicy::Overwrite)).unwrap();
     assert_eq!(env.tree(), AFTER[0]);
     // A capture of another session does not count.
     let moment = CheckpointMoment { session_id: Some("other".into()), ..moment };
@@ -388,7 +388,7 @@ async fn git_is_never_touched() {
     };
     let before = inside();
     let plan = env.plan("s", RewindTo::Before(env.points("s")[0].seq), RestoreScope::Both);
-    let rewound = env.rewind(&plan, &by("t", ConflictPolicy::Refuse)).unwrap();
+    let rewound = env.rewind(&plan, &request("t", ConflictPolicy::Refuse)).unwrap();
     assert_eq!(inside(), before);
     assert_eq!(git(&root, &["status", "--porcelain"]), status);
     undo(&env.checkpoints, &rewound, ConflictPolicy::Refuse, lease().at).unwrap();

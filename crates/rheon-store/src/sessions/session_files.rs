@@ -36,7 +36,7 @@ struct Link {
     /// The last event that belongs to it.
     last: u64,
     /// Which events keep their long texts.
-    part: FullRange,
+    full_range: FullRange,
 }
 
 /// How long a chain of forks may be.
@@ -62,7 +62,7 @@ impl SessionFiles {
         project: Option<&Path>,
         lease: &Lease,
     ) -> Result<Journal, SessionFileError> {
-        self.begin(session_id, project, None, lease)
+        self.create_journal(session_id, project, None, lease)
     }
 
     /// Creates a session that continues from event `seq` of `name`. Nothing is copied.
@@ -84,10 +84,10 @@ impl SessionFiles {
         open_to_read(&path)?.sync_data().map_err(JournalError::io("sync", &path))?;
         let parent = JournalParent { session_id: name.session_id(), seq };
         let project = found.header.project.as_deref().map(Path::new);
-        self.begin(session_id, project, Some(parent), lease)
+        self.create_journal(session_id, project, Some(parent), lease)
     }
 
-    fn begin(
+    fn create_journal(
         &self,
         session_id: &SessionId,
         project: Option<&Path>,
@@ -130,20 +130,20 @@ impl SessionFiles {
         let mut budget =
             if bytes_max == u64::MAX { ByteBudget::Unlimited } else { ByteBudget::Bytes(bytes_max) };
         // The newest events are in the session's own journal, so it is served first.
-        let mut part = |path: &Path, last: u64| -> Result<FullRange, SessionFileError> {
+        let mut full_range = |path: &Path, last: u64| -> Result<FullRange, SessionFileError> {
             let from = newest(path, &open_to_read(path)?, last, &mut budget, bytes_max)?;
             Ok(FullRange { from, event_bytes_max: bytes_max })
         };
-        let own = part(&path, u64::MAX)?;
+        let own = full_range(&path, u64::MAX)?;
         let mut links = Vec::with_capacity(chain.len());
         for Link { path, last, .. } in chain {
-            let part = part(&path, last)?;
-            links.push(Link { path, last, part });
+            let full_range = full_range(&path, last)?;
+            links.push(Link { path, last, full_range });
         }
         for link in links.iter().rev() {
-            self.show(link, &mut visit)?;
+            self.visit_journal(link, &mut visit)?;
         }
-        let mut whole = EventRestorer::new(&path, &self.blobs, own);
+        let mut restorer = EventRestorer::new(&path, &self.blobs, own);
         // The last writer may have been killed before it synced its payloads. Earlier writers' payloads were synced
         // by it.
         let (mut fence, mut referenced) = (0, HashSet::new());
@@ -155,7 +155,7 @@ impl SessionFiles {
             if stored.blobs > 0 {
                 referenced.extend(used(stored.json).into_iter().map(|(id, _)| id));
             }
-            let (event, truncation) = whole.event(stored)?;
+            let (event, truncation) = restorer.event(stored)?;
             visit(event, truncation);
             Ok(())
         })?;
@@ -174,9 +174,9 @@ impl SessionFiles {
         let header = read_header(&path, &open_to_read(&path)?)?;
         let mut visit = |event: Event, _: TruncationReport| visit(event);
         for link in self.chain(name, header.parent)?.iter().rev() {
-            self.show(link, &mut visit)?;
+            self.visit_journal(link, &mut visit)?;
         }
-        self.show(&Link { path, last: u64::MAX, part: FullRange::ALL }, &mut visit)
+        self.visit_journal(&Link { path, last: u64::MAX, full_range: FullRange::ALL }, &mut visit)
     }
 
     /// The journals of the ancestors of `name`, newest first.
@@ -196,22 +196,22 @@ impl SessionFiles {
             let path = self.path(&SessionName::try_from(&parent.session_id)?)?;
             next = read_header(&path, &open_to_read(&path)?)?.parent;
             last = last.min(parent.seq);
-            chain.push(Link { path, last, part: FullRange::ALL });
+            chain.push(Link { path, last, full_range: FullRange::ALL });
         }
         Ok(chain)
     }
 
     /// Passes the events of one journal to `visit`.
-    fn show(
+    fn visit_journal(
         &self,
         link: &Link,
         visit: &mut impl FnMut(Event, TruncationReport),
     ) -> Result<JournalScan, SessionFileError> {
-        let Link { path, last, part } = link;
-        let mut whole = EventRestorer::new(path, &self.blobs, *part);
+        let Link { path, last, full_range } = link;
+        let mut restorer = EventRestorer::new(path, &self.blobs, *full_range);
         Ok(scan(path, &open_to_read(path)?, |stored| {
             if stored.seq <= *last {
-                let (event, truncation) = whole.event(stored)?;
+                let (event, truncation) = restorer.event(stored)?;
                 visit(event, truncation);
             }
             Ok(())

@@ -137,8 +137,8 @@ impl JournalStore {
         if let Some(journal) = journals.get(session_id) {
             return Ok(Arc::clone(journal));
         }
-        let made = self.sessions.create(session_id, self.project.as_deref(), &self.lease);
-        let journal = Arc::new(made?);
+        let created = self.sessions.create(session_id, self.project.as_deref(), &self.lease);
+        let journal = Arc::new(created?);
         journals.insert(session_id.clone(), Arc::clone(&journal));
         Ok(journal)
     }

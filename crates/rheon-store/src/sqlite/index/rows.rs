@@ -172,9 +172,9 @@ impl Write for ShortWriter {
         if room == 0 && !bytes.is_empty() {
             return Err(io::ErrorKind::StorageFull.into());
         }
-        let taken = bytes.get(..room.min(bytes.len())).unwrap_or(bytes);
-        self.0.extend_from_slice(taken);
-        Ok(taken.len())
+        let written = bytes.get(..room.min(bytes.len())).unwrap_or(bytes);
+        self.0.extend_from_slice(written);
+        Ok(written.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
