@@ -51,7 +51,7 @@ async fn a_folder_that_goes_in_the_middle_stops_the_run_before_the_next_model_ca
     let ran = run(&session, say("Hm."), &[], "hello").await;
     assert_eq!(ran.provider.requests().len(), 0);
     let error = ran.result.as_ref().unwrap_err().to_string();
-    assert!(error.contains("a file stands where a folder belongs: move it away"), "{error}");
+    assert!(error.contains("a file is in the way of a directory: move it"), "{error}");
     // The folder is back: the next run stores what was missed first.
     std::fs::remove_file(home.data()).unwrap();
     ran.agent.run("still there?").await.unwrap();
@@ -263,7 +263,7 @@ async fn child_on_a_small_disk() {
     // Full at the start, too.
     std::fs::OpenOptions::new().append(true).open(&filler).map(|mut file| fill(&mut file)).unwrap();
     let error = keeper.begin().await.err().unwrap().to_string();
-    assert!(error.contains("free some space and try again"), "{error}");
+    assert!(error.contains("free some disk space and try again"), "{error}");
     // There is room again: no restart is needed.
     std::fs::remove_file(&filler).unwrap();
     let before = ran.agent.messages().len();
