@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: speed and memory as one table, each figure beside a reference measured in the same run.
 
 mod cli;
+mod compared;
 mod context;
 mod costs;
 mod figures;
@@ -9,24 +10,30 @@ mod judged;
 mod process;
 mod providers;
 mod rows;
+mod session;
 mod store;
 mod table;
 mod timing;
 mod tools;
 
+use std::path::PathBuf;
+
 use anyhow::{Context, Result, bail};
 
 use costs::Costs;
-use process::{cargo, printed, target};
+use process::{Checkout, cargo, printed, target};
 use table::Measured;
 
 /// Which benchmarks.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Only this part; without it, all but `providers`, `tools`, `store`, `context`, `cli` and `reference`, in one table.
+    /// Only this part; without it, all but `providers`, `tools`, `store`, `context`, `session`, `cli` and `reference`, in one table.
     part: Option<Part>,
     #[command(flatten)]
     cli: cli::Options,
+    /// Compare with another build: for `loop`, `allocations` and `instructions` a checkout, for `cli` a `rheon` program.
+    #[arg(long, value_name = "PATH")]
+    reference: Option<PathBuf>,
     /// For `reference`, handed on to cargo: `cargo xtask bench reference -- --no-default-features`.
     #[arg(last = true)]
     extra: Vec<String>,
@@ -49,6 +56,8 @@ enum Part {
     Store,
     /// The context: what a turn pays for the conversation before it, and compaction. A table of its own.
     Context,
+    /// A session and those who watch it: subscribers, snapshots, the byte pipe. A table of its own.
+    Session,
     /// The program beside other agents. A table of its own; builds the program as it is released.
     Cli,
     /// The same work on other systems, in one process. Downloads and compiles them first.
@@ -57,24 +66,53 @@ enum Part {
 
 /// Runs them. A missed aim is said, but is no failure: the machine may be busy.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let measured = match arguments.part {
-        Some(Part::Reference) => return run_reference(&arguments.extra),
-        Some(Part::Providers) => return providers::run(),
-        Some(Part::Tools) => return tools::run(),
-        Some(Part::Store) => return store::run(),
-        Some(Part::Context) => return context::run(),
-        Some(Part::Cli) => return cli::run(arguments.cli),
-        Some(Part::Loop) => Measured { times: timing::measure()?, ..Measured::default() },
-        Some(Part::Allocations) => Measured { allocations: allocations()?, ..Measured::default() },
-        Some(Part::Instructions) => Measured { instructions: counted()?, ..Measured::default() },
-        None => Measured { times: timing::measure()?, allocations: allocations()?, instructions: counted()? },
-    };
+    let Some(part) = arguments.part else { return instruments(&ALL, arguments) };
+    let is_compared = matches!(part, Part::Loop | Part::Allocations | Part::Instructions | Part::Cli);
+    if arguments.reference.is_some() && !is_compared {
+        bail!("--reference is for `loop`, `allocations`, `instructions` and `cli` only");
+    }
+    match part {
+        Part::Loop | Part::Allocations | Part::Instructions => instruments(&[part], arguments),
+        Part::Providers => providers::run(),
+        Part::Tools => tools::run(),
+        Part::Store => store::run(),
+        Part::Context => context::run(),
+        Part::Session => session::run(),
+        Part::Cli => cli::run(arguments.cli, arguments.reference.as_deref()),
+        Part::Reference => run_reference(&arguments.extra),
+    }
+}
+
+/// The parts that share one table.
+const ALL: [Part; 3] = [Part::Loop, Part::Allocations, Part::Instructions];
+
+/// Measures with these instruments here, and in the checkout to compare with.
+fn instruments(parts: &[Part], arguments: &Arguments) -> Result<()> {
+    let other = arguments.reference.as_deref().map(Checkout::at).transpose()?;
+    let measured = measure(parts, &Checkout::here())?;
     println!("\n{}", table::render(rows::ROWS, &measured));
+    if let Some(other) = other {
+        println!("{}", compared::render(rows::ROWS, &measured, &measure(parts, &other)?));
+    }
     Ok(())
 }
 
-fn counted() -> Result<Costs> {
-    match instructions::measure()? {
+fn measure(parts: &[Part], checkout: &Checkout) -> Result<Measured> {
+    let mut measured = Measured::default();
+    if parts.contains(&Part::Loop) {
+        measured.times = timing::measure(checkout)?;
+    }
+    if parts.contains(&Part::Allocations) {
+        measured.allocations = allocations(checkout)?;
+    }
+    if parts.contains(&Part::Instructions) {
+        measured.instructions = counted(checkout)?;
+    }
+    Ok(measured)
+}
+
+fn counted(checkout: &Checkout) -> Result<Costs> {
+    match instructions::measure(checkout)? {
         Some(costs) => Ok(costs),
         None => {
             println!("== instructions: skipped, valgrind is not installed");
@@ -84,8 +122,8 @@ fn counted() -> Result<Costs> {
 }
 
 /// The allocations of every case and size.
-fn allocations() -> Result<Costs> {
-    let lines = printed(&mut cargo("bench --package rheon --locked --bench allocations"))?;
+fn allocations(checkout: &Checkout) -> Result<Costs> {
+    let lines = printed(&mut checkout.cargo("bench --package rheon --locked --bench allocations"))?;
     Costs::read(&lines, "allocations")
 }
 

@@ -1,9 +1,11 @@
 //! The task runner: `cargo xtask <task>`.
 
 mod bench;
+mod book;
 mod ci;
 mod command;
 mod crash;
+mod dist;
 mod e2e_claude;
 mod e2e_llm;
 mod e2e_sdk;
@@ -24,6 +26,10 @@ struct Arguments {
 enum Task {
     /// Everything a change must pass: format, lints, tests with the rules, documentation, dependencies.
     Ci,
+    /// Build docs/ into one searchable site with mdBook, which is installed on first use.
+    Book,
+    /// Build an archive of the program for this machine, with man pages, completions and a checksum.
+    Dist,
     /// The benchmarks of the crate `rheon`.
     Bench(bench::Arguments),
     /// Sessions are killed, disks fill up, the power goes: nothing acknowledged is lost.
@@ -42,6 +48,8 @@ enum Task {
 fn main() -> Result<()> {
     match Arguments::parse().task {
         Some(Task::Ci) => ci::run(),
+        Some(Task::Book) => book::run(),
+        Some(Task::Dist) => dist::run(),
         Some(Task::Bench(arguments)) => bench::run(&arguments),
         Some(Task::Crash(arguments)) => crash::run(&arguments),
         Some(Task::E2eLlm) => e2e_llm::run(),

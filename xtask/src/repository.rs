@@ -96,6 +96,11 @@ impl Source {
     pub fn is_unit_tests(&self) -> bool {
         self.path.ends_with("_tests.rs")
     }
+
+    /// Whether the file holds tests only, of whatever kind.
+    pub fn is_test(&self) -> bool {
+        self.is_unit_tests() || self.path.contains("/tests/")
+    }
 }
 
 impl Crate {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use rheon_types::{
-    AgentEvent, AgentId, AgentMessage, AgentOutput, ContinuationKind, History, Message, Provider, RunId,
-    SessionId, Store, ThinkingLevel, WindowCut,
+    AgentEvent, AgentId, AgentMessage, AgentOutput, ChildMessageTime, ContinuationKind, History, Message,
+    OutputSchema, Provider, RunId, SessionId, Store, ThinkingLevel, WindowCut,
 };
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -16,7 +16,7 @@ use crate::config::RunConfig;
 use crate::context::{go_back, mend_calls};
 use crate::control::Answerer;
 use crate::conversation::Conversation;
-use crate::error::AgentError;
+use crate::error::{AgentError, ChildError};
 use crate::live::{Ending, Identity, Run, RunLog};
 use crate::log::{EventLog, EventQueue, EventSubscription, LogPosition, Observers};
 use crate::panics::panic_text;
@@ -116,6 +116,16 @@ impl Agent {
         self.start(start, None, None)?.finish().await
     }
 
+    /// The same; the last answer must match a JSON Schema.
+    pub async fn run_with_schema(
+        &self,
+        prompt: impl Into<Prompt>,
+        schema: OutputSchema,
+    ) -> Result<Arc<AgentOutput>, AgentError> {
+        let start = self.prompt_start(prompt.into())?;
+        self.start_with(self.config_for(schema), start, None, None)?.finish().await
+    }
+
     /// Begins a run and returns its events as they happen.
     pub fn run_stream(&self, prompt: impl Into<Prompt>) -> Result<RunStream, AgentError> {
         let start = self.prompt_start(prompt.into())?;
@@ -126,6 +136,18 @@ impl Agent {
     pub fn launch(&self, prompt: impl Into<Prompt>) -> Result<RunId, AgentError> {
         let start = self.prompt_start(prompt.into())?;
         self.detached(start, None)
+    }
+
+    /// The same; the last answer must match a JSON Schema.
+    pub fn launch_with_schema(
+        &self,
+        prompt: impl Into<Prompt>,
+        schema: OutputSchema,
+    ) -> Result<RunId, AgentError> {
+        let start = self.prompt_start(prompt.into())?;
+        let handle = self.start_with(self.config_for(schema), start, None, None)?;
+        drop(handle.cancel.disarm());
+        Ok(handle.run_id)
     }
 
     /// The same without a new prompt, see [`Self::continue_run`].
@@ -187,6 +209,36 @@ impl Agent {
         for message in message.into().into_messages(self.inner.config.clock.now()) {
             self.inner.config.control.follow_up(message);
         }
+    }
+
+    /// Says something to a running child of a tool call, between its tool executions.
+    pub fn steer_child(&self, session_id: &SessionId, message: impl Into<Prompt>) -> Result<(), ChildError> {
+        self.tell_child(session_id, ChildMessageTime::Steer, message.into())
+    }
+
+    /// Says something to a running child of a tool call once its run would otherwise stop.
+    pub fn follow_up_child(
+        &self,
+        session_id: &SessionId,
+        message: impl Into<Prompt>,
+    ) -> Result<(), ChildError> {
+        self.tell_child(session_id, ChildMessageTime::FollowUp, message.into())
+    }
+
+    fn tell_child(
+        &self,
+        session_id: &SessionId,
+        when: ChildMessageTime,
+        message: Prompt,
+    ) -> Result<(), ChildError> {
+        let config = &self.inner.config;
+        let messages = message.into_messages(config.clock.now());
+        messages.into_iter().try_for_each(|message| config.control.tell_child(session_id, when, message))
+    }
+
+    /// Stops a running child of a tool call; the run that started it goes on.
+    pub fn abort_child(&self, session_id: &SessionId) -> Result<(), ChildError> {
+        self.inner.config.control.cancel_child(session_id)
     }
 
     /// How many messages wait: steering and follow-ups.
@@ -343,17 +395,33 @@ impl Agent {
         Ok(RunStream::new(queue, control, answerer, Arc::clone(&config.clock), handle))
     }
 
-    /// Begins a run as a task of its own, so that it ends in order whatever becomes of its caller.
+    /// What the next run is made with, if its answer must match `schema`.
+    fn config_for(&self, schema: OutputSchema) -> Arc<RunConfig> {
+        let mut config = RunConfig::clone(&self.inner.config_now());
+        config.settings.request.output_schema = Some(Arc::new(schema));
+        Arc::new(config)
+    }
+
     fn start(
         &self,
         start: Start,
         continuation: Option<ContinuationKind>,
         queue: Option<Arc<EventQueue>>,
     ) -> Result<RunHandle, AgentError> {
+        // The run is what it says of itself, whatever is changed meanwhile.
+        self.start_with(self.inner.config_now(), start, continuation, queue)
+    }
+
+    /// Begins a run as a task of its own, so that it ends in order whatever becomes of its caller.
+    fn start_with(
+        &self,
+        config: Arc<RunConfig>,
+        start: Start,
+        continuation: Option<ContinuationKind>,
+        queue: Option<Arc<EventQueue>>,
+    ) -> Result<RunHandle, AgentError> {
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| AgentError::NoRuntime)?;
         let mut session = self.idle_session()?;
-        // The run is what it says of itself, whatever is changed meanwhile.
-        let config = self.inner.config_now();
         let identity = session.next_identity(&self.inner, &config, continuation);
         let log = RunLog { log: session.log.clone(), run_id: identity.run_id.clone(), queue };
         let run_id = identity.run_id.clone();

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use rheon_types::event::{ApprovalRequest, PermissionResponse};
 use rheon_types::{
-    AgentId, Budget, CacheConfig, Clock, Event, Gate, History, Hook, InputFilter, OutputSchema, Provider,
-    Random, Reminder, RunId, SessionId, Store, SystemPrompt, SystemSection, ThinkingLevel, Tool, ToolSource,
-    TurnTrigger, WindowCut,
+    AgentId, Budget, CacheConfig, Clock, Event, Gate, History, Hook, InputFilter, IntoShared, OutputSchema,
+    Provider, Random, Reminder, RunId, SessionId, Store, SystemPrompt, SystemSection, ThinkingLevel, Tool,
+    ToolSource, TurnTrigger, WindowCut,
 };
 use serde_json::Value;
 
@@ -71,14 +71,8 @@ impl Agent {
 
 impl AgentBuilder {
     /// The model service. Required.
-    pub fn provider(mut self, provider: impl Provider + 'static) -> Self {
-        self.provider = Some(Arc::new(provider));
-        self
-    }
-
-    /// The model service, shared with others.
-    pub fn shared_provider(mut self, provider: Arc<dyn Provider>) -> Self {
-        self.provider = Some(provider);
+    pub fn provider(mut self, provider: impl IntoShared<dyn Provider>) -> Self {
+        self.provider = Some(provider.into_shared());
         self
     }
 
@@ -101,8 +95,8 @@ impl AgentBuilder {
     }
 
     /// Adds a tool.
-    pub fn tool(mut self, tool: impl Tool + 'static) -> Self {
-        self.tools.push(Arc::new(tool));
+    pub fn tool(mut self, tool: impl IntoShared<dyn Tool>) -> Self {
+        self.tools.push(tool.into_shared());
         self
     }
 
@@ -113,22 +107,17 @@ impl AgentBuilder {
     }
 
     /// Adds a source of tools that may change between turns. They are offered behind the agent's own tools, in the order in
-    /// which sources were added, those of one source sorted by name. A tool whose name is taken is left out.
-    pub fn tool_source(mut self, source: Arc<dyn ToolSource>) -> Self {
-        self.inputs.context.tool_sources.add(source);
+    /// which sources were added, those of one source sorted by name. A tool whose name is taken is left out. Two sources of one name
+    /// are refused when the agent is built.
+    pub fn tool_source(mut self, source: impl IntoShared<dyn ToolSource>) -> Self {
+        self.inputs.context.tool_sources.add(source.into_shared());
         self
     }
 
     /// Decides which tool calls may run. Without one, tools that only look may; for all others somebody is asked, and where
     /// nobody can answer they are refused.
-    pub fn permission_policy(mut self, gate: impl Gate + 'static) -> Self {
-        self.gate = Some(Arc::new(gate));
-        self
-    }
-
-    /// The same, shared with whoever changes it while runs are under way.
-    pub fn shared_permission_policy(mut self, gate: Arc<dyn Gate>) -> Self {
-        self.gate = Some(gate);
+    pub fn permission_policy(mut self, gate: impl IntoShared<dyn Gate>) -> Self {
+        self.gate = Some(gate.into_shared());
         self
     }
 
@@ -142,26 +131,14 @@ impl AgentBuilder {
     }
 
     /// Adds a hook; hooks are asked in the order they were added.
-    pub fn hook(mut self, hook: impl Hook + 'static) -> Self {
-        self.hooks.push(Arc::new(hook));
-        self
-    }
-
-    /// Adds a hook that is shared with others.
-    pub fn shared_hook(mut self, hook: Arc<dyn Hook>) -> Self {
-        self.hooks.push(hook);
-        self
-    }
-
-    /// Adds an input filter that is shared with others.
-    pub fn shared_input_filter(mut self, filter: Arc<dyn InputFilter>) -> Self {
-        self.filters.push(filter);
+    pub fn hook(mut self, hook: impl IntoShared<dyn Hook>) -> Self {
+        self.hooks.push(hook.into_shared());
         self
     }
 
     /// Adds an input filter; filters look in the order they were added.
-    pub fn input_filter(mut self, filter: impl InputFilter + 'static) -> Self {
-        self.filters.push(Arc::new(filter));
+    pub fn input_filter(mut self, filter: impl IntoShared<dyn InputFilter>) -> Self {
+        self.filters.push(filter.into_shared());
         self
     }
 
@@ -263,8 +240,8 @@ impl AgentBuilder {
     }
 
     /// Where the log is kept. Without one it is only shown.
-    pub fn store(mut self, store: Arc<dyn Store>) -> Self {
-        self.session.store = Some(store);
+    pub fn store(mut self, store: impl IntoShared<dyn Store>) -> Self {
+        self.session.store = Some(store.into_shared());
         self
     }
 
@@ -318,20 +295,20 @@ impl AgentBuilder {
     }
 
     /// The time; the system's without this.
-    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.inputs.clock = Some(clock);
+    pub fn clock(mut self, clock: impl IntoShared<dyn Clock>) -> Self {
+        self.inputs.clock = Some(clock.into_shared());
         self
     }
 
     /// The dice; the system's without this.
-    pub fn random(mut self, random: Arc<dyn Random>) -> Self {
-        self.inputs.random = Some(random);
+    pub fn random(mut self, random: impl IntoShared<dyn Random>) -> Self {
+        self.inputs.random = Some(random.into_shared());
         self
     }
 
     /// Adds a reminder; reminders are asked in the order they were added.
-    pub fn reminder(mut self, reminder: Arc<dyn Reminder>) -> Self {
-        self.inputs.context.reminders.push(reminder);
+    pub fn reminder(mut self, reminder: impl IntoShared<dyn Reminder>) -> Self {
+        self.inputs.context.reminders.push(reminder.into_shared());
         self
     }
 
@@ -354,13 +331,8 @@ impl AgentBuilder {
     }
 
     /// What may be spent, with others that draw on it.
-    pub fn budget(self, budget: impl Budget + 'static) -> Self {
-        self.shared_budget(Arc::new(budget))
-    }
-
-    /// The same, for instance the share of a child.
-    pub fn shared_budget(mut self, budget: Arc<dyn Budget>) -> Self {
-        self.inputs.budget = Some(budget);
+    pub fn budget(mut self, budget: impl IntoShared<dyn Budget>) -> Self {
+        self.inputs.budget = Some(budget.into_shared());
         self
     }
 
@@ -370,6 +342,9 @@ impl AgentBuilder {
         if let Some(size) = self.batch_size {
             let size = NonZeroUsize::new(size).ok_or(BuildError::EmptyBatch)?;
             settings.tool_execution = ToolExecution::Batched(size);
+        }
+        if let Some(name) = self.inputs.context.tool_sources.duplicate() {
+            return Err(BuildError::DuplicateToolSource(name.to_owned()));
         }
         for section in self.inputs.sections {
             settings.request.system_prompt = settings.request.system_prompt.with_section(section);

@@ -4,10 +4,10 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rheon_types::event::PermissionResponse;
-use rheon_types::{AgentMessage, ApprovalId};
+use rheon_types::{AgentMessage, ApprovalId, ChildInbox, ChildInboxError, ChildMessageTime, SessionId};
 use tokio::sync::oneshot;
 
-use crate::error::PermissionError;
+use crate::error::{ChildError, PermissionError};
 
 /// How a queue hands out its messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -31,6 +31,8 @@ struct Shared {
     follow_ups: Queue,
     questions: HashMap<ApprovalId, oneshot::Sender<PermissionResponse>>,
     answerers: usize,
+    /// Children of tool calls that run.
+    children: HashMap<SessionId, ChildInbox>,
 }
 
 #[derive(Default)]
@@ -82,6 +84,41 @@ impl Control {
         let mut shared = self.lock();
         shared.steering.messages.clear();
         shared.follow_ups.messages.clear();
+    }
+
+    /// Leaves a message for a child that runs.
+    pub(crate) fn tell_child(
+        &self,
+        session_id: &SessionId,
+        when: ChildMessageTime,
+        message: AgentMessage,
+    ) -> Result<(), ChildError> {
+        let said = self.child(session_id)?.say(when, message);
+        said.map_err(|error| match error {
+            ChildInboxError::Closed => ChildError::Unknown { session_id: session_id.clone() },
+            ChildInboxError::Full => ChildError::Full { session_id: session_id.clone() },
+        })
+    }
+
+    /// Stops a child that runs.
+    pub(crate) fn cancel_child(&self, session_id: &SessionId) -> Result<(), ChildError> {
+        self.child(session_id)?.cancel_token().cancel();
+        Ok(())
+    }
+
+    fn child(&self, session_id: &SessionId) -> Result<ChildInbox, ChildError> {
+        let child = self.lock().children.get(session_id).cloned();
+        child.ok_or_else(|| ChildError::Unknown { session_id: session_id.clone() })
+    }
+
+    /// A child runs: it is reached by `inbox`.
+    pub(crate) fn add_child(&self, session_id: SessionId, inbox: ChildInbox) {
+        self.lock().children.insert(session_id, inbox);
+    }
+
+    /// A child has ended.
+    pub(crate) fn remove_child(&self, session_id: &SessionId) {
+        self.lock().children.remove(session_id);
     }
 
     /// Declares that somebody is there to answer questions, for as long as the returned value lives.

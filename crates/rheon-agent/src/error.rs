@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rheon_types::{AgentOutput, ApprovalId, RunFailure};
+use rheon_types::{AgentOutput, ApprovalId, RunFailure, SessionId};
 
 /// A run that could not begin, or that failed.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -48,6 +48,9 @@ pub enum BuildError {
     /// A broadcast channel without room, or with more than memory should hold.
     #[error("enable_broadcast takes from 1 to {BROADCAST_EVENTS_MAX} events, not {0}")]
     BroadcastCapacity(usize),
+    /// Events and instructions name a source, so that two of one name could not be told apart.
+    #[error("two tool sources are named {0:?}; give each source a name of its own")]
+    DuplicateToolSource(String),
     /// The tools do not fit together.
     #[error(transparent)]
     Tools(#[from] ToolboxError),
@@ -69,6 +72,23 @@ pub enum ToolboxError {
         name: String,
         /// What is wrong.
         problem: String,
+    },
+}
+
+/// A child that cannot be told anything.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChildError {
+    /// No child of that session is running.
+    #[error("no child with session {session_id} is running")]
+    Unknown {
+        /// Which one.
+        session_id: SessionId,
+    },
+    /// It reads nothing, and enough waits for it.
+    #[error("too many messages wait for the child with session {session_id}; wait until it has read them")]
+    Full {
+        /// Which one.
+        session_id: SessionId,
     },
 }
 

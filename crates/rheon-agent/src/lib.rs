@@ -3,6 +3,7 @@
 mod agent;
 mod agent_loop;
 mod approval;
+mod async_hook;
 mod budget;
 mod builder;
 mod call_ids;
@@ -37,6 +38,7 @@ mod worker;
 
 pub use agent::Agent;
 pub use agent_loop::{AgentContext, agent_loop, agent_loop_continue};
+pub use async_hook::{after_run, after_tool, after_turn, before_run, before_stop, before_tool, before_turn};
 pub use budget::BudgetPool;
 pub use builder::AgentBuilder;
 pub use closure_hook::ClosureHook;
@@ -48,7 +50,7 @@ pub use context::{
     flat_tokens, plan_effort, schema_problem, score_complexity, summary_prompt,
 };
 pub use control::{Answerer, Control, QueueMode};
-pub use error::{AgentError, BuildError, PermissionError, ToolboxError};
+pub use error::{AgentError, BuildError, ChildError, PermissionError, ToolboxError};
 pub use log::{EventLog, EventSubscription, LogPosition, Observers, RecvError};
 pub use prompt::Prompt;
 pub use retry::RetryConfig;

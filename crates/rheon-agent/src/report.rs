@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rheon_types::event::{ApprovalRequest, Danger, PermissionResponse, Responder, Subject};
+use rheon_types::event::{ApprovalRequest, ChildRef, Danger, PermissionResponse, Responder, Subject};
 use rheon_types::{
-    AgentEvent, Answer, ApprovalEvent, ApprovalId, ChildApproval, ChildEvent, Event, Flow, PlanEvent,
-    SessionEvent, ToolCall, ToolEvent, ToolNews, ToolReporter, ToolResult,
+    AgentEvent, Answer, ApprovalEvent, ApprovalId, ChildApproval, ChildEvent, ChildInbox, Event, Flow,
+    PlanEvent, SessionEvent, SessionId, ToolCall, ToolEvent, ToolNews, ToolReporter, ToolResult,
 };
 
 use crate::approval::{digest, fitting, nobody_there, resolved, withdrawn};
@@ -29,6 +29,8 @@ struct State {
     questions: Vec<ApprovalId>,
     /// How many were asked.
     asked: u32,
+    /// The children that the user can reach.
+    children: Vec<SessionId>,
 }
 
 impl CallReporter {
@@ -40,6 +42,9 @@ impl CallReporter {
     pub(crate) fn close(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.is_closed = true;
+        for child in state.children.drain(..) {
+            self.config.control.remove_child(&child);
+        }
         for id in state.questions.drain(..) {
             self.log.emit(resolved(&id, &withdrawn(), Responder::Cancelled));
         }
@@ -103,7 +108,11 @@ impl ToolReporter for CallReporter {
     }
 
     fn news(&self, news: ToolNews) {
-        self.while_open(|_| {
+        self.while_open(|state| {
+            if let ToolNews::ChildEnded { child, .. } = &news {
+                state.children.retain(|running| *running != child.session_id);
+                self.config.control.remove_child(&child.session_id);
+            }
             self.log.emit(match news {
                 ToolNews::Tasks(items) => AgentEvent::Plan(PlanEvent::Tasks { items }),
                 ToolNews::Mode(mode) => AgentEvent::Session(SessionEvent::Mode { mode }),
@@ -128,6 +137,7 @@ impl ToolReporter for CallReporter {
             subject,
             reason,
             danger: Danger::Safe,
+            child: None,
             suggested_rule: None,
             digest: String::new(),
         }))
@@ -137,10 +147,21 @@ impl ToolReporter for CallReporter {
         self.while_open(|_| self.log.show_child(event));
     }
 
+    fn reach_child(&self, child: &ChildRef, inbox: ChildInbox) {
+        self.while_open(|state| {
+            state.children.push(child.session_id.clone());
+            self.config.control.add_child(child.session_id.clone(), inbox);
+        });
+    }
+
     fn ask_for_child<'a>(&'a self, approval: ChildApproval) -> Answer<'a, Option<PermissionResponse>> {
         let mut request = ApprovalRequest::clone(&approval.request);
         if !approval.agent.is_empty() {
-            request.reason = format!("{}: {}", approval.agent, request.reason);
+            request.child = Some(match request.child.take() {
+                None => approval.agent,
+                // A child of the child asks.
+                Some(inner) => format!("{} > {inner}", approval.agent),
+            });
         }
         Answer::later(async move {
             let answer = self.question(request).await?;

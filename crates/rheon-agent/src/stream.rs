@@ -116,6 +116,13 @@ impl RunStream {
         }
     }
 
+    /// Says something once the run would otherwise stop.
+    pub fn follow_up(&self, message: impl Into<Prompt>) {
+        for message in message.into().into_messages(self.clock.now()) {
+            self.control.follow_up(message);
+        }
+    }
+
     /// Stops the run. Its last events still come.
     pub fn cancel(&self) {
         self.handle.cancel.token().cancel();

@@ -1,5 +1,6 @@
 //! `ToolSources`: the sources of tools that may change between turns, and what the model is offered of them now.
 
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -82,6 +83,12 @@ impl ToolSources {
         self.sources.push(Source { name: source.name().into(), source });
         // Others that share the cache have other sources.
         self.cache = Arc::default();
+    }
+
+    /// The first name that two sources have.
+    pub(crate) fn duplicate(&self) -> Option<&str> {
+        let mut names = HashSet::new();
+        self.sources.iter().map(|source| &*source.name).find(|name| !names.insert(*name))
     }
 
     pub(crate) fn is_empty(&self) -> bool {

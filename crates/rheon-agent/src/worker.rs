@@ -52,7 +52,7 @@ impl AgentWorker {
             builder = builder.json_schema((**schema).clone());
         }
         if let Some(budget) = &task.budget {
-            builder = builder.shared_budget(Arc::clone(budget));
+            builder = builder.budget(Arc::clone(budget));
         }
         if let Some(session_id) = &task.resume {
             builder = builder.session(session_id.clone());
@@ -113,6 +113,7 @@ async fn follow(mut stream: RunStream, agent: &str, parent: &dyn Parent, child: 
     let cancel = parent.cancel_token();
     let mut cancelled = std::pin::pin!(cancel.cancelled().fuse());
     let mut message = parent.next_message().fuse();
+    let mut follow_up = parent.next_follow_up().fuse();
     let mut questions: FuturesUnordered<BoxFuture<'_, Answered>> = FuturesUnordered::new();
     loop {
         tokio::select! {
@@ -127,6 +128,12 @@ async fn follow(mut stream: RunStream, agent: &str, parent: &dyn Parent, child: 
                 if let Some(said) = said {
                     stream.inject_message(vec![said]);
                     message = parent.next_message().fuse();
+                }
+            }
+            said = &mut follow_up, if !follow_up.is_terminated() => {
+                if let Some(said) = said {
+                    stream.follow_up(vec![said]);
+                    follow_up = parent.next_follow_up().fuse();
                 }
             }
             event = stream.next() => {

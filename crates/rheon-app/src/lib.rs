@@ -5,8 +5,6 @@ pub mod config;
 pub mod context;
 mod demo;
 pub mod doctor;
-mod git;
-mod git_head;
 pub mod keeping;
 mod machine;
 pub mod memory;

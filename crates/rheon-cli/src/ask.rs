@@ -1,4 +1,4 @@
-//! Questions to whoever sits at the terminal: any, and whether what a project brings along is run and obeyed.
+//! Questions at the terminal: yes or no, and whether to trust a project.
 
 use std::io::{self, BufRead as _, Write as _};
 
@@ -6,16 +6,15 @@ use rheon_app::config::Config;
 use rheon_text::inert;
 
 use crate::failure::Failure;
-use crate::output::remark;
+use crate::output::print_note;
 
-/// Yes or no.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
     Yes,
     No,
 }
 
-/// Asks on standard error and reads the answer from standard input. Anything but yes is no.
+/// Asks on standard error and reads the answer from standard input. Anything but yes means no.
 pub(crate) fn ask(question: &str) -> io::Result<Answer> {
     write!(io::stderr(), "{question} [y/N] ")?;
     io::stderr().flush()?;
@@ -27,8 +26,8 @@ pub(crate) fn ask(question: &str) -> io::Result<Answer> {
     })
 }
 
-/// Asks about what the user has not agreed to yet. Whether the user has agreed now, so that the configuration is another one.
-pub(crate) fn agreed(config: &Config) -> Result<bool, Failure> {
+/// Asks whether to trust the project, if that is open. Returns whether the user granted trust, which changes the configuration.
+pub(crate) fn ask_for_trust(config: &Config) -> Result<bool, Failure> {
     let Some(review) = config.review.as_ref().filter(|review| review.is_open()) else { return Ok(false) };
     match ask(&inert(&review.question())).map_err(Failure::error)? {
         Answer::Yes => {
@@ -36,7 +35,9 @@ pub(crate) fn agreed(config: &Config) -> Result<bool, Failure> {
             Ok(true)
         }
         Answer::No => {
-            remark("Then it is left out. `rheon trust grant` agrees later; --trust uses it once.");
+            print_note(
+                "not trusted, so nothing of it is used; run `rheon trust grant` later, or use --trust for one run",
+            );
             Ok(false)
         }
     }

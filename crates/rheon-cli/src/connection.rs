@@ -1,4 +1,4 @@
-//! `Connection`: a session as every interface here reaches it: a client, and questions to it.
+//! `Connection`: a client of one session, with typed queries.
 
 use std::sync::Arc;
 
@@ -13,16 +13,15 @@ use rheon_types::{
 };
 
 use crate::failure::Failure;
-use crate::output::remark;
+use crate::output::print_note;
 
-/// A session that is open.
+/// An open session.
 #[derive(Clone)]
 pub(crate) struct Connection {
     client: Arc<dyn Client>,
 }
 
 impl Connection {
-    /// Opens a session.
     pub(crate) async fn open(host: &dyn Host, request: OpenRequest) -> Result<Self, Failure> {
         Ok(Self { client: host.open(request).await.map_err(failure)? })
     }
@@ -31,12 +30,10 @@ impl Connection {
         self.client.send(command).await
     }
 
-    /// The events of the session.
     pub(crate) fn events(&self, subscription: Subscription) -> EventStream {
         self.client.events(subscription)
     }
 
-    /// What the session is.
     pub(crate) async fn facts(&self) -> Result<SessionFacts, ClientError> {
         match self.client.query(Query::Facts).await? {
             Reply::Facts { facts } => Ok(*facts),
@@ -44,7 +41,7 @@ impl Connection {
         }
     }
 
-    /// Where the session stands, with its newest messages.
+    /// The state of the session with its newest messages.
     pub(crate) async fn snapshot(&self, messages_max: u32) -> Result<Snapshot, ClientError> {
         match self.client.query(Query::Snapshot { messages_max: Some(messages_max) }).await? {
             Reply::Snapshot { snapshot } => Ok(*snapshot),
@@ -66,7 +63,6 @@ impl Connection {
         }
     }
 
-    /// The slash commands that the session takes.
     pub(crate) async fn commands(&self) -> Result<Vec<SlashCommand>, ClientError> {
         match self.client.query(Query::Commands).await? {
             Reply::Commands { commands } => Ok(commands),
@@ -74,7 +70,7 @@ impl Connection {
         }
     }
 
-    /// What the user said, by the numbers of its events.
+    /// The event numbers of the user's prompts.
     pub(crate) async fn prompts(&self) -> Result<Vec<u64>, ClientError> {
         match self.client.query(Query::Checkpoints).await? {
             Reply::Checkpoints { checkpoints } => Ok(checkpoints.iter().map(|one| one.seq).collect()),
@@ -82,7 +78,6 @@ impl Connection {
         }
     }
 
-    /// Ends the session in order.
     pub(crate) async fn close(&self, reason: CloseReason) -> Result<(), Failure> {
         match self.client.send(Command::Close { reason }).await {
             Ok(_) | Err(ClientError::Gone { .. }) => Ok(()),
@@ -99,7 +94,6 @@ pub(crate) async fn sessions(host: &dyn Host, limit: u32) -> Result<Vec<SessionL
     }
 }
 
-/// What is configured.
 pub(crate) async fn config(host: &dyn Host) -> Result<ConfigFacts, Failure> {
     match host.query(HostQuery::Config).await.map_err(failure)? {
         HostReply::Config { config } => Ok(config),
@@ -107,18 +101,18 @@ pub(crate) async fn config(host: &dyn Host) -> Result<ConfigFacts, Failure> {
     }
 }
 
-/// Tells on standard error what the user should know, if the event says so.
-pub(crate) fn tell_notice(event: &Event) {
+/// Prints the event to standard error if it is a notice.
+pub(crate) fn print_notice(event: &Event) {
     if let AgentEvent::Session(SessionEvent::Notice { notice }) = &event.kind {
         let word = match notice.level {
             NoticeLevel::Info | NoticeLevel::Warning => "note",
             NoticeLevel::Error => "error",
         };
-        remark(&format!("{word}: {}", notice.message));
+        print_note(&format!("{word}: {}", notice.message));
     }
 }
 
-/// What cannot be opened because of what was typed or configured is wrong usage.
+/// Invalid input is a usage error; everything else is a failure.
 pub(crate) fn failure(error: ClientError) -> Failure {
     match error {
         ClientError::Invalid { .. } => Failure::usage(error),
@@ -126,11 +120,10 @@ pub(crate) fn failure(error: ClientError) -> Failure {
     }
 }
 
-/// The same for what is tried without a session.
 pub(crate) fn open_failure(error: OpenError) -> Failure {
     failure(error.into())
 }
 
 fn unexpected() -> ClientError {
-    ClientError::failed("the session answered something else than it was asked")
+    ClientError::failed("the session sent an unexpected reply")
 }

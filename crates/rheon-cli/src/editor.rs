@@ -12,15 +12,15 @@ pub(crate) fn edit(file: &Path, environment: &Environment) -> Result<(), Failure
     let named = ["VISUAL", "EDITOR"].iter().find_map(|name| environment.text(name));
     let Some(editor) = named.filter(|editor| !editor.trim().is_empty()) else {
         return Err(Failure::usage(format_args!(
-            "it is not known which editor to use: set VISUAL or EDITOR, or open {} yourself",
+            "no editor is configured: set VISUAL or EDITOR, or open {} yourself",
             file.display()
         )));
     };
-    // What is set there may have options, as in `code --wait`, so a shell reads it, as git lets one do.
+    // The value may contain options, as in `code --wait`, so a shell runs it, as git does.
     let status = Command::new("sh").args(["-c", &format!("{editor} \"$@\""), editor]).arg(file).status();
     match status {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(Failure::error(format_args!("the editor {editor:?} ended with {status}"))),
+        Ok(status) => Err(Failure::error(format_args!("the editor {editor:?} failed with {status}"))),
         Err(error) => Err(Failure::error(format_args!("cannot run the editor {editor:?}: {error}"))),
     }
 }

@@ -1,11 +1,11 @@
-//! `Exit`: how the program ends. The one table of exit codes, for all commands.
+//! `Exit`: the exit codes of all commands.
 
 use std::process::ExitCode;
 
 use rheon_types::{LimitKind, RunEnd};
 
-/// How the program ends. Scripts rely on the numbers: a code never gets another meaning. Reserved is 6 (a critic rejected
-/// the result).
+/// How the program ends. Scripts rely on the numbers, so a code never changes its meaning. 6 is reserved: a critic rejected the
+/// result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
@@ -20,32 +20,30 @@ pub(crate) enum Exit {
     Terminated = 143,
 }
 
-/// What each means.
 const TABLE: [(Exit, &str); 9] = [
-    (Exit::Done, "done"),
+    (Exit::Done, "success"),
     (Exit::Error, "error"),
-    (Exit::Usage, "wrong usage or configuration"),
+    (Exit::Usage, "usage or configuration error"),
     (Exit::Budget, "the budget is spent, or too small for the next call"),
     (Exit::Limit, "the turn or time limit was reached"),
-    (Exit::Denied, "permission denied: by a rule, a hook or a filter, or because nobody could be asked"),
-    (Exit::ComeBackLater, "the service asks to come back later"),
+    (Exit::Denied, "permission denied: by a rule, a hook or a filter, or because the run is non-interactive"),
+    (Exit::ComeBackLater, "the service is temporarily unavailable; retry later"),
     (Exit::Interrupted, "interrupted (Ctrl-C)"),
     (Exit::Terminated, "terminated"),
 ];
 
-/// The table as text, for the help.
+/// The table as text, for `--help`.
 pub(crate) fn table() -> String {
     let row = |(exit, meaning): &(Exit, &str)| format!("\n  {:>3}  {meaning}", exit.code());
     format!("Exit codes:{}", TABLE.iter().map(row).collect::<String>())
 }
 
 impl Exit {
-    /// The number.
     pub(crate) fn code(self) -> u8 {
         self as u8
     }
 
-    /// How a program ends whose run ended so.
+    /// The exit code of a run.
     pub(crate) fn of_run(end: &RunEnd) -> Self {
         match end {
             RunEnd::Completed => Self::Done,

@@ -1,10 +1,9 @@
-//! `Failure`: why a command did not do what it was asked to, with the exit code that says so.
+//! `Failure`: why a command failed, with its exit code.
 
 use std::fmt;
 
 use crate::exit::Exit;
 
-/// Why a command did not do what it was asked to.
 #[derive(Debug)]
 pub(crate) struct Failure {
     message: String,
@@ -12,17 +11,15 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Something went wrong.
     pub(crate) fn error(message: impl fmt::Display) -> Self {
         Self { message: message.to_string(), exit: Exit::Error }
     }
 
-    /// What was typed or configured cannot be used.
+    /// Invalid arguments or configuration.
     pub(crate) fn usage(message: impl fmt::Display) -> Self {
         Self { message: message.to_string(), exit: Exit::Usage }
     }
 
-    /// How the program ends.
     pub(crate) fn exit(&self) -> Exit {
         self.exit
     }

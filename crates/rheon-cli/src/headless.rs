@@ -1,4 +1,4 @@
-//! A headless run: a prompt, typed or piped in, becomes a view of the events.
+//! A headless run: one prompt, typed or piped in, and the output of its events.
 
 use std::io::{self, IsTerminal as _, Read};
 use std::sync::Arc;
@@ -6,22 +6,22 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use rheon_app::config::InterfaceSettings;
 use rheon_app::stream_json::{Projector, SessionFacts, Shown};
-use rheon_render::Detail;
+use rheon_render::Verbosity;
 use rheon_types::protocol::{CloseReason, OpenRequest};
 use rheon_types::{AgentEvent, Command, Content, Host, MicroUsd, RunEvent, Subscription};
 use tokio_util::sync::CancellationToken;
 
-use crate::connection::{Connection, config, failure, tell_notice};
-use crate::ending::Ending;
+use crate::connection::{Connection, config, failure, print_notice};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::{OutputFlags, OutputFormat};
-use crate::output::{Output, Reader, complain};
-use crate::show::{Look, Show};
+use crate::output::{Output, Reader, print_error};
+use crate::run_outcome::RunOutcome;
 use crate::signals::Signals;
 use crate::terminal::{self, Audience};
+use crate::view::{OutputFormatter, View};
 
-/// Runs one prompt and shows what happens.
+/// Runs one prompt and prints its events.
 pub(crate) async fn answer(
     host: Arc<dyn Host>,
     request: OpenRequest,
@@ -31,28 +31,28 @@ pub(crate) async fn answer(
 ) -> Result<Exit, Failure> {
     let cancel = CancellationToken::new();
     let signals = Signals::cancel(&cancel)
-        .map_err(|error| Failure::error(format_args!("cannot listen to signals: {error}")))?;
+        .map_err(|error| Failure::error(format_args!("cannot handle signals: {error}")))?;
     let limits = config(&*host).await?;
     let session = Connection::open(&*host, request).await?;
     let facts = session.facts().await.map_err(failure)?;
     let look = look(&session, flags, interface, limits.budget).await?;
-    let show = Show::new(look, Output::new(cancel.clone()));
+    let show = View::new(look, Output::new(cancel.clone()));
     let events = Subscription::after(facts.opened_at);
-    let ending = Ending::within(&limits);
-    let ending = show.while_it_spins(run(&session, events, prompt, &cancel, &show, ending)).await;
-    let ending = ending.inspect_err(|_| show.still())?;
+    let outcome = RunOutcome::within(&limits);
+    let outcome = show.with_spinner(run(&session, events, prompt, &cancel, &show, outcome)).await;
+    let outcome = outcome.inspect_err(|_| show.stop_spinner())?;
     session.close(CloseReason::Other).await?;
     match show.close() {
         Ok(Reader::There) => {}
-        // Whoever stops reading has seen enough.
+        // A reader that closes the pipe has seen enough.
         Ok(Reader::Left) => return Ok(Exit::Done),
         Err(error) => return Err(Failure::error(format_args!("cannot write to standard output: {error}"))),
     }
-    let kept = facts.is_saved.then_some(&facts.session_id);
-    if let Some(problem) = ending.problem(kept) {
-        complain(&problem);
+    let saved = facts.is_saved.then_some(&facts.session_id);
+    if let Some(problem) = outcome.problem(saved) {
+        print_error(&problem);
     }
-    Ok(ending.exit(signals.received()))
+    Ok(outcome.exit(signals.received()))
 }
 
 async fn look(
@@ -60,19 +60,19 @@ async fn look(
     flags: &OutputFlags,
     interface: &InterfaceSettings,
     budget: Option<MicroUsd>,
-) -> Result<Look, Failure> {
+) -> Result<OutputFormatter, Failure> {
     Ok(match flags.output_format {
         OutputFormat::Text => {
-            let detail = if flags.verbose { Detail::More } else { Detail::Normal };
-            Look::Text(terminal::screen(Audience::Reader, interface, detail, budget))
+            let detail = if flags.verbose { Verbosity::Verbose } else { Verbosity::Normal };
+            OutputFormatter::Text(terminal::screen(Audience::Reader, interface, detail, budget))
         }
-        OutputFormat::Json => Look::Result(projector(session, flags).await?),
-        OutputFormat::StreamJson => Look::Lines(projector(session, flags).await?),
-        OutputFormat::Events => Look::Log,
+        OutputFormat::Json => OutputFormatter::Result(projector(session, flags).await?),
+        OutputFormat::StreamJson => OutputFormatter::Lines(projector(session, flags).await?),
+        OutputFormat::Events => OutputFormatter::Log,
     })
 }
 
-/// The view of a session as Claude Code's lines.
+/// The session in Claude Code's format.
 pub(crate) async fn projector(session: &Connection, flags: &OutputFlags) -> Result<Projector, Failure> {
     let shown = Shown {
         partial_messages: flags.include_partial_messages,
@@ -90,9 +90,9 @@ async fn run(
     events: Subscription,
     prompt: String,
     cancel: &CancellationToken,
-    show: &Show,
-    mut ending: Ending,
-) -> Result<Ending, Failure> {
+    show: &View,
+    mut outcome: RunOutcome,
+) -> Result<RunOutcome, Failure> {
     let mut events = session.events(events);
     session.send(Command::Prompt { content: vec![Content::Text { text: prompt }] }).await.map_err(failure)?;
     let mut is_cancelled = false;
@@ -101,32 +101,31 @@ async fn run(
             event = events.next() => event,
             () = cancel.cancelled(), if !is_cancelled => {
                 is_cancelled = true;
-                session.send(Command::Cancel).await.map_err(failure)?;
+                session.send(Command::Cancel { child: None }).await.map_err(failure)?;
                 continue;
             }
         };
         let Some(event) = event else { break };
         let event = event.map_err(failure)?;
-        tell_notice(&event);
-        ending.observe(&event);
+        print_notice(&event);
+        outcome.observe(&event);
         show.event(&event);
         if let AgentEvent::Run(RunEvent::End { .. }) = &event.kind {
             break;
         }
     }
-    Ok(ending)
+    Ok(outcome)
 }
 
-/// The most bytes of standard input that become part of a prompt.
+/// The most bytes read from standard input.
 const STDIN_BYTES_MAX: u64 = 10 << 20;
 
-/// The prompt of a headless run: the typed text, with piped text below it. One of the two is needed.
+/// The prompt of a headless run: the typed text followed by the piped text. One of them is required.
 pub(crate) fn prompt(typed: Option<String>) -> Result<String, Failure> {
     let stdin = io::stdin();
     let piped = if stdin.is_terminal() { String::new() } else { read(stdin.lock())? };
-    join(typed.as_deref(), &piped).ok_or_else(|| {
-        Failure::usage("there is no prompt: write one, as in rheon -p \"explain this\", or pipe one in")
-    })
+    join(typed.as_deref(), &piped)
+        .ok_or_else(|| Failure::usage("no prompt: pass one, as in rheon -p \"explain this\", or pipe it in"))
 }
 
 fn join(typed: Option<&str>, piped: &str) -> Option<String> {
@@ -145,14 +144,14 @@ fn read(input: impl Read) -> Result<String, Failure> {
     read.map_err(|error| Failure::error(format_args!("cannot read standard input: {error}")))?;
     if bytes.len() as u64 > STDIN_BYTES_MAX {
         return Err(Failure::usage(format_args!(
-            "standard input has more than {} MiB; write it to a file and name that in the prompt",
+            "standard input has more than {} MiB; save it to a file and name the file in the prompt",
             STDIN_BYTES_MAX >> 20
         )));
     }
     String::from_utf8(bytes).map_err(|error| {
         let place = error.utf8_error().valid_up_to();
         Failure::usage(format_args!(
-            "standard input is no UTF-8 text (at byte {place}); write it to a file and name that in the prompt"
+            "standard input is not valid UTF-8 (at byte {place}); save it to a file and name the file in the prompt"
         ))
     })
 }

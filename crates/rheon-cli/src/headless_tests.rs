@@ -17,7 +17,7 @@ fn ten_mebibytes_are_read_and_one_byte_more_is_refused() {
     let more = [full, vec![b'x']].concat();
     assert_eq!(
         read(more.as_slice()).unwrap_err().to_string(),
-        "standard input has more than 10 MiB; write it to a file and name that in the prompt"
+        "standard input has more than 10 MiB; save it to a file and name the file in the prompt"
     );
 }
 
@@ -25,6 +25,6 @@ fn ten_mebibytes_are_read_and_one_byte_more_is_refused() {
 fn bytes_that_are_no_text_are_refused_with_their_place() {
     assert_eq!(
         read(&b"ok \xff"[..]).unwrap_err().to_string(),
-        "standard input is no UTF-8 text (at byte 3); write it to a file and name that in the prompt"
+        "standard input is not valid UTF-8 (at byte 3); save it to a file and name the file in the prompt"
     );
 }

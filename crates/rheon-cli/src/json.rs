@@ -1,10 +1,10 @@
-//! Values as JSON, for programs.
+//! JSON output.
 
 use serde::Serialize;
 
 use crate::failure::Failure;
 
-/// `value` as JSON that people can read, too.
+/// Pretty-printed JSON.
 pub(crate) fn as_json(value: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(Failure::error)
 }

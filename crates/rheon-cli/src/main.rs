@@ -1,27 +1,27 @@
-//! The program `rheon`: argv picks a command, and every way to end has an exit code.
+//! The program `rheon`: parses the arguments, runs a command and maps its outcome to an exit code.
 
 mod ask;
 mod command;
 mod connection;
-mod driven;
 mod editor;
-mod ending;
 mod exit;
 mod failure;
 mod flags;
-mod ground;
 mod headless;
 mod host;
 mod json;
 mod output;
 mod raw_mode;
 mod repl;
+mod run_outcome;
 mod runtime;
 mod schema;
-mod show;
 mod signals;
+mod stdio;
 mod table;
+mod target;
 mod terminal;
+mod view;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -35,10 +35,9 @@ fn main() -> ExitCode {
     run(std::env::args_os()).into()
 }
 
-/// Runs coding agents: a model, its tools, and a log of all that happens
+/// A coding agent for your terminal, your scripts and your own programs
 ///
-/// Without a command: speak with an agent about the files of this folder. With -p, or as `rheon run`: do one thing and print the
-/// answer, for scripts. A run is a log of events; what you see on the screen and what a program reads as JSON are views of it.
+/// Without a command, Rheon starts a conversation in this directory. With -p, or as `rheon run`, it answers one prompt and exits.
 #[derive(Debug, Parser)]
 #[command(
     name = "rheon",
@@ -60,7 +59,7 @@ struct Cli {
     run: Run,
 }
 
-/// Does what `arguments` say and tells how it ended.
+/// Runs the command and returns its exit code.
 fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     let done = match Cli::try_parse_from(arguments) {
         Ok(Cli { command: Some(command), .. }) => command.run(Cli::command),
@@ -68,13 +67,13 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
             run.no_mistyped_command(&Cli::command()).and_then(|()| run.interactive_or_headless())
         }
         Err(error) => {
-            // Help and version arrive as errors too. If they cannot be printed, nobody is there to be told.
+            // Help and version arrive as errors too. A failure to print them has no one to report to.
             error.print().ok();
             return if error.use_stderr() { Exit::Usage } else { Exit::Done };
         }
     };
     done.unwrap_or_else(|failure| {
-        output::complain(&failure.to_string());
+        output::print_error(&failure.to_string());
         failure.exit()
     })
 }

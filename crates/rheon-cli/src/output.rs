@@ -1,22 +1,22 @@
-//! `Output`: standard output as long as somebody reads it, and standard error for what else is to be said.
+//! `Output`: standard output until its reader leaves, and messages on standard error.
 
 use std::io::{self, ErrorKind, Write};
 
-use rheon_render::{Rendered, Stream};
+use rheon_render::{RenderedText, Stream};
 use rheon_text::inert;
 use tokio_util::sync::CancellationToken;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// Standard output. The first write that fails cancels what is being shown; nothing is written after it.
+/// Standard output. The first failed write cancels the run; nothing is written after it.
 pub(crate) struct Output {
     stdout: io::Stdout,
     failure: Option<io::Error>,
     cancel: CancellationToken,
 }
 
-/// Whether the reader of standard output stayed to the end.
+/// Whether standard output was read to the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reader {
     There,
@@ -28,7 +28,7 @@ impl Output {
         Self { stdout: io::stdout(), failure: None, cancel }
     }
 
-    /// Writes `text` so that it is seen at once.
+    /// Writes and flushes `text`.
     pub(crate) fn write(&mut self, text: &str) {
         if self.failure.is_some() || text.is_empty() {
             return;
@@ -39,17 +39,17 @@ impl Output {
         }
     }
 
-    /// Writes each piece to its stream. What standard error does not take is lost: nobody is there to be told.
-    pub(crate) fn write_rendered(&mut self, rendered: &Rendered) {
+    /// Writes each piece to its stream. A failure of standard error is ignored: there is no other place to report it.
+    pub(crate) fn write_rendered(&mut self, rendered: &RenderedText) {
         for (stream, text) in rendered.pieces() {
             match stream {
-                Stream::Out => self.write(text),
-                Stream::Err => io::stderr().write_all(text.as_bytes()).unwrap_or_default(),
+                Stream::Stdout => self.write(text),
+                Stream::Stderr => io::stderr().write_all(text.as_bytes()).unwrap_or_default(),
             }
         }
     }
 
-    /// Writes the text, if there is one; counts as a failed write if not.
+    /// Writes the text; an error counts as a failed write.
     pub(crate) fn write_or_fail(&mut self, text: io::Result<String>) {
         match text {
             Ok(text) => self.write(&text),
@@ -62,7 +62,7 @@ impl Output {
         self.cancel.cancel();
     }
 
-    /// Tells how it went.
+    /// Returns the first error.
     pub(crate) fn close(self) -> io::Result<Reader> {
         match self.failure {
             None => Ok(Reader::There),
@@ -72,29 +72,29 @@ impl Output {
     }
 }
 
-/// Writes a text to standard output and is done.
+/// Writes a text to standard output.
 pub(crate) fn print(text: &str) -> Result<Exit, Failure> {
     let mut output = Output::new(CancellationToken::new());
     output.write(text);
     match output.close() {
-        // Whoever stops reading has seen enough.
+        // A reader that closes the pipe has seen enough.
         Ok(Reader::There | Reader::Left) => Ok(Exit::Done),
         Err(error) => Err(Failure::error(format_args!("cannot write to standard output: {error}"))),
     }
 }
 
-/// Says on standard error what went wrong.
-pub(crate) fn complain(problem: &str) {
-    remark(&format!("error: {problem}"));
+/// Prints an error to standard error.
+pub(crate) fn print_error(problem: &str) {
+    print_note(&format!("error: {problem}"));
 }
 
-/// Says something on standard error. If that fails, nobody is there to be told.
-pub(crate) fn remark(text: &str) {
+/// Prints a line to standard error, with control characters escaped. A failure is ignored: there is no other place to report it.
+pub(crate) fn print_note(text: &str) {
     writeln!(io::stderr(), "{}", inert(text)).ok();
 }
 
-/// Writes to standard error as it stands: what is shown beside the answer. If that fails, nobody is there to be told.
-pub(crate) fn murmur(text: &str) {
+/// Writes text to standard error unchanged. A failure is ignored.
+pub(crate) fn write_stderr(text: &str) {
     if !text.is_empty() {
         io::stderr().write_all(text.as_bytes()).ok();
     }

@@ -1,4 +1,4 @@
-//! `Signals`: the first signal ends a run in order, the second ends the program.
+//! `Signals`: the first signal cancels a run, the second exits the program.
 
 use std::io;
 use std::sync::{Arc, OnceLock};
@@ -9,13 +9,12 @@ use tokio_util::sync::CancellationToken;
 use crate::exit::Exit;
 use crate::raw_mode;
 
-/// The signals that came.
 pub(crate) struct Signals {
     first: Arc<OnceLock<Exit>>,
 }
 
 impl Signals {
-    /// From now on, cancels `cancel` at the first signal. Needs a runtime.
+    /// Cancels `cancel` at the first signal. Needs a runtime.
     pub(crate) fn cancel(cancel: &CancellationToken) -> io::Result<Self> {
         let mut listener = Listener::new()?;
         let first = Arc::new(OnceLock::new());
@@ -32,20 +31,20 @@ impl Signals {
         Ok(Self { first })
     }
 
-    /// The first signal, as the exit code it asks for.
+    /// The exit code of the first signal.
     pub(crate) fn received(&self) -> Option<Exit> {
         self.first.get().copied()
     }
 }
 
-/// Interrupts one after the other, for a conversation that goes on after the first.
+/// A series of interrupts, for a conversation that continues after the first.
 pub(crate) struct Interrupts {
     heard: mpsc::Receiver<()>,
 }
 
 impl Interrupts {
-    /// Begins to listen. Needs a runtime. A signal to terminate ends the program, and so does an interrupt while the one before it
-    /// waits to be taken: whoever should take it is held up by a terminal that does not read or a hook that does not end.
+    /// Starts listening. Needs a runtime. A termination signal exits the program, and so does an interrupt while the previous one
+    /// is still pending: its receiver is blocked by a terminal that does not read or a hook that does not end.
     pub(crate) fn listen() -> io::Result<Self> {
         let mut listener = Listener::new()?;
         let (sender, heard) = mpsc::channel(1);
@@ -60,22 +59,18 @@ impl Interrupts {
         Ok(Self { heard })
     }
 
-    /// Waits for the next one.
     pub(crate) async fn next(&mut self) {
         if self.heard.recv().await.is_none() {
-            // The runtime is going down, and this with it.
+            // The runtime is shutting down.
             std::future::pending().await
         }
     }
 }
 
-#[allow(
-    clippy::exit,
-    reason = "whoever asks twice does not want to wait for whatever still holds the program up"
-)]
+#[allow(clippy::exit, reason = "the second request must not wait for anything")]
 fn end_now(signal: Exit) -> ! {
     raw_mode::restore();
-    rheon_app::session::remove_temporary_folders();
+    rheon_app::session::remove_temporary_directories();
     std::process::exit(signal.code().into())
 }
 
@@ -83,7 +78,7 @@ fn end_now(signal: Exit) -> ! {
 struct Listener {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
-    /// The terminal is gone. Nothing where that was said to be of no matter, as `nohup` says it.
+    /// The terminal closed. `None` if that is ignored, as under `nohup`.
     hangup: Option<tokio::signal::unix::Signal>,
 }
 
@@ -111,11 +106,10 @@ impl Listener {
     }
 }
 
-/// Whether this program was not started to outlive its terminal. To listen to the signal would undo that; where it cannot be
-/// known, nobody listens.
+/// Whether hangups should end the program. Listening would undo `nohup`; if the mask cannot be read, hangups are ignored.
 #[cfg(unix)]
 fn is_hangup_heard() -> bool {
-    // The signals that are ignored are a mask in which that of the hangup, the first, is the lowest bit.
+    // In the mask of ignored signals, SIGHUP is the lowest bit.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 0)

@@ -1,35 +1,32 @@
-//! Tables for people: columns as wide as what stands in them.
+//! Text tables with columns as wide as their content.
 
 use rheon_text::inert;
 use unicode_width::UnicodeWidthStr as _;
 
-/// On which side of its column a text stands.
+/// The alignment of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Left,
     Right,
 }
 
-/// A table with a heading.
 pub(crate) struct Table {
     sides: Vec<Side>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// A table with these columns.
     pub(crate) fn new(columns: &[(&str, Side)]) -> Self {
         let heading = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
         Self { sides: columns.iter().map(|(_, side)| *side).collect(), rows: vec![heading] }
     }
 
-    /// Adds a row. What could move the cursor is made visible.
+    /// Adds a row, with control characters escaped.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows
             .push(cells.into_iter().map(|cell| inert(&cell.replace(['\n', '\t'], " ")).into()).collect());
     }
 
-    /// The table as text.
     pub(crate) fn text(&self) -> String {
         let width =
             |column: usize| self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max();

@@ -1,41 +1,40 @@
-//! What the terminal can do: asked once, here, and passed on as a value.
+//! Detects what the terminal supports.
 
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 
 use rheon_app::config::{Colour, InterfaceSettings};
-use rheon_render::{Announcements, Announcer, Detail, Herald, Layout, Renderer, Screen, Spinner, Style};
+use rheon_render::{
+    Layout, NotificationSettings, Notifier, NotifyMethod, Renderer, Screen, Spinner, TextStyle, Verbosity,
+};
 use rheon_types::MicroUsd;
 use terminal_size::{Height, Width, terminal_size_of};
 
-/// How wide lines may be where there is no terminal.
+/// The line width without a terminal.
 const COLUMNS_WITHOUT_TERMINAL: usize = 100;
 
-/// How to write to both streams.
 struct Styles {
-    out: Style,
-    err: Style,
+    out: TextStyle,
+    err: TextStyle,
 }
 
-/// How to write to both streams, if colours are wanted so.
 fn styles(colour: Colour) -> Styles {
     let (stdout, stderr) = (io::stdout(), io::stderr());
     let columns = |size: Option<(Width, _)>| size.map(|(Width(columns), _)| columns.into());
     Styles {
-        out: Surroundings::new(stdout.is_terminal(), columns(terminal_size_of(&stdout))).style(colour),
-        err: Surroundings::new(stderr.is_terminal(), columns(terminal_size_of(&stderr))).style(colour),
+        out: StreamInfo::new(stdout.is_terminal(), columns(terminal_size_of(&stdout))).style(colour),
+        err: StreamInfo::new(stderr.is_terminal(), columns(terminal_size_of(&stderr))).style(colour),
     }
 }
 
-/// How wide and how high the terminal is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) columns: usize,
     pub(crate) rows: usize,
 }
 
-/// How wide and how high the terminal is now.
+/// The current size of the terminal.
 pub(crate) fn size() -> Size {
     match terminal_size_of(io::stderr()) {
         Some((Width(columns), Height(rows))) => Size { columns: columns.into(), rows: rows.into() },
@@ -43,45 +42,44 @@ pub(crate) fn size() -> Size {
     }
 }
 
-/// Whether the terminal can do more than print one line after the other.
-pub(crate) fn can_be_drawn_on() -> bool {
+/// Whether the terminal supports cursor movement.
+pub(crate) fn supports_drawing() -> bool {
     env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
 }
 
-/// Who looks.
+/// Who reads the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(dead_code, reason = "the commands that run a session name those that are not named yet")]
 pub(crate) enum Audience {
-    /// A person who watches: all is shown on standard output.
+    /// A person watching: everything goes to standard output.
     Watcher,
-    /// A person who types prompts on the same screen.
+    /// A person typing prompts on the same screen.
     Speaker,
-    /// Whoever reads the answer on standard output; what else happens goes to standard error.
+    /// A reader of standard output; everything but the answer goes to standard error.
     Reader,
 }
 
-/// The screen for an audience, as it is configured and as far as the terminal can do it. `budget` is the most that all runs
-/// may cost together.
+/// The screen for an audience, as configured and supported by the terminal. `budget` is the budget of the session.
 pub(crate) fn screen(
     audience: Audience,
     interface: &InterfaceSettings,
-    detail: Detail,
+    detail: Verbosity,
     budget: Option<MicroUsd>,
 ) -> Screen {
     let Styles { mut out, mut err } = styles(interface.colour);
     out.formats &= interface.markdown;
     err.formats &= interface.markdown;
     let layout = match audience {
-        Audience::Watcher => Layout::Together(out),
+        Audience::Watcher => Layout::Combined(out),
         Audience::Speaker => Layout::Conversation(out),
-        Audience::Reader => Layout::Apart { out, err },
+        Audience::Reader => Layout::Split { out, err },
     };
     let moves = match audience {
-        // What moves is drawn on standard error, so that must be the same screen.
-        Audience::Watcher | Audience::Speaker => out.moves() && err.moves(),
-        Audience::Reader => err.moves(),
+        // The spinner is drawn on standard error, which must be the same screen.
+        Audience::Watcher | Audience::Speaker => out.is_animated() && err.is_animated(),
+        Audience::Reader => err.is_animated(),
     };
-    let mut renderer = Renderer::new(layout).with_detail(detail);
+    let mut renderer = Renderer::new(layout).with_verbosity(detail);
     if let Some(budget) = budget {
         renderer = renderer.with_budget(budget);
     }
@@ -91,22 +89,22 @@ pub(crate) fn screen(
     }
     if moves {
         let notify_after = interface.notify.then_some(interface.notify_after);
-        let wanted = Announcements { title: interface.title, notify_after, herald: herald() };
-        screen = screen.with_announcer(Announcer::new(wanted));
+        let wanted =
+            NotificationSettings { title: interface.title, notify_after, notify_method: notify_method() };
+        screen = screen.with_notifier(Notifier::new(wanted));
     }
     screen
 }
 
-/// How the terminal is told to notify.
-fn herald() -> Herald {
+fn notify_method() -> NotifyMethod {
     let value = |name: &str| env::var(name).unwrap_or_default();
     let program = if env::var_os("TMUX").is_some() { "tmux".into() } else { value("TERM_PROGRAM") };
-    Herald::of(&value("TERM"), &program)
+    NotifyMethod::of(&value("TERM"), &program)
 }
 
-/// What decides how a stream is written to.
+/// Properties of an output stream that decide its style.
 #[derive(Debug, Clone, Default)]
-struct Surroundings {
+struct StreamInfo {
     is_terminal: bool,
     columns: Option<usize>,
     term: Option<OsString>,
@@ -115,7 +113,7 @@ struct Surroundings {
     clicolor_force: Option<OsString>,
 }
 
-impl Surroundings {
+impl StreamInfo {
     fn new(is_terminal: bool, columns: Option<usize>) -> Self {
         Self {
             is_terminal,
@@ -127,19 +125,19 @@ impl Surroundings {
         }
     }
 
-    fn style(&self, colour: Colour) -> Style {
-        let colours = self.want_colours(colour);
-        Style {
-            colours,
+    fn style(&self, colour: Colour) -> TextStyle {
+        let colors = self.wants_color(colour);
+        TextStyle {
+            colors,
             columns: self.columns.unwrap_or(COLUMNS_WITHOUT_TERMINAL),
             wraps: self.is_terminal && self.columns.is_some(),
-            formats: colours,
+            formats: colors,
         }
     }
 
-    /// Colours are for a terminal that knows them, unless `NO_COLOR` says anything at all. `CLICOLOR_FORCE` wants them
-    /// in files and pipes too; what is configured has the last word.
-    fn want_colours(&self, colour: Colour) -> bool {
+    /// Uses colors on a terminal that supports them, unless `NO_COLOR` is set. `CLICOLOR_FORCE` forces them in files and pipes; the
+    /// configuration has the last word.
+    fn wants_color(&self, colour: Colour) -> bool {
         let says = |variable: &Option<OsString>| variable.as_ref().is_some_and(|value| !value.is_empty());
         let is_zero = |variable: &Option<OsString>| variable.as_ref().is_some_and(|value| value == "0");
         let knows = self.term.as_ref().is_some_and(|term| !term.is_empty() && term != "dumb");

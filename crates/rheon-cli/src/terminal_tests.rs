@@ -2,13 +2,13 @@
 
 use rheon_app::config::Colour;
 
-use super::Surroundings;
+use super::StreamInfo;
 
 const XTERM: Option<&str> = Some("xterm");
 
-/// Whether there are colours for: terminal, `TERM`, `NO_COLOR`, `CLICOLOR_FORCE`.
-fn colours(is_terminal: bool, [term, no_color, clicolor_force]: [Option<&str>; 3], colour: Colour) -> bool {
-    let surroundings = Surroundings {
+/// Whether there are colors for: terminal, `TERM`, `NO_COLOR`, `CLICOLOR_FORCE`.
+fn colors(is_terminal: bool, [term, no_color, clicolor_force]: [Option<&str>; 3], colour: Colour) -> bool {
+    let surroundings = StreamInfo {
         is_terminal,
         columns: is_terminal.then_some(80),
         term: term.map(Into::into),
@@ -17,9 +17,9 @@ fn colours(is_terminal: bool, [term, no_color, clicolor_force]: [Option<&str>; 3
         clicolor_force: clicolor_force.map(Into::into),
     };
     let style = surroundings.style(colour);
-    assert_eq!((style.formats, style.wraps), (style.colours, is_terminal));
-    assert_eq!(style.moves(), style.colours && is_terminal);
-    style.colours
+    assert_eq!((style.formats, style.wraps), (style.colors, is_terminal));
+    assert_eq!(style.is_animated(), style.colors && is_terminal);
+    style.colors
 }
 
 #[test]
@@ -41,19 +41,19 @@ fn colours_only_where_they_are_known_and_wanted() {
         (false, [XTERM, None, Some("")], false),
     ];
     for (is_terminal, variables, wanted) in cases {
-        assert_eq!(colours(is_terminal, variables, Colour::Auto), wanted, "{is_terminal} {variables:?}");
-        assert!(colours(is_terminal, variables, Colour::Always));
-        assert!(!colours(is_terminal, variables, Colour::Never));
+        assert_eq!(colors(is_terminal, variables, Colour::Auto), wanted, "{is_terminal} {variables:?}");
+        assert!(colors(is_terminal, variables, Colour::Always));
+        assert!(!colors(is_terminal, variables, Colour::Never));
     }
 }
 
 #[test]
 fn clicolor_zero_means_no() {
-    let surroundings = Surroundings {
+    let surroundings = StreamInfo {
         is_terminal: true,
         term: XTERM.map(Into::into),
         clicolor: Some("0".into()),
-        ..Surroundings::default()
+        ..StreamInfo::default()
     };
-    assert!(!surroundings.want_colours(Colour::Auto));
+    assert!(!surroundings.wants_color(Colour::Auto));
 }

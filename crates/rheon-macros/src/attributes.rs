@@ -1,4 +1,4 @@
-//! What `#[tool(...)]` and the doc comment say.
+//! Parses `#[tool(...)]` and the doc comment of a struct.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -8,91 +8,91 @@ use syn::{Attribute, Error, Expr, ExprLit, Lit, LitStr, Meta, Path, Result, Type
 
 use crate::name;
 
-/// The keys that `#[tool(...)]` takes.
-const KEYS: &str = "`name`, `label`, `description`, `effect`, `claim`, `arguments`, `state` and `crate`";
+const KEYS: &str =
+    "`read_only`, `name`, `label`, `description`, `effect`, `claim`, `arguments`, `state` and `crate`";
 
-/// The words that `effect` takes, and the variants they stand for.
+/// The values of `effect` and their variants of `Effect`.
 const EFFECTS: [(&str, &str); 3] = [("pure", "Pure"), ("idempotent", "Idempotent"), ("unsafe", "Unsafe")];
 
-/// What the attributes of a struct say.
+/// The parsed attributes of a struct.
 pub(crate) struct Attributes {
     pub(crate) name: Option<String>,
-    /// An expression for the name that people read.
+    /// An expression for the name shown to people.
     pub(crate) label: Option<Expr>,
-    /// An expression for the text.
     pub(crate) description: TokenStream,
-    /// The variant of `Effect`.
     pub(crate) effect: syn::Ident,
-    /// The function that takes what a call must have to itself.
+    /// The function that claims what a call needs for itself.
     pub(crate) claim: Option<Expr>,
-    pub(crate) holder: Holder,
-    /// Where `rheon` is found.
-    pub(crate) home: Path,
+    pub(crate) state_source: StateSource,
+    /// The path of the `rheon` crate.
+    pub(crate) crate_path: Path,
 }
 
-/// Who holds what all calls share.
-pub(crate) enum Holder {
-    /// Nobody: the struct is the arguments, and there is nothing to share.
-    Nobody,
-    /// A value of this type; the struct is the arguments.
+/// Where the shared state of all calls lives.
+pub(crate) enum StateSource {
+    /// There is none: the struct holds the arguments.
+    None,
+    /// In a value of this type: the struct holds the arguments.
     State(Type),
-    /// The struct, which is the tool itself and takes arguments of this type.
+    /// In the struct, which is the tool itself and takes arguments of this type.
     Tool(Type),
 }
 
 #[derive(Default)]
-struct Given {
+struct RawAttributes {
     name: Option<LitStr>,
     label: Option<Expr>,
     description: Option<Expr>,
     effect: Option<LitStr>,
+    read_only: Option<Span>,
     claim: Option<Expr>,
     arguments: Option<Type>,
     state: Option<Type>,
-    home: Option<LitStr>,
+    crate_path: Option<LitStr>,
 }
 
 impl Attributes {
-    /// Reads the attributes of the struct called at `span`.
+    /// Parses the attributes of the struct named at `span`.
     pub(crate) fn read(attributes: &[Attribute], span: Span) -> Result<Self> {
-        let mut given = Given::default();
+        let mut raw = RawAttributes::default();
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("tool")) {
-            attribute.parse_nested_meta(|meta| given.take(&meta))?;
+            attribute.parse_nested_meta(|meta| raw.take(&meta))?;
         }
-        let name = given.name.map(|literal| match name::fault(&literal.value()) {
-            Some(fault) => Err(Error::new(literal.span(), fault)),
+        let name = raw.name.map(|literal| match name::name_problem(&literal.value()) {
+            Some(name_problem) => Err(Error::new(literal.span(), name_problem)),
             None => Ok(literal.value()),
         });
-        let description = match given.description {
-            Some(description) => described(description)?,
+        let description = match raw.description {
+            Some(description) => checked_description(description)?,
             None => doc_comment(attributes, span)?,
         };
-        let home = match given.home {
+        let crate_path = match raw.crate_path {
             Some(literal) => literal.parse_with(Path::parse_mod_style)?,
             None => parse_quote!(::rheon),
         };
-        let holder = match (given.arguments, given.state) {
-            (None, None) => Holder::Nobody,
-            (None, Some(state)) => Holder::State(state),
-            (Some(arguments), None) => Holder::Tool(arguments),
+        let state_source = match (raw.arguments, raw.state) {
+            (None, None) => StateSource::None,
+            (None, Some(state)) => StateSource::State(state),
+            (Some(arguments), None) => StateSource::Tool(arguments),
             (Some(_), Some(state)) => {
-                let problem = "a struct that names its `arguments` is the tool: give it the state as a field, and leave `state` out";
+                let problem =
+                    "a struct with `arguments` is the tool itself: make the state a field and remove `state`";
                 return Err(Error::new(state.span(), problem));
             }
         };
         Ok(Self {
             name: name.transpose()?,
-            label: given.label,
+            label: raw.label,
             description,
-            effect: effect(given.effect)?,
-            claim: given.claim,
-            holder,
-            home,
+            effect: effect(raw.effect, raw.read_only)?,
+            claim: raw.claim,
+            state_source,
+            crate_path,
         })
     }
 }
 
-impl Given {
+impl RawAttributes {
     fn take(&mut self, meta: &ParseNestedMeta<'_>) -> Result<()> {
         let key = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
         match key.as_str() {
@@ -100,35 +100,43 @@ impl Given {
             "label" => once(&mut self.label, meta.value()?.parse()?, meta),
             "description" => once(&mut self.description, meta.value()?.parse()?, meta),
             "effect" => once(&mut self.effect, meta.value()?.parse()?, meta),
+            "read_only" => once(&mut self.read_only, meta.path.span(), meta),
             "claim" => once(&mut self.claim, meta.value()?.parse()?, meta),
             "arguments" => once(&mut self.arguments, meta.value()?.parse()?, meta),
             "state" => once(&mut self.state, meta.value()?.parse()?, meta),
-            "crate" => once(&mut self.home, meta.value()?.parse()?, meta),
-            _ => Err(meta.error(format!("this is no key of `tool`; it takes {KEYS}"))),
+            "crate" => once(&mut self.crate_path, meta.value()?.parse()?, meta),
+            _ => Err(meta.error(format!("unknown key of `tool`; the keys are {KEYS}"))),
         }
     }
 }
 
-fn once<T>(place: &mut Option<T>, value: T, meta: &ParseNestedMeta<'_>) -> Result<()> {
-    match place.replace(value) {
-        Some(_) => Err(meta.error("this is given twice; leave one out")),
+fn once<T>(slot: &mut Option<T>, value: T, meta: &ParseNestedMeta<'_>) -> Result<()> {
+    match slot.replace(value) {
+        Some(_) => Err(meta.error("duplicate key; remove one of them")),
         None => Ok(()),
     }
 }
 
-fn effect(given: Option<LitStr>) -> Result<syn::Ident> {
-    let Some(literal) = given else { return Ok(syn::Ident::new("Unsafe", Span::call_site())) };
+fn effect(value: Option<LitStr>, read_only: Option<Span>) -> Result<syn::Ident> {
+    let literal = match (value, read_only) {
+        (None, None) => return Ok(syn::Ident::new("Unsafe", Span::call_site())),
+        (None, Some(span)) => return Ok(syn::Ident::new("Pure", span)),
+        (Some(literal), None) => literal,
+        (Some(_), Some(span)) => {
+            return Err(Error::new(span, "`read_only` is `effect = \"pure\"`; leave one of them out"));
+        }
+    };
     let word = literal.value();
     match EFFECTS.iter().find(|(known, _)| *known == word) {
         Some((_, variant)) => Ok(syn::Ident::new(variant, literal.span())),
         None => {
-            let problem = format!("{word:?} is no effect; it is \"pure\", \"idempotent\" or \"unsafe\"");
+            let problem = format!("unknown effect {word:?}; use \"pure\", \"idempotent\" or \"unsafe\"");
             Err(Error::new(literal.span(), problem))
         }
     }
 }
 
-fn described(description: Expr) -> Result<TokenStream> {
+fn checked_description(description: Expr) -> Result<TokenStream> {
     match text_of(&description) {
         Some(text) if text.trim().is_empty() => Err(missing(description.span())),
         Some(_) | None => Ok(description.into_token_stream()),
@@ -147,7 +155,8 @@ fn doc_comment(attributes: &[Attribute], span: Span) -> Result<TokenStream> {
             }
             None if lines.is_empty() => return Ok(doc.value.to_token_stream()),
             None => {
-                let problem = "text and an expression cannot be joined; give `#[tool(description = ...)]`";
+                let problem =
+                    "a doc comment cannot mix text and an expression; use `#[tool(description = ...)]`";
                 return Err(Error::new(doc.value.span(), problem));
             }
         }
@@ -167,7 +176,7 @@ fn text_of(expression: &Expr) -> Option<String> {
 }
 
 fn missing(span: Span) -> Error {
-    let problem = "the model has to know what the tool does: write a doc comment on the struct, or \
+    let problem = "a tool needs a description for the model: write a doc comment on the struct, or \
                    `#[tool(description = \"...\")]`";
     Error::new(span, problem)
 }

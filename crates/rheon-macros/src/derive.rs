@@ -1,4 +1,4 @@
-//! The code that `#[derive(Tool)]` writes.
+//! Generates the code of `#[derive(Tool)]`.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -6,22 +6,22 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Fields, Result, Type, parse_quote};
 
-use crate::attributes::{Attributes, Holder};
+use crate::attributes::{Attributes, StateSource};
 use crate::name;
 
-/// What is written for a struct, or what is wrong with it.
+/// Generates the code for a struct, or says why it cannot be a tool.
 pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
     let input: DeriveInput = syn::parse2(input)?;
     let attributes = Attributes::read(&input.attrs, input.ident.span())?;
     let name = name_of(&input, &attributes)?;
-    match &attributes.holder {
-        Holder::Nobody => arguments(&input, &attributes, &name, None),
-        Holder::State(state) => arguments(&input, &attributes, &name, Some(state)),
-        Holder::Tool(arguments) => tool(&input, &attributes, &name, arguments),
+    match &attributes.state_source {
+        StateSource::None => arguments(&input, &attributes, &name, None),
+        StateSource::State(state) => arguments(&input, &attributes, &name, Some(state)),
+        StateSource::Tool(arguments) => tool(&input, &attributes, &name, arguments),
     }
 }
 
-/// For a struct that is the arguments: the trait that `DerivedTool` makes a tool of, and how to make that.
+/// For a struct that holds the arguments: implements the trait that `DerivedTool` needs, and a constructor.
 fn arguments(
     input: &DeriveInput,
     attributes: &Attributes,
@@ -29,11 +29,11 @@ fn arguments(
     state: Option<&Type>,
 ) -> Result<TokenStream> {
     check_shape(input)?;
-    let Attributes { label, description, effect, home, .. } = attributes;
+    let Attributes { label, description, effect, crate_path, .. } = attributes;
     let (arguments, visibility, span) = (&input.ident, &input.vis, input.ident.span());
-    let private = quote!(#home::__private);
+    let private = quote!(#crate_path::__private);
     let state_type = state.cloned().unwrap_or_else(|| parse_quote!(()));
-    // An error in `run`, or that there is none, is shown at the struct's name.
+    // A missing or wrong `run` is reported at the struct's name.
     let run = match state {
         Some(_) => quote_spanned!(span=> #arguments::run(self, state, context)),
         None => quote_spanned!(span=> #arguments::run(self, context)),
@@ -83,15 +83,15 @@ fn arguments(
     })
 }
 
-/// For a struct that is the tool itself: the trait `Tool`, and the name for whoever looks for its calls.
+/// For a struct that is the tool itself: implements `Tool`, and a constant for its name.
 fn tool(input: &DeriveInput, attributes: &Attributes, name: &str, arguments: &Type) -> Result<TokenStream> {
     if !matches!(input.data, Data::Struct(_)) {
         return Err(Error::new(input.ident.span(), "only a struct can be a tool"));
     }
-    let Attributes { label, description, effect, home, .. } = attributes;
+    let Attributes { label, description, effect, crate_path, .. } = attributes;
     let (tool, visibility, span) = (&input.ident, &input.vis, input.ident.span());
     let (parameters, of_type, bounds) = input.generics.split_for_impl();
-    let private = quote!(#home::__private);
+    let private = quote!(#crate_path::__private);
     let run = quote_spanned!(span=> Self::run(self, arguments, context));
     let output = quote_spanned!(span=> #private::IntoToolOutput::into_output(#run.await));
     let label = label.as_ref().map(|label| {
@@ -146,10 +146,14 @@ fn tool(input: &DeriveInput, attributes: &Attributes, name: &str, arguments: &Ty
     })
 }
 
-/// The function `claim`, if the struct has one: `parameter` is its first parameter, `holder` what that is called.
-fn claim_of(attributes: &Attributes, parameter: &TokenStream, holder: &TokenStream) -> Option<TokenStream> {
-    let Attributes { claim, home, .. } = attributes;
-    let private = quote!(#home::__private);
+/// The method `claim`, if the struct has one. `parameter` is its first parameter and `state_source` the name of that.
+fn claim_of(
+    attributes: &Attributes,
+    parameter: &TokenStream,
+    state_source: &TokenStream,
+) -> Option<TokenStream> {
+    let Attributes { claim, crate_path, .. } = attributes;
+    let private = quote!(#crate_path::__private);
     claim.as_ref().map(|claim| {
         quote! {
             fn claim(
@@ -157,27 +161,27 @@ fn claim_of(attributes: &Attributes, parameter: &TokenStream, holder: &TokenStre
                 arguments: &#private::Value,
                 context: &#private::ToolContext,
             ) -> ::core::result::Result<#private::Hold, #private::ToolError> {
-                (#claim)(#holder, arguments, context)
+                (#claim)(#state_source, arguments, context)
             }
         }
     })
 }
 
-/// Arguments are an object, so only a struct with named fields will do.
+/// Arguments are a JSON object, so only a struct with named fields works.
 fn check_shape(input: &DeriveInput) -> Result<()> {
     if !input.generics.params.is_empty() {
-        let problem = "a tool has no generic parameters: the model can only call one that is fixed";
+        let problem = "a tool cannot have generic parameters";
         return Err(Error::new(input.generics.span(), problem));
     }
     let problem = match &input.data {
         Data::Struct(data) => match &data.fields {
             Fields::Named(_) => return Ok(()),
             Fields::Unnamed(_) | Fields::Unit => {
-                "the arguments of a tool have names: write `struct Name { field: Type }`, or `struct Name {}` for none"
+                "the arguments of a tool need names: write `struct Name { field: Type }`, or `struct Name {}` for none"
             }
         },
         Data::Enum(_) | Data::Union(_) => {
-            "only a struct can be the arguments of a tool; make this the type of one of its fields"
+            "only a struct can hold the arguments of a tool; use this as the type of a field"
         }
     };
     Err(Error::new(input.ident.span(), problem))
@@ -188,9 +192,9 @@ fn name_of(input: &DeriveInput, attributes: &Attributes) -> Result<String> {
         return Ok(name.clone());
     }
     let name = name::snake_case(&input.ident.unraw().to_string());
-    match name::fault(&name) {
-        Some(fault) => {
-            let problem = format!("{fault}; give one with `#[tool(name = \"...\")]`");
+    match name::name_problem(&name) {
+        Some(name_problem) => {
+            let problem = format!("{name_problem}; set one with `#[tool(name = \"...\")]`");
             Err(Error::new(input.ident.span(), problem))
         }
         None => Ok(name),

@@ -1,12 +1,12 @@
-//! What the derive takes from a struct, and what it says about one it cannot use.
+//! The code and the errors that the derive generates.
 
 use expect_test::expect;
 
 use crate::derive::expand;
 use crate::name::snake_case;
 
-/// The constants that are written, or what is wrong.
-fn told(source: &str) -> String {
+/// The generated constants, or the error.
+fn summary(source: &str) -> String {
     let tokens = match expand(source.parse().unwrap()) {
         Ok(tokens) => tokens.to_string(),
         Err(error) => return format!("error: {error}"),
@@ -19,7 +19,7 @@ fn told(source: &str) -> String {
 }
 
 #[test]
-fn a_struct_says_what_the_tool_is() {
+fn attributes_and_doc_comments_become_constants() {
     let mut all = String::new();
     for source in [
         "/// Says the weather.\n///\n///  - one day  \n struct WebSearch { city: String }",
@@ -28,7 +28,7 @@ fn a_struct_says_what_the_tool_is() {
         "/// x\n#[tool(effect = \"idempotent\")] #[tool(state = Arc<Mutex<u32>>, crate = \"my::rheon\")] struct A {}",
         "#[tool(description = TEXT)] struct A {}",
     ] {
-        all.push_str(&told(source));
+        all.push_str(&summary(source));
         all.push('\n');
     }
     expect![[r#"
@@ -42,11 +42,11 @@ fn a_struct_says_what_the_tool_is() {
 }
 
 #[test]
-fn a_struct_that_names_its_arguments_is_the_tool() {
+fn a_struct_with_arguments_is_the_tool_itself() {
     let source = "#[tool(label = self.label, description = self.text(), claim = Self::hold, arguments = Given)] \
                   pub struct Keep<T: Send>(T);";
     let tokens = expand(source.parse().unwrap()).unwrap().to_string();
-    // What the attributes say, and none of the rest.
+    // Only the parts that depend on the attributes.
     let parts = ["impl", "fn label", "fn description", "read_arguments", "(Self :: hold)", "const NAME"].map(
         |part| {
             let rest = tokens.split_once(part).unwrap().1;
@@ -64,7 +64,7 @@ fn a_struct_that_names_its_arguments_is_the_tool() {
 }
 
 #[test]
-fn what_cannot_be_a_tool_says_why() {
+fn invalid_tools_give_an_error() {
     let mut all = String::new();
     for source in [
         "struct A {}",
@@ -89,36 +89,36 @@ fn what_cannot_be_a_tool_says_why() {
         "/// x\nstruct Caf\u{e9} {}",
         "fn a() {}",
     ] {
-        all.push_str(&told(source));
+        all.push_str(&summary(source));
         all.push('\n');
     }
     expect![[r#"
-        error: the model has to know what the tool does: write a doc comment on the struct, or `#[tool(description = "...")]`
-        error: the model has to know what the tool does: write a doc comment on the struct, or `#[tool(description = "...")]`
-        error: the model has to know what the tool does: write a doc comment on the struct, or `#[tool(description = "...")]`
-        error: text and an expression cannot be joined; give `#[tool(description = ...)]`
-        error: only a struct can be the arguments of a tool; make this the type of one of its fields
-        error: only a struct can be the arguments of a tool; make this the type of one of its fields
-        error: the arguments of a tool have names: write `struct Name { field: Type }`, or `struct Name {}` for none
-        error: the arguments of a tool have names: write `struct Name { field: Type }`, or `struct Name {}` for none
-        error: a tool has no generic parameters: the model can only call one that is fixed
-        error: "pur" is no effect; it is "pure", "idempotent" or "unsafe"
+        error: a tool needs a description for the model: write a doc comment on the struct, or `#[tool(description = "...")]`
+        error: a tool needs a description for the model: write a doc comment on the struct, or `#[tool(description = "...")]`
+        error: a tool needs a description for the model: write a doc comment on the struct, or `#[tool(description = "...")]`
+        error: a doc comment cannot mix text and an expression; use `#[tool(description = ...)]`
+        error: only a struct can hold the arguments of a tool; use this as the type of a field
+        error: only a struct can hold the arguments of a tool; use this as the type of a field
+        error: the arguments of a tool need names: write `struct Name { field: Type }`, or `struct Name {}` for none
+        error: the arguments of a tool need names: write `struct Name { field: Type }`, or `struct Name {}` for none
+        error: a tool cannot have generic parameters
+        error: unknown effect "pur"; use "pure", "idempotent" or "unsafe"
         error: expected string literal
-        error: this is no key of `tool`; it takes `name`, `label`, `description`, `effect`, `claim`, `arguments`, `state` and `crate`
-        error: "a b" is no name for a tool: use 1 to 64 letters, digits, `_` and `-`
-        error: "" is no name for a tool: use 1 to 64 letters, digits, `_` and `-`
-        error: this is given twice; leave one out
+        error: unknown key of `tool`; the keys are `name`, `label`, `description`, `effect`, `claim`, `arguments`, `state` and `crate`
+        error: invalid tool name "a b": use 1 to 64 letters, digits, `_` and `-`
+        error: invalid tool name "": use 1 to 64 letters, digits, `_` and `-`
+        error: duplicate key; remove one of them
         error: expected identifier
         error: expected attribute arguments in parentheses: #[tool(...)]
-        error: a struct that names its `arguments` is the tool: give it the state as a field, and leave `state` out
+        error: a struct with `arguments` is the tool itself: make the state a field and remove `state`
         error: only a struct can be a tool
-        error: "café" is no name for a tool: use 1 to 64 letters, digits, `_` and `-`; give one with `#[tool(name = "...")]`
+        error: invalid tool name "café": use 1 to 64 letters, digits, `_` and `-`; set one with `#[tool(name = "...")]`
         error: expected one of: `struct`, `enum`, `union`
     "#]].assert_eq(&all);
 }
 
 #[test]
-fn names_are_taken_apart_at_words() {
+fn names_are_split_into_words() {
     for (name, snake) in [
         ("Weather", "weather"),
         ("WebSearch", "web_search"),

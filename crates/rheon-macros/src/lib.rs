@@ -1,6 +1,6 @@
-//! A struct becomes a tool: the derive behind `#[derive(Tool)]`.
+//! The `#[derive(Tool)]` macro.
 //!
-//! It is used through the crate `rheon`, whose guide to tools shows it at work; the code it writes refers to that crate.
+//! Use it through the crate `rheon`. The code it generates refers to that crate, and its guide to tools shows examples.
 
 mod attributes;
 mod derive;
@@ -8,28 +8,28 @@ mod name;
 
 use proc_macro::TokenStream;
 
-/// Makes a tool of a struct that holds its arguments, or of one that holds what its calls need.
+/// Turns a struct into a tool. The struct holds either the arguments of a call or the state of the tool.
 ///
-/// The struct's name in snake case is the tool's name, its doc comment the description, and the doc comments of its fields
-/// are the descriptions of the arguments. What the tool does is `async fn run(self, context: ToolContext)` of the struct,
-/// which returns a `ToolResult`, a text, or a `Result` of either with a `ToolError`. The tool itself is what `tool()`
-/// returns.
+/// The tool's name is the struct's name in snake case, its description is the struct's doc comment, and the doc
+/// comments of the fields describe the arguments. Implement `async fn run(self, context: ToolContext)` on the struct;
+/// it returns a `ToolResult`, text, or a `Result` of either with a `ToolError`. `tool()` returns the tool.
 ///
-/// `#[tool(...)]` on the struct takes:
+/// `#[tool(...)]` on the struct accepts:
 ///
-/// - `name = "..."`, `label = "..."` for what people read, and `description = "..."`; for both texts any constant
-///   expression, such as `include_str!("name.md")`;
-/// - `effect = "pure"`, `"idempotent"` or `"unsafe"`, which it is unless given;
-/// - `state = Type`, for what all calls share: `run` then takes a `&Type` before the context, and the tool is what
-///   `tool_with(state)` returns;
-/// - `arguments = Type`, where the struct is the tool itself: its fields are what all calls share, of whatever shape it is.
-///   What it does is then `async fn run(&self, arguments: Type, context: ToolContext)`; `label` and `description` may
-///   be expressions of `self`, and the constant `NAME` of the struct is the name;
-/// - `claim = function`, which takes what a call must have to itself: given `&self` (or the state), the arguments as a
-///   `&Value` and a `&ToolContext`, it returns a `Result<Hold, ToolError>`;
-/// - `crate = "path"`, where `rheon` goes by another name.
+/// - `name = "..."`, `label = "..."` (shown to people) and `description = "..."`; label and description may be any
+///   constant expression, such as `include_str!("name.md")`;
+/// - `read_only` for a tool that changes nothing: it runs without approval;
+/// - `effect = "pure"` (the same as `read_only`), `"idempotent"` or `"unsafe"` (the default);
+/// - `state = Type` for state that all calls share: `run` takes a `&Type` before the context, and `tool_with(state)`
+///   returns the tool;
+/// - `arguments = Type` if the struct is the tool itself and its fields are the shared state: implement `async fn
+///   run(&self, arguments: Type, context: ToolContext)`. `label` and `description` may use `self`, and the constant
+///   `NAME` of the struct is the tool's name;
+/// - `claim = function` to claim what a call needs for itself: it takes `&self` (or the state), the arguments as a
+///   `&Value` and a `&ToolContext`, and returns a `Result<Hold, ToolError>`;
+/// - `crate = "path"` if the crate `rheon` has another name.
 ///
-/// The struct that holds the arguments has to derive `Deserialize` and `JsonSchema` as well.
+/// The struct that holds the arguments must also derive `Deserialize` and `JsonSchema`.
 #[proc_macro_derive(Tool, attributes(tool))]
 pub fn derive_tool(input: TokenStream) -> TokenStream {
     derive::expand(input.into()).unwrap_or_else(|error| error.to_compile_error()).into()

@@ -1,11 +1,13 @@
-//! Rules and shell lines become verdicts.
+//! Permission rules, shell analysis and project trust: decides whether a tool call may run.
 //!
-//! [`Rule`] is one line in Claude Code's syntax, [`Document`] a file of them, [`Policy`] all files of a session in their order, and
-//! [`PolicyGate`] the gate that follows them. [`shell`] says what a line of bash would run, [`Workspace`] where a path really leads,
-//! [`hooks`] which programs settings want to run, and [`trust`] whether the user has agreed to those of a project. Nothing here
-//! starts a process or changes a file of a project.
+//! A [`Rule`] is one line in Claude Code's syntax, a [`Document`] is a file of rules, a [`Policy`] is all files of a
+//! session in order of precedence, and [`PolicyGate`] is the gate that enforces them. [`shell`] works out what a line
+//! of bash would run, [`Workspace`] resolves paths, [`hooks`] reads which programs settings want to run, and [`trust`]
+//! records which projects the user trusts. Nothing here starts a process or changes a file of a project.
 
-pub mod folder;
+#![allow(missing_docs)]
+
+pub mod directory;
 pub mod hooks;
 mod policy;
 pub mod shell;
@@ -13,12 +15,13 @@ pub mod trust;
 mod workspace;
 
 pub use policy::{
-    Because, Condition, Decision, Document, DocumentError, Explanation, HeldCommands, Kind, KnownTool, List,
-    ListedRule, Part, Places, Policy, PolicyError, PolicyGate, PolicySource, ReadOnly, Rule, RuleChange,
-    RuleEntry, RuleError, RuleSink, Rules, Shell, ShellFacts, ShellFolder, Source, Trust, UserRules, brief,
-    known, mode_name, tool_name,
+    ActiveRule, Condition, Decision, DecisionReason, Document, DocumentError, Explanation, ExplanationPart,
+    KnownTool, PatternRoots, Policy, PolicyError, PolicyGate, PolicySource, PolicyTrust, ReadOnlyGate, Rule,
+    RuleChange, RuleEntry, RuleError, RuleKind, RuleSink, RuleSource, Rules, SandboxedCommands,
+    ShellAnalyzer, ShellDirectory, ShellFacts, ToolKind, UserRules, excerpt, known_tool, mode_name,
+    tool_name,
 };
-pub use workspace::{Access, PathError, ResolvedPath, Shown, Workspace, names_folder};
+pub use workspace::{Access, DisplayPath, PathError, ResolvedPath, Workspace, names_directory};
 
 #[cfg(test)]
 mod workspace_tests;

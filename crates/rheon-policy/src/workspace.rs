@@ -1,84 +1,71 @@
-//! `Workspace`: where tools work, and which paths lead where.
+//! `Workspace`: the directories that tools work in, and where paths lead.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use rheon_text::Place;
+use rheon_text::TextContext;
 use rheon_types::{PROTECTED_NAMES, is_protected_name};
 
-/// Where tools work: one folder, and others that were added. Paths are compared by components, after links are followed.
+/// The directories that tools work in: one root, plus any that were added. Paths are compared by component after
+/// symlinks are resolved.
 ///
-/// Its folders are fixed when it is made: a tool's working folder, or a link put in place later, does not move them.
+/// The roots are resolved once, in the constructor. A tool that changes its working directory, or a symlink created
+/// later, does not move them.
 #[derive(Debug, Clone)]
 pub struct Workspace {
     root: PathBuf,
     roots: Vec<PathBuf>,
-    /// Places that a protected name leads to: the target of a link, the folder that a `.git` file points to.
+    /// Paths that a protected name leads to: the target of a symlink, or the directory that a `.git` file points to.
     guarded: Vec<PathBuf>,
 }
 
-/// What is to be done with a path.
+/// How a tool wants to use a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// It is looked at.
     Read,
-    /// It is changed, created or removed.
+    /// Change, create or remove.
     Write,
 }
 
-/// Where a path really leads.
+/// A path with every symlink resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResolvedPath {
-    /// The absolute path with all links followed; its last components may not exist yet.
+    /// Absolute, with symlinks resolved. The last components may not exist yet.
     pub path: PathBuf,
-    /// Whether it is in the workspace.
     pub inside: bool,
-    /// Whether it is one that tools must not change: `.git`, hooks, settings of agents.
+    /// Tools must not change it: `.git`, hooks, agent settings.
     pub protected: bool,
-    /// Whether it leads elsewhere for another process: it goes through `/proc/self` or the like.
-    pub fleeting: bool,
+    /// It goes through `/proc/self` or similar, so another process would end up somewhere else.
+    pub per_process: bool,
 }
 
-/// A path that leads nowhere a tool may go.
+/// Why a path cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
-    /// It is no path.
-    #[error("{path:?} is not a path: {problem}")]
-    Malformed {
-        /// As it was given.
-        path: String,
-        /// Why.
-        problem: &'static str,
-    },
-    /// It cannot be followed.
-    #[error("cannot follow {path}: {problem}")]
-    Unreachable {
-        /// The path.
-        path: String,
-        /// Why.
-        problem: String,
-    },
+    #[error("invalid path {path:?}: {problem}")]
+    Malformed { path: String, problem: &'static str },
+    #[error("cannot resolve {path}: {problem}")]
+    Unreachable { path: String, problem: String },
 }
 
-/// The longest path that is looked at.
 const PATH_BYTES_MAX: usize = 4_096;
 
-/// How many links are followed on the way to one file; the kernel follows as many.
+/// The kernel's own limit.
 const LINKS_MAX: usize = 40;
 
-/// How much of a `.git` file or a `commondir` file is read.
+/// How much of a `.git` or `commondir` file to read.
 const POINTER_BYTES_MAX: u64 = 8_192;
 
 impl Workspace {
-    /// A workspace at `root`, which must exist.
+    /// Creates a workspace at `root`, which must exist.
     pub fn new(root: &Path) -> std::io::Result<Self> {
         let root = root.canonicalize()?;
         let guarded = guarded_by(&root);
         Ok(Self { roots: vec![root.clone()], root, guarded })
     }
 
-    /// The same with another folder that belongs to it.
+    /// Adds another root.
     pub fn with_root(mut self, root: &Path) -> std::io::Result<Self> {
         let root = root.canonicalize()?;
         self.guarded.extend(guarded_by(&root));
@@ -86,66 +73,62 @@ impl Workspace {
         Ok(self)
     }
 
-    /// The folder in which tools work.
+    /// The main root. Relative paths start here.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// All folders that belong to it.
     pub fn roots(&self) -> impl Iterator<Item = &Path> {
         self.roots.iter().map(PathBuf::as_path)
     }
 
-    /// The innermost folder of the workspace that holds `path`, which must be one that was resolved.
+    /// The innermost root that contains `path`, which must already be resolved.
     pub fn root_of(&self, path: &Path) -> Option<&Path> {
         let holding = self.roots().filter(|root| path.starts_with(root));
         holding.max_by_key(|root| root.components().count())
     }
 
-    /// Where `path` really leads; relative ones begin at the root.
+    /// Resolves `path`. Relative paths start at the root.
     pub fn resolve(&self, path: &str) -> Result<ResolvedPath, PathError> {
         self.resolve_path(Path::new(path))
     }
 
-    /// Where `path`, which need not be UTF-8, really leads; relative ones begin at the root.
+    /// Resolves `path`, which need not be UTF-8. Relative paths start at the root.
     pub fn resolve_path(&self, path: &Path) -> Result<ResolvedPath, PathError> {
         check_form(path.as_os_str())?;
         let mut walk = Walk::new(self);
         walk.go(path)?;
-        if names_folder(path.as_os_str()) && walk.found == Found::File {
-            return Err(unreachable(
-                &walk.real,
-                "it is a file, not a folder; leave out the slash at its end",
-            ));
+        if names_directory(path.as_os_str()) && walk.kind == PathKind::File {
+            return Err(unreachable(&walk.real, "it is a file, not a directory; remove the trailing slash"));
         }
         let home = self.root_of(&walk.real);
         let is_guarded = self.guarded.iter().any(|guarded| walk.real.starts_with(guarded));
         let protected = walk.passed_protected
             || is_guarded
-            || home.is_some_and(|root| is_in_git_folder(root, &walk.real));
-        let fleeting = walk.passed_process;
-        Ok(ResolvedPath { inside: home.is_some(), protected, fleeting, path: walk.real })
+            || home.is_some_and(|root| is_in_git_directory(root, &walk.real));
+        let per_process = walk.passed_per_process;
+        Ok(ResolvedPath { inside: home.is_some(), protected, per_process, path: walk.real })
     }
 
-    /// How `path` is shown: relative to the root where it is inside, on one line, with nothing a terminal would obey.
-    pub fn shown<'a>(&self, path: &'a Path) -> Shown<'a> {
+    /// Formats `path` for display: relative to the root if it is inside, on one line, without terminal escapes.
+    pub fn shown<'a>(&self, path: &'a Path) -> DisplayPath<'a> {
         match path.strip_prefix(&self.root) {
-            Ok(rest) if rest.as_os_str().is_empty() => Shown(OsStr::new(".")),
-            Ok(rest) => Shown(rest.as_os_str()),
-            Err(_) => Shown(path.as_os_str()),
+            Ok(rest) if rest.as_os_str().is_empty() => DisplayPath(OsStr::new(".")),
+            Ok(rest) => DisplayPath(rest.as_os_str()),
+            Err(_) => DisplayPath(path.as_os_str()),
         }
     }
 }
 
-/// A path as people and models read it: control characters and bytes that are no UTF-8 are escaped.
+/// Displays a path on one line. Control characters and invalid UTF-8 are escaped.
 #[derive(Debug, Clone, Copy)]
-pub struct Shown<'a>(pub &'a OsStr);
+pub struct DisplayPath<'a>(pub &'a OsStr);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for DisplayPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for chunk in self.0.as_encoded_bytes().utf8_chunks() {
             for character in chunk.valid().chars() {
-                if Place::Line.forbids(character) {
+                if TextContext::Line.forbids(character) {
                     write!(f, "{}", character.escape_default())?;
                 } else {
                     write!(f, "{character}")?;
@@ -159,8 +142,8 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// Whether the path says that it is a folder.
-pub fn names_folder(path: &OsStr) -> bool {
+/// Whether the path is spelled like a directory, for example with a trailing slash.
+pub fn names_directory(path: &OsStr) -> bool {
     let bytes = path.as_encoded_bytes();
     bytes.ends_with(b"/")
         || bytes.ends_with(b"/.")
@@ -175,7 +158,7 @@ fn check_form(path: &OsStr) -> Result<(), PathError> {
     } else if path.len() > PATH_BYTES_MAX {
         "it is too long"
     } else if path.as_encoded_bytes().contains(&0) {
-        "it holds a zero byte"
+        "it contains a NUL byte"
     } else {
         return Ok(());
     };
@@ -183,30 +166,29 @@ fn check_form(path: &OsStr) -> Result<(), PathError> {
 }
 
 fn unreachable(path: &Path, problem: impl Into<String>) -> PathError {
-    PathError::Unreachable { path: Shown(path.as_os_str()).to_string(), problem: problem.into() }
+    PathError::Unreachable { path: DisplayPath(path.as_os_str()).to_string(), problem: problem.into() }
 }
 
-/// What stands at the end of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
-    Folder,
+enum PathKind {
+    Directory,
     File,
-    Nothing,
+    Missing,
 }
 
-/// A walk along a path, one component at a time, the way the kernel goes it.
+/// Resolves a path one component at a time, the way the kernel does.
 struct Walk<'a> {
     workspace: &'a Workspace,
-    /// How far it came; no links in it.
+    /// Resolved so far; contains no symlinks.
     real: PathBuf,
-    found: Found,
-    /// What is still to go, the next at the end.
+    kind: PathKind,
+    /// Components still to resolve, in reverse order.
     pending: Vec<OsString>,
     links: usize,
-    /// Whether a protected name was on the way, even one that is a link to somewhere else.
+    /// A protected name was on the way, even one that is a symlink to somewhere else.
     passed_protected: bool,
-    /// Whether a link was followed that leads every process somewhere else.
-    passed_process: bool,
+    /// A symlink was followed that resolves differently in each process.
+    passed_per_process: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -214,24 +196,24 @@ impl<'a> Walk<'a> {
         Self {
             workspace,
             real: workspace.root.clone(),
-            found: Found::Folder,
+            kind: PathKind::Directory,
             pending: Vec::new(),
             links: 0,
             passed_protected: false,
-            passed_process: false,
+            passed_per_process: false,
         }
     }
 
     fn go(&mut self, path: &Path) -> Result<(), PathError> {
-        // The root is free of links, so a walk that leads through it may begin there.
+        // The root contains no symlinks, so a path below it can start there.
         self.push(path.strip_prefix(&self.workspace.root).unwrap_or(path));
         while let Some(name) = self.pending.pop() {
             if name == ".." {
-                self.must_be_folder()?;
+                self.require_directory()?;
                 self.real.pop();
             } else if Path::new(&name).has_root() || Path::new(&name).is_absolute() {
                 self.real.push(&name);
-                self.found = Found::Folder;
+                self.kind = PathKind::Directory;
             } else if name != "." {
                 self.step(&name)?;
             }
@@ -244,24 +226,24 @@ impl<'a> Walk<'a> {
     }
 
     fn step(&mut self, name: &OsStr) -> Result<(), PathError> {
-        if self.found == Found::File {
-            self.must_be_folder()?;
+        if self.kind == PathKind::File {
+            self.require_directory()?;
         }
         if is_protected_name(name) && self.workspace.root_of(&self.real).is_some() {
             self.passed_protected = true;
         }
         self.real.push(name);
-        if self.found == Found::Nothing {
+        if self.kind == PathKind::Missing {
             return Ok(());
         }
         match self.real.symlink_metadata() {
             Ok(found) if found.is_symlink() => self.follow(),
             Ok(found) => {
-                self.found = if found.is_dir() { Found::Folder } else { Found::File };
+                self.kind = if found.is_dir() { PathKind::Directory } else { PathKind::File };
                 Ok(())
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                self.found = Found::Nothing;
+                self.kind = PathKind::Missing;
                 Ok(())
             }
             Err(error) => Err(unreachable(&self.real, error.to_string())),
@@ -271,29 +253,29 @@ impl<'a> Walk<'a> {
     fn follow(&mut self) -> Result<(), PathError> {
         self.links += 1;
         if self.links > LINKS_MAX {
-            return Err(unreachable(&self.real, "too many links, or links in a circle"));
+            return Err(unreachable(&self.real, "too many symlinks, or a symlink loop"));
         }
         let target = self.real.read_link().map_err(|error| unreachable(&self.real, error.to_string()))?;
-        // What a write through a link to nothing would create is not what was named.
+        // Writing through a dangling symlink would create a file that the caller did not name.
         if std::fs::metadata(&self.real).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
-            return Err(unreachable(&self.real, "it is a link that leads to nothing"));
+            return Err(unreachable(&self.real, "it is a dangling symlink"));
         }
-        self.passed_process |= self.real.starts_with("/proc");
+        self.passed_per_process |= self.real.starts_with("/proc");
         self.real.pop();
         self.push(&target);
         Ok(())
     }
 
-    fn must_be_folder(&self) -> Result<(), PathError> {
-        match self.found {
-            Found::Folder => Ok(()),
-            Found::File => Err(unreachable(&self.real, "it is a file, not a folder")),
-            Found::Nothing => Err(unreachable(&self.real, "there is no such folder")),
+    fn require_directory(&self) -> Result<(), PathError> {
+        match self.kind {
+            PathKind::Directory => Ok(()),
+            PathKind::File => Err(unreachable(&self.real, "it is a file, not a directory")),
+            PathKind::Missing => Err(unreachable(&self.real, "no such directory")),
         }
     }
 }
 
-/// Where the protected names of one folder lead.
+/// Where the protected names in `root` lead.
 fn guarded_by(root: &Path) -> Vec<PathBuf> {
     let mut guarded = Vec::new();
     for name in PROTECTED_NAMES {
@@ -302,15 +284,15 @@ fn guarded_by(root: &Path) -> Vec<PathBuf> {
             guarded.extend(path.canonicalize().ok());
         }
     }
-    if let Some(folder) = pointed_to(&root.join(".git"), "gitdir:") {
-        guarded.extend(pointed_to(&folder.join("commondir"), ""));
+    if let Some(folder) = read_pointer(&root.join(".git"), "gitdir:") {
+        guarded.extend(read_pointer(&folder.join("commondir"), ""));
         guarded.push(folder);
     }
     guarded
 }
 
-/// The folder that a file names after `prefix`, as git writes it into `.git` and `commondir`.
-fn pointed_to(file: &Path, prefix: &str) -> Option<PathBuf> {
+/// Reads the directory that a `.git` or `commondir` file names after `prefix`.
+fn read_pointer(file: &Path, prefix: &str) -> Option<PathBuf> {
     use std::io::Read;
     if !file.metadata().ok()?.is_file() {
         return None;
@@ -321,9 +303,8 @@ fn pointed_to(file: &Path, prefix: &str) -> Option<PathBuf> {
     if target.is_empty() { None } else { file.parent()?.join(target).canonicalize().ok() }
 }
 
-/// Whether `path` is, or is in, a folder that git keeps a repository in, whatever its name: a `.git` file of a submodule
-/// or a worktree may point to it.
-fn is_in_git_folder(root: &Path, path: &Path) -> bool {
+/// Whether `path` is in a git directory of any name. The `.git` file of a submodule or worktree may point to it.
+fn is_in_git_directory(root: &Path, path: &Path) -> bool {
     path.ancestors().take_while(|folder| folder.starts_with(root)).any(|folder| {
         folder.join("HEAD").is_file()
             && ((folder.join("objects").is_dir() && folder.join("refs").is_dir())

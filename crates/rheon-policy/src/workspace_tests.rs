@@ -73,11 +73,11 @@ fn paths_are_compared_by_components() {
         ".": repo inside
         "src/": repo/src inside
         "src/.": repo/src inside
-        "src/lib.rs/": cannot follow repo/src/lib.rs: it is a file, not a folder; leave out the slash at its end
-        "src/lib.rs/.": cannot follow repo/src/lib.rs: it is a file, not a folder; leave out the slash at its end
-        "src/lib.rs/../lib.rs": cannot follow repo/src/lib.rs: it is a file, not a folder
-        "src/lib.rs/x": cannot follow repo/src/lib.rs: it is a file, not a folder
-        "missing/../src": cannot follow repo/missing: there is no such folder
+        "src/lib.rs/": cannot resolve repo/src/lib.rs: it is a file, not a directory; remove the trailing slash
+        "src/lib.rs/.": cannot resolve repo/src/lib.rs: it is a file, not a directory; remove the trailing slash
+        "src/lib.rs/../lib.rs": cannot resolve repo/src/lib.rs: it is a file, not a directory
+        "src/lib.rs/x": cannot resolve repo/src/lib.rs: it is a file, not a directory
+        "missing/../src": cannot resolve repo/missing: no such directory
         "-rf": repo/-rf inside
         "a\nb": repo/a
         b inside
@@ -115,7 +115,7 @@ fn what_is_no_path_is_refused() {
         other => panic!("{other:?}"),
     };
     assert_eq!(problem(""), "it is empty");
-    assert_eq!(problem("a\0b"), "it holds a zero byte");
+    assert_eq!(problem("a\0b"), "it contains a NUL byte");
     assert_eq!(problem(&"a/".repeat(2_500)), "it is too long");
     assert!(matches!(workspace.resolve(&"a".repeat(300)), Err(PathError::Unreachable { .. })));
 }
@@ -138,9 +138,9 @@ fn links_are_followed_before_anything_is_decided() {
         "chain": outside/secret outside
         "folder/../x": x outside
         "folder/back/src/lib.rs": repo/src/lib.rs inside
-        "loop-a": cannot follow repo/loop-a: too many links, or links in a circle
-        "loop-a/x": cannot follow repo/loop-a: too many links, or links in a circle
-        "nothing": cannot follow repo/nothing: it is a link that leads to nothing
+        "loop-a": cannot resolve repo/loop-a: too many symlinks, or a symlink loop
+        "loop-a/x": cannot resolve repo/loop-a: too many symlinks, or a symlink loop
+        "nothing": cannot resolve repo/nothing: it is a dangling symlink
         "inner/lib.rs": repo/src/lib.rs inside
         "inner/../src": repo/src inside
     "#]]

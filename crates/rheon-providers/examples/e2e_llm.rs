@@ -1,4 +1,5 @@
-//! A real server with a real, small model: streaming, and tool calls in prompted mode. Run by `cargo xtask e2e-llm`.
+//! End-to-end test with a real server and a small model: streaming, and tool calls in prompted mode. Run by `cargo
+//! xtask e2e-llm`.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -15,17 +16,17 @@ use tokio_util::sync::CancellationToken;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// What the model is asked, and the tool it should pick; none for an answer without tools.
+/// A prompt, and the tool that the model should call; `None` for an answer without tools.
 const CASES: [(&str, Option<&str>); 6] = [
     ("What does the file src/main.rs say?", Some("read_file")),
-    ("Which files are in the folder docs?", Some("list_folder")),
+    ("Which files are in the directory docs?", Some("list_directory")),
     ("Create the file hello.txt with the text: good morning", Some("write_file")),
     ("Where in the project is the function parse_date used?", Some("search")),
     ("Run the tests with cargo test.", Some("run_command")),
     ("What is 2 + 2? Answer with the number only.", None),
 ];
 
-/// What a user's file would say of the second name for the same model.
+/// A user's file that defines a second name for the same model.
 const MODELS: &str = r#"
 [models."llamacpp/prompted"]
 tool_style = "prompted"
@@ -35,8 +36,8 @@ tool_style = "prompted"
 fn registry(base_url: &str) -> Outcome<Registry> {
     let environment = [("LLAMACPP_BASE_URL", base_url)].into_iter().collect();
     let parts = RegistryParts::builtin(environment, Arc::new(TestClock::default()))?;
-    let catalogue = parts.catalogue.with(MODELS, "e2e_llm.rs")?;
-    Ok(Registry::new(RegistryParts { catalogue, ..parts }))
+    let catalog = parts.catalog.with(MODELS, "e2e_llm.rs")?;
+    Ok(Registry::new(RegistryParts { catalog, ..parts }))
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -44,10 +45,11 @@ async fn main() -> Outcome<()> {
     let base_url =
         std::env::args().nth(1).ok_or("usage: e2e_llm <base url>, for instance http://127.0.0.1:8080/v1")?;
     let registry = registry(&base_url)?;
-    let context = registry.probe("llamacpp/local").await?.ok_or("the server does not say its context")?;
+    let context =
+        registry.probe("llamacpp/local").await?.ok_or("the server does not report its context window")?;
     let chat = registry.resolve("llamacpp/local")?;
     println!("context: {context} tokens");
-    check(chat.info.context_tokens == context, "the context that was found is not used")?;
+    check(chat.info.context_tokens == context, "the reported context window is not used")?;
     text_streams(&*chat.provider).await?;
     let prompted = registry.resolve("llamacpp/prompted")?.provider;
     tools_are_picked(&*prompted).await?;
@@ -57,30 +59,30 @@ async fn main() -> Outcome<()> {
 async fn text_streams(chat: &dyn Provider) -> Outcome<()> {
     let (deltas, finished) = ask(chat, request([user("Count from one to ten, in words.")])).await?;
     println!("streaming: {deltas} pieces, {:?}, usage {:?}", finished.stop_reason, finished.usage);
-    check(deltas >= 5, "the text came in too few pieces")?;
+    check(deltas >= 5, "the text came in too few deltas")?;
     check(finished.usage.output > 0, "no usage was reported")
 }
 
 async fn tools_are_picked(prompted: &dyn Provider) -> Outcome<()> {
     let mut right = 0;
-    for (question, wanted) in CASES {
+    for (question, expected_calls) in CASES {
         let (_, finished) = ask(prompted, Request { tools: tools(), ..request([user(question)]) }).await?;
         let picked = finished.content.iter().find_map(|block| match block {
             Content::ToolCall(call) => Some(call.name.as_str()),
             Content::Text { .. } | Content::Image { .. } | Content::Thinking { .. } => None,
         });
-        right += usize::from(picked == wanted);
-        println!("{question}\n  wanted {wanted:?}: {:?}", finished.content);
+        right += usize::from(picked == expected_calls);
+        println!("{question}\n  wanted {expected_calls:?}: {:?}", finished.content);
     }
     println!("tools: {right} of {} right", CASES.len());
-    check(right == CASES.len(), "a wrong tool was picked")
+    check(right == CASES.len(), "the model called a wrong tool")
 }
 
 async fn a_result_is_used(prompted: &dyn Provider) -> Outcome<()> {
     let question = user("What does the file motto.txt say?");
     let (_, finished) = ask(prompted, Request { tools: tools(), ..request([question.clone()]) }).await?;
     let Some(Content::ToolCall(call)) = finished.content.first().cloned() else {
-        return Err("the model read no file".into());
+        return Err("the model did not read a file".into());
     };
     let answer = Message::Assistant(AssistantMessage {
         content: finished.content,
@@ -102,10 +104,10 @@ async fn a_result_is_used(prompted: &dyn Provider) -> Outcome<()> {
         ask(prompted, Request { tools: tools(), ..request([question, answer, result]) }).await?;
     println!("with the result: {:?}", finished.content);
     let said = |block: &Content| matches!(block, Content::Text { text } if text.contains("Festina lente"));
-    check(finished.content.iter().any(said), "the answer does not use the result")
+    check(finished.content.iter().any(said), "the response does not use the result")
 }
 
-/// The whole answer, and in how many pieces its text came.
+/// The whole response, and the number of text deltas.
 async fn ask(provider: &dyn Provider, request: Request) -> Outcome<(usize, Finished)> {
     let mut stream = provider.stream(request, CancellationToken::new());
     let (mut draft, mut deltas) = (Draft::new(), 0);
@@ -114,7 +116,7 @@ async fn ask(provider: &dyn Provider, request: Request) -> Outcome<(usize, Finis
         deltas += usize::from(matches!(chunk, Chunk::Text { .. }));
         draft.push(&chunk)?;
     }
-    check(draft.is_done(), "the answer was cut")?;
+    check(draft.is_done(), "the response was cut")?;
     Ok((deltas, draft.finish(StopReason::Error)))
 }
 
@@ -126,7 +128,7 @@ fn request(messages: impl IntoIterator<Item = Message>) -> Request {
     let messages: History =
         messages.into_iter().map(|message| Arc::new(AgentMessage::from(message))).collect();
     Request {
-        system: "You are a coding assistant who works in a project folder.".into(),
+        system: "You are a coding assistant in a project directory.".into(),
         messages,
         tokens_max: Some(200),
         temperature: Some(0.0),
@@ -148,9 +150,9 @@ fn tools() -> Arc<[ToolDefinition]> {
             &[FILE, ("text", "all of its new text")],
         ),
         tool(
-            "list_folder",
-            "List the names of the files in a folder.",
-            &[("path", "the folder, relative to the project")],
+            "list_directory",
+            "List the names of the files in a directory.",
+            &[("path", "the directory, relative to the project")],
         ),
         tool(
             "search",

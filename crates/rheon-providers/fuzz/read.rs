@@ -1,12 +1,12 @@
-//! What all targets do: bytes into a reader, whole and in pieces, and what comes out into a draft.
+//! Shared by all targets: feeds bytes to a reader, whole and in pieces, and the chunks to a draft.
 
 use std::collections::VecDeque;
 
 use rheon_providers::frame::Framing;
-use rheon_providers::wire::{Reader, WireKind};
+use rheon_providers::wire::{ResponseReader, WireKind};
 use rheon_types::{Chunk, Draft, StopReason};
 
-/// The first byte is the length of the pieces and the second one the framing; the rest is read.
+/// The first byte is the size of the pieces and the second one the framing; the rest is the body.
 pub fn read(wire: WireKind, data: &[u8]) {
     let [length, framing, bytes @ ..] = data else { return };
     let framing = match framing % 4 {
@@ -28,7 +28,7 @@ fn chunks<'a>(
     framing: Framing,
     mut pieces: impl Iterator<Item = &'a [u8]>,
 ) -> VecDeque<Chunk> {
-    let mut reader = Reader::new(wire, framing, "vendor/model");
+    let mut reader = ResponseReader::new(wire, framing, "vendor/model");
     let mut chunks = VecDeque::new();
     let fed = pieces.try_for_each(|piece| reader.feed(piece, &mut chunks));
     let _failed = fed.and_then(|()| reader.finish(&mut chunks));

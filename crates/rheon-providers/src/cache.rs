@@ -1,24 +1,24 @@
-//! Which places of a prompt are marked for the service's cache: at most four, as the strictest service allows. Pure.
+//! Chooses which positions of a prompt get cache marks: at most four, the limit of the strictest service. Pure.
 
 use rheon_types::{CacheStrategy, Request, SystemSection};
 
-/// The places that are marked. Everything up to a mark is kept.
+/// The marked positions. The service caches everything up to a mark.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct CacheMarks {
     /// After the last tool definition.
     pub(crate) tools: bool,
-    /// After the sections of the system prompt with these numbers, of those that say something.
+    /// After the sections of the system prompt with these indexes, counting only non-blank ones.
     pub(crate) system: [Option<usize>; 2],
-    /// After the messages with these numbers, of those that are sent.
+    /// After the messages with these indexes, counting only those that are sent.
     pub(crate) messages: [Option<usize>; 2],
 }
 
 impl CacheMarks {
-    /// The marks for `request`, of which `user_messages` are the places of messages in the user's role.
+    /// The marks for `request`; `user_messages` are the indexes of messages in the user role.
     ///
-    /// The last one is marked to be written, the one before it to be read: that is where the request before ended. The same
-    /// holds for the stable sections of the system prompt: the first of two outlives a change in the second. It stands behind
-    /// the tools, so that these need no mark of their own then.
+    /// The last one is marked for writing, the one before it for reading: that is where the previous request ended.
+    /// The same holds for the stable sections of the system prompt: the first of the two survives a change in the
+    /// second. It comes after the tools, so the tools need no separate mark.
     pub(crate) fn new(request: &Request, user_messages: impl DoubleEndedIterator<Item = usize>) -> Self {
         let (system, tools, messages) = match request.cache.strategy {
             _ if !request.cache.enabled => return Self::default(),
@@ -28,11 +28,11 @@ impl CacheMarks {
                 (cache_system, cache_tools, cache_messages)
             }
         };
-        // Some wires leave blank sections out.
+        // Some wires omit blank sections.
         let is_marked = |section: &SystemSection| system && section.stable && !section.text.trim().is_empty();
         let sections = request.system.sections().enumerate();
         let stable: Vec<usize> =
-            sections.filter(|(_, section)| is_marked(section)).map(|(place, _)| place).collect();
+            sections.filter(|(_, section)| is_marked(section)).map(|(index, _)| index).collect();
         let mut stable = stable.into_iter().rev();
         let system = [stable.next(), stable.next()];
         let mut last = user_messages.rev().filter(|_| messages);
@@ -43,14 +43,14 @@ impl CacheMarks {
         }
     }
 
-    /// Whether the section of the system prompt with this number is marked.
-    pub(crate) fn section(&self, place: usize) -> bool {
-        self.system.contains(&Some(place))
+    /// Whether the section of the system prompt with this index is marked.
+    pub(crate) fn section(&self, index: usize) -> bool {
+        self.system.contains(&Some(index))
     }
 
-    /// Whether the message with this number is marked.
-    pub(crate) fn message(&self, place: usize) -> bool {
-        self.messages.contains(&Some(place))
+    /// Whether the message with this index is marked.
+    pub(crate) fn message(&self, index: usize) -> bool {
+        self.messages.contains(&Some(index))
     }
 }
 
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn by_itself_marks_both_stable_ends_of_the_system_prompt_and_the_last_two_user_messages() {
+    fn auto_marks_stable_system_sections_and_last_two_user_messages() {
         let marks = CacheMarks::new(&request(CacheStrategy::Auto), [0, 2, 4].into_iter());
         let expected = CacheMarks { tools: false, system: [Some(1), Some(0)], messages: [Some(4), Some(2)] };
         assert_eq!(marks, expected);
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn with_one_stable_section_the_tools_have_a_mark_too() {
+    fn tools_are_marked_if_there_is_one_stable_section() {
         let one = Request { system: "a".into(), ..request(CacheStrategy::Auto) };
         let marks = CacheMarks::new(&one, [0, 2].into_iter());
         let expected = CacheMarks { tools: true, system: [Some(0), None], messages: [Some(2), Some(0)] };
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_chosen_is_marked() {
+    fn only_selected_parts_are_marked() {
         let manual = CacheStrategy::Manual { cache_system: true, cache_tools: false, cache_messages: false };
         let marks = CacheMarks::new(&request(manual), [0].into_iter());
         assert_eq!(marks, CacheMarks { tools: false, system: [Some(1), Some(0)], messages: [None, None] });
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_without_tools_or_system_has_no_marks_there() {
+    fn no_marks_without_tools_and_system_prompt() {
         let marks = CacheMarks::new(&Request::new("m"), [0].into_iter());
         assert_eq!(marks, CacheMarks { tools: false, system: [None, None], messages: [Some(0), None] });
     }

@@ -1,11 +1,11 @@
-//! Ids of tool calls as one service takes them. Pure and without memory: the same id always becomes the same other id.
+//! Tool call ids as each service accepts them. Pure and stateless: the same id is always replaced by the same one.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-/// Which ids of tool calls a service takes.
+/// Which tool call ids a service accepts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallIdRule {
@@ -21,7 +21,8 @@ pub enum CallIdRule {
 }
 
 impl CallIdRule {
-    /// `id` if the rule allows it, otherwise another that stands for it: no two ids share one but by a chance of one in 10^16.
+    /// `id` if the rule allows it, otherwise a replacement derived from it. Two ids collide with a probability of 1 in
+    /// 10^16.
     pub(crate) fn apply<'a>(self, id: &'a str) -> Cow<'a, str> {
         if self.allows(id) { Cow::Borrowed(id) } else { Cow::Owned(self.substitute(id)) }
     }
@@ -48,7 +49,7 @@ impl CallIdRule {
     }
 }
 
-/// Letters and digits, 32 of them, that stand for `text` and hardly for any other.
+/// 32 letters and digits derived from a hash of `text`.
 pub(crate) fn digest_letters(text: &str) -> impl Iterator<Item = char> + use<> {
     const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let digest = Sha256::digest(text.as_bytes());
@@ -63,11 +64,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_that_fits_stays_and_another_is_replaced_the_same_way_every_time() {
+    fn valid_id_is_kept_and_others_are_replaced_deterministically() {
         assert_eq!(CallIdRule::Word64.apply("toolu_01A-b"), "toolu_01A-b");
         assert_eq!(CallIdRule::Alnum9.apply("abcDEF123"), "abcDEF123");
-        let odd = CallIdRule::Word64.apply("call|1.x/ü").into_owned();
-        assert_eq!(odd, CallIdRule::Word64.apply("call|1.x/ü"));
+        let unusual = CallIdRule::Word64.apply("call|1.x/ü").into_owned();
+        assert_eq!(unusual, CallIdRule::Word64.apply("call|1.x/ü"));
         for rule in [CallIdRule::Any, CallIdRule::Word64, CallIdRule::Word40, CallIdRule::Alnum9] {
             for id in ["", "a\u{1}b", "call|1.x/ü", &"x".repeat(65)] {
                 assert!(rule.allows(&rule.apply(id)), "{rule:?} {id:?}");

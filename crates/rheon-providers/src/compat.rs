@@ -1,36 +1,36 @@
-//! `Compat`: how services that speak one wire format differ. Data, read from vendor files.
+//! `Compat`: how services that use the same wire differ. Data, read from vendor files.
 
 use serde::Deserialize;
 
 use crate::call_id::CallIdRule;
 
-/// The flags of one service. The defaults are what most services of the chat wire do.
+/// The compatibility flags of a service. The defaults fit most services that use the chat wire.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Compat {
-    /// How the limit of the answer is called.
+    /// The name of the output limit field.
     pub tokens_field: TokensField,
-    /// Who says the system prompt.
+    /// The role of the system prompt.
     pub system_role: SystemRole,
-    /// How thinking is asked for.
+    /// How thinking is requested.
     pub thinking: ThinkingRequest,
-    /// Whether and how thinking goes back to the service.
+    /// Whether and how thinking is sent back to the service.
     pub thinking_replay: ThinkingReplay,
-    /// Whether the service reports usage in the stream when asked to.
+    /// Whether the service reports usage in the stream on request.
     pub stream_usage: bool,
     /// Whether a tool result must name its tool.
     pub tool_result_name: bool,
-    /// Whether an assistant message must stand between a tool result and the user.
+    /// Whether an assistant message is required between a tool result and the next user message.
     pub assistant_after_tool_result: bool,
-    /// Which ids of tool calls the service takes.
+    /// Which tool call ids the service accepts.
     pub call_id: CallIdRule,
-    /// How an answer is held to a schema.
+    /// How structured output is requested.
     pub structured_output: StructuredOutput,
-    /// How the prompt is marked for the service's cache.
+    /// How the prompt is marked for caching.
     pub cache: CacheStyle,
-    /// Whether the service must be told not to keep the answer.
+    /// Whether to ask the service not to store the response.
     pub store_false: bool,
-    /// How the model gets its tools.
+    /// How the model receives tools.
     pub tools: ToolStyle,
 }
 
@@ -53,7 +53,7 @@ impl Default for Compat {
     }
 }
 
-/// How the limit of the answer is called on the chat wire.
+/// The name of the output limit field on the chat wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TokensField {
@@ -63,7 +63,7 @@ pub enum TokensField {
     MaxCompletionTokens,
 }
 
-/// Who says the system prompt on the chat and responses wires.
+/// The role of the system prompt on the chat and responses wires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SystemRole {
@@ -73,7 +73,7 @@ pub enum SystemRole {
     Developer,
 }
 
-/// How thinking is asked for on the chat wire.
+/// How thinking is requested on the chat wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThinkingRequest {
@@ -91,11 +91,11 @@ pub enum ThinkingRequest {
     TemplateKwargs,
 }
 
-/// Whether and how the model's own thinking goes back on the chat wire.
+/// Whether and how the model's own thinking is sent back on the chat wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThinkingReplay {
-    /// It does not.
+    /// Not sent back.
     None,
     /// As `reasoning_content` of the assistant message.
     ReasoningContent,
@@ -105,7 +105,7 @@ pub enum ThinkingReplay {
     ReasoningDetails,
 }
 
-/// How an answer is held to a schema on the chat wire.
+/// How structured output is requested on the chat wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StructuredOutput {
@@ -113,15 +113,15 @@ pub enum StructuredOutput {
     JsonSchema,
     /// `response_format: {"type": "json_object"}`; the schema goes into the prompt.
     JsonObject,
-    /// The schema goes into the prompt and nothing holds the model to it.
+    /// The schema goes into the prompt; the service does not enforce it.
     Prompt,
 }
 
-/// How a prompt is marked for a cache.
+/// How a prompt is marked for caching.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheStyle {
-    /// It is not: the service has no cache or finds out by itself.
+    /// Not marked: the service has no cache, or caches automatically.
     None,
     /// `cache_control` on content blocks (Anthropic; OpenRouter for Anthropic's models).
     Marks,
@@ -131,14 +131,14 @@ pub enum CacheStyle {
     Key,
 }
 
-/// How the model gets its tools.
+/// How the model receives tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolStyle {
-    /// In the request's own field.
+    /// In the request.
     Native,
-    /// The same, and calls that the model writes as text are recovered.
+    /// In the request; tool calls written as text are recovered too.
     Lenient,
-    /// In the prompt, with the answer held to a schema.
+    /// In the prompt, with structured output.
     Prompted,
 }

@@ -1,14 +1,14 @@
-//! `docs/PROVIDERS.md`, written from the data.
+//! Generates `docs/PROVIDERS.md` from the data.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use crate::catalogue::{Catalogue, ThinkingStyle};
+use crate::catalog::{Catalog, ThinkingStyle};
 use crate::compat::{CacheStyle, StructuredOutput, ThinkingRequest, ToolStyle};
 use crate::vendor::{AuthScheme, AuthSpec, Vendor, Vendors, unknown_model};
 use crate::wire::WireKind;
 
-/// The whole text of `docs/PROVIDERS.md`.
+/// The text of `docs/PROVIDERS.md`.
 pub fn providers_markdown() -> String {
     let mut page = String::new();
     page.push_str(INTRODUCTION);
@@ -27,39 +27,39 @@ const INTRODUCTION: &str = include_str!("docs/introduction.md");
 const OWN_VENDOR: &str = include_str!("docs/own_vendor.md");
 const OWN_MODEL: &str = include_str!("docs/own_model.md");
 
-/// Each compatibility flag, its values and its meaning. The first value is the usual one.
+/// Each compatibility flag, its values (default first) and its meaning.
 const FLAGS: [(&str, &str, &str); 12] = [
-    ("tokens_field", "`max_tokens`, `max_completion_tokens`", "How the limit of the answer is called."),
-    ("system_role", "`system`, `developer`", "Who says the system prompt."),
+    ("tokens_field", "`max_tokens`, `max_completion_tokens`", "The name of the output limit field."),
+    ("system_role", "`system`, `developer`", "The role of the system prompt."),
     (
         "thinking",
         "`effort`, `none`, `reasoning_object`, `thinking_type`, `enable_thinking`, `template_kwargs`",
-        "How thinking is asked for on the chat wire.",
+        "How thinking is requested on the chat wire.",
     ),
     (
         "thinking_replay",
         "`none`, `reasoning_content`, `reasoning`, `reasoning_details`",
-        "Whether and as what the model's own thinking goes back to it.",
+        "How the model's own thinking is sent back, if at all.",
     ),
-    ("stream_usage", "`true`, `false`", "Whether the service may be asked for usage in the stream."),
+    ("stream_usage", "`true`, `false`", "Whether to request usage in the stream."),
     ("tool_result_name", "`false`, `true`", "Whether a tool result must name its tool."),
     (
         "assistant_after_tool_result",
         "`false`, `true`",
-        "Whether an answer must stand between a tool result and the user's next message.",
+        "Whether an assistant message is required between a tool result and the next user message.",
     ),
-    ("call_id", "`any`, `word64`, `word40`, `alnum9`", "Which ids of tool calls the service takes."),
-    ("structured_output", "`json_schema`, `json_object`, `prompt`", "How an answer is held to a schema."),
-    ("cache", "`none`, `marks`, `points`, `key`", "How a prompt is marked for the service's cache."),
-    ("store_false", "`false`, `true`", "Whether the service must be told not to keep the answer."),
+    ("call_id", "`any`, `word64`, `word40`, `alnum9`", "Which tool call ids the service accepts."),
+    ("structured_output", "`json_schema`, `json_object`, `prompt`", "How structured output is requested."),
+    ("cache", "`none`, `marks`, `points`, `key`", "How the prompt is marked for caching."),
+    ("store_false", "`false`, `true`", "Whether to ask the service not to store the response."),
     (
         "tools",
         "`native`, `lenient`, `prompted`",
-        "How the model gets its tools: in the request; the same, with calls written as text recovered; or in the prompt.",
+        "How the model receives tools: in the request; in the request, with tool calls written as text recovered; or in the prompt.",
     ),
 ];
 
-/// Rows under a heading and a head.
+/// A Markdown table below a heading.
 fn table(heading: &str, head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut text = format!("\n{heading}\n\n| {} |\n|{}\n", head.join(" | "), "---|".repeat(head.len()));
     for row in rows {
@@ -82,13 +82,13 @@ fn vendor_table() -> String {
             (false, false) => code(&auth.key_env),
         };
         let wire = vendor.wire.as_str();
-        vec![format!("`{id}`"), format!("[{name}]({docs})"), wire.to_owned(), auth_words(auth), key]
+        vec![format!("`{id}`"), format!("[{name}]({docs})"), wire.to_owned(), auth_text(auth), key]
     };
-    let head = ["id", "service", "wire", "auth", "key in"];
+    let head = ["id", "service", "wire", "auth", "API key"];
     table("## Vendors", &head, Vendors::builtin().iter().map(row))
 }
 
-fn auth_words(auth: &AuthSpec) -> String {
+fn auth_text(auth: &AuthSpec) -> String {
     match &auth.scheme {
         AuthScheme::Header { header } => format!("header `{header}`"),
         AuthScheme::Bearer => "bearer".to_owned(),
@@ -106,17 +106,17 @@ fn feature_table() -> String {
             format!("`{}`", vendor.id),
             format!("`{}`", vendor.base_url),
             code(&vendor.base_url_env),
-            structured_words(&vendor).to_owned(),
-            cache_words(&vendor).to_owned(),
-            thinking_words(&vendor).to_owned(),
-            tool_words(vendor.compat.tools).to_owned(),
+            structured_text(&vendor).to_owned(),
+            cache_text(&vendor).to_owned(),
+            thinking_text(&vendor).to_owned(),
+            tool_text(vendor.compat.tools).to_owned(),
         ]
     };
-    let head = ["id", "address", "override with", "answer by schema", "cache", "thinking", "tools"];
-    table("## Addresses and features", &head, Vendors::builtin().iter().map(row))
+    let head = ["id", "base URL", "override with", "structured output", "cache", "thinking", "tools"];
+    table("## Base URLs and features", &head, Vendors::builtin().iter().map(row))
 }
 
-fn structured_words(vendor: &Vendor) -> &'static str {
+fn structured_text(vendor: &Vendor) -> &'static str {
     match vendor.compat.structured_output {
         StructuredOutput::JsonSchema => "yes",
         StructuredOutput::JsonObject => "JSON, schema in the prompt",
@@ -124,16 +124,16 @@ fn structured_words(vendor: &Vendor) -> &'static str {
     }
 }
 
-fn cache_words(vendor: &Vendor) -> &'static str {
+fn cache_text(vendor: &Vendor) -> &'static str {
     match (vendor.wire, vendor.compat.cache) {
         (_, CacheStyle::Marks) => "marks",
         (_, CacheStyle::Points) => "cache points",
-        (_, CacheStyle::Key) => "by key",
-        (_, CacheStyle::None) => "left to the service",
+        (_, CacheStyle::Key) => "cache key",
+        (_, CacheStyle::None) => "automatic",
     }
 }
 
-fn thinking_words(vendor: &Vendor) -> &'static str {
+fn thinking_text(vendor: &Vendor) -> &'static str {
     match (vendor.wire, vendor.compat.thinking) {
         (WireKind::Anthropic | WireKind::Bedrock, _) => "budget or effort",
         (WireKind::Gemini, _) => "budget or level",
@@ -141,12 +141,12 @@ fn thinking_words(vendor: &Vendor) -> &'static str {
         (WireKind::Chat, ThinkingRequest::None) => "no",
         (WireKind::Chat, ThinkingRequest::Effort) => "effort",
         (WireKind::Chat, ThinkingRequest::ReasoningObject) => "effort",
-        (WireKind::Chat, ThinkingRequest::ThinkingType | ThinkingRequest::TemplateKwargs) => "on or off",
-        (WireKind::Chat, ThinkingRequest::EnableThinking) => "on or off, budget",
+        (WireKind::Chat, ThinkingRequest::ThinkingType | ThinkingRequest::TemplateKwargs) => "on/off",
+        (WireKind::Chat, ThinkingRequest::EnableThinking) => "on/off, budget",
     }
 }
 
-fn tool_words(tools: ToolStyle) -> &'static str {
+fn tool_text(tools: ToolStyle) -> &'static str {
     match tools {
         ToolStyle::Native => "native",
         ToolStyle::Lenient => "native, lenient",
@@ -158,34 +158,32 @@ fn variable_table() -> String {
     let rows = Vendors::builtin().iter().collect::<Vec<_>>();
     let rows = rows.iter().flat_map(|vendor| {
         vendor.variables.iter().map(|(name, variable)| {
-            let default = variable
-                .default
-                .as_ref()
-                .map_or_else(|| "must be set".to_owned(), |text| format!("`{text}`"));
+            let default =
+                variable.default.as_ref().map_or_else(|| "required".to_owned(), |text| format!("`{text}`"));
             let env = code(&variable.env);
             vec![format!("`{}`", vendor.id), format!("`{name}`"), env, default, variable.help.clone()]
         })
     });
-    table("## Variables of addresses", &["id", "variable", "set by", "otherwise", "what it is"], rows)
+    table("## URL variables", &["id", "variable", "environment variable", "default", "description"], rows)
 }
 
 fn compat_table() -> String {
     let rows = FLAGS.iter().map(|(flag, values, meaning)| {
         vec![format!("`{flag}`"), (*values).to_owned(), (*meaning).to_owned()]
     });
-    table("## Compatibility flags", &["flag", "values, the usual one first", "meaning"], rows)
+    table("## Compatibility flags", &["flag", "values (default first)", "meaning"], rows)
 }
 
 fn model_table() -> String {
-    let catalogue = Catalogue::builtin();
+    let catalog = Catalog::builtin();
     let vendors: Vec<_> = Vendors::builtin().iter().collect();
     let rows = vendors.iter().filter_map(|vendor| {
-        let count = catalogue.ids(&vendor.id).count();
-        let example = catalogue.ids(&vendor.id).next_back()?;
+        let count = catalog.ids(&vendor.id).count();
+        let example = catalog.ids(&vendor.id).next_back()?;
         Some(vec![format!("`{}`", vendor.id), count.to_string(), format!("`{}/{example}`", vendor.id)])
     });
     let rows: Vec<_> = rows.collect();
-    table("## Known models", &["id", "models", "for instance"], rows.into_iter())
+    table("## Known models", &["id", "models", "example"], rows.into_iter())
 }
 
 fn fallback_table() -> String {
@@ -195,7 +193,7 @@ fn fallback_table() -> String {
         ThinkingStyle::Levels(levels) => {
             levels.iter().map(|level| level.as_str()).collect::<Vec<_>>().join(", ")
         }
-        ThinkingStyle::Toggle => "on or off".to_owned(),
+        ThinkingStyle::Toggle => "on/off".to_owned(),
         ThinkingStyle::Always => "always".to_owned(),
     };
     let rows = [
@@ -222,13 +220,13 @@ mod tests {
     use crate::compat::Compat;
 
     #[test]
-    fn the_page_is_as_the_data_says() {
+    fn page_matches_the_data() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/PROVIDERS.md");
         expect_test::expect_file![path].assert_eq(&providers_markdown());
     }
 
     #[test]
-    fn every_example_can_be_used_as_it_stands() {
+    fn every_example_on_the_page_is_valid() {
         let page = providers_markdown();
         let examples: Vec<&str> =
             page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
@@ -237,30 +235,30 @@ mod tests {
             if let Err(error) = Vendors::builtin().with(example, "the page") {
                 panic!("{error}");
             }
-            if let Err(error) = Catalogue::builtin().with(example, "the page") {
+            if let Err(error) = Catalog::builtin().with(example, "the page") {
                 panic!("{error}");
             }
         }
     }
 
     #[test]
-    fn every_flag_is_explained() {
+    fn every_flag_is_documented() {
         let error = toml::from_str::<Compat>("x = 1").unwrap_err();
         let flags: Vec<&str> = error.message().split('`').skip(3).step_by(2).collect();
         assert_eq!(FLAGS.map(|(flag, _, _)| flag).as_slice(), flags);
     }
 
     #[test]
-    fn every_value_of_a_flag_is_one() {
+    fn every_documented_flag_value_is_valid() {
         let default = Compat::default();
         for (flag, values, _) in FLAGS {
-            for (place, value) in values.split(", ").map(|value| value.trim_matches('`')).enumerate() {
+            for (index, value) in values.split(", ").map(|value| value.trim_matches('`')).enumerate() {
                 let text = match value {
                     "true" | "false" => format!("{flag} = {value}"),
                     word => format!("{flag} = {word:?}"),
                 };
                 let compat: Compat = toml::from_str(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
-                assert_eq!(place == 0, compat == default, "{text}");
+                assert_eq!(index == 0, compat == default, "{text}");
             }
         }
     }

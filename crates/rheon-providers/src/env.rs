@@ -1,34 +1,35 @@
-//! `Environment`: the variables and the home folder, as the program hands them in. Libraries do not read them themselves.
+//! `ProviderEnv`: environment variables and home directory, passed in by the program. Libraries do not read them
+//! directly.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Looks up a variable.
+/// Looks up an environment variable.
 type Lookup = dyn Fn(&str) -> Option<String> + Send + Sync;
 
-/// The variables and the home folder of whoever runs the program.
+/// The user's environment variables and home directory.
 #[derive(Clone)]
-pub struct Environment {
+pub struct ProviderEnv {
     lookup: Arc<Lookup>,
     home: Option<PathBuf>,
 }
 
-impl Environment {
-    /// Looks variables up with `lookup`. Space around a value is no part of it (files of keys end with a line break), and
-    /// an empty value counts as unset.
+impl ProviderEnv {
+    /// Looks up environment variables with `lookup`. Values are trimmed (key files end with a line break), and an
+    /// empty value counts as unset.
     pub fn new(lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
         Self { lookup: Arc::new(lookup), home: None }
     }
 
-    /// Sets the home folder, where credential files are looked for.
+    /// Sets the home directory, where credentials files are looked up.
     pub fn with_home(mut self, home: impl Into<PathBuf>) -> Self {
         self.home = Some(home.into());
         self
     }
 
-    /// The variable `name`, unless it is unset or empty.
+    /// The environment variable `name`, unless it is unset or empty.
     pub fn var(&self, name: &str) -> Option<String> {
         let value = (self.lookup)(name)?;
         let trimmed = value.trim();
@@ -39,11 +40,12 @@ impl Environment {
         }
     }
 
-    /// The same variables, and `name` as `value` where it is not set.
+    /// The same environment, with `value` as the default of `name`.
     pub(crate) fn with_default(&self, name: &'static str, value: String) -> Self {
-        let under = self.clone();
-        let found = move |asked: &str| under.var(asked).or_else(|| (asked == name).then(|| value.clone()));
-        Self { lookup: Arc::new(found), home: self.home.clone() }
+        let base = self.clone();
+        let lookup_with_default =
+            move |requested: &str| base.var(requested).or_else(|| (requested == name).then(|| value.clone()));
+        Self { lookup: Arc::new(lookup_with_default), home: self.home.clone() }
     }
 
     /// The first of `names` that is set, with its value.
@@ -51,14 +53,14 @@ impl Environment {
         names.into_iter().find_map(|name| Some((name, self.var(name)?)))
     }
 
-    /// The home folder.
+    /// The home directory.
     pub fn home(&self) -> Option<&std::path::Path> {
         self.home.as_deref()
     }
 }
 
-/// Fixed variables, for instance in tests.
-impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for Environment {
+/// A fixed set of variables, for instance in tests.
+impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for ProviderEnv {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(variables: I) -> Self {
         let variables: BTreeMap<String, String> =
             variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
@@ -66,9 +68,9 @@ impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for Environment {
     }
 }
 
-/// Shows nothing of the variables: they hold secrets.
-impl fmt::Debug for Environment {
+/// Does not show the variables: they hold secrets.
+impl fmt::Debug for ProviderEnv {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Environment").field("home", &self.home).finish_non_exhaustive()
+        f.debug_struct("ProviderEnv").field("home", &self.home).finish_non_exhaustive()
     }
 }

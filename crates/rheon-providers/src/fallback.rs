@@ -1,4 +1,4 @@
-//! `FallbackProvider`: another model answers when the wanted one has no capacity.
+//! `FallbackProvider`: another model answers when the primary one is overloaded.
 
 use std::collections::BTreeSet;
 use std::pin::Pin;
@@ -11,26 +11,27 @@ use rheon_types::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Asks `wanted`; when it is overloaded before it has said anything, the same request goes to another model. The next
-/// request asks `wanted` first again.
+/// Calls `primary`. If it is overloaded before it has sent any content, the same request goes to the fallback model.
+/// The next request tries `primary` first again.
 pub struct FallbackProvider {
-    wanted: Arc<dyn Provider>,
-    other: Arc<dyn Provider>,
-    other_model: Arc<str>,
-    stand_ins: Arc<StandIns>,
+    primary: Arc<dyn Provider>,
+    fallback: Arc<dyn Provider>,
+    fallback_model: Arc<str>,
+    fallback_names: Arc<FallbackNames>,
 }
 
-/// The names under which the other one answered last: both may have a model of one name, at prices of their own.
+/// The model names under which the fallback answered last: both providers may have a model of the same name at
+/// different prices.
 #[derive(Default)]
-struct StandIns {
+struct FallbackNames {
     names: Mutex<BTreeSet<String>>,
 }
 
-impl StandIns {
-    /// More names than one service gives one model.
+impl FallbackNames {
+    /// More names than a service uses for one model.
     const NAMES_MAX: usize = 64;
 
-    fn answered_by_other(&self, model: &str) {
+    fn add(&self, model: &str) {
         let mut names = self.lock();
         if names.len() >= Self::NAMES_MAX {
             names.clear();
@@ -38,7 +39,7 @@ impl StandIns {
         names.insert(model.to_owned());
     }
 
-    fn answered_by_wanted(&self, model: &str) {
+    fn remove(&self, model: &str) {
         self.lock().remove(model);
     }
 
@@ -48,95 +49,101 @@ impl StandIns {
 }
 
 impl FallbackProvider {
-    /// Asks `wanted`, and `other_model` of `other` where that is overloaded.
+    /// Calls `primary`, and the model `fallback_model` of `fallback` if that is overloaded.
     pub fn new(
-        wanted: Arc<dyn Provider>,
-        other: Arc<dyn Provider>,
-        other_model: impl Into<Arc<str>>,
+        primary: Arc<dyn Provider>,
+        fallback: Arc<dyn Provider>,
+        fallback_model: impl Into<Arc<str>>,
     ) -> Self {
-        Self { wanted, other, other_model: other_model.into(), stand_ins: Arc::default() }
+        Self { primary, fallback, fallback_model: fallback_model.into(), fallback_names: Arc::default() }
     }
 }
 
 impl Provider for FallbackProvider {
     fn id(&self) -> &str {
-        self.wanted.id()
+        self.primary.id()
     }
 
     fn stream(&self, request: Request, cancel: CancellationToken) -> ChunkStream {
-        let next = Next {
-            provider: Arc::clone(&self.other),
-            request: Request { model: Arc::clone(&self.other_model), ..request.clone() },
+        let next = FallbackCall {
+            provider: Arc::clone(&self.fallback),
+            request: Request { model: Arc::clone(&self.fallback_model), ..request.clone() },
             cancel: cancel.clone(),
         };
-        let stream = self.wanted.stream(request, cancel);
-        let stand_ins = Arc::clone(&self.stand_ins);
-        Box::pin(Fallback { stream, speaker: Speaker::Wanted, next: Some(next), named: None, stand_ins })
+        let stream = self.primary.stream(request, cancel);
+        let fallback_names = Arc::clone(&self.fallback_names);
+        Box::pin(FallbackStream {
+            stream,
+            active: ActiveProvider::Primary,
+            next: Some(next),
+            pending_name: None,
+            fallback_names,
+        })
     }
 
-    /// The wanted provider knows its own models; the other one's is looked up there, as is one that the other answered as.
+    /// The primary provider describes its own models; the fallback model is looked up at the fallback provider.
     fn describe(&self, model: &str) -> Option<Arc<ModelInfo>> {
-        if self.stand_ins.lock().contains(model) {
-            return self.other.describe(model);
+        if self.fallback_names.lock().contains(model) {
+            return self.fallback.describe(model);
         }
-        let wanted = self.wanted.describe(model).filter(|info| info.known);
-        wanted.or_else(|| self.other.describe(model)).or_else(|| self.wanted.describe(model))
+        let primary = self.primary.describe(model).filter(|info| info.known);
+        primary.or_else(|| self.fallback.describe(model)).or_else(|| self.primary.describe(model))
     }
 
     fn count_tokens<'a>(&'a self, request: &'a Request) -> Answer<'a, Option<u64>> {
-        self.wanted.count_tokens(request)
+        self.primary.count_tokens(request)
     }
 }
 
-/// Where to go on when the wanted model is overloaded.
-struct Next {
+/// The request to send to the fallback.
+struct FallbackCall {
     provider: Arc<dyn Provider>,
     request: Request,
     cancel: CancellationToken,
 }
 
-/// Whose answer it is.
+/// Which provider is answering.
 #[derive(Clone, Copy)]
-enum Speaker {
-    Wanted,
-    Other,
+enum ActiveProvider {
+    Primary,
+    Fallback,
 }
 
-struct Fallback {
+struct FallbackStream {
     stream: ChunkStream,
-    speaker: Speaker,
-    /// Present until something was said.
-    next: Option<Next>,
-    /// The other model's name, still to be said: not every service tells it.
-    named: Option<Arc<str>>,
-    stand_ins: Arc<StandIns>,
+    active: ActiveProvider,
+    /// Present until content has been sent.
+    next: Option<FallbackCall>,
+    /// The fallback model's name, if it still has to be reported: not every service reports it.
+    pending_name: Option<Arc<str>>,
+    fallback_names: Arc<FallbackNames>,
 }
 
-impl Fallback {
-    /// The name of the model that answers, remembered by who it is.
+impl FallbackStream {
+    /// Reports the model that answers, and remembers which provider it belongs to.
     fn model(&self, model: &str) -> Chunk {
-        match self.speaker {
-            Speaker::Wanted => self.stand_ins.answered_by_wanted(model),
-            Speaker::Other => self.stand_ins.answered_by_other(model),
+        match self.active {
+            ActiveProvider::Primary => self.fallback_names.remove(model),
+            ActiveProvider::Fallback => self.fallback_names.add(model),
         }
         Chunk::Model { model: model.into() }
     }
 }
 
-impl Stream for Fallback {
+impl Stream for FallbackStream {
     type Item = Result<Chunk, ProviderError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
-        if let Some(model) = this.named.take() {
+        if let Some(model) = this.pending_name.take() {
             return Poll::Ready(Some(Ok(this.model(&model))));
         }
         let item = ready!(this.stream.as_mut().poll_next(context));
         match (&item, this.next.take()) {
             (Some(Err(error)), Some(next)) if error.kind == ProviderErrorKind::Overloaded => {
                 let provider = next.provider.id().into();
-                this.named = Some(Arc::clone(&next.request.model));
-                this.speaker = Speaker::Other;
+                this.pending_name = Some(Arc::clone(&next.request.model));
+                this.active = ActiveProvider::Fallback;
                 this.stream = next.provider.stream(next.request, next.cancel);
                 Poll::Ready(Some(Ok(Chunk::Provider { provider })))
             }
@@ -161,13 +168,13 @@ mod tests {
     use super::*;
     use crate::scripted::{Scenario, ScriptedProvider, Turn};
 
-    async fn ask(wanted: Turn) -> (Vec<Result<Chunk, ProviderError>>, u64) {
-        let wanted = ScriptedProvider::new(Scenario::new().model("wanted").turn(wanted));
-        let other = Arc::new(ScriptedProvider::new(Scenario::new().model("other").turn("from the other")));
+    async fn ask(primary: Turn) -> (Vec<Result<Chunk, ProviderError>>, u64) {
+        let primary = ScriptedProvider::new(Scenario::new().model("primary").turn(primary));
+        let fallback = Arc::new(ScriptedProvider::new(Scenario::new().model("other").turn("from the other")));
         let provider =
-            FallbackProvider::new(Arc::new(wanted), Arc::clone(&other) as Arc<dyn Provider>, "other");
-        let answer = provider.stream(Request::new("wanted"), CancellationToken::new()).collect().await;
-        (answer, other.request_count())
+            FallbackProvider::new(Arc::new(primary), Arc::clone(&fallback) as Arc<dyn Provider>, "other");
+        let answer = provider.stream(Request::new("primary"), CancellationToken::new()).collect().await;
+        (answer, fallback.request_count())
     }
 
     fn overloaded() -> ProviderError {
@@ -181,21 +188,24 @@ mod tests {
             Ok(Chunk::Model { model }) => format!("<{model}>"),
             Ok(Chunk::Done { stop_reason: StopReason::Stop }) => ".".into(),
             Err(error) => format!("({error})"),
-            other => format!("{other:?}"),
+            fallback => format!("{fallback:?}"),
         };
         answer.iter().map(text).collect()
     }
 
     #[tokio::test]
-    async fn an_overloaded_model_is_replaced_before_it_has_said_anything() {
-        let (answer, asked) = ask(Turn::new().error(overloaded())).await;
-        assert_eq!((texts(&answer).as_str(), asked), ("<wanted>[scripted]<other><other>from the other.", 1));
+    async fn overloaded_model_is_replaced_before_any_content() {
+        let (answer, fallback_calls) = ask(Turn::new().error(overloaded())).await;
+        assert_eq!(
+            (texts(&answer).as_str(), fallback_calls),
+            ("<primary>[scripted]<other><other>from the other.", 1)
+        );
     }
 
-    /// A provider whose models all cost the same.
-    struct Priced(ScriptedProvider, u64);
+    /// A provider whose models all have the same price.
+    struct FixedPriceProvider(ScriptedProvider, u64);
 
-    impl Provider for Priced {
+    impl Provider for FixedPriceProvider {
         fn id(&self) -> &str {
             self.0.id()
         }
@@ -212,12 +222,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_model_that_both_have_costs_what_the_one_asks_who_answered() {
-        let wanted =
-            Scenario::new().model("same").turn(Turn::new().error(overloaded())).turn("from the wanted");
-        let wanted = Priced(ScriptedProvider::new(wanted), 7);
-        let other = Priced(ScriptedProvider::new(Scenario::new().model("same").turn("from the other")), 3);
-        let provider = FallbackProvider::new(Arc::new(wanted), Arc::new(other), "same");
+    async fn shared_model_name_costs_what_the_answering_provider_charges() {
+        let primary =
+            Scenario::new().model("same").turn(Turn::new().error(overloaded())).turn("from the primary");
+        let primary = FixedPriceProvider(ScriptedProvider::new(primary), 7);
+        let fallback = FixedPriceProvider(
+            ScriptedProvider::new(Scenario::new().model("same").turn("from the other")),
+            3,
+        );
+        let provider = FallbackProvider::new(Arc::new(primary), Arc::new(fallback), "same");
         let price = || provider.describe("same").unwrap().prices.unwrap().base.input;
         let mut prices = vec![price()];
         for _ in 0..2 {
@@ -228,15 +241,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_that_has_begun_to_speak_is_not_replaced() {
-        let (answer, asked) = ask(Turn::new().text("half").error(overloaded())).await;
-        assert_eq!((texts(&answer).as_str(), asked), ("<wanted>half(no capacity)", 0));
+    async fn model_that_has_sent_content_is_not_replaced() {
+        let (answer, fallback_calls) = ask(Turn::new().text("half").error(overloaded())).await;
+        assert_eq!((texts(&answer).as_str(), fallback_calls), ("<primary>half(no capacity)", 0));
     }
 
     #[tokio::test]
-    async fn other_errors_are_no_reason() {
+    async fn other_errors_do_not_trigger_the_fallback() {
         let limited = ProviderError::new(ProviderErrorKind::RateLimited, "slow down");
-        let (answer, asked) = ask(Turn::new().error(limited)).await;
-        assert_eq!((texts(&answer).as_str(), asked), ("<wanted>(slow down)", 0));
+        let (answer, fallback_calls) = ask(Turn::new().error(limited)).await;
+        assert_eq!((texts(&answer).as_str(), fallback_calls), ("<primary>(slow down)", 0));
     }
 }

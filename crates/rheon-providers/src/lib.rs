@@ -1,19 +1,19 @@
-//! Model providers: a request becomes a stream of chunks.
+//! Model providers: turn a request into a stream of chunks.
 //!
-//! Three separate things make a provider: a *wire* (how requests and answers are written), an *auth* (how a request
-//! proves who sends it) and a *vendor* (data: an address, variables and flags). [`Registry`] puts them together.
+//! A provider combines three things: a *wire* (the format of requests and responses), an *auth* scheme and a *vendor*
+//! (data: a base URL, environment variables and flags). [`Registry`] puts them together.
 
 mod auth;
 mod cache;
 mod call_id;
-mod catalogue;
+mod catalog;
 mod compat;
 pub mod docs;
 mod env;
 mod error;
 mod fallback;
-mod fit;
 pub mod frame;
+mod history;
 mod probe;
 mod prompted;
 mod registry;
@@ -28,21 +28,23 @@ pub mod wire;
 
 pub use auth::AwsKeys;
 pub use call_id::CallIdRule;
-pub use catalogue::{Catalogue, Model, ThinkingStyle};
+pub use catalog::{Catalog, Model, ThinkingStyle};
 pub use compat::{
     CacheStyle, Compat, StructuredOutput, SystemRole, ThinkingReplay, ThinkingRequest, TokensField, ToolStyle,
 };
-pub use env::Environment;
+pub use env::ProviderEnv;
 pub use fallback::FallbackProvider;
-pub use probe::CalledUp;
+pub use probe::ProbeResult;
 pub use prompted::{LenientTools, PromptedTools};
 pub use registry::{Credential, ProbeError, Registry, RegistryError, RegistryParts, ResolvedModel};
-pub use toml_text::TextError;
-pub use transport::{Posted, ProxyChoice, Transport, TransportConfig};
-pub use vendor::{AuthScheme, AuthSpec, Local, Paths, Probe, Variable, Vendor, VendorError, Vendors};
+pub use toml_text::TomlError;
+pub use transport::{PostResponse, ProxyChoice, Transport, TransportConfig};
+pub use vendor::{
+    AuthScheme, AuthSpec, LocalServer, ProbeMethod, UrlVariable, Vendor, VendorError, VendorPaths, Vendors,
+};
 
 #[cfg(test)]
-mod fit_tests;
+mod history_tests;
 #[cfg(test)]
 mod registry_tests;
 #[cfg(test)]

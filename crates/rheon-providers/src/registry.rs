@@ -1,44 +1,44 @@
-//! `Registry`: the name of a model becomes a provider to ask.
+//! `Registry`: resolves a model name to a provider.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use rheon_text::advice;
+use rheon_text::did_you_mean;
 use rheon_types::{Clock, ModelInfo, Provider, ProviderError};
 use secrecy::SecretString;
 use url::Url;
 
 use crate::auth::{self, AuthInputs, Authorizer, AwsKeys};
-use crate::catalogue::{Catalogue, Model};
+use crate::catalog::{Catalog, Model};
 use crate::compat::ToolStyle;
-use crate::env::Environment;
+use crate::env::ProviderEnv;
 use crate::fallback::FallbackProvider;
-use crate::probe::{CalledUp, Prober};
+use crate::probe::{ProbeResult, Prober};
 use crate::prompted::{LenientTools, PromptedTools};
 use crate::service::{Endpoint, HttpProvider};
 use crate::transport::{Transport, TransportConfig};
 use crate::vendor::{AuthScheme, Vendor, VendorError, Vendors};
 
-/// Where models are found: vendors, what is known of their models, keys, and one HTTP client for all of them.
+/// Resolves model names: vendors, their models, keys, and one shared HTTP client.
 ///
-/// Cheap to clone. A vendor's provider is built once, so that all who ask it share connections, tokens and calibration.
+/// Cheap to clone. A vendor's provider is built once, so that all its users share connections, tokens and calibration.
 #[derive(Clone)]
 pub struct Registry {
     shared: Arc<Shared>,
 }
 
 struct Shared {
-    environment: Environment,
+    environment: ProviderEnv,
     clock: Arc<dyn Clock>,
     transport: Transport,
     vendors: Vendors,
     keys: BTreeMap<String, Credential>,
-    /// What is known of models, and what servers have said of theirs.
-    catalogue: Arc<RwLock<Catalogue>>,
+    /// Known models, including what servers reported.
+    catalog: Arc<RwLock<Catalog>>,
     services: Mutex<HashMap<String, Service>>,
 }
 
-/// A vendor that can be asked.
+/// A vendor that is ready to use.
 #[derive(Clone)]
 struct Service {
     vendor: Arc<Vendor>,
@@ -46,81 +46,81 @@ struct Service {
     provider: Arc<HttpProvider>,
 }
 
-/// What a registry is made of.
+/// The parts of a registry.
 pub struct RegistryParts {
-    /// The user's variables.
-    pub environment: Environment,
-    /// The time, for signatures and tokens.
+    /// The user's environment variables.
+    pub environment: ProviderEnv,
+    /// The clock, for signatures and tokens.
     pub clock: Arc<dyn Clock>,
     /// The HTTP client.
     pub transport: Transport,
-    /// The services.
+    /// The known services.
     pub vendors: Vendors,
-    /// What is known of their models.
-    pub catalogue: Catalogue,
-    /// Keys from the configuration, by vendor; they go before those of the environment.
+    /// Their models.
+    pub catalog: Catalog,
+    /// Keys from the config, by vendor; they win over environment variables.
     pub keys: BTreeMap<String, Credential>,
 }
 
 impl RegistryParts {
-    /// What comes with Rheon, with the user's variables.
-    pub fn builtin(environment: Environment, clock: Arc<dyn Clock>) -> Result<Self, ProviderError> {
+    /// The built-in vendors and models, with the user's environment.
+    pub fn builtin(environment: ProviderEnv, clock: Arc<dyn Clock>) -> Result<Self, ProviderError> {
         Ok(Self {
             environment,
             clock,
             transport: Transport::new(TransportConfig::default())?,
             vendors: Vendors::builtin(),
-            catalogue: Catalogue::builtin(),
+            catalog: Catalog::builtin(),
             keys: BTreeMap::new(),
         })
     }
 }
 
-/// What proves who asks, from the configuration.
+/// A credential from the config.
 #[derive(Debug, Clone)]
 pub enum Credential {
     /// A key or a token.
     Key(SecretString),
-    /// Keys of AWS, to sign with.
+    /// AWS keys, for signing.
     Aws(AwsKeys),
 }
 
-/// A model, ready to be asked.
+/// A model that is ready to use.
 #[derive(Clone)]
 pub struct ResolvedModel {
-    /// Whom to ask.
+    /// The provider to call.
     pub provider: Arc<dyn Provider>,
     /// The model, as that provider names it.
     pub model: Arc<str>,
-    /// What is known of it.
+    /// The model's properties.
     pub info: Arc<ModelInfo>,
 }
 
-/// A name that stands for no model that can be asked.
+/// A model name that cannot be resolved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RegistryError {
-    /// The name does not say which model of which vendor it is.
-    #[error("{name:?} names no model of a vendor: write vendor/model{}", instances(.candidates))]
+    /// The name has no vendor.
+    #[error("{name:?} is not a model name: write vendor/model{}", instances(.candidates))]
     NoVendor {
-        /// The name.
+        /// The name as given.
         name: String,
-        /// What it may mean.
+        /// Possible names.
         candidates: Vec<String>,
     },
-    /// There is no such vendor.
-    #[error("there is no vendor {vendor:?}, as in {name:?}; {advice}")]
+    /// Unknown vendor.
+    #[error("unknown vendor {vendor:?} in {name:?}; {did_you_mean}")]
     UnknownVendor {
-        /// The name.
+        /// The name as given.
         name: String,
-        /// Its part before the slash.
+        /// The part before the slash.
         vendor: String,
         /// What to write instead.
-        advice: String,
+        did_you_mean: String,
     },
-    /// The vendor's address, variables or headers are not in order.
+    /// The vendor's base URL, variables or headers are invalid.
     #[error(transparent)]
     Vendor(#[from] VendorError),
-    /// How the vendor wants to know who asks cannot be followed.
+    /// The vendor's auth scheme is invalid.
     #[error("{0}")]
     Auth(String),
 }
@@ -130,23 +130,21 @@ fn instances(candidates: &[String]) -> String {
 }
 
 impl Registry {
-    /// A registry of `parts`.
+    /// Creates a registry of these parts.
     pub fn new(parts: RegistryParts) -> Self {
-        let RegistryParts { environment, clock, transport, vendors, catalogue, keys } = parts;
-        let catalogue = Arc::new(RwLock::new(catalogue));
+        let RegistryParts { environment, clock, transport, vendors, catalog, keys } = parts;
+        let catalog = Arc::new(RwLock::new(catalog));
         let services = Mutex::default();
-        Self {
-            shared: Arc::new(Shared { environment, clock, transport, vendors, keys, catalogue, services }),
-        }
+        Self { shared: Arc::new(Shared { environment, clock, transport, vendors, keys, catalog, services }) }
     }
 
-    /// The vendors it knows.
+    /// All known vendors.
     pub fn vendors(&self) -> &Vendors {
         &self.shared.vendors
     }
 
-    /// The model that `name` (`vendor/model`) stands for. Asks nobody, and runs no command: a missing key is an error of
-    /// the first request.
+    /// Resolves `name` (`vendor/model`). Contacts no server and runs no command: a missing key is an error of the
+    /// first request.
     pub fn resolve(&self, name: &str) -> Result<ResolvedModel, RegistryError> {
         let (service, model) = self.find(name)?;
         let known = self.shared.model(&service.vendor, model);
@@ -159,8 +157,8 @@ impl Registry {
         Ok(ResolvedModel { provider, model: model.into(), info: Arc::clone(&known.info) })
     }
 
-    /// Does beforehand what the first request to the model would wait for besides its server: certificates are read. Asks nobody. It
-    /// blocks, so call it where a thread may wait; what goes wrong is told by the first request.
+    /// Does the slow set-up that the first request would otherwise wait for, such as reading certificates. Contacts no
+    /// server. Blocks, so call it from a thread that may wait. Errors are reported by the first request.
     pub fn prepare(&self, name: &str) {
         let Ok((service, _)) = self.find(name) else { return };
         if let Ok(base) = service.vendor.base_url(&self.shared.environment) {
@@ -168,49 +166,49 @@ impl Registry {
         }
     }
 
-    /// The same; where `name` is overloaded, `other` answers.
-    pub fn resolve_with_fallback(&self, name: &str, other: &str) -> Result<ResolvedModel, RegistryError> {
-        let (wanted, other) = (self.resolve(name)?, self.resolve(other)?);
-        let provider = FallbackProvider::new(wanted.provider, other.provider, other.model);
-        Ok(ResolvedModel { provider: Arc::new(provider), ..wanted })
+    /// Like [`Registry::resolve`]; if `name` is overloaded, `fallback` answers.
+    pub fn resolve_with_fallback(&self, name: &str, fallback: &str) -> Result<ResolvedModel, RegistryError> {
+        let (primary, fallback) = (self.resolve(name)?, self.resolve(fallback)?);
+        let provider = FallbackProvider::new(primary.provider, fallback.provider, fallback.model);
+        Ok(ResolvedModel { provider: Arc::new(provider), ..primary })
     }
 
-    /// Whether a key for the vendor is configured, or none is needed. Runs no command and asks no server.
+    /// Whether a key for the vendor is configured or not needed. Runs no command and contacts no server.
     pub fn has_key(&self, vendor: &str) -> Result<bool, RegistryError> {
         Ok(self.service(vendor, vendor)?.authorizer.has_key())
     }
 
-    /// Asks a server of the user's own for the size of the model's context, and remembers it. Absent where the vendor's
-    /// servers cannot be asked, or do not say.
+    /// Requests the model's context window from a local server, and remembers it. `None` if the vendor's servers do
+    /// not support it or do not report a size.
     pub async fn probe(&self, name: &str) -> Result<Option<u64>, ProbeError> {
         let (service, model) = self.find(name)?;
         let Some(kind) = service.vendor.probe() else { return Ok(None) };
         let prober = self.prober(&service)?;
-        let found = prober.context_tokens(kind, model).await?;
-        if let Some(tokens) = found {
-            let mut catalogue = self.shared.catalogue.write().unwrap_or_else(PoisonError::into_inner);
-            *catalogue = std::mem::take(&mut *catalogue).with_context(&service.vendor.id, model, tokens);
+        let result = prober.context_tokens(kind, model).await?;
+        if let Some(tokens) = result {
+            let mut catalog = self.shared.catalog.write().unwrap_or_else(PoisonError::into_inner);
+            *catalog = std::mem::take(&mut *catalog).with_context(&service.vendor.id, model, tokens);
         }
-        Ok(found)
+        Ok(result)
     }
 
-    /// The models that a server of the user's own has, in its order.
+    /// The models that a local server offers, in its order.
     pub async fn served_models(&self, vendor: &str) -> Result<Vec<String>, ProbeError> {
         let service = self.service(vendor, vendor)?;
         Ok(self.prober(&service)?.models().await?)
     }
 
-    /// Calls up the vendor's service with its key, without asking a model anything.
-    pub async fn call_up(&self, vendor: &str) -> Result<CalledUp, ProbeError> {
+    /// Checks the connection and the key of a vendor without calling a model.
+    pub async fn check_connection(&self, vendor: &str) -> Result<ProbeResult, ProbeError> {
         let service = self.service(vendor, vendor)?;
         let prober = self.prober(&service)?;
         let vendor = &service.vendor;
-        let place = vendor.check_url(&self.shared.environment_of(vendor)).map_err(RegistryError::from)?;
-        let Some(place) = place else { return Ok(prober.knock().await?) };
-        let url = Url::parse(&place).map_err(|error| RegistryError::Auth(error.to_string()))?;
-        let found = prober.call_up(url, vendor.wire).await?;
+        let check_url = vendor.check_url(&self.shared.environment_of(vendor)).map_err(RegistryError::from)?;
+        let Some(check_url) = check_url else { return Ok(prober.ping().await?) };
+        let url = Url::parse(&check_url).map_err(|error| RegistryError::Auth(error.to_string()))?;
+        let result = prober.check_connection(url, vendor.wire).await?;
         let is_open = vendor.paths.check.as_deref() == Some("");
-        Ok(if is_open { CalledUp::Answered } else { found })
+        Ok(if is_open { ProbeResult::Reachable } else { result })
     }
 
     fn prober<'a>(&'a self, service: &'a Service) -> Result<Prober<'a>, RegistryError> {
@@ -237,15 +235,15 @@ impl Registry {
         }
     }
 
-    /// Names with a vendor for a name without one: all vendors that are known to have the model.
+    /// Full names for a model name without a vendor: one per vendor that lists the model.
     pub fn candidates(&self, model: &str) -> Vec<String> {
-        let catalogue = self.shared.catalogue.read().unwrap_or_else(PoisonError::into_inner);
-        let has = |vendor: &&str| catalogue.ids(vendor).any(|id| id == model);
+        let catalog = self.shared.catalog.read().unwrap_or_else(PoisonError::into_inner);
+        let has = |vendor: &&str| catalog.ids(vendor).any(|id| id == model);
         let vendors = self.shared.vendors.ids().filter(has);
         vendors.map(|vendor| format!("{vendor}/{model}")).collect()
     }
 
-    /// The vendor `id`, which stands in `name`.
+    /// The vendor `id`; `name` is used in errors.
     fn service(&self, id: &str, name: &str) -> Result<Service, RegistryError> {
         let mut services = self.shared.services.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(service) = services.get(id) {
@@ -253,8 +251,8 @@ impl Registry {
         }
         let Some(vendor) = self.shared.vendors.get(id) else {
             let known: Vec<&str> = self.shared.vendors.ids().collect();
-            let (name, vendor, advice) = (name.to_owned(), id.to_owned(), advice(id, &known));
-            return Err(RegistryError::UnknownVendor { name, vendor, advice });
+            let (name, vendor, did_you_mean) = (name.to_owned(), id.to_owned(), did_you_mean(id, &known));
+            return Err(RegistryError::UnknownVendor { name, vendor, did_you_mean });
         };
         let service = self.shared.build(vendor)?;
         services.insert(id.to_owned(), service.clone());
@@ -262,21 +260,21 @@ impl Registry {
     }
 }
 
-/// A server that could not be asked for the size of its context.
+/// A server that cannot be probed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProbeError {
-    /// The name stands for no model.
+    /// The name cannot be resolved.
     #[error(transparent)]
     Name(#[from] RegistryError),
-    /// The server did not answer as it should.
+    /// The server failed, or its response is invalid.
     #[error(transparent)]
     Server(#[from] ProviderError),
 }
 
 impl Shared {
     fn model(&self, vendor: &Vendor, id: &str) -> Arc<Model> {
-        let catalogue = self.catalogue.read().unwrap_or_else(PoisonError::into_inner);
-        vendor.model(&catalogue, id)
+        let catalog = self.catalog.read().unwrap_or_else(PoisonError::into_inner);
+        vendor.model(&catalog, id)
     }
 
     fn build(&self, vendor: Arc<Vendor>) -> Result<Service, RegistryError> {
@@ -305,10 +303,10 @@ impl Shared {
             count_url: vendor.count_url(&environment)?,
             first_byte_timeout: vendor.first_byte_timeout(),
         };
-        let (catalogue, owner) = (Arc::clone(&self.catalogue), Arc::clone(&vendor));
+        let (catalog, owner) = (Arc::clone(&self.catalog), Arc::clone(&vendor));
         let models = move |id: &str| {
-            let catalogue = catalogue.read().unwrap_or_else(PoisonError::into_inner);
-            owner.model(&catalogue, id)
+            let catalog = catalog.read().unwrap_or_else(PoisonError::into_inner);
+            owner.model(&catalog, id)
         };
         let (transport, clock) = (self.transport.clone(), Arc::clone(&self.clock));
         let provider =
@@ -316,8 +314,8 @@ impl Shared {
         Ok(Service { vendor, authorizer, provider: Arc::new(provider) })
     }
 
-    /// The variables, and for AWS the region of the user's profile, which stands in addresses too.
-    fn environment_of(&self, vendor: &Vendor) -> Environment {
+    /// The environment; for AWS with the region of the user's profile, which is part of URLs.
+    fn environment_of(&self, vendor: &Vendor) -> ProviderEnv {
         match vendor.auth.scheme {
             AuthScheme::Aws { .. } => {
                 self.environment.with_default("AWS_REGION", auth::aws_region(&self.environment))

@@ -1,4 +1,4 @@
-//! From the name of a model to an answer, through a real server on loopback.
+//! From a model name to a response, through a real server on loopback.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,7 +6,9 @@ use std::sync::Arc;
 use expect_test::expect;
 use futures::StreamExt;
 use rheon_testkit::TestClock;
-use rheon_testkit::server::{FakeServer, Fault, Reply, Rules, Script, ServiceError, Strictness};
+use rheon_testkit::server::{
+    FakeReply, FakeServer, Fault, RequestRules, RequestStrictness, Script, ServiceError,
+};
 use rheon_types::{
     AgentMessage, Chunk, History, ProviderError, ProviderErrorKind, Request, Timestamp, ToolDefinition,
 };
@@ -15,8 +17,8 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::auth::AwsKeys;
-use crate::catalogue::Catalogue;
-use crate::env::Environment;
+use crate::catalog::Catalog;
+use crate::env::ProviderEnv;
 use crate::registry::{Credential, ProbeError, Registry, RegistryError, RegistryParts, ResolvedModel};
 use crate::test_server::{Server, Step, answer, head, transport};
 use crate::vendor::Vendors;
@@ -27,7 +29,7 @@ fn parts(variables: &[(&str, &str)]) -> RegistryParts {
         clock: Arc::new(TestClock::default()),
         transport: transport(),
         vendors: Vendors::builtin(),
-        catalogue: Catalogue::builtin(),
+        catalog: Catalog::builtin(),
         keys: BTreeMap::new(),
     }
 }
@@ -56,33 +58,33 @@ async fn ask(model: &ResolvedModel) -> Vec<Result<Chunk, ProviderError>> {
     model.provider.stream(request(model), CancellationToken::new()).collect().await
 }
 
-/// An answer in one line.
-async fn told(model: &ResolvedModel) -> String {
-    let mut told = String::new();
+/// A response on one line.
+async fn summary(model: &ResolvedModel) -> String {
+    let mut summary = String::new();
     for item in ask(model).await {
         match item {
-            Ok(Chunk::Text { delta }) => told.push_str(&delta),
-            Ok(Chunk::Model { model }) => told.push_str(&format!("<{model}>")),
-            Ok(Chunk::Provider { provider }) => told.push_str(&format!("[{provider}]")),
-            Ok(Chunk::ToolCallStart { name, .. }) => told.push_str(&format!("{name}(")),
-            Ok(Chunk::ToolCallDelta { delta, .. }) => told.push_str(&delta),
-            Ok(Chunk::ToolCallEnd { .. }) => told.push(')'),
-            Ok(Chunk::Done { .. }) => told.push('.'),
+            Ok(Chunk::Text { delta }) => summary.push_str(&delta),
+            Ok(Chunk::Model { model }) => summary.push_str(&format!("<{model}>")),
+            Ok(Chunk::Provider { provider }) => summary.push_str(&format!("[{provider}]")),
+            Ok(Chunk::ToolCallStart { name, .. }) => summary.push_str(&format!("{name}(")),
+            Ok(Chunk::ToolCallDelta { delta, .. }) => summary.push_str(&delta),
+            Ok(Chunk::ToolCallEnd { .. }) => summary.push(')'),
+            Ok(Chunk::Done { .. }) => summary.push('.'),
             Ok(
                 Chunk::Usage { .. } | Chunk::Thinking { .. } | Chunk::Signature { .. } | Chunk::Block { .. },
             ) => {}
-            Err(error) => told.push_str(&format!("{:?}: {error}", error.kind)),
+            Err(error) => summary.push_str(&format!("{:?}: {error}", error.kind)),
         }
     }
-    told
+    summary
 }
 
-async fn server<const N: usize>(replies: [Reply; N]) -> FakeServer {
+async fn server<const N: usize>(replies: [FakeReply; N]) -> FakeServer {
     FakeServer::start(Script::new(replies)).await.unwrap()
 }
 
 #[tokio::test]
-async fn a_name_becomes_a_provider_a_model_and_what_is_known_of_it() {
+async fn name_resolves_to_a_provider_and_a_model() {
     let registry = registry(&[]);
     for (name, provider, model) in [
         ("anthropic/claude-opus-5", "anthropic", "claude-opus-5"),
@@ -98,27 +100,27 @@ async fn a_name_becomes_a_provider_a_model_and_what_is_known_of_it() {
 }
 
 #[tokio::test]
-async fn a_name_that_stands_for_nothing_says_what_to_write() {
+async fn unknown_name_says_what_to_write() {
     let registry = registry(&[]);
-    let mut said = Vec::new();
+    let mut problems = Vec::new();
     for name in
         ["antropic/claude-opus-5", "Anthropic/claude-opus-5", "claude-opus-5", "gpt-9", "openai/", "/m", ""]
     {
-        said.push(problem(&registry, name));
+        problems.push(problem(&registry, name));
     }
     expect![[r#"
-        there is no vendor "antropic", as in "antropic/claude-opus-5"; did you mean "anthropic"?
-        there is no vendor "Anthropic", as in "Anthropic/claude-opus-5"; did you mean "anthropic"?
-        "claude-opus-5" names no model of a vendor: write vendor/model, for instance anthropic/claude-opus-5
-        "gpt-9" names no model of a vendor: write vendor/model
-        "openai/" names no model of a vendor: write vendor/model
-        there is no vendor "", as in "/m"; there are anthropic, azure, azure-chat, bedrock, cerebras, custom, deepseek, fireworks, github-models, google, groq, huggingface, llamacpp, lmstudio, minimax, mistral, moonshot, nvidia, ollama, openai, openai-chat, openrouter, perplexity, qwen, together, vercel, vertex, vertex-express, vllm, xai, zai
-        "" names no model of a vendor: write vendor/model"#]].assert_eq(&said.join("\n"));
+        unknown vendor "antropic" in "antropic/claude-opus-5"; did you mean "anthropic"?
+        unknown vendor "Anthropic" in "Anthropic/claude-opus-5"; did you mean "anthropic"?
+        "claude-opus-5" is not a model name: write vendor/model, for instance anthropic/claude-opus-5
+        "gpt-9" is not a model name: write vendor/model
+        "openai/" is not a model name: write vendor/model
+        unknown vendor "" in "/m"; there are anthropic, azure, azure-chat, bedrock, cerebras, custom, deepseek, fireworks, github-models, google, groq, huggingface, llamacpp, lmstudio, minimax, mistral, moonshot, nvidia, ollama, openai, openai-chat, openrouter, perplexity, qwen, together, vercel, vertex, vertex-express, vllm, xai, zai
+        "" is not a model name: write vendor/model"#]].assert_eq(&problems.join("\n"));
 }
 
 #[tokio::test]
-async fn a_vendor_of_the_user_needs_no_code() {
-    let server = server([Reply::text("from acme")]).await;
+async fn user_vendor_needs_no_code() {
+    let server = server([FakeReply::text("from acme")]).await;
     let text = format!(
         r#"
         [vendors.acme]
@@ -136,11 +138,11 @@ async fn a_vendor_of_the_user_needs_no_code() {
     );
     let registry = Registry::new(RegistryParts {
         vendors: Vendors::builtin().with(&text, "config.toml").unwrap(),
-        catalogue: Catalogue::builtin().with(&text, "config.toml").unwrap(),
+        catalog: Catalog::builtin().with(&text, "config.toml").unwrap(),
         ..parts(&[("ACME_API_KEY", "acme-key-1"), ("ACME_TENANT", "blue")])
     });
     let model = registry.resolve("acme/large").unwrap();
-    assert_eq!(told(&model).await, "<large>from acme.");
+    assert_eq!(summary(&model).await, "<large>from acme.");
     assert_eq!((model.info.context_tokens, model.info.prices.is_some()), (64_000, true));
     let sent = server.requests().remove(0);
     assert_eq!(
@@ -151,15 +153,15 @@ async fn a_vendor_of_the_user_needs_no_code() {
 }
 
 #[tokio::test]
-async fn what_an_address_needs_is_named_where_it_is_missing() {
-    let said: Vec<_> = ["azure/gpt-5", "azure-chat/gpt-4o", "vertex/gemini-2.5-pro", "custom/m"]
+async fn missing_url_variable_is_named() {
+    let problems: Vec<_> = ["azure/gpt-5", "azure-chat/gpt-4o", "vertex/gemini-2.5-pro", "custom/m"]
         .map(|name| problem(&registry(&[]), name))
         .into();
     expect![[r#"
-        azure needs the endpoint or the name of the Azure OpenAI resource; set AZURE_OPENAI_ENDPOINT or AZURE_OPENAI_RESOURCE or AZURE_OPENAI_RESOURCE_NAME or AZURE_RESOURCE_NAME
-        azure-chat needs the endpoint or the name of the Azure OpenAI resource; set AZURE_OPENAI_ENDPOINT or AZURE_OPENAI_RESOURCE or AZURE_OPENAI_RESOURCE_NAME or AZURE_RESOURCE_NAME
+        azure needs the endpoint or name of the Azure OpenAI resource; set AZURE_OPENAI_ENDPOINT or AZURE_OPENAI_RESOURCE or AZURE_OPENAI_RESOURCE_NAME or AZURE_RESOURCE_NAME
+        azure-chat needs the endpoint or name of the Azure OpenAI resource; set AZURE_OPENAI_ENDPOINT or AZURE_OPENAI_RESOURCE or AZURE_OPENAI_RESOURCE_NAME or AZURE_RESOURCE_NAME
         vertex needs the Google Cloud project; set GOOGLE_CLOUD_PROJECT or GOOGLE_VERTEX_PROJECT or GCLOUD_PROJECT
-        custom needs the address of the service, for instance https://models.example/v1; set CUSTOM_BASE_URL"#]].assert_eq(&said.join("\n"));
+        custom needs the base URL of the service, for instance https://models.example/v1; set CUSTOM_BASE_URL"#]].assert_eq(&problems.join("\n"));
     let set = registry(&[
         ("AZURE_OPENAI_RESOURCE", "mine"),
         ("GOOGLE_CLOUD_PROJECT", "p"),
@@ -171,30 +173,30 @@ async fn what_an_address_needs_is_named_where_it_is_missing() {
 }
 
 #[tokio::test]
-async fn a_missing_key_is_an_error_of_the_request_and_not_of_the_name() {
+async fn missing_key_is_an_error_of_the_request() {
     let registry = registry(&[]);
     assert_eq!(registry.has_key("openai"), Ok(false));
     assert_eq!(registry.has_key("ollama"), Ok(true));
     assert!(matches!(registry.has_key("nobody"), Err(RegistryError::UnknownVendor { .. })));
     let model = registry.resolve("openai/gpt-5").unwrap();
     assert_eq!(
-        told(&model).await,
+        summary(&model).await,
         "Auth: no key for openai: set OPENAI_API_KEY, or api_key_command in the config"
     );
 }
 
 #[tokio::test]
-async fn a_key_of_the_configuration_goes_before_the_environment() {
+async fn config_key_wins_over_the_environment() {
     let server = server([]).await;
     let variables = [("ANTHROPIC_API_KEY", "sk-from-environment"), ("ANTHROPIC_BASE_URL", &server.url())];
     let keys = BTreeMap::from([("anthropic".into(), Credential::Key(SecretString::from("sk-from-config")))]);
     let registry = Registry::new(RegistryParts { keys, ..parts(&variables) });
-    assert_eq!(told(&registry.resolve("anthropic/claude-opus-5").unwrap()).await, "<claude-opus-5>ok.");
+    assert_eq!(summary(&registry.resolve("anthropic/claude-opus-5").unwrap()).await, "<claude-opus-5>ok.");
     assert_eq!(server.requests()[0].header("x-api-key"), Some("sk-from-config"));
 }
 
 #[tokio::test]
-async fn keys_of_aws_from_the_configuration_sign_and_are_not_sent() {
+async fn aws_keys_from_the_config_sign_and_are_not_sent() {
     let server = server([]).await;
     let keys = AwsKeys {
         access_key_id: "AKIDCONFIG".into(),
@@ -212,7 +214,7 @@ async fn keys_of_aws_from_the_configuration_sign_and_are_not_sent() {
     });
     assert_eq!(registry.has_key("bedrock"), Ok(true));
     let name = "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0";
-    assert_eq!(told(&registry.resolve(name).unwrap()).await, "ok.");
+    assert_eq!(summary(&registry.resolve(name).unwrap()).await, "ok.");
     let sent = server.requests().remove(0);
     let signed = sent.header("authorization").unwrap();
     assert!(
@@ -223,11 +225,11 @@ async fn keys_of_aws_from_the_configuration_sign_and_are_not_sent() {
 }
 
 #[tokio::test]
-async fn the_region_of_a_profile_stands_in_the_address_and_in_the_signature() {
+async fn profile_region_is_used_in_url_and_signature() {
     let server = server([]).await;
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| {
-        let path = folder.path().join(name);
+        let path = directory.path().join(name);
         std::fs::write(&path, text).unwrap();
         path.display().to_string()
     };
@@ -242,11 +244,11 @@ async fn the_region_of_a_profile_stands_in_the_address_and_in_the_signature() {
         ("AWS_SHARED_CREDENTIALS_FILE", &credentials),
         ("AWS_PROFILE", "work"),
     ];
-    // The same service behind an address whose path shows the region.
+    // The same service at a URL whose path shows the region.
     let text = format!("[vendors.mine]\nextends = \"bedrock\"\nbase_url = \"{}/{{region}}\"", server.url());
     let vendors = Vendors::builtin().with(&text, "config.toml").unwrap();
     let registry = Registry::new(RegistryParts { vendors, ..parts(&variables) });
-    assert_eq!(told(&registry.resolve("mine/amazon.nova-pro-v1:0").unwrap()).await, "ok.");
+    assert_eq!(summary(&registry.resolve("mine/amazon.nova-pro-v1:0").unwrap()).await, "ok.");
     let sent = server.requests().remove(0);
     assert_eq!(sent.path, "/eu-central-1/model/amazon.nova-pro-v1%3A0/converse-stream");
     let signed = sent.header("authorization").unwrap();
@@ -254,22 +256,22 @@ async fn the_region_of_a_profile_stands_in_the_address_and_in_the_signature() {
 }
 
 #[tokio::test]
-async fn all_who_resolve_a_vendor_share_its_provider_and_its_connections() {
+async fn resolved_models_share_provider_and_connections() {
     let server = server([]).await;
     let registry = registry(&[("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", &server.url())]);
     let (first, second) =
         (registry.resolve("openai/gpt-5").unwrap(), registry.clone().resolve("openai/gpt-4o").unwrap());
     assert!(Arc::ptr_eq(&first.provider, &second.provider));
     for model in [&first, &second, &first] {
-        assert!(told(model).await.ends_with("ok."));
+        assert!(summary(model).await.ends_with("ok."));
     }
     assert_eq!((server.connections(), server.requests().len()), (1, 3));
 }
 
 #[tokio::test]
-async fn an_overloaded_vendor_is_replaced_by_another_one() {
-    let busy = server([Reply::status(529), Reply::status(529)]).await;
-    let other = server([Reply::text("from the other")]).await;
+async fn overloaded_vendor_is_replaced_by_another() {
+    let busy = server([FakeReply::status(529), FakeReply::status(529)]).await;
+    let other = server([FakeReply::text("from the other")]).await;
     let registry = registry(&[
         ("ANTHROPIC_API_KEY", "a"),
         ("ANTHROPIC_BASE_URL", &busy.url()),
@@ -279,17 +281,17 @@ async fn an_overloaded_vendor_is_replaced_by_another_one() {
         ("BEDROCK_BASE_URL", &other.url()),
     ]);
     let model = registry.resolve_with_fallback("anthropic/claude-opus-5", "openai/gpt-5").unwrap();
-    assert_eq!(told(&model).await, "[openai]<gpt-5><gpt-5>from the other.");
-    // A service that does not say which model answers is named all the same.
+    assert_eq!(summary(&model).await, "[openai]<gpt-5><gpt-5>from the other.");
+    // A service that does not report its model gets the configured name.
     let nova = "bedrock/amazon.nova-pro-v1:0";
     let model = registry.resolve_with_fallback("anthropic/claude-opus-5", nova).unwrap();
-    assert_eq!(told(&model).await, "[bedrock]<amazon.nova-pro-v1:0>ok.");
-    // The wanted one is asked first again.
-    assert_eq!(told(&model).await, "<claude-opus-5>ok.");
+    assert_eq!(summary(&model).await, "[bedrock]<amazon.nova-pro-v1:0>ok.");
+    // The primary model is tried first again.
+    assert_eq!(summary(&model).await, "<claude-opus-5>ok.");
 }
 
 #[tokio::test]
-async fn a_local_server_is_asked_for_its_context() {
+async fn local_server_is_probed_for_its_context_window() {
     let script = Script { context_tokens: 12_288, ..Script::default() };
     let server = FakeServer::start(script).await.unwrap();
     let url = server.url();
@@ -306,19 +308,19 @@ async fn a_local_server_is_asked_for_its_context() {
         assert_eq!(registry.probe(name).await, Ok(Some(12_288)), "{name}");
         let after = registry.resolve(name).unwrap();
         assert_eq!(after.info.context_tokens, 12_288, "{name}");
-        // One that was resolved before knows it too.
+        // A model that was resolved earlier sees it too.
         assert_eq!(before.provider.describe("fake-model").unwrap().context_tokens, 12_288, "{name}");
     }
-    let asked: Vec<_> =
+    let requests: Vec<_> =
         server.requests().iter().map(|sent| format!("{} {}", sent.method, sent.path)).collect();
-    assert_eq!(asked, ["GET /props", "POST /api/show", "GET /v1/models", "GET /api/v0/models"]);
+    assert_eq!(requests, ["GET /props", "POST /api/show", "GET /v1/models", "GET /api/v0/models"]);
     assert_eq!(server.requests()[0].header("authorization"), Some("Bearer local-key"));
     assert_eq!(registry.probe("vllm/another").await, Ok(None));
     assert_eq!(registry.probe("openai/gpt-5").await, Ok(None));
 }
 
 #[tokio::test]
-async fn ollama_is_believed_what_it_runs_and_not_what_a_model_was_made_for() {
+async fn ollama_reports_the_running_context_window() {
     let show = || answer("200 OK", &[], r#"{"model_info":{"qwen3.context_length":262144}}"#);
     let running = r#"{"models":[{"model":"qwen3:latest","context_length":4096}]}"#;
     let answers = [show(), answer("200 OK", &[], running), show(), answer("404 Not Found", &[], "")];
@@ -330,12 +332,12 @@ async fn ollama_is_believed_what_it_runs_and_not_what_a_model_was_made_for() {
 }
 
 #[tokio::test]
-async fn tools_are_given_as_the_vendor_or_the_model_wants_them() {
+async fn tool_style_follows_the_vendor_or_the_model() {
     let written = r#"<tool_call>{"name": "read", "arguments": {"path": "a.txt"}}</tool_call>"#;
     let step = r#"{"name": "read", "parameters": {"path": "b.txt"}}"#;
-    let replies = [Reply::text(written), Reply::text(written), Reply::text(step)];
-    // The schema of a step has no object at its root, which local servers take.
-    let rules = Rules { requests: Strictness::Lenient, ..Rules::default() };
+    let replies = [FakeReply::text(written), FakeReply::text(written), FakeReply::text(step)];
+    // The schema of a step has no object at its root, which local servers accept.
+    let rules = RequestRules { requests: RequestStrictness::Lenient, ..RequestRules::default() };
     let server = FakeServer::start(Script { rules, ..Script::new(replies) }).await.unwrap();
     let text = r#"
         [models."openai-chat/small"]
@@ -344,7 +346,7 @@ async fn tools_are_given_as_the_vendor_or_the_model_wants_them() {
         context_tokens = 8_192
     "#;
     let registry = Registry::new(RegistryParts {
-        catalogue: Catalogue::builtin().with(text, "config.toml").unwrap(),
+        catalog: Catalog::builtin().with(text, "config.toml").unwrap(),
         ..parts(&[
             ("OLLAMA_HOST", &server.url()),
             ("OPENAI_CHAT_BASE_URL", &server.url()),
@@ -353,7 +355,7 @@ async fn tools_are_given_as_the_vendor_or_the_model_wants_them() {
     });
     let mut answers = Vec::new();
     for name in ["ollama/qwen3", "openai-chat/plain", "openai-chat/small"] {
-        answers.push(told(&registry.resolve(name).unwrap()).await);
+        answers.push(summary(&registry.resolve(name).unwrap()).await);
     }
     expect![[r#"
         <qwen3>read({"path": "a.txt"}).
@@ -365,7 +367,7 @@ async fn tools_are_given_as_the_vendor_or_the_model_wants_them() {
 }
 
 #[tokio::test]
-async fn a_local_server_that_refuses_drips_or_babbles_is_an_error_and_no_wait() {
+async fn misbehaving_local_server_is_an_error_without_waiting() {
     let mut drip = vec![Step::Send(head("200 OK", &[("content-type", "application/json")]))];
     drip.push(Step::Drip(b" ".to_vec()));
     let answers = [
@@ -396,7 +398,7 @@ async fn a_local_server_that_refuses_drips_or_babbles_is_an_error_and_no_wait() 
 }
 
 #[tokio::test]
-async fn a_secret_in_a_header_of_a_vendor_is_not_shown() {
+async fn secret_vendor_header_is_not_shown() {
     let echo = r#"{"error":{"message":"who is tenant-hush-1?"}}"#;
     let server = Server::start([answer("400 Bad Request", &[], echo)]).await;
     let text = format!(
@@ -413,16 +415,16 @@ async fn a_secret_in_a_header_of_a_vendor_is_not_shown() {
     let vendors = Vendors::builtin().with(&text, "config.toml").unwrap();
     let registry = Registry::new(RegistryParts { vendors, ..parts(&[("ACME_SECRET", "tenant-hush-1")]) });
     assert_eq!(
-        told(&registry.resolve("acme/m").unwrap()).await,
+        summary(&registry.resolve("acme/m").unwrap()).await,
         "InvalidRequest: 400 Bad Request: who is [redacted]?"
     );
     assert!(server.requests()[0].contains("x-secret: tenant-hush-1"));
 }
 
 #[tokio::test]
-async fn what_waiting_does_not_help_is_asked_once() {
+async fn unretryable_error_is_sent_once() {
     for refusal in [ServiceError::Authentication, ServiceError::Permission, ServiceError::Quota] {
-        let server = server([Reply::fault(Fault::Refuse(refusal))]).await;
+        let server = server([FakeReply::fault(Fault::Refuse(refusal))]).await;
         let registry = registry(&[("OPENAI_API_KEY", "k-of-ours"), ("OPENAI_BASE_URL", &server.url())]);
         let mut answer = ask(&registry.resolve("openai/gpt-5").unwrap()).await;
         let error = answer.pop().unwrap().unwrap_err();
@@ -432,7 +434,7 @@ async fn what_waiting_does_not_help_is_asked_once() {
 }
 
 #[tokio::test]
-async fn an_answer_without_anything_in_it_is_no_answer() {
+async fn empty_response_is_an_error() {
     for (status, headers) in [
         ("204 No Content", &[][..]),
         ("200 OK", &[("content-type", "Text/Event-Stream; Charset=UTF-8")]),
@@ -446,7 +448,7 @@ async fn an_answer_without_anything_in_it_is_no_answer() {
 }
 
 #[tokio::test]
-async fn space_around_a_variable_is_no_part_of_it() {
+async fn whitespace_around_a_variable_is_trimmed() {
     let server = server([]).await;
     let url = format!(" {}\n", server.url());
     let registry = registry(&[
@@ -454,20 +456,20 @@ async fn space_around_a_variable_is_no_part_of_it() {
         ("ANTHROPIC_BASE_URL", &url),
         ("OPENAI_API_KEY", " \n"),
     ]);
-    assert_eq!(told(&registry.resolve("anthropic/claude-opus-5").unwrap()).await, "<claude-opus-5>ok.");
+    assert_eq!(summary(&registry.resolve("anthropic/claude-opus-5").unwrap()).await, "<claude-opus-5>ok.");
     assert_eq!(server.requests()[0].header("x-api-key"), Some("sk-padded-key"));
     assert_eq!(registry.has_key("openai"), Ok(false));
 }
 
 #[test]
-fn nothing_that_is_shown_holds_a_secret() {
+fn no_output_contains_a_secret() {
     let keys = AwsKeys {
         access_key_id: "AKID".into(),
         secret_access_key: SecretString::from("hush-hush"),
         session_token: Some(SecretString::from("hush-token")),
         expires: None,
     };
-    let environment: Environment = [("OPENAI_API_KEY", "hush-variable")].into_iter().collect();
+    let environment: ProviderEnv = [("OPENAI_API_KEY", "hush-variable")].into_iter().collect();
     let shown = format!(
         "{:?} {:?} {:?}",
         Credential::Aws(keys),

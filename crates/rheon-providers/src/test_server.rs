@@ -1,4 +1,4 @@
-//! For tests: a server on loopback that reads requests and answers as it is told, byte for byte.
+//! Test server on loopback that reads requests and sends scripted bytes.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -9,90 +9,86 @@ use tokio::sync::mpsc;
 
 use crate::transport::{ProxyChoice, Transport, TransportConfig};
 
-/// What the server does with one request.
+/// One action of the server.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
-    /// Sends these bytes.
     Send(Vec<u8>),
-    /// Sends these bytes again and again, until the client has had enough.
+    /// Sends these bytes repeatedly until the client closes the connection.
     Repeat(Vec<u8>),
-    /// Sends these bytes again and again, with a pause of a second of tokio's time before each.
+    /// Sends these bytes repeatedly, once per second of tokio's time.
     Drip(Vec<u8>),
-    /// Closes the connection.
     Close,
     /// Sends nothing more and reports when the client closes the connection.
     Hang,
 }
 
-/// A server that knows what to answer.
 pub(crate) struct Server {
-    /// Its address, without a slash at the end.
+    /// The base URL, without a trailing slash.
     pub(crate) url: String,
-    seen: Arc<Mutex<Seen>>,
+    log: Arc<Mutex<RequestLog>>,
     requested: mpsc::UnboundedReceiver<()>,
     closed: mpsc::UnboundedReceiver<()>,
 }
 
-/// What the server knows, shared by its connections.
+/// State shared by the connections.
 #[derive(Clone)]
 struct Shared {
     answers: Arc<Mutex<VecDeque<Vec<Step>>>>,
-    seen: Arc<Mutex<Seen>>,
+    log: Arc<Mutex<RequestLog>>,
     requested: mpsc::UnboundedSender<()>,
     closed: mpsc::UnboundedSender<()>,
 }
 
 #[derive(Default)]
-struct Seen {
+struct RequestLog {
     requests: Vec<String>,
     connections: usize,
 }
 
 impl Server {
-    /// Answers the requests it gets, in order, with these steps.
+    /// Answers requests in order with these steps.
     pub(crate) async fn start<const N: usize>(answers: [Vec<Step>; N]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let seen = Arc::new(Mutex::new(Seen::default()));
+        let log = Arc::new(Mutex::new(RequestLog::default()));
         let (report_request, requested) = mpsc::unbounded_channel();
         let (report_close, closed) = mpsc::unbounded_channel();
         let shared = Shared {
             answers: Arc::new(Mutex::new(VecDeque::from(answers))),
-            seen: Arc::clone(&seen),
+            log: Arc::clone(&log),
             requested: report_request,
             closed: report_close,
         };
         tokio::spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
-                shared.seen.lock().unwrap().connections += 1;
+                shared.log.lock().unwrap().connections += 1;
                 tokio::spawn(converse(socket, shared.clone()));
             }
         });
-        Self { url, seen, requested, closed }
+        Self { url, log, requested, closed }
     }
 
     /// The requests so far: head and body.
     pub(crate) fn requests(&self) -> Vec<String> {
-        self.seen.lock().unwrap().requests.clone()
+        self.log.lock().unwrap().requests.clone()
     }
 
-    /// How many connections there were.
     pub(crate) fn connections(&self) -> usize {
-        self.seen.lock().unwrap().connections
+        self.log.lock().unwrap().connections
     }
 
-    /// Waits until a request has come.
-    pub(crate) async fn requested(&mut self) {
+    /// Waits for a request.
+    pub(crate) async fn wait_for_request(&mut self) {
         self.requested.recv().await.unwrap();
     }
 
-    /// Waits until a client closed the connection that hangs, or that repeats itself.
-    pub(crate) async fn closed(&mut self) {
+    /// Waits until a client closes a hanging or repeating connection.
+    pub(crate) async fn wait_for_close(&mut self) {
         self.closed.recv().await.unwrap();
     }
 }
 
-/// A whole answer with a length.
+/// A complete response with a content length.
 pub(crate) fn answer(status: &str, headers: &[(&str, &str)], body: impl AsRef<[u8]>) -> Vec<Step> {
     let length = body.as_ref().len().to_string();
     let mut all = headers.to_vec();
@@ -102,13 +98,13 @@ pub(crate) fn answer(status: &str, headers: &[(&str, &str)], body: impl AsRef<[u
     vec![Step::Send(bytes)]
 }
 
-/// The head of an answer.
+/// The head of a response.
 pub(crate) fn head(status: &str, headers: &[(&str, &str)]) -> Vec<u8> {
     let lines: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     format!("HTTP/1.1 {status}\r\n{lines}\r\n").into_bytes()
 }
 
-/// The head of a stream of events, and pieces of it, each a chunk of its own.
+/// The head of an event stream and its pieces, one chunk each.
 pub(crate) fn events(pieces: &[&str]) -> Vec<Step> {
     let headers = [("content-type", "text/event-stream"), ("transfer-encoding", "chunked")];
     let mut steps = vec![Step::Send(head("200 OK", &headers))];
@@ -124,7 +120,7 @@ pub(crate) fn chunked(bytes: &[u8]) -> Vec<u8> {
     chunk
 }
 
-/// A client that goes straight to the server.
+/// A transport without a proxy.
 pub(crate) fn transport() -> Transport {
     transport_with(TransportConfig::default())
 }
@@ -137,7 +133,7 @@ pub(crate) fn transport_with(config: TransportConfig) -> Transport {
 async fn converse(mut socket: TcpStream, shared: Shared) {
     let mut buffer = Vec::new();
     while let Some(request) = read_request(&mut socket, &mut buffer).await {
-        shared.seen.lock().unwrap().requests.push(request);
+        shared.log.lock().unwrap().requests.push(request);
         shared.requested.send(()).unwrap_or_default();
         let Some(steps) = shared.answers.lock().unwrap().pop_front() else { return };
         for step in steps {

@@ -1,4 +1,4 @@
-//! `Estimator`: how many tokens a prompt has, by its size and by what the service said of earlier prompts.
+//! `Estimator`: estimates the tokens of a prompt from its size and from what the service reported for earlier prompts.
 //! Pure.
 
 use std::collections::HashMap;
@@ -8,46 +8,45 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rheon_types::{Content, Message, Request, ToolDefinition, Usage};
 use serde_json::Value;
 
-/// Bytes of four tokens of ordinary text, code and JSON mixed, rather too few than too many.
+/// Bytes per four tokens for a mix of text, code and JSON; an estimate on the low side.
 const BYTES_OF_FOUR_TOKENS: u64 = 14;
-/// What services charge for a picture of common size.
+/// The typical cost of an image.
 const IMAGE_TOKENS: u64 = 1_500;
-/// What stands around a message, a block or a tool.
+/// Overhead of a message, a block or a tool.
 const FRAME_TOKENS: u64 = 4;
-/// The most models that are remembered.
+/// The maximum number of models to remember.
 const MODELS_MAX: usize = 64;
-/// Prompts below this size say little: what stands around them weighs too much.
+/// Smaller prompts are ignored: the overhead dominates.
 const SIZE_MIN: u64 = 200;
-/// A report further than this from the size, in either direction, is nonsense.
+/// Reports that differ from the size by more than this factor are ignored.
 const RATIO_MAX: u64 = 8;
-/// One, as ratios are counted.
+/// The fixed-point representation of 1.
 const ONE: u64 = 1 << 16;
-/// How much one report counts: one in this many.
+/// The weight of one report is one in this many.
 const INERTIA: u64 = 4;
 
-/// Estimates the tokens of prompts, and learns from each report of the service how far off it is for that
-/// model.
+/// Estimates the tokens of prompts, and corrects itself for each model from reported usage.
 #[derive(Debug, Default)]
 pub(crate) struct Estimator {
-    /// The moving ratio of reported tokens to [`Estimator::size`], by model, in parts of [`ONE`].
+    /// The moving ratio of reported tokens to [`Estimator::size`], by model, in units of [`ONE`].
     ratios: Mutex<HashMap<Arc<str>, u64>>,
 }
 
 impl Estimator {
-    /// How many tokens the prompt of `request` probably has.
+    /// The estimated tokens of the prompt of `request`.
     pub(crate) fn estimate(&self, request: &Request) -> u64 {
         self.calibrated(&request.model, self.size(request))
     }
 
-    /// What `size` means for `model`, after all that was learnt.
+    /// Applies the learned ratio of `model` to `size`.
     pub(crate) fn calibrated(&self, model: &str, size: u64) -> u64 {
         let ratio = self.lock().get(model).copied().unwrap_or(ONE);
         let tokens = (u128::from(size) * u128::from(ratio)).div_ceil(u128::from(ONE));
         u64::try_from(tokens).unwrap_or(u64::MAX)
     }
 
-    /// The size of a prompt in tokens, before anything is learnt. The sum of its parts, so that a caller who
-    /// keeps the sum adds only what is new.
+    /// The uncorrected size of a prompt in tokens. It is the sum of its parts, so that a caller can update it
+    /// incrementally.
     pub(crate) fn size(&self, request: &Request) -> u64 {
         let system: u64 = request.system.sections().map(|section| text_tokens(section.text.len())).sum();
         let tools: u64 = request.tools.iter().map(tool_size).sum();
@@ -58,7 +57,7 @@ impl Estimator {
         system + tools + messages + schema + reminder
     }
 
-    /// Takes in what the service reported of a prompt of this size. Reports that cannot be true are ignored.
+    /// Learns from the usage that a service reported for a prompt of this size. Implausible reports are ignored.
     pub(crate) fn learn(&self, model: &Arc<str>, size: u64, usage: &Usage) {
         let reported = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
         if size < SIZE_MIN || reported < size / RATIO_MAX || reported > size.saturating_mul(RATIO_MAX) {
@@ -71,7 +70,7 @@ impl Estimator {
             *ratio = (*ratio * (INERTIA - 1) + seen) / INERTIA;
             return;
         }
-        // So many models are not used at once: beginning anew costs a few calls with rougher estimates.
+        // This many models are not used at once; starting over costs a few calls with rougher estimates.
         if ratios.len() >= MODELS_MAX {
             ratios.clear();
         }
@@ -83,7 +82,6 @@ impl Estimator {
     }
 }
 
-/// The size of one message.
 pub(crate) fn message_size(message: &Message) -> u64 {
     let content = match message {
         Message::User(user) => &user.content,
@@ -113,7 +111,7 @@ fn text_tokens(bytes: usize) -> u64 {
     (bytes as u64).saturating_mul(4).div_ceil(BYTES_OF_FOUR_TOKENS)
 }
 
-/// How long `value` is as JSON, without writing it.
+/// The length of `value` as JSON, without serializing it.
 fn json_bytes(value: &Value) -> usize {
     let mut counter = Counter(0);
     match serde_json::to_writer(&mut counter, value) {

@@ -1,4 +1,4 @@
-//! Sizes of prompts, and what is learnt from reports.
+//! Prompt sizes, and learning from reports.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ fn every_part_of_a_prompt_has_a_size() {
     let estimator = Estimator::default();
     assert_eq!(estimator.size(&Request::new("m")), 0);
     assert_eq!(estimator.size(&request(3_500)), 4 + 1_000);
-    let picture = Content::Image { data: "A".repeat(1_000_000), mime_type: "image/png".into() };
+    let image = Content::Image { data: "A".repeat(1_000_000), mime_type: "image/png".into() };
     let call = Content::ToolCall(ToolCall {
         id: "1".into(),
         name: "read".into(),
@@ -42,7 +42,7 @@ fn every_part_of_a_prompt_has_a_size() {
     });
     let thinking = Content::Thinking { thinking: "x".repeat(35), signature: None };
     let size = |content| message_size(user(vec![content]).as_llm().unwrap());
-    assert_eq!([size(picture), size(call), size(thinking)], [4 + 1_500, 4 + 4 + 1_000, 4 + 10]);
+    assert_eq!([size(image), size(call), size(thinking)], [4 + 1_500, 4 + 4 + 1_000, 4 + 10]);
     let tool =
         ToolDefinition { name: "t".repeat(5).into(), description: "d".repeat(28), parameters: json!({}) };
     let around = Request {
@@ -55,7 +55,7 @@ fn every_part_of_a_prompt_has_a_size() {
 }
 
 #[test]
-fn the_size_of_a_conversation_is_the_sum_of_its_messages() {
+fn size_of_a_conversation_is_the_sum_of_its_messages() {
     let estimator = Estimator::default();
     let mut request = request(700);
     let before = estimator.size(&request);
@@ -83,7 +83,7 @@ fn reports_correct_the_estimate_of_their_model_only() {
 }
 
 #[test]
-fn absurd_reports_and_small_prompts_teach_nothing() {
+fn implausible_reports_and_small_prompts_are_ignored() {
     let estimator = Estimator::default();
     let model: Arc<str> = "m".into();
     for usage in [prompt(0, 0, 0), prompt(1, 0, 0), prompt(u64::MAX, u64::MAX, 1), prompt(8_001, 0, 0)] {
@@ -97,7 +97,7 @@ fn absurd_reports_and_small_prompts_teach_nothing() {
 }
 
 #[test]
-fn countless_models_are_not_remembered() {
+fn number_of_remembered_models_is_bounded() {
     let estimator = Estimator::default();
     for number in 0..10_000 {
         estimator.learn(&format!("m{number}").into(), 1_000, &prompt(2_000, 0, 0));

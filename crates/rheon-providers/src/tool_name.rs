@@ -1,4 +1,4 @@
-//! Names of tools as services take them, and back. Pure and without memory: the same name always becomes the same other.
+//! Tool names as services accept them, and back. Pure and stateless: the same name is always replaced by the same one.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -7,22 +7,22 @@ use rheon_types::{Chunk, ToolDefinition, ToolName};
 
 use crate::call_id::digest_letters;
 
-/// The longest name that every service takes.
+/// The longest name that every service accepts.
 const NAME_BYTES_MAX: usize = 64;
-/// How many letters tell names apart that were rewritten.
+/// The number of hash letters that keep rewritten names distinct.
 const DIGEST_LETTERS: usize = 8;
 
-/// Which names of tools a conversation is sent with.
+/// Which tool names are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ToolNameRule {
     /// Any: they are only text to the model.
     Any,
-    /// Those that every service takes: letters, digits, `_` and `-`, at most 64, the first a letter or `_`.
+    /// Names that every service accepts: letters, digits, `_` and `-`, at most 64, starting with a letter or `_`.
     Word64,
 }
 
 impl ToolNameRule {
-    /// `name` if the rule allows it, otherwise another that stands for it. Names that differ stay different.
+    /// `name` if the rule allows it, otherwise a replacement derived from it. Different names stay different.
     pub(crate) fn apply<'a>(self, name: &'a str) -> Cow<'a, str> {
         match self {
             Self::Any => Cow::Borrowed(name),
@@ -42,7 +42,7 @@ fn fits(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || letter == '_' || letter == '-'
 }
 
-/// What the model can still read of `name`, and letters that no other name has.
+/// The readable part of `name`, and letters derived from its hash.
 fn rewrite(name: &str) -> String {
     let mut word = String::with_capacity(NAME_BYTES_MAX);
     if !name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {
@@ -55,14 +55,13 @@ fn rewrite(name: &str) -> String {
     word
 }
 
-/// The tools of a request whose names were rewritten, to name them as the caller does when the model calls them.
+/// The tools of a request whose names were rewritten, to restore the original names in tool calls.
 #[derive(Debug, Default)]
 pub(crate) struct RewrittenNames {
     originals: HashMap<String, ToolName>,
 }
 
 impl RewrittenNames {
-    /// Those of `tools`.
     pub(crate) fn of(tools: &[ToolDefinition]) -> Self {
         let rewritten =
             tools.iter().filter_map(|tool| match ToolNameRule::Word64.apply(tool.name.as_str()) {
@@ -72,7 +71,7 @@ impl RewrittenNames {
         Self { originals: rewritten.collect() }
     }
 
-    /// The chunk with the name that the caller gave the tool.
+    /// The chunk with the original tool name.
     pub(crate) fn restore(&self, chunk: Chunk) -> Chunk {
         match chunk {
             Chunk::ToolCallStart { index, id, name } => {
@@ -99,11 +98,11 @@ mod tests {
 
     use super::*;
 
-    const ODD: [&str; 9] =
+    const UNUSUAL: [&str; 9] =
         ["", "mcp__git__log.all", "mcp__git__log/all", "3d", "-x", "réad", "a b", "\u{1f980}", "a\u{0}b"];
 
     #[test]
-    fn a_name_that_every_service_takes_stays() {
+    fn valid_name_is_kept() {
         for name in ["read", "mcp__server__tool-1", "_x", &"x".repeat(64)] {
             assert_eq!(ToolNameRule::Word64.apply(name), name);
         }
@@ -111,19 +110,19 @@ mod tests {
     }
 
     #[test]
-    fn another_name_becomes_one_that_fits_and_different_names_stay_different() {
+    fn invalid_names_are_rewritten_and_stay_different() {
         let long = ["x".repeat(65), "x".repeat(66), "ä".repeat(40)];
-        let odd: Vec<&str> = ODD.into_iter().chain(long.iter().map(String::as_str)).collect();
+        let unusual: Vec<&str> = UNUSUAL.into_iter().chain(long.iter().map(String::as_str)).collect();
         let words: Vec<String> =
-            odd.iter().map(|name| ToolNameRule::Word64.apply(name).into_owned()).collect();
+            unusual.iter().map(|name| ToolNameRule::Word64.apply(name).into_owned()).collect();
         assert!(words.iter().all(|word| is_word(word)), "{words:?}");
-        assert_eq!(words.iter().collect::<std::collections::HashSet<_>>().len(), odd.len());
+        assert_eq!(words.iter().collect::<std::collections::HashSet<_>>().len(), unusual.len());
         assert!(words[1].starts_with("mcp__git__log_all_"), "{}", words[1]);
-        assert_eq!(ToolNameRule::Word64.apply(odd[1]), words[1]);
+        assert_eq!(ToolNameRule::Word64.apply(unusual[1]), words[1]);
     }
 
     #[test]
-    fn a_call_gets_the_name_back_that_the_tool_has() {
+    fn call_gets_the_original_tool_name() {
         let tool = |name: &str| ToolDefinition {
             name: name.into(),
             description: String::new(),

@@ -1,4 +1,4 @@
-//! A question for permission: whole, so that nobody says yes to what was not seen.
+//! Renders an approval prompt in full, so that nothing is approved unseen.
 
 use rheon_text::units::grouped;
 use rheon_text::visible_block;
@@ -9,22 +9,26 @@ use unicode_width::UnicodeWidthChar;
 use super::diff::{self, gutter};
 use super::page::{Ink, Margin, Page};
 
-/// Blanks or empty lines in a row from which on their number is shown instead: they could push the rest out of sight.
-const EMPTINESS_MAX: usize = 24;
+/// Longer runs of blanks or empty lines are shown as a number, because they could push the rest out of sight.
+const BLANK_RUN_MAX: usize = 24;
 
-/// What somebody can do so that such a question is not put again.
+/// How to avoid the same prompt next time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Remedy {
-    /// Say "always".
+    /// Answer "always".
     Answer,
-    /// Nobody is there to answer: allow it on the command line.
+    /// The run is non-interactive: allow it on the command line.
     Flag,
 }
 
-/// Shows the question.
+/// Renders the prompt.
 pub(super) fn show(request: &ApprovalRequest, remedy: Remedy, page: &mut Page) {
     let name = visible_block(request.tool_name.as_str()).replace('\n', "\\n");
     let (ink, word) = danger(request.danger);
+    if let Some(child) = &request.child {
+        let child = visible_block(child).replace('\n', "\\n");
+        page.write(Ink::Bold, &format!("{child}: "));
+    }
     page.write(Ink::Bold, &name);
     if matches!(request.subject, Subject::Questions { .. }) {
         page.write(Ink::Plain, " asks you");
@@ -39,9 +43,9 @@ pub(super) fn show(request: &ApprovalRequest, remedy: Remedy, page: &mut Page) {
     subject(&request.subject, page);
     if let Some(rule) = &request.suggested_rule {
         let text = match remedy {
-            Remedy::Answer if !rule.contains('\n') => format!("“always” would save the rule {rule}"),
-            Remedy::Answer => format!("“always” would save the rules {}", quoted(rule)),
-            Remedy::Flag => format!("to allow it: --allowed-tools {}", quoted(rule)),
+            Remedy::Answer if !rule.contains('\n') => format!("“always” saves the rule {rule}"),
+            Remedy::Answer => format!("“always” saves the rules {}", shell_quoted(rule)),
+            Remedy::Flag => format!("to allow it: --allowed-tools {}", shell_quoted(rule)),
         };
         block(page, Ink::Dim, "  ", &text);
         let is_edit = matches!(request.subject, Subject::Diff { .. }) && request.danger <= Danger::Moderate;
@@ -51,8 +55,9 @@ pub(super) fn show(request: &ApprovalRequest, remedy: Remedy, page: &mut Page) {
     }
 }
 
-/// Rules, one a line, as words for a shell: they are made to be pasted there, and a model chose what is in them.
-fn quoted(rules: &str) -> String {
+/// Quotes rules, one per line, as words for a shell. They are meant to be pasted there, and the model chose their
+/// content.
+fn shell_quoted(rules: &str) -> String {
     let words: Vec<String> = rules.lines().map(|rule| format!("'{}'", rule.replace('\'', r"'\''"))).collect();
     words.join(" ")
 }
@@ -62,7 +67,7 @@ fn danger(danger: Danger) -> (Ink, &'static str) {
         Danger::Safe => (Ink::Green, "safe"),
         Danger::Moderate => (Ink::Yellow, "changes the workspace"),
         Danger::Dangerous => (Ink::Red, "dangerous"),
-        Danger::Critical => (Ink::Red, "critical: could do lasting damage"),
+        Danger::Critical => (Ink::Red, "critical: may cause lasting damage"),
     }
 }
 
@@ -76,7 +81,7 @@ fn subject(subject: &Subject, page: &mut Page) {
             block(page, Ink::Bold, "  ", path);
             for line in diff::lines(diff) {
                 let margin = Margin { first: &gutter(line.number), hang: &gutter(None) };
-                piece(page, line.ink, margin, &crowded(&line.text));
+                piece(page, line.ink, margin, &collapse_blanks(&line.text));
             }
         }
         Subject::Arguments { arguments } => block(page, Ink::Plain, "  │ ", &pretty(arguments)),
@@ -100,8 +105,8 @@ fn question(question: &UserQuestion, page: &mut Page) {
     }
     let hint = match question.selection {
         _ if question.choices.is_empty() => return,
-        Selection::One => "one of them, or anything else",
-        Selection::Many => "any of them, or anything else",
+        Selection::One => "choose one, or type your own answer",
+        Selection::Many => "choose any, or type your own answer",
     };
     block(page, Ink::Dim, "  ", hint);
 }
@@ -110,21 +115,21 @@ fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string())
 }
 
-/// Writes whole text, each line after `before`.
+/// Writes text in full, each line after `before`.
 fn block(page: &mut Page, ink: Ink, before: &str, text: &str) {
-    let text = crowded(&visible_block(text.trim_end_matches('\n')));
+    let text = collapse_blanks(&visible_block(text.trim_end_matches('\n')));
     let mut empty = 0;
     for line in text.split('\n') {
         empty = if line.trim().is_empty() { empty + 1 } else { 0 };
-        if empty <= EMPTINESS_MAX {
+        if empty <= BLANK_RUN_MAX {
             piece(page, ink, Margin::even(before), line);
-        } else if empty == EMPTINESS_MAX + 1 {
+        } else if empty == BLANK_RUN_MAX + 1 {
             piece(page, Ink::Yellow, Margin::even(before), "[more empty lines]");
         }
     }
 }
 
-/// Writes a line whole, broken by hand where it is too long: what looks like a line of its own must be one.
+/// Writes a line in full and marks where it wraps, so that a wrapped line cannot pass for a separate one.
 fn piece(page: &mut Page, ink: Ink, margin: Margin<'_>, line: &str) {
     let Margin { first, hang } = margin;
     let style = page.style();
@@ -147,8 +152,8 @@ fn piece(page: &mut Page, ink: Ink, margin: Margin<'_>, line: &str) {
     page.write_verbatim(Ink::Plain, "\n");
 }
 
-/// The text with long gaps in its lines as numbers.
-fn crowded(text: &str) -> String {
+/// Replaces long runs of blanks with their number.
+fn collapse_blanks(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(' ') {
@@ -156,7 +161,7 @@ fn crowded(text: &str) -> String {
         shown.push_str(before);
         rest = gap.trim_start_matches(' ');
         match gap.len() - rest.len() {
-            few if few <= EMPTINESS_MAX => shown.extend(std::iter::repeat_n(' ', few)),
+            few if few <= BLANK_RUN_MAX => shown.extend(std::iter::repeat_n(' ', few)),
             many => shown.push_str(&format!("[{} blanks]", grouped(many as u64))),
         }
     }

@@ -6,8 +6,8 @@ use expect_test::expect;
 use rheon_types::event::{ApprovalRequest, Choice, Danger, QueuedChange, Selection, Subject, UserQuestion};
 use serde_json::json;
 
-use super::super::page::{Block, Page, Route, Style};
-use super::super::rendered::Stream;
+use super::super::page::{Block, Page, Route, TextStyle};
+use super::super::rendered_text::Stream;
 use super::{Remedy, show};
 
 fn request(subject: Subject, danger: Danger) -> ApprovalRequest {
@@ -18,14 +18,15 @@ fn request(subject: Subject, danger: Danger) -> ApprovalRequest {
         subject,
         reason: "no rule allows it".into(),
         danger,
+        child: None,
         suggested_rule: None,
         digest: String::new(),
     }
 }
 
-fn shown(request: &ApprovalRequest, colours: bool) -> String {
-    let style = Style { colours, columns: 50, wraps: true, formats: colours };
-    let mut page = Page::new(style, Route::All(Stream::Out));
+fn shown(request: &ApprovalRequest, colors: bool) -> String {
+    let style = TextStyle { colors, columns: 50, wraps: true, formats: colors };
+    let mut page = Page::new(style, Route::All(Stream::Stdout));
     page.begin(Block::Question);
     show(request, Remedy::Answer, &mut page);
     page.take().out().replace('\x1b', "␛")
@@ -45,8 +46,7 @@ fn a_command() {
           │ rm -rf target &&
           │   cargo build
           in /home/me/project
-          “always” would save the rule Bash(cargo build:*↩
-          )
+          “always” saves the rule Bash(cargo build:*)
     "#]]
     .assert_eq(&shown(&request, false));
     expect![[r#"
@@ -55,8 +55,7 @@ fn a_command() {
         ␛[2m  │ ␛[0m␛[1mrm -rf target &&␛[0m
         ␛[2m  │ ␛[0m␛[1m  cargo build␛[0m
         ␛[2m  ␛[0m␛[2min /home/me/project␛[0m
-        ␛[2m  ␛[0m␛[2m“always” would save the rule Bash(cargo build:*␛[0m␛[2m↩␛[0m
-        ␛[2m  ␛[0m␛[2m)␛[0m
+        ␛[2m  ␛[0m␛[2m“always” saves the rule Bash(cargo build:*)␛[0m
     "#]]
     .assert_eq(&shown(&request, true));
 }
@@ -67,8 +66,8 @@ fn several_rules_stand_in_one_line_each_quoted_for_a_shell() {
     request.suggested_rule = Some("Bash(git add *)\nBash(it's)".into());
     let last = |request: &ApprovalRequest, remedy| {
         let mut page = Page::new(
-            Style { colours: false, columns: 100, wraps: true, formats: false },
-            Route::All(Stream::Out),
+            TextStyle { colors: false, columns: 100, wraps: true, formats: false },
+            Route::All(Stream::Stdout),
         );
         show(request, remedy, &mut page);
         let shown = page.take().out();
@@ -76,7 +75,7 @@ fn several_rules_stand_in_one_line_each_quoted_for_a_shell() {
         shown.lines().skip(4).map(|line| format!("|{line}\n")).collect::<String>()
     };
     expect![[r#"
-        |  “always” would save the rules 'Bash(git add *)' 'Bash(it'\''s)'
+        |  “always” saves the rules 'Bash(git add *)' 'Bash(it'\''s)'
         |  to allow it: --allowed-tools 'Bash(git add *)' 'Bash(it'\''s)'
     "#]]
     .assert_eq(&(last(&request, Remedy::Answer) + &last(&request, Remedy::Flag)));
@@ -92,7 +91,7 @@ fn several_rules_stand_in_one_line_each_quoted_for_a_shell() {
         |    1 +y
         |  to allow it: --allowed-tools 'Edit(//w/a)'
         |    1 +y
-        |  “always” would save the rule Edit(//w/a)
+        |  “always” saves the rule Edit(//w/a)
     "#]]
     .assert_eq(&(inside + &last(&request, Remedy::Flag) + &last(&request, Remedy::Answer)));
 }
@@ -106,10 +105,10 @@ fn a_command_is_shown_to_its_end() {
     for text in [&hidden, evil, &long] {
         let shown = shown(&request(command(text), Danger::Critical), false);
         assert!(shown.contains("rm -rf ~") || text == evil);
-        assert!(shown.lines().all(|line| super::super::words::width(line) <= 50), "{shown}");
+        assert!(shown.lines().all(|line| super::super::text::width(line) <= 50), "{shown}");
     }
     expect![[r#"
-        bash asks for permission · critical: could do
+        bash asks for permission · critical: may cause
         lasting damage
           no rule allows it
           │ echo ok[10,000 blanks]; rm -rf ~
@@ -192,7 +191,7 @@ fn other_subjects() {
           Which database?
           1. SQLite: one file
           2. Postgres
-          one of them, or anything else
+          choose one, or type your own answer
         ----
         bash asks for permission · changes the workspace
           no rule allows it
@@ -205,4 +204,18 @@ fn other_subjects() {
           │ }
     "#]]
     .assert_eq(&all.join("----\n"));
+}
+
+#[test]
+fn a_child_is_named_before_its_tool() {
+    let mut request = request(command("ls"), Danger::Safe);
+    request.child = Some("reviewer\u{202e} > tester\n".into());
+    expect![[r#"
+        reviewer\u{202e} > tester\n: bash asks for
+        permission · safe
+          no rule allows it
+          │ ls
+          in /home/me/project
+    "#]]
+    .assert_eq(&shown(&request, false));
 }

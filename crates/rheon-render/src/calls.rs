@@ -1,4 +1,4 @@
-//! `Calls`: the tool calls of a turn, handed out in the order in which the model made them.
+//! `Calls`: the tool calls of a turn, shown in the order in which the model made them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::outcome::Outcome;
 
-/// The calls that are not shown to their end yet, in order.
+/// The calls that are not fully shown yet, in order.
 #[derive(Default)]
 pub(super) struct Calls {
     open: VecDeque<Call>,
@@ -25,58 +25,56 @@ struct Call {
 enum Stage {
     Waiting,
     Running,
-    Over(Outcome),
+    Done(Outcome),
 }
 
-/// What is to be shown next.
-pub(super) enum Showing {
+/// What to show next.
+pub(super) enum CallUpdate {
     Call { name: ToolName, arguments: Arc<Value> },
     Outcome { id: ToolCallId, outcome: Outcome },
 }
 
 impl Calls {
-    /// The model made this call, after all those before.
+    /// Adds a call that the model made.
     pub(super) fn expect(&mut self, call: &ToolCall) {
         self.set((&call.id, &call.name, &call.arguments), Stage::Waiting);
     }
 
-    /// The call begins.
     pub(super) fn start(&mut self, id: &ToolCallId, name: &ToolName, arguments: &Arc<Value>) {
         self.set((id, name, arguments), Stage::Running);
     }
 
-    /// The call is over, or will not run.
+    /// The call ended or will not run.
     pub(super) fn end(&mut self, id: &ToolCallId, name: &ToolName, outcome: Outcome) {
-        self.set((id, name, &Arc::default()), Stage::Over(outcome));
+        self.set((id, name, &Arc::default()), Stage::Done(outcome));
     }
 
-    /// Whether the call is the one whose lines are being shown.
+    /// Whether this is the call being shown.
     pub(super) fn is_shown(&self, id: &ToolCallId) -> bool {
         self.open.front().is_some_and(|call| call.is_shown && call.id == *id)
     }
 
-    /// What can be shown now that could not before.
-    pub(super) fn next(&mut self) -> Option<Showing> {
+    /// Returns what can be shown now.
+    pub(super) fn next(&mut self) -> Option<CallUpdate> {
         let call = self.open.front_mut()?;
         match (&call.stage, call.is_shown) {
             (Stage::Waiting, _) | (Stage::Running, true) => None,
-            (Stage::Running | Stage::Over(_), false) => {
+            (Stage::Running | Stage::Done(_), false) => {
                 call.is_shown = true;
-                Some(Showing::Call { name: call.name.clone(), arguments: Arc::clone(&call.arguments) })
+                Some(CallUpdate::Call { name: call.name.clone(), arguments: Arc::clone(&call.arguments) })
             }
-            (Stage::Over(_), true) => match self.open.pop_front()? {
-                Call { id, stage: Stage::Over(outcome), .. } => Some(Showing::Outcome { id, outcome }),
+            (Stage::Done(_), true) => match self.open.pop_front()? {
+                Call { id, stage: Stage::Done(outcome), .. } => Some(CallUpdate::Outcome { id, outcome }),
                 Call { stage: Stage::Waiting | Stage::Running, .. } => None,
             },
         }
     }
 
-    /// Forgets what is left.
     pub(super) fn clear(&mut self) {
         self.open.clear();
     }
 
-    /// Sets how far a call is; one that no answer announced comes last.
+    /// Sets the stage of a call. A call that no message announced is added last.
     fn set(&mut self, (id, name, arguments): Named<'_>, stage: Stage) {
         match self.open.iter_mut().find(|call| call.id == *id) {
             Some(call) => call.stage = stage,

@@ -1,18 +1,18 @@
-//! A unified diff as lines with numbers. Pure.
+//! Parses a unified diff into numbered lines. Pure.
 
 use super::page::Ink;
 use rheon_text::visible_block;
 
-/// A line of a diff as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DiffLine {
     pub(super) ink: Ink,
-    /// The number of the line in the file as it becomes, or as it was if the line goes; nothing between two parts.
+    /// The line number in the new file, or in the old one for a removed line; `None` between hunks.
     pub(super) number: Option<u64>,
     pub(super) text: String,
 }
 
-/// The lines of `diff` without its head, which names files that are named elsewhere. What is no diff is shown as it is.
+/// The lines of `diff` without its header, because the file is named elsewhere. Text that is not a diff is shown
+/// unchanged.
 pub(super) fn lines(diff: &str) -> Vec<DiffLine> {
     let mut numbers: Option<Numbers> = None;
     let mut lines = Vec::new();
@@ -33,14 +33,14 @@ pub(super) fn lines(diff: &str) -> Vec<DiffLine> {
     lines
 }
 
-/// Where a part of the diff stands in the file.
+/// The current line numbers in a hunk.
 struct Numbers {
     before: u64,
     after: u64,
 }
 
 impl Numbers {
-    /// Reads `@@ -3,4 +3,5 @@`.
+    /// Parses `@@ -3,4 +3,5 @@`.
     fn of(line: &str) -> Option<Self> {
         let mut words = line.strip_prefix("@@ -")?.split([',', ' ', '+']).filter(|word| !word.is_empty());
         let before = words.next()?.parse().ok()?;
@@ -52,7 +52,7 @@ impl Numbers {
         let (ink, number) = match line.chars().next() {
             Some('+') => (Ink::Green, Some(&mut self.after)),
             Some('-') => (Ink::Red, Some(&mut self.before)),
-            // For instance that the file has no line break at its end.
+            // For example "No newline at end of file".
             Some('\\') => (Ink::Dim, None),
             Some(_) | None => {
                 self.before += 1;
@@ -67,7 +67,7 @@ impl Numbers {
     }
 }
 
-/// The number of a line, or as many blanks.
+/// The line number, or blanks of the same width.
 pub(super) fn gutter(number: Option<u64>) -> String {
     match number {
         Some(number) => format!("{number:>5} "),

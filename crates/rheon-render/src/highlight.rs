@@ -1,17 +1,17 @@
-//! `Highlighter`: the colours of code, line by line. The syntaxes are loaded when the first code in colours comes, and most
-//! of their cost is paid per language, when its first line is read: see `LANGUAGES_MAX`.
+//! `Highlighter`: colors code line by line. The syntaxes are loaded for the first colored code block. Most of their
+//! cost comes per language, with its first line: see `LANGUAGES_MAX`.
 
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxSet};
 
 use super::page::Ink;
 
-/// How many languages are kept ready. Each takes 5 to 10 MB and 20 to 70 ms, so beyond this the first are let go.
+/// How many languages stay loaded. Each takes 5 to 10 MB and 20 to 70 ms; beyond this the oldest are dropped.
 const LANGUAGES_MAX: usize = 4;
 
-/// A longer line is shown without colours: the time that a pattern takes may grow with the square of it.
+/// Longer lines are not colored: matching a pattern may take quadratic time.
 const LINE_BYTES_MAX: usize = 1_000;
 
-/// Names that models use for languages of which there is only a relative.
+/// Language names that models use, and the related syntax to use for them.
 const RELATIVES: [(&str, &str); 10] = [
     ("typescript", "js"),
     ("ts", "js"),
@@ -25,8 +25,8 @@ const RELATIVES: [(&str, &str); 10] = [
     ("console", "sh"),
 ];
 
-/// What is shown in which colour; the innermost scope that is known decides.
-const COLOURS: [(&str, Ink); 9] = [
+/// Colors by scope. The innermost known scope decides.
+const COLORS: [(&str, Ink); 9] = [
     ("comment", Ink::Dim),
     ("constant.character.escape", Ink::Yellow),
     ("string", Ink::Green),
@@ -38,43 +38,42 @@ const COLOURS: [(&str, Ink); 9] = [
     ("support.function", Ink::Yellow),
 ];
 
-/// Colours code.
 #[derive(Default)]
 pub(super) struct Highlighter {
-    loaded: Option<Loaded>,
-    /// Where the code stands that is being shown; nothing if its language is not known.
+    loaded: Option<LoadedSyntaxes>,
+    /// The parser state of the current code block; `None` if its language is unknown.
     code: Option<Code>,
 }
 
-/// Where code stands.
+/// The parser state of a code block.
 struct Code {
     state: ParseState,
     stack: ScopeStack,
 }
 
-struct Loaded {
+struct LoadedSyntaxes {
     syntaxes: SyntaxSet,
-    colours: Vec<(Scope, Ink)>,
+    colors: Vec<(Scope, Ink)>,
     languages: Vec<String>,
 }
 
 impl Highlighter {
-    /// Code begins, of the language that the first word of `info` names. Without colours nothing is loaded.
-    pub(super) fn begin(&mut self, info: &str, colours: bool) {
+    /// Starts a code block in the language that the first word of `info` names. Loads nothing if colors are off.
+    pub(super) fn begin(&mut self, info: &str, colors: bool) {
         self.code = None;
         let word = info.split([' ', ',', '{', ':', '\t']).next().unwrap_or_default().to_lowercase();
-        if !colours || word.is_empty() {
+        if !colors || word.is_empty() {
             return;
         }
         let token =
             RELATIVES.iter().find(|(name, _)| *name == word).map_or(word.as_str(), |(_, other)| other);
-        let loaded = self.loaded.get_or_insert_with(Loaded::new);
+        let loaded = self.loaded.get_or_insert_with(LoadedSyntaxes::new);
         let Some(name) = loaded.syntaxes.find_syntax_by_token(token).map(|syntax| syntax.name.clone()) else {
             return;
         };
         if !loaded.languages.contains(&name) {
             if loaded.languages.len() >= LANGUAGES_MAX {
-                *loaded = Loaded::new();
+                *loaded = LoadedSyntaxes::new();
             }
             loaded.languages.push(name.clone());
         }
@@ -82,24 +81,24 @@ impl Highlighter {
         self.code = syntax.map(|syntax| Code { state: ParseState::new(syntax), stack: ScopeStack::new() });
     }
 
-    /// The pieces of a line of code, which together are the line.
+    /// Splits a line of code into colored pieces.
     pub(super) fn line<'a>(&mut self, line: &'a str) -> Vec<(Ink, &'a str)> {
         let pieces = match (&self.loaded, &mut self.code) {
             (Some(loaded), Some(code)) if line.len() <= LINE_BYTES_MAX => loaded.pieces(code, line),
             (Some(_) | None, Some(_) | None) => None,
         };
         pieces.unwrap_or_else(|| {
-            // Colours that begin in the middle of something unread would be wrong.
+            // Colors that start after skipped text would be wrong.
             self.code = None;
             vec![(Ink::Plain, line)]
         })
     }
 }
 
-impl Loaded {
+impl LoadedSyntaxes {
     fn new() -> Self {
-        let colours = COLOURS.iter().filter_map(|(name, ink)| Some((Scope::new(name).ok()?, *ink))).collect();
-        Self { syntaxes: SyntaxSet::load_defaults_newlines(), colours, languages: Vec::new() }
+        let colors = COLORS.iter().filter_map(|(name, ink)| Some((Scope::new(name).ok()?, *ink))).collect();
+        Self { syntaxes: SyntaxSet::load_defaults_newlines(), colors, languages: Vec::new() }
     }
 
     fn pieces<'a>(&self, code: &mut Code, line: &'a str) -> Option<Vec<(Ink, &'a str)>> {
@@ -122,7 +121,7 @@ impl Loaded {
     }
 
     fn ink(&self, stack: &ScopeStack) -> Ink {
-        let known = |scope: &Scope| self.colours.iter().find(|(prefix, _)| prefix.is_prefix_of(*scope));
+        let known = |scope: &Scope| self.colors.iter().find(|(prefix, _)| prefix.is_prefix_of(*scope));
         stack.as_slice().iter().rev().find_map(known).map_or(Ink::Plain, |(_, ink)| *ink)
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of the colours of code.
+//! Tests of the colors of code.
 
 use super::Highlighter;
 

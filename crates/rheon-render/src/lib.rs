@@ -1,31 +1,33 @@
-//! Events become styled text: streaming markdown, highlighting, diffs, tool lines.
+//! Renders events as styled text: streaming Markdown, highlighting, diffs, tool lines.
 //!
-//! [`Renderer`] takes events and gives text; [`Screen`] adds what moves on a terminal, the spinner, the title and the
-//! notification, as escape sequences in that text. Nothing here reads or writes a terminal: how wide it is and what it can do
-//! comes in as [`Style`] and [`Layout`], and the caller writes what is [`Rendered`].
+//! [`Renderer`] turns events into text. [`Screen`] adds what is animated on a terminal, as escape sequences in that
+//! text: the spinner, the title and the notification. Nothing here reads or writes a terminal: its width and abilities
+//! come in as [`TextStyle`] and [`Layout`], and the caller writes the [`RenderedText`].
 
-mod announce;
+#![allow(missing_docs)]
+
 mod approval;
 mod calls;
 mod diff;
 mod highlight;
 mod markdown;
 mod notices;
+mod notifier;
 mod outcome;
 mod page;
-mod rendered;
+mod rendered_text;
 mod renderer;
 mod screen;
 mod spinner;
 mod summary;
-mod words;
+mod text;
 mod wrap;
 
-pub use announce::{Announcements, Announcer, Herald};
-pub use notices::{Detail, is_spent};
-pub use page::Style;
-pub use rendered::{Rendered, Stream};
+pub use notices::{Verbosity, is_budget_spent};
+pub use notifier::{NotificationSettings, Notifier, NotifyMethod};
+pub use page::TextStyle;
+pub use rendered_text::{RenderedText, Stream};
 pub use renderer::{Layout, Renderer};
 pub use screen::Screen;
 pub use spinner::{FRAME_MS, Spinner};
-pub use words::one_line;
+pub use text::one_line;

@@ -1,5 +1,5 @@
-//! `Markdown`: an answer that is still being written, shown as it comes. Words are shown once nothing that follows can
-//! change what they mean; what was shown is never shown differently; no word is ever left out.
+//! `Markdown`: renders Markdown while it streams in. A word is shown once nothing that follows can change its meaning.
+//! What was shown is never revised, and no word is left out.
 
 mod inline;
 mod line;
@@ -10,34 +10,33 @@ use super::page::{Ink, Margin, Page};
 use inline::{Span, settled, spans};
 use line::Line;
 
-/// From this size on a paragraph is shown as it is and begun anew: it is parsed again with every word.
+/// A longer paragraph is written out and restarted, because it is parsed again with every word.
 const PARAGRAPH_BYTES_MAX: usize = 4 * 1024;
 
-/// From this many lines on a table is shown, and what follows stands below it.
+/// A longer table is written out, and the rest follows below it.
 const TABLE_LINES_MAX: usize = 200;
 
-/// How long the line is that is drawn between two parts.
 const RULE_COLUMNS: usize = 40;
 
-/// An indent from which on text that is no part of a list is left as it is.
+/// Text with at least this indent that is not part of a list is left unformatted.
 const VERBATIM_INDENT: usize = 4;
 
-/// The state between two pieces of an answer.
+/// The state between two pieces of text.
 #[derive(Default)]
 pub(super) struct Markdown {
-    /// The beginning of a line that is not shown yet.
+    /// The start of a line that is not shown yet.
     line: String,
     /// Whether the rest of the line belongs to the paragraph.
     flows: bool,
     block: Open,
-    /// Whether an empty line comes before whatever is next.
+    /// Whether an empty line comes before the next block.
     gap: bool,
     /// Whether indented text belongs to a list.
     in_list: bool,
     highlighter: Highlighter,
 }
 
-/// What is open.
+/// The open block.
 #[derive(Default)]
 enum Open {
     #[default]
@@ -50,14 +49,14 @@ enum Open {
     Table(Vec<String>),
 }
 
-/// Running text: a paragraph, a heading, a list item, a quotation.
+/// Running text: a paragraph, heading, list item or quote.
 struct Paragraph {
     kind: Kind,
-    /// All of it, without what stands before its lines.
+    /// The source without line prefixes.
     source: String,
     /// How much of the source is shown.
     done: usize,
-    /// What of it was shown, without colours.
+    /// The text shown so far, without colors.
     shown: String,
 }
 
@@ -69,7 +68,7 @@ enum Kind {
 }
 
 impl Markdown {
-    /// Shows what `text` adds.
+    /// Renders the next piece of text.
     pub(super) fn push(&mut self, text: &str, page: &mut Page) {
         for piece in text.split_inclusive('\n') {
             match piece.strip_suffix('\n') {
@@ -88,7 +87,7 @@ impl Markdown {
         }
     }
 
-    /// Shows all that was held back; what comes next is another answer.
+    /// Renders the rest. The next piece starts a new answer.
     pub(super) fn finish(&mut self, page: &mut Page) {
         if !self.flows && !self.line.is_empty() {
             self.end_line(page);
@@ -106,13 +105,13 @@ impl Markdown {
         }
     }
 
-    /// The end of the line is not there yet: shows it if it is clear what it is.
+    /// Renders an incomplete line if its kind is already clear.
     fn begin_line(&mut self, page: &mut Page) {
         if self.flows || matches!(self.block, Open::Code { .. }) {
             return;
         }
         let line = std::mem::take(&mut self.line);
-        match Line::begun(&line) {
+        match Line::incomplete(&line) {
             Some(begun) => {
                 self.add(&line, begun, page);
                 self.flows = matches!(self.block, Open::Paragraph(_));
@@ -121,7 +120,7 @@ impl Markdown {
         }
     }
 
-    /// The line is whole.
+    /// The line is complete.
     fn end_line(&mut self, page: &mut Page) {
         let line = std::mem::take(&mut self.line);
         let line = line.trim_end_matches('\r');
@@ -163,7 +162,7 @@ impl Markdown {
                 self.open(page);
                 page.write_verbatim(Ink::Dim, whole);
                 page.end_line();
-                self.highlighter.begin(fence.info, page.style().colours);
+                self.highlighter.begin(fence.info, page.style().colors);
                 self.block = Open::Code { mark: fence.mark, length: fence.length };
             }
             Line::Rule => {
@@ -226,7 +225,7 @@ impl Markdown {
         self.block = Open::Paragraph(Paragraph::new(kind, text));
     }
 
-    /// Ends what is open and makes room for something new.
+    /// Closes the open block and makes room for the next.
     fn open(&mut self, page: &mut Page) {
         self.close(page);
         if std::mem::take(&mut self.gap) {
@@ -250,13 +249,13 @@ impl Paragraph {
         Self { kind, source: text.to_owned(), done: 0, shown: String::new() }
     }
 
-    /// Another line of it.
+    /// Adds a line.
     fn go_on(&mut self, text: &str) {
         self.source.push('\n');
         self.source.push_str(text);
     }
 
-    /// Shows what is settled.
+    /// Renders what can no longer change.
     fn advance(&mut self, page: &mut Page) {
         let end = settled(&self.source);
         if end > self.done {
@@ -271,7 +270,7 @@ impl Paragraph {
         }
     }
 
-    /// Shows all that is left: formatted if it goes on with what is shown already, as it was written if not.
+    /// Renders the rest: formatted if it continues what is already shown, as written if not.
     fn show_rest(&mut self, page: &mut Page) {
         if spans(&self.source).is_some_and(|spans| self.show(&spans, page)) {
             return;
@@ -280,7 +279,7 @@ impl Paragraph {
         self.write(&[Span::new(Ink::Plain, rest)], 0, page);
     }
 
-    /// Shows what follows in `spans` what is shown already; not if they begin in another way.
+    /// Renders the part of `spans` after what is already shown. Returns false if they start differently.
     fn show(&mut self, spans: &[Span], page: &mut Page) -> bool {
         let text: String = spans.iter().map(|span| span.text.as_str()).collect();
         let goes_on = text.starts_with(&self.shown);

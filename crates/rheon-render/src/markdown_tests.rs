@@ -3,14 +3,14 @@
 use expect_test::expect;
 use proptest::prelude::*;
 
-use super::super::page::{Block, Page, Route, Style};
-use super::super::rendered::Stream;
+use super::super::page::{Block, Page, Route, TextStyle};
+use super::super::rendered_text::Stream;
 use super::Markdown;
 
-const STYLE: Style = Style { colours: true, columns: 44, wraps: true, formats: true };
+const STYLE: TextStyle = TextStyle { colors: true, columns: 44, wraps: true, formats: true };
 
-fn shown(style: Style, pieces: &[&str]) -> String {
-    let mut page = Page::new(style, Route::All(Stream::Out));
+fn shown(style: TextStyle, pieces: &[&str]) -> String {
+    let mut page = Page::new(style, Route::All(Stream::Stdout));
     let mut markdown = Markdown::default();
     page.begin(Block::Text);
     pieces.iter().for_each(|piece| markdown.push(piece, &mut page));
@@ -150,7 +150,7 @@ fn pieces_change_nothing() {
 
 #[test]
 fn words_are_shown_as_soon_as_they_are_settled() {
-    let mut page = Page::new(STYLE, Route::All(Stream::Out));
+    let mut page = Page::new(STYLE, Route::All(Stream::Stdout));
     let mut markdown = Markdown::default();
     page.begin(Block::Text);
     let mut steps = Vec::new();
@@ -234,7 +234,7 @@ proptest! {
 
     #[test]
     fn no_word_is_lost_however_it_comes(pieces in prop::collection::vec(piece_of_markdown(), 0..60), columns in 4usize..90) {
-        let style = Style { columns, ..STYLE };
+        let style = TextStyle { columns, ..STYLE };
         let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
         let whole = pieces.concat();
         let streamed = without_colours(&shown(style, &pieces));

@@ -1,4 +1,4 @@
-//! Notices: events that are told in a line. Pure.
+//! One-line notices for events. Pure.
 
 use rheon_text::units::{duration, grouped, money};
 use rheon_types::event::{CompactionTrigger, Ledger, Meter, PermissionMode, TaskItem, TaskStatus};
@@ -7,33 +7,29 @@ use rheon_types::{
 };
 
 use super::page::Ink;
-use super::words::one_line;
+use super::text::one_line;
 
-/// How much is told.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Detail {
-    /// What a person wants to know.
+pub enum Verbosity {
     #[default]
     Normal,
-    /// What somebody wants to know who looks for a reason, too.
-    More,
+    /// Also show details for troubleshooting.
+    Verbose,
 }
 
-/// A line about something that happened.
 pub(super) struct Notice {
     pub(super) ink: Ink,
-    /// From which detail on it is told.
-    pub(super) detail: Detail,
+    /// The lowest verbosity that shows it.
+    pub(super) verbosity: Verbosity,
     pub(super) text: String,
 }
 
-/// How many tasks of a list are shown.
 const TASKS_MAX: usize = 30;
 
-/// What is told of an event, if it is told in a line.
+/// The notice for an event, if it has one.
 pub(super) fn notice(event: &AgentEvent) -> Option<Notice> {
-    let always = |ink, text| Some(Notice { ink, detail: Detail::Normal, text });
-    let more = |text| Some(Notice { ink: Ink::Dim, detail: Detail::More, text });
+    let always = |ink, text| Some(Notice { ink, verbosity: Verbosity::Normal, text });
+    let more = |text| Some(Notice { ink: Ink::Dim, verbosity: Verbosity::Verbose, text });
     match event {
         AgentEvent::Run(RunEvent::InputRejected { reason }) => {
             always(Ink::Red, format!("rejected: {reason}"))
@@ -50,7 +46,7 @@ pub(super) fn notice(event: &AgentEvent) -> Option<Notice> {
             always(Ink::Yellow, format!("the budget is nearly spent{}", spent(ledger)))
         }
         AgentEvent::Budget(BudgetEvent::Exceeded { ledger }) => {
-            let what = if is_spent(ledger) { "is spent" } else { "does not cover the next call" };
+            let what = if is_budget_spent(ledger) { "is spent" } else { "does not cover the next call" };
             always(Ink::Red, format!("the budget {what}{}", spent(ledger)))
         }
         AgentEvent::Context(ContextEvent::CompactionStart { .. })
@@ -70,7 +66,7 @@ pub(super) fn notice(event: &AgentEvent) -> Option<Notice> {
             always(Ink::Dim, format!("planned: {} {}", change.tool_name, one_line(&change.summary)))
         }
         AgentEvent::Run(RunEvent::Hook { hook, veto: Some(veto), .. }) => {
-            always(Ink::Yellow, format!("the hook {} said no: {}", one_line(hook), one_line(veto)))
+            always(Ink::Yellow, format!("hook {} blocked it: {}", one_line(hook), one_line(veto)))
         }
         AgentEvent::Run(RunEvent::Hook { hook, point, veto: None, duration_ms, .. }) => {
             more(format!("hook {} at {point:?} · {}", one_line(hook), duration(*duration_ms)))
@@ -83,36 +79,36 @@ pub(super) fn notice(event: &AgentEvent) -> Option<Notice> {
     }
 }
 
-/// What is told of the conversation's size.
+/// Notices about the context window.
 fn window(event: &AgentEvent) -> Option<Notice> {
-    let (detail, text) = if let AgentEvent::Context(ContextEvent::CompactionStart {
+    let (verbosity, text) = if let AgentEvent::Context(ContextEvent::CompactionStart {
         trigger,
         tokens_before,
     }) = event
     {
         let why = match trigger {
-            CompactionTrigger::Auto => "it is nearly full",
-            CompactionTrigger::Manual => "as asked",
-            CompactionTrigger::Overflow => "the service found it too long",
+            CompactionTrigger::Auto => "the context window is nearly full",
+            CompactionTrigger::Manual => "requested",
+            CompactionTrigger::Overflow => "the provider rejected it as too long",
         };
         let before = grouped(*tokens_before);
-        (Detail::More, format!("making the conversation of {before} tokens shorter: {why}"))
+        (Verbosity::Verbose, format!("compacting the conversation of {before} tokens: {why}"))
     } else if let AgentEvent::Context(ContextEvent::CompactionEnd { tokens_before, tokens_after, .. }) = event
     {
         let (before, after) = (grouped(*tokens_before), grouped(*tokens_after));
-        (Detail::Normal, format!("the conversation was made shorter: {before} → {after} tokens"))
+        (Verbosity::Normal, format!("compacted the conversation: {before} → {after} tokens"))
     } else if let AgentEvent::Context(ContextEvent::CompactionWarning { tokens_used, tokens_window }) = event
     {
         let (used, window) = (grouped(*tokens_used), grouped(*tokens_window));
-        (Detail::More, format!("{used} of {window} tokens of the window are used"))
+        (Verbosity::Verbose, format!("context window: {used} of {window} tokens used"))
     } else {
         return None;
     };
-    Some(Notice { ink: Ink::Dim, detail, text })
+    Some(Notice { ink: Ink::Dim, verbosity, text })
 }
 
-/// Whether nothing of a budget is left; what is left may still be too little for another call.
-pub fn is_spent(ledger: &Ledger) -> bool {
+/// Whether a budget is fully spent. Otherwise the rest may still be too little for another call.
+pub fn is_budget_spent(ledger: &Ledger) -> bool {
     let meters = [&ledger.micro_usd, &ledger.tokens, &ledger.wall_ms];
     meters.iter().any(|meter| meter.cap.is_some_and(|cap| meter.spent >= cap))
 }
@@ -134,11 +130,11 @@ fn spent(ledger: &Ledger) -> String {
 
 fn mode_word(mode: PermissionMode) -> &'static str {
     match mode {
-        PermissionMode::Default => "asks as the rules say",
-        PermissionMode::AcceptEdits => "edits in the workspace need no question",
-        PermissionMode::Plan => "plan; changes wait",
-        PermissionMode::DontAsk => "what would ask is refused",
-        PermissionMode::BypassPermissions => "nothing asks",
+        PermissionMode::Default => "default",
+        PermissionMode::AcceptEdits => "acceptEdits: edits in the workspace need no approval",
+        PermissionMode::Plan => "plan: changes are queued",
+        PermissionMode::DontAsk => "dontAsk: calls that need approval are denied",
+        PermissionMode::BypassPermissions => "bypassPermissions: all calls are allowed",
     }
 }
 

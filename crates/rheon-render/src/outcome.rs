@@ -1,4 +1,4 @@
-//! `Outcome`: how a tool call ended, in a line, and the change it made.
+//! `Outcome`: how a tool call ended, in one line, and the change it made.
 
 use rheon_text::units::{bytes, count, duration};
 use rheon_types::ToolResult;
@@ -6,24 +6,22 @@ use serde_json::Value;
 
 use super::diff::{self, DiffLine};
 use super::page::Ink;
-use super::words::one_line;
+use super::text::one_line;
 
-/// How many lines of a change are shown.
 const DIFF_LINES_MAX: usize = 40;
 
-/// A result from which on its size is told.
-const BYTES_TOLD_MIN: usize = 10_000;
+/// Show the size of a result from here on.
+const SIZE_SHOWN_MIN: usize = 10_000;
 
 /// How a call ended.
 pub(super) struct Outcome {
     pub(super) ink: Ink,
-    /// What is said first, and in the ink.
+    /// The first word, in color.
     pub(super) word: String,
-    /// What came of it.
     pub(super) text: String,
     pub(super) took: Option<String>,
     pub(super) change: Vec<DiffLine>,
-    /// How many lines of the change are not shown.
+    /// Lines of the change that are not shown.
     pub(super) change_rest: usize,
 }
 
@@ -48,7 +46,7 @@ impl Outcome {
     }
 
     /// The call did not run.
-    pub(super) fn refused(reason: &str) -> Self {
+    pub(super) fn not_run(reason: &str) -> Self {
         Self::bad("not run: ", reason)
     }
 
@@ -67,7 +65,7 @@ impl Outcome {
         if exit_code == 0 { Ink::Plain } else { Ink::Red }
     }
 
-    /// What a command printed; its result ends with a line that tells the exit code to the model.
+    /// The output of a command, without the last line, which tells the model the exit code.
     fn printed(text: &str) -> String {
         let printed = text.trim_end().rsplit_once('\n').map_or("", |(printed, _)| printed);
         match printed.lines().filter(|line| !line.trim().is_empty()).count() {
@@ -81,7 +79,7 @@ impl Outcome {
     }
 
     fn size(text: &str) -> String {
-        if text.len() < BYTES_TOLD_MIN { String::new() } else { format!(", {}", bytes(text.len() as u64)) }
+        if text.len() < SIZE_SHOWN_MIN { String::new() } else { format!(", {}", bytes(text.len() as u64)) }
     }
 }
 

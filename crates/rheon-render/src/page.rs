@@ -1,27 +1,26 @@
-//! `Page`: text in blocks with an empty line between them, in colours where they are wanted. All text passes through it
-//! and is made inert here, once.
+//! `Page`: text in blocks separated by an empty line, with colors if enabled. All text passes through it, and is made
+//! safe for terminals here, once.
 
-use super::rendered::{Rendered, Stream};
+use super::rendered_text::{RenderedText, Stream};
 use super::wrap::Wrap;
 use rheon_text::inert;
 
 /// How to write to a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Style {
-    /// Whether colours are wanted.
-    pub colours: bool,
-    /// How wide the lines may be that are made to fit.
+pub struct TextStyle {
+    pub colors: bool,
+    /// The width to fit lines to.
     pub columns: usize,
-    /// Whether it is a terminal, where running text is made to fit too. A file or another program gets it as it is.
+    /// Whether it is a terminal, so that running text is wrapped. A file or another program gets it unwrapped.
     pub wraps: bool,
-    /// Whether Markdown is shown formatted; needs colours.
+    /// Whether Markdown is formatted. Requires colors.
     pub formats: bool,
 }
 
-impl Style {
-    /// Whether things may move: spinner, title, notification.
-    pub fn moves(self) -> bool {
-        self.colours && self.wraps
+impl TextStyle {
+    /// Whether the spinner, title and notifications are shown.
+    pub fn is_animated(self) -> bool {
+        self.colors && self.wraps
     }
 }
 
@@ -89,9 +88,8 @@ pub(super) enum Block {
 /// Which block goes to which stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Route {
-    /// All to one.
     All(Stream),
-    /// The answer to standard output, all else to standard error; both are the same screen.
+    /// The answer to standard output and the rest to standard error; both are the same screen.
     Split,
 }
 
@@ -99,34 +97,34 @@ impl Route {
     fn stream(self, block: Option<Block>) -> Stream {
         match (self, block) {
             (Self::All(stream), _) => stream,
-            (Self::Split, Some(Block::Text)) => Stream::Out,
+            (Self::Split, Some(Block::Text)) => Stream::Stdout,
             (
                 Self::Split,
                 Some(Block::Prompt | Block::Thinking | Block::Calls | Block::Question | Block::Note) | None,
-            ) => Stream::Err,
+            ) => Stream::Stderr,
         }
     }
 }
 
-/// The text that is being written, and what it ends with.
+/// The text being written, and how it ends so far.
 pub(super) struct Page {
-    style: Style,
+    style: TextStyle,
     route: Route,
     wrap: Wrap,
     block: Option<Block>,
-    /// Line breaks at the end of all text so far; more than two do not matter.
+    /// Trailing line breaks; counts up to two.
     breaks: usize,
-    /// What was written since it was last taken.
-    fresh: Rendered,
+    /// Written since the last [`Self::take`].
+    fresh: RenderedText,
 }
 
 impl Page {
-    pub(super) fn new(style: Style, route: Route) -> Self {
+    pub(super) fn new(style: TextStyle, route: Route) -> Self {
         let wrap = Wrap::new(style.wraps.then_some(style.columns));
-        Self { style, route, wrap, block: None, breaks: 2, fresh: Rendered::default() }
+        Self { style, route, wrap, block: None, breaks: 2, fresh: RenderedText::default() }
     }
 
-    pub(super) fn style(&self) -> Style {
+    pub(super) fn style(&self) -> TextStyle {
         self.style
     }
 
@@ -138,12 +136,11 @@ impl Page {
         self.block == Some(block)
     }
 
-    /// Whether nothing stands in the line yet.
     pub(super) fn is_at_line_start(&self) -> bool {
         self.breaks > 0
     }
 
-    /// Goes on in `block`, or begins it below an empty line.
+    /// Continues `block`, or starts it after an empty line.
     pub(super) fn begin(&mut self, block: Block) {
         if !self.is_in(block) {
             self.end_line();
@@ -152,7 +149,7 @@ impl Page {
         }
     }
 
-    /// Makes sure that an empty line stands above what comes next.
+    /// Ensures an empty line before the next text.
     pub(super) fn gap(&mut self) {
         self.end_line();
         if self.breaks < 2 {
@@ -160,12 +157,11 @@ impl Page {
         }
     }
 
-    /// What stands before the lines that a long line is broken into.
+    /// Sets the prefix of wrapped lines.
     pub(super) fn hang(&mut self, before: &str) {
         self.wrap.hang(before);
     }
 
-    /// Writes `text`.
     pub(super) fn write(&mut self, ink: Ink, text: &str) {
         self.write_lines(text, |page, line| {
             let line = page.wrap.piece(&inert(line));
@@ -173,7 +169,7 @@ impl Page {
         });
     }
 
-    /// A line break inside a paragraph: the next line begins with what hangs.
+    /// Breaks the line inside a paragraph. The next line starts with the prefix.
     pub(super) fn break_line(&mut self) {
         self.put(Ink::Plain, "\n");
         let before = self.wrap.break_line();
@@ -181,7 +177,7 @@ impl Page {
         self.breaks = 0;
     }
 
-    /// Writes `text` without breaking its lines: what is copied must be what was written.
+    /// Writes `text` without wrapping it, so that it can be copied unchanged.
     pub(super) fn write_verbatim(&mut self, ink: Ink, text: &str) {
         self.write_lines(text, |page, line| page.put(ink, &inert(line)));
     }
@@ -200,23 +196,24 @@ impl Page {
         }
     }
 
-    /// Puts down a piece of a line. It ends its own colour, so that a program that is killed leaves a clean terminal.
+    /// Writes a piece of a line. Each piece resets its own color, so that a killed program leaves the terminal clean.
     fn put(&mut self, ink: Ink, text: &str) {
         let stream = self.route.stream(self.block);
-        match ink.code().filter(|_| self.style.colours && !text.is_empty()) {
+        match ink.code().filter(|_| self.style.colors && !text.is_empty()) {
             Some(code) => self.fresh.push(stream, &format!("\x1b[{code}m{text}\x1b[0m")),
             None => self.fresh.push(stream, text),
         }
     }
 
-    /// Ends the line, if one is begun.
+    /// Ends the current line, if any.
     pub(super) fn end_line(&mut self) {
         if self.breaks == 0 {
             self.write(Ink::Plain, "\n");
         }
     }
 
-    /// Ends the line and a block of running text: whatever comes next begins anew. Calls of several turns stay together.
+    /// Ends the line and a block of running text, so that the next text starts a new block. Calls of several turns stay
+    /// together.
     pub(super) fn end_block(&mut self) {
         self.end_line();
         if !self.is_in(Block::Calls) {
@@ -224,8 +221,8 @@ impl Page {
         }
     }
 
-    /// What was written since this was last called.
-    pub(super) fn take(&mut self) -> Rendered {
+    /// Returns what was written since the last call.
+    pub(super) fn take(&mut self) -> RenderedText {
         std::mem::take(&mut self.fresh)
     }
 }

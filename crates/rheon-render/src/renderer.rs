@@ -1,4 +1,4 @@
-//! `Renderer`: events become text, one after the other.
+//! `Renderer`: turns events into text, one after the other.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,72 +13,67 @@ use rheon_types::{
 use serde_json::Value;
 
 use super::approval::{self, Remedy};
-use super::calls::{Calls, Showing};
+use super::calls::{CallUpdate, Calls};
 use super::diff::gutter;
 use super::markdown::Markdown;
-use super::notices::{Detail, Notice, notice};
+use super::notices::{Notice, Verbosity, notice};
 use super::outcome::Outcome;
-use super::page::{Block, Ink, Page, Route, Style};
-use super::rendered::{Rendered, Stream};
+use super::page::{Block, Ink, Page, Route, TextStyle};
+use super::rendered_text::{RenderedText, Stream};
 use super::summary::{Summary, end_word};
-use super::words::{about, fit, one_line, width};
+use super::text::{describe_call, fit, one_line, width};
 
-/// What goes where.
+/// Which text goes to which stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// All to standard output, for a person who watches; prompts are shown too.
-    Together(Style),
-    /// All to standard output, for a person who typed the prompts there.
-    Conversation(Style),
-    /// The answer to standard output, all else to standard error. Where standard output is no terminal, the answer is
-    /// exactly the texts of the messages that end in no tool call, each when it is complete.
-    Apart {
-        /// How to write the answer.
-        out: Style,
-        /// How to write all else.
-        err: Style,
-    },
+    /// Everything to standard output, for a person who watches. Prompts are shown too.
+    Combined(TextStyle),
+    /// Everything to standard output, for a person who typed the prompts there.
+    Conversation(TextStyle),
+    /// The answer to standard output, the rest to standard error. If standard output is not a terminal, the answer is
+    /// exactly the text of the messages without tool calls, each written when it is complete.
+    Split { out: TextStyle, err: TextStyle },
 }
 
-/// Makes text of events, one after the other.
+/// Turns events into text, one after the other.
 ///
-/// The calls of a turn are shown in the order in which the model made them, each with its result right below it; so a call
-/// that is done early is shown once those before it are done.
+/// The calls of a turn are shown in the order in which the model made them, each followed by its result. A call that
+/// finishes early is shown once those before it are done.
 pub struct Renderer {
     layout: Layout,
-    detail: Detail,
-    /// For the answer, and for all else if there is no other.
+    verbosity: Verbosity,
+    /// For the answer, and for the rest if there is no `side`.
     page: Page,
-    /// For all but the answer, where that is written elsewhere.
+    /// For everything but the answer, if that goes elsewhere.
     side: Option<Page>,
-    /// What goes to standard output without a page: answers as they are.
-    answers: Rendered,
+    /// Unformatted answers for standard output.
+    answers: RenderedText,
     markdown: Markdown,
     calls: Calls,
     summary: Summary,
-    /// Calls whose change was shown when permission was asked.
+    /// Calls whose change the approval prompt has already shown.
     changes_seen: HashSet<ToolCallId>,
 }
 
 impl Renderer {
-    /// A renderer for this layout, with normal detail and no budget.
+    /// Creates a renderer with normal verbosity and no budget.
     pub fn new(layout: Layout) -> Self {
         let (page, side) = match layout {
-            Layout::Together(style) | Layout::Conversation(style) => {
-                (Page::new(style, Route::All(Stream::Out)), None)
+            Layout::Combined(style) | Layout::Conversation(style) => {
+                (Page::new(style, Route::All(Stream::Stdout)), None)
             }
-            Layout::Apart { out, err } if out.wraps && err.wraps => (Page::new(out, Route::Split), None),
-            Layout::Apart { out, err } if out.wraps => {
-                (Page::new(out, Route::All(Stream::Out)), Some(Page::new(err, Route::All(Stream::Err))))
+            Layout::Split { out, err } if out.wraps && err.wraps => (Page::new(out, Route::Split), None),
+            Layout::Split { out, err } if out.wraps => {
+                (Page::new(out, Route::All(Stream::Stdout)), Some(Page::new(err, Route::All(Stream::Stderr))))
             }
-            Layout::Apart { err, .. } => (Page::new(err, Route::All(Stream::Err)), None),
+            Layout::Split { err, .. } => (Page::new(err, Route::All(Stream::Stderr)), None),
         };
         Self {
             layout,
-            detail: Detail::Normal,
+            verbosity: Verbosity::Normal,
             page,
             side,
-            answers: Rendered::default(),
+            answers: RenderedText::default(),
             markdown: Markdown::default(),
             calls: Calls::default(),
             summary: Summary::default(),
@@ -86,25 +81,23 @@ impl Renderer {
         }
     }
 
-    /// Tells more, or less.
-    pub fn with_detail(mut self, detail: Detail) -> Self {
-        self.detail = detail;
+    pub fn with_verbosity(mut self, verbosity: Verbosity) -> Self {
+        self.verbosity = verbosity;
         self
     }
 
-    /// Tells at the end of a run what is left of the money that all runs may cost.
+    /// Shows at the end of each run how much of the budget for all runs is left.
     pub fn with_budget(mut self, budget: MicroUsd) -> Self {
         self.summary.set_budget(budget);
         self
     }
 
-    /// Whether the cursor stands at the beginning of a line.
     pub(crate) fn is_at_line_start(&self) -> bool {
         self.page.is_at_line_start() && self.side.as_ref().is_none_or(Page::is_at_line_start)
     }
 
-    /// What `event` adds.
-    pub fn event(&mut self, event: &Event) -> Rendered {
+    /// Renders an event.
+    pub fn event(&mut self, event: &Event) -> RenderedText {
         self.summary.begin(event.at);
         match &event.kind {
             AgentEvent::Run(RunEvent::Start { settings, .. }) => {
@@ -121,7 +114,7 @@ impl Renderer {
                 self.tool_over(call_id, name, Outcome::of(result, *is_error, *duration_ms));
             }
             AgentEvent::Tool(ToolEvent::Blocked { call_id, name, reason }) => {
-                self.tool_over(call_id, name, Outcome::refused(reason));
+                self.tool_over(call_id, name, Outcome::not_run(reason));
             }
             AgentEvent::Approval(ApprovalEvent::Required { request }) => self.approval(request),
             AgentEvent::Turn(TurnEvent::End { .. }) => {
@@ -134,8 +127,8 @@ impl Renderer {
         self.take()
     }
 
-    /// A line that is no event: what the program itself has to say.
-    pub fn remark(&mut self, text: &str) -> Rendered {
+    /// Renders a message of the program itself.
+    pub fn notice(&mut self, text: &str) -> RenderedText {
         self.end_text();
         let page = self.side_page();
         page.end_line();
@@ -148,14 +141,14 @@ impl Renderer {
         self.take()
     }
 
-    /// Shows what was held back, where events end in the middle of a message.
-    pub fn finish(&mut self) -> Rendered {
+    /// Renders the rest of the text if events end in the middle of a message.
+    pub fn finish(&mut self) -> RenderedText {
         self.end_text();
         self.page.end_line();
         self.take()
     }
 
-    fn take(&mut self) -> Rendered {
+    fn take(&mut self) -> RenderedText {
         let mut rendered = std::mem::take(&mut self.answers);
         rendered.append(&self.page.take());
         if let Some(side) = &mut self.side {
@@ -168,7 +161,7 @@ impl Renderer {
         self.side.as_mut().unwrap_or(&mut self.page)
     }
 
-    /// Goes on in a block that is no answer, or begins it.
+    /// Continues or starts a block that is not the answer.
     fn begin(&mut self, block: Block) -> &mut Page {
         self.end_text();
         let page = self.side_page();
@@ -176,9 +169,9 @@ impl Renderer {
         page
     }
 
-    /// Whether answers are held back until it is clear that they are answers.
+    /// Whether text waits until it is clear that it is the answer.
     fn holds_answers(&self) -> bool {
-        matches!(self.layout, Layout::Apart { out, .. } if !out.wraps)
+        matches!(self.layout, Layout::Split { out, .. } if !out.wraps)
     }
 
     fn message(&mut self, message: &AgentMessage) {
@@ -191,7 +184,7 @@ impl Renderer {
                 self.end_text();
                 self.page.end_block();
                 self.side_page().end_block();
-                // The calls of an answer that failed never run.
+                // The calls of a failed message never run.
                 if answer.stop_reason != StopReason::Error {
                     answer.tool_calls().for_each(|call| self.calls.expect(call));
                 }
@@ -202,8 +195,8 @@ impl Renderer {
 
     fn prompt(&mut self, text: &str) {
         match self.layout {
-            Layout::Conversation(_) | Layout::Apart { .. } => {}
-            Layout::Together(_) => {
+            Layout::Conversation(_) | Layout::Split { .. } => {}
+            Layout::Combined(_) => {
                 let page = self.begin(Block::Prompt);
                 page.write(Ink::Cyan, "› ");
                 page.write(Ink::Bold, text.trim_end());
@@ -212,7 +205,7 @@ impl Renderer {
         }
     }
 
-    /// A message for a reader that is no terminal: its text is the answer if nothing follows it.
+    /// A message for a stream that is not a terminal: its text is the answer if no tool call follows.
     fn answer(&mut self, message: &AssistantMessage) {
         let text = message.text();
         let is_answer = match message.stop_reason {
@@ -224,9 +217,9 @@ impl Renderer {
         if !is_answer {
             return self.show_text(&text);
         }
-        self.answers.push(Stream::Out, &inert(&text));
+        self.answers.push(Stream::Stdout, &inert(&text));
         if !text.is_empty() && !text.ends_with('\n') {
-            self.answers.push(Stream::Out, "\n");
+            self.answers.push(Stream::Stdout, "\n");
         }
     }
 
@@ -250,7 +243,7 @@ impl Renderer {
         }
     }
 
-    /// Shows what was held back of the text, which is over.
+    /// Renders the rest of the text, which is complete.
     fn end_text(&mut self) {
         if self.page.is_in(Block::Text) {
             self.markdown.finish(&mut self.page);
@@ -292,11 +285,11 @@ impl Renderer {
 
     fn show_calls(&mut self) {
         while let Some(showing) = self.calls.next() {
-            let seen = matches!(&showing, Showing::Outcome { id, .. } if self.changes_seen.contains(id));
+            let seen = matches!(&showing, CallUpdate::Outcome { id, .. } if self.changes_seen.contains(id));
             let page = self.begin(Block::Calls);
             match showing {
-                Showing::Call { name, arguments } => call_line(page, &name, &arguments),
-                Showing::Outcome { outcome, .. } => {
+                CallUpdate::Call { name, arguments } => call_line(page, &name, &arguments),
+                CallUpdate::Outcome { outcome, .. } => {
                     outcome_line(page, &outcome);
                     if !seen {
                         change(page, &outcome);
@@ -311,8 +304,8 @@ impl Renderer {
             self.changes_seen.insert(request.call_id.clone());
         }
         let remedy = match self.layout {
-            Layout::Together(_) | Layout::Conversation(_) => Remedy::Answer,
-            Layout::Apart { .. } => Remedy::Flag,
+            Layout::Combined(_) | Layout::Conversation(_) => Remedy::Answer,
+            Layout::Split { .. } => Remedy::Flag,
         };
         let page = self.begin(Block::Question);
         approval::show(request, remedy, page);
@@ -320,7 +313,7 @@ impl Renderer {
     }
 
     fn tell(&mut self, notice: Option<Notice>) {
-        if let Some(Notice { ink, text, .. }) = notice.filter(|notice| notice.detail <= self.detail) {
+        if let Some(Notice { ink, text, .. }) = notice.filter(|notice| notice.verbosity <= self.verbosity) {
             let page = self.begin(Block::Note);
             page.write(ink, text.trim_end());
             page.end_line();
@@ -349,7 +342,7 @@ fn call_line(page: &mut Page, name: &ToolName, arguments: &Value) {
     let room = columns.saturating_sub(width(&name) + 1);
     page.write(Ink::Cyan, "● ");
     page.write(Ink::Bold, &name);
-    let about = about(arguments);
+    let about = describe_call(arguments);
     if !about.is_empty() && room > 0 {
         page.write(Ink::Plain, &format!(" {}", fit(&about, room)));
     }
@@ -367,13 +360,13 @@ fn outcome_line(page: &mut Page, outcome: &Outcome) {
     page.end_line();
 }
 
-/// Where the second column of a line of a table begins: what follows a gap of two blanks or more; at the start if there is none.
+/// Where the second column of a table line begins: after a gap of two or more blanks. 0 if there is none.
 fn second_column(line: &str) -> usize {
     let gap = line.split_once("  ").filter(|(first, _)| !first.is_empty());
     gap.map_or(0, |(_, rest)| width(line).saturating_sub(width(rest.trim_start_matches(' '))))
 }
 
-/// The change that a call made, as far as it is shown.
+/// Renders the change that a call made, up to the limit.
 fn change(page: &mut Page, outcome: &Outcome) {
     for line in &outcome.change {
         let before = format!("    {}", gutter(line.number));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use expect_test::expect;
-use rheon_testkit::{FnTool, Scenario, Scripted, Turn, echo, fails, scripted};
+use rheon_testkit::{FnTool, Scenario, ScriptedAgent, Turn, echo, fails, scripted};
 use rheon_types::event::{ApprovalRequest, Danger, Subject};
 use rheon_types::{
     AgentEvent, Answer, ApprovalEvent, DenyAll, Event, FilterVerdict, Flow, History, Hook, Message,
@@ -11,20 +11,20 @@ use rheon_types::{
 };
 use serde_json::json;
 
-use super::super::page::Style;
-use super::super::words::width;
+use super::super::page::TextStyle;
+use super::super::text::width;
 use super::{Layout, Renderer};
 
-const PLAIN: Style = Style { colours: false, columns: 60, wraps: true, formats: false };
-const COLOURED: Style = Style { colours: true, formats: true, ..PLAIN };
-const PIPED: Style = Style { columns: 100, wraps: false, ..PLAIN };
+const PLAIN: TextStyle = TextStyle { colors: false, columns: 60, wraps: true, formats: false };
+const COLOURED: TextStyle = TextStyle { colors: true, formats: true, ..PLAIN };
+const PIPED: TextStyle = TextStyle { columns: 100, wraps: false, ..PLAIN };
 
-fn render(style: Style, events: &[Event]) -> String {
-    let mut renderer = Renderer::new(Layout::Together(style));
+fn render(style: TextStyle, events: &[Event]) -> String {
+    let mut renderer = Renderer::new(Layout::Combined(style));
     events.iter().map(|event| renderer.event(event).out()).collect()
 }
 
-async fn rendered(style: Style, run: Scripted) -> String {
+async fn rendered(style: TextStyle, run: ScriptedAgent) -> String {
     render(style, &run.run("Go.").await.trace.events())
 }
 
@@ -33,7 +33,7 @@ fn visible(text: &str) -> String {
     text.replace('\x1b', "␛")
 }
 
-fn conversation() -> Scripted {
+fn conversation() -> ScriptedAgent {
     let usage = Usage { input: 1_200, output: 80, cache_read: 34, ..Usage::default() };
     let scenario = Scenario::new()
         .turn(
@@ -136,7 +136,7 @@ async fn a_narrow_terminal() {
         cost unknown · 0
         ms
     "#]]
-    .assert_eq(&rendered(Style { columns: 16, ..PLAIN }, conversation()).await);
+    .assert_eq(&rendered(TextStyle { columns: 16, ..PLAIN }, conversation()).await);
 }
 
 #[tokio::test(start_paused = true)]
@@ -277,7 +277,7 @@ async fn every_way_to_end() {
 
         Hm
 
-        cut off · 1 turn · 0 tools · 0 in / 0 out tokens · cost
+        truncated · 1 turn · 0 tools · 0 in / 0 out tokens · cost
         unknown · 0 ms
         ----
         › Go.
@@ -369,7 +369,7 @@ async fn the_lines_of_calls_fit_the_terminal() {
     let events = scripted(scenario).tool(tool).run("Go.").await.trace.events();
     let mut shown = String::new();
     for columns in [80, 40, 20, 5, 0] {
-        let text = render(Style { columns, ..PIPED }, &events);
+        let text = render(TextStyle { columns, ..PIPED }, &events);
         let calls = text.lines().filter(|line| line.starts_with('●') || line.starts_with("  "));
         for line in calls {
             assert!(width(line) <= columns.max(11), "{columns} columns: {line}");
@@ -394,7 +394,7 @@ async fn the_lines_of_calls_fit_the_terminal() {
 
 #[test]
 fn what_a_remark_has_in_two_columns_stays_in_two_columns() {
-    let mut renderer = Renderer::new(Layout::Together(PLAIN));
+    let mut renderer = Renderer::new(Layout::Combined(PLAIN));
     let text = "/help         this list\n\n/mode [MODE]  how much may be done: default, acceptEdits, plan, bypassPermissions\nOf two columns nothing is to be seen in this one, long as it is.";
     expect![[r#"
         /help         this list
@@ -404,18 +404,18 @@ fn what_a_remark_has_in_two_columns_stays_in_two_columns() {
         Of two columns nothing is to be seen in this one, long as it
         is.
     "#]]
-    .assert_eq(&renderer.remark(text).out());
+    .assert_eq(&renderer.notice(text).out());
 }
 
 #[test]
 fn a_remark_stands_on_its_own_line() {
-    let mut renderer = Renderer::new(Layout::Together(COLOURED));
-    assert_eq!(visible(&renderer.remark("kept\u{1b} it").out()), "␛[2mkept\\u{1b} it␛[0m\n");
+    let mut renderer = Renderer::new(Layout::Combined(COLOURED));
+    assert_eq!(visible(&renderer.notice("kept\u{1b} it").out()), "␛[2mkept\\u{1b} it␛[0m\n");
 }
 
 /// The texts of both streams.
-fn apart(out: Style, err: Style, events: &[Event]) -> (String, String) {
-    let mut renderer = Renderer::new(Layout::Apart { out, err });
+fn apart(out: TextStyle, err: TextStyle, events: &[Event]) -> (String, String) {
+    let mut renderer = Renderer::new(Layout::Split { out, err });
     let rendered: Vec<_> = events.iter().map(|event| renderer.event(event)).collect();
     (rendered.iter().map(|piece| piece.out()).collect(), rendered.iter().map(|piece| piece.err()).collect())
 }
@@ -463,7 +463,7 @@ async fn an_answer_that_failed_is_no_answer() {
 #[tokio::test(start_paused = true)]
 async fn on_one_screen_both_streams_read_as_one() {
     let events = conversation().run("Go.").await.trace.events();
-    let mut renderer = Renderer::new(Layout::Apart { out: PLAIN, err: PLAIN });
+    let mut renderer = Renderer::new(Layout::Split { out: PLAIN, err: PLAIN });
     let mut shown = String::new();
     for event in &events {
         renderer.event(event).pieces().for_each(|(_, text)| shown += text);
@@ -602,6 +602,7 @@ async fn a_change_that_was_asked_about_is_not_shown_twice() {
         subject: Subject::Diff { path: "x".into(), diff: diff.into() },
         reason: "it writes".into(),
         danger: Danger::Moderate,
+        child: None,
         suggested_rule: None,
         digest: String::new(),
     };

@@ -2,11 +2,11 @@
 
 use rheon_types::{AgentEvent, Event, MessageEvent, ModelEvent, Timestamp};
 
-use super::super::page::Style;
+use super::super::page::TextStyle;
 use super::super::renderer::{Layout, Renderer};
-use super::{Rendered, Screen, Spinner};
+use super::{RenderedText, Screen, Spinner};
 
-const STYLE: Style = Style { colours: true, columns: 40, wraps: true, formats: true };
+const STYLE: TextStyle = TextStyle { colors: true, columns: 40, wraps: true, formats: true };
 
 fn event(at_ms: u64, kind: AgentEvent) -> Event {
     Event {
@@ -22,7 +22,7 @@ fn say(text: &str) -> AgentEvent {
     AgentEvent::Message(MessageEvent::TextDelta { delta: text.into() })
 }
 
-fn visible(rendered: &Rendered) -> String {
+fn visible(rendered: &RenderedText) -> String {
     let pieces: Vec<String> =
         rendered.pieces().map(|(stream, text)| format!("{stream:?} {text:?}")).collect();
     pieces.join(", ").replace("\\u{1b}", "␛")
@@ -31,7 +31,7 @@ fn visible(rendered: &Rendered) -> String {
 #[test]
 fn the_spinner_makes_room_for_text() {
     let mut screen =
-        Screen::new(Renderer::new(Layout::Apart { out: STYLE, err: STYLE })).with_spinner(Spinner::new(40));
+        Screen::new(Renderer::new(Layout::Split { out: STYLE, err: STYLE })).with_spinner(Spinner::new(40));
     let start =
         AgentEvent::Model(ModelEvent::Start { model: "m".into(), tokens_estimate: 0, reserved: None });
     let now = Timestamp::from_millis;
@@ -51,15 +51,15 @@ fn the_spinner_makes_room_for_text() {
     let shown: Vec<String> = steps.iter().map(visible).collect();
     expect_test::expect![[r#"
 
-        Err "\r␛[K␛[2m⠙ waiting for the model · 0 s␛[0m"
-        Err "\r␛[K␛[2m⠹ waiting for the model · 0 s␛[0m"
-        Err "\r␛[K", Out "One"
+        Stderr "\r␛[K␛[2m⠙ waiting for the model · 0 s␛[0m"
+        Stderr "\r␛[K␛[2m⠹ waiting for the model · 0 s␛[0m"
+        Stderr "\r␛[K", Stdout "One"
 
-        Out " two three.\n"
-        Err "\r␛[K␛[2m⠦ waiting for the mo… · 0 s · ~4 tokens␛[0m"
-        Err "\r␛[K", Out "\n"
-        Err "\r␛[K␛[2m⠇ waiting for the mo… · 0 s · ~5 tokens␛[0m"
-        Err "\r␛[K", Out "**held\n"
+        Stdout " two three.\n"
+        Stderr "\r␛[K␛[2m⠦ waiting for the mo… · 0 s · ~4 tokens␛[0m"
+        Stderr "\r␛[K", Stdout "\n"
+        Stderr "\r␛[K␛[2m⠇ waiting for the mo… · 0 s · ~5 tokens␛[0m"
+        Stderr "\r␛[K", Stdout "**held\n"
     "#]]
     .assert_eq(&shown.join("\n"));
 }

@@ -96,7 +96,7 @@ fn it_fits_every_terminal() {
         let mut spinner = Spinner::new(columns);
         spinner.observe(&event(0, tool_start("some command")));
         let frame = spinner.frame(Timestamp::from_millis(u64::MAX)).unwrap();
-        assert!(super::super::words::width(&frame) <= columns.max(2), "{columns}: {frame}");
+        assert!(super::super::text::width(&frame) <= columns.max(2), "{columns}: {frame}");
     }
 }
 

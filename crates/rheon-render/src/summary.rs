@@ -1,24 +1,23 @@
-//! `Summary`: the last line of a run: how it ended, and what it took.
+//! `Summary`: the last line of a run: how it ended, and what it used.
 
 use rheon_text::units::{MONEY_EXACT_BELOW, count, duration, grouped, money};
 use rheon_types::{AgentOutput, LimitKind, MicroUsd, RunEnd, Timestamp};
 
 use super::page::Ink;
 
-/// What is counted while runs go by.
+/// Counts across runs.
 #[derive(Default)]
 pub(super) struct Summary {
-    begun: Option<Timestamp>,
+    started_at: Option<Timestamp>,
     tools: u64,
-    /// The most that all runs may cost together.
+    /// The cost limit for all runs together.
     budget: Option<MicroUsd>,
-    /// What they cost so far; nothing once a price was unknown.
+    /// The cost so far; unknown once a price was unknown.
     spent: Spent,
-    /// The most tokens of one run.
+    /// The token limit of one run.
     tokens_max: Option<u64>,
 }
 
-/// Money that is gone.
 enum Spent {
     Known(MicroUsd),
     Unknown,
@@ -35,9 +34,9 @@ impl Summary {
         self.budget = Some(budget);
     }
 
-    /// A run begins, or goes on.
+    /// Starts or continues a run.
     pub(super) fn begin(&mut self, at: Timestamp) {
-        self.begun.get_or_insert(at);
+        self.started_at.get_or_insert(at);
     }
 
     pub(super) fn set_tokens_max(&mut self, tokens_max: Option<u64>) {
@@ -48,9 +47,9 @@ impl Summary {
         self.tools += 1;
     }
 
-    /// The run is over: its figures.
+    /// The figures of a finished run.
     pub(super) fn end(&mut self, output: &AgentOutput, at: Timestamp) -> String {
-        let begun = self.begun.take().unwrap_or(at);
+        let started_at = self.started_at.take().unwrap_or(at);
         let usage = &output.usage;
         let prompt = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
         let cached = match usage.cache_read {
@@ -58,17 +57,17 @@ impl Summary {
             cached => format!(" ({} cached)", grouped(cached)),
         };
         let mut figures = vec![
-            count(if is_unasked(output) { 0 } else { output.turns.into() }, "turn"),
+            count(if stopped_before_first_call(output) { 0 } else { output.turns.into() }, "turn"),
             count(std::mem::take(&mut self.tools), "tool"),
             format!("{} in{cached} / {} out tokens", grouped(prompt), grouped(usage.output)),
             cost(output).map_or_else(|| "cost unknown".into(), |cost| money(cost.0)),
-            duration(at.as_millis().saturating_sub(begun.as_millis())),
+            duration(at.as_millis().saturating_sub(started_at.as_millis())),
         ];
         figures.extend(self.left(output));
         figures.join(" · ")
     }
 
-    /// What may still be spent.
+    /// What is left of the limits.
     fn left(&mut self, output: &AgentOutput) -> Vec<String> {
         self.spent = match (&self.spent, cost(output)) {
             (Spent::Known(spent), Some(cost)) => Spent::Known(MicroUsd(spent.0.saturating_add(cost.0))),
@@ -77,7 +76,7 @@ impl Summary {
         let money = match (self.budget, &self.spent) {
             (Some(budget), Spent::Known(spent)) => {
                 let left = budget.0.saturating_sub(spent.0);
-                // A cost is rounded up, what is left is rounded down.
+                // Costs are rounded up, so round what is left down.
                 let step = match left {
                     0..MONEY_EXACT_BELOW => 1,
                     MONEY_EXACT_BELOW..1_000_000 => 100,
@@ -87,11 +86,11 @@ impl Summary {
                 Some(format!("{} of {} left", money(left), money(budget.0)))
             }
             (Some(budget), Spent::Unknown) => {
-                Some(format!("unknown how much of {} is left", money(budget.0)))
+                Some(format!("unknown how much of {} remains", money(budget.0)))
             }
             (None, _) => None,
         };
-        // Every run has a limit of tokens; it is worth a word once half of it is gone.
+        // Every run has a token limit. Mention it once half is used.
         let used = output.usage.total();
         let tokens = self
             .tokens_max
@@ -101,21 +100,21 @@ impl Summary {
     }
 }
 
-/// What a run cost, if that is known; a budget that covers no call costs nothing.
+/// What a run cost, if known. A run that the budget stopped before its first call cost nothing.
 fn cost(output: &AgentOutput) -> Option<MicroUsd> {
-    output.cost.or(is_unasked(output).then(MicroUsd::default))
+    output.cost.or(stopped_before_first_call(output).then(MicroUsd::default))
 }
 
-/// Whether the model was never asked, as the budget covers no call.
-fn is_unasked(output: &AgentOutput) -> bool {
+/// Whether the budget stopped the run before its first model call.
+fn stopped_before_first_call(output: &AgentOutput) -> bool {
     output.usage.total() == 0 && matches!(output.end, RunEnd::Limit { limit: LimitKind::Budget, .. })
 }
 
-/// How a run ended, unless it simply came to its end.
+/// How a run ended, unless it simply completed.
 pub(super) fn end_word(end: &RunEnd) -> (Ink, Option<&'static str>) {
     match end {
         RunEnd::Completed => (Ink::Dim, None),
-        RunEnd::Truncated => (Ink::Yellow, Some("cut off")),
+        RunEnd::Truncated => (Ink::Yellow, Some("truncated")),
         RunEnd::Limit { .. } => (Ink::Yellow, Some("stopped at a limit")),
         RunEnd::Rejected { .. } => (Ink::Red, Some("rejected")),
         RunEnd::Vetoed { .. } => (Ink::Red, Some("stopped by a hook")),

@@ -48,8 +48,8 @@ fn what_is_left_of_the_budget() {
     expect_test::expect![[r#"
         2 turns · 1 tool · 46,000 in (34,000 cached) / 900 out tokens · $0.4000 · 1 min 5 s · $0.6000 of $1.00 left
         2 turns · 1 tool · 46,000 in (34,000 cached) / 900 out tokens · $0.7000 · 1 min 5 s · $0.0000 of $1.00 left
-        2 turns · 1 tool · 46,000 in (34,000 cached) / 900 out tokens · cost unknown · 1 min 5 s · unknown how much of $1.00 is left
-        2 turns · 1 tool · 46,000 in (34,000 cached) / 900 out tokens · $0.000001 · 1 min 5 s · unknown how much of $1.00 is left"#]].assert_eq(&lines(&mut summary, &[Some(400_000), Some(700_000), None, Some(1)]));
+        2 turns · 1 tool · 46,000 in (34,000 cached) / 900 out tokens · cost unknown · 1 min 5 s · unknown how much of $1.00 remains
+        2 turns · 1 tool · 46,000 in (34,000 cached) / 900 out tokens · $0.000001 · 1 min 5 s · unknown how much of $1.00 remains"#]].assert_eq(&lines(&mut summary, &[Some(400_000), Some(700_000), None, Some(1)]));
     let mut summary = Summary::default();
     summary.set_tokens_max(Some(50_000));
     expect_test::expect!["2 turns · 1 tool · 46,000 in (34,000 cached) / 900 out tokens · $0.000001 · 1 min 5 s · 3,100 of 50,000 tokens left"].assert_eq(&lines(&mut summary, &[Some(1)]));

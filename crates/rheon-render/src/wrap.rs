@@ -1,18 +1,17 @@
-//! `Wrap`: breaks running text between words, so that a terminal does not break it inside them. Sees text piece by piece.
+//! `Wrap`: wraps running text between words, so that the terminal does not wrap inside them. Works piece by piece.
 
-use super::words::width;
+use super::text::width;
 
-/// How wide a tab may be.
 const TAB_COLUMNS: usize = 8;
 
-/// Where the text stands in its line.
+/// The position in the current line.
 pub(super) struct Wrap {
-    /// How wide lines may be; any width if absent.
+    /// The line width; unlimited if `None`.
     columns: Option<usize>,
     column: usize,
-    /// Blanks that are written once a word follows on the same line.
+    /// Blanks to write once a word follows on the same line.
     blanks: String,
-    /// What stands before the lines that a long line is broken into.
+    /// The prefix of wrapped lines.
     hang: String,
 }
 
@@ -21,8 +20,8 @@ impl Wrap {
         Self { columns, column: 0, blanks: String::new(), hang: String::new() }
     }
 
-    /// The next piece of a line, which has no line break of its own. A word that comes in several pieces is not held back:
-    /// if only a later piece goes beyond the edge, the terminal breaks it there.
+    /// Wraps the next piece of a line, which contains no line breaks. A word split over several pieces is not delayed:
+    /// if a later piece crosses the edge, the terminal wraps it there.
     pub(super) fn piece(&mut self, text: &str) -> String {
         let Some(columns) = self.columns else { return text.to_owned() };
         let mut wrapped = String::with_capacity(text.len());
@@ -31,7 +30,7 @@ impl Wrap {
             if !word.is_empty() {
                 self.place(word, columns, &mut wrapped);
             }
-            // A gap as wide as the line ends it anyway, so no more of it need be kept.
+            // A gap as wide as the line wraps anyway, so no more of it is needed.
             if self.blanks.len() < columns {
                 self.blanks.extend(part.chars().next_back().filter(|c| is_blank(*c)));
             }
@@ -39,20 +38,20 @@ impl Wrap {
         wrapped
     }
 
-    /// A line break of the text itself.
+    /// A line break in the text itself.
     pub(super) fn line_break(&mut self) {
         self.column = 0;
         self.blanks.clear();
     }
 
-    /// A line break inside a paragraph; gives what stands before the next line.
+    /// Breaks the line inside a paragraph and returns the prefix of the next line.
     pub(super) fn break_line(&mut self) -> String {
         self.line_break();
         self.column = width(&self.hang);
         self.hang.clone()
     }
 
-    /// What stands before the lines that a long line is broken into, from now on. One that takes half of the line is none.
+    /// Sets the prefix of wrapped lines. A prefix wider than half the line is ignored.
     pub(super) fn hang(&mut self, before: &str) {
         self.hang.clear();
         if self.columns.is_none_or(|columns| width(before) * 2 <= columns) {

@@ -1,14 +1,17 @@
-//! One command runs in bounds and leaves nothing behind.
+//! Runs one command in a sandbox and leaves no process behind.
 //!
-//! [`process`] runs a line of bash: a fixed environment, bounded output, and an end that leaves no process. [`Sandbox`] says how far
-//! such a process reaches, and has tried what the machine can enforce of that. All `unsafe` code of the workspace is in this crate.
+//! [`process`] runs a line of bash with a fixed environment and bounded output, and ends every process it started.
+//! [`Sandbox`] limits what such a process can reach, based on what this machine was tested to enforce. All `unsafe`
+//! code of the workspace is in this crate.
+
+#![allow(missing_docs)]
 
 pub mod process;
 mod sandbox;
 mod temporary;
 
 pub use sandbox::{
-    Boundary, Escape, Level, Network, OwnNamespaces, Programs, Remembered, Report, Requirement, Sandbox,
-    SandboxError, Sight, Verdict,
+    Boundary, Escape, EscapeVerdict, Level, NamespaceUse, NetworkAccess, ProbeCache, Programs, Requirement,
+    Sandbox, SandboxError, SandboxReport, Visibility,
 };
-pub use temporary::{TemporaryFolder, remove_temporary_folders};
+pub use temporary::{TemporaryDirectory, remove_temporary_directories};

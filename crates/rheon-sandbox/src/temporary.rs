@@ -1,4 +1,5 @@
-//! `TemporaryFolder`: a folder that goes with its owner, and also where the program ends without waiting for its owners.
+//! `TemporaryDirectory`: a directory that is removed with its owner, or when the program exits without dropping its
+//! owners.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -7,39 +8,38 @@ use std::sync::{Mutex, PoisonError};
 
 use tempfile::TempDir;
 
-/// Those that are there. One table for the whole program, because the end of it is one too.
+/// All existing ones. Global, because the program exits as a whole.
 static FOLDERS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// A folder that goes with this.
+/// A directory that is removed when this is dropped.
 #[derive(Debug)]
-pub struct TemporaryFolder(TempDir);
+pub struct TemporaryDirectory(TempDir);
 
-impl TemporaryFolder {
-    /// Makes one whose name begins with `prefix`.
+impl TemporaryDirectory {
+    /// Creates a directory whose name starts with `prefix`.
     pub fn new(prefix: &str) -> io::Result<Self> {
         let folder = TempDir::with_prefix(prefix)?;
         FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.path().to_path_buf());
         Ok(Self(folder))
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         self.0.path()
     }
 }
 
-impl Drop for TemporaryFolder {
+impl Drop for TemporaryDirectory {
     fn drop(&mut self) {
         FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).remove(self.0.path());
     }
 }
 
-/// Removes all temporary folders of tools and sandboxes. For a program that ends at once, without dropping what owns them;
-/// what still runs loses its folder.
-pub fn remove_temporary_folders() {
+/// Removes all temporary directories of tools and sandboxes. For a program that exits at once without dropping their
+/// owners; processes that still run lose their directory.
+pub fn remove_temporary_directories() {
     let folders = std::mem::take(&mut *FOLDERS.lock().unwrap_or_else(PoisonError::into_inner));
     for folder in folders {
-        // Whoever is about to end the program has no use for what stays.
+        // The program is about to exit, so a failure does not matter.
         drop(std::fs::remove_dir_all(folder));
     }
 }

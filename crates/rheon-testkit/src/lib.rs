@@ -1,4 +1,4 @@
-//! For tests: write a scenario, run it, and compare all that happened as text.
+//! Test kit: write a scenario, run it, and compare the events as text.
 
 mod clock;
 mod scripted;
@@ -9,12 +9,12 @@ mod tools;
 mod trace;
 mod worker;
 
-pub use clock::{Dice, TestClock};
+pub use clock::{CountingRandom, TestClock};
 /// What tests of stores build agents with.
 pub use rheon_agent::{Agent, LogPosition};
 pub use rheon_providers::scripted::{Scenario, ScriptedProvider, Turn};
-pub use scripted::{Ran, Scripted, live, request_text, scripted};
-pub use store::MemoryStore;
+pub use scripted::{ScriptedAgent, ScriptedRun, live, request_text, scripted};
+pub use store::InMemoryStore;
 pub use text::{event_line, event_text};
 pub use tools::{ChangingTools, FnTool, delegate, echo, fails, fatal, hangs, panics};
 pub use trace::Trace;

@@ -1,4 +1,4 @@
-//! A scripted run: a scenario, tools, a prompt; then all that happened.
+//! A scripted run: a scenario, tools and a prompt in, a trace out.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,38 +7,38 @@ use rheon_agent::{Agent, AgentBuilder, AgentError, CheckSettings, Prompt, RetryC
 use rheon_providers::scripted::{Scenario, ScriptedProvider};
 use rheon_types::{AgentOutput, AllowAll, Message, Provider, Request, Tool};
 
-use crate::clock::{Dice, TestClock};
+use crate::clock::{CountingRandom, TestClock};
 use crate::trace::Trace;
 
-/// An agent about to play a scenario: everything allowed, every answer taken as it is, fixed ids, a clock and dice that are
-/// the same in every run.
-pub struct Scripted {
+/// An agent that plays a scenario: allows everything, accepts every answer, and has fixed ids, a test clock and
+/// counting random numbers.
+pub struct ScriptedAgent {
     builder: AgentBuilder,
     provider: Arc<ScriptedProvider>,
     trace: Trace,
 }
 
-/// Begins a scripted run.
-pub fn scripted(scenario: Scenario) -> Scripted {
+/// Creates an agent that plays `scenario`.
+pub fn scripted(scenario: Scenario) -> ScriptedAgent {
     let provider = Arc::new(ScriptedProvider::new(scenario));
     let trace = Trace::new();
     let observer = trace.clone();
     let builder = Agent::builder()
-        .shared_provider(Arc::clone(&provider) as Arc<dyn rheon_types::Provider>)
+        .provider(Arc::clone(&provider) as Arc<dyn rheon_types::Provider>)
         .model("scripted")
         .permission_policy(AllowAll)
         .clock(Arc::new(TestClock::default()))
-        .random(Arc::new(Dice::default()))
+        .random(Arc::new(CountingRandom::default()))
         .agent_id("agent")
         .session("s")
         .config_id("c")
         .checks(CheckSettings { nudges_max: 0, ..CheckSettings::default() })
         .on_event(move |event| observer.observe(event));
-    Scripted { builder, provider, trace }
+    ScriptedAgent { builder, provider, trace }
 }
 
-impl Scripted {
-    /// Changes the agent that will be built.
+impl ScriptedAgent {
+    /// Changes the agent builder.
     pub fn with(mut self, change: impl FnOnce(AgentBuilder) -> AgentBuilder) -> Self {
         self.builder = change(self.builder);
         self
@@ -49,37 +49,37 @@ impl Scripted {
         self.with(|builder| builder.tool(tool))
     }
 
-    /// The agent, for tests that talk to it themselves, with what it will leave behind.
-    #[allow(clippy::expect_used, reason = "a test that builds a broken agent should stop there")]
+    /// Builds the agent, for tests that call it themselves.
+    #[allow(clippy::expect_used, reason = "a test with an invalid agent should fail")]
     pub fn build(self) -> (Agent, Trace, Arc<ScriptedProvider>) {
-        let agent = self.builder.build().expect("the agent of a test must be buildable");
+        let agent = self.builder.build().expect("the test agent builds");
         (agent, self.trace, self.provider)
     }
 
-    /// Runs one prompt to its end and checks the order of all events.
-    pub async fn run(self, prompt: impl Into<Prompt>) -> Ran {
+    /// Runs one prompt to the end and checks the order of all events.
+    pub async fn run(self, prompt: impl Into<Prompt>) -> ScriptedRun {
         let (agent, trace, provider) = self.build();
         let result = agent.run(prompt).await;
         trace.assert_order();
-        Ran { agent, trace, provider, result }
+        ScriptedRun { agent, trace, provider, result }
     }
 }
 
-/// What a scripted run left behind.
-pub struct Ran {
-    /// The agent, ready for more.
+/// The result of a scripted run.
+pub struct ScriptedRun {
+    /// The agent, ready for more prompts.
     pub agent: Agent,
-    /// All that happened.
+    /// All events.
     pub trace: Trace,
-    /// The model, with the requests it got.
+    /// The provider, with the requests it received.
     pub provider: Arc<ScriptedProvider>,
-    /// What the caller got.
+    /// The result of the run.
     pub result: Result<Arc<AgentOutput>, AgentError>,
 }
 
-impl Ran {
+impl ScriptedRun {
     /// The output of the run, whether it failed or not.
-    #[allow(clippy::panic, reason = "a test whose run never began should stop there")]
+    #[allow(clippy::panic, reason = "a test whose run did not start should fail")]
     pub fn output(&self) -> &AgentOutput {
         match &self.result {
             Ok(output) | Err(AgentError::Failed { output, .. }) => output,
@@ -87,7 +87,7 @@ impl Ran {
         }
     }
 
-    /// What the model was sent in its `n`th request, one line per message.
+    /// The messages of the `n`th request, one line each.
     pub fn sent(&self, n: usize) -> String {
         self.provider.requests().get(n).map(request_text).unwrap_or_default()
     }
@@ -117,12 +117,12 @@ pub fn live(provider: Arc<dyn Provider>, model: &str) -> (AgentBuilder, Trace) {
     let trace = Trace::new();
     let observer = trace.clone();
     let builder = Agent::builder()
-        .shared_provider(provider)
+        .provider(provider)
         .model(model)
         .permission_policy(AllowAll)
         .retry(RetryConfig { initial_delay: Duration::ZERO, ..RetryConfig::default() })
         .clock(Arc::new(TestClock::default()))
-        .random(Arc::new(Dice::default()))
+        .random(Arc::new(CountingRandom::default()))
         .agent_id("agent")
         .session("s")
         .config_id("c")

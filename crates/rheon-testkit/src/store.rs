@@ -1,12 +1,12 @@
-//! A store in memory that can be told to fail.
+//! An in-memory store that can be made to fail.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rheon_types::{Answer, Event, Store, StoreError};
 
-/// Keeps events in memory.
+/// Stores events in memory.
 #[derive(Default)]
-pub struct MemoryStore {
+pub struct InMemoryStore {
     state: Mutex<State>,
 }
 
@@ -14,22 +14,22 @@ pub struct MemoryStore {
 struct State {
     events: Vec<Event>,
     syncs: usize,
-    /// How many more appends succeed; no limit if absent.
-    room: Option<usize>,
+    /// How many more appends succeed; unlimited if absent.
+    append_limit: Option<usize>,
     fail_syncs: bool,
 }
 
-impl MemoryStore {
-    /// A store that takes `appends` more events and then fails, until it is given room again.
-    pub fn with_room(appends: usize) -> Self {
+impl InMemoryStore {
+    /// A store that accepts `appends` events and then fails, until the limit is raised.
+    pub fn with_append_limit(appends: usize) -> Self {
         let store = Self::default();
-        store.lock().room = Some(appends);
+        store.lock().append_limit = Some(appends);
         store
     }
 
-    /// Sets how many more events fit; `None` for any number.
-    pub fn set_room(&self, room: Option<usize>) {
-        self.lock().room = room;
+    /// Sets how many more events are accepted; `None` for any number.
+    pub fn set_append_limit(&self, append_limit: Option<usize>) {
+        self.lock().append_limit = append_limit;
     }
 
     /// Makes every sync fail, or succeed again.
@@ -37,7 +37,7 @@ impl MemoryStore {
         self.lock().fail_syncs = fail;
     }
 
-    /// What was kept.
+    /// The stored events.
     pub fn events(&self) -> Vec<Event> {
         self.lock().events.clone()
     }
@@ -52,12 +52,12 @@ impl MemoryStore {
     }
 }
 
-impl Store for MemoryStore {
+impl Store for InMemoryStore {
     fn append(&self, event: &Event) -> Result<(), StoreError> {
         let mut state = self.lock();
-        match &mut state.room {
+        match &mut state.append_limit {
             Some(0) => return Err(StoreError::new("no space left in the test store")),
-            Some(room) => *room -= 1,
+            Some(append_limit) => *append_limit -= 1,
             None => {}
         }
         state.events.push(event.clone());

@@ -1,4 +1,4 @@
-//! Events as text: one line each, nothing left out that matters, nothing in that changes from run to run.
+//! Events as text: one line each, with all relevant data and nothing that changes from run to run.
 
 use rheon_types::event::{PermissionDecision, Subject};
 use rheon_types::{
@@ -6,13 +6,13 @@ use rheon_types::{
     ModelEvent, PlanEvent, RunEnd, RunEvent, SessionEvent, ToolEvent, ToolResult, TurnEvent,
 };
 
-/// The lines of several events.
+/// Several events, one line each.
 pub fn event_text<'a>(events: impl IntoIterator<Item = &'a Event>) -> String {
     let lines: Vec<String> = events.into_iter().map(|event| event_line(&event.kind)).collect();
     lines.join("\n")
 }
 
-/// The line of one event: its dotted name and what it carries.
+/// One event as a line: its dotted name and its data.
 pub fn event_line(event: &AgentEvent) -> String {
     let carried = match event {
         AgentEvent::Run(RunEvent::Start { model, continuation, parent_run_id, .. }) => {

@@ -1,4 +1,4 @@
-//! Tools made of closures, and tools that misbehave.
+//! Tools made from closures, and tools that misbehave.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 type Outcome = Result<ToolResult, ToolError>;
 type Body = Box<dyn Fn(Arc<Value>, ToolContext) -> BoxFuture<'static, Outcome> + Send + Sync>;
 
-/// A tool made of a closure. Takes any object and only looks, unless told otherwise.
+/// A tool made from a closure. Accepts any object and is read-only by default.
 pub struct FnTool {
     name: String,
     schema: Value,
@@ -20,7 +20,7 @@ pub struct FnTool {
 }
 
 impl FnTool {
-    /// A tool of this name and body.
+    /// A tool with this name and body.
     pub fn new<F>(
         name: impl Into<String>,
         body: impl Fn(Arc<Value>, ToolContext) -> F + Send + Sync + 'static,
@@ -32,13 +32,13 @@ impl FnTool {
         Self { name: name.into(), schema: json!({ "type": "object" }), effect: Effect::Pure, body }
     }
 
-    /// With this schema.
+    /// Sets the schema.
     pub fn schema(mut self, schema: Value) -> Self {
         self.schema = schema;
         self
     }
 
-    /// With this effect.
+    /// Sets the effect.
     pub fn effect(mut self, effect: Effect) -> Self {
         self.effect = effect;
         self
@@ -67,7 +67,7 @@ impl Tool for FnTool {
     }
 }
 
-/// `echo`: gives back its `text`, which it insists on.
+/// `echo`: returns its required argument `text`.
 pub fn echo() -> FnTool {
     FnTool::new("echo", |arguments, _| async move {
         let text = arguments.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -81,7 +81,7 @@ pub fn echo() -> FnTool {
     }))
 }
 
-/// `fails`: always fails.
+/// `fails`: always returns an error.
 pub fn fails() -> FnTool {
     FnTool::new("fails", |_, _| async { Err(ToolError::Failed("it does not work".into())) })
 }
@@ -92,17 +92,17 @@ pub fn fatal() -> FnTool {
 }
 
 /// `panics`: panics.
-#[allow(clippy::panic, reason = "that is what it is for")]
+#[allow(clippy::panic, reason = "this is its purpose")]
 pub fn panics() -> FnTool {
     FnTool::new("panics", |_, _| async { panic!("a bug in the tool") })
 }
 
-/// `hangs`: never returns and ignores being cancelled.
+/// `hangs`: never returns and ignores cancellation.
 pub fn hangs() -> FnTool {
     FnTool::new("hangs", |_, _| std::future::pending())
 }
 
-/// `delegate`: lets `worker` do the task in its `task`, as the agent `helper`.
+/// `delegate`: lets `worker` run the task in the argument `task`, as the agent `helper`.
 pub fn delegate(worker: Arc<dyn Worker>) -> FnTool {
     FnTool::new("delegate", move |arguments, context| {
         let worker = Arc::clone(&worker);
@@ -134,7 +134,7 @@ impl ChangingTools {
     }
 
     /// Replaces the instructions; the tools stay.
-    pub fn instruct(&self, instructions: &str) {
+    pub fn set_instructions(&self, instructions: &str) {
         self.change(|set| set.instructions = Some(instructions.into()));
     }
 

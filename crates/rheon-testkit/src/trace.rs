@@ -1,4 +1,4 @@
-//! `Trace`: all that happened, recorded and checked.
+//! `Trace`: records and checks all events.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,7 +8,7 @@ use rheon_types::{AgentEvent, Event, SessionId};
 
 use crate::text::{event_line, event_text};
 
-/// Records every event and holds it against the order of events. Clones share one record.
+/// Records every event and checks the order of events. Clones share one record.
 #[derive(Clone, Default)]
 pub struct Trace {
     record: Arc<Mutex<Record>>,
@@ -29,7 +29,7 @@ impl Trace {
         Self::default()
     }
 
-    /// Takes in one event.
+    /// Records one event.
     pub fn observe(&self, event: &Event) {
         let mut record = self.lock();
         if let Err(violation) = record.order.observe(event) {
@@ -43,7 +43,7 @@ impl Trace {
         self.lock().events.clone()
     }
 
-    /// All events so far as text, deltas left out.
+    /// All events so far as text, without deltas.
     pub fn durable_text(&self) -> String {
         event_text(self.lock().events.iter().filter(|event| event.kind.is_durable()))
     }
@@ -53,13 +53,13 @@ impl Trace {
         event_text(&self.lock().events)
     }
 
-    /// The lines that begin with one of `starts`.
+    /// The lines that start with one of `starts`.
     pub fn only(&self, starts: &[&str]) -> String {
         let record = self.lock();
         let lines = record.events.iter().map(|event| event_line(&event.kind));
-        let wanted: Vec<String> =
+        let matching: Vec<String> =
             lines.filter(|line| starts.iter().any(|start| line.starts_with(start))).collect();
-        wanted.join("\n")
+        matching.join("\n")
     }
 
     /// How many events satisfy `condition`.
@@ -67,13 +67,13 @@ impl Trace {
         self.lock().events.iter().filter(|event| condition(&event.kind)).count()
     }
 
-    /// Says that what happens here cannot be replayed from its log, and why.
-    pub fn cannot_be_replayed(&self, reason: &'static str) {
+    /// Skips the replay check, because the run cannot be replayed from its log for this reason.
+    pub fn skip_replay_check(&self, reason: &'static str) {
         self.lock().unreplayable = Some(reason);
     }
 
-    /// Panics unless the loop does all of this again from the log alone, to the byte.
-    #[allow(clippy::panic, reason = "a test whose log cannot be replayed should stop there")]
+    /// Panics unless replaying the log gives exactly the same events.
+    #[allow(clippy::panic, reason = "a test whose log cannot be replayed should fail")]
     pub fn assert_replays(&self) {
         let (events, unreplayable) = {
             let record = self.lock();
@@ -91,7 +91,7 @@ impl Trace {
         }
         for (session_id, events) in sessions {
             if events.first().is_none_or(|event| event.seq != 1) {
-                // What the session began with is not in this trace.
+                // The start of the session is not in this trace.
                 continue;
             }
             if let Err(error) = replay(events.clone(), Until::End) {
@@ -100,7 +100,7 @@ impl Trace {
         }
     }
 
-    /// Panics unless every event was in order, every run that began has ended, and all of it can be replayed.
+    /// Panics unless all events were in order, every run has ended, and the log can be replayed.
     pub fn assert_order(&self) {
         self.assert_only_order();
         self.assert_replays();

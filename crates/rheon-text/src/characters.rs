@@ -1,20 +1,19 @@
-//! The one table of characters that are unsafe to show: a terminal obeys them, a reader does not see them, or they change the
-//! order in which others are read.
+//! The table of characters that are unsafe to show: terminals interpret them, readers do not see them, or they reorder
+//! text.
 
-/// Why a character is unsafe to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hazard {
-    /// Line feed and tab: ordinary in text of several lines, not within one line.
+    /// Line feed and tab: fine in multi-line text, not in a single line.
     Layout,
-    /// A control character, 7 or 8 bits: terminals obey it.
+    /// A 7- or 8-bit control character, which terminals interpret.
     Control,
-    /// Changes the direction of writing.
+    /// Changes the text direction.
     Direction,
-    /// Breaks a line or paragraph, for some readers and not for others.
+    /// A line or paragraph break for some readers only.
     LineBreak,
-    /// Takes no room, or looks like a space.
+    /// Has no width, or looks like a space.
     Invisible,
-    /// Invisible, but emoji and some scripts need it to be drawn right: joiners and variation selectors.
+    /// Invisible, but emoji and some scripts need it: joiners and variation selectors.
     Shaping,
 }
 
@@ -50,7 +49,7 @@ const TABLE: &[(char, char, Hazard)] = &[
     ('\u{e0000}', '\u{e0fff}', Hazard::Invisible), // tags, further variation selectors
 ];
 
-/// Why `character` is unsafe to show; `None` for those that are just shown.
+/// Why `character` is unsafe to show; `None` if it is safe.
 pub fn hazard(character: char) -> Option<Hazard> {
     // Nearly all text is plain ASCII.
     if matches!(character, ' '..='~') {
@@ -62,19 +61,18 @@ pub fn hazard(character: char) -> Option<Hazard> {
 
 /// Where text is shown, which decides what is unsafe in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// Text of several lines to be read: answers, output, exports.
+pub enum TextContext {
+    /// Multi-line text for reading: answers, output, exports.
     Prose,
-    /// The same on one line: titles, first lines.
+    /// Like `Prose`, on one line: titles, first lines.
     Title,
-    /// Text of several lines that a person decides about, so that nothing in it may be hidden: commands, diffs.
+    /// Multi-line text that a user approves, so nothing may be hidden: commands, diffs.
     Block,
-    /// The same on one line: names, paths, rules, reasons.
+    /// Like `Block`, on one line: names, paths, rules, reasons.
     Line,
 }
 
-impl Place {
-    /// Whether `character` is unsafe to show here.
+impl TextContext {
     pub fn forbids(self, character: char) -> bool {
         match hazard(character) {
             None => false,

@@ -4,17 +4,18 @@ use std::fmt::Write as _;
 
 use expect_test::expect;
 
-use super::{Hazard, Place, TABLE, hazard};
+use super::{Hazard, TABLE, TextContext, hazard};
 
 #[test]
 fn the_table() {
     let mut listed = String::new();
     for (first, last, hazard) in TABLE {
-        let refusing: Vec<String> = [Place::Prose, Place::Title, Place::Block, Place::Line]
-            .into_iter()
-            .filter(|place| place.forbids(*first))
-            .map(|place| format!("{place:?}").to_lowercase())
-            .collect();
+        let refusing: Vec<String> =
+            [TextContext::Prose, TextContext::Title, TextContext::Block, TextContext::Line]
+                .into_iter()
+                .filter(|place| place.forbids(*first))
+                .map(|place| format!("{place:?}").to_lowercase())
+                .collect();
         let (first, last) = (u32::from(*first), u32::from(*last));
         writeln!(listed, "{first:04X}..{last:04X} {hazard:?}: {}", refusing.join(" ")).unwrap();
     }
@@ -64,7 +65,7 @@ fn the_table_is_sorted_and_every_character_is_looked_up_as_it_says() {
 #[test]
 fn every_control_character_is_in_the_table() {
     let controls = ('\0'..=char::MAX).filter(|character| character.is_control());
-    let missing: Vec<char> = controls.filter(|character| !Place::Line.forbids(*character)).collect();
+    let missing: Vec<char> = controls.filter(|character| !TextContext::Line.forbids(*character)).collect();
     assert_eq!(missing, []);
 }
 
@@ -73,7 +74,7 @@ fn what_languages_and_emoji_need_stays_in_prose() {
     for text in
         ["👨\u{200d}👩\u{200d}👧", "❤\u{fe0f}", "e\u{301}", "می\u{200c}خواهم", "ünïcödé 漢字 🎉 עברית"]
     {
-        assert_eq!(text.chars().find(|character| Place::Title.forbids(*character)), None);
+        assert_eq!(text.chars().find(|character| TextContext::Title.forbids(*character)), None);
     }
     assert_eq!(hazard('\u{200d}'), Some(Hazard::Shaping));
 }

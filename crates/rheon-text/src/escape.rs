@@ -1,17 +1,17 @@
-//! Text that a model, a tool or a file made, with the characters written out that are unsafe to show.
+//! Escapes characters that are unsafe to show in text from a model, a tool or a file.
 
 use std::borrow::Cow;
 
-use crate::Place;
+use crate::TextContext;
 
-/// `text` for a terminal to show and not to obey. Line breaks, tabs and what emoji and scripts need stay.
+/// Makes `text` safe for a terminal. Line breaks, tabs and what emoji and scripts need stay.
 pub fn inert(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(|character| Place::Prose.forbids(character)) {
+    if !text.chars().any(|character| TextContext::Prose.forbids(character)) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
     for character in text.chars() {
-        if Place::Prose.forbids(character) {
+        if TextContext::Prose.forbids(character) {
             shown.extend(character.escape_default());
         } else {
             shown.push(character);
@@ -20,12 +20,12 @@ pub fn inert(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// `text` on one line, hiding nothing: for names, paths, rules and reasons.
+/// Puts `text` on one line with hidden characters escaped: for names, paths, rules and reasons.
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
-        if Place::Line.forbids(character) {
-            // Line feed, carriage return and tab are written `\n`, `\r` and `\t`.
+        if TextContext::Line.forbids(character) {
+            // Line feed, carriage return and tab become `\n`, `\r` and `\t`.
             shown.extend(character.escape_default());
         } else {
             shown.push(character);
@@ -34,13 +34,13 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
-/// `text` of several lines, hiding nothing: for what a person decides about. Line breaks stay, and tabs become spaces.
+/// Escapes hidden characters in multi-line text that a user approves. Line breaks stay, and tabs become spaces.
 pub fn visible_block(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
             '\t' => shown.push_str("    "),
-            other if Place::Block.forbids(other) => shown.extend(other.escape_unicode()),
+            other if TextContext::Block.forbids(other) => shown.extend(other.escape_unicode()),
             other => shown.push(other),
         }
     }

@@ -1,8 +1,10 @@
-//! Text that must be judged the same way everywhere: characters that are unsafe to show, what a secret looks like, the
-//! nearest word, units.
+//! Text rules shared by all crates: characters that are unsafe to show, secrets, suggestions for misspelled words,
+//! units.
 //!
-//! Everything here is a pure function over text. There is one table of each kind; a crate that shows, stores or sends text
-//! asks here and keeps no list of its own.
+//! Everything here is a pure function over text. There is one table of each kind; a crate that shows, stores or sends
+//! text uses these and keeps no list of its own.
+
+#![allow(missing_docs)]
 
 mod characters;
 mod escape;
@@ -10,6 +12,6 @@ mod nearest;
 pub mod secrets;
 pub mod units;
 
-pub use characters::{Hazard, Place, hazard};
+pub use characters::{Hazard, TextContext, hazard};
 pub use escape::{inert, visible, visible_block};
-pub use nearest::{advice, nearest};
+pub use nearest::{did_you_mean, nearest};

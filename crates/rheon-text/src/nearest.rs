@@ -1,6 +1,6 @@
-//! The known word that an unknown word was meant to be.
+//! Suggestions for misspelled words.
 
-/// The one of `known` that `word` looks like, whatever its case.
+/// The word in `known` that is closest to `word`, ignoring case; `None` if none is close.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
     let (distance, candidate) = known
@@ -10,15 +10,15 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     (distance <= 2 && distance * 2 <= candidate.chars().count()).then_some(candidate)
 }
 
-/// What to write instead of `word`: the one of `known` that it looks like, or any of them.
-pub fn advice(word: &str, known: &[&str]) -> String {
+/// Suggests the closest word in `known`, or lists all of them.
+pub fn did_you_mean(word: &str, known: &[&str]) -> String {
     match nearest(word, known.iter().copied()) {
         Some(candidate) => format!("did you mean {candidate:?}?"),
-        None => format!("there are {}", known.join(", ")),
+        None => format!("expected one of {}", known.join(", ")),
     }
 }
 
-/// How many characters must change to make `a` of `b`. Long words are not worth the time.
+/// The edit distance. Long words are not compared.
 fn distance(a: &str, b: &str) -> usize {
     const CHARACTERS_MAX: usize = 64;
     if a.chars().nth(CHARACTERS_MAX).is_some() {

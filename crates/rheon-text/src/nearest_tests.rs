@@ -1,6 +1,6 @@
 //! Which words are taken for which, and which for none.
 
-use super::{advice, distance, nearest};
+use super::{did_you_mean, distance, nearest};
 
 #[test]
 fn a_word_with_up_to_two_slips_is_known() {
@@ -22,8 +22,8 @@ fn a_word_with_up_to_two_slips_is_known() {
 
 #[test]
 fn advice_names_one_or_all() {
-    assert_eq!(advice("alow", &["allow", "deny"]), "did you mean \"allow\"?");
-    assert_eq!(advice("zebra", &["allow", "deny"]), "there are allow, deny");
+    assert_eq!(did_you_mean("alow", &["allow", "deny"]), "did you mean \"allow\"?");
+    assert_eq!(did_you_mean("zebra", &["allow", "deny"]), "expected one of allow, deny");
 }
 
 #[test]

@@ -1,15 +1,15 @@
-//! Figures as people read them: counts, bytes, tokens, durations, money.
+//! Numbers for people: counts, bytes, tokens, durations, money.
 
-/// Millionths of a dollar below which nothing is rounded: most of such a sum would be gone.
+/// Sums below this, in millionths of a dollar, are not rounded: most of the amount would be lost.
 pub const MONEY_EXACT_BELOW: u64 = 1_000;
 
-/// For instance `1 turn`, `1,234 turns`.
+/// `1 turn`, `1,234 turns`.
 pub fn count(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", grouped(number))
 }
 
-/// For instance `1,234,567`.
+/// `1,234,567`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
@@ -22,7 +22,7 @@ pub fn grouped(number: u64) -> String {
     grouped
 }
 
-/// For instance `512 bytes`, `12.3 kB`, `4.0 MB`.
+/// `512 bytes`, `12.3 kB`, `4.0 MB`.
 pub fn bytes(number: u64) -> String {
     match number {
         0..1_000 => count(number, "byte"),
@@ -31,7 +31,7 @@ pub fn bytes(number: u64) -> String {
     }
 }
 
-/// A number of tokens in a table: `512`, `200k`, `1.0M`.
+/// Tokens for a table: `512`, `200k`, `1.0M`.
 pub fn tokens(number: u64) -> String {
     match number {
         0..1_000 => number.to_string(),
@@ -49,7 +49,7 @@ pub fn duration(millis: u64) -> String {
     }
 }
 
-/// How long something has taken so far, in whole seconds: `0 s`, `59 s`, `2 min 5 s`.
+/// Elapsed time in whole seconds: `0 s`, `59 s`, `2 min 5 s`.
 pub fn elapsed(millis: u64) -> String {
     let seconds = millis / 1_000;
     match seconds {
@@ -72,7 +72,7 @@ pub fn ago(millis: u64) -> String {
     }
 }
 
-/// A sum in millionths of a dollar: `$0.000012`, `$0.0123`, `$12.34`. What is left over is rounded up.
+/// A sum in millionths of a dollar, rounded up: `$0.000012`, `$0.0123`, `$12.34`.
 pub fn money(micro_usd: u64) -> String {
     if micro_usd < MONEY_EXACT_BELOW && !micro_usd.is_multiple_of(100) {
         format!("$0.{micro_usd:06}").trim_end_matches('0').to_owned()
@@ -85,7 +85,7 @@ pub fn money(micro_usd: u64) -> String {
     }
 }
 
-/// A price in millionths of a dollar, exactly, in dollars without a sign: `0`, `0.3`, `15`.
+/// An exact price in millionths of a dollar, in dollars without a sign: `0`, `0.3`, `15`.
 pub fn dollars(micro_usd: u64) -> String {
     let text = format!("{}.{:06}", micro_usd / 1_000_000, micro_usd % 1_000_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

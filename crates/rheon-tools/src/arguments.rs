@@ -1,12 +1,12 @@
-//! Arguments as a type: the schema that models read, and calls read by it.
+//! Tool arguments as Rust types: the JSON schema sent to models, and parsing of calls.
 
 use rheon_types::ToolError;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// The arguments of a call of `tool`, or which of them does not fit. The loop has checked the schema; what only the types
-/// know is checked here.
+/// Parses the arguments of a call of `tool`, or says which one is invalid. The run loop has already checked the schema;
+/// this checks what only the Rust types know.
 pub fn read_arguments<T: DeserializeOwned>(tool: &str, arguments: &Value) -> Result<T, ToolError> {
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let (path, problem) = (error.path().to_string(), error.into_inner());
@@ -17,7 +17,7 @@ pub fn read_arguments<T: DeserializeOwned>(tool: &str, arguments: &Value) -> Res
     })
 }
 
-/// The schema of a tool's arguments, without what only names the Rust type.
+/// The schema of a tool's arguments, without the title and description of the Rust type.
 pub fn arguments_schema<T: JsonSchema>() -> Value {
     let mut schema = schemars::generate::SchemaSettings::draft2020_12()
         .with(|settings| settings.inline_subschemas = true)
@@ -31,7 +31,7 @@ pub fn arguments_schema<T: JsonSchema>() -> Value {
     schema
 }
 
-/// Takes out what tells a model nothing: how Rust holds numbers, and defaults that go without saying. It goes with every request.
+/// Removes what a model does not need: number formats and trivial defaults. The schema is sent with every request.
 fn shorten(schema: &mut Value) {
     let parts: Vec<&mut Value> = match schema {
         Value::Object(fields) => {

@@ -1,4 +1,4 @@
-//! What `#[derive(Tool)]` is made of: arguments as a struct, and the tool that takes them.
+//! The runtime side of `#[derive(Tool)]`: arguments as a struct, and the tool that takes them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,25 +10,24 @@ use serde_json::Value;
 
 use crate::arguments::{arguments_schema, read_arguments};
 
-/// A struct that is the arguments of a tool. Written by `#[derive(Tool)]`.
+/// A struct that holds the arguments of a tool. Implemented by `#[derive(Tool)]`.
 pub trait ToolArguments: DeserializeOwned + JsonSchema + Send + 'static {
-    /// What all calls share.
+    /// State shared by all calls.
     type State: Send + Sync + 'static;
-    /// The name the model calls the tool by.
+    /// The name the model uses.
     const NAME: &'static str;
-    /// The name a person reads.
+    /// The name shown to people.
     const LABEL: &'static str = Self::NAME;
     /// What the tool does and when to use it, for the model.
     const DESCRIPTION: &'static str;
-    /// What a run of it does to the world.
+    /// The side effects of a call.
     const EFFECT: Effect;
 
-    /// Takes what a call must have to itself. An error blocks the call.
+    /// Claims what a call needs for itself, such as a file. An error blocks the call.
     fn claim(_state: &Self::State, _arguments: &Value, _context: &ToolContext) -> Result<Hold, ToolError> {
         Ok(Hold::default())
     }
 
-    /// Runs the tool with these arguments.
     fn run_with<'a>(
         self,
         state: &'a Self::State,
@@ -36,14 +35,13 @@ pub trait ToolArguments: DeserializeOwned + JsonSchema + Send + 'static {
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>>;
 }
 
-/// What the `run` of a tool may return: a [`ToolResult`], a text, or a `Result` of what becomes one.
+/// What a tool's `run` may return: a [`ToolResult`], text, or a `Result` of either.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is nothing a tool can return",
+    message = "`{Self}` cannot be returned from a tool",
     label = "the `run` of this tool returns `{Self}`",
     note = "return a `ToolResult`, a `String`, a `&'static str`, or a `Result` of one of these with a `ToolError`"
 )]
 pub trait IntoToolOutput {
-    /// The result of the call, or why it has none.
     fn into_output(self) -> Result<ToolResult, ToolError>;
 }
 
@@ -71,13 +69,13 @@ impl<T: Into<ToolResult>, E: Into<ToolError>> IntoToolOutput for Result<T, E> {
     }
 }
 
-/// The tool that takes the arguments `A`.
+/// A tool that takes the arguments `A`.
 pub struct DerivedTool<A: ToolArguments> {
     state: A::State,
 }
 
 impl<A: ToolArguments> DerivedTool<A> {
-    /// The tool, whose calls share `state`.
+    /// Creates the tool. All its calls share `state`.
     pub fn new(state: A::State) -> Self {
         Self { state }
     }

@@ -1,10 +1,11 @@
-//! Everything the model can do to the machine.
+//! The tools a model can call, and what they share.
 //!
-//! A tool does one thing and trusts its arguments no further than [`Workspace`] does; whether it may run at all is the
-//! gate's decision (`rheon-policy`), and how far its processes reach the sandbox's (`rheon-sandbox`). Programs of the user take part
-//! through [`hooks`], those of a project only after it is trusted.
+//! A tool does one thing and checks its arguments against [`Workspace`]. The gate (`rheon-policy`) decides whether a
+//! call may run, and the sandbox (`rheon-sandbox`) limits what its processes can reach. The user's programs take part
+//! through [`hooks`]; those of a project run only after the user trusts it.
+#![allow(missing_docs)]
 
-// The code of `#[derive(Tool)]` refers to `rheon`, through which everybody else has it.
+// The code that `#[derive(Tool)]` generates names `rheon`, the crate through which everyone else uses it.
 extern crate self as rheon;
 
 mod arguments;
@@ -13,8 +14,8 @@ pub mod commands;
 mod derived;
 pub mod files;
 pub mod hooks;
+pub mod loop_guard;
 mod markdown;
-pub mod memory;
 pub mod notes;
 pub mod repo_map;
 pub mod skills;
@@ -22,11 +23,11 @@ mod toolkit;
 
 pub use arguments::arguments_schema;
 pub use derived::{DerivedTool, IntoToolOutput, ToolArguments};
-pub use markdown::{Beginning, FileProblem, read_beginning};
-pub use rheon_policy::{Access, PathError, ResolvedPath, Shown, Workspace};
+pub use markdown::{FileHead, FileProblem, read_head};
+pub use rheon_policy::{Access, DisplayPath, PathError, ResolvedPath, Workspace};
 pub use toolkit::{Toolkit, ToolkitError, ToolkitSettings, file_tools};
 
-/// What the code of `#[derive(Tool)]` refers to. Not for use by hand.
+/// Used by the code that `#[derive(Tool)]` generates. Not a public API.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::arguments::{arguments_schema, read_arguments};

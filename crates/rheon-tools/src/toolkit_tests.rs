@@ -1,25 +1,24 @@
-//! What the standard tools cost: their words go with every request.
+//! The size and text of the standard tools, which are sent with every request.
 
 use expect_test::expect_file;
-use rheon_policy::Places;
+use rheon_policy::PatternRoots;
 use rheon_testkit::TestClock;
 use serde_json::json;
 
 use super::*;
-use crate::builtin::Remember;
-use crate::skills::{Origin, SkillFolder};
+use crate::builtin::MemoryTool;
+use crate::skills::{FileOrigin, SkillDir};
 
-/// What the names, descriptions and schemas may have together, as JSON.
+/// The most bytes of all names, descriptions and schemas as JSON.
 const BYTES_MAX: usize = 9_000;
 
-/// Every standard tool.
 async fn all_tools() -> Vec<Arc<dyn Tool>> {
     let folder = tempfile::tempdir().unwrap();
     let skill = folder.path().join("skills/x/SKILL.md");
     std::fs::create_dir_all(skill.parent().unwrap()).unwrap();
     std::fs::write(skill, "---\nname: x\ndescription: y\n---\n").unwrap();
-    let skills = [SkillFolder { path: folder.path().join("skills"), origin: Origin::User }];
-    let places = Places { working_folder: folder.path().to_owned(), home: None };
+    let skills = [SkillDir { path: folder.path().join("skills"), origin: FileOrigin::User }];
+    let places = PatternRoots { working_folder: folder.path().to_owned(), home: None };
     let settings = ToolkitSettings {
         sandbox: Requirement::NoSandbox,
         web: Some(AddressRule::Public),
@@ -30,7 +29,7 @@ async fn all_tools() -> Vec<Arc<dyn Tool>> {
 }
 
 #[tokio::test]
-async fn the_words_of_all_standard_tools_are_few() {
+async fn tool_descriptions_stay_within_the_byte_budget() {
     let tools = all_tools().await;
     let mut table = String::new();
     let mut total = 0;
@@ -46,11 +45,11 @@ async fn the_words_of_all_standard_tools_are_few() {
     assert_eq!(tools.len(), 14);
 }
 
-/// A byte that changes here makes every cache of every service miss once.
+/// Any change here makes every prompt cache miss once.
 #[tokio::test]
-async fn what_models_read_of_the_tools_is_known_to_the_byte() {
+async fn tool_descriptions_and_schemas_match_the_snapshot() {
     let mut tools = all_tools().await;
-    tools.push(Arc::new(Remember::new(Vec::new(), Arc::new(TestClock::default()))));
+    tools.push(Arc::new(MemoryTool::new(Vec::new(), Arc::new(TestClock::default()))));
     let mut all = String::new();
     for tool in tools {
         let (name, label, effect) = (tool.name(), tool.label(), tool.effect());
@@ -64,10 +63,10 @@ async fn what_models_read_of_the_tools_is_known_to_the_byte() {
 }
 
 #[tokio::test]
-async fn only_the_tools_that_are_named_are_offered() {
+async fn only_the_named_tools_are_offered() {
     let folder = tempfile::tempdir().unwrap();
     let toolkit = async || {
-        let places = Places { working_folder: folder.path().to_owned(), home: None };
+        let places = PatternRoots { working_folder: folder.path().to_owned(), home: None };
         let settings = ToolkitSettings {
             sandbox: Requirement::NoSandbox,
             ..ToolkitSettings::new(Policy::empty(places), Arc::new(TestClock::default()))
@@ -77,11 +76,11 @@ async fn only_the_tools_that_are_named_are_offered() {
     let offered = async |names: &[&str]| {
         let mut toolkit = toolkit().await;
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let unknown = toolkit.offer_only(&names);
+        let unknown = toolkit.restrict_to(&names);
         (toolkit.tools().iter().map(|tool| tool.name().to_owned()).collect::<Vec<_>>().join(" "), unknown)
     };
     assert_eq!(offered(&[]).await, (String::new(), vec![]));
-    // A tool that rules know and this session has not is no mistake.
+    // A name that rules know but this session does not have is not an error.
     assert_eq!(offered(&["Read", "search", "WebSearch"]).await, ("read search".to_owned(), vec![]));
     assert_eq!(
         offered(&["Bash", "Bsh"]).await,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::ApprovalId;
+use crate::id::{ApprovalId, SessionId};
 
 /// What kind of trouble a provider reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -118,6 +118,14 @@ pub enum ClientError {
         /// Which one.
         request_id: ApprovalId,
     },
+    /// No child of that session id is running.
+    #[error(
+        "no child with session {session_id} is running: it has ended, or it is not a child of this session"
+    )]
+    UnknownChild {
+        /// Which one.
+        session_id: SessionId,
+    },
     /// The session or the host does not allow it.
     #[error("{message}")]
     NotAllowed {
@@ -146,6 +154,13 @@ pub enum ClientError {
     #[error("the subscriber fell behind; subscribe again after event {seq}")]
     CutOff {
         /// The last durable event that it was given.
+        seq: u64,
+    },
+    /// What follows that event cannot be shown, because the log does not have it. A snapshot says where the session is now; subscribe
+    /// from its cursor.
+    #[error("the log has no events after {seq}; take a snapshot and subscribe from its cursor")]
+    Lost {
+        /// The last durable event that the subscriber was given.
         seq: u64,
     },
     /// It was tried and failed.

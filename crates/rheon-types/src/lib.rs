@@ -2,9 +2,12 @@
 //!
 //! Nothing here does anything to the outside world: no runtime, no HTTP, no file system, no clock.
 
+#![warn(missing_docs)]
+
 mod answer;
 mod call_facts;
 mod child;
+mod child_inbox;
 mod content;
 mod draft;
 mod error;
@@ -30,6 +33,7 @@ mod window;
 pub use answer::{Answer, BoxFuture};
 pub use call_facts::CallFacts;
 pub use child::{AgentDefinition, ChildApproval, ParentLink, WorkerError, WorkerOutput};
+pub use child_inbox::{ChildInbox, ChildInboxError, ChildMessageTime};
 pub use content::{Content, Signature, SignatureKind, ToolCall};
 pub use draft::{DRAFT_BYTES_MAX, Draft, DraftError, Finished};
 pub use error::{ClientError, ProviderError, ProviderErrorKind, StoreError};
@@ -45,7 +49,7 @@ pub use message::{
     UserMessage,
 };
 pub use model::{ModelInfo, Prices, Rates};
-pub use outcome::{AgentOutput, ContinuationKind, LimitKind, RunEnd, RunFailure, TurnTrigger};
+pub use outcome::{AgentOutput, ContinuationKind, LimitKind, OutputError, RunEnd, RunFailure, TurnTrigger};
 pub use protected::{PROTECTED_NAMES, is_protected_name};
 pub use protocol::{Ack, Command, OpenRequest, Query, Reply, Subscription};
 pub use request::{
@@ -55,8 +59,8 @@ pub use request::{
 pub use seam::{
     AllowAll, Amendment, AskFirst, AskedBy, Budget, Caps, ChunkStream, Client, Clock, DenyAll, EventStream,
     FilterVerdict, FixedTools, Flow, Gate, GateRequest, Grant, Hook, HookNews, Host, InputFilter,
-    Interactive, Judgement, Opinion, Parent, Pauses, Permit, PlannedCall, Provider, Random, Reminder,
-    Reservation, Situation, Store, Task, Tool, ToolSet, ToolSource, Verdict, Worker, run_child,
+    Interactive, IntoShared, Judgement, Opinion, Parent, Pauses, Permit, PlannedCall, Provider, Random,
+    Reminder, Reservation, Situation, Store, Task, Tool, ToolSet, ToolSource, Verdict, Worker, run_child,
 };
 pub use stop::StopReason;
 pub use system_prompt::{SystemPrompt, SystemSection};

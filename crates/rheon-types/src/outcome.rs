@@ -1,7 +1,9 @@
 //! How a run began and how it ended: continuation, trigger, end, output.
 
+use std::fmt;
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -207,6 +209,16 @@ impl AgentOutput {
         }
     }
 
+    /// The last answer as a `T`, the type whose schema the run was given.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, OutputError> {
+        let value =
+            self.structured.as_deref().ok_or_else(|| OutputError::Missing { end: self.end.clone() })?;
+        serde_path_to_error::deserialize(value).map_err(|error| {
+            let path = error.path().to_string();
+            OutputError::Mismatch { path, problem: error.into_inner().to_string() }
+        })
+    }
+
     /// Why the model ended its last message, if it spoke at all.
     pub fn stop_reason(&self) -> Option<StopReason> {
         self.messages
@@ -216,3 +228,46 @@ impl AgentOutput {
             .map(|message| message.stop_reason)
     }
 }
+
+/// The text of the last answer.
+impl fmt::Display for AgentOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Why an answer cannot be read as a value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum OutputError {
+    /// The run left no value: none was asked for, or it ended before there was one.
+    Missing {
+        /// How it ended.
+        end: RunEnd,
+    },
+    /// The value matches the schema but not the type.
+    Mismatch {
+        /// Where in the value.
+        path: String,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+impl fmt::Display for OutputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing { end: RunEnd::Completed } => f.write_str(
+                "the run was not asked for a typed answer; use run_as::<T>() or output_schema::<T>()",
+            ),
+            Self::Missing { end: RunEnd::Failed { failure: RunFailure::Output { message } } } => {
+                write!(f, "the model did not answer in the form that was asked for: {message}")
+            }
+            Self::Missing { end } => write!(f, "the run ended before there was a typed answer: {end:?}"),
+            Self::Mismatch { path, problem } => {
+                write!(f, "the answer matches the schema but not the type, at {path}: {problem}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for OutputError {}

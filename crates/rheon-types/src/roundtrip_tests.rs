@@ -39,6 +39,11 @@ pub(crate) fn path() -> BoxedStrategy<std::path::PathBuf> {
     "(/[a-zé ]{1,6}){1,3}".prop_map(std::path::PathBuf::from).boxed()
 }
 
+/// Schemas of answers.
+pub(crate) fn output_schema() -> BoxedStrategy<OutputSchema> {
+    ("[a-z]{1,8}", json()).prop_map(|(name, schema)| OutputSchema { name, schema }).boxed()
+}
+
 /// Lists are short, so that a value of lists of lists stays small.
 pub(crate) fn few<T: Arbitrary + 'static>() -> BoxedStrategy<Vec<T>> {
     vec(any::<T>(), 0..3).boxed()

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use crate::answer::Answer;
 use crate::call_facts::CallFacts;
 use crate::child::ChildApproval;
+use crate::child_inbox::ChildInbox;
 use crate::event::{
     ChildRef, Event, PermissionDecision, PermissionMode, PermissionResponse, Subject, TaskItem,
 };
@@ -82,6 +83,8 @@ pub trait ToolReporter: Send + Sync {
     /// Shows an event of a child of the tool to whoever observes the parent. It bears the child's own ids, and is not part of the
     /// parent's log.
     fn child_event(&self, _event: &Event) {}
+    /// A child of the tool runs: from now on the user reaches it through `inbox`, until its end is news.
+    fn reach_child(&self, _child: &ChildRef, _inbox: ChildInbox) {}
     /// Asks the user on behalf of a child of the tool; nothing if nobody is there to answer.
     fn ask_for_child<'a>(&'a self, _approval: ChildApproval) -> Answer<'a, Option<PermissionResponse>> {
         Answer::Now(None)
@@ -152,6 +155,13 @@ impl ToolContext {
     pub fn child_event(&self, event: &Event) {
         if let Some(reporter) = &self.reporter {
             reporter.child_event(event);
+        }
+    }
+
+    /// Lets the user reach a child that runs.
+    pub fn reach_child(&self, child: &ChildRef, inbox: ChildInbox) {
+        if let Some(reporter) = &self.reporter {
+            reporter.reach_child(child, inbox);
         }
     }
 

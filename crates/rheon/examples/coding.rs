@@ -5,9 +5,10 @@
 use std::error::Error;
 use std::fs;
 
+use rheon::ApprovalRequest;
+use rheon::events::Subject;
 use rheon::prelude::*;
 use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
-use rheon::{ApprovalRequest, Subject};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {

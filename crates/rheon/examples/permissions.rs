@@ -5,9 +5,11 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use rheon::ToolCall;
-use rheon::policy::{Document, Places, Policy, PolicyGate, PolicySource, Shell, Source, Trust};
+use rheon::policy::{
+    Document, PatternRoots, Policy, PolicyGate, PolicySource, PolicyTrust, RuleSource, ShellAnalyzer,
+};
 use rheon::prelude::*;
+use rheon::types::ToolCall;
 
 const SETTINGS: &str = r#"{
   "permissions": {
@@ -26,9 +28,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     std::fs::create_dir(working_folder.join("src"))?;
     // A rule that does not do what its examples say is an error here, with its place.
     let document = Document::parse("settings.json", SETTINGS)?;
-    let source = PolicySource { source: Source::User, folder: working_folder.clone(), document };
-    let places = Places { working_folder, home: None };
-    let policy = Policy::new(vec![source], places, Trust::Trusted, Shell::default())?;
+    let source = PolicySource { source: RuleSource::User, folder: working_folder.clone(), document };
+    let places = PatternRoots { working_folder, home: None };
+    let policy = Policy::new(vec![source], places, PolicyTrust::Trusted, ShellAnalyzer::default())?;
     let workspace = Arc::new(policy.workspace()?);
     let gate = PolicyGate::new(policy, workspace);
 

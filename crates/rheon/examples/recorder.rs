@@ -10,7 +10,7 @@ use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
 use rheon::store::tree::{
     FileSessionStore, LoopRecord, Session, SessionRecorder, SessionRecorderConfig, SessionStore,
 };
-use rheon::{ContinuationKind, Timestamp};
+use rheon::types::{ContinuationKind, Timestamp};
 
 /// A model that answers four times.
 fn model() -> ScriptedProvider {

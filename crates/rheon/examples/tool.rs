@@ -5,7 +5,7 @@
 use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rheon::Subject;
+use rheon::events::Subject;
 use rheon::prelude::*;
 use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
 

@@ -1,25 +1,56 @@
-//! Rheon runs a coding agent against any model: you give it a model and tools, it runs the loop between them, and you
-//! watch, steer and stop it.
+//! The Rheon SDK: a coding agent in your own program, against any model.
 //!
-//! A run is a log of [`Event`]s, and everything else is a view of that log. An [`Agent`] is a conversation: each
-//! [`run`](Agent::run) takes a prompt, calls the model, runs the tools it asks for, and goes on until the model is done.
+//! A [`Session`] is the whole product in a directory: AGENTS.md, sandboxed tools, permission rules, a journal to resume from, the keys and
+//! settings of the user. It does what the program `rheon` does.
+//!
+//! ```no_run
+//! use rheon::prelude::*;
+//!
+//! #[tokio::main]
+//! async fn main() -> rheon::Result<()> {
+//!     let session = Session::builder(".")
+//!         .model("anthropic/claude-sonnet-4-5")
+//!         .approve(|call| async move { ask_in_terminal(call).await })
+//!         .open()
+//!         .await?;
+//!     let reply = session.run("Make the tests pass").await?;
+//!     println!("{reply}"); // the text; also reply.cost, reply.turns, reply.usage, reply.diff()
+//!     Ok(())
+//! }
+//! ```
+//!
+//! An [`Agent`] is the engine alone: a model, your tools, and the loop between them. It reads no files and saves nothing.
 //!
 //! ```
 //! use rheon::prelude::*;
 //! use rheon::providers::scripted::{Scenario, ScriptedProvider};
 //!
 //! #[tokio::main]
-//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//!     // A model that plays a script: no network, no key. Any other `Provider` goes in its place.
+//! async fn main() -> rheon::Result<()> {
+//!     // A model that plays a script: no network, no key. With a key: Agent::new("anthropic/claude-sonnet-4-5")?.
 //!     let model = ScriptedProvider::new(Scenario::new().turn("Hello! What shall we build?"));
 //!     let agent = Agent::builder().provider(model).system_prompt("You are friendly.").build()?;
 //!
 //!     let output = agent.run("Say hello.").await?;
-//!     assert_eq!(output.text, "Hello! What shall we build?");
+//!     assert_eq!(output.to_string(), "Hello! What shall we build?");
 //!     assert_eq!(output.end, RunEnd::Completed);
 //!     Ok(())
 //! }
 //! ```
+//!
+//! A run is a log of [`Event`]s, and everything else is a view of that log.
+//!
+//! # Cargo features
+//!
+//! | feature | what it adds | without it |
+//! |---|---|---|
+//! | `full` (default) | all of the below | |
+//! | `session` | [`Session`] and the configured product | the engine, the providers and the tools |
+//! | `sqlite` | the index of sessions, search and memory (compiles SQLite) | sessions are listed from their journals; search and memory are off |
+//! | `grammars` | the map of a repository in its languages (compiles eight C grammars) | only shell scripts are mapped |
+//! | `ruby` | Ruby in that map | |
+//!
+//! A program that starts fast to compile: `rheon = { version = "0.1", default-features = false, features = ["session"] }`.
 //!
 //! # Three ways to watch
 //!
@@ -150,46 +181,103 @@
 //! | get answers as values of your own types | [`guide::output`] |
 //! | ask, veto and count at fixed points of a run | [`guide::hooks`] |
 //! | stop runs that take too long or cost too much | [`guide::limits`] |
-//! | keep sessions on disk and go on with them | [`guide::sessions`] |
+//! | save and resume sessions of the engine | [`guide::sessions`] |
 //! | hold the conversation yourself and call the loop as a function | [`guide::own_state`] |
-//! | see all of it at work, offline | `cargo run -p rheon --example observe` (also `tool`, `derive_tool`, `steer`, `recorder`; `ask` needs a key) |
+//! | copy a program | `crates/rheon/examples/`: `hello`, `custom_tool`, `approvals`, `typed_output`, `resume`, `chat_server`, ... |
 
+mod engine;
+mod environment;
+mod error;
 pub mod guide;
-mod output;
 pub mod prelude;
-mod resolved;
+pub mod replay;
+mod schema;
+#[cfg(feature = "session")]
 mod session;
-mod skills;
+mod terminal;
 mod toolkit;
 
-pub use output::{OutputError, ParseOutput, WithOutput};
-pub use resolved::WithModel;
-#[doc(inline)]
-pub use rheon_agent::*;
+pub use engine::{Agent, AgentBuilder};
+pub use error::{Error, ErrorKind, Result};
 #[doc(inline)]
 pub use rheon_macros::Tool;
+#[doc(hidden)]
+pub use rheon_tools::__private;
+pub use rheon_types::event::{ApprovalRequest, PermissionDecision, PermissionResponse};
+pub use rheon_types::{AgentEvent, AgentOutput, Effect, Event, Tool, ToolContext, ToolError, ToolResult};
+#[cfg(feature = "session")]
+pub use session::{Reply, Run, Session, SessionBuilder};
+pub use terminal::ask_in_terminal;
+pub use toolkit::default_tools;
+
+/// The configured product underneath `Session`: configuration, sessions, hosts over a pipe, the doctor.
+#[cfg(feature = "session")]
+pub use rheon_app as app;
 pub use rheon_policy as policy;
 pub use rheon_providers as providers;
 pub use rheon_sandbox as sandbox;
 pub use rheon_store as store;
-pub use rheon_tools as tools;
-#[doc(hidden)]
-pub use rheon_tools::__private;
-pub use rheon_tools::{DerivedTool, IntoToolOutput, ToolArguments};
+/// The whole vocabulary: messages, events, commands, errors, and the traits between the parts.
 pub use rheon_types as types;
-#[doc(inline)]
-pub use rheon_types::event::*;
-#[doc(inline)]
-pub use rheon_types::*;
-pub use session::{ReplaySessionError, WithSession, replay_session};
-pub use skills::WithSkills;
-pub use toolkit::{WithToolkit, default_tools};
-
-/// What `#[derive(JsonSchema)]` comes from; `#[schemars(crate = "rheon::schemars")]` where it is no dependency of its own.
+/// What `#[derive(JsonSchema)]` comes from; `#[schemars(crate = "rheon::schemars")]` where it is not a dependency of yours.
 pub use schemars;
-/// What `#[derive(Deserialize)]` comes from; `#[serde(crate = "rheon::serde")]` where it is no dependency of its own.
+/// What `#[derive(Deserialize)]` comes from; `#[serde(crate = "rheon::serde")]` where it is not a dependency of yours.
 pub use serde;
-/// What traits and types of this crate are made of.
-pub use serde_json::{Value, json};
-/// Stops what it was handed to.
-pub use tokio_util::sync::CancellationToken;
+
+/// The engine: the loop, its settings, limits, workers and budgets.
+pub mod agent {
+    pub use crate::{Agent, AgentBuilder};
+    #[doc(inline)]
+    pub use rheon_agent::*;
+}
+
+/// What the model sees: prompts in bands, token counts, compaction, effort.
+pub mod context {
+    pub use rheon_agent::{
+        Band, CheckSettings, Compaction, CompactionStrategy, Complexity, ComplexityScore, ContextReport,
+        ContextTracker, Counting, Effort, EffortPlan, MessageCounts, Overflow, PromptBuilder, Reason,
+        Recitation, Section, SectionUse, Summariser, SummaryBy, Tiers, TokenCounter, WindowSettings,
+        WindowView, base_prompt, flat_tokens, plan_effort, schema_problem, score_complexity, summary_prompt,
+    };
+    pub use rheon_types::{Reminder, Situation, SystemPrompt, SystemSection, WindowCut};
+}
+
+/// Everything that happens in a session: [`Event`](crate::Event) and its parts.
+pub mod events {
+    #[cfg(feature = "session")]
+    pub use crate::session::{EventsOfRun, TextOfRun};
+    pub use rheon_types::event::*;
+    pub use rheon_types::{AgentOutput, LimitKind, RunEnd, RunFailure, StopReason, Usage};
+}
+
+/// Code that is asked or told at fixed points of a run; see [`guide::hooks`](crate::guide::hooks).
+pub mod hooks {
+    pub use rheon_agent::{
+        ClosureHook, after_run, after_tool, after_turn, before_run, before_stop, before_tool, before_turn,
+    };
+    pub use rheon_types::{
+        Amendment, Answer, FilterVerdict, Flow, Hook, HookNews, HookPoint, InputFilter, Opinion, Permit,
+    };
+}
+
+/// The session protocol: what an interface sends to a session, and what comes back.
+pub mod protocol {
+    #[cfg(feature = "session")]
+    pub use rheon_app::pipe;
+    #[cfg(feature = "session")]
+    pub use rheon_app::session::{HostParts, LocalHost};
+    pub use rheon_types::protocol::*;
+    pub use rheon_types::{Client, ClientError, EventStream, Host};
+}
+
+/// The standard tools and what your own are made of.
+pub mod tools {
+    pub use crate::default_tools;
+    #[doc(inline)]
+    pub use rheon_tools::*;
+}
+
+/// The README, whose code compiles.
+#[cfg(all(doctest, feature = "session"))]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

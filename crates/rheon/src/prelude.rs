@@ -1,21 +1,22 @@
-//! What is needed daily: `use rheon::prelude::*;`.
+//! What most programs need: `use rheon::prelude::*;`.
 
-pub use crate::output::{OutputError, ParseOutput, WithOutput};
-pub use crate::resolved::WithModel;
-pub use crate::session::WithSession;
-pub use crate::skills::WithSkills;
-pub use crate::toolkit::{WithToolkit, default_tools};
+#[cfg(feature = "session")]
+pub use crate::session::{Reply, Run, Session, SessionBuilder};
+pub use crate::terminal::ask_in_terminal;
+pub use crate::toolkit::default_tools;
+pub use crate::{Agent, AgentBuilder, Error, ErrorKind};
 pub use rheon_agent::{
-    Agent, AgentBuilder, AgentError, ClosureHook, ExecutionLimits, Prompt, RecvError, RunStream,
-    ToolExecution,
+    AgentError, ClosureHook, ExecutionLimits, Prompt, RecvError, RunStream, ToolExecution,
 };
 pub use rheon_macros::Tool;
-pub use rheon_types::event::{ApprovalRequest, PermissionDecision, PermissionResponse};
+pub use rheon_types::event::{
+    ApprovalRequest, PermissionDecision, PermissionMode, PermissionResponse, Subject,
+};
 pub use rheon_types::{
     AgentEvent, AgentMessage, AgentOutput, AllowAll, ApprovalEvent, BoxFuture, BudgetEvent, ChildEvent,
     Content, ContextEvent, DenyAll, Effect, Event, Flow, Gate, Hook, Message, MessageEvent, ModelEvent,
-    PlanEvent, Provider, RunEnd, RunEvent, SessionEvent, ThinkingLevel, Tool, ToolContext, ToolError,
-    ToolEvent, ToolResult, TurnEvent, Usage,
+    OutputError, PlanEvent, Provider, RunEnd, RunEvent, SessionEvent, ThinkingLevel, Tool, ToolContext,
+    ToolError, ToolEvent, ToolResult, TurnEvent, Usage,
 };
 pub use schemars::JsonSchema;
 pub use serde::Deserialize;

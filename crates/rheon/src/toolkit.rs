@@ -1,29 +1,21 @@
-//! `WithToolkit`: a builder takes the standard tools with everything around them.
+//! `default_tools`: the standard tools for an agent without a session.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use rheon_agent::{AgentBuilder, SystemClock};
-use rheon_policy::{Places, Policy};
-use rheon_tools::{Toolkit, ToolkitError, ToolkitSettings};
+use rheon_agent::SystemClock;
+use rheon_policy::{PatternRoots, Policy};
+use rheon_tools::{Toolkit, ToolkitSettings};
 
-/// Gives an agent the standard tools.
-pub trait WithToolkit {
-    /// Adds the tools of `toolkit`, its gate and its hooks. Hooks that are added later are told after them.
-    fn toolkit(self, toolkit: &Toolkit) -> Self;
-}
-
-impl WithToolkit for AgentBuilder {
-    fn toolkit(self, toolkit: &Toolkit) -> Self {
-        let builder = self.tools(toolkit.tools()).shared_permission_policy(toolkit.gate());
-        toolkit.hooks().into_iter().fold(builder, AgentBuilder::shared_hook)
-    }
-}
+use crate::environment;
+use crate::error::Result;
 
 /// The standard tools for work in `folder`: files, search, a shell in a sandbox, a task list, questions to the user, plans.
-/// Without rules: looks into the folder are free, everything else is asked about. [`ToolkitSettings`] changes any of it;
-/// with the home folder in its places, the keys that lie there are hidden too.
-pub async fn default_tools(folder: impl AsRef<Path>) -> Result<Toolkit, ToolkitError> {
-    let places = Places { working_folder: folder.as_ref().to_owned(), home: None };
-    Toolkit::new(ToolkitSettings::new(Policy::empty(places), Arc::new(SystemClock::default()))).await
+///
+/// As safe as the program: reading in the folder is free and everything else needs approval; commands run without network, see
+/// neither the API keys of the environment nor the keys in the home directory. [`ToolkitSettings`] changes any of it.
+pub async fn default_tools(folder: impl AsRef<Path>) -> Result<Toolkit> {
+    let places = PatternRoots { working_folder: folder.as_ref().to_owned(), home: environment::home() };
+    let settings = ToolkitSettings::new(Policy::empty(places), Arc::new(SystemClock::default()));
+    Ok(Toolkit::new(ToolkitSettings { variables: environment::variables(), ..settings }).await?)
 }

@@ -8,7 +8,11 @@ mod rows;
 mod stage;
 mod watched;
 
-use anyhow::Result;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use agent::Agent;
 
 use super::figures::{Figures, render};
 use super::process::{cargo, load, printed};
@@ -24,18 +28,29 @@ pub(super) struct Options {
     runs: u32,
 }
 
-/// Builds the program, measures it and its peers, and prints the table.
-pub(super) fn run(options: Options) -> Result<()> {
+/// The name of another build of the program.
+const REFERENCE: &str = "reference";
+
+/// Builds the program, measures it and its peers, and prints the table. With another build of the program as `reference`, it is
+/// compared with that alone.
+pub(super) fn run(options: Options, reference: Option<&Path>) -> Result<()> {
     // One after the other: together, the program would be compiled with what only the server needs.
     for program in ["-p rheon-cli --bin rheon", "-p rheon-testkit --bin rheon-fake-model"] {
-        printed(&mut cargo(&format!("build --release --locked {program}")))?;
+        printed(&mut cargo(&format!("build --profile dist --locked {program}")))?;
     }
-    let peers = peers::found(options.peers)?;
+    let others = match reference {
+        Some(program) => {
+            let found = program.canonicalize().with_context(|| format!("no {}", program.display()))?;
+            vec![Agent::rheon(REFERENCE, found)]
+        }
+        None => peers::found(options.peers)?,
+    };
     let before = load();
     let mut figures = Figures::default();
-    measure::measure(&peers, options.runs, &mut figures)?;
-    let names: Vec<&'static str> = peers.iter().map(|peer| peer.name).collect();
-    println!("\n{}", render(&rows::rows(&names), &figures));
+    measure::measure(&others, options.runs, &mut figures)?;
+    let names: Vec<&'static str> = others.iter().map(|other| other.name).collect();
+    let rows = if reference.is_some() { rows::beside(REFERENCE) } else { rows::rows(&names) };
+    println!("\n{}", render(&rows, &figures));
     println!("{} runs each; load of the machine: {before} before, {} behind", options.runs, load());
     Ok(())
 }

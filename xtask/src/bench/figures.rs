@@ -97,6 +97,7 @@ fn judge(aim: Aim, unit: Unit, measured: Option<f64>, ratio: Option<f64>) -> Str
 fn show(unit: Unit, figure: f64) -> String {
     match unit {
         Unit::Rate => format!("{figure:.0} MB/s"),
+        Unit::Time if figure.abs() < 1e4 => format!("{:.2} µs", figure / 1e3),
         Unit::Time if figure < 1e6 => format!("{:.0} µs", figure / 1e3),
         Unit::Time => format!("{:.2} ms", figure / 1e6),
         Unit::Count if figure.fract().abs() < 0.005 => format!("{figure:.0}"),

@@ -40,8 +40,8 @@ fn figures_are_judged_and_compared_with_the_best_reference() {
 | rate | 900 MB/s | >= 3 times the best: met | slow: 100 MB/s; fast: 300 MB/s; gone: - | 3.00 |
 | rate | 900 MB/s | >= 900 MB/s: met |  |  |
 | count | 900 | <= 900: met | slow: 100; fast: 300.40; gone: - | 9.00 |
-| time | 1 µs |  | slow: 0 µs; fast: 0 µs; gone: - | 9.00 |
-| time | 1 µs | <= 8.99 times it: MISSED | slow: 0 µs; fast: 0 µs; gone: - | 9.00 |
+| time | 0.90 µs |  | slow: 0.10 µs; fast: 0.30 µs; gone: - | 9.00 |
+| time | 0.90 µs | <= 8.99 times it: MISSED | slow: 0.10 µs; fast: 0.30 µs; gone: - | 9.00 |
 "
     );
 }

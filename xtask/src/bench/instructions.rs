@@ -9,18 +9,18 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::costs::Costs;
-use super::process::{cargo, printed, silent};
+use super::process::{Checkout, printed, silent};
 
 /// Callgrind counts only inside this function of the benchmark, so that preparing a case is left out.
 const MEASURED: &str = "--toggle-collect=*instructions*measured*";
 
 /// The instructions of every case and size; none if valgrind is not installed.
-pub(super) fn measure() -> Result<Option<Costs>> {
+pub(super) fn measure(checkout: &Checkout) -> Result<Option<Costs>> {
     if Command::new("valgrind").arg("--version").output().is_err() {
         return Ok(None);
     }
     let build = "bench --package rheon --locked --bench instructions --no-run --message-format json";
-    let program = executable(&printed(&mut cargo(build))?).context("cargo named no executable")?;
+    let program = executable(&printed(&mut checkout.cargo(build))?).context("cargo named no executable")?;
     let sizes = sizes(&silent(&mut Command::new(&program))?)?;
     println!("== valgrind --tool=callgrind: {} runs", sizes.len());
     count_all(&program, sizes).map(Some)

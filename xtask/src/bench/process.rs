@@ -1,25 +1,59 @@
 //! Programs that the benchmarks run, and where they leave their results.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
-/// Cargo with these arguments, separated by blanks, at the root of the repository.
-pub(super) fn cargo(arguments: &str) -> Command {
-    // Cargo names itself to what it runs, so that a nested call uses the same toolchain.
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(arguments.split_whitespace()).current_dir(xtask::walk::root());
-    cargo
+/// A checkout of the repository: this one, or another one to compare with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Checkout {
+    root: PathBuf,
+    target: PathBuf,
 }
 
-/// A folder below cargo's target folder.
+impl Checkout {
+    /// This one.
+    pub(super) fn here() -> Self {
+        let root = xtask::walk::root();
+        let target = std::env::var_os("CARGO_TARGET_DIR");
+        let target = target.map_or_else(|| root.join("target"), |named| root.join(named));
+        Self { root, target }
+    }
+
+    /// The one in `root`, with a target folder of its own.
+    pub(super) fn at(root: &Path) -> Result<Self> {
+        let found = root.canonicalize().with_context(|| format!("cannot find {}", root.display()))?;
+        ensure!(found.join("xtask/Cargo.toml").is_file(), "{} is not a checkout of Rheon", root.display());
+        Ok(Self { target: found.join("target"), root: found })
+    }
+
+    /// Cargo with these arguments, separated by blanks, at the root.
+    pub(super) fn cargo(&self, arguments: &str) -> Command {
+        // Cargo names itself to what it runs, so that a nested call uses the same toolchain.
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo
+            .args(arguments.split_whitespace())
+            .current_dir(&self.root)
+            .env("CARGO_TARGET_DIR", &self.target);
+        cargo
+    }
+
+    /// A folder below the target folder.
+    pub(super) fn target(&self, folder: &str) -> PathBuf {
+        self.target.join(folder)
+    }
+}
+
+/// Cargo with these arguments, separated by blanks, at the root of this checkout.
+pub(super) fn cargo(arguments: &str) -> Command {
+    Checkout::here().cargo(arguments)
+}
+
+/// A folder below the target folder of this checkout.
 pub(super) fn target(folder: &str) -> PathBuf {
-    let root = xtask::walk::root();
-    std::env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| root.join("target"), |named| root.join(named))
-        .join(folder)
+    Checkout::here().target(folder)
 }
 
 /// How busy the machine is, where it says so.

@@ -136,7 +136,7 @@ fn blank() -> String {
 }
 
 /// A time with three figures, in the unit that fits.
-fn time(nanos: f64) -> String {
+pub(super) fn time(nanos: f64) -> String {
     let (value, unit) = scaled(nanos);
     let digits = if value.abs() < 10.0 {
         2
@@ -162,7 +162,7 @@ fn scaled(nanos: f64) -> (f64, &'static str) {
 }
 
 /// A number with its thousands apart.
-fn grouped(number: u64) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {

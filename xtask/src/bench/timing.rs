@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::costs::Costs;
-use super::process::{cargo, printed, silent, target};
+use super::process::{Checkout, printed, silent};
 
 /// Times in nanoseconds.
 #[derive(Debug, Default, PartialEq)]
@@ -19,15 +19,19 @@ pub(super) struct Times {
 }
 
 /// The times of every case and size.
-pub(super) fn measure() -> Result<Times> {
-    let results = target("bench/criterion");
+pub(super) fn measure(checkout: &Checkout) -> Result<Times> {
+    let results = checkout.target("bench/criterion");
     if results.exists() {
         // Whatever an earlier run left would be taken for a result of this one.
         fs::remove_dir_all(&results).context("cannot remove the results of the last run")?;
     }
-    printed(&mut cargo("bench --package rheon --locked --bench loop_overhead --no-run"))?;
+    printed(&mut checkout.cargo("bench --package rheon --locked --bench loop_overhead --no-run"))?;
     println!("== criterion: about a minute");
-    silent(cargo("bench --package rheon --locked --bench loop_overhead").env("CRITERION_HOME", &results))?;
+    silent(
+        checkout
+            .cargo("bench --package rheon --locked --bench loop_overhead")
+            .env("CRITERION_HOME", &results),
+    )?;
     let mut times = Times::default();
     collect(&results, &mut times)?;
     Ok(times)

@@ -28,8 +28,10 @@ pub fn check(repository: &Repository) -> Vec<Violation> {
 /// The documents that are read, each with its text.
 pub(super) fn documents(repository: &Repository) -> impl Iterator<Item = (&str, &str)> {
     let is_document = |path: &&str| {
-        let in_docs =
-            path.strip_prefix("docs/").is_some_and(|name| !name.contains('/') && name.ends_with(".md"));
+        let in_docs = path.strip_prefix("docs/").is_some_and(|name| {
+            let name = name.strip_prefix("decisions/").unwrap_or(name);
+            !name.contains('/') && name.ends_with(".md")
+        });
         in_docs || ROOT_DOCUMENTS.contains(path)
     };
     let with_text = |path| (path, repository.text(path).unwrap_or_default());

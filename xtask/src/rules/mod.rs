@@ -11,12 +11,14 @@ pub mod small_files;
 pub mod syntax;
 pub mod system_access;
 pub mod tuples;
+pub mod unique_types;
+pub mod words;
 
 use crate::exceptions::{self, EXCEPTIONS, Finding};
 use crate::repository::Repository;
 use crate::violation::Violation;
 
-/// A rule of the house.
+/// A rule of the architecture.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
     /// What exceptions call it.

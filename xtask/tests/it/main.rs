@@ -14,5 +14,7 @@ mod small_files;
 mod syntax;
 mod system_access;
 mod tuples;
+mod unique_types;
+mod words;
 
 mod support;

@@ -153,7 +153,7 @@ impl Tool for RecordedTool {
                         return outcome;
                     }
                     Step::Ask(request) => {
-                        // The reason says already who asked.
+                        // The request says already who asked.
                         let approval = ChildApproval { agent: String::new(), request };
                         questions.push(context.ask_for_child(approval));
                     }

@@ -37,6 +37,7 @@ pub(crate) async fn gate(run: &mut Run) -> Result<(), Halt> {
                     subject,
                     reason,
                     danger,
+                    child: None,
                     suggested_rule,
                 };
                 questions.push(approval::ask(run, slot, call, request));

@@ -11,7 +11,7 @@ use rheon_agent::{
     RunConfig, Settings, ToolExecution, Toolbox, agent_loop,
 };
 use rheon_testkit::{
-    Dice, FnTool, MemoryStore, Scenario, ScriptedProvider, TestClock, Trace, Turn, echo, scripted,
+    CountingRandom, FnTool, InMemoryStore, Scenario, ScriptedProvider, TestClock, Trace, Turn, echo, scripted,
 };
 use rheon_types::event::PermissionDecision;
 use rheon_types::{
@@ -48,7 +48,7 @@ impl Parts {
             tools: Toolbox::new(tools).unwrap(),
             control: Control::new(QueueMode::OneAtATime, QueueMode::OneAtATime),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
-            random: Arc::new(Dice::default()),
+            random: Arc::new(CountingRandom::default()),
             ..RunConfig::new(Arc::new(ScriptedProvider::new(scenario)))
         };
         let observers = Observers::default().on_event(move |event| observer.observe(event));
@@ -115,7 +115,7 @@ impl Gate for SlowGate {
 
 /// Waits in every sync.
 #[derive(Default)]
-struct SlowStore(MemoryStore);
+struct SlowStore(InMemoryStore);
 
 impl Store for SlowStore {
     fn append(&self, event: &Event) -> Result<(), StoreError> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rheon_agent::{Agent, ClosureHook};
-use rheon_testkit::{Ran, Scenario, Turn, echo, request_text, scripted};
+use rheon_testkit::{Scenario, ScriptedRun, Turn, echo, request_text, scripted};
 use rheon_types::{
     AgentMessage, AssistantMessage, Content, ContinuationKind, ExtensionMessage, History, Message, RunEnd,
     StopReason, Timestamp, ToolCall, ToolResultMessage, Usage, unanswered_calls,
@@ -108,7 +108,7 @@ async fn a_rerun_of_nothing_the_user_said_loses_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn a_rerun_that_is_vetoed_loses_nothing() {
-    let ran: Ran = scripted(fine())
+    let ran: ScriptedRun = scripted(fine())
         .with(|builder| builder.hook(ClosureHook::new().before_run(|_, index| index == 0)))
         .run("go")
         .await;

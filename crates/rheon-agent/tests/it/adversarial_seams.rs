@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use rheon_agent::{Agent, AgentError, QueueMode};
-use rheon_testkit::{FnTool, MemoryStore, Scenario, Scripted, Trace, Turn, echo, scripted};
+use rheon_testkit::{FnTool, InMemoryStore, Scenario, ScriptedAgent, Trace, Turn, echo, scripted};
 use rheon_types::event::{ApprovalRequest, PermissionResponse};
 use rheon_types::{
     AgentEvent, AgentMessage, AgentOutput, Amendment, Answer, AskFirst, Effect, Event, FilterVerdict, Flow,
@@ -101,7 +101,7 @@ fn speaks() -> FnTool {
 }
 
 /// A run that passes every point, also that of the error.
-fn whole_run() -> Scripted {
+fn whole_run() -> ScriptedAgent {
     let broken = Turn::fail(ProviderError::new(ProviderErrorKind::Auth, "the key is wrong"));
     let calls = Turn::new().tool_call("speaks", json!({})).tool_call("echo", json!({ "text": "hi" }));
     scripted(Scenario::new().turn(calls).turn(broken).turn(Turn::say("Fine.").repeat()))
@@ -281,7 +281,7 @@ async fn a_filter_that_panics_loses_nothing_that_waits_behind_its_message() {
 
 /// A store that panics in the appends and syncs it is told, counted from 0 together.
 struct OddStore {
-    kept: MemoryStore,
+    kept: InMemoryStore,
     count: AtomicUsize,
     panics: fn(&OddStore, usize, bool) -> bool,
     at: usize,
@@ -289,7 +289,7 @@ struct OddStore {
 
 impl OddStore {
     fn new(at: usize, panics: fn(&OddStore, usize, bool) -> bool) -> Arc<Self> {
-        Arc::new(Self { kept: MemoryStore::default(), count: AtomicUsize::new(0), panics, at })
+        Arc::new(Self { kept: InMemoryStore::default(), count: AtomicUsize::new(0), panics, at })
     }
 
     fn step(&self, is_sync: bool) {
@@ -394,7 +394,7 @@ async fn a_store_that_hangs_in_its_last_sync_does_not_hold_a_cancelled_run_for_e
 }
 
 /// The messages that a reader of the log would put together.
-fn messages_in(store: &MemoryStore) -> Vec<Arc<AgentMessage>> {
+fn messages_in(store: &InMemoryStore) -> Vec<Arc<AgentMessage>> {
     let message_of = |event: Event| match event.kind {
         AgentEvent::Message(MessageEvent::End { message }) => Some(message),
         _ => None,
@@ -405,13 +405,13 @@ fn messages_in(store: &MemoryStore) -> Vec<Arc<AgentMessage>> {
 #[tokio::test(start_paused = true)]
 async fn after_a_full_disk_the_log_still_holds_what_the_model_is_sent() {
     for room in 0..20 {
-        let store = Arc::new(MemoryStore::with_room(room));
+        let store = Arc::new(InMemoryStore::with_append_limit(room));
         let shared = Arc::clone(&store) as Arc<dyn Store>;
         let scenario = Scenario::new().turn(Turn::call("speaks", json!({}))).turn("Done.").turn("Later.");
         let (agent, trace, _) =
             scripted(scenario).tool(speaks()).with(|builder| builder.store(shared)).build();
         assert!(agent.run("go").await.is_err());
-        store.set_room(None);
+        store.set_append_limit(None);
         agent.run("again").await.unwrap();
         let sent: Vec<Arc<AgentMessage>> = agent.messages().iter().cloned().collect();
         assert_eq!(messages_in(&store), sent, "room {room}: {}", shown(&trace));

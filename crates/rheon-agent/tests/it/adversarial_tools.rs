@@ -219,7 +219,7 @@ impl Tool for Moody {
     }
 }
 
-async fn run_moody(effect: fn(usize) -> Effect) -> rheon_testkit::Ran {
+async fn run_moody(effect: fn(usize) -> Effect) -> rheon_testkit::ScriptedRun {
     let calls = Turn::new().tool_call("moody", json!({})).tool_call("echo", json!({ "text": "hi" }));
     let moody = Moody { asked: AtomicUsize::new(0), effect };
     scripted(Scenario::new().turn(calls).turn("Done.")).tool(moody).tool(echo()).run("go").await

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use rheon_agent::{BudgetPool, Caps, TokenCounter};
-use rheon_testkit::{Ran, Scenario, TestClock, Turn, echo, scripted};
+use rheon_testkit::{Scenario, ScriptedRun, TestClock, Turn, echo, scripted};
 use rheon_types::event::Meter;
 use rheon_types::{AgentEvent, LimitKind, ModelEvent, RunEnd, ToolChoice, Usage};
 use serde_json::json;
@@ -19,13 +19,13 @@ fn endless(input: u64, output: u64) -> Scenario {
     Scenario::new().turn(Turn::call("echo", json!({ "text": "again" })).usage(usage).repeat())
 }
 
-async fn run(scenario: Scenario, budget: &BudgetPool) -> Ran {
+async fn run(scenario: Scenario, budget: &BudgetPool) -> ScriptedRun {
     let budget = budget.clone();
     let with = move |builder: rheon_agent::AgentBuilder| builder.budget(budget).max_tokens(4_000);
     scripted(scenario).tool(echo()).with(with).run("go").await
 }
 
-fn names(ran: &Ran, prefix: &str) -> Vec<String> {
+fn names(ran: &ScriptedRun, prefix: &str) -> Vec<String> {
     let names = ran.trace.events().into_iter().map(|event| event.kind.name().to_owned());
     names.filter(|name| name.starts_with(prefix)).collect()
 }

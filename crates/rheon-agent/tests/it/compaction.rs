@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use rheon_agent::{AgentBuilder, CompactionStrategy, Summariser, Tiers, WindowSettings, WindowView};
-use rheon_testkit::{FnTool, Ran, Scenario, Turn, scripted};
+use rheon_testkit::{FnTool, Scenario, ScriptedRun, Turn, scripted};
 use rheon_types::{
     AgentEvent, Answer, ContextEvent, Effect, ProviderError, ProviderErrorKind, RunEnd, RunFailure,
     ToolResult, WindowCut, unanswered_calls,
@@ -22,7 +22,7 @@ fn window(tokens: u64) -> impl FnOnce(AgentBuilder) -> AgentBuilder {
     }
 }
 
-fn names(ran: &Ran) -> Vec<String> {
+fn names(ran: &ScriptedRun) -> Vec<String> {
     let names = ran.trace.events().into_iter().map(|event| event.kind.name().to_owned());
     names.filter(|name| name.starts_with("compaction.")).collect()
 }

@@ -6,7 +6,9 @@ use expect_test::expect;
 use rheon_agent::{
     AgentContext, EventLog, Observers, RunConfig, Settings, Toolbox, agent_loop, agent_loop_continue,
 };
-use rheon_testkit::{Dice, Scenario, ScriptedProvider, TestClock, Trace, Turn, echo, request_text, scripted};
+use rheon_testkit::{
+    CountingRandom, Scenario, ScriptedProvider, TestClock, Trace, Turn, echo, request_text, scripted,
+};
 use rheon_types::{
     AgentMessage, AllowAll, ContinuationKind, ProviderError, ProviderErrorKind, RunEnd, Timestamp,
 };
@@ -93,7 +95,7 @@ fn own(scenario: Scenario) -> Own {
         gate: Arc::new(AllowAll),
         tools: Toolbox::new(vec![Arc::new(echo())]).unwrap(),
         clock: Arc::clone(&clock) as Arc<dyn rheon_types::Clock>,
-        random: Arc::new(Dice::default()),
+        random: Arc::new(CountingRandom::default()),
         settings: Settings { model: "a/b".into(), ..Settings::default() },
         ..RunConfig::new(Arc::clone(&provider) as Arc<dyn rheon_types::Provider>)
     });

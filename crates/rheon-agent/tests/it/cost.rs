@@ -45,7 +45,7 @@ async fn run(scenario: Scenario) -> (Arc<AgentOutput>, Vec<Option<MicroUsd>>) {
 
 async fn run_on(provider: Arc<dyn Provider>) -> (Arc<AgentOutput>, Vec<Option<MicroUsd>>) {
     let (agent, trace, _) = scripted(Scenario::new())
-        .with(|builder| builder.shared_provider(provider).model("asked"))
+        .with(|builder| builder.provider(provider).model("asked"))
         .tool(echo())
         .build();
     let output = agent.run("go").await.expect("the run ends");

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rheon_agent::{AgentBuilder, BudgetPool, Caps, SummaryBy, Tiers, TokenCounter, WindowSettings};
-use rheon_testkit::{FnTool, Ran, Scenario, ScriptedProvider, TestClock, Trace, Turn, echo, scripted};
+use rheon_testkit::{
+    FnTool, Scenario, ScriptedProvider, ScriptedRun, TestClock, Trace, Turn, echo, scripted,
+};
 use rheon_types::event::Meter;
 use rheon_types::{
     AgentEvent, Answer, ChunkStream, ContextEvent, Effect, Provider, ProviderError, ProviderErrorKind,
@@ -173,9 +175,9 @@ impl Provider for Counts {
     }
 }
 
-async fn run(provider: &Arc<Counts>, tokens: u64) -> Ran {
+async fn run(provider: &Arc<Counts>, tokens: u64) -> ScriptedRun {
     let shared = Arc::clone(provider) as Arc<dyn Provider>;
-    let with = |builder: AgentBuilder| window(tokens)(builder).shared_provider(shared);
+    let with = |builder: AgentBuilder| window(tokens)(builder).provider(shared);
     scripted(Scenario::new()).tool(big()).with(with).run("go").await
 }
 
@@ -216,7 +218,7 @@ async fn a_service_that_never_counts_to_its_end_is_given_up_and_a_run_can_be_sto
 
     let provider = Counts::new(calls(30), never);
     let shared = Arc::clone(&provider) as Arc<dyn Provider>;
-    let with = |builder: AgentBuilder| window(40_000)(builder).shared_provider(shared);
+    let with = |builder: AgentBuilder| window(40_000)(builder).provider(shared);
     let (agent, trace, _) = scripted(Scenario::new()).tool(big()).with(with).build();
     let handle = agent.clone();
     let stopping = async {

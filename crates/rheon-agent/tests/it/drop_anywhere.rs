@@ -8,7 +8,9 @@ use std::task::Poll;
 use rheon_agent::{
     AgentContext, ClosureHook, EventLog, Observers, RunConfig, Settings, ToolExecution, Toolbox, agent_loop,
 };
-use rheon_testkit::{Dice, FnTool, Scenario, ScriptedProvider, TestClock, Trace, Turn, echo, scripted};
+use rheon_testkit::{
+    CountingRandom, FnTool, Scenario, ScriptedProvider, TestClock, Trace, Turn, echo, scripted,
+};
 use rheon_types::event::{PermissionDecision, Subject};
 use rheon_types::{
     AgentEvent, AgentMessage, AllowAll, Amendment, Answer, ApprovalEvent, Effect, FilterVerdict, Flow,
@@ -105,7 +107,7 @@ fn parts(execution: ToolExecution) -> Parts {
         filters: vec![Arc::new(Late)],
         tools: Toolbox::new(vec![Arc::new(slow()), Arc::new(echo()), Arc::new(asks())]).unwrap(),
         clock: Arc::clone(&clock) as Arc<dyn rheon_types::Clock>,
-        random: Arc::new(Dice::default()),
+        random: Arc::new(CountingRandom::default()),
         settings: Settings { tool_execution: execution, ..Settings::default() },
         ..RunConfig::new(Arc::new(ScriptedProvider::new(scenario())))
     });

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use rheon_agent::{AgentBuilder, CheckSettings};
-use rheon_testkit::{FnTool, Ran, Scenario, Turn, scripted};
+use rheon_testkit::{FnTool, Scenario, ScriptedRun, Turn, scripted};
 use rheon_types::event::{TaskItem, TaskStatus};
 use rheon_types::{OutputSchema, Reminder, RunEnd, RunFailure, Situation, StopReason, ToolNews, ToolResult};
 use serde_json::json;
@@ -13,7 +13,7 @@ fn checked(builder: AgentBuilder) -> AgentBuilder {
     builder.checks(CheckSettings::default())
 }
 
-fn said(ran: &Ran) -> String {
+fn said(ran: &ScriptedRun) -> String {
     ran.trace.only(&["message.end", "agent.end"])
 }
 

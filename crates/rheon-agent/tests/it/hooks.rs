@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
 use rheon_agent::ClosureHook;
-use rheon_testkit::{FnTool, Ran, Scenario, Turn, echo, event_line, scripted};
+use rheon_testkit::{FnTool, Scenario, ScriptedRun, Turn, echo, event_line, scripted};
 use rheon_types::{Amendment, Answer, Flow, History, Hook, HookNews, Permit, ToolCall, ToolResult};
 use serde_json::json;
 
@@ -55,7 +55,7 @@ impl Diary {
             .on_error(move |message| errors.write(format!("  on_error {message}")))
     }
 
-    async fn run(&self, scenario: Scenario, hook: impl Hook + 'static) -> Ran {
+    async fn run(&self, scenario: Scenario, hook: impl Hook + 'static) -> ScriptedRun {
         let diary = self.clone();
         let speaks = FnTool::new("speaks", |_, context| async move {
             context.update(ToolResult::text("half"));

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use rheon_agent::replay::{ReplayError, Until, replay};
 use rheon_agent::{AgentBuilder, BudgetPool, Caps};
-use rheon_testkit::{FnTool, Ran, Scenario, ScriptedProvider, TestClock, Turn, echo, hangs, scripted};
+use rheon_testkit::{
+    FnTool, Scenario, ScriptedProvider, ScriptedRun, TestClock, Turn, echo, hangs, scripted,
+};
 use rheon_types::{
     AgentEvent, ChunkStream, Event, LimitKind, MicroUsd, ModelEvent, ModelInfo, Prices, Provider,
     ProviderError, ProviderErrorKind, Rates, Request, RunEnd, RunEvent, ToolEvent, ToolResult, Usage,
@@ -35,7 +37,7 @@ fn paid_from(budget: &BudgetPool) -> impl FnOnce(AgentBuilder) -> AgentBuilder +
 }
 
 /// The durable events, all of which come out of a replay, none taken as it was.
-fn replayed(ran: &Ran) -> Vec<Event> {
+fn replayed(ran: &ScriptedRun) -> Vec<Event> {
     let events: Vec<Event> = ran.trace.events().into_iter().filter(|event| event.kind.is_durable()).collect();
     for event in events.iter().step_by(1 + events.len() / 24) {
         let replayed =
@@ -62,7 +64,7 @@ fn difference(events: Vec<Event>) -> String {
     }
 }
 
-fn is_out_of_budget(ran: &Ran) -> bool {
+fn is_out_of_budget(ran: &ScriptedRun) -> bool {
     matches!(ran.output().end, RunEnd::Limit { limit: LimitKind::Budget, .. })
 }
 
@@ -138,7 +140,7 @@ impl Provider for Priced {
 async fn money_with_and_without_a_price_is_replayed() {
     let money = || pool(Caps { cost: Some(MicroUsd(20_000)), ..Caps::default() });
     let provider = Arc::new(Priced(ScriptedProvider::new(endless(2_500))));
-    let priced = |builder: AgentBuilder| paid_from(&money())(builder).shared_provider(provider);
+    let priced = |builder: AgentBuilder| paid_from(&money())(builder).provider(provider);
     let ran = scripted(Scenario::new()).tool(echo()).with(priced).run("go").await;
     assert!(is_out_of_budget(&ran));
     assert_eq!(names(&replayed(&ran), "budget."), ["budget.warning"]);

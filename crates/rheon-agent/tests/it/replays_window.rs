@@ -109,9 +109,7 @@ async fn a_window_that_was_warned_of_and_made_shorter_by_a_paid_summary_is_repla
         .turn("done");
     let provider = Arc::new(Priced(ScriptedProvider::new(scenario)));
     let (agent, trace, _) = scripted(Scenario::new())
-        .with(|builder| {
-            builder.shared_provider(provider).system_prompt("Be brief. ".repeat(40)).max_turns(30)
-        })
+        .with(|builder| builder.provider(provider).system_prompt("Be brief. ".repeat(40)).max_turns(30))
         .tool(big(4_000))
         .build();
     agent.run("go").await.unwrap();

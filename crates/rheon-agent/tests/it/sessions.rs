@@ -96,7 +96,7 @@ async fn ids_are_made_of_inputs_alone() {
         rheon_agent::Agent::builder()
             .provider(rheon_testkit::ScriptedProvider::new(Scenario::new()))
             .clock(Arc::new(rheon_testkit::TestClock::default()))
-            .random(Arc::new(rheon_testkit::Dice::default()))
+            .random(Arc::new(rheon_testkit::CountingRandom::default()))
             .build()
             .unwrap()
     };

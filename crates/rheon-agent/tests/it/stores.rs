@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use expect_test::expect;
-use rheon_testkit::{FnTool, MemoryStore, Scenario, Turn, event_line, scripted};
+use rheon_testkit::{FnTool, InMemoryStore, Scenario, Turn, event_line, scripted};
 use rheon_types::{Answer, Effect, Event, Store, StoreError, ToolResult};
 use serde_json::json;
 use std::sync::Mutex;
@@ -77,7 +77,7 @@ async fn what_would_be_lost_is_safe_before_an_effect() {
 
 #[tokio::test(start_paused = true)]
 async fn the_store_keeps_exactly_the_durable_events() {
-    let store = Arc::new(MemoryStore::default());
+    let store = Arc::new(InMemoryStore::default());
     let runs = Arc::new(AtomicUsize::new(0));
     let shared: Arc<dyn Store> = Arc::clone(&store) as Arc<dyn Store>;
     let ran = scripted(scenario()).tool(writes(&runs)).with(|builder| builder.store(shared)).run("go").await;
@@ -92,7 +92,7 @@ async fn the_store_keeps_exactly_the_durable_events() {
 async fn a_full_disk_stops_the_run_before_the_next_effect_wherever_it_strikes() {
     let whole = 20;
     for room in 0..whole {
-        let store = Arc::new(MemoryStore::with_room(room));
+        let store = Arc::new(InMemoryStore::with_append_limit(room));
         let runs = Arc::new(AtomicUsize::new(0));
         let shared: Arc<dyn Store> = Arc::clone(&store) as Arc<dyn Store>;
         let ran =
@@ -111,7 +111,7 @@ async fn a_full_disk_stops_the_run_before_the_next_effect_wherever_it_strikes() 
             "room {room}: no call without a kept prompt"
         );
 
-        store.set_room(None);
+        store.set_append_limit(None);
         let later = ran.agent.run("again").await;
         ran.trace.events();
         assert!(later.is_ok(), "room {room}: the agent goes on once there is room: {later:?}");
@@ -126,7 +126,7 @@ async fn a_full_disk_stops_the_run_before_the_next_effect_wherever_it_strikes() 
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_sync_stops_the_run_before_the_model_is_paid() {
-    let store = Arc::new(MemoryStore::default());
+    let store = Arc::new(InMemoryStore::default());
     store.fail_syncs(true);
     let shared: Arc<dyn Store> = Arc::clone(&store) as Arc<dyn Store>;
     let ran = scripted(Scenario::new().turn("never")).with(|builder| builder.store(shared)).run("go").await;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use expect_test::expect;
 use rheon_agent::LogPosition;
 use rheon_agent::replay::{Until, replay};
-use rheon_testkit::{ChangingTools, FnTool, MemoryStore, Scenario, ScriptedProvider, Turn, echo, scripted};
+use rheon_testkit::{ChangingTools, FnTool, InMemoryStore, Scenario, ScriptedProvider, Turn, echo, scripted};
 use rheon_types::{
     BoxFuture, Effect, Event, FixedTools, Store, Tool, ToolContext, ToolError, ToolResult, ToolSet,
     ToolSource,
@@ -152,13 +152,13 @@ async fn ten_thousand_tools_are_cut_at_a_thousand() {
 #[tokio::test(start_paused = true)]
 async fn instructions_are_a_section_of_the_prompt_while_their_set_is_in_use() {
     let source = ChangingTools::new("server");
-    source.instruct("Ask before you delete.");
+    source.set_instructions("Ask before you delete.");
     let added = Arc::clone(&source);
     let ran = scripted(Scenario::new().turn("One.").turn("Two."))
         .with(|builder| builder.system_prompt("You are a test.").tool_source(added))
         .run("go")
         .await;
-    source.instruct(&"x".repeat(1 << 20));
+    source.set_instructions(&"x".repeat(1 << 20));
     ran.agent.run("again").await.unwrap();
     let requests = ran.provider.requests();
     assert_eq!(requests[0].system.text(), "You are a test.\n\n# Tools of server\n\nAsk before you delete.");
@@ -204,7 +204,7 @@ async fn schemas_are_prepared_once_per_version() {
     let ran = scripted(scenario).with(|builder| builder.tool_source(added)).run("go").await;
     ran.agent.run("again").await.unwrap();
     assert_eq!(asked.load(Ordering::Relaxed), 1);
-    source.instruct("Count.");
+    source.set_instructions("Count.");
     ran.agent.run("again").await.unwrap();
     assert_eq!(asked.load(Ordering::Relaxed), 2);
 }
@@ -261,7 +261,7 @@ async fn a_tool_that_changes_its_effect_replays_and_a_resumed_session_goes_on() 
         .turn(Turn::new().tool_call("act", json!({})).tool_call("change", json!({})))
         .turn(Turn::call("act", json!({})))
         .turn("Done.");
-    let store = Arc::new(MemoryStore::default());
+    let store = Arc::new(InMemoryStore::default());
     let (added, kept) = (Arc::clone(&source), Arc::clone(&store) as Arc<dyn Store>);
     let ran = scripted(scenario)
         .tool(changes(&source, vec![with_effect(Effect::Unsafe)]))
@@ -286,4 +286,19 @@ async fn a_tool_that_changes_its_effect_replays_and_a_resumed_session_goes_on() 
     assert_eq!(sets.len(), 3);
     let replayed = replay(events.clone(), Until::End).unwrap();
     assert_eq!((replayed.events, replayed.runs, replayed.taken), (events, 2, 3));
+}
+
+#[test]
+fn two_sources_of_one_name_are_refused() {
+    let source = |name: &str| Arc::new(FixedTools::new(name, [says("a", "1")]));
+    let builder = || rheon_agent::Agent::builder().provider(ScriptedProvider::new(Scenario::new()));
+    let two =
+        builder().tool_source(source("server")).tool_source(source("other")).tool_source(source("server"));
+    let error = two.build().err().unwrap();
+    assert_eq!(error, rheon_agent::BuildError::DuplicateToolSource("server".into()));
+    assert_eq!(
+        error.to_string(),
+        "two tool sources are named \"server\"; give each source a name of its own"
+    );
+    assert!(builder().tool_source(source("server")).tool_source(source("other")).build().is_ok());
 }

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use rheon_agent::AgentWorker;
+use rheon_agent::{AgentWorker, ChildError};
 use rheon_testkit::{
-    Scenario, TestParent, Turn, WorkerScript, WorkerStep, delegate, scripted, scripted_agent_worker,
-    worker_conformance,
+    Scenario, ScriptedWorker, TestParent, Turn, WorkerScript, WorkerStep, delegate, scripted,
+    scripted_agent_worker, worker_conformance,
 };
 use rheon_types::event::{OrderChecker, PermissionDecision, PermissionResponse};
-use rheon_types::{AgentEvent, ApprovalEvent, ContinuationKind, RunEvent, Task, Worker, WorkerError};
+use rheon_types::{
+    AgentEvent, ApprovalEvent, ChildEvent, ContinuationKind, RunEvent, SessionId, Task, Worker, WorkerError,
+};
 use serde_json::json;
 
 #[tokio::test(start_paused = true)]
@@ -17,11 +19,15 @@ async fn agents_of_this_process_conform() {
     worker_conformance(|script| Arc::new(scripted_agent_worker(script))).await;
 }
 
-fn delegating(script: WorkerScript) -> rheon_testkit::Scripted {
+fn delegating(script: WorkerScript) -> rheon_testkit::ScriptedAgent {
+    delegating_to(Arc::new(scripted_agent_worker(script)))
+}
+
+fn delegating_to(worker: Arc<dyn Worker>) -> rheon_testkit::ScriptedAgent {
     let scenario = Scenario::new()
         .turn(Turn::new().tool_call_with_id("a", "delegate", json!({ "task": "Look around." })))
         .turn("All done.");
-    scripted(scenario).tool(delegate(Arc::new(scripted_agent_worker(script))))
+    scripted(scenario).tool(delegate(worker))
 }
 
 #[tokio::test(start_paused = true)]
@@ -70,13 +76,14 @@ async fn the_approvals_of_a_child_are_asked_in_the_parents_run_with_its_name() {
         // The stream of a run has the events of the run alone.
         assert_eq!(event.session_id.as_str(), "s");
         if let AgentEvent::Approval(ApprovalEvent::Required { request }) = &event.kind {
-            asked.push(format!("{} {} {}", request.id, request.tool_name, request.reason));
+            asked
+                .push(format!("{} {} {:?} {}", request.id, request.tool_name, request.child, request.reason));
             let digest = Some(request.digest.clone());
             let yes = PermissionResponse { digest, ..PermissionDecision::Allow.into() };
             stream.respond_permission(&request.id, yes).unwrap();
         }
     }
-    expect!["s.c.1/a/1 act helper: the tool changes something"].assert_eq(&asked.join("\n"));
+    expect![[r#"s.c.1/a/1 act Some("helper") the tool changes something"#]].assert_eq(&asked.join("\n"));
     trace.assert_order();
     assert_eq!(trace.count(|kind| kind.name() == "approval.required"), 2, "one in each log");
     assert_eq!(trace.count(|kind| kind.name() == "tool.blocked"), 0);
@@ -173,4 +180,77 @@ async fn a_parent_run_and_metadata_are_said_by_every_run_of_the_agent() {
         s.c.2 {"why":"a test"}
         Continuation"#]]
     .assert_eq(&said.join("\n"));
+}
+
+fn child_of(event: &rheon_types::Event) -> Option<SessionId> {
+    match &event.kind {
+        AgentEvent::Child(ChildEvent::Start { child, .. }) => Some(child.session_id.clone()),
+        _ => None,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_user_steers_a_child_by_its_session() {
+    let script = WorkerScript::new([WorkerStep::Listen]);
+    let workers: [Arc<dyn Worker>; 2] =
+        [Arc::new(scripted_agent_worker(script.clone())), Arc::new(ScriptedWorker::new(script))];
+    for worker in workers {
+        let (agent, trace, _) = delegating_to(worker).build();
+        let unknown = |id: &SessionId| Err(ChildError::Unknown { session_id: id.clone() });
+        let nobody = SessionId::from("nobody");
+        let mut stream = agent.run_stream("go").unwrap();
+        let mut child = None;
+        while let Some(event) = stream.next().await {
+            if let Some(id) = child_of(&event) {
+                assert_eq!(agent.steer_child(&nobody, "left"), unknown(&nobody));
+                agent.steer_child(&id, "left").unwrap();
+                child = Some(id);
+            }
+        }
+        let child = child.unwrap();
+        assert_eq!(agent.steer_child(&child, "right"), unknown(&child), "it has ended");
+        assert_eq!(agent.abort_child(&child), unknown(&child));
+        assert!(trace.only(&["subagent.end"]).contains("heard: left"), "{}", trace.only(&["subagent.end"]));
+        trace.assert_order();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_follow_up_for_a_child_is_said_when_its_run_would_stop() {
+    let script = WorkerScript::new([
+        WorkerStep::Act(json!({})),
+        WorkerStep::say("First."),
+        WorkerStep::say("Second."),
+    ]);
+    let (agent, trace, _) = delegating(script).build();
+    let mut stream = agent.run_stream("go").unwrap();
+    let mut child = None;
+    while let Some(event) = stream.next().await {
+        child = child.or_else(|| child_of(&event));
+        if let AgentEvent::Approval(ApprovalEvent::Required { request }) = &event.kind {
+            // The child waits for the answer, so it is not done yet.
+            agent.follow_up_child(child.as_ref().unwrap(), "And then?").unwrap();
+            stream.respond_permission(&request.id, PermissionDecision::Allow).unwrap();
+        }
+    }
+    expect![[r#"subagent.end child-1.w.1 ok "Second.""#]].assert_eq(&trace.only(&["subagent.end"]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn cancelling_a_child_lets_its_parent_go_on() {
+    let script = WorkerScript::new([WorkerStep::Hang]);
+    let workers: [Arc<dyn Worker>; 2] =
+        [Arc::new(scripted_agent_worker(script.clone())), Arc::new(ScriptedWorker::new(script))];
+    for worker in workers {
+        let (agent, trace, _) = delegating_to(worker).build();
+        let mut stream = agent.run_stream("go").unwrap();
+        while let Some(event) = stream.next().await {
+            if let Some(child) = child_of(&event) {
+                agent.abort_child(&child).unwrap();
+            }
+        }
+        let ends = trace.only(&["agent.end"]);
+        assert_eq!(ends.lines().filter(|line| line.contains("aborted")).count(), 1, "{ends}");
+        assert!(ends.contains("completed \"All done.\""), "{ends}");
+    }
 }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rheon_agent::{Compaction, Effort, ExecutionLimits, WindowSettings};
-use rheon_policy::HeldCommands;
-use rheon_sandbox::{Level, Network, Requirement};
+use rheon_policy::SandboxedCommands;
+use rheon_sandbox::{Level, NetworkAccess, Requirement};
 use rheon_store::checkpoint::CheckpointLimits;
 use rheon_types::MicroUsd;
 
@@ -87,12 +87,12 @@ impl Values<'_> {
                 Some(_) | None => Requirement::AtLeast(Level::Landlock),
             },
             network: match self.text("sandbox.network") {
-                Some("open") => Network::Open,
-                Some(_) | None => Network::Blocked,
+                Some("open") => NetworkAccess::Open,
+                Some(_) | None => NetworkAccess::Blocked,
             },
             held: match self.text("sandbox.run_held") {
-                Some("allow") => HeldCommands::Run,
-                Some(_) | None => HeldCommands::Ask,
+                Some("allow") => SandboxedCommands::Run,
+                Some(_) | None => SandboxedCommands::Ask,
             },
         }
     }

@@ -1,7 +1,7 @@
 //! What a layer says, checked against the table of keys: every key is known and every value fits.
 
 use rheon_policy::{Rule, RuleEntry};
-use rheon_text::advice;
+use rheon_text::did_you_mean;
 use rheon_types::MicroUsd;
 
 use super::entry::{Entry, Standing, Value};
@@ -144,9 +144,9 @@ fn with_article(wanted: &str) -> String {
 pub(super) fn unknown(what: &str, word: &str, section: &str, known: &[&str]) -> String {
     let shown: String = word.chars().take(60).collect();
     let place = if section.is_empty() { String::new() } else { format!(" in [{section}]") };
-    let advice = advice(word, known);
-    let joint = if advice.starts_with("did") { "," } else { ";" };
-    format!("unknown {what} {shown:?}{place}{joint} {advice}")
+    let did_you_mean = did_you_mean(word, known);
+    let joint = if did_you_mean.starts_with("did") { "," } else { ";" };
+    format!("unknown {what} {shown:?}{place}{joint} {did_you_mean}")
 }
 
 /// Why a value does not fit.
@@ -242,7 +242,7 @@ pub(super) fn money(number: &str) -> Result<MicroUsd, String> {
 }
 
 /// `{ rule = "...", match = [...], not_match = [...] }`.
-fn rule_with_examples(list: rheon_policy::List, table: &[(String, Node)]) -> Result<Value, Misfit> {
+fn rule_with_examples(list: rheon_policy::RuleKind, table: &[(String, Node)]) -> Result<Value, Misfit> {
     let (mut rule, mut matching, mut not_matching) = (None, Vec::new(), Vec::new());
     for (key, node) in table {
         match (key.as_str(), &node.kind) {

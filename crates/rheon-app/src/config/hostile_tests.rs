@@ -3,8 +3,8 @@
 use std::os::unix::fs::symlink;
 
 use expect_test::expect;
-use rheon_policy::{Places, Policy, Shell};
-use rheon_sandbox::{Network, Requirement};
+use rheon_policy::{PatternRoots, Policy, ShellAnalyzer};
+use rheon_sandbox::{NetworkAccess, Requirement};
 
 use super::fixtures::Place;
 use super::load::Config;
@@ -44,8 +44,8 @@ fn quoted_and_dotted_keys_are_no_way_around() {
     let problems = texts.map(|text| Place::new().project(text).problems());
     expect![[r#"
         cannot read /project/.rheon/config.toml: line 1: a project may not set "vendors.anthropic"; set it in your own settings
-        cannot read /project/.rheon/config.toml: line 1: unknown key "vendors.anthropic"; there are model, fallback_model, effort, system_prompt, append_system_prompt, limits, permissions, sandbox, sessions, context, keys, vendors, hooks, mcp_servers, interface, log, web
-        cannot read /project/.rheon/config.toml: line 1: unknown key "sandbox.require"; there are model, fallback_model, effort, system_prompt, append_system_prompt, limits, permissions, sandbox, sessions, context, keys, vendors, hooks, mcp_servers, interface, log, web
+        cannot read /project/.rheon/config.toml: line 1: unknown key "vendors.anthropic"; expected one of model, fallback_model, effort, system_prompt, append_system_prompt, limits, permissions, sandbox, sessions, context, keys, vendors, hooks, mcp_servers, interface, log, web
+        cannot read /project/.rheon/config.toml: line 1: unknown key "sandbox.require"; expected one of model, fallback_model, effort, system_prompt, append_system_prompt, limits, permissions, sandbox, sessions, context, keys, vendors, hooks, mcp_servers, interface, log, web
         cannot read /project/.rheon/config.toml: line 2: a project may not set "sandbox.require" to "none"; set it in your own settings
         cannot read /project/.rheon/config.toml: line 1: a project may not set "sandbox.network" to "open"; set it in your own settings"#]].assert_eq(&problems.join("\n"));
 }
@@ -71,9 +71,10 @@ fn what_claude_code_would_be_told_by_a_project_does_not_loosen_anything() {
         /project/.claude/settings.json: "env" is left out: variables of tools are not set by settings
         /project/.claude/settings.json: a project may not set "permissions.default_mode" to "bypassPermissions"; set it in your own settings"#]].assert_eq(&place.warnings(&config));
     assert!(config.settings.hooks.is_empty());
-    let places = Places { working_folder: place.path("project"), home: None };
+    let places = PatternRoots { working_folder: place.path("project"), home: None };
     let permissions = config.settings.permissions;
-    let policy = Policy::new(permissions.sources, places, permissions.trust, Shell::default()).unwrap();
+    let policy =
+        Policy::new(permissions.sources, places, permissions.trust, ShellAnalyzer::default()).unwrap();
     expect!["Default []"].assert_eq(&format!("{:?} {:?}", policy.default_mode(), policy.warnings()));
 }
 
@@ -117,7 +118,7 @@ fn a_project_with_everything_that_it_may_do_leaves_the_sandbox_as_it_is() {
     let place = Place::new().project("sandbox.require = \"landlock\"\nsandbox.network = \"blocked\"");
     let Config { settings, .. } = place.load();
     let SandboxSettings { require, network, .. } = settings.sandbox;
-    assert_eq!((require, network), (Requirement::default(), Network::Blocked));
+    assert_eq!((require, network), (Requirement::default(), NetworkAccess::Blocked));
 }
 
 #[test]
@@ -126,5 +127,5 @@ fn control_characters_are_shown_and_not_sent_to_the_terminal() {
     expect![[r#"append_system_prompt = "a\u{1b}[2Jb" [/home/.config/rheon/config.toml:1]"#]]
         .assert_eq(&place.shown(&place.load()));
     let problems = Place::new().project("\"\\u001b[2J\" = 1").problems();
-    expect![[r#"cannot read /project/.rheon/config.toml: line 1: unknown key "\u{1b}[2J"; there are model, fallback_model, effort, system_prompt, append_system_prompt, limits, permissions, sandbox, sessions, context, keys, vendors, hooks, mcp_servers, interface, log, web"#]].assert_eq(&problems);
+    expect![[r#"cannot read /project/.rheon/config.toml: line 1: unknown key "\u{1b}[2J"; expected one of model, fallback_model, effort, system_prompt, append_system_prompt, limits, permissions, sandbox, sessions, context, keys, vendors, hooks, mcp_servers, interface, log, web"#]].assert_eq(&problems);
 }

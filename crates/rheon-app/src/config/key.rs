@@ -1,6 +1,6 @@
 //! `Key`: one row of the table of keys: what it takes, and what a project may do with it.
 
-use rheon_policy::List;
+use rheon_policy::RuleKind;
 
 /// One key, or with `*` at the end all keys of a table.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub(super) enum Takes {
     /// A list of parts of the context.
     Sources,
     /// A list of rules.
-    Rules(List),
+    Rules(RuleKind),
     /// Where a key is found.
     KeySource,
     /// A vendor's table.

@@ -1,6 +1,6 @@
 //! The table of keys, for the program, and for people: the reference and the file that a user begins with.
 
-use rheon_policy::List;
+use rheon_policy::RuleKind;
 
 use super::key::{Key, ProjectMay, Takes};
 
@@ -36,9 +36,9 @@ pub(super) const KEYS: &[Key] = &[
     row("limits.minutes_max", Count(1, 1_000_000), Lower, ""),
     row("limits.output_tokens_max", Count(1, u32::MAX as u64), Lower, ""),
     row("permissions.default_mode", Choice(MODES), SetIfTrustedBut("bypassPermissions"), ""),
-    row("permissions.allow", Rules(List::Allow), SetIfTrusted, ""),
-    row("permissions.ask", Rules(List::Ask), Set, ""),
-    row("permissions.deny", Rules(List::Deny), Set, ""),
+    row("permissions.allow", Rules(RuleKind::Allow), SetIfTrusted, ""),
+    row("permissions.ask", Rules(RuleKind::Ask), Set, ""),
+    row("permissions.deny", Rules(RuleKind::Deny), Set, ""),
     row("permissions.additional_directories", Texts, SetIfTrusted, ""),
     row("permissions.disable_bypass", Switch, SwitchTo(true), "false"),
     row("sandbox.require", Choice(LEVELS), Tighten(LEVELS), "\"landlock\""),

@@ -1,6 +1,6 @@
 //! The rules of every layer, as the policy takes them.
 
-use rheon_policy::{Document, List, PolicySource, RuleEntry, Source, Trust};
+use rheon_policy::{Document, PolicySource, PolicyTrust, RuleEntry, RuleKind, RuleSource};
 use rheon_types::event::PermissionMode;
 
 use super::entry::{Entry, Value};
@@ -21,19 +21,19 @@ pub(super) fn permissions(layers: &[ReadLayer], merged: &Merged, trust: ProjectT
         }
     }
     let trust = match trust {
-        ProjectTrust::Trusted => Trust::Trusted,
-        ProjectTrust::Untrusted => Trust::Untrusted,
+        ProjectTrust::Trusted => PolicyTrust::Trusted,
+        ProjectTrust::Untrusted => PolicyTrust::Untrusted,
     };
     PermissionSettings { sources, trust }
 }
 
-fn source(layer: Layer) -> Source {
+fn source(layer: Layer) -> RuleSource {
     match layer {
-        Layer::Managed => Source::Managed,
-        Layer::CommandLine => Source::CommandLine,
-        Layer::ProjectLocal => Source::ProjectLocal,
-        Layer::Project => Source::Project,
-        Layer::User | Layer::BuiltIn => Source::User,
+        Layer::Managed => RuleSource::Managed,
+        Layer::CommandLine => RuleSource::CommandLine,
+        Layer::ProjectLocal => RuleSource::ProjectLocal,
+        Layer::Project => RuleSource::Project,
+        Layer::User | Layer::BuiltIn => RuleSource::User,
     }
 }
 
@@ -55,9 +55,9 @@ fn document<'a>(entries: impl Iterator<Item = &'a Entry>) -> Document {
 
 fn list<'a>(document: &'a mut Document, entry: &RuleEntry) -> &'a mut Vec<RuleEntry> {
     match entry.rule.list() {
-        List::Allow => &mut document.allow,
-        List::Ask => &mut document.ask,
-        List::Deny => &mut document.deny,
+        RuleKind::Allow => &mut document.allow,
+        RuleKind::Ask => &mut document.ask,
+        RuleKind::Deny => &mut document.deny,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Vendors and keys: what layers say about whom to ask, laid over what comes with Rheon.
 
 use rheon_providers::{VendorError, Vendors};
-use rheon_text::advice;
+use rheon_text::did_you_mean;
 
 use super::entry::Value;
 use super::finding::Finding;
@@ -112,5 +112,5 @@ impl Services {
 fn no_vendor(vendors: &Vendors, name: &str) -> String {
     let known: Vec<&str> = vendors.ids().collect();
     let shown: String = name.chars().take(60).collect();
-    format!("there is no vendor {shown:?} to have a key for; {}", advice(name, &known))
+    format!("there is no vendor {shown:?} to have a key for; {}", did_you_mean(name, &known))
 }

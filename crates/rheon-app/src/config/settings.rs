@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use rheon_agent::{Effort, ExecutionLimits, WindowSettings};
-use rheon_policy::{HeldCommands, PolicySource, Trust};
+use rheon_policy::{PolicySource, PolicyTrust, SandboxedCommands};
 use rheon_providers::Vendors;
-use rheon_sandbox::{Network, Requirement};
+use rheon_sandbox::{NetworkAccess, Requirement};
 use rheon_tools::hooks::HookSettings;
 use rheon_types::MicroUsd;
 use secrecy::SecretString;
@@ -109,12 +109,12 @@ pub struct PermissionSettings {
     /// The rules of every layer that has some, strongest layer first.
     pub sources: Vec<PolicySource>,
     /// Whether what the project allows counts.
-    pub trust: Trust,
+    pub trust: PolicyTrust,
 }
 
 impl Default for PermissionSettings {
     fn default() -> Self {
-        Self { sources: Vec::new(), trust: Trust::Untrusted }
+        Self { sources: Vec::new(), trust: PolicyTrust::Untrusted }
     }
 }
 
@@ -124,14 +124,18 @@ pub struct SandboxSettings {
     /// `sandbox.require`: what the machine has to be able to enforce.
     pub require: Requirement,
     /// `sandbox.network`: whether commands reach the network.
-    pub network: Network,
+    pub network: NetworkAccess,
     /// `sandbox.run_held`: whether a sandbox spares questions.
-    pub held: HeldCommands,
+    pub held: SandboxedCommands,
 }
 
 impl Default for SandboxSettings {
     fn default() -> Self {
-        Self { require: Requirement::default(), network: Network::Blocked, held: HeldCommands::Ask }
+        Self {
+            require: Requirement::default(),
+            network: NetworkAccess::Blocked,
+            held: SandboxedCommands::Ask,
+        }
     }
 }
 

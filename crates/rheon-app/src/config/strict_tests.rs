@@ -12,7 +12,7 @@ fn unknown_keys_have_a_line_and_a_suggestion() {
         cannot read /home/.config/rheon/config.toml: line 1: unknown key "modle", did you mean "model"?
         cannot read /home/.config/rheon/config.toml: line 4: unknown key "turn_max" in [limits], did you mean "turns_max"?
         cannot read /home/.config/rheon/config.toml: line 7: unknown key "sandbx", did you mean "sandbox"?
-        cannot read /home/.config/rheon/config.toml: line 10: unknown key "wallpaper" in [interface]; there are colour, notify, notify_after_seconds, title, spinner, markdown
+        cannot read /home/.config/rheon/config.toml: line 10: unknown key "wallpaper" in [interface]; expected one of colour, notify, notify_after_seconds, title, spinner, markdown
         cannot read /etc/config.toml: line 2: unknown key "levels" in [log], did you mean "level"?"#]].assert_eq(&place.problems());
 }
 
@@ -185,7 +185,7 @@ fn the_settings_of_claude_code_are_understood_as_far_as_they_matter() {
         /home/.claude/settings.json: "env" is left out: variables of tools are not set by settings
         /home/.claude/settings.json: there is no mode "auto"; "default" is used
         /home/.claude/settings.json: "permissions.allow": cannot read the rule "Bash(": character 6: the parenthesis is not closed; write Bash()
-        /home/.claude/settings.json: hooks: unknown key "prompt"; there are type, command, args, timeout, if, async, statusMessage, onFailure"#]].assert_eq(&place.warnings(&config));
+        /home/.claude/settings.json: hooks: unknown key "prompt"; expected one of type, command, args, timeout, if, async, statusMessage, onFailure"#]].assert_eq(&place.warnings(&config));
     assert_eq!(config.settings.hooks.hooks().count(), 1);
     // Without a key for Anthropic its choice of a model would only be in the way.
     let place = Place::new().file("home/.claude/settings.json", text);

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rheon_policy::trust::{
-    ProjectContent, ProjectHooks, ReadFile, Trust, TrustError, TrustStore, load_project_hooks_with,
-    sealed_hooks,
+    PreloadedFile, ProjectContent, ProjectHooks, TrustError, TrustStatus, TrustStore,
+    load_project_hooks_with, trusted_hooks,
 };
 use rheon_tools::hooks::HookSettings;
 
@@ -22,7 +22,7 @@ const STORE: &str = "trust.json";
 /// What a project brings along, for whoever is asked about it.
 #[derive(Debug, Clone)]
 pub struct ProjectReview {
-    trust: Trust,
+    trust: TrustStatus,
     content: Arc<ProjectContent>,
     store: TrustStore,
 }
@@ -35,20 +35,20 @@ pub enum ReviewError {
     Folder(#[from] FolderError),
     /// It cannot be read, or what the project brings along cannot be.
     #[error(transparent)]
-    Trust(#[from] TrustError),
+    TrustStatus(#[from] TrustError),
 }
 
 impl ProjectReview {
     /// What the user has said.
-    pub fn trust(&self) -> &Trust {
+    pub fn trust(&self) -> &TrustStatus {
         &self.trust
     }
 
     /// Whether there is something that the user has not agreed to yet.
     pub fn is_open(&self) -> bool {
         match self.trust {
-            Trust::Unknown { .. } | Trust::Changed { .. } => true,
-            Trust::Nothing | Trust::Trusted => false,
+            TrustStatus::Unknown { .. } | TrustStatus::Changed { .. } => true,
+            TrustStatus::Nothing | TrustStatus::Trusted => false,
         }
     }
 
@@ -71,9 +71,9 @@ impl ProjectReview {
     pub fn summary(&self) -> String {
         const NAMES_MAX: usize = 3;
         let items = match &self.trust {
-            Trust::Nothing | Trust::Trusted => Vec::new(),
-            Trust::Unknown { items } => items.iter().map(|item| item.path.clone()).collect(),
-            Trust::Changed { added, removed, changed } => {
+            TrustStatus::Nothing | TrustStatus::Trusted => Vec::new(),
+            TrustStatus::Unknown { items } => items.iter().map(|item| item.path.clone()).collect(),
+            TrustStatus::Changed { added, removed, changed } => {
                 let there = changed.iter().chain(added).map(|item| item.path.clone());
                 there.chain(removed.iter().cloned()).collect::<Vec<_>>()
             }
@@ -105,16 +105,16 @@ pub(super) fn review(
     inputs: &ConfigInputs,
 ) -> Result<Reviewed, ReviewError> {
     let store = TrustStore::open(inputs.folders.state()?.join(STORE))?;
-    let files: Vec<ReadFile> = layers.iter().filter_map(read_file).collect();
+    let files: Vec<PreloadedFile> = layers.iter().filter_map(read_file).collect();
     let ProjectHooks { trust, settings, content } = load_project_hooks_with(root, &files, &store)?;
     let is_trusted_there = match &inputs.worktree_of {
         Some(repository) => store.check_as(&content, repository)?.is_trusted(),
         None => false,
     };
-    let trust = if is_trusted_there { Trust::Trusted } else { trust };
+    let trust = if is_trusted_there { TrustStatus::Trusted } else { trust };
     let hooks = match inputs.trust {
-        TrustChoice::ThisSession => sealed_hooks(&content)?,
-        TrustChoice::AsGiven if is_trusted_there => sealed_hooks(&content)?,
+        TrustChoice::ThisSession => trusted_hooks(&content)?,
+        TrustChoice::AsGiven if is_trusted_there => trusted_hooks(&content)?,
         TrustChoice::AsGiven | TrustChoice::Nothing => settings,
     };
     let review = ProjectReview { trust, content: Arc::new(content), store };
@@ -122,23 +122,23 @@ pub(super) fn review(
 }
 
 /// The file of a layer, if something in it counts only where it is trusted.
-fn read_file(layer: &ReadLayer) -> Option<ReadFile> {
+fn read_file(layer: &ReadLayer) -> Option<PreloadedFile> {
     let path = layer.source.in_project?.to_owned();
     let text = layer.source.text.clone();
     match layer.source.form {
         // Their hooks are read by whoever gathers them.
         Form::ClaudeSettings | Form::McpServers => {
-            Some(ReadFile { path, text, hooks: HookSettings::default() })
+            Some(PreloadedFile { path, text, hooks: HookSettings::default() })
         }
         Form::Toml | Form::Json | Form::Permissions => {
             let needs_trust = layer.entries.iter().any(|entry| entry.row.project.needs_trust());
-            needs_trust.then(|| ReadFile { path, text, hooks: hooks(layer).0 })
+            needs_trust.then(|| PreloadedFile { path, text, hooks: hooks(layer).0 })
         }
     }
 }
 
 /// Whether what the project brings along counts.
-pub(super) fn project_trust(trust: &Trust, choice: TrustChoice) -> ProjectTrust {
+pub(super) fn project_trust(trust: &TrustStatus, choice: TrustChoice) -> ProjectTrust {
     match choice {
         TrustChoice::ThisSession => ProjectTrust::Trusted,
         TrustChoice::AsGiven if trust.is_trusted() => ProjectTrust::Trusted,

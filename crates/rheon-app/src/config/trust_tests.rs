@@ -48,7 +48,7 @@ fn nothing_of_it_counts_before_and_all_of_it_after() {
         Its hooks would run these commands:
           Stop (.claude/settings.json): true
           PreToolUse (.rheon/config.toml): .rheon/hooks/check.sh
-        This project brings along files that would be run or obeyed:
+        This project contains files that can run commands or instruct the agent:
           211989aa55b9 .claude/settings.json
           70d75a011253 .rheon/config.toml
           879b982e4735 .rheon/hooks/check.sh
@@ -113,7 +113,7 @@ fn what_cannot_be_looked_at_is_left_out_and_told() {
     let place = project().file("home/.local/state/rheon/trust.json", "{");
     let config = place.load();
     assert_eq!(config.trust, ProjectTrust::Untrusted);
-    expect![[r#"/project: what the project brings along is left out: cannot read what was trusted from "/home/.local/state/rheon/trust.json": EOF while parsing an object at line 1 column 1; remove the file to trust anew"#]].assert_eq(&place.warnings(&config));
+    expect![[r#"/project: what the project brings along is left out: cannot read trusted projects from "/home/.local/state/rheon/trust.json": EOF while parsing an object at line 1 column 1; delete the file to reset trust"#]].assert_eq(&place.warnings(&config));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rheon_agent::TokenCounter;
-use rheon_tools::repo_map::{Query, RepoMap, RepoMapLimits, UpdateEnd};
+use rheon_tools::repo_map::{MapQuery, RepoMap, RepoMapLimits, UpdateEnd};
 use rheon_types::Hook;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -136,7 +136,7 @@ impl fmt::Debug for CodeMap {
 fn open(place: &Place) -> RepoMap {
     let map = RepoMap::open(&place.root, &place.cache_file, place.options.limits);
     match place.options.left_out.clone() {
-        Some(rule) => map.leaving_out(move |path| rule(path)),
+        Some(rule) => map.excluding(move |path| rule(path)),
         None => map,
     }
 }
@@ -161,7 +161,7 @@ fn updated(
 
 fn rendered(map: &RepoMap, place: &Place, task: &str, counter: TokenCounter) -> String {
     let count = |text: &str| counter.text(text);
-    map.render(&Query { mentioned: task, focus: &[], tokens_max: place.options.tokens_max, count: &count })
+    map.render(&MapQuery { mentioned: task, focus: &[], tokens_max: place.options.tokens_max, count: &count })
 }
 
 /// Where the map of the repository comes from.

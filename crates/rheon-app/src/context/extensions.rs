@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use rheon_policy::trust::Trust;
-use rheon_tools::commands::{CommandError, CommandFolder, CommandSet, FillError, Part, SlashCommand};
-use rheon_tools::skills::{Origin, SkillFolder, SkillSet};
+use rheon_policy::trust::TrustStatus;
+use rheon_tools::commands::{CommandDir, CommandError, CommandSet, CustomCommand, FillError, PromptPart};
+use rheon_tools::skills::{FileOrigin, SkillDir, SkillSet};
 
 use super::warning::ContextWarning;
 
@@ -22,9 +22,9 @@ pub enum ProjectTrust {
     Untrusted,
 }
 
-impl From<&Trust> for ProjectTrust {
+impl From<&TrustStatus> for ProjectTrust {
     /// A project that brings nothing along has never been looked at either, and is not trusted.
-    fn from(trust: &Trust) -> Self {
+    fn from(trust: &TrustStatus) -> Self {
         if trust.is_trusted() { Self::Trusted } else { Self::Untrusted }
     }
 }
@@ -33,9 +33,9 @@ impl From<&Trust> for ProjectTrust {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExtensionPlaces {
     /// Folders of skills.
-    pub skills: Vec<SkillFolder>,
+    pub skills: Vec<SkillDir>,
     /// Folders of slash commands.
-    pub commands: Vec<CommandFolder>,
+    pub commands: Vec<CommandDir>,
 }
 
 impl ExtensionPlaces {
@@ -49,15 +49,15 @@ impl ExtensionPlaces {
             beneath(home, names).into_iter().chain(own).collect::<Vec<_>>()
         };
         let skills =
-            |paths: Vec<PathBuf>, origin| paths.into_iter().map(move |path| SkillFolder { path, origin });
+            |paths: Vec<PathBuf>, origin| paths.into_iter().map(move |path| SkillDir { path, origin });
         let commands =
-            |paths: Vec<PathBuf>, origin| paths.into_iter().map(move |path| CommandFolder::new(path, origin));
+            |paths: Vec<PathBuf>, origin| paths.into_iter().map(move |path| CommandDir::new(path, origin));
         Self {
-            skills: skills(user(&SKILLS, "skills"), Origin::User)
-                .chain(skills(beneath(Some(root), &SKILLS), Origin::Project))
+            skills: skills(user(&SKILLS, "skills"), FileOrigin::User)
+                .chain(skills(beneath(Some(root), &SKILLS), FileOrigin::Project))
                 .collect(),
-            commands: commands(user(&COMMANDS, "commands"), Origin::User)
-                .chain(commands(beneath(Some(root), &COMMANDS), Origin::Project))
+            commands: commands(user(&COMMANDS, "commands"), FileOrigin::User)
+                .chain(commands(beneath(Some(root), &COMMANDS), FileOrigin::Project))
                 .collect(),
         }
     }
@@ -94,9 +94,9 @@ pub enum ExpandError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expanded {
     /// The command.
-    pub command: SlashCommand,
+    pub command: CustomCommand,
     /// The parts of the prompt, in order. Files and outputs of commands are to be got through the gate.
-    pub parts: Vec<Part>,
+    pub parts: Vec<PromptPart>,
 }
 
 impl Extensions {
@@ -126,24 +126,24 @@ impl Extensions {
 
 impl Expanded {
     /// The prompt, with what `fetch` says in the place of each file and of each output of a command.
-    pub fn prompt(&self, mut fetch: impl FnMut(&Part) -> String) -> String {
-        let text = |part: &Part| match part {
-            Part::Text(text) => text.clone(),
-            Part::File(_) | Part::Command(_) => fetch(part),
+    pub fn prompt(&self, mut fetch: impl FnMut(&PromptPart) -> String) -> String {
+        let text = |part: &PromptPart| match part {
+            PromptPart::Text(text) => text.clone(),
+            PromptPart::File(_) | PromptPart::Command(_) => fetch(part),
         };
         self.parts.iter().map(text).collect()
     }
 }
 
 /// The skills in `folders`; those of a project only if it is trusted.
-pub(super) fn load_skills(folders: &[SkillFolder], trust: ProjectTrust) -> SkillSet {
+pub(super) fn load_skills(folders: &[SkillDir], trust: ProjectTrust) -> SkillSet {
     SkillSet::load(&usable(folders, trust, |folder| folder.origin))
 }
 
-fn usable<F: Clone>(folders: &[F], trust: ProjectTrust, origin: impl Fn(&F) -> Origin) -> Vec<F> {
+fn usable<F: Clone>(folders: &[F], trust: ProjectTrust, origin: impl Fn(&F) -> FileOrigin) -> Vec<F> {
     let may_count = |folder: &&F| match (origin(folder), trust) {
-        (Origin::User, _) | (Origin::Project, ProjectTrust::Trusted) => true,
-        (Origin::Project, ProjectTrust::Untrusted) => false,
+        (FileOrigin::User, _) | (FileOrigin::Project, ProjectTrust::Trusted) => true,
+        (FileOrigin::Project, ProjectTrust::Untrusted) => false,
     };
     folders.iter().filter(may_count).cloned().collect()
 }
@@ -155,8 +155,9 @@ fn untrusted(places: &ExtensionPlaces, trust: ProjectTrust) -> Vec<ContextWarnin
         ProjectTrust::Untrusted => {
             let skills = places.skills.iter().map(|folder| (&folder.path, folder.origin));
             let commands = places.commands.iter().map(|folder| (&folder.path, folder.origin));
-            let left_out =
-                skills.chain(commands).filter(|(path, origin)| *origin == Origin::Project && path.is_dir());
+            let left_out = skills
+                .chain(commands)
+                .filter(|(path, origin)| *origin == FileOrigin::Project && path.is_dir());
             left_out.map(|(path, _)| ContextWarning::Untrusted(path.clone())).collect()
         }
     }

@@ -3,11 +3,9 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use rheon_tools::Shown;
+use rheon_fleet::git::GitState;
+use rheon_tools::DisplayPath;
 use rheon_types::Timestamp;
-
-use super::git::GitState;
-
 /// What the model is told of where it is. Everything is a value, so that the same facts give the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
@@ -26,7 +24,7 @@ pub struct Facts {
 impl Facts {
     /// The facts of this machine at this moment.
     pub fn new(working_folder: &Path, shell: Option<&Path>, now: Timestamp, git: GitState) -> Self {
-        let shell = shell.and_then(Path::file_name).map(|name| Shown(name).to_string());
+        let shell = shell.and_then(Path::file_name).map(|name| DisplayPath(name).to_string());
         Self {
             system: format!("{} ({})", std::env::consts::OS, std::env::consts::ARCH),
             shell,
@@ -47,7 +45,7 @@ impl Facts {
         if let Some(shell) = &self.shell {
             line("Shell of the user", shell);
         }
-        line("Working folder", &Shown(self.working_folder.as_os_str()));
+        line("Working folder", &DisplayPath(self.working_folder.as_os_str()));
         if let Some(day) = &self.day {
             line("Date", &format_args!("{day} (UTC)"));
         }

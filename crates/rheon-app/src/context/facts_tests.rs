@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use expect_test::expect;
+use rheon_fleet::git::GitState;
 use rheon_types::Timestamp;
 
 use super::Facts;
-use crate::context::git::GitState;
 
 fn facts(folder: &str, shell: Option<&str>, millis: u64, git: GitState) -> String {
     let facts = Facts::new(Path::new(folder), shell.map(Path::new), Timestamp::from_millis(millis), git);

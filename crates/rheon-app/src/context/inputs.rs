@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rheon_agent::{Effort, TokenCounter};
-use rheon_tools::memory::Watch;
-use rheon_tools::notes::NoteFolder;
-use rheon_tools::skills::SkillFolder;
+use rheon_tools::notes::NoteDir;
+use rheon_tools::skills::SkillDir;
 use rheon_types::Clock;
 
 use super::code_map::CodeMapSource;
@@ -28,10 +27,10 @@ pub struct ContextInputs {
     /// Whether the user trusts the project.
     pub trust: ProjectTrust,
     /// Folders of skills; those of the project count only if it is trusted.
-    pub skills: Vec<SkillFolder>,
+    pub skills: Vec<SkillDir>,
     /// Folders of notes. What a project's folder says goes to the model, so give one only if the user alone can write there or
     /// trusts it.
-    pub notes: Vec<NoteFolder>,
+    pub notes: Vec<NoteDir>,
     /// Where learnings and episodes are; nothing is learnt or remembered without it, and the model has no tool for notes.
     pub memory: Option<MemoryStore>,
     /// What others made: notes on tools, the map of the repository, the watch of the tools. None of it need be there.
@@ -53,9 +52,6 @@ pub struct MadeElsewhere {
     pub tool_notes: String,
     /// The map of the repository.
     pub code_map: CodeMapSource,
-    /// The watch that the tools are used with, as [`Toolkit::watch`](rheon_tools::Toolkit::watch) has it. It is a hook of the agent
-    /// already, and not added as one again.
-    pub watch: Option<Arc<Watch>>,
 }
 
 /// What is known of the machine.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rheon_store::sqlite::{DatabaseError, Evidence, Learning, LearningId, Proposal};
-use rheon_tools::memory::{Lesson, LessonSource, Redact, Watch, corrections};
+use rheon_tools::loop_guard::{Lesson, LessonRedactor, LessonSource, LoopGuard, corrections};
 use rheon_types::{AgentOutput, Answer, Clock, Flow, History, Hook, RunEnd, Timestamp};
 
 use super::warning::ContextWarning;
@@ -15,11 +15,11 @@ use crate::memory::{MemoryStore, redacted};
 /// what it gained in the session, and has evidence against it.
 pub struct Lessons {
     store: MemoryStore,
-    watch: Arc<Watch>,
+    watch: Arc<LoopGuard>,
     clock: Arc<dyn Clock>,
     /// The learnings in the prompt.
     used: Vec<Learning>,
-    redact: Redact,
+    redact: LessonRedactor,
     state: Mutex<State>,
 }
 
@@ -41,8 +41,13 @@ const PROBLEMS_MAX: usize = 16;
 
 impl Lessons {
     /// Lessons for `store`, with these learnings in the prompt.
-    pub fn new(store: MemoryStore, watch: Arc<Watch>, clock: Arc<dyn Clock>, used: Vec<Learning>) -> Self {
-        Self { store, watch, clock, used, redact: Redact::new(redacted), state: Mutex::default() }
+    pub fn new(
+        store: MemoryStore,
+        watch: Arc<LoopGuard>,
+        clock: Arc<dyn Clock>,
+        used: Vec<Learning>,
+    ) -> Self {
+        Self { store, watch, clock, used, redact: LessonRedactor::new(redacted), state: Mutex::default() }
     }
 
     /// What went wrong since this was asked last.
@@ -65,7 +70,7 @@ impl Lessons {
             if !state.proposed.insert(lesson.text.clone()) {
                 continue;
             }
-            let misled = self.used.iter().filter(|learning| speaks_against(&lesson, learning));
+            let misled = self.used.iter().filter(|learning| contradicts(&lesson, learning));
             for id in misled.map(|learning| learning.id) {
                 if state.contradicted.insert(id) {
                     // What looked like help was none: the user had not seen it yet.
@@ -116,9 +121,9 @@ impl Learnt {
 }
 
 /// Whether a lesson is a correction of what a learning made the model do.
-fn speaks_against(lesson: &Lesson, learning: &Learning) -> bool {
+fn contradicts(lesson: &Lesson, learning: &Learning) -> bool {
     match &lesson.source {
-        LessonSource::Correction(correction) => correction.speaks_against(&learning.proposal.text),
+        LessonSource::Correction(correction) => correction.contradicts(&learning.proposal.text),
         LessonSource::Failure => false,
     }
 }

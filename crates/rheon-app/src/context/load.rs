@@ -7,8 +7,9 @@ use rheon_agent::{
     AgentBuilder, ComplexityScore, Effort, EffortPlan, Recitation, Tiers, base_prompt, plan_effort,
     score_complexity,
 };
-use rheon_store::sqlite::{DatabaseError, Learning};
-use rheon_tools::memory::{Redact, Watch};
+use rheon_fleet::git::{GitQuestion, GitState};
+use rheon_store::sqlite::{DatabaseError, Goal, Learning};
+use rheon_tools::loop_guard::{LessonRedactor, LoopGuard};
 use rheon_tools::notes::NoteSet;
 use rheon_tools::skills::SkillSet;
 use rheon_types::{Hook, Reminder, Tool};
@@ -17,13 +18,15 @@ use super::assemble::{Assembled, PromptParts, assemble};
 use super::code_map::{CodeMap, CodeMapSource, CodeMapText, HoldsMap};
 use super::extensions::{ProjectTrust, load_skills};
 use super::facts::Facts;
-use super::git::{GitQuestion, GitState};
 use super::inputs::{ContextInputs, Machine};
 use super::lessons::Lessons;
 use super::rules::Rules;
 use super::sources::{ContextSources, Reminders, Source};
 use super::warning::ContextWarning;
-use crate::memory::{Episodic, MemoryStore, index_notes, memory_tool, redacted, relevant_episodes};
+use crate::memory::{
+    Episodic, MemoryStore, SessionGoal, index_notes, memory_tool, open_goals_text, redacted,
+    relevant_episodes,
+};
 
 /// The most bytes that the texts of notes may have in the prompt.
 const NOTE_BYTES_MAX: usize = 12 << 10;
@@ -49,7 +52,9 @@ pub struct Loaded {
     /// What was odd.
     pub warnings: Vec<ContextWarning>,
     /// What remembers failures.
-    pub watch: Arc<Watch>,
+    pub watch: Arc<LoopGuard>,
+    /// What the session is to reach.
+    pub goal: Arc<SessionGoal>,
     /// What proposes lessons, where they are kept.
     pub lessons: Option<Arc<Lessons>>,
     /// The tool for notes and what remembers the session, where the session is kept.
@@ -70,15 +75,7 @@ pub struct SessionMemory {
 struct Wiring {
     effort: Option<Effort>,
     sources: ContextSources,
-    watch: WatchOwner,
     map: Option<Arc<CodeMap>>,
-}
-
-/// Who adds the watch to the agent as a hook.
-#[derive(Clone, Copy)]
-enum WatchOwner {
-    Context,
-    Tools,
 }
 
 impl Loaded {
@@ -95,8 +92,11 @@ impl Loaded {
             tokio::join!(files, environment(&inputs), code_map(&inputs, map.as_deref()));
         let mut files = files.unwrap_or_else(|error| Files::failed(error.to_string()));
         files.warnings.extend(code_map.warnings);
-        let (watch, watch_owner) = watch(&inputs);
+        let watch = Arc::new(LoopGuard::new());
+        watch.redact_with(LessonRedactor::new(redacted));
         let memory = session_memory(&inputs);
+        let store = inputs.memory.clone().filter(|_| inputs.sources.has(Source::Memory));
+        let goal = SessionGoal::new(store, Arc::clone(&inputs.machine.clock), &files.goals);
         let parts = PromptParts {
             base: inputs.base.clone().unwrap_or_else(|| base_prompt().to_owned()),
             rules: std::mem::take(&mut files.rules),
@@ -122,9 +122,10 @@ impl Loaded {
             learnings: files.learnings,
             warnings: files.warnings,
             watch,
+            goal: Arc::new(goal),
             lessons,
             memory,
-            wiring: Wiring { effort: inputs.effort, sources: inputs.sources, watch: watch_owner, map },
+            wiring: Wiring { effort: inputs.effort, sources: inputs.sources, map },
         }
     }
 
@@ -145,17 +146,15 @@ impl Loaded {
     /// Gives all of it to an agent: the system prompt, reminders, how its window is made shorter, how much it thinks, its limits,
     /// the tool for notes, and what it learns and remembers. What the user set is to be set after this.
     pub fn wire(&self, builder: AgentBuilder) -> AgentBuilder {
-        let Wiring { effort, sources, watch, map } = &self.wiring;
+        let Wiring { effort, sources, map } = &self.wiring;
         let kept = Tiers { kept_tools: vec![SKILL_TOOL.into()], ..Tiers::default() };
-        let mut builder = builder.system_prompt(self.assembled.prompt()).compaction(kept);
-        match watch {
-            WatchOwner::Context => builder = builder.shared_hook(Arc::clone(&self.watch) as Arc<dyn Hook>),
-            WatchOwner::Tools => {}
-        }
+        let builder = builder.system_prompt(self.assembled.prompt()).compaction(kept);
+        let mut builder = builder.hook(Arc::clone(&self.watch) as Arc<dyn Hook>);
         match sources.reminders {
             Reminders::On => {
                 let failures = Arc::clone(&self.watch) as Arc<dyn Reminder>;
-                builder = builder.reminder(Arc::new(Recitation::default())).reminder(failures);
+                let goal = Arc::clone(&self.goal) as Arc<dyn Reminder>;
+                builder = builder.reminder(goal).reminder(Arc::new(Recitation::default())).reminder(failures);
             }
             Reminders::Off => {}
         }
@@ -163,26 +162,16 @@ impl Loaded {
             builder = builder.thinking(self.plan.thinking).limits(self.plan.limits);
         }
         if let Some(lessons) = &self.lessons {
-            builder = builder.shared_hook(Arc::clone(lessons) as Arc<dyn Hook>);
+            builder = builder.hook(Arc::clone(lessons) as Arc<dyn Hook>);
         }
         if let Some(SessionMemory { tool, episodic }) = &self.memory {
-            builder = builder.tools(tool.clone()).shared_hook(Arc::clone(episodic) as Arc<dyn Hook>);
+            builder = builder.tools(tool.clone()).hook(Arc::clone(episodic) as Arc<dyn Hook>);
         }
         match map {
             Some(map) => builder.hook(HoldsMap(Arc::clone(map))),
             None => builder,
         }
     }
-}
-
-/// The watch for failures, whoever made it; from now on there are no secrets in what it learns.
-fn watch(inputs: &ContextInputs) -> (Arc<Watch>, WatchOwner) {
-    let (watch, owner) = match &inputs.made.watch {
-        Some(watch) => (Arc::clone(watch), WatchOwner::Tools),
-        None => (Arc::new(Watch::new()), WatchOwner::Context),
-    };
-    watch.redact_with(Redact::new(redacted));
-    (watch, owner)
 }
 
 /// How the session adds to the memory, if it does.
@@ -242,7 +231,7 @@ async fn environment(inputs: &ContextInputs) -> String {
         ProjectTrust::Untrusted => GitQuestion::Branch,
     };
     let folder = &inputs.places.working_folder;
-    let git = GitState::ask(folder, environment, question, *git_time_max).await;
+    let git = GitState::ask(folder, &environment.for_git(), question, *git_time_max).await;
     Facts::new(folder, environment.get("SHELL").map(Path::new), clock.now(), git).text()
 }
 
@@ -253,6 +242,8 @@ struct Files {
     skills: SkillSet,
     memory: String,
     learnings: Vec<Learning>,
+    /// The open goals of the project.
+    goals: Vec<Goal>,
     warnings: Vec<ContextWarning>,
 }
 
@@ -274,7 +265,11 @@ impl Files {
             files.warnings.extend(notes.warnings().iter().cloned().map(ContextWarning::Note));
             if let Some(store) = &inputs.memory {
                 match remembered(inputs, store) {
-                    Ok(sessions) => files.memory = joined(&files.memory, &sessions),
+                    Ok((sessions, goals)) => {
+                        let open = open_goals_text(&goals, &store.session_id);
+                        files.memory = joined([&files.memory, &sessions, &open]);
+                        files.goals = goals;
+                    }
                     Err(error) => files.warnings.push(ContextWarning::Memory(error.to_string())),
                 }
             }
@@ -293,15 +288,16 @@ impl Files {
     }
 }
 
-/// Brings the index of notes up to date, and says which earlier sessions fit the task.
-fn remembered(inputs: &ContextInputs, store: &MemoryStore) -> Result<String, DatabaseError> {
+/// Brings the index of notes up to date, and says which earlier sessions fit the task, and which goals of the project are open.
+fn remembered(inputs: &ContextInputs, store: &MemoryStore) -> Result<(String, Vec<Goal>), DatabaseError> {
     let sessions = relevant_episodes(store, &inputs.task)?;
+    let goals = store.memory.goals().open_of(&store.project)?;
     index_notes(&store.memory, &store.project, &inputs.notes)?;
-    Ok(sessions)
+    Ok((sessions, goals))
 }
 
-/// Both texts, with a line break between them where both say something.
-fn joined(one: &str, other: &str) -> String {
-    let said: Vec<&str> = [one, other].into_iter().filter(|text| !text.is_empty()).collect();
+/// The texts that say something, with line breaks between them.
+fn joined(texts: [&str; 3]) -> String {
+    let said: Vec<&str> = texts.into_iter().filter(|text| !text.is_empty()).collect();
     said.join("\n")
 }

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rheon_agent::TokenCounter;
+use rheon_fleet::git::GIT_TIME_MAX;
 use rheon_types::{Clock, SessionId};
 
 use super::code_map::{CodeMap, CodeMapOptions, CodeMapSource};
 use super::extensions::{ExtensionPlaces, ProjectTrust};
-use super::git::GIT_TIME_MAX;
 use super::inputs::{ContextInputs, Machine, MadeElsewhere};
 use super::rules::{RulePlaces, project_root};
 use super::sources::ContextSources;
@@ -107,6 +107,9 @@ async fn open(
     session_id: SessionId,
     warnings: &mut Vec<ContextWarning>,
 ) -> Option<MemoryStore> {
+    if !rheon_store::sqlite::IS_COMPILED_IN {
+        return None;
+    }
     let opening = places.clone();
     let opened = tokio::task::spawn_blocking(move || opening.open());
     let problem = match opened.await {

@@ -191,7 +191,7 @@ async fn follow(
             biased;
             () = cancel.cancelled(), if !is_told => {
                 is_told = true;
-                client.send(Command::Cancel).await?;
+                client.send(Command::Cancel { child: None }).await?;
                 continue;
             }
             event = events.next() => event.ok_or(DemoError::Lost)??,

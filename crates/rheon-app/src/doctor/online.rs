@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use futures::future::join_all;
-use rheon_providers::{AuthScheme, CalledUp, Environment, ProbeError, Registry, Vendor};
+use rheon_providers::{AuthScheme, ProbeError, ProbeResult, ProviderEnv, Registry, Vendor};
 use rheon_types::{ProviderError, ProviderErrorKind};
 use tokio::time::timeout;
 
@@ -22,7 +22,7 @@ const PROXIES: [&str; 6] =
     ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
 
 /// Calls up the service of the chosen model and all others for which there is a key, each in a line of its own.
-pub(super) async fn online(registry: &Registry, variables: &Environment, chosen: Option<&str>) -> Vec<Check> {
+pub(super) async fn online(registry: &Registry, variables: &ProviderEnv, chosen: Option<&str>) -> Vec<Check> {
     // That there is no key for it is told elsewhere.
     let mut vendors: Vec<&str> =
         chosen.into_iter().filter(|id| matches!(registry.has_key(id), Ok(true))).collect();
@@ -35,7 +35,7 @@ pub(super) async fn online(registry: &Registry, variables: &Environment, chosen:
         tried.insert((place, vendor.auth.key_env.clone()))
     });
     let checks = vendors.into_iter().map(|id| async move {
-        let check = call_up(registry, variables, id).await;
+        let check = check_connection(registry, variables, id).await;
         // What is not used now keeps nothing from working.
         match check.standing {
             Standing::Bad if Some(id) != chosen => Check { standing: Standing::Warn, ..check },
@@ -52,11 +52,13 @@ fn has_own_key(registry: &Registry, id: &str) -> bool {
         && matches!(registry.has_key(id), Ok(true))
 }
 
-async fn call_up(registry: &Registry, variables: &Environment, id: &str) -> Check {
-    match timeout(ANSWER_TIME_MAX, registry.call_up(id)).await {
-        Ok(Ok(CalledUp::Welcome)) if !has_own_key(registry, id) => Check::ok(TOPIC, format!("{id} answers")),
-        Ok(Ok(CalledUp::Welcome)) => Check::ok(TOPIC, format!("{id} answers and takes the key")),
-        Ok(Ok(CalledUp::Answered)) => {
+async fn check_connection(registry: &Registry, variables: &ProviderEnv, id: &str) -> Check {
+    match timeout(ANSWER_TIME_MAX, registry.check_connection(id)).await {
+        Ok(Ok(ProbeResult::Accepted)) if !has_own_key(registry, id) => {
+            Check::ok(TOPIC, format!("{id} answers"))
+        }
+        Ok(Ok(ProbeResult::Accepted)) => Check::ok(TOPIC, format!("{id} answers and takes the key")),
+        Ok(Ok(ProbeResult::Reachable)) => {
             Check::ok(TOPIC, format!("{id} answers; it has nothing to try the key with"))
         }
         Ok(Err(ProbeError::Name(error))) => {
@@ -70,7 +72,7 @@ async fn call_up(registry: &Registry, variables: &Environment, id: &str) -> Chec
     }
 }
 
-fn trouble(registry: &Registry, variables: &Environment, id: &str, error: &ProviderError) -> Check {
+fn trouble(registry: &Registry, variables: &ProviderEnv, id: &str, error: &ProviderError) -> Check {
     let said = shown(&error.message);
     match error.kind {
         ProviderErrorKind::Auth => {
@@ -101,7 +103,7 @@ fn trouble(registry: &Registry, variables: &Environment, id: &str, error: &Provi
 }
 
 /// What helps against a network that does not work, by what is known of it.
-fn way_out(registry: &Registry, variables: &Environment, id: &str, what: &str) -> String {
+fn way_out(registry: &Registry, variables: &ProviderEnv, id: &str, what: &str) -> String {
     let address = registry.vendors().get(id).and_then(|vendor| vendor.base_url(variables).ok());
     let host = address.as_ref().and_then(|address| address.host_str()).unwrap_or_default();
     let is_near = ["localhost", "127.0.0.1", "[::1]"].contains(&host);

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use rheon_providers::wire::WireKind;
-use rheon_providers::{Environment, Registry, RegistryParts};
+use rheon_providers::{ProviderEnv, Registry, RegistryParts};
 use rheon_testkit::TestClock;
-use rheon_testkit::server::{FakeServer, Reply};
+use rheon_testkit::server::{FakeReply, FakeServer};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
@@ -32,7 +32,7 @@ async fn saying(answer: &'static str) -> String {
 
 /// What is found with these variables, with ports made the same.
 async fn found(variables: &[(&str, &str)], chosen: Option<&str>) -> String {
-    let variables: Environment = variables.iter().copied().collect();
+    let variables: ProviderEnv = variables.iter().copied().collect();
     let parts = RegistryParts::builtin(variables.clone(), Arc::new(TestClock::default())).unwrap();
     let registry = Registry::new(RegistryParts { keys: BTreeMap::new(), ..parts });
     let checks = online(&registry, &variables, chosen).await;
@@ -51,7 +51,7 @@ async fn found(variables: &[(&str, &str)], chosen: Option<&str>) -> String {
 
 #[tokio::test]
 async fn a_service_that_takes_the_key_is_well() {
-    let server = FakeServer::start([Reply::text("never asked")]).await.unwrap();
+    let server = FakeServer::start([FakeReply::text("never asked")]).await.unwrap();
     let (anthropic, openai) = (server.base_url(WireKind::Anthropic), server.base_url(WireKind::Responses));
     let variables = [
         ("ANTHROPIC_API_KEY", KEY),
@@ -122,7 +122,7 @@ async fn a_service_that_is_not_there_is_told_with_the_cause() {
 
 #[tokio::test]
 async fn a_certificate_that_nobody_vouches_for_is_told() {
-    let server = FakeServer::start_tls([Reply::text("never asked")]).await.unwrap();
+    let server = FakeServer::start_tls([FakeReply::text("never asked")]).await.unwrap();
     let address = server.url();
     let variables = [("ANTHROPIC_API_KEY", KEY), ("ANTHROPIC_BASE_URL", address.as_str())];
     let text = found(&variables, Some("anthropic")).await;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rheon_sandbox::{Level, Report, Requirement, Verdict};
+use rheon_sandbox::{EscapeVerdict, Level, Requirement, SandboxReport};
 
 use super::check::Check;
 use crate::config::Config;
@@ -55,14 +55,15 @@ pub(super) async fn sandbox(surroundings: &Surroundings, config: &Config) -> Vec
 }
 
 /// `7 ways out blocked, 2 open (…), 1 untested`.
-fn summary(report: &Report) -> String {
-    let count = |wanted: fn(&Verdict) -> bool| report.escapes.iter().filter(|(_, it)| wanted(it)).count();
-    let mut said = vec![format!("{} ways out blocked", count(|it| *it == Verdict::Blocked))];
+fn summary(report: &SandboxReport) -> String {
+    let count =
+        |wanted: fn(&EscapeVerdict) -> bool| report.escapes.iter().filter(|(_, it)| wanted(it)).count();
+    let mut said = vec![format!("{} ways out blocked", count(|it| *it == EscapeVerdict::Blocked))];
     let open: Vec<String> = report.open().map(|escape| escape.to_string()).collect();
     if !open.is_empty() {
         said.push(format!("open: {}", open.join(", ")));
     }
-    match count(|it| matches!(it, Verdict::Untested(_))) {
+    match count(|it| matches!(it, EscapeVerdict::Untested(_))) {
         0 => {}
         untested => said.push(format!("{untested} untested")),
     }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use rheon_fleet::git::GitEnvironment;
+
 /// The variables of the program, as a value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Environment {
@@ -37,6 +39,12 @@ impl Environment {
         let text =
             |(name, value): (&OsString, &OsString)| Some((name.to_str()?.into(), value.to_str()?.into()));
         self.variables.iter().filter_map(text)
+    }
+
+    /// The few variables that git is given.
+    pub fn for_git(&self) -> GitEnvironment {
+        let of = |name| self.get(name).map(OsStr::to_owned);
+        GitEnvironment { path: of("PATH"), home: of("HOME"), config_home: of("XDG_CONFIG_HOME") }
     }
 
     /// The value of a variable, if it is an absolute path.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rheon_store::SessionName;
 use rheon_store::sessions::{SessionFiles, SessionListing};
-use rheon_store::sqlite::{DatabaseError, ForkPoint, Index, IndexState, SessionSource};
+use rheon_store::sqlite::{DatabaseError, ForkPoint, IS_COMPILED_IN, Index, IndexState, SessionSource};
 use rheon_types::{AgentEvent, Event, RunEvent, SessionId};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
@@ -94,6 +94,9 @@ impl Indexing {
     }
 
     fn push(self: &Arc<Self>, job: Job) {
+        if !IS_COMPILED_IN {
+            return;
+        }
         // Without a runtime nobody can work behind the run; the next look at the session catches up.
         let Ok(runtime) = Handle::try_current() else { return };
         let mut queue = self.queue();
@@ -156,6 +159,9 @@ impl Indexing {
 
     /// The index if it is whole, without the time that it takes to make it so.
     pub(super) fn open_if_whole(&self) -> Result<Option<Index>, DatabaseError> {
+        if !IS_COMPILED_IN {
+            return Ok(None);
+        }
         let (index, state) = Index::open(&self.path)?;
         Ok(match state {
             IndexState::Whole => Some(index),

@@ -11,9 +11,9 @@ use rheon_store::checkpoint::Checkpoints;
 use rheon_store::claude::Transcript;
 use rheon_store::fold::SessionState;
 use rheon_store::journal::Lease;
-use rheon_store::sessions::{JournalStore, ResumeError, ResumedSession, SessionFiles};
+use rheon_store::sessions::{EventPages, JournalStore, ResumeError, ResumedSession, SessionFiles};
 use rheon_store::sqlite::EntryMatch;
-use rheon_types::{ClientError, Clock, Event, Random, SessionId, Store as _};
+use rheon_types::{ClientError, Clock, Random, SessionId, Store as _};
 use rustix::fs::{FlockOperation, flock};
 use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
@@ -141,22 +141,15 @@ impl Keeper {
         self.fork(name.as_str(), ForkAt::End).await
     }
 
-    /// The durable events of a session after the one with number `after`. Blocks: it reads the journal.
-    pub fn events_after(&self, session_id: &SessionId, after: u64) -> Result<Vec<Arc<Event>>, ClientError> {
-        let unreachable = |error: &dyn std::fmt::Display| ClientError::failed(error);
-        if self.inner.parts.settings.persistence == Persistence::Off {
-            return Ok(Vec::new());
+    /// The durable events of a session in pages; none where it has no journal. Blocks: it looks for the journal.
+    pub(crate) fn pages(&self, session_id: &SessionId) -> Result<Option<EventPages>, ClientError> {
+        let catalogue = self.inner.catalogue.as_ref().map_err(ClientError::failed)?;
+        // An id that cannot be the name of a file has no journal.
+        let Ok(name) = SessionName::try_from(session_id) else { return Ok(None) };
+        if !catalogue.sessions.contains(&name).map_err(ClientError::failed)? {
+            return Ok(None);
         }
-        let catalogue = self.inner.catalogue.as_ref().map_err(|error| unreachable(error))?;
-        let name = SessionName::try_from(session_id).map_err(|error| unreachable(&error))?;
-        let mut events = Vec::new();
-        let read = catalogue.sessions.read(&name, |event| {
-            if event.seq > after {
-                events.push(Arc::new(event));
-            }
-        });
-        read.map_err(|error| unreachable(&error))?;
-        Ok(events)
+        catalogue.sessions.pages(&name).map(Some).map_err(ClientError::failed)
     }
 
     /// A new session that goes on from one of ours. That one is only read, so it may be in use.

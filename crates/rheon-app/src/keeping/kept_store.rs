@@ -1,6 +1,6 @@
 //! `KeptStore`: the journals, and what becomes of a session that they cannot take.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rheon_store::sessions::JournalStore;
@@ -15,12 +15,19 @@ pub(super) struct KeptStore {
     journals: Arc<JournalStore>,
     on_trouble: OnTrouble,
     tell: Tell,
-    /// Sessions with events that are not kept. Nothing more of them is, because a log has no gaps.
-    given_up: Mutex<HashSet<SessionId>>,
+    /// Sessions with events that are not kept, and these events: whoever falls behind still gets them. Nothing more of such a session
+    /// is kept, because a log has no gaps.
+    given_up: Mutex<HashMap<SessionId, Vec<Arc<Event>>>>,
     /// The session of the last event.
     last: Mutex<Option<SessionId>>,
     /// Facts of a new session in which nothing was said yet: without a run they are not worth a file.
-    early: Mutex<Option<Vec<Event>>>,
+    early: Mutex<Option<Vec<Arc<Event>>>>,
+}
+
+/// A write that failed, and what is not in the journal because of it.
+struct Unwritten {
+    error: StoreError,
+    events: Vec<Arc<Event>>,
 }
 
 /// Whether a session has anything in its journal.
@@ -48,42 +55,71 @@ impl KeptStore {
     }
 
     /// Writes an event. A fact is held back until something is said; then it is written first.
-    fn write(&self, event: &Event) -> Result<(), StoreError> {
+    fn write(&self, event: &Event) -> Result<(), Unwritten> {
+        let unwritten = |error, events| Unwritten { error, events };
         let mut early = self.early();
         match (&mut *early, &event.run_id) {
             (None, _) => {
                 // Nothing is held back any more, so nobody has to wait.
                 drop(early);
-                self.journals.append(event)
+                self.journals.append(event).map_err(|error| unwritten(error, vec![Arc::new(event.clone())]))
             }
             (Some(held), None) => {
-                held.push(event.clone());
+                held.push(Arc::new(event.clone()));
                 Ok(())
             }
             // A reader of the facts held back waits until they are in the journal, so they are always in one of the two.
             (Some(held), Some(_)) => {
-                let held = std::mem::take(held);
-                let written = held.iter().chain([event]).try_for_each(|event| self.journals.append(event));
+                let mut events = std::mem::take(held);
+                events.push(Arc::new(event.clone()));
+                for (index, event) in events.iter().enumerate() {
+                    if let Err(error) = self.journals.append(event) {
+                        events.drain(..index);
+                        // Whoever tries the event again writes the facts before it first.
+                        *held = events.iter().take(events.len().saturating_sub(1)).cloned().collect();
+                        return Err(unwritten(error, events));
+                    }
+                }
                 *early = None;
-                written
+                Ok(())
             }
         }
     }
 
-    /// The facts that wait for something to be said.
-    pub(super) fn held_back(&self) -> Vec<Event> {
-        self.early().clone().unwrap_or_default()
+    /// The events of a session after `after` that are not in its journal, at most `events_max`: facts that wait for something to be
+    /// said, and all that came after the journal could not be written any more.
+    pub(super) fn unsaved(&self, session_id: &SessionId, after: u64, events_max: usize) -> Vec<Arc<Event>> {
+        let next = |events: &[Arc<Event>]| -> Vec<Arc<Event>> {
+            let first = events.partition_point(|event| event.seq <= after);
+            events.iter().skip(first).take(events_max).cloned().collect()
+        };
+        let given_up = self.given_up();
+        if let Some(events) = given_up.get(session_id) {
+            return next(events);
+        }
+        drop(given_up);
+        let early = self.early();
+        let of_session = |event: &&Arc<Event>| event.session_id == *session_id;
+        let held: Vec<Arc<Event>> = early.iter().flatten().filter(of_session).cloned().collect();
+        next(&held)
     }
 
-    fn early(&self) -> MutexGuard<'_, Option<Vec<Event>>> {
+    fn early(&self) -> MutexGuard<'_, Option<Vec<Arc<Event>>>> {
         self.early.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn give_up(&self, session_id: &SessionId, error: StoreError) -> Result<(), StoreError> {
+    fn give_up(&self, session_id: &SessionId, unwritten: Unwritten) -> Result<(), StoreError> {
+        let Unwritten { error, events } = unwritten;
         match self.on_trouble {
             OnTrouble::Refuse => Err(error),
             OnTrouble::InMemory => {
-                if self.given_up().insert(session_id.clone()) {
+                let is_first = {
+                    let mut given_up = self.given_up();
+                    let is_first = !given_up.contains_key(session_id);
+                    given_up.entry(session_id.clone()).or_default().extend(events);
+                    is_first
+                };
+                if is_first {
                     self.tell.tell(Notice::NotKept { session_id: session_id.clone(), why: error.message });
                 }
                 Ok(())
@@ -91,7 +127,7 @@ impl KeptStore {
         }
     }
 
-    fn given_up(&self) -> MutexGuard<'_, HashSet<SessionId>> {
+    fn given_up(&self) -> MutexGuard<'_, HashMap<SessionId, Vec<Arc<Event>>>> {
         self.given_up.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -102,23 +138,29 @@ impl KeptStore {
 
 impl Store for KeptStore {
     fn append(&self, event: &Event) -> Result<(), StoreError> {
-        if self.given_up().contains(&event.session_id) {
+        if let Some(unsaved) = self.given_up().get_mut(&event.session_id) {
+            unsaved.push(Arc::new(event.clone()));
             return Ok(());
         }
         *self.last() = Some(event.session_id.clone());
-        self.write(event).or_else(|error| self.give_up(&event.session_id, error))
+        self.write(event).or_else(|unwritten| self.give_up(&event.session_id, unwritten))
     }
 
     fn sync(&self) -> Answer<'_, Result<(), StoreError>> {
         let Some(session_id) = self.last().clone() else { return Answer::Now(Ok(())) };
-        if self.given_up().contains(&session_id) {
+        if self.given_up().contains_key(&session_id) {
             return Answer::Now(Ok(()));
         }
         Answer::later(async move {
             match self.journals.sync().get().await {
                 Ok(()) => Ok(()),
-                Err(error) => self.give_up(&session_id, error),
+                // What was written can be read, whether it is safe or not.
+                Err(error) => self.give_up(&session_id, Unwritten { error, events: Vec::new() }),
             }
         })
     }
 }
+
+#[cfg(test)]
+#[path = "kept_store_tests.rs"]
+mod tests;

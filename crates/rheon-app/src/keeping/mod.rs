@@ -34,6 +34,7 @@ pub use rheon_store::rewind::{
 };
 pub use rheon_store::sqlite::{EntryMatch, EntryRole, SessionStatus, Spend, ToolStats, UsageStats};
 pub use session::KeptSession;
+pub(crate) use session::Unsaved;
 pub use settings::{CheckpointMode, KeepingSettings, OnTrouble, Persistence, Transcripts};
 
 #[cfg(test)]

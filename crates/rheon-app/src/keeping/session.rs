@@ -23,6 +23,9 @@ pub struct KeptSession {
     pub(super) random: Arc<dyn Random>,
 }
 
+/// Reads the events of a session after a number that are not in its journal, at most so many.
+pub(crate) type Unsaved = Arc<dyn Fn(&SessionId, u64, usize) -> Vec<Arc<Event>> + Send + Sync>;
+
 /// What happened in the session before.
 #[derive(Default)]
 pub(super) struct Past {
@@ -71,10 +74,13 @@ impl KeptSession {
         self.kept.as_ref().and_then(|kept| kept.checkpoints.as_ref())
     }
 
-    /// Gives out the facts of the session that are not in its journal yet, because nothing was said in it.
-    pub(crate) fn early(&self) -> impl Fn() -> Vec<Event> + Send + Sync + 'static {
+    /// Gives out the events of a session that are not in its journal: see [`KeptStore::unsaved`].
+    pub(crate) fn unsaved(&self) -> Unsaved {
         let store = self.kept.as_ref().map(|kept| Arc::clone(&kept.store));
-        move || store.as_ref().map(|store| store.held_back()).unwrap_or_default()
+        Arc::new(move |session_id, after, events_max| {
+            let unsaved = |store: &Arc<KeptStore>| store.unsaved(session_id, after, events_max);
+            store.as_ref().map(unsaved).unwrap_or_default()
+        })
     }
 
     /// Lets the agent that is being built speak in this session: its conversation, its log, its transcript, its row in the

@@ -5,12 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rheon_fleet::git::{Head, read_head};
 use rheon_store::claude::{Transcript, TranscriptLocation, TranscriptWriter};
 use rheon_types::{AgentMessage, Event, Random, SessionId};
 
 use super::notice::Notice;
 use super::tell::Tell;
-use crate::git_head::{self, Head};
 
 /// How many sessions of one program are written at a time. Whoever goes on longest without a word makes room.
 const WRITERS_MAX: usize = 64;
@@ -115,7 +115,7 @@ fn written(path: &Path) -> io::Result<usize> {
 
 /// The branch of git that a folder is on, if it is on one.
 fn git_branch(folder: &Path) -> Option<String> {
-    match git_head::read(folder)? {
+    match read_head(folder)? {
         Head::Branch(branch) => Some(branch),
         Head::Commit => None,
     }

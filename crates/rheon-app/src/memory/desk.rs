@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rheon_store::sqlite::{Edited, Episode, Learning, LearningId, LearningStatus, Memory, Recalled};
-use rheon_tools::notes::{Note, NoteFolder, NoteSet, NoteWarning};
-use rheon_tools::skills::Origin;
+use rheon_store::sqlite::{Edited, Episode, Goal, Learning, LearningId, LearningStatus, Memory, Recalled};
+use rheon_tools::notes::{Note, NoteDir, NoteSet, NoteWarning};
+use rheon_tools::skills::FileOrigin;
 use rheon_types::{Clock, SessionId};
 
 use super::error::MemoryError;
@@ -15,11 +15,12 @@ use super::places::MemoryPlaces;
 /// How many episodes are listed.
 const EPISODES_MAX: usize = 1_000;
 
-/// The memory of the user and of one project: notes, episodes, learnings; each listed, shown, changed, removed. Its methods read
+/// The memory of the user and of one project: notes, episodes, learnings, each listed, shown, changed, removed; and the open goals,
+/// which sessions set and close. Its methods read
 /// files and a database: call them where a thread may wait.
 pub struct MemoryDesk {
     memory: Arc<Memory>,
-    notes: Vec<NoteFolder>,
+    notes: Vec<NoteDir>,
     project: String,
     clock: Arc<dyn Clock>,
 }
@@ -53,7 +54,7 @@ impl MemoryDesk {
     }
 
     /// The note of this name; `whose` is needed where the user and the project both have one.
-    pub fn note(&self, name: &str, whose: Option<Origin>) -> Result<Note, MemoryError> {
+    pub fn note(&self, name: &str, whose: Option<FileOrigin>) -> Result<Note, MemoryError> {
         Ok(self.find_note(name, whose)?.1)
     }
 
@@ -70,7 +71,12 @@ impl MemoryDesk {
     }
 
     /// Changes a note, and says what it is now.
-    pub fn edit_note(&self, name: &str, whose: Option<Origin>, edit: NoteEdit) -> Result<Note, MemoryError> {
+    pub fn edit_note(
+        &self,
+        name: &str,
+        whose: Option<FileOrigin>,
+        edit: NoteEdit,
+    ) -> Result<Note, MemoryError> {
         let old = self.note(name, whose)?;
         let note = Note {
             description: edit.description.unwrap_or(old.description),
@@ -83,7 +89,7 @@ impl MemoryDesk {
     }
 
     /// Removes a note, and says what it was.
-    pub fn delete_note(&self, name: &str, whose: Option<Origin>) -> Result<Note, MemoryError> {
+    pub fn delete_note(&self, name: &str, whose: Option<FileOrigin>) -> Result<Note, MemoryError> {
         let (folder, note) = self.find_note(name, whose)?;
         folder.remove(name)?;
         self.index()?;
@@ -167,6 +173,11 @@ impl MemoryDesk {
         Ok(learning)
     }
 
+    /// The open goals of the project, the one that changed last first.
+    pub fn goals(&self) -> Result<Vec<Goal>, MemoryError> {
+        Ok(self.memory.goals().open_of(&self.project)?)
+    }
+
     /// The notes and episodes that fit `query` best, the best first.
     pub fn search(&self, query: &str, count: usize) -> Result<Vec<Recalled>, MemoryError> {
         // People edit the files with whatever they like.
@@ -178,7 +189,7 @@ impl MemoryDesk {
         Ok(index_notes(&self.memory, &self.project, &self.notes)?)
     }
 
-    fn find_note(&self, name: &str, whose: Option<Origin>) -> Result<(&NoteFolder, Note), MemoryError> {
+    fn find_note(&self, name: &str, whose: Option<FileOrigin>) -> Result<(&NoteDir, Note), MemoryError> {
         let asked = self.notes.iter().filter(|folder| whose.is_none_or(|whose| folder.origin == whose));
         let mut found: Vec<_> = asked.filter_map(|folder| Some((folder, folder.get(name)?))).collect();
         let name: String = name.chars().take(100).collect();

@@ -2,6 +2,7 @@
 
 use rheon_store::sqlite::DatabaseError;
 use rheon_tools::notes::NoteError;
+use rheon_types::ClientError;
 
 use crate::keeping::FolderError;
 
@@ -59,10 +60,53 @@ pub enum MemoryError {
         /// The one that says it.
         other: i64,
     },
+    /// The session has no goal.
+    #[error("no goal is set; set one with /goal TEXT")]
+    NoGoal,
+    /// There is no such goal, or it is closed.
+    #[error("this project has no open goal #{id}; /goal lists those there are")]
+    NoOpenGoal {
+        /// What was looked for.
+        id: i64,
+    },
+    /// The goal is too long to be part of every request.
+    #[error(
+        "a goal has at most {chars_max} characters, and this one has {chars}; keep the details in a file and name it"
+    )]
+    LongGoal {
+        /// How long it is.
+        chars: usize,
+        /// How long it may be.
+        chars_max: usize,
+    },
+    /// What was asked for broke off.
+    #[error("the memory was not changed: {0}")]
+    Broken(String),
     /// There is nothing to be kept.
     #[error("{what} cannot be empty; delete it instead")]
     Empty {
         /// What was to be changed.
         what: &'static str,
     },
+}
+
+impl From<MemoryError> for ClientError {
+    fn from(error: MemoryError) -> Self {
+        match error {
+            MemoryError::Folder(_)
+            | MemoryError::Database(_)
+            | MemoryError::Note(_)
+            | MemoryError::Broken(_) => Self::failed(error),
+            MemoryError::NoNote { .. }
+            | MemoryError::NoEpisode { .. }
+            | MemoryError::NoLearning { .. }
+            | MemoryError::NoOpenGoal { .. } => Self::NotFound { message: error.to_string() },
+            MemoryError::BothHaveNote { .. }
+            | MemoryError::ManyEpisodes { .. }
+            | MemoryError::SaidAlready { .. }
+            | MemoryError::NoGoal
+            | MemoryError::LongGoal { .. }
+            | MemoryError::Empty { .. } => Self::invalid(error),
+        }
+    }
 }

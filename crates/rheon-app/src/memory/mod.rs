@@ -1,9 +1,10 @@
-//! What outlives sessions: notes as files, what happened, and what was learnt; where it is, how a session adds to it, and how people
+//! What outlives sessions: notes as files, what happened, goals, and what was learnt; where it is, how a session adds to it, and how people
 //! look at it and change it.
 
 mod desk;
 mod episodes;
 mod error;
+mod goal;
 mod notes;
 mod places;
 mod secrets;
@@ -12,15 +13,19 @@ mod store;
 pub use desk::{MemoryDesk, NoteEdit};
 pub use episodes::Episodic;
 pub use error::MemoryError;
+pub use goal::{GOAL_CHARS_MAX, GoalAnswer, SessionGoal};
 pub use notes::{index_notes, memory_tool};
 pub use places::MemoryPlaces;
-pub use rheon_store::sqlite::{Episode, Learning, LearningId, LearningStatus, Proposal, Recalled};
+pub use rheon_store::sqlite::{
+    Episode, Goal, GoalId, GoalStatus, Learning, LearningId, LearningStatus, Proposal, Recalled,
+};
 pub use rheon_tools::notes::Note;
-pub use rheon_tools::skills::Origin;
+pub use rheon_tools::skills::FileOrigin;
 pub use secrets::redacted;
 pub use store::MemoryStore;
 
 pub(crate) use episodes::relevant_episodes;
+pub(crate) use goal::open_goals_text;
 
 #[cfg(test)]
 mod episodes_tests;

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use rheon_store::sqlite::{DatabaseError, Memory, NoteKind as RowKind, NoteRow, Recalled};
-use rheon_tools::builtin::{Recall, Recollection, Remember};
-use rheon_tools::notes::{Note, NoteFolder, NoteKind};
-use rheon_tools::skills::Origin;
+use rheon_tools::builtin::{MemoryTool, Recall, Recollection};
+use rheon_tools::notes::{Note, NoteDir, NoteKind};
+use rheon_tools::skills::FileOrigin;
 use rheon_types::Clock;
 
 use super::episodes::line;
 use super::store::MemoryStore;
 
 /// Makes the rows of the notes in `folders` anew, so that a search finds what the files say now. What did not change is not written.
-pub fn index_notes(memory: &Memory, project: &str, folders: &[NoteFolder]) -> Result<(), DatabaseError> {
-    for origin in [Origin::User, Origin::Project] {
+pub fn index_notes(memory: &Memory, project: &str, folders: &[NoteDir]) -> Result<(), DatabaseError> {
+    for origin in [FileOrigin::User, FileOrigin::Project] {
         let of_origin = folders.iter().filter(|folder| folder.origin == origin);
         let project = owner(project, origin);
         let notes = of_origin.flat_map(|folder| folder.list().0);
@@ -24,7 +24,7 @@ pub fn index_notes(memory: &Memory, project: &str, folders: &[NoteFolder]) -> Re
 }
 
 /// The tool `memory` for the notes in `folders`. Its search finds what earlier sessions did, too.
-pub fn memory_tool(folders: Vec<NoteFolder>, store: &MemoryStore, clock: Arc<dyn Clock>) -> Remember {
+pub fn memory_tool(folders: Vec<NoteDir>, store: &MemoryStore, clock: Arc<dyn Clock>) -> MemoryTool {
     let (store, indexed) = (store.clone(), folders.clone());
     let recall: Arc<Recall> = Arc::new(move |query: &str, count: usize| {
         // Files may have changed since the session began, by the tool itself or by a person.
@@ -33,13 +33,13 @@ pub fn memory_tool(folders: Vec<NoteFolder>, store: &MemoryStore, clock: Arc<dyn
         let found = found.map_err(|error| error.to_string())?;
         Ok(found.into_iter().filter_map(|found| recollection(found, &store)).collect())
     });
-    Remember::new(folders, clock).with_recall(recall)
+    MemoryTool::new(folders, clock).with_recall(recall)
 }
 
 fn recollection(found: Recalled, store: &MemoryStore) -> Option<Recollection> {
     match found {
         Recalled::Note(note) => {
-            let origin = if note.project.is_some() { Origin::Project } else { Origin::User };
+            let origin = if note.project.is_some() { FileOrigin::Project } else { FileOrigin::User };
             Some(Recollection::Note { origin, name: note.name })
         }
         // The session itself is in the conversation.
@@ -62,9 +62,9 @@ fn row(project: Option<&str>, note: Note) -> NoteRow {
 }
 
 /// The project to which a note belongs; none for the user's.
-fn owner(project: &str, origin: Origin) -> Option<&str> {
+fn owner(project: &str, origin: FileOrigin) -> Option<&str> {
     match origin {
-        Origin::User => None,
-        Origin::Project => Some(project),
+        FileOrigin::User => None,
+        FileOrigin::Project => Some(project),
     }
 }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use rheon_store::sessions::SessionFiles;
 use rheon_store::sqlite::{DatabaseError, Memory, OpenMode};
-use rheon_tools::notes::NoteFolder;
-use rheon_tools::skills::Origin;
+use rheon_tools::notes::NoteDir;
+use rheon_tools::skills::FileOrigin;
 
 use crate::keeping::{FolderError, Folders};
 
@@ -17,7 +17,7 @@ pub struct MemoryPlaces {
     /// The database.
     pub database: PathBuf,
     /// The folders of notes: the user's, then the project's.
-    pub notes: Vec<NoteFolder>,
+    pub notes: Vec<NoteDir>,
     /// The project, as the memory names it.
     pub project: String,
     /// The file that keeps the map of the project.
@@ -29,12 +29,12 @@ impl MemoryPlaces {
     pub fn of(folders: &Folders, root: &Path) -> Result<Self, FolderError> {
         let data = folders.data()?;
         let name = SessionFiles::new(data.join("sessions"), 0).project_name(root);
-        let notes = |path, origin| NoteFolder { path, origin };
+        let notes = |path, origin| NoteDir { path, origin };
         Ok(Self {
             database: data.join("memory.db"),
             notes: vec![
-                notes(data.join("notes"), Origin::User),
-                notes(data.join("projects").join(&name).join("notes"), Origin::Project),
+                notes(data.join("notes"), FileOrigin::User),
+                notes(data.join("projects").join(&name).join("notes"), FileOrigin::Project),
             ],
             project: root.to_string_lossy().into_owned(),
             code_map: folders.cache().ok().map(|cache| cache.join("code-maps").join(name)),

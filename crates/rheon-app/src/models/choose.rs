@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures::future::join_all;
-use rheon_providers::{Environment, Registry, Vendor};
+use rheon_providers::{ProviderEnv, Registry, Vendor};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
@@ -48,7 +48,7 @@ pub struct Local {
 pub async fn choose(
     said: Option<&str>,
     registry: &Registry,
-    environment: &Environment,
+    environment: &ProviderEnv,
 ) -> Result<Chosen, ModelChoiceError> {
     if let Some(said) = said {
         return Ok(Chosen { name: full_name(said, registry)?, because: Because::Said });
@@ -69,7 +69,7 @@ pub async fn choose(
 }
 
 /// The local servers that answer and the whole names of the models they have, in the order of their names.
-pub async fn served_here(registry: &Registry, environment: &Environment) -> Vec<(Local, Vec<String>)> {
+pub async fn served_here(registry: &Registry, environment: &ProviderEnv) -> Vec<(Local, Vec<String>)> {
     let mut served = Vec::new();
     for local in answering(registry, environment).await {
         let models = timeout(MODELS_TIME_MAX, registry.served_models(&local.vendor)).await;
@@ -82,14 +82,14 @@ pub async fn served_here(registry: &Registry, environment: &Environment) -> Vec<
 }
 
 /// The servers on this machine where somebody answers.
-async fn answering(registry: &Registry, environment: &Environment) -> Vec<Local> {
+async fn answering(registry: &Registry, environment: &ProviderEnv) -> Vec<Local> {
     let servers = registry.vendors().iter().filter(|vendor| vendor.probe().is_some());
     let doors = servers.map(|vendor| async move { open_door(&vendor, environment).await });
     join_all(doors).await.into_iter().flatten().collect()
 }
 
 /// The first model of the first local server that answers, in the order of their names.
-async fn local(registry: &Registry, environment: &Environment) -> Result<Chosen, ModelChoiceError> {
+async fn local(registry: &Registry, environment: &ProviderEnv) -> Result<Chosen, ModelChoiceError> {
     let mut unloaded = None;
     for local in answering(registry, environment).await {
         let models = timeout(MODELS_TIME_MAX, registry.served_models(&local.vendor)).await;
@@ -110,7 +110,7 @@ async fn local(registry: &Registry, environment: &Environment) -> Result<Chosen,
 }
 
 /// Whether anybody answers at the address of the vendor, if that is on this machine.
-async fn open_door(vendor: &Vendor, environment: &Environment) -> Option<Local> {
+async fn open_door(vendor: &Vendor, environment: &ProviderEnv) -> Option<Local> {
     let (address, host, port) = place_here(vendor, environment)?;
     let connected = timeout(DOOR_TIME_MAX, TcpStream::connect((host.as_str(), port))).await;
     connected.ok()?.ok()?;
@@ -118,7 +118,7 @@ async fn open_door(vendor: &Vendor, environment: &Environment) -> Option<Local> 
 }
 
 /// The address of the vendor, its host and its port, if that is on this machine.
-fn place_here(vendor: &Vendor, environment: &Environment) -> Option<(String, String, u16)> {
+fn place_here(vendor: &Vendor, environment: &ProviderEnv) -> Option<(String, String, u16)> {
     let base = vendor.base_url(environment).ok()?;
     let host = base.host_str()?.trim_matches(['[', ']']).to_owned();
     let is_here = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
@@ -127,7 +127,7 @@ fn place_here(vendor: &Vendor, environment: &Environment) -> Option<(String, Str
 }
 
 /// Whether the vendor is a server on this machine.
-pub(super) fn is_here(vendor: &Vendor, environment: &Environment) -> bool {
+pub(super) fn is_here(vendor: &Vendor, environment: &ProviderEnv) -> bool {
     vendor.probe().is_some() && place_here(vendor, environment).is_some()
 }
 

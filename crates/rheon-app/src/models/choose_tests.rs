@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use rheon_agent::SystemClock;
-use rheon_providers::{Catalogue, Environment, Registry, RegistryParts};
+use rheon_providers::{Catalog, ProviderEnv, Registry, RegistryParts};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
@@ -19,13 +19,13 @@ const NOWHERE: [(&str, &str); 4] = [
     ("VLLM_BASE_URL", "http://127.0.0.1:1"),
 ];
 
-fn environment(variables: &[(&str, &str)]) -> Environment {
+fn environment(variables: &[(&str, &str)]) -> ProviderEnv {
     let set: Vec<(String, String)> =
         variables.iter().chain(&NOWHERE).map(|(name, value)| ((*name).into(), (*value).into())).collect();
-    Environment::new(move |name| set.iter().find(|(set, _)| set == name).map(|(_, value)| value.clone()))
+    ProviderEnv::new(move |name| set.iter().find(|(set, _)| set == name).map(|(_, value)| value.clone()))
 }
 
-fn registry(environment: &Environment) -> Registry {
+fn registry(environment: &ProviderEnv) -> Registry {
     Registry::new(RegistryParts::builtin(environment.clone(), Arc::new(SystemClock::default())).unwrap())
 }
 
@@ -54,15 +54,15 @@ async fn server(models: &'static str) -> String {
 
 #[test]
 fn what_is_asked_by_default_is_known() {
-    let (registry, catalogue) = (registry(&environment(&[])), Catalogue::builtin());
+    let (registry, catalog) = (registry(&environment(&[])), Catalog::builtin());
     for (vendor, model) in PREFERRED {
         assert!(registry.vendors().get(vendor).is_some(), "{vendor}");
-        assert!(catalogue.ids(vendor).any(|id| id == model), "{vendor}/{model}");
+        assert!(catalog.ids(vendor).any(|id| id == model), "{vendor}/{model}");
     }
     for short in ["sonnet", "opus", "haiku", "default"] {
         let whole = full_name(short, &registry).unwrap();
         let (vendor, model) = whole.split_once('/').unwrap();
-        assert!(catalogue.ids(vendor).any(|id| id == model), "{whole}");
+        assert!(catalog.ids(vendor).any(|id| id == model), "{whole}");
     }
 }
 

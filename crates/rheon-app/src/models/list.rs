@@ -1,6 +1,6 @@
 //! What can be asked: vendors and their models, as data for a list, and where a vendor's key comes from.
 
-use rheon_providers::{AuthScheme, Catalogue, Environment, Registry};
+use rheon_providers::{AuthScheme, Catalog, ProviderEnv, Registry};
 use rheon_types::Rates;
 use serde::Serialize;
 
@@ -48,15 +48,15 @@ pub struct ModelLine {
 }
 
 /// All vendors, by name.
-pub fn vendor_lines(registry: &Registry, environment: &Environment) -> Vec<VendorLine> {
-    let catalogue = Catalogue::builtin();
+pub fn vendor_lines(registry: &Registry, environment: &ProviderEnv) -> Vec<VendorLine> {
+    let catalog = Catalog::builtin();
     let line = |vendor: std::sync::Arc<rheon_providers::Vendor>| VendorLine {
         id: vendor.id.clone(),
         name: vendor.name.clone(),
         local: is_here(&vendor, environment),
         ready: registry.has_key(&vendor.id).unwrap_or(false),
         key_variables: vendor.auth.key_env.clone(),
-        models: catalogue.ids(&vendor.id).count(),
+        models: catalog.ids(&vendor.id).count(),
         docs: vendor.docs.clone(),
     };
     registry.vendors().iter().map(line).collect()
@@ -64,17 +64,17 @@ pub fn vendor_lines(registry: &Registry, environment: &Environment) -> Vec<Vendo
 
 /// All models that are known and whose name holds `part`, by name.
 pub fn model_lines(registry: &Registry, part: &str) -> Vec<ModelLine> {
-    let catalogue = Catalogue::builtin();
+    let catalog = Catalog::builtin();
     let part = part.to_lowercase();
     let mut lines = Vec::new();
     for vendor in registry.vendors().iter() {
         let ready = registry.has_key(&vendor.id).unwrap_or(false);
-        for id in catalogue.ids(&vendor.id) {
+        for id in catalog.ids(&vendor.id) {
             let name = format!("{}/{id}", vendor.id);
             if !name.to_lowercase().contains(&part) {
                 continue;
             }
-            let info = &vendor.model(&catalogue, id).info;
+            let info = &vendor.model(&catalog, id).info;
             let rates = info.prices.as_ref().map(|prices| prices.base);
             lines.push(ModelLine {
                 name,
@@ -93,7 +93,7 @@ pub fn model_lines(registry: &Registry, part: &str) -> Vec<ModelLine> {
 
 /// Where the key comes from, as Claude Code says it: the name of the variable that holds it, `apiKeyHelper` for a command that prints
 /// it, `none` where there is none. For a key that stands in the settings, `settings`; for the credentials of a cloud, its name.
-pub(crate) fn key_source(settings: &ServiceSettings, environment: &Environment, vendor: &str) -> String {
+pub(crate) fn key_source(settings: &ServiceSettings, environment: &ProviderEnv, vendor: &str) -> String {
     if settings.keys.contains_key(vendor) {
         return "settings".to_owned();
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rheon_providers::{Environment, Vendors};
+use rheon_providers::{ProviderEnv, Vendors};
 use secrecy::SecretString;
 
 use super::key_source;
@@ -10,7 +10,7 @@ use crate::config::ServiceSettings;
 
 #[test]
 fn the_source_of_a_key_is_named_and_never_the_key() {
-    let environment = Environment::new(|name| (name == "ANTHROPIC_API_KEY").then(|| "secret".to_owned()));
+    let environment = ProviderEnv::new(|name| (name == "ANTHROPIC_API_KEY").then(|| "secret".to_owned()));
     let vendors = Vendors::builtin()
         .with("[vendors.openai]\nauth.api_key_command = \"pass show x\"\n", "a file")
         .unwrap();

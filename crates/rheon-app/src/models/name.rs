@@ -1,6 +1,6 @@
 //! Names of models: what people write becomes `vendor/model`.
 
-use rheon_providers::{Catalogue, Registry};
+use rheon_providers::{Catalog, Registry};
 use rheon_text::nearest;
 
 use super::error::ModelChoiceError;
@@ -93,10 +93,10 @@ fn looks_like(typed: &str, registry: &Registry) -> Option<String> {
     if let Some(short) = nearest(typed, SHORT.iter().map(|(short, _)| *short)) {
         return SHORT.iter().find(|(name, _)| *name == short).map(|(_, whole)| (*whole).to_owned());
     }
-    let (vendors, catalogue) = (registry.vendors(), Catalogue::builtin());
+    let (vendors, catalog) = (registry.vendors(), Catalog::builtin());
     if let Some((vendor, model)) = typed.split_once('/') {
         let vendor = nearest(vendor, vendors.ids()).filter(|_| !model.is_empty())?;
-        let model = nearest(model, catalogue.ids(vendor)).unwrap_or(model);
+        let model = nearest(model, catalog.ids(vendor)).unwrap_or(model);
         return Some(format!("{vendor}/{model}"));
     }
     // Vendors with a key first, then as they are preferred: many have the same models.
@@ -105,7 +105,7 @@ fn looks_like(typed: &str, registry: &Registry) -> Option<String> {
         let rank = PREFERRED.iter().position(|(preferred, _)| preferred == id);
         (!registry.has_key(id).unwrap_or(false), rank.unwrap_or(PREFERRED.len()))
     });
-    let models = ids.iter().flat_map(|vendor| catalogue.ids(vendor).map(move |model| (*vendor, model)));
+    let models = ids.iter().flat_map(|vendor| catalog.ids(vendor).map(move |model| (*vendor, model)));
     let known: Vec<(&str, &str)> = models.collect();
     let model = nearest(typed, known.iter().map(|(_, model)| *model))?;
     known.iter().find(|(_, known)| *known == model).map(|(vendor, model)| format!("{vendor}/{model}"))

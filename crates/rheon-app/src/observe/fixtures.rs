@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rheon_testkit::{Scenario, Scripted, Turn, echo, fails, scripted};
+use rheon_testkit::{Scenario, ScriptedAgent, Turn, echo, fails, scripted};
 use rheon_types::{Clock, Event, ProviderError, ProviderErrorKind, Timestamp, Usage};
 use serde_json::json;
 
@@ -19,7 +19,7 @@ pub(super) const SHAPED: &str = "ghp_0q1w2e3r4t5z6u7i8o9p0a1s2d3f4g5h6j7k";
 pub(super) const SAID: &str = "the prompt that nobody logs";
 
 /// A run with a call that is tried again, a tool that works and one that fails.
-pub(super) fn run() -> Scripted {
+pub(super) fn run() -> ScriptedAgent {
     let refusal = format!("too many requests of {CANARY} and {SHAPED}\u{1b}[2J");
     let usage = Usage { input: 100, output: 20, cache_read: 900, cache_write: 5, total_tokens: 0 };
     let calls =

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rheon_policy::{Explanation, tool_name};
-use rheon_text::advice;
+use rheon_text::did_you_mean;
 use rheon_types::{Effect, ToolCall};
 use serde_json::{Map, Value};
 
@@ -36,13 +36,13 @@ const MAIN_ARGUMENTS: [(&str, &str); 14] = [
 pub enum CallError {
     /// There is no such tool.
     #[error(
-        "there is no tool {name:?}: {advice} Names are those of rules, for instance Bash, Read, Edit, WebFetch or mcp__server__tool"
+        "there is no tool {name:?}: {did_you_mean} Names are those of rules, for instance Bash, Read, Edit, WebFetch or mcp__server__tool"
     )]
     Unknown {
         /// What was typed.
         name: String,
         /// What may have been meant.
-        advice: String,
+        did_you_mean: String,
     },
     /// The arguments are no JSON object.
     #[error("the arguments are no JSON object: {0}")]
@@ -68,11 +68,11 @@ pub fn typed_call(tool: &str, arguments: &[String]) -> Result<ToolCall, CallErro
         None if tool.starts_with(MCP_PREFIX) => tool,
         None => {
             let known: Vec<&str> = MAIN_ARGUMENTS.iter().map(|(name, _)| *name).collect();
-            let advice = match advice(&tool.to_lowercase(), &known) {
+            let did_you_mean = match did_you_mean(&tool.to_lowercase(), &known) {
                 question if question.ends_with('?') => question,
                 list => list + ".",
             };
-            return Err(CallError::Unknown { name: tool.chars().take(100).collect(), advice });
+            return Err(CallError::Unknown { name: tool.chars().take(100).collect(), did_you_mean });
         }
     };
     let arguments = object(name, arguments)?;

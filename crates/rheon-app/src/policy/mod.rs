@@ -4,5 +4,7 @@ mod call;
 mod rules;
 
 pub use call::{CallError, explain, typed_call};
-pub use rheon_policy::{Because, Decision, Explanation, List, Part, Source, mode_name};
+pub use rheon_policy::{
+    Decision, DecisionReason, Explanation, ExplanationPart, RuleKind, RuleSource, mode_name,
+};
 pub use rules::{CheckedRule, check_rules};

@@ -1,6 +1,8 @@
 //! The rules of all sources, each tried on its own examples.
 
-use rheon_policy::{Document, List, Places, Policy, PolicySource, RuleEntry, Shell, Source, Trust};
+use rheon_policy::{
+    Document, PatternRoots, Policy, PolicySource, PolicyTrust, RuleEntry, RuleKind, RuleSource, ShellAnalyzer,
+};
 
 use crate::config::Config;
 use crate::session::Surroundings;
@@ -9,9 +11,9 @@ use crate::session::Surroundings;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckedRule {
     /// Where it comes from.
-    pub source: Source,
+    pub source: RuleSource,
     /// Its list.
-    pub list: List,
+    pub list: RuleKind,
     /// As it is written.
     pub rule: String,
     /// How many examples it has.
@@ -24,7 +26,8 @@ pub struct CheckedRule {
 
 /// The rules of all sources in the order in which they are asked, each tried on its examples.
 pub fn check_rules(surroundings: &Surroundings, config: &Config) -> Vec<CheckedRule> {
-    let places = Places { working_folder: surroundings.working_folder.clone(), home: surroundings.home() };
+    let places =
+        PatternRoots { working_folder: surroundings.working_folder.clone(), home: surroundings.home() };
     let mut checked = Vec::new();
     for source in &config.settings.permissions.sources {
         let Document { deny, ask, allow, .. } = &source.document;
@@ -36,17 +39,17 @@ pub fn check_rules(surroundings: &Surroundings, config: &Config) -> Vec<CheckedR
     checked
 }
 
-fn check(source: &PolicySource, entry: &RuleEntry, places: &Places) -> CheckedRule {
+fn check(source: &PolicySource, entry: &RuleEntry, places: &PatternRoots) -> CheckedRule {
     let mut alone = Document::default();
     let list = match entry.rule.list() {
-        List::Deny => &mut alone.deny,
-        List::Ask => &mut alone.ask,
-        List::Allow => &mut alone.allow,
+        RuleKind::Deny => &mut alone.deny,
+        RuleKind::Ask => &mut alone.ask,
+        RuleKind::Allow => &mut alone.allow,
     };
     list.push(entry.clone());
     let alone = PolicySource { document: alone, ..source.clone() };
     // Whether the project is trusted decides if its rules count, not if they are right.
-    let made = Policy::new(vec![alone], places.clone(), Trust::Trusted, Shell::default());
+    let made = Policy::new(vec![alone], places.clone(), PolicyTrust::Trusted, ShellAnalyzer::default());
     CheckedRule {
         source: source.source,
         list: entry.rule.list(),

@@ -1,6 +1,6 @@
 //! `Answering`: which model answers in a session, and which others could.
 
-use rheon_providers::{Environment, Registry, ResolvedModel};
+use rheon_providers::{ProviderEnv, Registry, ResolvedModel};
 use rheon_types::ThinkingLevel;
 
 use super::error::OpenError;
@@ -28,7 +28,7 @@ pub(super) struct Others {
     /// What is configured of their vendors.
     pub(super) services: ServiceSettings,
     /// Where keys may be.
-    pub(super) variables: Environment,
+    pub(super) variables: ProviderEnv,
 }
 
 impl Answering {

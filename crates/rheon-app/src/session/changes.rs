@@ -1,6 +1,6 @@
 //! What of an open session can become something else, as the gate and the agent understand it.
 
-use rheon_policy::{List, PolicyError, PolicyGate, RuleChange};
+use rheon_policy::{PolicyError, PolicyGate, RuleChange, RuleKind};
 use rheon_types::ThinkingLevel;
 use rheon_types::event::{RuleAction, RuleList, RulesChange};
 
@@ -18,9 +18,9 @@ pub fn thinking_level(tokens: u64) -> ThinkingLevel {
 /// Changes the rules of a session. Returns what the user should know.
 pub(super) fn apply_rules(gate: &PolicyGate, change: &RulesChange) -> Result<Vec<String>, PolicyError> {
     let list = match change.list {
-        RuleList::Allow => List::Allow,
-        RuleList::Ask => List::Ask,
-        RuleList::Deny => List::Deny,
+        RuleList::Allow => RuleKind::Allow,
+        RuleList::Ask => RuleKind::Ask,
+        RuleList::Deny => RuleKind::Deny,
     };
     let action = match change.action {
         RuleAction::Add => RuleChange::Add,

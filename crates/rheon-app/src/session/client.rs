@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rheon_agent::{AgentError, Prompt};
+use rheon_agent::{AgentError, ChildError, Prompt};
 use rheon_types::event::Scope;
 use rheon_types::protocol::{Ack, Command, Query, Reply, RewindMode, RewindWhat, Subscription, Thinking};
 use rheon_types::{
@@ -35,20 +35,35 @@ impl LocalClient {
         let seq = session.hub.seq();
         match command {
             Command::Prompt { content } => started(seq, session.agent.launch(prompt(content))),
+            Command::PromptWithSchema { content, output_schema } => {
+                started(seq, session.agent.launch_with_schema(prompt(content), output_schema))
+            }
             Command::Continue { kind } => started(seq, session.agent.launch_continued(kind)),
             Command::Compact { instructions } => {
                 started(seq, session.agent.launch_compaction(instructions.unwrap_or_default()))
             }
-            Command::Steer { content } => {
+            Command::Steer { content, child: None } => {
                 session.agent.steer(prompt(content));
                 done(seq)
             }
-            Command::FollowUp { content } => {
+            Command::Steer { content, child: Some(child) } => {
+                session.agent.steer_child(&child, prompt(content)).map_err(no_child)?;
+                done(seq)
+            }
+            Command::FollowUp { content, child: None } => {
                 session.agent.follow_up(prompt(content));
                 done(seq)
             }
-            Command::Cancel => {
+            Command::FollowUp { content, child: Some(child) } => {
+                session.agent.follow_up_child(&child, prompt(content)).map_err(no_child)?;
+                done(seq)
+            }
+            Command::Cancel { child: None } => {
                 session.agent.abort();
+                done(seq)
+            }
+            Command::Cancel { child: Some(child) } => {
+                session.agent.abort_child(&child).map_err(no_child)?;
                 done(seq)
             }
             Command::RespondPermission { request_id, response } => {
@@ -115,6 +130,7 @@ impl LocalClient {
         match slash::read(&self.session, line)? {
             slash::Slash::Prompt(text) => started(seq, self.session.agent.launch(text)),
             slash::Slash::Command(command) => Box::pin(self.take(command)).await,
+            slash::Slash::Goal(arguments) => slash::goal(&self.session, seq, &arguments).await,
         }
     }
 
@@ -192,6 +208,13 @@ fn started(seq: u64, run: Result<RunId, AgentError>) -> Result<Ack, ClientError>
         Err(AgentError::Busy) => Err(busy("start another")),
         Err(error @ (AgentError::EmptyPrompt | AgentError::NoRuntime)) => Err(ClientError::invalid(error)),
         Err(error) => Err(ClientError::failed(error)),
+    }
+}
+
+fn no_child(error: ChildError) -> ClientError {
+    match error {
+        ChildError::Unknown { session_id } => ClientError::UnknownChild { session_id },
+        ChildError::Full { .. } => ClientError::Busy { message: error.to_string() },
     }
 }
 

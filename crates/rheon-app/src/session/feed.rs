@@ -1,6 +1,6 @@
 //! `Feed`: one subscriber's view of a session: no gap, no duplicate, and deltas that add up to the text of their message.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use futures::StreamExt as _;
@@ -8,12 +8,14 @@ use futures::stream::unfold;
 use rheon_agent::Answerer;
 use rheon_types::protocol::{After, Cursor, Delivery, Subscription};
 use rheon_types::{
-    AgentEvent, AgentMessage, ClientError, Content, DeltaText, Event, EventStream, MessageEvent, RunId,
-    SessionId, Timestamp,
+    AgentEvent, AgentMessage, ChildEvent, ClientError, Content, DeltaText, Event, EventStream, MessageEvent,
+    RunEvent, RunId, SessionId, Timestamp,
 };
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{Receiver, channel};
 
+use super::catch_up::{Because, CatchUp, CatchUpEnd, ChildCatchUp, Reader};
+use super::children::{ChildCursor, ChildPlace, ChildPlaces};
 use super::hub::{Draft, Hub, Joined};
 
 /// One subscriber of a session.
@@ -25,18 +27,24 @@ struct Feed {
     cursor: Cursor,
     /// Whether deltas of the message that is being written passed unseen.
     has_missed: bool,
+    /// What it has seen of the children that run.
+    children: HashMap<SessionId, ChildCursor>,
+    /// When the last event happened that it knows of.
+    at: Timestamp,
     /// What is to be shown before anything else.
     ready: VecDeque<Arc<Event>>,
-    /// Set where the log has to be read first: what was written when this feed joined.
-    behind: Option<Behind>,
+    /// Set where the log has to be read first.
+    catching: Option<Box<CatchUp>>,
     /// While it lives, questions can be asked.
     _answerer: Option<Answerer>,
 }
 
-/// How far the log has to be read.
-struct Behind {
-    seq: u64,
-    draft: Draft,
+/// Where an event of a child comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Ring,
+    /// The child's log, which has no deltas.
+    Log,
 }
 
 /// The events that a subscriber wants. `answerer` lives as long as the stream.
@@ -57,27 +65,35 @@ pub(super) fn feed(hub: &Hub, subscription: Subscription, answerer: Option<Answe
 
 impl Feed {
     fn join(hub: Hub, wanted: Subscription, answerer: Option<Answerer>) -> Result<Self, ClientError> {
-        let Joined { recent, cursor: now, draft } = hub.join()?;
-        let (cursor, behind) = match wanted.after {
-            After::Now => (now, None),
-            After::Cursor(cursor) if cursor == now => (cursor, None),
+        let Joined { recent, cursor: now, draft, children, at } = hub.join()?;
+        let cursor = match wanted.after {
+            After::Now => now,
             After::Cursor(cursor) if cursor.seq > now.seq => {
                 let (wanted, there) = (cursor.seq, now.seq);
                 let message = format!("there is no event {wanted}: the session has {there}");
                 return Err(ClientError::invalid(message));
             }
-            After::Cursor(cursor) => (cursor, Some(Behind { seq: now.seq, draft })),
+            After::Cursor(cursor) => cursor,
         };
-        Ok(Self {
-            hub,
+        let mut feed = Self {
             recent,
             delivery: wanted.delivery,
             cursor,
             has_missed: false,
+            children: HashMap::new(),
+            at,
             ready: VecDeque::new(),
-            behind,
+            catching: None,
             _answerer: answerer,
-        })
+            hub,
+        };
+        if cursor == now {
+            let is_told = wanted.after != After::Now;
+            children.into_iter().for_each(|(id, place)| feed.join_child(id, place, is_told));
+        } else {
+            feed.catch_up(now.seq, draft, children, Because::Joined);
+        }
+        Ok(feed)
     }
 
     async fn next(&mut self) -> Option<Result<Arc<Event>, ClientError>> {
@@ -85,57 +101,209 @@ impl Feed {
             if let Some(event) = self.ready.pop_front() {
                 return Some(Ok(event));
             }
-            if let Some(behind) = self.behind.take() {
-                if let Err(error) = self.catch_up(behind).await {
+            if let Some(catching) = self.catching.take() {
+                if let Err(error) = self.advance(catching).await {
                     return Some(Err(error));
                 }
                 continue;
             }
             match (self.recent.recv().await, self.delivery) {
-                (Ok(event), _) => self.take(event),
+                (Ok(event), _) if event.session_id == *self.session_id() => self.take(event),
+                (Ok(event), _) => self.take_of_child(&event.session_id.clone(), event, Source::Ring),
                 (Err(RecvError::Closed), _) => return None,
                 (Err(RecvError::Lagged(_)), Delivery::CutOff) => {
                     return Some(Err(ClientError::CutOff { seq: self.cursor.seq }));
                 }
-                (Err(RecvError::Lagged(_)), Delivery::Block) => {
-                    let Ok(Joined { recent, cursor, draft }) = self.hub.join() else {
-                        // The session is closed: the log has all that is left, and what the ring still holds is in it.
-                        self.recent = channel(1).1;
-                        self.behind = Some(Behind { seq: u64::MAX, draft: Draft::default() });
-                        continue;
-                    };
-                    self.recent = recent;
-                    self.behind = Some(Behind { seq: cursor.seq, draft });
-                }
+                (Err(RecvError::Lagged(_)), Delivery::Block) => self.fall_behind(),
             }
         }
     }
 
-    /// Reads what was missed from the log, and what was written of the open message from its draft.
-    async fn catch_up(&mut self, behind: Behind) -> Result<(), ClientError> {
-        if self.cursor.seq < behind.seq {
-            for event in self.hub.past(self.cursor.seq).await? {
-                if event.seq <= behind.seq {
+    fn fall_behind(&mut self) {
+        self.children.values_mut().for_each(|child| child.has_missed = true);
+        let (until, draft, children) = match self.hub.join() {
+            Ok(Joined { recent, cursor, draft, children, at }) => {
+                (self.recent, self.at) = (recent, at);
+                (cursor.seq, draft, children)
+            }
+            // The session is closed: the log has all that is left, and what the ring still holds is in it.
+            Err(_) => {
+                self.recent = channel(1).1;
+                (self.hub.seq(), Draft::default(), self.hub.children())
+            }
+        };
+        self.catch_up(until, draft, children, Because::FellBehind);
+    }
+
+    fn catch_up(&mut self, until: u64, draft: Draft, children: ChildPlaces, because: Because) {
+        let log = Reader::new(&self.hub, self.session_id());
+        let (page, child) = (VecDeque::new(), None);
+        self.catching = Some(Box::new(CatchUp { log, page, until, draft, children, because, child }));
+    }
+
+    /// Goes on catching up: one event, or one page of a log.
+    async fn advance(&mut self, mut catching: Box<CatchUp>) -> Result<(), ClientError> {
+        if let Some(child) = catching.child.take() {
+            catching.child = self.advance_child(child).await;
+        } else if let Some(event) = catching.page.pop_front() {
+            if event.seq != self.cursor.seq + 1 {
+                return Err(ClientError::Lost { seq: self.cursor.seq });
+            }
+            match self.unfinished(&event, catching.because) {
+                Some(child) => {
+                    catching.page.push_front(event);
+                    catching.child = Some(child);
+                }
+                None => {
                     // The log has no deltas of any message.
                     self.has_missed = true;
                     self.take(event);
                 }
             }
+        } else if self.cursor.seq < catching.until {
+            let (seq, until) = (self.cursor.seq, catching.until);
+            let page = catching.log.next(seq).await?;
+            if page.is_empty() {
+                return Err(ClientError::Lost { seq });
+            }
+            catching.page = page.into_iter().filter(|event| event.seq <= until).collect();
+        } else if let Some(id) = catching.children.keys().next().cloned() {
+            if let Some(place) = catching.children.remove(&id) {
+                catching.child = self.running(id, place, catching.because);
+            }
+        } else {
+            self.has_missed = true;
+            let Draft { started, run_id, at, text, thinking, .. } = catching.draft;
+            if started.is_some_and(|started| started <= self.cursor.seq) {
+                self.make_up((&text, &thinking), at, run_id);
+            }
+            return Ok(());
         }
-        self.has_missed = true;
-        let Draft { started, run_id, at, text, thinking, .. } = behind.draft;
-        if started.is_some_and(|started| started <= self.cursor.seq) {
-            self.make_up((&text, &thinking), at, run_id);
-        }
+        self.catching = Some(catching);
         Ok(())
     }
 
-    /// Shows an event, unless the subscriber has seen it.
-    fn take(&mut self, event: Arc<Event>) {
-        if event.session_id != *self.session_id() {
-            self.ready.push_back(event);
+    /// A child whose end this event is, if its events were missed.
+    fn unfinished(&self, event: &Event, because: Because) -> Option<ChildCatchUp> {
+        let AgentEvent::Child(ChildEvent::End { child, .. }) = &event.kind else { return None };
+        let seen = self.children.get(&child.session_id).copied();
+        if because == Because::Joined || seen.is_some_and(|seen| seen.has_ended) {
+            return None;
+        }
+        let seq = seen.map_or(0, |seen| seen.seq);
+        let end = CatchUpEnd::Run { run_id: child.run_id.clone(), has_begun: seq > 0 };
+        Some(self.child_log(child.session_id.clone(), seq, end))
+    }
+
+    /// A child that runs, if its events were missed.
+    fn running(&mut self, id: SessionId, place: ChildPlace, because: Because) -> Option<ChildCatchUp> {
+        if because == Because::Joined {
+            self.join_child(id, place, true);
+            return None;
+        }
+        let seq = self.children.get(&id).map_or(place.before, |seen| seen.seq);
+        (seq < place.seq).then(|| self.child_log(id, seq, CatchUpEnd::Event(place.seq)))
+    }
+
+    fn child_log(&self, session_id: SessionId, after: u64, end: CatchUpEnd) -> ChildCatchUp {
+        ChildCatchUp { log: Reader::new(&self.hub, &session_id), session_id, after, end }
+    }
+
+    /// Begins with a child that runs already.
+    fn join_child(&mut self, id: SessionId, place: ChildPlace, is_told: bool) {
+        if is_told {
+            self.show_missed(id.clone(), place.before, Some(place.seq));
+        }
+        self.children.insert(id, ChildCursor { seq: place.seq, has_missed: is_told, has_ended: false });
+    }
+
+    /// Reads one page of a child's log. What is still missing then, if anything.
+    async fn advance_child(&mut self, mut catching: ChildCatchUp) -> Option<ChildCatchUp> {
+        let id = catching.session_id.clone();
+        // A log that cannot be read is as good as none: the subscriber is told what it misses.
+        let page = catching.log.next(catching.after).await.unwrap_or_default();
+        let is_over = page.is_empty();
+        for event in page {
+            catching.after = event.seq;
+            match &mut catching.end {
+                CatchUpEnd::Event(last) => {
+                    let is_last = event.seq >= *last;
+                    if event.seq <= *last {
+                        self.take_of_child(&id, event, Source::Log);
+                    }
+                    if is_last {
+                        return None;
+                    }
+                }
+                CatchUpEnd::Run { run_id, has_begun } => {
+                    *has_begun |= event.is_of(run_id);
+                    let is_last =
+                        event.is_of(run_id) && matches!(event.kind, AgentEvent::Run(RunEvent::End { .. }));
+                    if *has_begun {
+                        self.take_of_child(&id, event, Source::Log);
+                    }
+                    if is_last {
+                        return None;
+                    }
+                }
+            }
+        }
+        if !is_over {
+            return Some(catching);
+        }
+        let through = catching.through();
+        let seen = self.children.entry(id.clone()).or_default();
+        let after = seen.seq;
+        seen.has_missed = true;
+        match through {
+            Some(through) => seen.seq = through,
+            None => seen.has_ended = true,
+        }
+        self.show_missed(id, after, through);
+        None
+    }
+
+    /// Tells the subscriber that it does not see these events of a child.
+    fn show_missed(&mut self, session_id: SessionId, after: u64, through: Option<u64>) {
+        let kind = ChildEvent::Missed { session_id, after, through }.into();
+        let (seq, at, session_id) = (self.cursor.seq, self.at, self.session_id().clone());
+        self.ready.push_back(Arc::new(Event { seq, at, session_id, run_id: None, kind }));
+    }
+
+    /// Shows an event of a child, unless the subscriber has seen it.
+    fn take_of_child(&mut self, id: &SessionId, event: Arc<Event>, source: Source) {
+        let seen = self.children.entry(id.clone()).or_default();
+        if event.kind.is_durable() {
+            if event.seq <= seen.seq {
+                return;
+            }
+            seen.seq = event.seq;
+            seen.has_ended |= matches!(event.kind, AgentEvent::Run(RunEvent::End { .. }));
+            match source {
+                Source::Log => seen.has_missed = true,
+                Source::Ring if matches!(event.kind, AgentEvent::Message(MessageEvent::Start { .. })) => {
+                    seen.has_missed = false;
+                }
+                Source::Ring => {}
+            }
+        } else if seen.has_missed && matches!(event.kind, AgentEvent::Message(_)) {
             return;
         }
+        let grandchild = match &event.kind {
+            AgentEvent::Child(ChildEvent::Start { child, .. }) if source == Source::Log => {
+                Some(child.clone())
+            }
+            _ => None,
+        };
+        self.ready.push_back(event);
+        if let Some(grandchild) = grandchild {
+            self.show_missed(grandchild.session_id.clone(), 0, None);
+        }
+    }
+
+    /// Shows an event of the session, unless the subscriber has seen it.
+    fn take(&mut self, event: Arc<Event>) {
+        self.at = event.at;
         if event.kind.is_durable() {
             if event.seq <= self.cursor.seq {
                 return;
@@ -143,15 +311,21 @@ impl Feed {
             self.end_message(&event);
             self.cursor.seq = event.seq;
         }
-        if let AgentEvent::Message(kind) = &event.kind {
-            match kind {
-                MessageEvent::Start { .. } => {
-                    (self.cursor.text_bytes, self.cursor.thinking_bytes) = (0, 0);
-                }
-                MessageEvent::TextDelta { delta } => self.cursor.text_bytes += delta.len() as u64,
-                MessageEvent::ThinkingDelta { delta } => self.cursor.thinking_bytes += delta.len() as u64,
-                _ => {}
+        match &event.kind {
+            AgentEvent::Message(MessageEvent::Start { .. }) => {
+                (self.cursor.text_bytes, self.cursor.thinking_bytes) = (0, 0);
             }
+            AgentEvent::Message(MessageEvent::TextDelta { delta }) => {
+                self.cursor.text_bytes += delta.len() as u64;
+            }
+            AgentEvent::Message(MessageEvent::ThinkingDelta { delta }) => {
+                self.cursor.thinking_bytes += delta.len() as u64;
+            }
+            AgentEvent::Child(ChildEvent::End { child, .. }) => {
+                self.children.remove(&child.session_id);
+            }
+            AgentEvent::Run(RunEvent::End { .. }) => self.children.clear(),
+            _ => {}
         }
         self.ready.push_back(event);
     }

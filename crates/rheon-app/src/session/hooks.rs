@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use rheon_tools::hooks::{CommandHook, HookEvent, HookGroup, HookSettings, Matcher, OnFailure, UNFIRED};
+use rheon_tools::hooks::{
+    CommandHook, HookEvent, HookFailurePolicy, HookGroup, HookSettings, Matcher, UNSUPPORTED_EVENTS,
+};
 use rheon_types::ClientError;
 use rheon_types::protocol::HookRegistration;
 
@@ -17,10 +19,13 @@ const TIMEOUT_MAX: Duration = Duration::from_secs(86_400);
 pub(crate) fn registered(registrations: &[HookRegistration]) -> Result<HookSettings, ClientError> {
     let mut settings = HookSettings::default();
     for registration in registrations {
-        let Some(event) = HookEvent::named(&registration.event) else {
+        let Some(event) = HookEvent::from_name(&registration.event) else {
             let name = &registration.event;
-            let known =
-                if UNFIRED.contains(&name.as_str()) { "is known but never happens" } else { "is not known" };
+            let known = if UNSUPPORTED_EVENTS.contains(&name.as_str()) {
+                "is known but never happens"
+            } else {
+                "is not known"
+            };
             settings.warnings.push(format!("hooks for {name:?} never run: the event {known}"));
             continue;
         };
@@ -39,7 +44,8 @@ fn group(event: HookEvent, registration: &HookRegistration) -> Result<HookGroup,
         Some(0) => return Err(ClientError::invalid(format!("a hook of {event} has no time to run"))),
         timeout => timeout.map(|ms| Duration::from_millis(ms).min(TIMEOUT_MAX)),
     };
-    let on_failure = if registration.blocks_on_failure { OnFailure::Block } else { OnFailure::Allow };
+    let on_failure =
+        if registration.blocks_on_failure { HookFailurePolicy::Block } else { HookFailurePolicy::Allow };
     let hook = |id: &String| {
         let mut hook = CommandHook::callback(id.clone());
         (hook.timeout, hook.on_failure) = (timeout, on_failure);

@@ -13,6 +13,7 @@ use rheon_types::{BoxFuture, Client, ClientError, Host, SessionId};
 use super::client::LocalClient;
 use super::error::OpenError;
 use super::hooks::registered;
+use super::hub::SessionLoad;
 use super::notices::Notices;
 use super::open::{Extras, OpenSession, Opening, Said, keeper};
 use super::services::registry;
@@ -52,6 +53,12 @@ impl LocalHost {
     /// The same as any interface sees it.
     pub fn shared(parts: HostParts) -> Arc<dyn Host> {
         Arc::new(Self::new(parts))
+    }
+
+    /// What the subscribers of an open session cost now; nothing where it is not open here.
+    pub fn load(&self, session_id: &SessionId) -> Option<SessionLoad> {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(open.get(session_id)?.upgrade()?.hub.load())
     }
 
     async fn open_session(&self, request: OpenRequest) -> Result<Arc<dyn Client>, ClientError> {

@@ -1,24 +1,24 @@
 //! `Hub`: what happens in a session, for everybody who watches it. One ring of recent events, the folded state, and the message
 //! that is being written.
 //!
-//! Subscribers read the ring at their own pace; one that falls behind is served from the log. So a subscriber costs no memory
-//! of its own, and none of them can stop the run or another subscriber.
+//! Subscribers read the ring at their own pace; one that falls behind is served from the log, a page at a time. So a subscriber costs
+//! no more than a page, and none of them can stop the run or another subscriber.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rheon_store::fold::SessionState;
 use rheon_types::protocol::{CostReport, Cursor, RunInProgress};
 use rheon_types::{
-    AgentEvent, ClientError, ContextEvent, Event, MessageEvent, MicroUsd, ModelEvent, RunEvent, RunId,
-    SessionEvent, SessionId, Timestamp, ToolCallId, ToolEvent, ToolName, Usage,
+    AgentEvent, ChildEvent, ClientError, ContextEvent, Event, MessageEvent, MicroUsd, ModelEvent, RunEvent,
+    RunId, SessionEvent, SessionId, Timestamp, ToolCallId, ToolEvent, ToolName, Usage,
 };
 use tokio::sync::broadcast;
 
+use super::children::{ChildPlace, ChildPlaces};
+use super::past::{PAGE, Pages, Past};
+
 /// How many recent events are kept for those who read slowly.
 const RECENT_EVENTS: usize = 2_048;
-
-/// Reads the durable events after a number from where they are kept. Blocks.
-pub(super) type Past = Arc<dyn Fn(u64) -> Result<Vec<Arc<Event>>, ClientError> + Send + Sync>;
 
 /// The hub of a session. Clones are the same one.
 #[derive(Clone)]
@@ -29,6 +29,7 @@ pub(super) struct Hub {
 struct Shared {
     session_id: SessionId,
     past: Past,
+    recent_events_max: usize,
     state: Mutex<State>,
 }
 
@@ -40,8 +41,22 @@ struct State {
     draft: Draft,
     spent: CostReport,
     title: Option<String>,
-    /// The durable events of a session that is not saved.
+    /// The durable events of a session that is not saved, from when it was opened.
     memory: Option<Vec<Arc<Event>>>,
+    children: ChildPlaces,
+    /// When something last happened.
+    at: Timestamp,
+}
+
+/// What the subscribers of a session cost: see [`LocalHost::load`](super::LocalHost::load).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionLoad {
+    /// How many subscribers there are.
+    pub subscribers: usize,
+    /// How many recent events are held for those that have not read them.
+    pub recent_events: usize,
+    /// The most recent events that are ever held.
+    pub recent_events_max: usize,
 }
 
 /// The run in progress, as far as its deltas tell.
@@ -62,6 +77,8 @@ pub(super) struct Joined {
     pub(super) recent: broadcast::Receiver<Arc<Event>>,
     pub(super) cursor: Cursor,
     pub(super) draft: Draft,
+    pub(super) children: ChildPlaces,
+    pub(super) at: Timestamp,
 }
 
 /// A view of the state at one moment.
@@ -88,8 +105,18 @@ impl Hub {
         };
         let recent = Some(broadcast::Sender::new(events));
         let title = folded.chosen.title.clone();
-        let state = State { recent, folded, draft: Draft::default(), spent, title, memory: None };
-        Self { shared: Arc::new(Shared { session_id, past, state: Mutex::new(state) }) }
+        let state = State {
+            recent,
+            folded,
+            draft: Draft::default(),
+            spent,
+            title,
+            memory: None,
+            children: ChildPlaces::new(),
+            at: Timestamp::default(),
+        };
+        let state = Mutex::new(state);
+        Self { shared: Arc::new(Shared { session_id, past, recent_events_max: events, state }) }
     }
 
     /// The same for a session that is not saved: the hub keeps what happens for those who fall behind.
@@ -106,7 +133,10 @@ impl Hub {
     /// Takes in an event, of this session or of a child of it, and shows it to all.
     pub(super) fn publish(&self, event: &Arc<Event>) {
         let mut state = self.state();
-        if event.session_id == self.shared.session_id {
+        state.at = event.at;
+        if event.session_id != self.shared.session_id {
+            state.see_child(event);
+        } else {
             state.apply(event);
             if let Some(memory) = state.memory.as_mut().filter(|_| event.kind.is_durable()) {
                 memory.push(Arc::clone(event));
@@ -122,7 +152,29 @@ impl Hub {
     pub(super) fn join(&self) -> Result<Joined, ClientError> {
         let state = self.state();
         let Some(recent) = &state.recent else { return Err(closed()) };
-        Ok(Joined { recent: recent.subscribe(), cursor: state.cursor(), draft: state.draft.clone() })
+        Ok(Joined {
+            recent: recent.subscribe(),
+            cursor: state.cursor(),
+            draft: state.draft.clone(),
+            children: state.children.clone(),
+            at: state.at,
+        })
+    }
+
+    /// The children that run, as far as the session was shown them.
+    pub(super) fn children(&self) -> ChildPlaces {
+        self.state().children.clone()
+    }
+
+    /// What its subscribers cost now.
+    pub(super) fn load(&self) -> SessionLoad {
+        let state = self.state();
+        let recent = state.recent.as_ref();
+        SessionLoad {
+            subscribers: recent.map_or(0, broadcast::Sender::receiver_count),
+            recent_events: recent.map_or(0, broadcast::Sender::len),
+            recent_events_max: self.shared.recent_events_max,
+        }
     }
 
     /// Where the session stands now.
@@ -152,13 +204,22 @@ impl Hub {
         self.state().folded.seq
     }
 
-    /// Reads the durable events after `seq`, off the async threads.
-    pub(super) async fn past(&self, seq: u64) -> Result<Vec<Arc<Event>>, ClientError> {
-        if let Some(memory) = &self.state().memory {
-            return Ok(memory.iter().filter(|event| event.seq > seq).cloned().collect());
+    /// The next durable events after `after`, at most a page, where the hub itself keeps them.
+    pub(super) fn remembered(&self, session_id: &SessionId, after: u64) -> Option<Vec<Arc<Event>>> {
+        let state = self.state();
+        let memory = state.memory.as_ref().filter(|_| *session_id == self.shared.session_id)?;
+        // What happened before the session was opened is in its log, if it is anywhere.
+        let first = memory.first().map_or(state.folded.seq + 1, |event| event.seq);
+        if after + 1 < first {
+            return None;
         }
-        let past = Arc::clone(&self.shared.past);
-        tokio::task::spawn_blocking(move || past(seq)).await.map_err(ClientError::failed)?
+        let seen = memory.partition_point(|event| event.seq <= after);
+        Some(memory.iter().skip(seen).take(PAGE.events_max).cloned().collect())
+    }
+
+    /// The log of this session or of a child.
+    pub(super) fn past(&self, session_id: &SessionId) -> Box<dyn Pages> {
+        (self.shared.past)(session_id)
     }
 
     /// Ends all subscriptions once they have shown what was published.
@@ -185,13 +246,27 @@ impl State {
         }
     }
 
+    /// Takes in an event of a child.
+    fn see_child(&mut self, event: &Event) {
+        if event.kind.is_durable() {
+            let first = ChildPlace { before: event.seq.saturating_sub(1), seq: event.seq };
+            self.children.entry(event.session_id.clone()).or_insert(first).seq = event.seq;
+        }
+    }
+
     fn apply(&mut self, event: &Event) {
         self.folded.apply(event);
         match &event.kind {
+            AgentEvent::Child(ChildEvent::End { child, .. }) => {
+                self.children.remove(&child.session_id);
+            }
             AgentEvent::Run(RunEvent::Start { .. }) => {
                 self.draft = Draft { run_id: event.run_id.clone(), ..Draft::default() };
             }
-            AgentEvent::Run(RunEvent::End { .. }) => self.draft = Draft::default(),
+            AgentEvent::Run(RunEvent::End { .. }) => {
+                self.draft = Draft::default();
+                self.children.clear();
+            }
             AgentEvent::Message(event_of_message) => {
                 self.draft.at = event.at;
                 self.draft.message(event.seq, event_of_message);

@@ -6,17 +6,20 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rheon_agent::{Agent, AgentBuilder, BudgetPool, TokenCounter, Toolbox};
 use rheon_providers::ResolvedModel;
 use rheon_tools::Toolkit;
-use rheon_tools::hooks::{CommandHooks, HookSettings, SessionSource};
+use rheon_tools::hooks::{CommandHooks, HookSettings, SessionStartSource};
 use rheon_types::event::{Notice, NoticeTopic, PermissionMode, RulesChange, Scope};
 use rheon_types::protocol::{CloseReason, SessionChoice};
-use rheon_types::{ClientError, Hook, InputFilter, OutputSchema, SessionEvent, ThinkingLevel};
+use rheon_types::{
+    ClientError, Hook, InputFilter, OutputSchema, SessionEvent, ThinkingLevel, Tool, ToolSource,
+};
 use tokio::task::spawn_blocking;
 
 use super::answering::{Answering, Others};
 use super::calls::ClientCalls;
 use super::error::OpenError;
-use super::hub::{Hub, Past};
+use super::hub::Hub;
 use super::notices::Notices;
+use super::past::logs;
 use super::services::{registry, variables};
 use super::wiring::{self, Wired};
 use crate::config::Config;
@@ -60,6 +63,10 @@ pub struct Extras {
     pub hooks: Vec<Arc<dyn Hook>>,
     /// See every event.
     pub observers: Vec<Observer>,
+    /// Tools that are offered behind the session's own, and that may change between turns.
+    pub tool_sources: Vec<Arc<dyn ToolSource>>,
+    /// Tools of the caller, besides those of the session.
+    pub added_tools: Vec<Arc<dyn Tool>>,
     /// The form that answers must have.
     pub output_schema: Option<OutputSchema>,
     /// The only tools to offer, by the names that rules have for them.
@@ -149,8 +156,7 @@ impl OpenSession {
         let (builder, budget) = wired.builder(&surroundings);
         let extras = Extras { thinking: extras.thinking.or(kept.state().chosen.thinking), ..extras };
         let builder = extended(builder, &hooks, extras, observing.observers());
-        let hub = Hub::new(kept.session_id().clone(), kept.state().clone(), past(&keeper, &kept));
-        let hub = if kept.is_kept() { hub } else { hub.remembering() };
+        let hub = hub_of(&keeper, &kept);
         let shown = hub.clone();
         let agent = builder.on_shared_event(move |event| shown.publish(event)).build()?;
         calls.open(&agent);
@@ -256,10 +262,12 @@ fn extended(
 ) -> AgentBuilder {
     for hooks in hooks {
         builder = builder
-            .shared_hook(Arc::new(hooks.clone()) as Arc<dyn Hook>)
-            .shared_input_filter(Arc::new(hooks.clone()) as Arc<dyn InputFilter>);
+            .hook(Arc::new(hooks.clone()) as Arc<dyn Hook>)
+            .input_filter(Arc::new(hooks.clone()) as Arc<dyn InputFilter>);
     }
-    builder = extras.hooks.into_iter().fold(builder, |builder, hook| builder.shared_hook(hook));
+    builder = extras.hooks.into_iter().fold(builder, AgentBuilder::hook);
+    builder = extras.tool_sources.into_iter().fold(builder, AgentBuilder::tool_source);
+    builder = builder.tools(extras.added_tools);
     for observer in extras.observers.into_iter().chain(observers) {
         builder = builder.on_event(move |event| observer(event));
     }
@@ -368,17 +376,11 @@ async fn kept(keeper: &Keeper, choice: &SessionChoice) -> Result<KeptSession, Op
     })
 }
 
-/// Where a subscriber that fell behind reads what it missed.
-fn past(keeper: &Keeper, kept: &KeptSession) -> Past {
-    let (keeper, session_id) = (keeper.clone(), kept.session_id().clone());
-    let early = kept.early();
-    Arc::new(move |after| {
-        let early = early();
-        if early.is_empty() {
-            return keeper.events_after(&session_id, after);
-        }
-        Ok(early.into_iter().filter(|event| event.seq > after).map(Arc::new).collect())
-    })
+/// The hub of the session. Where the session is not saved, the hub keeps what happens.
+fn hub_of(keeper: &Keeper, kept: &KeptSession) -> Hub {
+    let past = logs(keeper.clone(), kept.unsaved());
+    let hub = Hub::new(kept.session_id().clone(), kept.state().clone(), past);
+    if kept.is_kept() { hub } else { hub.remembering() }
 }
 
 fn tell_doubts(kept: &KeptSession, tell: &Tell) {
@@ -393,10 +395,10 @@ fn tell_doubts(kept: &KeptSession, tell: &Tell) {
     }
 }
 
-fn source(choice: &SessionChoice) -> SessionSource {
+fn source(choice: &SessionChoice) -> SessionStartSource {
     match choice {
-        SessionChoice::New { .. } => SessionSource::Startup,
-        SessionChoice::Latest | SessionChoice::Named { .. } => SessionSource::Resume,
-        SessionChoice::ForkOfLatest | SessionChoice::ForkOf { .. } => SessionSource::Fork,
+        SessionChoice::New { .. } => SessionStartSource::Startup,
+        SessionChoice::Latest | SessionChoice::Named { .. } => SessionStartSource::Resume,
+        SessionChoice::ForkOfLatest | SessionChoice::ForkOf { .. } => SessionStartSource::Fork,
     }
 }

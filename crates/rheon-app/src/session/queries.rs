@@ -101,7 +101,7 @@ async fn context(session: &OpenSession) -> ContextReport {
 
 fn rules(session: &OpenSession) -> Vec<RuleLine> {
     let line =
-        |rule: rheon_policy::ListedRule| RuleLine { list: rule.list, rule: rule.rule, source: rule.source };
+        |rule: rheon_policy::ActiveRule| RuleLine { list: rule.list, rule: rule.rule, source: rule.source };
     session.toolkit.gate().rules().into_iter().map(line).collect()
 }
 

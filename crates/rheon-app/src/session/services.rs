@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use rheon_providers::{Credential, Environment, Registry, RegistryParts};
+use rheon_providers::{Credential, ProviderEnv, Registry, RegistryParts};
 
 use super::error::OpenError;
 use crate::config::ServiceSettings;
 use crate::machine::Surroundings;
 
 /// The variables, as model services are handed them.
-pub fn variables(surroundings: &Surroundings) -> Environment {
+pub fn variables(surroundings: &Surroundings) -> ProviderEnv {
     let environment = surroundings.environment.clone();
-    let variables = Environment::new(move |name| environment.text(name).map(str::to_owned));
+    let variables = ProviderEnv::new(move |name| environment.text(name).map(str::to_owned));
     match surroundings.home() {
         Some(home) => variables.with_home(home),
         None => variables,

@@ -1,11 +1,15 @@
 //! Slash commands of a session: those of the session itself, of the project and of the user.
 
-use rheon_text::advice;
-use rheon_tools::commands::Part;
-use rheon_types::ClientError;
-use rheon_types::protocol::{Command, SlashCommand};
+use std::sync::Arc;
+
+use rheon_text::did_you_mean;
+use rheon_tools::commands::PromptPart;
+use rheon_types::event::{Notice, NoticeTopic};
+use rheon_types::protocol::{Ack, Command, SlashCommand};
+use rheon_types::{ClientError, SessionEvent};
 
 use super::open::OpenSession;
+use crate::memory::GoalAnswer;
 
 /// What a slash command stands for.
 pub(super) enum Slash {
@@ -13,6 +17,8 @@ pub(super) enum Slash {
     Prompt(String),
     /// A command of the session.
     Command(Command),
+    /// `/goal` with what follows it.
+    Goal(String),
 }
 
 /// What was typed, read as a slash command. Files and commands that the text of a project's command names are named in the
@@ -24,10 +30,13 @@ pub(super) fn read(session: &OpenSession, line: &str) -> Result<Slash, ClientErr
         let instructions = Some(rest.trim().to_owned()).filter(|instructions| !instructions.is_empty());
         return Ok(Slash::Command(Command::Compact { instructions }));
     }
-    let named = |part: &Part| match part {
-        Part::Text(text) => text.clone(),
-        Part::File(path) => format!("@{} (read this file)", path.display()),
-        Part::Command(command) => format!("(run this command and use its output: `{command}`)"),
+    if name == "/goal" {
+        return Ok(Slash::Goal(rest.trim().to_owned()));
+    }
+    let named = |part: &PromptPart| match part {
+        PromptPart::Text(text) => text.clone(),
+        PromptPart::File(path) => format!("@{} (read this file)", path.display()),
+        PromptPart::Command(command) => format!("(run this command and use its output: `{command}`)"),
     };
     match session.extensions.get().expand(typed) {
         Some(expanded) => {
@@ -41,21 +50,37 @@ pub(super) fn read(session: &OpenSession, line: &str) -> Result<Slash, ClientErr
 fn unknown(session: &OpenSession, name: &str) -> ClientError {
     let commands = commands(session);
     let known: Vec<&str> = commands.iter().map(|command| command.name.as_str()).collect();
-    let advice = advice(name.trim_start_matches('/'), &known);
-    ClientError::NotFound { message: format!("there is no command {name}; {advice}") }
+    let did_you_mean = did_you_mean(name.trim_start_matches('/'), &known);
+    ClientError::NotFound { message: format!("there is no command {name}; {did_you_mean}") }
 }
 
 /// The slash commands that can be sent to this session.
 pub(super) fn commands(session: &OpenSession) -> Vec<SlashCommand> {
-    let own = SlashCommand {
-        name: "compact".into(),
-        description: "Compact the conversation".into(),
-        argument_hint: "[what to keep]".into(),
+    let own = |name: &str, description: &str, hint: &str| SlashCommand {
+        name: name.into(),
+        description: description.into(),
+        argument_hint: hint.into(),
     };
+    let own = [
+        own("compact", "Compact the conversation", "[what to keep]"),
+        own("goal", "Show, set or close the goal of this session", "[text | done | drop | #number]"),
+    ];
     let others = session.extensions.get().commands.iter().map(|command| SlashCommand {
         name: command.name.clone(),
-        description: command.about.description.clone(),
-        argument_hint: command.about.argument_hint.clone().unwrap_or_default(),
+        description: command.info.description.clone(),
+        argument_hint: command.info.argument_hint.clone().unwrap_or_default(),
     });
-    std::iter::once(own).chain(others).collect()
+    own.into_iter().chain(others).collect()
+}
+
+/// Shows, sets or closes the goal. A change is a notice, so that all clients of the session see it.
+pub(super) async fn goal(session: &OpenSession, seq: u64, arguments: &str) -> Result<Ack, ClientError> {
+    match session.loaded.goal.command(arguments).await? {
+        GoalAnswer::Shown(text) => Ok(Ack { seq, notes: vec![text], ..Ack::default() }),
+        GoalAnswer::Changed(text) => {
+            let notice = Arc::new(Notice::info(NoticeTopic::Context, text));
+            session.agent.fact(SessionEvent::Notice { notice });
+            Ok(Ack { seq, ..Ack::default() })
+        }
+    }
 }

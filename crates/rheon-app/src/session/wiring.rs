@@ -6,11 +6,11 @@ use std::time::Duration;
 use rheon_agent::{
     Agent, AgentBuilder, BudgetPool, Caps, Effort, ExecutionLimits, TokenCounter, base_prompt,
 };
-use rheon_policy::{Places, Policy, Shell, UserRules};
+use rheon_policy::{PatternRoots, Policy, ShellAnalyzer, UserRules};
 use rheon_providers::{Registry, ResolvedModel};
 use rheon_tools::builtin::AddressRule;
 use rheon_tools::hooks::{
-    CommandHooks, HookContext, HookEnvironment, HookMessage, HookSettings, SessionSource,
+    CommandHooks, HookContext, HookEnvironment, HookMessage, HookSettings, SessionStartSource,
 };
 use rheon_tools::skills::SkillSet;
 use rheon_tools::{Toolkit, ToolkitSettings};
@@ -85,9 +85,10 @@ fn left_out(policy: &Policy) -> LeftOutRule {
 
 /// The rules.
 pub(super) fn policy(surroundings: &Surroundings, config: &Config, tell: &Tell) -> Result<Policy, OpenError> {
-    let places = Places { working_folder: surroundings.working_folder.clone(), home: surroundings.home() };
+    let places =
+        PatternRoots { working_folder: surroundings.working_folder.clone(), home: surroundings.home() };
     let permissions = config.settings.permissions.clone();
-    let policy = Policy::new(permissions.sources, places, permissions.trust, Shell::default())?;
+    let policy = Policy::new(permissions.sources, places, permissions.trust, ShellAnalyzer::default())?;
     for warning in policy.warnings() {
         tell(Notice::warning(NoticeTopic::Policy, warning.clone()));
     }
@@ -114,8 +115,8 @@ pub(super) async fn toolkit(
         variables: surroundings.environment.texts().collect(),
         sandbox: settings.sandbox.require,
         network: settings.sandbox.network,
-        sandbox_memory: surroundings.folders.state().ok().map(|folder| folder.join("sandbox.json")),
-        held_commands: settings.sandbox.held,
+        sandbox_cache: surroundings.folders.state().ok().map(|folder| folder.join("sandbox.json")),
+        sandboxed_commands: settings.sandbox.held,
         web: settings.web.fetch.then_some(AddressRule::Public),
         skills: Arc::new(skills),
         rule_sink,
@@ -132,7 +133,7 @@ pub(super) async fn toolkit(
 
 /// Leaves the model the tools that it may hear of, those of the context included: all, or the ones that the caller names.
 pub(super) fn offer(toolkit: &mut Toolkit, loaded: &mut Loaded, names: Option<&[String]>, tell: &Tell) {
-    let unknown = names.map(|names| toolkit.offer_only(names)).unwrap_or_default();
+    let unknown = names.map(|names| toolkit.restrict_to(names)).unwrap_or_default();
     for name in unknown {
         let message = format!("there is no tool {name:?}, as in --tools; it is left out");
         tell(Notice::warning(NoticeTopic::Policy, message));
@@ -145,7 +146,7 @@ pub(super) fn hook_context(
     surroundings: &Surroundings,
     config: &Config,
     toolkit: &Toolkit,
-    (session_id, source): (&SessionId, SessionSource),
+    (session_id, source): (&SessionId, SessionStartSource),
 ) -> HookContext {
     let gate = toolkit.gate();
     HookContext {
@@ -156,7 +157,7 @@ pub(super) fn hook_context(
         home: surroundings.home(),
         source,
         permission_mode: Arc::new(move || gate.mode()),
-        environment: HookEnvironment::passed_from(surroundings.environment.texts()),
+        environment: HookEnvironment::filtered(surroundings.environment.texts()),
         clock: Arc::clone(&surroundings.clock),
     }
 }
@@ -200,10 +201,10 @@ impl Wired<'_> {
         let settings = &self.config.settings;
         let tools = self.toolkit.tools();
         let builder = Agent::builder()
-            .shared_provider(Arc::clone(&self.model.provider))
+            .provider(Arc::clone(&self.model.provider))
             .model(&self.model.model)
             .tools(tools.clone())
-            .shared_permission_policy(self.toolkit.gate());
+            .permission_policy(self.toolkit.gate());
         let builder = self.loaded.wire(builder).window(settings.context.window).limits(self.limits());
         let builder = self.kept.wire(builder, &tools);
         let builder = match settings.limits.output_tokens_max {

@@ -227,7 +227,7 @@ impl Channel {
         }
         heard.push(respond(request, answered));
         if interrupts {
-            heard.push(Heard::Command(Command::Cancel));
+            heard.push(Heard::Command(Command::Cancel { child: None }));
         }
         heard
     }
@@ -239,7 +239,7 @@ impl Channel {
         match request {
             ClientRequest::Interrupt => {
                 self.answer(&request_id, Ok(json!({})));
-                vec![Heard::Command(Command::Cancel)]
+                vec![Heard::Command(Command::Cancel { child: None })]
             }
             ClientRequest::Refused { problem, .. } => {
                 self.answer(&request_id, Err(problem));

@@ -54,6 +54,7 @@ impl Talk {
             subject,
             reason: "nothing says that it may".into(),
             danger: Danger::Moderate,
+            child: None,
             suggested_rule: rule.map(str::to_owned),
             digest: "digest".into(),
         };
@@ -129,7 +130,7 @@ fn answers_reach_as_far_as_they_say() {
             Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("not today"), answers: [], digest: Some("digest"), arguments: None } })
         {"behavior":"deny","interrupt":true,"message":""}
             Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("permission denied"), answers: [], digest: Some("digest"), arguments: None } })
-            Command(Cancel)
+            Command(Cancel { child: None })
         {"behavior":"perhaps"}
             Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("permission denied: the answer is neither \"allow\" nor \"deny\""), answers: [], digest: Some("digest"), arguments: None } })
         null
@@ -362,7 +363,7 @@ fn requests_are_answered_here_or_handed_on() {
     rows += &talk.written();
     rows += &format!("{:?}", talk.say(json!({ "type": "mystery" })));
     expect![[r#"
-        interrupt: [Command(Cancel)]
+        interrupt: [Command(Cancel { child: None })]
         {"response":{"request_id":"theirs","response":{},"subtype":"success"},"type":"control_response"}
         mcp_status: [Request { request_id: "theirs", request: McpStatus }]
         get_context_usage: [Request { request_id: "theirs", request: ContextUsage }]
@@ -410,7 +411,7 @@ fn hooks_that_cannot_be_registered_refuse_the_request() {
     expect![[r#"
         {"response":{"error":"\"hooks\" is not an object","request_id":"theirs","subtype":"error"},"type":"control_response"}
         {"response":{"error":"the hooks of Stop are not a list","request_id":"theirs","subtype":"error"},"type":"control_response"}
-        {"response":{"error":"a hook of Stop: the matcher \"(\" cannot be used: regex parse error: ( ^ error: unclosed group","request_id":"theirs","subtype":"error"},"type":"control_response"}
+        {"response":{"error":"a hook of Stop: invalid matcher \"(\": regex parse error: ( ^ error: unclosed group","request_id":"theirs","subtype":"error"},"type":"control_response"}
         {"response":{"error":"a hook of Stop may take -1 seconds","request_id":"theirs","subtype":"error"},"type":"control_response"}
     "#]].assert_eq(&talk.written());
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rheon_store::claude::wire_call_id;
-use rheon_tools::hooks::{from_hooks, suggestions};
+use rheon_tools::hooks::{from_claude_input, permission_suggestions};
 use rheon_types::event::{
     ApprovalRequest, PermissionDecision, PermissionMode, PermissionResponse, RuleAction, RuleList,
     RulesChange, Scope, Subject, UserQuestion,
@@ -154,7 +154,7 @@ fn rule(rule: &Value) -> Option<String> {
 /// The question about `call`, as a program reads it.
 pub(super) fn question(request: &ApprovalRequest, call: &ToolCall, folder: &Path) -> Value {
     let foreign = claude_call(call, folder);
-    let mut offered = suggestions(request.suggested_rule.as_deref());
+    let mut offered = permission_suggestions(request.suggested_rule.as_deref());
     if let (Subject::Diff { .. }, Value::Array(offered)) = (&request.subject, &mut offered) {
         offered.push(json!({ "type": "setMode", "mode": "acceptEdits", "destination": "session" }));
     }
@@ -171,9 +171,17 @@ pub(super) fn question(request: &ApprovalRequest, call: &ToolCall, folder: &Path
         "tool_use_id": wire_call_id(call.id.as_str()),
         "permission_suggestions": offered,
         "blocked_path": null,
-        "decision_reason": request.reason,
+        "decision_reason": reason(request),
         "description": description,
     })
+}
+
+/// Why it is asked, and by which child, for which the protocol has no field.
+fn reason(request: &ApprovalRequest) -> String {
+    match &request.child {
+        Some(child) => format!("{child}: {}", request.reason),
+        None => request.reason.clone(),
+    }
 }
 
 /// What a program's answer comes to.
@@ -259,7 +267,7 @@ impl Answered {
             return answered;
         }
         if *updated != claude_call(call, folder).tool_input {
-            let arguments = from_hooks(call, folder, updated.clone());
+            let arguments = from_claude_input(call, folder, updated.clone());
             answered.response.arguments = (arguments != *call.arguments).then(|| Arc::new(arguments));
         }
         answered

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rheon_tools::hooks::{Foreign, to_hooks};
+use rheon_tools::hooks::{ClaudeCall, to_claude_call};
 use rheon_types::{ToolCall, ToolResult};
 use serde_json::{Value, json};
 
 /// A call as Claude Code would make it. Paths are absolute, counted from `folder`.
-pub(super) fn claude_call(call: &ToolCall, folder: &Path) -> Foreign {
+pub(super) fn claude_call(call: &ToolCall, folder: &Path) -> ClaudeCall {
     let arguments = &call.arguments;
     let own = match call.name.as_str() {
         "todo" => Some(json!({ "todos": list(arguments, "tasks").map(todo).collect::<Vec<_>>() })),
@@ -20,12 +20,12 @@ pub(super) fn claude_call(call: &ToolCall, folder: &Path) -> Foreign {
             let tool_name = if is_exit { "ExitPlanMode" } else { "EnterPlanMode" };
             let plan = arguments.get("plan").filter(|plan| plan.is_string());
             let tool_input = plan.map_or_else(|| json!({}), |plan| json!({ "plan": plan }));
-            return Foreign { tool_name: tool_name.to_owned(), tool_input };
+            return ClaudeCall { tool_name: tool_name.to_owned(), tool_input };
         }
         _ => None,
     };
-    let foreign = to_hooks(call, folder);
-    Foreign { tool_input: own.unwrap_or(foreign.tool_input), tool_name: foreign.tool_name }
+    let foreign = to_claude_call(call, folder);
+    ClaudeCall { tool_input: own.unwrap_or(foreign.tool_input), tool_name: foreign.tool_name }
 }
 
 /// The name by which Claude Code knows a tool of ours.

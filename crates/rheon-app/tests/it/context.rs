@@ -79,9 +79,9 @@ async fn bad_input_is_a_warning_and_the_rest_is_loaded() {
     let warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
     let home = ground.path("").display().to_string();
     expect![[r#"
-        rules in ~/project/CLAUDE.md: not used: it is not UTF-8 text
-        skill ~/project/.agents/skills/bad is left out: it does not begin with frontmatter between two lines `---`
-        note ~/.local/projects/p/notes/odd.md is used all the same: its frontmatter is passed over, because it cannot be read: line 1 column 7: unclosed bracket '['"#]].assert_eq(&warnings.join("\n").replace(&home, "~/"));
+        rules in ~/project/CLAUDE.md: not used: not UTF-8 text
+        skill ~/project/.agents/skills/bad is skipped: missing frontmatter between two `---` lines
+        note ~/.local/projects/p/notes/odd.md is loaded with a warning: invalid frontmatter, ignored: line 1 column 7: unclosed bracket '['"#]].assert_eq(&warnings.join("\n").replace(&home, "~/"));
     assert!(says(&loaded, "Still a note"));
 }
 
@@ -128,13 +128,13 @@ async fn an_agent_that_is_wired_has_the_prompt_the_effort_the_reminders_and_the_
         <reminder>
 
         These calls keep failing:
-        - bash command=pytest (failed 2 times: no module named ledger); read its output, mend the cause, then run it again
+        - bash command=pytest (failed 2 times: no module named ledger); read its output, fix the cause, then run it again
         </reminder>
         ----
         <reminder>
 
         These calls keep failing:
-        - bash command=pytest (failed 2 times: no module named ledger); read its output, mend the cause, then run it again
+        - bash command=pytest (failed 2 times: no module named ledger); read its output, fix the cause, then run it again
         </reminder>
         ----
         nothing"#]].assert_eq(&reminders.join("\n----\n"));

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use rheon_agent::Agent;
 use rheon_app::context::{ContextInputs, Loaded, Machine};
 use rheon_providers::{
-    Catalogue, ProxyChoice, Registry, RegistryParts, Transport, TransportConfig, Vendor, Vendors,
+    Catalog, ProxyChoice, Registry, RegistryParts, Transport, TransportConfig, Vendor, Vendors,
 };
 use rheon_testkit::echo;
-use rheon_testkit::server::{FakeServer, Recorded, Reply, Times};
+use rheon_testkit::server::{FakeReply, FakeServer, RecordedRequest, ReplyCount};
 use serde_json::Value;
 
 use crate::ground::{Day, TODAY, rust_crate};
@@ -31,23 +31,23 @@ fn provider(vendor: &Vendor, model: &str, server: &FakeServer) -> Arc<dyn rheon_
         clock: Arc::new(TODAY),
         transport: transport.unwrap(),
         vendors: Vendors::builtin(),
-        catalogue: Catalogue::builtin(),
+        catalog: Catalog::builtin(),
         keys: BTreeMap::new(),
     });
     registry.resolve(&format!("{}/{model}", vendor.id)).unwrap().provider
 }
 
 /// What the service gets for the same project on two days, the second time with more changes in the repository.
-async fn two_days(vendor: &str) -> [Recorded; 2] {
-    let server = FakeServer::start(Reply::text("Done.").times(Times::Always)).await.unwrap();
+async fn two_days(vendor: &str) -> [RecordedRequest; 2] {
+    let server = FakeServer::start(FakeReply::text("Done.").times(ReplyCount::Always)).await.unwrap();
     let vendor = Vendors::builtin().iter().find(|one| one.id == vendor).unwrap();
-    let model = Catalogue::builtin().ids(&vendor.id).next().unwrap().to_owned();
+    let model = Catalog::builtin().ids(&vendor.id).next().unwrap().to_owned();
     let provider = provider(&vendor, &model, &server);
     let (ground, inputs) = rust_crate();
     for day in [TODAY.0, TODAY.0 + 86_400_000] {
         let machine = Machine { clock: Arc::new(Day(day)), ..inputs.machine.clone() };
         let loaded = Loaded::load(ContextInputs { machine, ..inputs.clone() }).await;
-        let builder = Agent::builder().shared_provider(Arc::clone(&provider)).model(&model).tool(echo());
+        let builder = Agent::builder().provider(Arc::clone(&provider)).model(&model).tool(echo());
         loaded.wire(builder).build().unwrap().run("Go.").await.unwrap();
         ground.write("project/new.txt", "");
     }

@@ -13,8 +13,8 @@ use rheon_app::context::{
 use rheon_app::keeping::Environment;
 use rheon_app::memory::MemoryStore;
 use rheon_store::sqlite::{LearningId, LearningStatus, Memory, Proposal};
-use rheon_tools::notes::NoteFolder;
-use rheon_tools::skills::{Origin, SkillFolder};
+use rheon_tools::notes::NoteDir;
+use rheon_tools::skills::{FileOrigin, SkillDir};
 use rheon_types::{Clock, Timestamp};
 use tempfile::TempDir;
 
@@ -79,8 +79,8 @@ impl Ground {
     pub(crate) fn inputs(&self, folder: &str, task: &str) -> ContextInputs {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let variables = [("PATH", path), ("HOME", self.path("").into()), ("SHELL", "/bin/zsh".into())];
-        let skills = |path, origin| SkillFolder { path, origin };
-        let notes = |path, origin| NoteFolder { path, origin };
+        let skills = |path, origin| SkillDir { path, origin };
+        let notes = |path, origin| NoteDir { path, origin };
         ContextInputs {
             task: task.to_owned(),
             base: None,
@@ -91,12 +91,12 @@ impl Ground {
             },
             trust: ProjectTrust::Trusted,
             skills: vec![
-                skills(self.path(".agents/skills"), Origin::User),
-                skills(self.path("project/.agents/skills"), Origin::Project),
+                skills(self.path(".agents/skills"), FileOrigin::User),
+                skills(self.path("project/.agents/skills"), FileOrigin::Project),
             ],
             notes: vec![
-                notes(self.path(".local/notes"), Origin::User),
-                notes(self.path(".local/projects/p/notes"), Origin::Project),
+                notes(self.path(".local/notes"), FileOrigin::User),
+                notes(self.path(".local/projects/p/notes"), FileOrigin::Project),
             ],
             memory: None,
             made: MadeElsewhere::default(),
@@ -164,7 +164,6 @@ pub(crate) fn rust_crate() -> (Ground, ContextInputs) {
     inputs.made = MadeElsewhere {
         tool_notes: "# Tools\n- Commands run in a sandbox without network.".into(),
         code_map: "crates/core/src/lib.rs\n  struct Parcel".into(),
-        watch: None,
     };
     (ground, inputs)
 }

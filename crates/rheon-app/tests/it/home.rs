@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex};
 
 use rheon_app::keeping::{Environment, Folders, Keeper, KeeperParts, KeepingSettings, KeptSession, Notice};
 use rheon_store::claude::Transcript;
-use rheon_testkit::{Dice, FnTool, Ran, Scenario, TestClock, scripted};
+use rheon_testkit::{CountingRandom, FnTool, Scenario, ScriptedRun, TestClock, scripted};
 use rheon_types::{Effect, Message, Tool, ToolResult};
 use tempfile::TempDir;
 
 pub(crate) struct Home {
     pub(crate) folder: TempDir,
-    dice: Arc<Dice>,
+    dice: Arc<CountingRandom>,
 }
 
 pub(crate) type Notices = Arc<Mutex<Vec<Notice>>>;
@@ -53,7 +53,7 @@ pub(crate) fn keeper(
     home: &Path,
     project: &Path,
     settings: KeepingSettings,
-    dice: Arc<Dice>,
+    dice: Arc<CountingRandom>,
 ) -> (Keeper, Notices) {
     let environment: Environment = [("HOME", home)].into_iter().collect();
     let notices = Notices::default();
@@ -112,6 +112,6 @@ pub(crate) async fn run(
     scenario: Scenario,
     tools: &[Arc<dyn Tool>],
     prompt: &str,
-) -> Ran {
+) -> ScriptedRun {
     scripted(scenario).with(|builder| session.wire(builder, tools).tools(tools.to_vec())).run(prompt).await
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use expect_test::expect;
 use rheon_app::keeping::{ForkAt, Keeper, KeepingSettings, Maker, Persistence, Scope, Transcripts};
 use rheon_store::claude::{TranscriptLocation, TranscriptWriter};
-use rheon_testkit::{Dice, Scenario, Turn};
+use rheon_testkit::{CountingRandom, Scenario, Turn};
 use rheon_types::{AssistantMessage, Content, Message, StopReason, Timestamp, Usage};
 use serde_json::json;
 
@@ -91,7 +91,7 @@ fn claude_session(home: &Home, id: &str, words: &[&str]) -> std::path::PathBuf {
         session_id: id.into(),
         git_branch: None,
     };
-    let mut writer = TranscriptWriter::open(place, Arc::new(Dice::default())).unwrap();
+    let mut writer = TranscriptWriter::open(place, Arc::new(CountingRandom::default())).unwrap();
     for (place, text) in words.iter().enumerate() {
         let message = if place % 2 == 0 {
             Message::user(*text, Timestamp::default())
@@ -274,7 +274,7 @@ fn claude_session_goes_on(home: &Home, id: &str) -> String {
         session_id: id.into(),
         git_branch: None,
     };
-    let dice = Dice::default();
+    let dice = CountingRandom::default();
     for _ in 0..500 {
         let _: u64 = rheon_types::Random::next_u64(&dice);
     }

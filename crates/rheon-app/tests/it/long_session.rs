@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex};
 
 use rheon_agent::{Agent, AgentBuilder, ExecutionLimits, TokenCounter, WindowSettings, flat_tokens};
 use rheon_app::context::Loaded;
-use rheon_providers::wire::{Call, WireKind};
+use rheon_providers::wire::{WireKind, WireRequest};
 use rheon_providers::{
-    AuthScheme, Catalogue, Model, ProxyChoice, Registry, RegistryParts, Transport, TransportConfig, Vendor,
+    AuthScheme, Catalog, Model, ProxyChoice, Registry, RegistryParts, Transport, TransportConfig, Vendor,
     Vendors,
 };
 use rheon_testkit::FnTool;
-use rheon_testkit::server::{FakeServer, Reply, Script, Times, When};
+use rheon_testkit::server::{FakeReply, FakeServer, ReplyCondition, ReplyCount, Script};
 use rheon_types::{
     AgentEvent, AgentMessage, Chunk, ChunkStream, ContextEvent, ModelInfo, Provider, Request, RunEnd,
     StopReason, ToolError, ToolResult, Usage,
@@ -199,8 +199,12 @@ impl Provider for OnWire {
 
     fn stream(&self, request: Request, _cancel: CancellationToken) -> ChunkStream {
         let origin = format!("{}/{}", self.vendor.id, request.model);
-        let call =
-            Call { request: &request, model: &self.model, compat: &self.vendor.compat, origin: &origin };
+        let call = WireRequest {
+            request: &request,
+            model: &self.model,
+            compat: &self.vendor.compat,
+            origin: &origin,
+        };
         let body = self.vendor.wire.encode(&call).unwrap();
         let mut seen = self.seen.lock().unwrap();
         seen.watched.take(&body);
@@ -220,10 +224,10 @@ impl Provider for OnWire {
 /// The vendor, and one of its models that can do everything.
 fn vendor(id: &str) -> (Arc<Vendor>, Arc<Model>, String) {
     let vendor = Vendors::builtin().get(id).unwrap();
-    let catalogue = Catalogue::builtin();
+    let catalog = Catalog::builtin();
     let is_main = |name: &&str| id != "bedrock" || name.contains("claude");
-    let name = catalogue.ids(id).find(is_main).unwrap_or("gemini-3-pro").to_owned();
-    let model = vendor.model(&catalogue, &name);
+    let name = catalog.ids(id).find(is_main).unwrap_or("gemini-3-pro").to_owned();
+    let model = vendor.model(&catalog, &name);
     (vendor, model, name)
 }
 
@@ -236,7 +240,7 @@ fn session(loaded: &Loaded, provider: Arc<dyn Provider>, model: &str, shortened:
     let shortened = shortened.clone();
     let limits = ExecutionLimits { turns_max: Some(5_000), tokens_max: None, duration_max: None };
     let window = WindowSettings { tokens_max: Some(WINDOW_TOKENS), ..WindowSettings::default() };
-    let builder: AgentBuilder = Agent::builder().shared_provider(provider).model(model).tool(look());
+    let builder: AgentBuilder = Agent::builder().provider(provider).model(model).tool(look());
     let builder = loaded.wire(builder).limits(limits).window(window).max_tokens(ANSWER_TOKENS_MAX);
     let builder = builder.on_event(move |event| {
         if let AgentEvent::Context(ContextEvent::CompactionEnd { .. }) = event.kind {
@@ -347,7 +351,7 @@ fn behind(server: &FakeServer, vendor: &Vendor, model: &str) -> Arc<dyn Provider
         clock: Arc::new(TODAY),
         transport: Transport::new(direct).unwrap(),
         vendors: Vendors::builtin(),
-        catalogue: Catalogue::builtin(),
+        catalog: Catalog::builtin(),
         keys: BTreeMap::new(),
     });
     registry.resolve(&format!("{}/{model}", vendor.id)).unwrap().provider
@@ -359,13 +363,13 @@ async fn a_session_over_http_breaks_no_rule_of_any_service() {
         let (_ground, inputs) = rust_crate();
         let loaded = Loaded::load(inputs).await;
         let (vendor, _, model) = vendor(id);
-        let summary = Reply::text(SUMMARY).when(When::contains(ASKS_SUMMARY));
+        let summary = FakeReply::text(SUMMARY).when(ReplyCondition::contains(ASKS_SUMMARY));
         let turns = (1..=HTTP_TURNS).map(|turn| {
             let thought = format!("Module {turn} is next.");
-            Reply::thinking(thought, format!("c2lnbmF0dXJl{turn:04}")).and_call("look", &arguments(turn))
+            FakeReply::thinking(thought, format!("c2lnbmF0dXJl{turn:04}")).and_call("look", &arguments(turn))
         });
-        let script = Script::new(std::iter::once(summary.times(Times::Always)).chain(turns))
-            .otherwise(Reply::text("Every module is renamed and the tests pass."));
+        let script = Script::new(std::iter::once(summary.times(ReplyCount::Always)).chain(turns))
+            .otherwise(FakeReply::text("Every module is renamed and the tests pass."));
         let server = FakeServer::start(script).await.unwrap();
         let shortened = Shortened::default();
         let agent = session(&loaded, behind(&server, &vendor, &model), &model, &shortened);

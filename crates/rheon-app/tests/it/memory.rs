@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use rheon_app::context::{ContextInputs, ContextSources, Loaded, MadeElsewhere, Source};
+use rheon_app::context::{ContextInputs, ContextSources, Loaded, Source};
 use rheon_app::keeping::Folders;
 use rheon_app::memory::{MemoryDesk, MemoryPlaces, MemoryStore, NoteEdit};
 use rheon_store::sqlite::{LearningId, LearningStatus, Memory, OpenMode, Proposal, Recalled};
-use rheon_testkit::{FnTool, Ran, Scenario, Turn, scripted};
-use rheon_tools::memory::Watch;
+use rheon_testkit::{FnTool, Scenario, ScriptedRun, Turn, scripted};
 use rheon_tools::notes::{Note, NoteKind};
-use rheon_tools::skills::Origin;
-use rheon_types::{Clock as _, Effect, Hook, Message, ToolError, ToolResult};
+use rheon_tools::skills::FileOrigin;
+use rheon_types::{Clock as _, Effect, Message, ToolError, ToolResult};
 use serde_json::json;
 
 use crate::ground::{Ground, TODAY, says};
@@ -43,12 +42,12 @@ fn tool(name: &str) -> FnTool {
     .effect(Effect::Pure)
 }
 
-async fn run(loaded: &Loaded, scenario: Scenario, prompt: &str) -> Ran {
+async fn run(loaded: &Loaded, scenario: Scenario, prompt: &str) -> ScriptedRun {
     let wire = |builder| loaded.wire(builder).permission_policy(rheon_types::AllowAll);
     scripted(scenario).tool(tool("edit")).tool(tool("bash")).with(wire).run(prompt).await
 }
 
-fn results(ran: &Ran) -> String {
+fn results(ran: &ScriptedRun) -> String {
     let messages = ran.output().messages.iter().filter_map(|message| message.as_llm());
     let results = messages.filter(|message| matches!(message, Message::ToolResult(_)));
     results.map(Message::text).collect::<Vec<_>>().join("\n----\n")
@@ -115,6 +114,40 @@ async fn a_session_does_not_recall_itself_and_other_projects_stay_apart() {
 }
 
 #[tokio::test]
+async fn a_goal_is_in_every_request_of_its_session_and_other_sessions_know_of_it() {
+    let ground = Ground::new();
+    let turns = || Scenario::new().turn(Turn::call("edit", json!({ "path": "a.rs" }))).turn("Done.");
+    let reminders = |ran: &ScriptedRun| -> Vec<Option<String>> {
+        ran.provider
+            .requests()
+            .into_iter()
+            .map(|request| request.reminder.map(|text| text.to_string()))
+            .collect()
+    };
+    let first = Loaded::load(session(&ground, "first", "Go.")).await;
+    first.goal.command("Ship it before Friday.").await.unwrap();
+    let said = "<reminder>\n\nThe goal of this session, set by the user: Ship it before Friday.\n</reminder>";
+    let said = Some(said.to_owned());
+    assert_eq!(reminders(&run(&first, turns(), "Go.").await), [said.clone(), said.clone()]);
+    let resumed = Loaded::load(session(&ground, "first", "Something else.")).await;
+    assert_eq!(resumed.parts.memory, "");
+    assert_eq!(reminders(&run(&resumed, turns(), "Go on.").await), [said.clone(), said]);
+
+    let second = Loaded::load(session(&ground, "second", "Paint the wall.")).await;
+    expect![[r#"
+        <goals>
+        Goals that the user set in other sessions of this project, still open. Work on one only when the user asks for it.
+        - Ship it before Friday.
+        </goals>"#]].assert_eq(&second.parts.memory);
+    assert_eq!(reminders(&run(&second, turns(), "Paint.").await), [None, None]);
+    assert_eq!(desk(&ground).goals().unwrap().len(), 1);
+
+    let mut inputs = session(&ground, "first", "Go.");
+    inputs.sources = ContextSources::default().without(Source::Memory);
+    assert_eq!(Loaded::load(inputs).await.goal.text(), None);
+}
+
+#[tokio::test]
 async fn without_the_source_there_is_no_tool_and_nothing_is_remembered() {
     let ground = Ground::new();
     let mut inputs = session(&ground, "first", "Mend the parser.");
@@ -142,19 +175,12 @@ async fn secrets_are_neither_learnt_nor_remembered() {
 }
 
 #[tokio::test]
-async fn the_watch_of_the_tools_is_used_and_not_added_twice() {
+async fn calls_in_circles_are_warned_about_once() {
     let ground = Ground::new();
-    let watch = Arc::new(Watch::new());
-    let mut inputs = session(&ground, "first", "Go.");
-    inputs.made = MadeElsewhere { watch: Some(Arc::clone(&watch)), ..MadeElsewhere::default() };
-    let loaded = Loaded::load(inputs).await;
-    assert!(Arc::ptr_eq(&loaded.watch, &watch));
+    let loaded = Loaded::load(session(&ground, "first", "Go.")).await;
     let turn = || Turn::call("bash", json!({ "command": "make" }));
     let scenario = Scenario::new().turn(turn()).turn(turn()).turn(turn()).turn(turn()).turn("Done.");
-    let wire = |builder: rheon_agent::AgentBuilder| {
-        loaded.wire(builder.shared_hook(Arc::clone(&watch) as Arc<dyn Hook>))
-    };
-    let ran = scripted(scenario).tool(tool("bash")).with(wire).run("Go.").await;
+    let ran = run(&loaded, scenario, "Go.").await;
     assert_eq!(results(&ran).matches("was called with the same arguments").count(), 1);
 }
 
@@ -175,7 +201,7 @@ async fn a_memory_that_cannot_be_written_is_a_warning_and_a_problem() {
         the memory is not used or kept: cannot write ~/.local/share/rheon/memory.db; check the permissions of the file and its directory"#]].assert_eq(&told.join("\n").replace(&ground.path("").display().to_string(), "~/"));
 }
 
-fn note(name: &str, origin: Origin, text: &str) -> Note {
+fn note(name: &str, origin: FileOrigin, text: &str) -> Note {
     Note {
         name: name.into(),
         description: format!("About {name}"),
@@ -191,24 +217,24 @@ fn note(name: &str, origin: Origin, text: &str) -> Note {
 fn notes_are_listed_shown_changed_and_removed() {
     let ground = Ground::new();
     let desk = desk(&ground);
-    let path = desk.write_note(&note("scale", Origin::Project, "In grams.")).unwrap();
-    desk.write_note(&note("scale", Origin::User, "In pounds.")).unwrap();
+    let path = desk.write_note(&note("scale", FileOrigin::Project, "In grams.")).unwrap();
+    desk.write_note(&note("scale", FileOrigin::User, "In pounds.")).unwrap();
     assert!(std::fs::read_to_string(path).unwrap().contains("In grams."));
     let both = desk.note("scale", None).unwrap_err();
     let absent = desk.note("scales", None).unwrap_err();
-    let bad = desk.write_note(&note("../scale", Origin::User, "x")).unwrap_err();
+    let bad = desk.write_note(&note("../scale", FileOrigin::User, "x")).unwrap_err();
     let empty = desk.edit_note(
         "scale",
-        Some(Origin::User),
+        Some(FileOrigin::User),
         NoteEdit { text: Some(" ".into()), ..NoteEdit::default() },
     );
     expect![[r#"
         the user and the project both have a note "scale"; say whose is meant
         there is no note "scales"; list the notes to see which there are
-        a note cannot be called "../scale": lower-case words with hyphens between them are needed, at most 64 characters, and not `index`
+        invalid note name "../scale": use lower-case words joined by hyphens, at most 64 characters, and not `index`
         the text of a note cannot be empty; delete it instead"#]].assert_eq(&format!("{both}\n{absent}\n{bad}\n{}", empty.unwrap_err()));
     let edit = NoteEdit { text: Some("In kilograms.".into()), ..NoteEdit::default() };
-    let edited = desk.edit_note("scale", Some(Origin::Project), edit).unwrap();
+    let edited = desk.edit_note("scale", Some(FileOrigin::Project), edit).unwrap();
     assert_eq!((edited.text.as_str(), edited.description.as_str()), ("In kilograms.", "About scale"));
     let found = |query: &str| {
         let found = desk.search(query, 10).unwrap().into_iter();
@@ -219,7 +245,7 @@ fn notes_are_listed_shown_changed_and_removed() {
         found.map(name).collect::<Vec<_>>()
     };
     assert_eq!((found("kilogram"), found("grams")), (vec!["In kilograms.".to_owned()], Vec::new()));
-    assert_eq!(desk.delete_note("scale", Some(Origin::Project)).unwrap().text, "In kilograms.");
+    assert_eq!(desk.delete_note("scale", Some(FileOrigin::Project)).unwrap().text, "In kilograms.");
     assert_eq!(found("kilogram"), Vec::<String>::new());
     assert_eq!(desk.notes().0.len(), 1);
 }

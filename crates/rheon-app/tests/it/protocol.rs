@@ -18,6 +18,7 @@ both_ways! {
     during_a_run_queries_are_answered_and_prompts_are_not_taken
     what_is_chosen_is_seen_by_others_and_restored
     the_mode_that_asks_nothing_is_not_restored
+    a_goal_is_seen_by_others_and_kept_for_later
     a_closed_session_takes_nothing
     what_is_not_known_is_refused_and_nothing_breaks
     sessions_are_listed_forked_and_deleted
@@ -124,7 +125,7 @@ async fn what_is_chosen_is_seen_by_others_and_restored(over: Over) {
     // Without a run nothing is worth a file; this one is over before a model is asked.
     let mut own = client.events(Subscription::from_now());
     client.send(prompt("Hi.")).await.unwrap();
-    client.send(Command::Cancel).await.unwrap();
+    client.send(Command::Cancel { child: None }).await.unwrap();
     run_end(&mut own).await;
     let (seen, _) = run_end(&mut events).await;
     let facts_seen: Vec<&str> =
@@ -147,6 +148,37 @@ async fn what_is_chosen_is_seen_by_others_and_restored(over: Over) {
         rules.iter().any(|rule| rule.list == RuleList::Deny && rule.rule == change.rules[0]),
         "{rules:?}"
     );
+}
+
+async fn a_goal_is_seen_by_others_and_kept_for_later(over: Over) {
+    let stage = Stage::new(over, Scenario::new().turn("Hello."));
+    let client = stage.open().await;
+    let id = facts(&*client).await.session_id;
+    let second = open_named(&*stage.peer(), id.as_str()).await;
+    let mut events = second.events(Subscription::from_now());
+    let goal = |line: &str| Command::Slash { line: line.into() };
+    let ack = client.send(goal("/goal Ship it")).await.unwrap();
+    assert_eq!((ack.run_id, ack.notes), (None, Vec::new()));
+    let notice = |kind: &AgentEvent| match kind {
+        AgentEvent::Session(SessionEvent::Notice { notice }) => Some(notice.message.clone()),
+        _ => None,
+    };
+    assert_eq!(until(&mut events, notice).await.1, "goal: Ship it");
+    client.send(prompt("Hi.")).await.unwrap();
+    run_end(&mut events).await;
+    client.send(Command::Close { reason: CloseReason::Other }).await.unwrap();
+
+    let other = stage.open().await;
+    let shown = "no goal is set; set one with /goal TEXT\n\
+        open goals of other sessions; take one over with /goal #NUMBER:\n  #1  Ship it";
+    assert_eq!(other.send(goal("/goal")).await.unwrap().notes, [shown]);
+    let resumed = open_named(&*stage.peer(), id.as_str()).await;
+    assert_eq!(resumed.send(goal("/goal")).await.unwrap().notes, ["goal: Ship it"]);
+    resumed.send(goal("/goal done")).await.unwrap();
+    let error = resumed.send(goal("/goal done")).await.unwrap_err();
+    assert!(matches!(error, ClientError::Invalid { .. }), "{error:?}");
+    let error = other.send(goal("/goal #1")).await.unwrap_err();
+    assert!(matches!(error, ClientError::NotFound { .. }), "{error:?}");
 }
 
 async fn the_mode_that_asks_nothing_is_not_restored(over: Over) {

@@ -16,6 +16,7 @@ use super::protocol_stage::{
 both_ways! {
     one_that_stops_reading_stops_nobody_and_gets_everything_later
     one_that_stops_reading_is_cut_off_and_comes_back
+    one_that_stops_reading_gets_everything_after_the_store_gave_up
     ten_thousand_subscribers_come_and_go
     a_client_that_disappears_with_a_question_open_has_said_no
     of_two_answers_the_first_counts
@@ -72,9 +73,36 @@ async fn one_that_stops_reading_is_cut_off_and_comes_back(over: Over) {
     assert_eq!(written(&late), text);
 }
 
+async fn one_that_stops_reading_gets_everything_after_the_store_gave_up(over: Over) {
+    let stage = Stage::new(over, Scenario::new().turn(Turn::say(long_answer()).chunked(1)));
+    let client = stage.open().await;
+    let mut stalled = client.events(Subscription::after(0));
+    let mut reading = everything(&*client);
+    let first = next(&mut stalled).await;
+    stage.break_disk();
+    client.send(prompt("Count.")).await.unwrap();
+    let (seen, text) = run_end(&mut reading).await;
+    assert!(text.len() == PIECES && written(&seen) == text);
+    let told = |kind: &AgentEvent| match kind {
+        AgentEvent::Session(rheon_types::SessionEvent::Notice { notice }) => Some(notice.message.clone()),
+        _ => None,
+    };
+    let notices: Vec<String> = seen.iter().filter_map(|event| told(&event.kind)).collect();
+    assert!(
+        notices.iter().any(|notice| notice.contains("a file stands where a folder belongs")),
+        "{notices:?}"
+    );
+    let (mut late, _) = run_end(&mut stalled).await;
+    late.insert(0, first);
+    assert_eq!((numbers(&late), written(&late)), (numbers(&seen), text));
+    let (again, _) = run_end(&mut client.events(Subscription::after(0))).await;
+    assert_eq!(numbers(&again), numbers(&seen));
+}
+
 async fn ten_thousand_subscribers_come_and_go(over: Over) {
     let stage = Stage::silent(over, Scenario::new().turn("Hello."));
     let client = stage.open().await;
+    let id = facts(&*client).await.session_id;
     let mut reading = everything(&*client);
     client.send(prompt("Hi.")).await.unwrap();
     for batch in 0..100 {
@@ -82,9 +110,17 @@ async fn ten_thousand_subscribers_come_and_go(over: Over) {
             (0..100).map(|_| client.events(Subscription::after(0).answering())).collect();
         // Some read, most leave without a word.
         next(&mut events[batch % 100]).await;
+        let load = stage.local.load(&id).unwrap();
+        assert!(load.recent_events <= load.recent_events_max, "{load:?}");
     }
     stage.model.allow_all();
     assert_eq!(run_end(&mut reading).await.1, "Hello.");
+    // Those who left are gone, also those whose leaving is still on its way through a pipe.
+    drop(reading);
+    while stage.local.load(&id).unwrap().subscribers > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(stage.local.load(&id).unwrap().recent_events, 0);
     let mut last = client.events(Subscription::after(0));
     assert_eq!(run_end(&mut last).await.1, "Hello.");
 }

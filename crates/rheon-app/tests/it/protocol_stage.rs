@@ -11,8 +11,8 @@ use rheon_providers::ResolvedModel;
 use rheon_testkit::{Scenario, ScriptedProvider};
 use rheon_types::protocol::{OpenRequest, Query, Reply, SessionChoice, SessionFacts, Snapshot, Subscription};
 use rheon_types::{
-    AgentEvent, ChunkStream, Client, Command, Content, Event, EventStream, Host, MessageEvent, ModelInfo,
-    Provider, Request, RunEvent,
+    AgentEvent, ChunkStream, Client, Command, Content, Event, EventStream, FixedTools, Host, MessageEvent,
+    ModelInfo, Provider, Request, RunEvent, Tool, ToolSource,
 };
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
@@ -47,7 +47,7 @@ pub(crate) use both_ways;
 pub(crate) struct Stage {
     folder: TempDir,
     over: Over,
-    local: Arc<dyn Host>,
+    pub(crate) local: Arc<LocalHost>,
     pub(crate) host: Arc<dyn Host>,
     pub(crate) model: Speech,
 }
@@ -99,11 +99,18 @@ impl Provider for Held {
 impl Stage {
     /// A model that waits until it may speak.
     pub(crate) fn silent(over: Over, scenario: Scenario) -> Self {
+        Self::with_tools(over, scenario, Vec::new())
+    }
+
+    /// The same with more tools.
+    pub(crate) fn with_tools(over: Over, scenario: Scenario, tools: Vec<Arc<dyn Tool>>) -> Self {
         let speech = Speech { pieces: Arc::new(Semaphore::new(0)) };
         let provider = Held { scripted: ScriptedProvider::new(scenario), speech: speech.clone() };
         let info = Arc::new(ModelInfo::unknown("scripted"));
         let model = ResolvedModel { provider: Arc::new(provider), model: "scripted".into(), info };
-        Self::of(over, Some(GivenModel { name: "test/scripted".into(), model }), speech)
+        let model = GivenModel { name: "test/scripted".into(), model };
+        let tool_sources: Vec<Arc<dyn ToolSource>> = vec![Arc::new(FixedTools::new("more", tools))];
+        Self::of(over, Extras { model: Some(model), tool_sources, ..Extras::default() }, speech)
     }
 
     /// A model that says what it has to say.
@@ -115,10 +122,10 @@ impl Stage {
 
     /// With the models that are configured; none of them is asked.
     pub(crate) fn with_services(over: Over) -> Self {
-        Self::of(over, None, Speech { pieces: Arc::new(Semaphore::new(0)) })
+        Self::of(over, Extras::default(), Speech { pieces: Arc::new(Semaphore::new(0)) })
     }
 
-    fn of(over: Over, model: Option<GivenModel>, speech: Speech) -> Self {
+    fn of(over: Over, extras: Extras, speech: Speech) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for name in ["home", "project"] {
             std::fs::create_dir(folder.path().join(name)).unwrap();
@@ -133,25 +140,21 @@ impl Stage {
         let environment: Environment = variables.into_iter().collect();
         let inputs =
             ConfigInputs { trust: TrustChoice::Nothing, ..ConfigInputs::new(environment.clone(), &project) };
-        let inputs = inputs.with_flag("test", "sandbox.require", "none").with_flag(
-            "test",
-            "model",
-            "anthropic/claude-sonnet-4-5",
-        );
+        let inputs = inputs
+            .with_flag("test", "sandbox.require", "none")
+            .with_flag("test", "sessions.on_trouble", "in_memory")
+            .with_flag("test", "model", "anthropic/claude-sonnet-4-5");
         let parts = HostParts {
             surroundings: Surroundings::of_process(environment, &project),
             config: Config::load(inputs).unwrap(),
             // A name that no tool has becomes a notice.
-            extras: Extras {
-                model,
-                tools: Some(vec!["Read".into(), "Write".into(), "Nonsense".into()]),
-                ..Extras::default()
-            },
+            extras: Extras { tools: Some(vec!["Read".into(), "Write".into(), "Nonsense".into()]), ..extras },
             trace: None,
             version: "0".into(),
         };
-        let local = LocalHost::shared(parts);
-        let mut stage = Self { folder, over, host: Arc::clone(&local), local, model: speech };
+        let local = Arc::new(LocalHost::new(parts));
+        let host = Arc::clone(&local) as Arc<dyn Host>;
+        let mut stage = Self { folder, over, host, local, model: speech };
         stage.host = stage.peer();
         stage
     }
@@ -159,14 +162,21 @@ impl Stage {
     /// The host as another program would reach it.
     pub(crate) fn peer(&self) -> Arc<dyn Host> {
         match self.over {
-            Over::Nothing => Arc::clone(&self.local),
-            Over::Pipe => over_memory(Arc::clone(&self.local)),
+            Over::Nothing => Arc::clone(&self.local) as Arc<dyn Host>,
+            Over::Pipe => over_memory(Arc::clone(&self.local) as Arc<dyn Host>),
         }
     }
 
     /// Whether a file is in the project.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.folder.path().join("project").join(name).exists()
+    }
+
+    /// From now on nothing can be saved.
+    pub(crate) fn break_disk(&self) {
+        let data = self.folder.path().join("home/.local/share/rheon");
+        std::fs::remove_dir_all(&data).unwrap();
+        std::fs::write(&data, "a file").unwrap();
     }
 
     pub(crate) async fn open(&self) -> Arc<dyn Client> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use rheon_app::keeping::{KeepingError, KeepingSettings, OnTrouble, Transcripts};
-use rheon_testkit::{Dice, Scenario, Turn};
+use rheon_testkit::{CountingRandom, Scenario, Turn};
 use rheon_types::RunEnd;
 
 use super::home::{Home, keeper, run, said, told, tools};
@@ -197,7 +197,7 @@ async fn child_with_small_files() {
         transcripts: Transcripts::Off,
         ..KeepingSettings::default()
     };
-    let dice = Arc::new(Dice::default());
+    let dice = Arc::new(CountingRandom::default());
     let (refusing, _) = keeper(&home, &project, settings(OnTrouble::Refuse), Arc::clone(&dice));
     let session = refusing.begin().await.unwrap();
     let ran = run(&session, talkative(), &tools(&project), "hello").await;

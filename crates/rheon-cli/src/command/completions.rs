@@ -1,4 +1,4 @@
-//! `rheon completions`: what shells want to know.
+//! `rheon completions`.
 
 use clap_complete::Shell;
 
@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::print;
 
-/// Print completions for a shell
+/// Print shell completions
 ///
 /// bash: rheon completions bash > ~/.local/share/bash-completion/completions/rheon
 /// zsh:  rheon completions zsh > "${fpath[1]}/_rheon"
@@ -14,7 +14,7 @@ use crate::output::print;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Completions {
-    /// Which shell
+    /// The shell
     shell: Shell,
 }
 
@@ -29,13 +29,13 @@ fn script(shell: Shell, grammar: &clap::Command) -> String {
     clap_complete::generate(shell, &mut without_prompt(grammar), "rheon", &mut bytes);
     let text = String::from_utf8_lossy(&bytes).into_owned();
     match shell {
-        // A flag whose value is still to come counts as a mistake there, and nothing would be known of its values.
+        // fish treats a flag without its value as an error and would offer no completions for the value.
         Shell::Fish => text.replacen("or return\n", "or return 0\n", 1),
         _ => text,
     }
 }
 
-/// The same without the prompt: zsh would take the name of a command for it, and know nothing of what the command takes.
+/// Removes the positional prompt: zsh would take the name of a command for it and complete none of its arguments.
 fn without_prompt(grammar: &clap::Command) -> clap::Command {
     let about = grammar.get_about().cloned().unwrap_or_default();
     clap::Command::new("rheon")

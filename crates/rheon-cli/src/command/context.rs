@@ -1,4 +1,4 @@
-//! `rheon context`: what the model would be told.
+//! `rheon context`.
 
 use std::sync::Arc;
 
@@ -11,22 +11,22 @@ use crate::connection::open_failure;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::as_json;
-use crate::output::{print, remark};
+use crate::output::{print, print_note};
 use crate::runtime::block_on;
 
-/// Show what a model would be told here, and what takes how much of its window
+/// Show the system prompt and how the context window is used
 ///
-/// No model is asked and no session is kept. Notes, learnings and the effort follow the prompt, so name one to see what it would bring.
+/// No model is called and no session is saved. Notes, learnings and the effort depend on the prompt; pass one to see them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Context {
-    /// What would be asked
+    /// The prompt
     prompt: Option<String>,
 
-    /// Print all of the system prompt, part by part
+    /// Print the whole system prompt, section by section
     #[arg(long)]
     full: bool,
 
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -36,9 +36,9 @@ impl Context {
         let surroundings = surroundings(None)?;
         let config = config(&surroundings)?;
         for warning in &config.warnings {
-            remark(&format!("note: {warning}"));
+            print_note(&format!("note: {warning}"));
         }
-        let tell: Tell = Arc::new(|notice| remark(&format!("note: {}", notice.message)));
+        let tell: Tell = Arc::new(|notice| print_note(&format!("note: {}", notice.message)));
         let preview = block_on(async {
             Preview::load(&surroundings, &config, self.prompt.as_deref(), &tell).await.map_err(open_failure)
         })?;
@@ -50,7 +50,7 @@ impl Context {
         }
         let model = match &preview.model {
             Ok(name) => format!("model {name}\n"),
-            Err(_) => format!("no model is chosen yet: counted for a window of {WINDOW_ASSUMED} tokens\n"),
+            Err(_) => format!("no model configured; assuming a context window of {WINDOW_ASSUMED} tokens\n"),
         };
         print(&format!("{model}{}", preview.report()))
     }

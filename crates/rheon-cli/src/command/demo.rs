@@ -1,4 +1,4 @@
-//! `rheon demo`: a scripted model mends a repository, and the terminal shows it.
+//! `rheon demo`: a scripted model fixes a bug, shown in the terminal.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,40 +6,40 @@ use std::sync::Arc;
 use rheon_app::config::InterfaceSettings;
 use rheon_app::session::Tell;
 use rheon_app::{DemoError, DemoOptions, DemoReport, Leaves, demo};
-use rheon_render::Detail;
+use rheon_render::Verbosity;
 use rheon_types::ClientError;
 use tokio_util::sync::CancellationToken;
 
 use super::setup::surroundings;
-use crate::connection::tell_notice;
-use crate::ending::Ending;
+use crate::connection::print_notice;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{Output, Reader, complain, remark};
+use crate::output::{Output, Reader, print_error, print_note};
+use crate::run_outcome::RunOutcome;
 use crate::runtime::block_on;
-use crate::show::{Look, Show};
 use crate::signals::Signals;
 use crate::terminal::{self, Audience};
+use crate::view::{OutputFormatter, View};
 
-/// Watch an agent at work; needs no network and no key
+/// Watch an agent at work, offline and without a key
 ///
-/// A scripted model finds out why a test fails, mends it and runs the test again, in a fresh repository. Only the model is scripted: the
-/// tools, the rules, the sandbox and the session are the real ones. What it did stays, to be listed, replayed, taken back and exported.
+/// A scripted model finds out why a test fails, fixes it and runs the test again, in a new repository. Only the model is scripted: tools,
+/// rules, sandbox and session are real. The session is saved, so you can list, replay, rewind and export it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Demo {
-    /// Play without pauses
+    /// Run without pauses
     #[arg(long)]
     fast: bool,
 
-    /// Leave nothing behind: no repository, no session
+    /// Remove the repository and the session at the end
     #[arg(long)]
     discard: bool,
 
-    /// Print every event as one line of JSON instead
+    /// Print events instead, one JSON object per line
     #[arg(long)]
     events: bool,
 
-    /// Write every event as a line of JSON to this file, too
+    /// Also write every event to this file, one JSON object per line
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
 }
@@ -52,8 +52,8 @@ impl Demo {
     async fn play(self) -> Result<Exit, Failure> {
         let cancel = CancellationToken::new();
         let signals = Signals::cancel(&cancel)
-            .map_err(|error| Failure::error(format_args!("cannot listen to signals: {error}")))?;
-        let show = Show::new(self.look(), Output::new(cancel.clone()));
+            .map_err(|error| Failure::error(format_args!("cannot handle signals: {error}")))?;
+        let show = View::new(self.look(), Output::new(cancel.clone()));
         let options = DemoOptions {
             fast: self.fast,
             leaves: if self.discard { Leaves::Nothing } else { Leaves::Everything },
@@ -61,44 +61,49 @@ impl Demo {
             trace: self.trace.clone(),
             surroundings: surroundings(None)?,
         };
-        let tell: Tell = Arc::new(|notice| remark(&format!("note: {}", notice.message)));
-        let mut ending = Ending::default();
+        let tell: Tell = Arc::new(|notice| print_note(&format!("note: {}", notice.message)));
+        let mut outcome = RunOutcome::default();
         let played = demo(options, &cancel, tell, |event| {
-            tell_notice(event);
-            ending.observe(event);
+            print_notice(event);
+            outcome.observe(event);
             show.event(event);
         });
-        let report = show.while_it_spins(played).await;
-        let report = report.map_err(failure).inspect_err(|_| show.still())?;
-        // A log holds nothing but events, so what stayed is told elsewhere.
+        let report = show.with_spinner(played).await;
+        let report = report.map_err(failure).inspect_err(|_| show.stop_spinner())?;
+        // The event output holds only events, so the summary goes to standard error.
         match (self.events, &report.folder) {
-            (false, _) => show.remark(&left(&report)),
-            (true, Some(_)) => remark(&left(&report)),
+            (false, _) => show.message(&left(&report)),
+            (true, Some(_)) => print_note(&left(&report)),
             (true, None) => {}
         }
         match show.close() {
             Ok(Reader::There) => {}
-            // Whoever stops reading has seen enough.
+            // A reader that closes the pipe has seen enough.
             Ok(Reader::Left) => return Ok(Exit::Done),
             Err(error) => {
                 return Err(Failure::error(format_args!("cannot write to standard output: {error}")));
             }
         }
-        if let Some(problem) = ending.problem(None) {
-            complain(&problem);
+        if let Some(problem) = outcome.problem(None) {
+            print_error(&problem);
         }
-        Ok(ending.exit(signals.received()))
+        Ok(outcome.exit(signals.received()))
     }
 
-    fn look(&self) -> Look {
+    fn look(&self) -> OutputFormatter {
         if self.events {
-            return Look::Log;
+            return OutputFormatter::Log;
         }
-        Look::Text(terminal::screen(Audience::Watcher, &InterfaceSettings::default(), Detail::Normal, None))
+        OutputFormatter::Text(terminal::screen(
+            Audience::Watcher,
+            &InterfaceSettings::default(),
+            Verbosity::Normal,
+            None,
+        ))
     }
 }
 
-/// A trace that cannot be written is wrong usage, as in any run.
+/// A trace file that cannot be written is a usage error.
 fn failure(error: DemoError) -> Failure {
     match error {
         DemoError::Run(ClientError::Invalid { .. }) => Failure::usage(error),
@@ -111,23 +116,23 @@ fn failure(error: DemoError) -> Failure {
     }
 }
 
-/// What stayed, and what can be done with it.
+/// What the demo left behind, and what to try next.
 fn left(report: &DemoReport) -> String {
     let Some(folder) = &report.folder else {
-        return "nothing was left behind".into();
+        return "repository and session removed".into();
     };
     let folder = folder.display();
     if !report.is_kept {
-        return format!("The repository is in {folder}; the session could not be kept.");
+        return format!("The repository is in {folder}. The session could not be saved.");
     }
     let DemoReport { session_id, prompt_seq, .. } = report;
     let lines = [
-        format!("The repository is in {folder}, the session is {session_id}. To go on from here:"),
+        format!("The repository is in {folder}, the session is {session_id}. Next steps:"),
         format!("  cd {folder}"),
         "  rheon sessions list".to_owned(),
         format!("  rheon sessions show {session_id}"),
         format!("  rheon sessions replay {session_id}"),
-        format!("  rheon sessions rewind {session_id} --to {prompt_seq}    takes the change back"),
+        format!("  rheon sessions rewind {session_id} --to {prompt_seq}    undoes the change"),
         format!("  rheon sessions export {session_id} --output demo.html"),
     ];
     lines.join("\n")

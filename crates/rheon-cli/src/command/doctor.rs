@@ -1,4 +1,4 @@
-//! `rheon doctor`: what works here and what does not.
+//! `rheon doctor`.
 
 use std::io::{IsTerminal as _, stderr, stdin, stdout};
 
@@ -6,6 +6,7 @@ use rheon_app::config::ConfigInputs;
 use rheon_app::doctor::{Check, Examination, Network, Standing, examine};
 use rheon_app::keeping::Environment;
 use rheon_text::inert;
+use rheon_text::units::count as plural;
 use serde_json::json;
 
 use super::setup::surroundings;
@@ -15,17 +16,17 @@ use crate::json::as_json;
 use crate::output::print;
 use crate::runtime::block_on;
 
-/// Find out what works here and what does not, with the next step for each
+/// Check this machine and show the next step for each problem
 ///
-/// Looks at folders, settings, the model and its key (which is never shown), the sandbox (by trying to get out of it), programs, sessions and
-/// the disk. Ends with 1 if something is bad.
+/// Checks directories, settings, the model and its API key (which is never shown), the sandbox (by attempting escapes), programs, sessions
+/// and disk space. Exits with 1 if there is a problem.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Doctor {
-    /// Call up the services for which there are keys, too, and try the keys; no model is asked
+    /// Also contact every service with a key and try the key; no model is called
     #[arg(long)]
     online: bool,
 
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -56,14 +57,14 @@ impl Doctor {
 fn terminal(environment: &Environment) -> Check {
     const TOPIC: &str = "terminal";
     if !stdin().is_terminal() || !stdout().is_terminal() || !stderr().is_terminal() {
-        return Check::ok(TOPIC, "none here, so nobody can be asked");
+        return Check::ok(TOPIC, "none: this run is non-interactive");
     }
     match environment.text("TERM") {
         Some("dumb") | None => {
-            Check::warn(TOPIC, "it is not known what it can do", "set TERM, for instance to xterm-256color")
+            Check::warn(TOPIC, "unknown capabilities", "set TERM, for example to xterm-256color")
         }
         Some(term) if environment.get("NO_COLOR").is_some() => {
-            Check::ok(TOPIC, format!("{term}, without colours"))
+            Check::ok(TOPIC, format!("{term}, without colors"))
         }
         Some(term) => Check::ok(TOPIC, term),
     }
@@ -84,9 +85,9 @@ fn text(checks: &[Check]) -> String {
     }
     let count = |standing| checks.iter().filter(|check| check.standing == standing).count();
     match (count(Standing::Bad), count(Standing::Warn)) {
-        (0, 0) => text.push_str("All is well.\n"),
-        (0, warn) => text.push_str(&format!("It works; {warn} could be better.\n")),
-        (bad, _) => text.push_str(&format!("{bad} must be mended.\n")),
+        (0, 0) => text.push_str("No problems found.\n"),
+        (0, warn) => text.push_str(&format!("No problems found, {}.\n", plural(warn as u64, "warning"))),
+        (bad, _) => text.push_str(&format!("{} found.\n", plural(bad as u64, "problem"))),
     }
     text
 }

@@ -1,4 +1,4 @@
-//! `rheon init`: what a project begins with.
+//! `rheon init`.
 
 use rheon_app::starter::{Begun, begin_project};
 
@@ -7,10 +7,10 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::print;
 
-/// Give this project settings and instructions for agents; nothing is overwritten
+/// Create settings and instructions for this project
 ///
-/// Makes .rheon/config.toml, in which everything is explained and nothing is set, .rheon/.gitignore for what is only yours, and AGENTS.md, if
-/// there are no such instructions yet.
+/// Writes .rheon/config.toml (every setting explained, none set), .rheon/.gitignore for personal files, and AGENTS.md if there are no
+/// instructions yet. Existing files are not changed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Init {}
 
@@ -22,20 +22,20 @@ impl Init {
             surroundings.home().and_then(|home| home.canonicalize().ok()).is_some_and(|home| home == root);
         if is_home {
             return Err(Failure::usage(
-                "this is your home, which is no project: go to one; `rheon config edit` opens your own settings",
+                "this is your home directory, not a project; change to a project, or edit your own settings with `rheon config edit`",
             ));
         }
         let begun = begin_project(&root).map_err(Failure::error)?;
         let mut text = String::new();
         for begun in &begun {
             text.push_str(&match begun {
-                Begun::Written(path) => format!("made  {}\n", path.display()),
-                Begun::Left(path) => format!("left  {} (it is there already)\n", path.display()),
+                Begun::Written(path) => format!("created  {}\n", path.display()),
+                Begun::Left(path) => format!("exists   {}\n", path.display()),
             });
         }
         if begun.iter().any(|begun| matches!(begun, Begun::Written(path) if path.ends_with("AGENTS.md"))) {
             text.push_str(
-                "Now say in AGENTS.md how this project is built and tested; every session reads it.\n",
+                "Describe in AGENTS.md how to build and test this project; every session reads it.\n",
             );
         }
         print(&text)

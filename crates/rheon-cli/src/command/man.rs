@@ -1,46 +1,46 @@
-//! `rheon man`: the manual, a page for each command.
+//! `rheon man`: man pages, one per command.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rheon_text::advice;
+use rheon_text::did_you_mean;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::print;
 
-/// Print a page of the manual, or write all of them
+/// Print a man page, or write all of them
 ///
-/// To read a page: rheon man sessions list | man -l -
-/// To keep them:   rheon man --folder ~/.local/share/man/man1
+/// Read a page:       rheon man sessions list | man -l -
+/// Install all pages: rheon man --dir ~/.local/share/man/man1
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Man {
-    /// The command that the page is about; the program itself without one
+    /// The command [default: rheon itself]
     command: Vec<String>,
 
-    /// Write all pages to this folder instead
-    #[arg(long, value_name = "FOLDER", conflicts_with = "command")]
-    folder: Option<PathBuf>,
+    /// Write all pages to this directory
+    #[arg(long, alias = "folder", value_name = "DIR", conflicts_with = "command")]
+    dir: Option<PathBuf>,
 }
 
 impl Man {
     pub(crate) fn run(self, grammar: clap::Command) -> Result<Exit, Failure> {
         let mut grammar = without_help(grammar);
-        // Building is what gives commands their whole names.
+        // Building gives commands their full names.
         grammar.build();
-        if let Some(folder) = &self.folder {
+        if let Some(folder) = &self.dir {
             let count = write_all(&grammar, folder).map_err(|(path, error)| {
                 Failure::error(format_args!("cannot write {}: {error}", path.display()))
             })?;
-            return print(&format!("{count} pages are in {}\n", folder.display()));
+            return print(&format!("wrote {count} pages to {}\n", folder.display()));
         }
         let mut about = &grammar;
         for word in &self.command {
             let Some(found) = about.find_subcommand(word) else {
                 let known: Vec<&str> = about.get_subcommands().map(clap::Command::get_name).collect();
-                let advice = advice(word, &known);
-                return Err(Failure::usage(format_args!("there is no command {word:?}; {advice}")));
+                let did_you_mean = did_you_mean(word, &known);
+                return Err(Failure::usage(format_args!("unknown command {word:?}; {did_you_mean}")));
             };
             about = found;
         }
@@ -48,12 +48,12 @@ impl Man {
     }
 }
 
-/// The same without the commands that only repeat help: a page says all of that.
+/// Removes the `help` commands, which a man page does not need.
 fn without_help(grammar: clap::Command) -> clap::Command {
     grammar.disable_help_subcommand(true).mut_subcommands(without_help)
 }
 
-/// The pages of a command and of all below it.
+/// Writes the pages of a command and its subcommands.
 fn write_all(about: &clap::Command, folder: &Path) -> Result<usize, (PathBuf, std::io::Error)> {
     let path = folder.join(format!("{}.1", whole_name(about)));
     let written = page(about).and_then(|text| {

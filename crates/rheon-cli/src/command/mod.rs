@@ -39,7 +39,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Does it. `grammar` says what can be typed, for completions and manuals.
+    /// Runs it. `grammar` is needed for completions and man pages.
     pub(crate) fn run(self, grammar: fn() -> clap::Command) -> Result<Exit, Failure> {
         match self {
             Self::Run(run) => run.headless(),

@@ -1,4 +1,4 @@
-//! `rheon models`: what can be asked.
+//! `rheon models`.
 
 use rheon_app::models::{Local, ModelLine, VendorLine, model_lines, served_here, vendor_lines};
 use rheon_app::session::{registry, variables};
@@ -8,28 +8,28 @@ use super::setup::{config, surroundings};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::as_json;
-use crate::output::{print, remark};
+use crate::output::{print, print_note};
 use crate::runtime::block_on;
 use crate::table::{Side, Table};
 
-/// List the models that are known, with their windows and prices
+/// List models with context windows and prices
 ///
-/// Models of vendors without a key are listed with --all. A model that is not in the list can be asked too: name it as vendor/model.
+/// Lists models of vendors with an API key; --all lists every known model. Other models work too: name them as vendor/model.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Models {
-    /// Only names with this in them
+    /// List only models whose name contains this
     #[arg(default_value = "")]
     part: String,
 
-    /// Models of vendors without a key, too
+    /// Include models of vendors without an API key
     #[arg(short, long)]
     all: bool,
 
-    /// The vendors instead, with the variables that hold their keys
+    /// List vendors and the environment variables of their keys
     #[arg(long)]
     vendors: bool,
 
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -59,8 +59,8 @@ impl Models {
         }
         if lines.is_empty() {
             let why = match self.part.as_str() {
-                "" => "there is no key for any vendor, and no local server answers; --all lists all models, --vendors says which keys are looked for".into(),
-                part => format!("no model that is known has {part:?} in its name; --vendors lists whom can be asked"),
+                "" => "no API key is set and no local server answers; list all models with --all, the key variables with --vendors".into(),
+                part => format!("no known model matches {part:?}; list vendors with --vendors"),
             };
             return Err(Failure::error(why));
         }
@@ -68,12 +68,12 @@ impl Models {
     }
 }
 
-/// What local servers have; windows and prices of that are not known.
+/// Models of local servers; their windows and prices are unknown.
 fn print_served(served: &[(Local, Vec<String>)]) -> Result<Exit, Failure> {
     let mut names = String::new();
     for (Local { vendor, address }, models) in served {
-        let what = if models.is_empty() { "has no model; load one there first" } else { "has these models" };
-        remark(&format!("{vendor} answers at {address} and {what}"));
+        let what = if models.is_empty() { "has no model loaded" } else { "serves these models" };
+        print_note(&format!("{vendor} answers at {address} and {what}"));
         models.iter().for_each(|name| names += &format!("{name}\n"));
     }
     print(&names)
@@ -115,7 +115,7 @@ fn vendor_table(lines: &[VendorLine]) -> String {
     let mut table = Table::new(&columns);
     for line in lines {
         let ready = match (line.local, line.ready) {
-            // Whether it runs is not known.
+            // It may not be running.
             (true, _) => "local",
             (false, true) => "yes",
             (false, false) => "no",

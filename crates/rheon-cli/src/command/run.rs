@@ -1,10 +1,10 @@
-//! `rheon run`: one prompt, one answer, for scripts and programs. `rheon -p` is the same.
+//! `rheon run`, the same as `rheon -p`: one prompt, one answer.
 
 use std::io::{IsTerminal as _, stdin, stdout};
 
 use rheon_app::config::{Config, ConfigInputs, Layer};
 use rheon_app::session::{Extras, HostParts};
-use rheon_text::advice;
+use rheon_text::did_you_mean;
 use rheon_types::SessionId;
 use rheon_types::protocol::{OpenRequest, SessionChoice};
 
@@ -15,25 +15,25 @@ use crate::flags::{
     CallerFlags, InputFormat, ModeFlag, ModelFlags, OutputFlags, OutputFormat, PermissionFlags, SessionFlags,
     SettingFlags, SetupFlags, rules,
 };
-use crate::ground::Ground;
 use crate::host::host;
-use crate::output::remark;
+use crate::output::print_note;
 use crate::runtime::block_on;
-use crate::{ask, driven, headless, repl, schema};
+use crate::target::SessionTarget;
+use crate::{ask, headless, repl, schema, stdio};
 
-/// Shorter words look like too many others: "test" is two letters away from "trust".
+/// Shorter words resemble too many commands: "test" is two letters away from "trust".
 const COMMAND_CHARS_MIN: usize = 5;
 
-/// Do one thing and print the answer; the same as rheon -p
+/// Answer one prompt and exit (same as rheon -p)
 ///
-/// The prompt is the argument, standard input, or both. Nobody is asked: what would ask is refused, unless rules, --allowed-tools or
-/// --permission-mode allow it.
+/// The prompt is the argument, standard input, or both. The run is non-interactive: calls that need approval are denied unless rules,
+/// --allowed-tools or --permission-mode allow them.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Run {
-    /// What to do
+    /// The prompt
     prompt: Option<String>,
 
-    /// Do one thing, print the answer and exit
+    /// Do one item, print the answer and exit
     #[arg(short, long)]
     print: bool,
 
@@ -57,13 +57,14 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// A conversation that goes on with a session, by default the last one of this folder.
+    /// Resumes a session, by default the most recent one in this directory.
     pub(crate) fn resuming(session: Option<String>) -> Self {
-        let session = SessionFlags { go_on: session.is_none(), resume: session, ..SessionFlags::default() };
+        let session =
+            SessionFlags { continue_latest: session.is_none(), resume: session, ..SessionFlags::default() };
         Self { session, ..Self::default() }
     }
 
-    /// A lone word that looks like a command is one with a slip of the finger, not worth the money of a run.
+    /// Rejects a single word that looks like a misspelled command before it costs a model call.
     pub(crate) fn no_mistyped_command(&self, grammar: &clap::Command) -> Result<(), Failure> {
         let word = self.prompt.as_deref().unwrap_or_default();
         let is_long = word.chars().count() >= COMMAND_CHARS_MIN;
@@ -71,15 +72,15 @@ impl Run {
             return Ok(());
         }
         let known: Vec<&str> = grammar.get_subcommands().map(clap::Command::get_name).collect();
-        match advice(word, &known) {
+        match did_you_mean(word, &known) {
             question if question.ends_with('?') => Err(Failure::usage(format_args!(
-                "there is no command {word:?}; {question} To say it to a model: rheon -p {word}"
+                "unknown command {word:?}; {question} To send it to the model, use rheon -p {word}"
             ))),
             _ => Ok(()),
         }
     }
 
-    /// What was typed without a command: a conversation where there is a terminal, one answer otherwise.
+    /// A conversation in a terminal, otherwise one answer.
     pub(crate) fn interactive_or_headless(self) -> Result<Exit, Failure> {
         let is_format =
             self.output.output_format != OutputFormat::Text || self.output.input_format != InputFormat::Text;
@@ -90,16 +91,15 @@ impl Run {
         }
     }
 
-    /// One prompt, one answer.
     pub(crate) fn headless(self) -> Result<Exit, Failure> {
         self.check()?;
         match self.output.input_format {
             InputFormat::Text => {
                 let prompt = headless::prompt(self.prompt.clone())?;
                 block_on(async move {
-                    let ground = self.ground().await?;
-                    let done = self.answer(&ground, prompt).await;
-                    ground.leave().await;
+                    let target = self.target().await?;
+                    let done = self.answer(&target, prompt).await;
+                    target.leave().await;
                     done
                 })
             }
@@ -107,16 +107,16 @@ impl Run {
                 let answers = match self.output.permission_prompt_tool.as_deref() {
                     Some("stdio") => true,
                     Some(tool) => {
-                        remark(&format!(
-                            "note: nobody is asked: --permission-prompt-tool knows stdio, not {tool:?}"
+                        print_note(&format!(
+                            "note: unknown --permission-prompt-tool {tool:?} (only stdio is supported); calls that need approval are denied"
                         ));
                         false
                     }
                     None => false,
                 };
-                let ground = self.ground().await?;
-                let done = self.be_driven(&ground, answers).await;
-                ground.leave().await;
+                let target = self.target().await?;
+                let done = self.run_stdio(&target, answers).await;
+                target.leave().await;
                 done
             }),
         }
@@ -124,40 +124,39 @@ impl Run {
 
     async fn converse(self) -> Result<Exit, Failure> {
         self.check()?;
-        let ground = self.ground().await?;
-        let done = self.speak(&ground).await;
-        ground.leave().await;
+        let target = self.target().await?;
+        let done = self.start_repl(&target).await;
+        target.leave().await;
         done
     }
 
-    async fn answer(&self, ground: &Ground, prompt: String) -> Result<Exit, Failure> {
-        let parts = self.parts(ground)?;
+    async fn answer(&self, target: &SessionTarget, prompt: String) -> Result<Exit, Failure> {
+        let parts = self.parts(target)?;
         let interface = parts.config.settings.interface;
-        let request = self.request(ground, Some(prompt.clone()));
+        let request = self.request(target, Some(prompt.clone()));
         headless::answer(host(parts), request, prompt, &self.output, &interface).await
     }
 
-    async fn be_driven(&self, ground: &Ground, answers: bool) -> Result<Exit, Failure> {
-        let parts = self.parts(ground)?;
-        let reads_state = parts.surroundings.environment.get(driven::READS_STATE).is_some();
-        let (request, driver) = (self.request(ground, None), driven::Driver { answers, reads_state });
-        driven::converse(host(parts), request, self.prompt.clone(), &self.output, driver).await
+    async fn run_stdio(&self, target: &SessionTarget, answers: bool) -> Result<Exit, Failure> {
+        let parts = self.parts(target)?;
+        let reads_state = parts.surroundings.environment.get(stdio::READS_STATE).is_some();
+        let (request, driver) = (self.request(target, None), stdio::StdioOptions { answers, reads_state });
+        stdio::converse(host(parts), request, self.prompt.clone(), &self.output, driver).await
     }
 
-    async fn speak(&self, ground: &Ground) -> Result<Exit, Failure> {
-        let mut parts = self.parts(ground)?;
-        if !self.permission.trust && ask::agreed(&parts.config)? {
-            parts = self.parts(ground)?;
+    async fn start_repl(&self, target: &SessionTarget) -> Result<Exit, Failure> {
+        let mut parts = self.parts(target)?;
+        if !self.permission.trust && ask::ask_for_trust(&parts.config)? {
+            parts = self.parts(target)?;
         }
         let (first, interface) = (self.prompt.clone(), parts.config.settings.interface);
-        let request = self.request(ground, first.clone());
+        let request = self.request(target, first.clone());
         repl::converse(host(parts), request, first, &self.output, &interface).await
     }
 
-    /// How the session is opened.
-    fn request(&self, ground: &Ground, task: Option<String>) -> OpenRequest {
+    fn request(&self, target: &SessionTarget, task: Option<String>) -> OpenRequest {
         OpenRequest {
-            session: ground.choice.clone(),
+            session: target.choice.clone(),
             task,
             model: self.model.model.clone(),
             mode: self.permission.permission_mode.map(ModeFlag::mode),
@@ -165,16 +164,15 @@ impl Run {
         }
     }
 
-    /// Where the session works.
-    async fn ground(&self) -> Result<Ground, Failure> {
+    async fn target(&self) -> Result<SessionTarget, Failure> {
         let surroundings = surroundings(self.setup.cd.clone())?;
-        Ground::of(surroundings, self.choice()?, self.session.worktree.as_ref()).await
+        SessionTarget::of(surroundings, self.choice()?, self.session.worktree.as_ref()).await
     }
 
-    /// What flags cannot say together.
+    /// Rejects combinations of flags that contradict each other.
     fn check(&self) -> Result<(), Failure> {
-        if self.session.fork_session && !self.session.go_on && self.session.resume.is_none() {
-            return Err(Failure::usage("--fork-session needs a session to go on from: add -c, or -r ID"));
+        if self.session.fork_session && !self.session.continue_latest && self.session.resume.is_none() {
+            return Err(Failure::usage("--fork-session needs a session: add -c or -r ID"));
         }
         if self.output.input_format == InputFormat::StreamJson
             && self.output.output_format != OutputFormat::StreamJson
@@ -183,24 +181,24 @@ impl Run {
         }
         self.caller.check()?;
         if self.permission.permission_mode == Some(ModeFlag::Auto) {
-            remark("note: there is no mode \"auto\"; \"default\" is used");
+            print_note("note: mode \"auto\" is not supported; using \"default\"");
         }
         Ok(())
     }
 
-    fn parts(&self, ground: &Ground) -> Result<HostParts, Failure> {
-        let surroundings = ground.surroundings.clone();
+    fn parts(&self, target: &SessionTarget) -> Result<HostParts, Failure> {
+        let surroundings = target.surroundings.clone();
         let inputs = ConfigInputs::new(surroundings.environment.clone(), &surroundings.working_folder);
-        let inputs = ConfigInputs { worktree_of: ground.worktree_of(), ..inputs };
+        let inputs = ConfigInputs { worktree_of: target.worktree_of(), ..inputs };
         let Self { session, model, caller, .. } = self;
-        let (permission, setup) = (&self.permission.seen_from(ground), &self.setup.seen_from(ground));
+        let (permission, setup) = (&self.permission.seen_from(target), &self.setup.seen_from(target));
         let inputs = SettingFlags { session, model, permission, setup }.apply(inputs)?;
         let mut config = Config::load(inputs).map_err(Failure::usage)?;
-        for passed_over in caller.passed_over() {
-            remark(&format!("note: {passed_over}"));
+        for ignored in caller.ignored() {
+            print_note(&format!("note: {ignored}"));
         }
         if !setup.mcp_config.is_empty() && !config.settings.mcp_servers.is_empty() {
-            remark("note: --mcp-config is passed over: MCP servers are not supported yet");
+            print_note("note: ignoring --mcp-config: MCP servers are not supported yet");
         }
         if setup.strict_mcp_config {
             config.settings.mcp_servers.retain(|_, server| server.origin.layer == Layer::CommandLine);
@@ -208,7 +206,7 @@ impl Run {
         if let Some(file) = &setup.system_prompt_file {
             config.settings.context.system_prompt = Some(prompt_file(file)?);
         } else if setup.system_prompt.as_deref() == Some("") {
-            // Whoever says nothing wants nothing said instead of the usual instructions.
+            // An empty text replaces the default instructions with nothing.
             config.settings.context.system_prompt = Some(String::new());
         }
         let output_schema = self.output.json_schema.as_deref().map(schema::read).transpose()?;
@@ -223,8 +221,8 @@ impl Run {
     }
 
     fn choice(&self) -> Result<SessionChoice, Failure> {
-        let SessionFlags { go_on, resume, fork_session, session_id, .. } = &self.session;
-        Ok(match (resume, go_on, fork_session) {
+        let SessionFlags { continue_latest, resume, fork_session, session_id, .. } = &self.session;
+        Ok(match (resume, continue_latest, fork_session) {
             (Some(id), _, true) => SessionChoice::ForkOf { id: id.clone() },
             (Some(id), _, false) => SessionChoice::Named { id: id.clone() },
             (None, true, true) => SessionChoice::ForkOfLatest,
@@ -236,20 +234,20 @@ impl Run {
     }
 }
 
-/// The tools that are named; none where all are.
+/// The tools named by --tools; `None` for all.
 fn offered(typed: &[String]) -> Option<Vec<String>> {
     Some(rules(typed)).filter(|names| !names.iter().any(|name| name == "default"))
 }
 
 fn prompt_file(file: &std::path::Path) -> Result<String, Failure> {
     std::fs::read_to_string(file).map_err(|error| {
-        Failure::usage(format_args!("cannot read the system prompt in {}: {error}", file.display()))
+        Failure::usage(format_args!("cannot read the system prompt {}: {error}", file.display()))
     })
 }
 
 fn uuid(text: &str) -> Result<SessionId, Failure> {
     let is_uuid = text.len() == 36
-        && text.bytes().enumerate().all(|(place, byte)| match place {
+        && text.bytes().enumerate().all(|(index, byte)| match index {
             8 | 13 | 18 | 23 => byte == b'-',
             _ => byte.is_ascii_hexdigit(),
         });
@@ -257,6 +255,6 @@ fn uuid(text: &str) -> Result<SessionId, Failure> {
         return Ok(SessionId::from(text.to_lowercase()));
     }
     Err(Failure::usage(format_args!(
-        "--session-id needs a UUID, such as 01890a5d-ac96-774b-bcce-b302099a8057; this is none: {text:?}"
+        "invalid UUID {text:?} for --session-id; use one such as 01890a5d-ac96-774b-bcce-b302099a8057"
     )))
 }

@@ -1,4 +1,4 @@
-//! `rheon trust`: whether what a project brings along is run and obeyed.
+//! `rheon trust`.
 
 use std::io::{IsTerminal as _, stdin};
 
@@ -11,10 +11,10 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::print;
 
-/// Look at what this project brings along to be run or obeyed, and agree to it or not
+/// Review and trust this project's hooks, skills, commands and MCP servers
 ///
-/// Hooks, skills, commands, MCP servers and what the project's settings allow count only after you have agreed to them as they are. If a file
-/// changes, you are asked again.
+/// They are used only after you trust their exact content, and so is what the project's settings allow. Rheon asks again when a file
+/// changes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Trust {
     #[command(subcommand)]
@@ -23,15 +23,15 @@ pub(crate) struct Trust {
 
 #[derive(Debug, clap::Subcommand)]
 enum TrustCommand {
-    /// Show what there is, and what you have said (the same as without a command)
+    /// Show what the project contains and whether you trust it (default)
     Show,
-    /// Agree to what there is now
+    /// Trust the current content
     Grant {
-        /// Without being asked
+        /// Do not ask for confirmation
         #[arg(short, long)]
         yes: bool,
     },
-    /// Agree to nothing of this project any more
+    /// Revoke trust in this project
     Revoke,
 }
 
@@ -40,54 +40,51 @@ impl Trust {
         let surroundings = surroundings(None)?;
         let config = config(&surroundings)?;
         match self.command {
-            None | Some(TrustCommand::Show) => print(&format!("{}\n", told(&config))),
-            Some(TrustCommand::Grant { yes }) => grant(&config, if yes { Asked::Before } else { Asked::Now }),
+            None | Some(TrustCommand::Show) => print(&format!("{}\n", describe(&config))),
+            Some(TrustCommand::Grant { yes }) => {
+                grant(&config, if yes { Confirmation::Given } else { Confirmation::Ask })
+            }
             Some(TrustCommand::Revoke) => {
                 revoke_trust(&config.project_root, &surroundings.folders).map_err(Failure::error)?;
-                print(&format!("Nothing of {} is trusted any more.\n", config.project_root.display()))
+                print(&format!("no longer trusting {}\n", config.project_root.display()))
             }
         }
     }
 }
 
-/// Whether the user has said yes already.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Asked {
-    Before,
-    Now,
+enum Confirmation {
+    Given,
+    Ask,
 }
 
-fn grant(config: &Config, asked: Asked) -> Result<Exit, Failure> {
+fn grant(config: &Config, confirmation: Confirmation) -> Result<Exit, Failure> {
     let Some(review) = config.review.as_ref().filter(|review| review.is_open()) else {
-        return print(&format!("{}\n", told(config)));
+        return print(&format!("{}\n", describe(config)));
     };
-    if asked == Asked::Now {
+    if confirmation == Confirmation::Ask {
         if !stdin().is_terminal() {
             return Err(Failure::usage(format_args!(
-                "nothing was agreed to: look at {} with `rheon trust show`, then say `rheon trust grant --yes`",
+                "trust not granted: review {} with `rheon trust show`, then run `rheon trust grant --yes`",
                 review.summary()
             )));
         }
         match ask(&inert(&review.question())).map_err(Failure::error)? {
             Answer::Yes => {}
-            Answer::No => return print("nothing was agreed to\n"),
+            Answer::No => return print("trust not granted\n"),
         }
     }
     review.grant().map_err(Failure::error)?;
-    print(&format!("{} is trusted as it is now.\n", config.project_root.display()))
+    print(&format!("trusting {} with its current content\n", config.project_root.display()))
 }
 
-/// What there is, and what the user has said.
-fn told(config: &Config) -> String {
+fn describe(config: &Config) -> String {
     match &config.review {
         Some(review) if review.is_open() => {
             let shown = inert(&review.question()).into_owned();
-            format!("{shown} If so: rheon trust grant")
+            format!("{shown} To trust it: rheon trust grant")
         }
         Some(review) => review.trust().to_string(),
-        None => {
-            "This folder is no project, or it is not known what you have agreed to; nothing of it is used."
-                .into()
-        }
+        None => "not a project, or its trust status is unknown; nothing of it is used".into(),
     }
 }

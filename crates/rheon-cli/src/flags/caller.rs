@@ -1,4 +1,4 @@
-//! Flags of programs that were written for Claude Code. What means nothing here is accepted, so that they run unchanged.
+//! Flags that programs written for Claude Code pass. Those without a meaning here are accepted, so that the programs run unchanged.
 
 use std::path::PathBuf;
 
@@ -9,63 +9,61 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 
-/// What programs that were written for Claude Code ask for.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct CallerFlags {
-    /// Whether the model thinks
+    /// Set whether the model thinks
     #[arg(long, value_name = "KIND", hide = true)]
     pub(crate) thinking: Option<ThinkingFlag>,
 
-    /// The most tokens the model may think with in one answer; 0 turns thinking off
+    /// Limit the thinking tokens of an answer; 0 disables thinking
     #[arg(long, value_name = "N", hide = true)]
     pub(crate) max_thinking_tokens: Option<u32>,
 
-    /// How much of the thinking is shown
+    /// Set how thinking is shown
     #[arg(long, value_name = "KIND", hide = true)]
     pub(crate) thinking_display: Option<String>,
 
-    /// Tokens that the model is told to make do with
+    /// Set the token budget the model plans with
     #[arg(long, value_name = "N", hide = true)]
     pub(crate) task_budget: Option<u64>,
 
-    /// Features of the service that are not out yet
+    /// Enable beta features of the service
     #[arg(long, value_name = "NAMES", num_args = 1.., action = clap::ArgAction::Append, hide = true)]
     pub(crate) betas: Vec<String>,
 
-    /// Go on from this message
+    /// Resume from this message
     #[arg(long, value_name = "ID", hide = true)]
     pub(crate) resume_session_at: Option<String>,
 
-    /// The turn that is left out when the session goes on
+    /// Drop this turn when resuming
     #[arg(long, value_name = "ID", hide = true)]
     pub(crate) resume_drops_turn: Option<String>,
 
-    /// Write what is kept to the calling program, too
+    /// Also send the saved session to the calling program
     #[arg(long, hide = true)]
     pub(crate) session_mirror: bool,
 
-    /// A folder with a plugin
-    #[arg(long, value_name = "FOLDER", action = clap::ArgAction::Append, hide = true)]
+    /// Load a plugin from this directory
+    #[arg(long, value_name = "DIR", action = clap::ArgAction::Append, hide = true)]
     pub(crate) plugin_dir: Vec<PathBuf>,
 
-    /// Definitions of sub-agents
+    /// Define sub-agents
     #[arg(long, value_name = "JSON", hide = true)]
     pub(crate) agents: Option<String>,
 }
 
-/// Whether the model thinks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ThinkingFlag {
-    /// As the task needs it
+    /// Chosen by the model
     Adaptive,
-    /// As --max-thinking-tokens says
+    /// Limited by --max-thinking-tokens
     Enabled,
-    /// Not at all
+    /// No thinking
     Disabled,
 }
 
 impl CallerFlags {
-    /// How much the model is to think, where the caller says so.
+    /// The thinking level, if the caller sets one.
     pub(crate) fn thinking_level(&self) -> Option<ThinkingLevel> {
         match (self.thinking, self.max_thinking_tokens) {
             (Some(ThinkingFlag::Disabled), _) | (_, Some(0)) => Some(ThinkingLevel::Off),
@@ -74,7 +72,7 @@ impl CallerFlags {
         }
     }
 
-    /// What cannot be what the caller means, though it has no effect.
+    /// Rejects invalid values of flags that have no effect.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         let Some(text) = &self.agents else { return Ok(()) };
         let wrong = |problem: &dyn std::fmt::Display| {
@@ -83,11 +81,11 @@ impl CallerFlags {
             ))
         };
         let agents: Value = serde_json::from_str(text).map_err(|error| wrong(&error))?;
-        let agents = agents.as_object().ok_or_else(|| wrong(&"this is no object"))?;
+        let agents = agents.as_object().ok_or_else(|| wrong(&"not an object"))?;
         for (name, agent) in agents {
             for key in ["description", "prompt"] {
                 if agent.get(key).and_then(Value::as_str).is_none() {
-                    return Err(wrong(&format_args!("{name:?} has no text {key:?}")));
+                    return Err(wrong(&format_args!("{name:?} has no {key:?} text")));
                 }
             }
         }
@@ -102,27 +100,23 @@ impl CallerFlags {
         self.agents.as_ref().is_some_and(|text| !is_empty(text))
     }
 
-    /// What the caller would else believe to have an effect. Where nothing else happens than without the flag, nothing is said.
-    pub(crate) fn passed_over(&self) -> Vec<String> {
+    /// Notes about ignored flags whose absence the caller would notice.
+    pub(crate) fn ignored(&self) -> Vec<String> {
         let flags = [
             (self.task_budget.is_some(), "--task-budget", "limit tokens with --max-tokens"),
-            (!self.betas.is_empty(), "--betas", "what the service offers to all is used"),
+            (!self.betas.is_empty(), "--betas", "beta features are not supported"),
             (
                 self.resume_session_at.is_some(),
                 "--resume-session-at",
-                "the session goes on from its end; `rheon sessions fork` goes on from an earlier event",
+                "the session resumes at its end; use `rheon sessions fork --at` to resume earlier",
             ),
-            (self.resume_drops_turn.is_some(), "--resume-drops-turn", "the whole session is kept"),
-            (
-                self.session_mirror,
-                "--session-mirror",
-                "the session is kept by rheon alone; `rheon sessions export` writes it for others",
-            ),
+            (self.resume_drops_turn.is_some(), "--resume-drops-turn", "no turn is dropped"),
+            (self.session_mirror, "--session-mirror", "use `rheon sessions export` to copy the session"),
             (!self.plugin_dir.is_empty(), "--plugin-dir", "plugins are not supported"),
-            (self.has_agents(), "--agents", "sub-agents are not run yet; the model works alone"),
+            (self.has_agents(), "--agents", "sub-agents are not supported yet"),
         ];
         let given = flags.into_iter().filter(|(is_given, ..)| *is_given);
-        given.map(|(_, flag, instead)| format!("{flag} is passed over: {instead}")).collect()
+        given.map(|(_, flag, instead)| format!("ignoring {flag}: {instead}")).collect()
     }
 }
 

@@ -1,4 +1,4 @@
-//! What callers ask for, as far as it has an effect.
+//! Flags of callers that have an effect.
 
 use rheon_types::ThinkingLevel;
 
@@ -29,9 +29,9 @@ fn definitions_of_agents_are_checked() {
     let wrong = [
         ("", "EOF while parsing a value at line 1 column 0"),
         ("{\n  \"a\": }", "expected value at line 2 column 8"),
-        ("[]", "this is no object"),
-        (r#"{"a": 1}"#, r#""a" has no text "description""#),
-        (r#"{"a": {"description": "x", "prompt": 1}}"#, r#""a" has no text "prompt""#),
+        ("[]", "not an object"),
+        (r#"{"a": 1}"#, r#""a" has no "description" text"#),
+        (r#"{"a": {"description": "x", "prompt": 1}}"#, r#""a" has no "prompt" text"#),
     ];
     for (agents, problem) in wrong {
         assert_eq!(said(agents), Err(problem.to_owned()));
@@ -39,23 +39,23 @@ fn definitions_of_agents_are_checked() {
 }
 
 #[test]
-fn only_what_misleads_is_told() {
+fn only_misleading_flags_are_reported() {
     let harmless = CallerFlags {
         thinking_display: Some("omitted".into()),
         agents: Some("{}".into()),
         ..CallerFlags::default()
     };
-    assert_eq!(harmless.passed_over(), Vec::<String>::new());
+    assert_eq!(harmless.ignored(), Vec::<String>::new());
     let flags = CallerFlags {
         betas: vec!["context-1m".into()],
         agents: Some(AGENTS.into()),
         ..CallerFlags::default()
     };
     assert_eq!(
-        flags.passed_over(),
+        flags.ignored(),
         [
-            "--betas is passed over: what the service offers to all is used",
-            "--agents is passed over: sub-agents are not run yet; the model works alone",
+            "ignoring --betas: beta features are not supported",
+            "ignoring --agents: sub-agents are not supported yet",
         ]
     );
 }

@@ -1,20 +1,19 @@
-//! Flags that say which model to ask, how hard it should try, and what it may cost.
+//! Flags for the model, its effort and the limits of a run.
 
 use clap::ValueEnum;
 
-/// Which model to ask, how hard it should try, and what it may cost.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Model and limits")]
 pub(crate) struct ModelFlags {
-    /// The model to ask, as vendor/model; a name that only one vendor has will do
+    /// Use this model, as vendor/model or any unambiguous name
     #[arg(short, long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
 
-    /// Ask this one where the model is overloaded
+    /// Use this model while the first one is overloaded
     #[arg(long, value_name = "MODEL")]
     pub(crate) fallback_model: Option<String>,
 
-    /// How hard to try; by default it follows the task
+    /// Set the effort [default: chosen by the task]
     #[arg(long, value_name = "EFFORT")]
     pub(crate) effort: Option<EffortFlag>,
 
@@ -22,11 +21,11 @@ pub(crate) struct ModelFlags {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_turns: Option<u32>,
 
-    /// Stop before more than this is spent, in US dollars
+    /// Stop before spending more than this, in US dollars
     #[arg(long, value_name = "USD")]
     pub(crate) max_budget_usd: Option<String>,
 
-    /// Stop before more than this many tokens are spent
+    /// Stop before using more than this many tokens
     #[arg(long, value_name = "N")]
     pub(crate) max_tokens: Option<u64>,
 
@@ -35,22 +34,21 @@ pub(crate) struct ModelFlags {
     pub(crate) max_minutes: Option<u64>,
 }
 
-/// How hard to try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EffortFlag {
-    /// Little thinking, short runs
+    /// Little thinking
     Low,
-    /// The usual
+    /// Normal thinking
     Medium,
-    /// Much thinking, long runs
+    /// More thinking
     High,
-    /// All the model has
+    /// The most the model offers
     #[value(alias = "xhigh")]
     Max,
 }
 
 impl EffortFlag {
-    /// As the configuration writes it.
+    /// The value in the configuration.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Low => "low",

@@ -1,74 +1,71 @@
-//! Flags that say how a run is shown and what it is fed.
+//! Flags for input and output.
 
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-/// How a run is shown and what it is fed.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Input and output")]
 pub(crate) struct OutputFlags {
-    /// How a headless run is shown
+    /// Set the output format of a headless run
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) output_format: OutputFormat,
 
-    /// What standard input is
+    /// Set the format of standard input
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) input_format: InputFormat,
 
-    /// The form the answer must have: a JSON schema, or a file with one
+    /// Require an answer that matches this JSON schema (text or file)
     #[arg(long, value_name = "SCHEMA")]
     pub(crate) json_schema: Option<String>,
 
-    /// With stream-json: what the model says as it says it, too
+    /// Include partial messages in stream-json output
     #[arg(long)]
     pub(crate) include_partial_messages: bool,
 
-    /// With stream-json in and out: repeat what the user said
+    /// Echo user messages in stream-json output
     #[arg(long)]
     pub(crate) replay_user_messages: bool,
 
-    /// With stream-json: what hooks did, too
+    /// Include hook events in stream-json output
     #[arg(long, hide = true)]
     pub(crate) include_hook_events: bool,
 
-    /// Who answers questions of a headless run: stdio, the program that drives it
+    /// Send approvals to this program: stdio, the one that drives the session
     #[arg(long, value_name = "TOOL", hide = true)]
     pub(crate) permission_prompt_tool: Option<String>,
 
-    /// Say more: notices, retries, what hooks did
+    /// Show notices, retries and hooks
     #[arg(long)]
     pub(crate) verbose: bool,
 
-    /// Write every event as a line of JSON to this file, too
+    /// Also write every event to this file, one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
 
-    /// Speak line by line, and let the terminal itself edit the lines: no keys of ours, no history
+    /// Use the terminal's own line editing, without history or key bindings
     #[arg(long)]
     pub(crate) plain: bool,
 }
 
-/// How a headless run is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {
-    /// The answer, as it comes; what tools do goes to standard error
+    /// The answer as text; tool activity goes to standard error
     #[default]
     Text,
-    /// One object when the run is over
+    /// One JSON object at the end
     Json,
-    /// Claude Code's format, line by line
+    /// Claude Code's format, one JSON object per line
     StreamJson,
-    /// Rheon's own events, line by line
+    /// Rheon's events, one JSON object per line
     Events,
 }
 
-/// What standard input is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum InputFormat {
-    /// Text that belongs to the prompt
+    /// Text that is added to the prompt
     #[default]
     Text,
-    /// Messages and control requests in Claude Code's format, line by line
+    /// Messages and control requests in Claude Code's format
     StreamJson,
 }

@@ -1,86 +1,83 @@
-//! Flags that say what may be done without asking.
+//! Flags for permissions and the sandbox.
 
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 use rheon_types::event::PermissionMode;
 
-use crate::ground::Ground;
+use crate::target::SessionTarget;
 
-/// What may be done without asking.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Permissions")]
 pub(crate) struct PermissionFlags {
-    /// What may run without asking: rules such as "Bash(git *)" or "Edit"; separate several by commas or spaces
+    /// Allow these tools or rules without asking, such as "Bash(git *)" or Edit
     #[arg(long, visible_alias = "allowedTools", value_name = "RULES", num_args = 1.., action = clap::ArgAction::Append)]
     pub(crate) allowed_tools: Vec<String>,
 
-    /// What may not run, or not even be known to the model
+    /// Deny these tools or rules; a bare tool name hides it from the model
     #[arg(long, visible_alias = "disallowedTools", value_name = "RULES", num_args = 1.., action = clap::ArgAction::Append)]
     pub(crate) disallowed_tools: Vec<String>,
 
-    /// The only tools to offer, by name; "default" for all, "" for none
+    /// Offer only these tools; "default" for all, "" for none
     #[arg(long, value_name = "TOOLS", num_args = 1.., action = clap::ArgAction::Append)]
     pub(crate) tools: Option<Vec<String>>,
 
-    /// How much may be done without asking
+    /// Set the permission mode
     #[arg(long, value_name = "MODE")]
     pub(crate) permission_mode: Option<ModeFlag>,
 
-    /// Ask nothing: the same as --permission-mode bypassPermissions
+    /// Allow everything that would ask (--permission-mode bypassPermissions)
     #[arg(long, conflicts_with = "permission_mode")]
     pub(crate) dangerously_skip_permissions: bool,
 
-    /// Another folder that tools may work in
-    #[arg(long, value_name = "FOLDER", num_args = 1.., action = clap::ArgAction::Append)]
+    /// Add a directory to the workspace
+    #[arg(long, value_name = "DIR", num_args = 1.., action = clap::ArgAction::Append)]
     pub(crate) add_dir: Vec<PathBuf>,
 
-    /// Run commands without a sandbox, where the machine has none
+    /// Allow commands to run without a sandbox if none is available
     #[arg(long)]
     pub(crate) no_sandbox: bool,
 
-    /// Let commands reach the network
+    /// Allow commands to access the network
     #[arg(long)]
     pub(crate) network: bool,
 
-    /// Trust what this project brings along (hooks, skills, commands, MCP servers) for this run
+    /// Trust this project's hooks, skills, commands and MCP servers for this run
     #[arg(long)]
     pub(crate) trust: bool,
 }
 
 impl PermissionFlags {
-    /// The same wherever the session works.
-    pub(crate) fn seen_from(&self, ground: &Ground) -> Self {
-        let add_dir = self.add_dir.iter().map(|folder| ground.user_path(folder)).collect();
+    /// Resolves relative paths against the directory in which the user typed them.
+    pub(crate) fn seen_from(&self, target: &SessionTarget) -> Self {
+        let add_dir = self.add_dir.iter().map(|folder| target.user_path(folder)).collect();
         Self { add_dir, ..self.clone() }
     }
 }
 
-/// How much may be done without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ModeFlag {
-    /// Looking is free, changes ask
+    /// Ask before changes
     #[value(name = "default")]
     Default,
-    /// Changes to files of the workspace are free too
+    /// Allow edits in the workspace without asking
     #[value(name = "acceptEdits", alias = "accept-edits")]
     AcceptEdits,
-    /// Nothing changes until a plan is approved
+    /// Queue changes until you approve a plan
     #[value(name = "plan")]
     Plan,
-    /// What would ask is refused
+    /// Deny everything that would ask
     #[value(name = "dontAsk", alias = "dont-ask")]
     DontAsk,
-    /// Nothing asks; what is forbidden stays forbidden
+    /// Allow everything that would ask; deny rules still apply
     #[value(name = "bypassPermissions", alias = "bypass-permissions", alias = "bypass")]
     BypassPermissions,
-    /// A mode of Claude Code in which a model decides; here somebody is asked instead
+    /// A mode of Claude Code in which a model decides; treated as default
     #[value(name = "auto", hide = true)]
     Auto,
 }
 
 impl ModeFlag {
-    /// The mode.
     pub(crate) fn mode(self) -> PermissionMode {
         match self {
             Self::Default | Self::Auto => PermissionMode::Default,
@@ -91,7 +88,7 @@ impl ModeFlag {
         }
     }
 
-    /// As the configuration writes it.
+    /// The value in the configuration.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Default | Self::Auto => "default",
@@ -103,7 +100,7 @@ impl ModeFlag {
     }
 }
 
-/// The rules in what was typed: separated by commas or spaces, those within brackets aside.
+/// Splits typed rules at commas and spaces, except within parentheses.
 pub(crate) fn rules(typed: &[String]) -> Vec<String> {
     let mut rules = Vec::new();
     for text in typed {

@@ -1,11 +1,11 @@
-//! Flags become settings: each sets a key as a line of a file would.
+//! Turns flags into settings: each sets a key, as a line in a file would.
 
 use rheon_app::config::{ConfigInputs, Extent, FlagValue, Layer, TrustChoice};
 
 use super::{ModelFlags, PermissionFlags, SessionFlags, SetupFlags, rules};
 use crate::failure::Failure;
 
-/// What a bare session is not told.
+/// Parts of the system prompt that --bare leaves out.
 const NOT_BARE: [&str; 4] = ["rules", "skills", "memory", "learnings"];
 
 /// The flags of one run that set keys.
@@ -17,7 +17,7 @@ pub(crate) struct SettingFlags<'a> {
 }
 
 impl SettingFlags<'_> {
-    /// The inputs with all that the flags set.
+    /// Adds everything the flags set to the inputs.
     pub(crate) fn apply(&self, inputs: ConfigInputs) -> Result<ConfigInputs, Failure> {
         let mut inputs = inputs;
         inputs.settings.clone_from(&self.setup.settings);
@@ -33,15 +33,14 @@ impl SettingFlags<'_> {
         let inputs = set(inputs, "--bare", "context.off", left_out);
         let inputs = self.model_flags(inputs);
         let inputs = self.permission_flags(inputs);
-        let inputs = set(inputs, "--system-prompt", "system_prompt", said(&self.setup.system_prompt));
-        let appended = said(&self.setup.append_system_prompt);
+        let inputs = set(inputs, "--system-prompt", "system_prompt", non_empty(&self.setup.system_prompt));
+        let appended = non_empty(&self.setup.append_system_prompt);
         let inputs = set(inputs, "--append-system-prompt", "append_system_prompt", appended);
         let unkept = self.session.no_session_persistence.then_some(false);
         Ok(set(inputs, "--no-session-persistence", "sessions.keep", unkept))
     }
 
-    /// Leaves out the settings that are not asked for. Without those of the user and of the project, nothing of what they say to models
-    /// counts either.
+    /// Drops the settings that --setting-sources does not name. Without user and project settings, their rules and skills are off too.
     fn setting_sources(&self, mut inputs: ConfigInputs) -> Result<ConfigInputs, Failure> {
         const FLAG: &str = "--setting-sources";
         let Some(sources) = &self.setup.setting_sources else { return Ok(inputs) };
@@ -52,7 +51,7 @@ impl SettingFlags<'_> {
                 "project" => Layer::Project,
                 "local" => Layer::ProjectLocal,
                 other => {
-                    let problem = format!("{FLAG} knows user, project and local; this is none: {other:?}");
+                    let problem = format!("invalid value {other:?} for {FLAG}: use user, project or local");
                     return Err(Failure::usage(problem));
                 }
             };
@@ -98,8 +97,8 @@ impl SettingFlags<'_> {
     }
 }
 
-/// A text, unless it is empty: no file can set a key to that.
-fn said(text: &Option<String>) -> Option<String> {
+/// The text, unless it is empty: no file can set a key to that.
+fn non_empty(text: &Option<String>) -> Option<String> {
     text.clone().filter(|text| !text.is_empty())
 }
 

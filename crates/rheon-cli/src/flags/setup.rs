@@ -1,55 +1,54 @@
-//! Flags that say what the model is told and what is configured.
+//! Flags for the system prompt and the configuration.
 
 use std::path::PathBuf;
 
-use crate::ground::Ground;
+use crate::target::SessionTarget;
 
-/// What the model is told and what is configured.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Setup")]
 pub(crate) struct SetupFlags {
-    /// Say this to the model instead of the usual instructions
+    /// Replace the system prompt
     #[arg(long, value_name = "TEXT")]
     pub(crate) system_prompt: Option<String>,
 
-    /// The same, from a file
+    /// Replace the system prompt with this file
     #[arg(long, value_name = "FILE", conflicts_with = "system_prompt")]
     pub(crate) system_prompt_file: Option<PathBuf>,
 
-    /// Say this to the model besides the usual instructions
+    /// Append to the system prompt
     #[arg(long, value_name = "TEXT")]
     pub(crate) append_system_prompt: Option<String>,
 
-    /// More settings: a file, or JSON or TOML as it stands
+    /// Load more settings: a file, or JSON or TOML text
     #[arg(long, value_name = "FILE|TEXT")]
     pub(crate) settings: Option<String>,
 
-    /// The only settings to read, of user, project and local; none if empty
+    /// Load only these settings (user, project, local); none if empty
     #[arg(long, value_name = "SOURCES")]
     pub(crate) setting_sources: Option<String>,
 
-    /// MCP servers: a file, or JSON as it stands
+    /// Load MCP servers from a file or JSON text
     #[arg(long, value_name = "FILE|JSON", num_args = 1.., action = clap::ArgAction::Append)]
     pub(crate) mcp_config: Vec<String>,
 
-    /// Only the MCP servers of --mcp-config
+    /// Use only the MCP servers of --mcp-config
     #[arg(long)]
     pub(crate) strict_mcp_config: bool,
 
-    /// Work in this folder
-    #[arg(short = 'C', long, value_name = "FOLDER")]
+    /// Work in this directory
+    #[arg(short = 'C', long, value_name = "DIR")]
     pub(crate) cd: Option<PathBuf>,
 
-    /// Only what is asked for: no rules, no skills, no memory, no hooks, no project settings
+    /// Ignore rules, skills, memory, hooks and project settings
     #[arg(long)]
     pub(crate) bare: bool,
 }
 
 impl SetupFlags {
-    /// The same wherever the session works.
-    pub(crate) fn seen_from(&self, ground: &Ground) -> Self {
-        let settings = self.settings.as_ref().map(|text| ground.user_file(text));
-        let mcp_config = self.mcp_config.iter().map(|text| ground.user_file(text)).collect();
+    /// Resolves relative paths against the directory in which the user typed them.
+    pub(crate) fn seen_from(&self, target: &SessionTarget) -> Self {
+        let settings = self.settings.as_ref().map(|text| target.user_file(text));
+        let mcp_config = self.mcp_config.iter().map(|text| target.user_file(text)).collect();
         Self { settings, mcp_config, ..self.clone() }
     }
 }

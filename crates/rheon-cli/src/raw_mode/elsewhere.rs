@@ -1,20 +1,17 @@
-//! Where there is no such mode yet: lines are edited by the terminal itself.
+//! Platforms without raw mode: the terminal edits lines.
 
 use std::io;
 
-/// Never there.
 #[derive(Debug)]
 pub(crate) struct RawMode(());
 
 impl RawMode {
-    /// Does not begin.
+    /// Always fails.
     pub(crate) fn begin() -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }
 
-/// Nothing is to be set.
 pub(crate) fn again() {}
 
-/// Nothing was changed.
 pub(crate) fn restore() {}

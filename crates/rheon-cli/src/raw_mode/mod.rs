@@ -1,4 +1,4 @@
-//! `RawMode`: the terminal gives every key as it is pressed and pasted text in brackets, until this ends. Ctrl-C and Ctrl-Z stay signals.
+//! `RawMode`: the terminal delivers single keys and bracketed pastes while this exists. Ctrl-C and Ctrl-Z stay signals.
 
 #[cfg(not(unix))]
 mod elsewhere;

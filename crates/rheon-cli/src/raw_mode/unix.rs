@@ -1,4 +1,4 @@
-//! The same with what Unix has for it.
+//! Raw mode on Unix.
 
 use std::io::{self, Write as _};
 use std::sync::{Mutex, PoisonError, mpsc};
@@ -8,22 +8,21 @@ use rustix::termios::{
     InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
 };
 
-/// Asks the terminal to put pasted text in brackets, and no longer to.
+/// Turns bracketed paste on and off.
 const BRACKETS_ON: &str = "\x1b[?2004h";
 const BRACKETS_OFF: &str = "\x1b[?2004l";
 
-/// How long the program waits at its end for a terminal that does not read.
+/// How long the program waits at exit for a terminal that does not read.
 const WAIT_MAX: Duration = Duration::from_millis(500);
 
-/// How the terminal was. In one place of the program, because whoever ends it at once has no other way to find it.
+/// The original terminal settings. Global, because an immediate exit has no other way to find them.
 static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
 
-/// As long as it is there, keys are given as they are pressed.
 #[derive(Debug)]
 pub(crate) struct RawMode(());
 
 impl RawMode {
-    /// Begins. Standard input must be a terminal.
+    /// Enters raw mode. Standard input must be a terminal.
     pub(crate) fn begin() -> io::Result<Self> {
         let before = tcgetattr(io::stdin())?;
         BEFORE.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(before);
@@ -39,35 +38,35 @@ impl Drop for RawMode {
     }
 }
 
-/// Sets it again after the program was stopped and goes on, because the shell had the terminal meanwhile. Does nothing where it never was.
+/// Enters raw mode again after the program was suspended, because the shell changed the terminal. Does nothing if it was never entered.
 pub(crate) fn again() {
-    // A terminal that is gone cannot be told anything.
+    // A closed terminal needs no settings.
     set().ok();
 }
 
 fn set() -> io::Result<()> {
     let Some(mut mode) = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).clone() else { return Ok(()) };
     mode.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::IEXTEN);
-    // A Ctrl-C within pasted text must not take away the bracket before it: what follows would be taken for typed lines.
+    // A Ctrl-C within pasted text must not drop the bracket before it: the rest would look like typed lines.
     mode.local_modes.insert(LocalModes::NOFLSH);
-    // Enter is not Ctrl-J, and Ctrl-S stops nothing.
+    // Tell Enter from Ctrl-J, and disable Ctrl-S.
     mode.input_modes.remove(InputModes::ICRNL | InputModes::INLCR | InputModes::IXON);
     mode.special_codes[SpecialCodeIndex::VMIN] = 1;
     tcsetattr(io::stdin(), OptionalActions::Now, &mode)?;
     io::stderr().write_all(BRACKETS_ON.as_bytes())
 }
 
-/// The terminal is as it was, if it ever was otherwise.
+/// Restores the terminal if it was changed.
 pub(crate) fn restore() {
     let Some(before) = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
     tcsetattr(io::stdin(), OptionalActions::Now, &before).ok();
     let (sender, written) = mpsc::channel();
     let write = move || {
         io::stderr().write_all(BRACKETS_OFF.as_bytes()).ok();
-        // Whoever has stopped waiting needs no word.
+        // The receiver may have stopped waiting.
         sender.send(()).ok();
     };
-    // Whoever ends the program may do so because the terminal does not read, and somebody else is still writing to it.
+    // The program may be ending because the terminal does not read while another thread still writes to it.
     if std::thread::Builder::new().spawn(write).is_ok() {
         written.recv_timeout(WAIT_MAX).ok();
     }

@@ -1,4 +1,4 @@
-//! Questions of a run, asked one after the other, and what a typed line answers to one.
+//! Approvals of a run, shown one after the other, and the answers typed to them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,37 +8,32 @@ use rheon_types::event::{
 };
 use rheon_types::{AgentEvent, ApprovalEvent, ApprovalId, Event};
 
-/// What a typed line answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Answered {
-    /// This.
+pub(super) enum ParsedAnswer {
     With(PermissionResponse),
-    /// Nothing that is understood: what can be said.
-    NotUnderstood(String),
+    /// Not understood; the text says what is possible.
+    Unclear(String),
 }
 
-/// How a question ends: what can be said.
+/// The possible answers, as the prompt below a question.
 pub(super) fn choices(request: &ApprovalRequest) -> String {
     match &request.subject {
-        Subject::Questions { .. } => {
-            "Type an answer, or the number of a choice; an empty line says nothing. ".into()
-        }
-        Subject::Plan { .. } => "[y] go ahead  [n] not yet, or say what should be different: ".into(),
+        Subject::Questions { .. } => "Type an answer or the number of a choice (empty to skip): ".into(),
+        Subject::Plan { .. } => "[y] approve the plan  [n] keep planning, or type what to change: ".into(),
         Subject::Command { .. } | Subject::Diff { .. } | Subject::Arguments { .. } => {
             let always = match &request.suggested_rule {
-                Some(_) => "  [s] such calls in this session  [a] always",
+                Some(_) => "  [s] allow for this session  [a] always allow",
                 None => "",
             };
-            format!("[y] once{always}  [n] no, or say why not: ")
+            format!("[y] allow once{always}  [n] deny, or type a reason: ")
         }
     }
 }
 
-/// What `line` answers to `request`.
-pub(super) fn answer(request: &ApprovalRequest, line: &str) -> Answered {
+pub(super) fn answer(request: &ApprovalRequest, line: &str) -> ParsedAnswer {
     let text = line.trim();
     match &request.subject {
-        Subject::Questions { questions } => Answered::With(answers(questions, text)),
+        Subject::Questions { questions } => ParsedAnswer::With(answers(questions, text)),
         Subject::Plan { .. } | Subject::Command { .. } | Subject::Diff { .. } | Subject::Arguments { .. } => {
             let has_rule = request.suggested_rule.is_some();
             decide(text, has_rule)
@@ -46,30 +41,31 @@ pub(super) fn answer(request: &ApprovalRequest, line: &str) -> Answered {
     }
 }
 
-fn decide(text: &str, has_rule: bool) -> Answered {
-    let allow = |scope| Answered::With(PermissionResponse::from(PermissionDecision::Allow).with_scope(scope));
+fn decide(text: &str, has_rule: bool) -> ParsedAnswer {
+    let allow =
+        |scope| ParsedAnswer::With(PermissionResponse::from(PermissionDecision::Allow).with_scope(scope));
     match text.to_lowercase().as_str() {
         "y" | "yes" => allow(Scope::Once),
         "s" | "session" if has_rule => allow(Scope::Session),
         "a" | "always" if has_rule => allow(Scope::Always),
-        "n" | "no" => Answered::With(PermissionDecision::Deny.into()),
-        // A single letter is a slip of the finger; whole words are a reason.
-        "" | "s" | "a" => Answered::NotUnderstood("y, n, or a reason against it".into()),
+        "n" | "no" => ParsedAnswer::With(PermissionDecision::Deny.into()),
+        // A single letter is a typo; words are a reason.
+        "" | "s" | "a" => ParsedAnswer::Unclear("type y, n or a reason".into()),
         short if short.chars().count() == 1 => {
-            Answered::NotUnderstood(format!("{short:?} is none of these; y, n, or a reason against it"))
+            ParsedAnswer::Unclear(format!("unknown answer {short:?}; type y, n or a reason"))
         }
-        _ => Answered::With(PermissionResponse::denied(text)),
+        _ => ParsedAnswer::With(PermissionResponse::denied(text)),
     }
 }
 
-/// The answers to all questions: one line for each, separated by semicolons where there are several.
+/// Parses the answers: one per question, separated by semicolons.
 fn answers(questions: &[UserQuestion], text: &str) -> PermissionResponse {
     let parts: Vec<&str> = match questions.len() {
         0 | 1 => vec![text],
         _ => text.split(';').map(str::trim).collect(),
     };
-    let answers = questions.iter().enumerate().map(|(place, question)| {
-        let part = parts.get(place).copied().unwrap_or_default();
+    let answers = questions.iter().enumerate().map(|(index, question)| {
+        let part = parts.get(index).copied().unwrap_or_default();
         let chosen: Vec<String> = match question.selection {
             Selection::One => vec![one(question, part)],
             Selection::Many => part.split(',').map(|part| one(question, part.trim())).collect(),
@@ -79,21 +75,20 @@ fn answers(questions: &[UserQuestion], text: &str) -> PermissionResponse {
     PermissionResponse { answers: answers.collect(), ..PermissionDecision::Allow.into() }
 }
 
-/// What was chosen, by its number or in words.
+/// A choice by its number, or the text.
 fn one(question: &UserQuestion, text: &str) -> String {
     let by_number =
         text.parse::<usize>().ok().and_then(|number| question.choices.get(number.checked_sub(1)?));
     by_number.map_or_else(|| text.to_owned(), |choice| choice.label.clone())
 }
 
-/// The questions of a run, the one that is being asked first.
+/// The open approvals of a run; the first one is shown.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
     waiting: VecDeque<Arc<Event>>,
 }
 
 impl Questions {
-    /// The question that is being asked.
     pub(super) fn open(&self) -> Option<Arc<ApprovalRequest>> {
         match &self.waiting.front()?.kind {
             AgentEvent::Approval(ApprovalEvent::Required { request }) => Some(Arc::clone(request)),
@@ -101,7 +96,7 @@ impl Questions {
         }
     }
 
-    /// Takes in an event and gives those that are to be shown now: a question waits until those before it are decided.
+    /// Returns the events to show now: an approval waits until those before it are resolved.
     pub(super) fn take(&mut self, event: Arc<Event>) -> Vec<Arc<Event>> {
         match &event.kind {
             AgentEvent::Approval(ApprovalEvent::Required { .. }) => {

@@ -9,7 +9,7 @@ use rheon_types::event::{
 use rheon_types::{AgentEvent, ApprovalEvent, Event, Timestamp};
 use serde_json::json;
 
-use super::{Answered, Questions, answer, choices};
+use super::{ParsedAnswer, Questions, answer, choices};
 
 fn request(subject: Subject, rule: Option<&str>) -> ApprovalRequest {
     ApprovalRequest {
@@ -19,6 +19,7 @@ fn request(subject: Subject, rule: Option<&str>) -> ApprovalRequest {
         subject,
         reason: "it changes files".into(),
         danger: Danger::Moderate,
+        child: None,
         suggested_rule: rule.map(str::to_owned),
         digest: String::new(),
     }
@@ -28,8 +29,8 @@ fn call(rule: Option<&str>) -> ApprovalRequest {
     request(Subject::Arguments { arguments: Arc::new(json!({})) }, rule)
 }
 
-fn allow(scope: Scope) -> Answered {
-    Answered::With(PermissionResponse::from(PermissionDecision::Allow).with_scope(scope))
+fn allow(scope: Scope) -> ParsedAnswer {
+    ParsedAnswer::With(PermissionResponse::from(PermissionDecision::Allow).with_scope(scope))
 }
 
 #[test]
@@ -37,25 +38,25 @@ fn letters_decide_and_words_are_a_reason_against_it() {
     let call = call(Some("Bash(make *)"));
     assert_eq!(
         choices(&call),
-        "[y] once  [s] such calls in this session  [a] always  [n] no, or say why not: "
+        "[y] allow once  [s] allow for this session  [a] always allow  [n] deny, or type a reason: "
     );
     assert_eq!(answer(&call, "Y"), allow(Scope::Once));
     assert_eq!(answer(&call, "s"), allow(Scope::Session));
     assert_eq!(answer(&call, "always"), allow(Scope::Always));
-    assert_eq!(answer(&call, "n"), Answered::With(PermissionDecision::Deny.into()));
+    assert_eq!(answer(&call, "n"), ParsedAnswer::With(PermissionDecision::Deny.into()));
     assert_eq!(
         answer(&call, "use the other script"),
-        Answered::With(PermissionResponse::denied("use the other script"))
+        ParsedAnswer::With(PermissionResponse::denied("use the other script"))
     );
-    assert!(matches!(answer(&call, ""), Answered::NotUnderstood(_)));
-    assert!(matches!(answer(&call, "x"), Answered::NotUnderstood(_)));
+    assert!(matches!(answer(&call, ""), ParsedAnswer::Unclear(_)));
+    assert!(matches!(answer(&call, "x"), ParsedAnswer::Unclear(_)));
 }
 
 #[test]
 fn always_needs_a_rule() {
     let call = call(None);
-    assert_eq!(choices(&call), "[y] once  [n] no, or say why not: ");
-    assert!(matches!(answer(&call, "a"), Answered::NotUnderstood(_)));
+    assert_eq!(choices(&call), "[y] allow once  [n] deny, or type a reason: ");
+    assert!(matches!(answer(&call, "a"), ParsedAnswer::Unclear(_)));
 }
 
 #[test]
@@ -68,9 +69,9 @@ fn questions_are_answered_by_number_or_in_words() {
     };
     let questions = vec![question(Selection::One), question(Selection::Many)];
     let request = request(Subject::Questions { questions }, None);
-    let Answered::With(response) = answer(&request, "2; 1, green") else { panic!("an answer") };
+    let ParsedAnswer::With(response) = answer(&request, "2; 1, green") else { panic!("an answer") };
     assert_eq!(response.answers, [vec!["blue".to_owned()], vec!["red".to_owned(), "green".to_owned()]]);
-    let Answered::With(response) = answer(&request, "") else { panic!("an answer") };
+    let ParsedAnswer::With(response) = answer(&request, "") else { panic!("an answer") };
     assert_eq!(response.answers, [Vec::<String>::new(), Vec::new()]);
 }
 
@@ -89,6 +90,7 @@ fn asked(id: &str) -> Arc<Event> {
         danger: Danger::Safe,
         suggested_rule: None,
         digest: String::new(),
+        child: None,
     };
     event(AgentEvent::Approval(ApprovalEvent::Required { request: Arc::new(request) }))
 }

@@ -1,4 +1,4 @@
-//! `Drawing`: a text that is being typed, on a terminal: drawn again after every key. Gives text; whoever calls it writes it.
+//! `Drawing`: draws the line being typed after every key. Returns text for the caller to write.
 
 use rheon_text::inert;
 use unicode_width::UnicodeWidthStr as _;
@@ -6,12 +6,12 @@ use unicode_width::UnicodeWidthStr as _;
 use super::editing::Unit;
 use crate::terminal::Size;
 
-/// Where the cursor was left.
+/// The position of the cursor after the last drawing.
 #[derive(Debug, Default)]
 pub(super) struct Drawing {
-    /// How wide the rows of the text are that are above the cursor, and what stands before it in its own.
+    /// Widths of the rows above the cursor, and of the text before it in its own row.
     above: Vec<usize>,
-    /// How many rows are below.
+    /// Rows below the cursor.
     below: usize,
 }
 
@@ -45,9 +45,9 @@ impl Rows {
 }
 
 impl Drawing {
-    /// Draws `prompt` and the text in the place of what was drawn before.
+    /// Replaces the last drawing with `prompt` and the text.
     pub(super) fn draw(&mut self, prompt: &str, units: &[Unit], cursor: usize, size: Size) -> String {
-        // The last column stays free: terminals differ in what they do when it is written to.
+        // The last column stays empty: terminals differ in how they wrap there.
         let columns = size.columns.saturating_sub(1).max(1);
         let mut rows = Rows { rows: vec![String::new()], column: 0, columns };
         prompt.chars().for_each(|character| rows.push(character.encode_utf8(&mut [0; 4])));
@@ -86,7 +86,7 @@ impl Drawing {
         text
     }
 
-    /// Takes away what is drawn, on a terminal that may have become narrower since: its rows are more of them now.
+    /// Erases the drawing, also if the terminal became narrower and rows wrapped.
     pub(super) fn hide(&mut self, size: Size) -> String {
         let above = std::mem::take(&mut self.above);
         self.below = 0;
@@ -94,7 +94,7 @@ impl Drawing {
         format!("{}\r\x1b[J", up(rows.saturating_sub(1)))
     }
 
-    /// Leaves what is drawn and goes below it.
+    /// Moves below the drawing and keeps it.
     pub(super) fn leave(&mut self) -> String {
         self.above.clear();
         "\r\n".repeat(std::mem::take(&mut self.below) + 1)

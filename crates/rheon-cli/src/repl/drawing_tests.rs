@@ -13,7 +13,7 @@ const SIZE: Size = Size { columns: 11, rows: 4 };
 fn drawn(drawing: &mut Drawing, text: &str, left: usize) -> String {
     let mut editing = Editing::default();
     editing.key(Key::Paste(text.into()));
-    (0..left).for_each(|_| drop(editing.key(Key::Left)));
+    (0..left).for_each(|_| drop(editing.key(Key::Leave)));
     drawing.draw("> ", editing.units(), editing.cursor(), SIZE).escape_debug().to_string()
 }
 

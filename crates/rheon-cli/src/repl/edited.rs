@@ -1,4 +1,4 @@
-//! `EditedLines`: lines that are edited here: keys in, lines out, and the text drawn after every key.
+//! `EditedLines`: the built-in line editor. Keys in, lines out, drawn after every key.
 
 use std::collections::VecDeque;
 use std::io::{self, Read as _};
@@ -11,43 +11,40 @@ use super::drawing::Drawing;
 use super::editing::{Edited, Editing, Unit, text};
 use super::keys::{Key, Keys};
 use super::typed::Typed;
-use crate::output::murmur;
+use crate::output::write_stderr;
 use crate::raw_mode::{self, RawMode};
 use crate::terminal::size;
 
-/// How long the rest of a key may take that begins like Escape.
+/// How long to wait for the rest of a sequence that starts like Escape.
 const ESCAPE_TIME_MAX: Duration = Duration::from_millis(50);
 
-/// How much is read at once.
 const READ_BYTES_MAX: usize = 64 * 1024;
 
-/// What comes from the terminal.
 enum FromTerminal {
     Bytes(Vec<u8>),
-    /// The program was stopped and goes on: what was drawn is gone.
+    /// The program was suspended and resumed; the drawing is lost.
     Continued,
     End,
 }
 
-/// Lines that are edited here.
 pub(super) struct EditedLines {
     terminal: mpsc::Receiver<FromTerminal>,
     keys: Keys,
-    /// Keys that came together with those before them.
+    /// Keys not handled yet.
     waiting: VecDeque<Key>,
     editing: Editing,
     drawing: Drawing,
-    /// What stands before the text; nothing while it is not drawn.
+    /// The prompt; `None` while nothing is drawn.
     prompt: Option<String>,
-    /// What was being typed when a question came.
+    /// The text that was being typed when a question came.
     set_aside: Option<Vec<Unit>>,
-    /// Nothing will come any more.
+    /// The input ended.
     is_over: bool,
     _raw: RawMode,
 }
 
 impl EditedLines {
-    /// Begins to read. The thread that does so ends with the input, or with the program.
+    /// Starts a thread that reads until the input or the program ends.
     pub(super) fn begin(past: Vec<String>) -> io::Result<Self> {
         let raw = RawMode::begin()?;
         let (sender, terminal) = mpsc::channel(16);
@@ -61,7 +58,7 @@ impl EditedLines {
                     return;
                 }
             }
-            // Whoever does not listen any more needs no end.
+            // The receiver is gone.
             sender.blocking_send(FromTerminal::End).ok();
         });
         Ok(Self {
@@ -78,9 +75,9 @@ impl EditedLines {
     }
 
     pub(super) fn prompt(&mut self, prompt: &str) {
-        // What is above stays.
+        // Text above stays.
         let above = prompt.rfind('\n').map_or(0, |end| end + 1);
-        murmur(prompt.get(..above).unwrap_or_default());
+        write_stderr(prompt.get(..above).unwrap_or_default());
         self.prompt = prompt.get(above..).map(str::to_owned);
         self.drawing = Drawing::default();
         self.show();
@@ -100,20 +97,20 @@ impl EditedLines {
 
     pub(super) fn hide(&mut self) {
         if self.prompt.is_some() {
-            murmur(&self.drawing.hide(size()));
+            write_stderr(&self.drawing.hide(size()));
         }
     }
 
     pub(super) fn show(&mut self) {
         if let Some(prompt) = &self.prompt {
-            murmur(&self.drawing.draw(prompt, self.editing.units(), self.editing.cursor(), size()));
+            write_stderr(&self.drawing.draw(prompt, self.editing.units(), self.editing.cursor(), size()));
         }
     }
 
     pub(super) fn clear(&mut self) -> bool {
         let had = !self.editing.is_empty();
         if self.prompt.take().is_some() {
-            murmur(&self.drawing.leave());
+            write_stderr(&self.drawing.leave());
         }
         self.editing.take();
         had
@@ -136,10 +133,10 @@ impl EditedLines {
             }
             tokio::select! {
                 read = self.terminal.recv() => match read {
-                    // Whoever asks again after a run is told the same.
+                    // Later calls return the end again.
                     None | Some(FromTerminal::End) => self.is_over = true,
                     Some(FromTerminal::Continued) => {
-                        // The rest of a key or of a pasted text went to the shell.
+                        // The rest of a key or of pasted text went to the shell.
                         self.keys = Keys::default();
                         self.waiting.push_back(Key::Redraw);
                     }
@@ -152,7 +149,7 @@ impl EditedLines {
         }
     }
 
-    /// Does what the waiting keys ask for, up to the first that somebody has to hear of.
+    /// Applies waiting keys up to the first that produces a result.
     fn take_waiting(&mut self) -> Option<Typed> {
         let mut is_changed = false;
         while let Some(key) = self.waiting.pop_front() {
@@ -162,7 +159,7 @@ impl EditedLines {
                     continue;
                 }
                 Edited::Line(line) => {
-                    // What came with it was not drawn yet.
+                    // Keys that arrived with it are not drawn yet.
                     self.finish(&line);
                     Typed::Line(line)
                 }
@@ -182,12 +179,12 @@ impl EditedLines {
         }
     }
 
-    /// The line is whole: it stays on the screen, and what is said next stands below it.
+    /// Finishes a line: it stays on the screen, and the output continues below it.
     fn finish(&mut self, line: &str) {
         if let Some(prompt) = self.prompt.take() {
             let whole = Editing::with_text(line);
-            murmur(&self.drawing.draw(&prompt, whole.units(), whole.cursor(), size()));
-            murmur(&self.drawing.leave());
+            write_stderr(&self.drawing.draw(&prompt, whole.units(), whole.cursor(), size()));
+            write_stderr(&self.drawing.leave());
         }
         match self.set_aside {
             Some(_) => self.come_back(),
@@ -195,7 +192,7 @@ impl EditedLines {
         }
     }
 
-    /// What was being typed before a question is there again.
+    /// Restores the text typed before a question.
     fn come_back(&mut self) {
         if let Some(units) = self.set_aside.take() {
             self.editing.put(units);
@@ -203,7 +200,7 @@ impl EditedLines {
     }
 }
 
-/// A program that was stopped and goes on sets up the terminal again and draws what was there.
+/// Sets up the terminal and redraws after the program was suspended and resumed.
 #[cfg(unix)]
 fn redraw_when_continued(sender: mpsc::Sender<FromTerminal>) -> io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};

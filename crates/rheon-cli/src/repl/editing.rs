@@ -1,58 +1,56 @@
-//! `Editing`: the text that is being typed, changed key by key, and what was typed before. Pure.
+//! `Editing`: the line being typed and its history, changed key by key. Pure.
 
 use super::keys::Key;
 
-/// A pasted text with more lines or characters than this is one thing to look at and to erase.
+/// Longer pasted text is shown and erased as one unit.
 const PASTE_LINES_SHOWN_MAX: usize = 5;
 const PASTE_CHARS_SHOWN_MAX: usize = 400;
 
-/// How many texts are remembered.
+/// The length of the history.
 const PAST_MAX: usize = 1_000;
 
-/// One thing in the text: the cursor stands before or after it.
+/// One unit of the text, which the cursor never enters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Unit {
     Character(char),
-    /// A long pasted text.
+    /// Long pasted text.
     Paste(String),
 }
 
-/// What a key did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Edited {
-    /// The text, or the place in it, is another.
+    /// The text or the cursor changed.
     Changed,
-    /// The text is whole.
+    /// The text is complete.
     Line(String),
-    /// There will be no more.
+    /// The input ended.
     End,
-    /// Nothing to the text, but somebody wants to get away.
+    /// Escape was pressed.
     Escape,
-    /// What was pasted is too long.
+    /// The pasted text is too long.
     TooLong,
 }
 
-/// The text that is being typed.
 #[derive(Debug, Default)]
 pub(super) struct Editing {
     units: Vec<Unit>,
     cursor: usize,
     past: Vec<Vec<Unit>>,
-    /// Which of the past is shown; its length where none is.
+    /// The history entry shown; its length if none is.
     place: usize,
-    /// What was being typed before the past was looked at.
+    /// The text typed before moving into the history.
     draft: Vec<Unit>,
 }
 
 impl Editing {
-    /// With texts that were typed earlier, the oldest first.
+    /// Starts with a history, oldest first.
     pub(super) fn with_past(past: impl IntoIterator<Item = String>) -> Self {
         let mut editing = Self::default();
         past.into_iter().for_each(|text| editing.remember(&text));
         editing
     }
 
-    /// A text that stands already.
+    /// Starts with a text.
     pub(super) fn with_text(text: &str) -> Self {
         let mut editing = Self::default();
         editing.put(units(text));
@@ -71,20 +69,20 @@ impl Editing {
         self.units.is_empty()
     }
 
-    /// Takes the text away; it can be put back.
+    /// Takes the text out.
     pub(super) fn take(&mut self) -> Vec<Unit> {
         self.cursor = 0;
         self.place = self.past.len();
         std::mem::take(&mut self.units)
     }
 
-    /// Puts a text in the place of what is there.
+    /// Replaces the text.
     pub(super) fn put(&mut self, units: Vec<Unit>) {
         self.cursor = units.len();
         self.units = units;
     }
 
-    /// Does what the key asks for.
+    /// Applies a key.
     pub(super) fn key(&mut self, key: Key) -> Edited {
         match key {
             Key::Character(character) => self.insert([Unit::Character(character)]),
@@ -104,7 +102,7 @@ impl Editing {
             Key::EraseBefore => self.erase(0, self.cursor),
             Key::EraseAfter => self.erase(self.cursor, self.units.len()),
             Key::EraseWord => self.erase(self.word_before(), self.cursor),
-            Key::Left => self.cursor = self.cursor.saturating_sub(1),
+            Key::Leave => self.cursor = self.cursor.saturating_sub(1),
             Key::Right => self.cursor = (self.cursor + 1).min(self.units.len()),
             Key::WordLeft => self.cursor = self.word_before(),
             Key::WordRight => self.cursor = self.word_after(),
@@ -135,7 +133,7 @@ impl Editing {
         }
     }
 
-    /// Where the word begins that the cursor is in or behind.
+    /// The start of the word before the cursor.
     fn word_before(&self) -> usize {
         let before = self.units.get(..self.cursor).unwrap_or_default().iter().rev();
         let gap = before.clone().take_while(|unit| !is_word(unit)).count();
@@ -143,7 +141,7 @@ impl Editing {
         self.cursor - gap - word
     }
 
-    /// Where the word ends that the cursor is in or before.
+    /// The end of the word after the cursor.
     fn word_after(&self) -> usize {
         let after = self.units.get(self.cursor..).unwrap_or_default().iter();
         let gap = after.clone().take_while(|unit| !is_word(unit)).count();
@@ -151,7 +149,7 @@ impl Editing {
         self.cursor + gap + word
     }
 
-    /// Shows another of the past; after the last of it, what was being typed.
+    /// Shows a history entry; after the last one, the text that was being typed.
     fn look_at(&mut self, place: usize) {
         let place = place.min(self.past.len());
         if place == self.place {
@@ -168,7 +166,7 @@ impl Editing {
         self.place = place;
     }
 
-    /// Keeps a text to be looked at again, unless it is the last one.
+    /// Adds a text to the history unless it repeats the last one.
     pub(super) fn remember(&mut self, text: &str) {
         let units = units(text);
         if !text.trim().is_empty() && self.past.last() != Some(&units) {
@@ -181,7 +179,7 @@ impl Editing {
     }
 }
 
-/// The text as it was typed and pasted.
+/// The whole text, pasted parts included.
 pub(super) fn text(units: &[Unit]) -> String {
     let mut text = String::new();
     for unit in units {
@@ -193,7 +191,7 @@ pub(super) fn text(units: &[Unit]) -> String {
     text
 }
 
-/// A text that comes all at once: one thing if it is long, its characters otherwise.
+/// Splits pasted text: one unit if it is long, characters otherwise.
 fn units(text: &str) -> Vec<Unit> {
     let is_long =
         text.lines().count() > PASTE_LINES_SHOWN_MAX || text.chars().count() > PASTE_CHARS_SHOWN_MAX;

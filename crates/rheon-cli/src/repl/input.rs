@@ -1,73 +1,63 @@
-//! What a typed line means.
+//! Parses typed lines.
 
 use rheon_types::event::PermissionMode;
 
-/// What a typed line means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Input {
-    /// Nothing.
     Nothing,
-    /// The next line belongs to it, too.
+    /// Continues on the next line.
     Unfinished(String),
-    /// Something to say.
     Prompt(String),
-    /// Show what can be typed.
     Help,
-    /// End the conversation.
     Exit,
-    /// Make the window shorter.
+    /// Compact the conversation, with instructions.
     Compact(String),
-    /// Show what takes how much of the window.
     Context,
-    /// Show what was spent.
     Cost,
-    /// Show the session's id and model.
     Status,
-    /// Show or change how much may be done without asking.
+    /// Show or set the permission mode.
     Mode(Option<PermissionMode>),
-    /// The name of no mode.
     NoSuchMode(String),
-    /// Begin a new session.
+    /// Start a new session.
     Clear,
-    /// List sessions, or go on with one.
+    /// List sessions, or resume one.
     Resume(Option<String>),
-    /// Show the model, or go on with another.
+    /// Show or switch the model.
     Model(Option<String>),
-    /// A command that is not known here, with what follows it.
+    /// Another command.
     Other {
-        /// Its name, without the slash.
+        /// Without the slash.
         name: String,
-        /// What follows it.
         arguments: String,
     },
 }
 
-/// The commands that are always there.
-pub(super) const HELP: [(&str, &str); 15] = [
-    ("/help", "this list"),
-    ("/status", "the session, its model and mode"),
-    ("/context", "what takes how much of the model's window"),
-    ("/cost", "what was spent"),
-    ("/compact [WISHES]", "make the window shorter; say what should be kept in mind"),
+/// The built-in commands and keys, with their help.
+pub(super) const HELP: [(&str, &str); 16] = [
+    ("/help", "show this list"),
+    ("/status", "show the session, its model and mode"),
+    ("/context", "show how the context window is used"),
+    ("/cost", "show what this session cost"),
+    ("/compact [TEXT]", "compact the conversation; say what to keep"),
+    ("/goal [TEXT]", "show or set the goal that every request repeats; /goal done, /goal drop"),
     (
         "/mode [MODE]",
-        "how much may be done without asking: default, acceptEdits, plan, dontAsk, bypassPermissions",
+        "show or set the permission mode: default, acceptEdits, plan, dontAsk, bypassPermissions",
     ),
-    ("/model [NAME]", "the model; go on with another"),
-    ("/clear", "begin a new session (or /new); this one is kept"),
-    ("/resume [ID]", "earlier sessions of this folder; go on with one"),
-    ("/exit", "end the conversation (or Ctrl-D)"),
-    ("line \\", "a line that ends with a backslash goes on in the next (or Ctrl-J, Alt-Enter)"),
-    ("pasted text", "is one prompt, however many lines it has"),
-    ("Up, Down", "what you said before"),
-    ("Ctrl-C, Esc", "stop what is under way; clear the line"),
-    ("while it works", "a line is said to the model before its next step"),
+    ("/model [NAME]", "show or switch the model"),
+    ("/clear", "start a new session (or /new); this one is saved"),
+    ("/resume [ID]", "list earlier sessions of this directory, or resume one"),
+    ("/exit", "exit (or Ctrl-D)"),
+    ("line \\", "continue on the next line (or Ctrl-J, Alt-Enter)"),
+    ("pasted text", "is one prompt, with all its lines"),
+    ("Up, Down", "go through earlier prompts"),
+    ("Ctrl-C, Esc", "stop the run; clear the line"),
+    ("while it works", "type to steer the model before its next step"),
 ];
 
-/// The modes, as they are typed.
 pub(super) const MODES: &str = "default, acceptEdits, plan, dontAsk, bypassPermissions";
 
-/// Commands that others have in conversations and that are typed in a shell here; ID stands for this session.
+/// Commands of other agents that are shell commands here; ID stands for this session.
 pub(super) const ELSEWHERE: [(&str, &str); 14] = [
     ("init", "rheon init"),
     ("doctor", "rheon doctor"),
@@ -81,12 +71,12 @@ pub(super) const ELSEWHERE: [(&str, &str); 14] = [
     ("rewind", "rheon sessions rewind ID"),
     ("undo", "rheon sessions rewind ID"),
     ("fork", "rheon -r ID --fork-session"),
-    ("login", "rheon models --vendors (says which variable holds the key of whom)"),
+    ("login", "rheon models --vendors (lists the variables of the API keys)"),
     ("trust", "rheon trust show"),
 ];
 
 impl Input {
-    /// What `line` means, after lines that were unfinished.
+    /// Parses a line that follows unfinished lines.
     pub(super) fn of(before: &str, line: &str) -> Self {
         let whole = if before.is_empty() { line.to_owned() } else { format!("{before}\n{line}") };
         if let Some(unfinished) = whole.strip_suffix('\\') {
@@ -96,7 +86,7 @@ impl Input {
         if text.is_empty() {
             return Self::Nothing;
         }
-        // A path such as /usr/bin is no command.
+        // A path such as /usr/bin is not a command.
         let name = text.strip_prefix('/').and_then(|rest| rest.split_whitespace().next());
         match name {
             Some(name) if !name.is_empty() && !name.contains('/') => {

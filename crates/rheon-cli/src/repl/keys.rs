@@ -1,27 +1,26 @@
-//! `Keys`: the bytes of a terminal become keys. Pure.
+//! `Keys`: decodes terminal bytes into keys. Pure.
 
-/// The most bytes of one pasted text, as many as a prompt may have from standard input.
+/// The most bytes of pasted text, the same as for standard input.
 pub(super) const PASTE_BYTES_MAX: usize = 10 << 20;
 
-/// The longest sequence of a key; what is longer is none.
+/// The longest sequence of a key.
 const SEQUENCE_BYTES_MAX: usize = 32;
 
 const PASTE_END: &[u8] = b"\x1b[201~";
 
-/// A key that was pressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Key {
     Character(char),
-    /// A text that was pasted, however many lines it has.
+    /// Pasted text with all its lines.
     Paste(String),
-    /// One that is longer than [`PASTE_BYTES_MAX`]; nothing of it is kept.
+    /// Pasted text longer than [`PASTE_BYTES_MAX`], dropped.
     PasteTooLong,
     Enter,
     /// Ctrl-J, Alt-Enter, Shift-Enter: a line break within the text.
     LineBreak,
     Backspace,
     Delete,
-    Left,
+    Leave,
     Right,
     WordLeft,
     WordRight,
@@ -36,13 +35,13 @@ pub(super) enum Key {
     /// Ctrl-W.
     EraseWord,
     Escape,
-    /// Ctrl-D: the end of the input, where nothing is typed.
+    /// Ctrl-D: the end of the input if the line is empty.
     EndOfInput,
     /// Ctrl-L.
     Redraw,
 }
 
-/// Takes in bytes as they come, cut anywhere.
+/// Decodes bytes that may be split anywhere.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     pending: Vec<u8>,
@@ -76,13 +75,12 @@ impl Pasted {
     }
 }
 
-/// What the first bytes are.
 enum Parsed {
-    /// A key, or nothing that is known, of so many bytes.
+    /// A key, or an unknown sequence, with its length.
     Key(Option<Key>, usize),
-    /// The beginning of a pasted text, after so many bytes.
+    /// The start of pasted text, with its length.
     Paste(usize),
-    /// Too few to know.
+    /// More bytes are needed.
     More,
 }
 
@@ -96,7 +94,7 @@ impl Keys {
         loop {
             if let Some(pasted) = &mut self.pasted {
                 let end = rest.windows(PASTE_END.len()).position(|window| window == PASTE_END);
-                // The end may be cut in two.
+                // The end marker may be split.
                 let (text, after) = match end {
                     Some(end) => (end, end + PASTE_END.len()),
                     None => (rest.len().saturating_sub(PASTE_END.len() - 1), usize::MAX),
@@ -126,12 +124,12 @@ impl Keys {
         keys
     }
 
-    /// Whether all that is pending may be the key Escape, or the beginning of another.
+    /// Whether the pending byte may be Escape or the start of a sequence.
     pub(super) fn has_lone_escape(&self) -> bool {
         self.pasted.is_none() && self.pending == [ESCAPE]
     }
 
-    /// Nothing came after it: it was the key.
+    /// Takes the Escape key after nothing followed it.
     pub(super) fn take_lone_escape(&mut self) -> Option<Key> {
         let is_lone = self.has_lone_escape();
         is_lone.then(|| {
@@ -160,7 +158,7 @@ fn parse(bytes: &[u8]) -> Parsed {
         [b'\n', ..] => key(Key::LineBreak, 1),
         [0x08 | 0x7f, ..] => key(Key::Backspace, 1),
         [0x01, ..] => key(Key::Home, 1),
-        [0x02, ..] => key(Key::Left, 1),
+        [0x02, ..] => key(Key::Leave, 1),
         [0x04, ..] => key(Key::EndOfInput, 1),
         [0x05, ..] => key(Key::End, 1),
         [0x06, ..] => key(Key::Right, 1),
@@ -179,7 +177,7 @@ fn parse(bytes: &[u8]) -> Parsed {
     }
 }
 
-/// A character of so many bytes.
+/// A character of `length` bytes.
 fn character(bytes: &[u8], length: usize) -> Parsed {
     let is_whole_so_far = bytes.iter().skip(1).take(length - 1).all(|byte| (0x80..0xc0).contains(byte));
     match bytes.get(..length) {
@@ -191,7 +189,7 @@ fn character(bytes: &[u8], length: usize) -> Parsed {
     }
 }
 
-/// What follows `ESC [`: figures, then one byte that ends it.
+/// Parses what follows `ESC [`: digits, then one final byte.
 fn sequence(rest: &[u8]) -> Parsed {
     let Some(end) = rest.iter().position(|byte| !(0x20..0x40).contains(byte)) else {
         return if rest.len() < SEQUENCE_BYTES_MAX {
@@ -207,7 +205,7 @@ fn sequence(rest: &[u8]) -> Parsed {
         (b"1" | b"7", b'~') => Parsed::Key(Some(Key::Home), used),
         (b"4" | b"8", b'~') => Parsed::Key(Some(Key::End), used),
         (b"3", b'~') => Parsed::Key(Some(Key::Delete), used),
-        // Shift-Enter and Alt-Enter, as terminals tell them that tell more than others.
+        // Shift-Enter and Alt-Enter in terminals with extended keys.
         (b"13;2" | b"13;3", b'u') | (b"27;2;13" | b"27;3;13", b'~') => {
             Parsed::Key(Some(Key::LineBreak), used)
         }
@@ -216,7 +214,7 @@ fn sequence(rest: &[u8]) -> Parsed {
 }
 
 fn moving(last: u8, figures: &[u8]) -> Option<Key> {
-    // With Ctrl or Alt it goes by words.
+    // Ctrl and Alt move by words.
     let by_words = figures.ends_with(b";5") || figures.ends_with(b";3");
     match last {
         b'A' => Some(Key::Up),
@@ -224,7 +222,7 @@ fn moving(last: u8, figures: &[u8]) -> Option<Key> {
         b'C' if by_words => Some(Key::WordRight),
         b'C' => Some(Key::Right),
         b'D' if by_words => Some(Key::WordLeft),
-        b'D' => Some(Key::Left),
+        b'D' => Some(Key::Leave),
         b'H' => Some(Key::Home),
         b'F' => Some(Key::End),
         _ => None,

@@ -31,7 +31,7 @@ fn a_pasted_text_at_the_cap_is_kept_and_one_byte_more_is_not() {
 #[test]
 fn sequences_of_terminals_are_keys() {
     use Key::*;
-    assert_eq!(keys(b"\x1b[A\x1bOB\x1b[C\x1b[D"), [Up, Down, Right, Left]);
+    assert_eq!(keys(b"\x1b[A\x1bOB\x1b[C\x1b[D"), [Up, Down, Right, Leave]);
     assert_eq!(keys(b"\x1b[1;5C\x1b[1;3D\x1bb\x1bf"), [WordRight, WordLeft, WordLeft, WordRight]);
     assert_eq!(keys(b"\x1b[H\x1b[4~\x1bOF\x01\x05"), [Home, End, End, Home, End]);
     assert_eq!(keys(b"\x7f\x1b[3~\x15\x0b\x17"), [Backspace, Delete, EraseBefore, EraseAfter, EraseWord]);

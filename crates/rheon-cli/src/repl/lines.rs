@@ -1,4 +1,4 @@
-//! `Lines`: what is typed, line by line: by a terminal that edits lines itself, or key by key and edited here.
+//! `Lines`: typed lines, edited by the terminal or by the built-in editor.
 
 use std::io::{self, BufRead as _};
 
@@ -6,18 +6,17 @@ use tokio::sync::mpsc;
 
 use super::edited::EditedLines;
 use super::typed::Typed;
-use crate::output::murmur;
+use crate::output::write_stderr;
 
-/// What is typed.
 pub(super) enum Lines {
-    /// As the terminal gives it.
+    /// Edited by the terminal.
     Plain(mpsc::Receiver<io::Result<String>>),
-    /// Key by key.
+    /// Edited here, key by key.
     Edited(Box<EditedLines>),
 }
 
 impl Lines {
-    /// Lines as the terminal gives them. The thread that reads them ends with the input, or with the program.
+    /// Starts a thread that reads lines until the input or the program ends.
     pub(super) fn plain() -> Self {
         let (sender, receiver) = mpsc::channel(16);
         std::thread::spawn(move || {
@@ -38,7 +37,7 @@ impl Lines {
         Self::Plain(receiver)
     }
 
-    /// Lines that are edited here, if the terminal lets us; `past` is what was typed before.
+    /// Uses the built-in editor if the terminal supports it; `past` is the history.
     pub(super) fn edited(past: Vec<String>) -> Self {
         match EditedLines::begin(past) {
             Ok(lines) => Self::Edited(Box::new(lines)),
@@ -46,23 +45,23 @@ impl Lines {
         }
     }
 
-    /// Asks for a line.
+    /// Shows the prompt.
     pub(super) fn prompt(&mut self, prompt: &str) {
         match self {
-            Self::Plain(_) => murmur(prompt),
+            Self::Plain(_) => write_stderr(prompt),
             Self::Edited(lines) => lines.prompt(prompt),
         }
     }
 
-    /// Asks for a line that answers a question. What was being typed waits, so that it is not taken for the answer.
+    /// Asks a question. The text being typed is set aside, so that it is not taken for the answer.
     pub(super) fn ask(&mut self, question: &str) {
         match self {
-            Self::Plain(_) => murmur(question),
+            Self::Plain(_) => write_stderr(question),
             Self::Edited(lines) => lines.ask(question),
         }
     }
 
-    /// Nobody is asked for anything: what is typed is not drawn.
+    /// Hides the prompt; typed text is not drawn.
     pub(super) fn rest(&mut self) {
         match self {
             Self::Plain(_) => {}
@@ -70,7 +69,7 @@ impl Lines {
         }
     }
 
-    /// Makes room for something else on the screen.
+    /// Hides the line to make room for other output.
     pub(super) fn hide(&mut self) {
         match self {
             Self::Plain(_) => {}
@@ -78,7 +77,7 @@ impl Lines {
         }
     }
 
-    /// Draws again what was hidden.
+    /// Draws the hidden line again.
     pub(super) fn show(&mut self) {
         match self {
             Self::Plain(_) => {}
@@ -86,7 +85,7 @@ impl Lines {
         }
     }
 
-    /// Forgets what was being typed; whether there was anything.
+    /// Clears the line; returns whether it had text.
     pub(super) fn clear(&mut self) -> bool {
         match self {
             Self::Plain(_) => false,
@@ -94,7 +93,7 @@ impl Lines {
         }
     }
 
-    /// What is being typed and is not drawn.
+    /// The typed text that is not drawn.
     pub(super) fn draft(&self) -> String {
         match self {
             Self::Plain(_) => String::new(),
@@ -102,7 +101,7 @@ impl Lines {
         }
     }
 
-    /// The next thing that comes of typing. Nothing is lost if nobody waits for it any more.
+    /// The next input. Cancel safe.
     pub(super) async fn next(&mut self) -> Typed {
         match self {
             Self::Plain(lines) => match lines.recv().await {

@@ -320,20 +320,20 @@ fn rules_are_explained() {
     expect![[r#"
         $ rheon policy explain Bash cargo test --all && git push
         ask
-          allow run `cargo test --all`: rule Bash(cargo test *) in allow of user settings
-          ask run `git push`: no rule allows it; reaches the network
+          allow run `cargo test --all`: allow rule Bash(cargo test *) from user settings
+          ask run `git push`: no rule allows it; accesses the network
         You are asked; where nobody can be asked, it is refused.
         $ rheon policy explain Bash cargo test --all
         allow
-          allow run `cargo test --all`: rule Bash(cargo test *) in allow of user settings
+          allow run `cargo test --all`: allow rule Bash(cargo test *) from user settings
         It runs without a question.
         $ rheon policy explain Read .env
         deny
-          deny read .env: rule Read(./.env) in deny of user settings
+          deny read .env: deny rule Read(./.env) from user settings
         It is refused.
         $ rheon policy explain WebFetch https://example.org/x
         ask
-          ask fetch from example.org: no rule allows it; it reaches the network
+          ask fetch from example.org: no rule allows it; it accesses the network
         You are asked; where nobody can be asked, it is refused.
         To allow it for good: permissions.allow = ["WebFetch(domain:example.org)"] in your settings.
         $ rheon policy explain --json Edit src/main.rs
@@ -344,7 +344,7 @@ fn rules_are_explained() {
           "mode": "default",
           "parts": [
             {
-              "because": "no rule allows it; edits are asked about",
+              "because": "no rule allows it; edits need approval",
               "danger": "moderate",
               "decision": "ask",
               "list": null,
@@ -354,7 +354,7 @@ fn rules_are_explained() {
               "what": "change src/main.rs"
             }
           ],
-          "reason": "change src/main.rs: no rule allows it; edits are asked about"
+          "reason": "change src/main.rs: no rule allows it; edits need approval"
         }
     "#]]
     .assert_eq(&said.concat());
@@ -384,10 +384,10 @@ fn rules_are_tried_on_their_examples() {
         deny   Read(./.env)        user settings         0
         allow  Bash(cargo test *)  user settings         2  wrong
         2 rules, 2 examples
-        error: the rule Bash(cargo test *) in allow of user settings matches its example "cargo test --doc"; correct the rule or the example
+        error: the allow rule Bash(cargo test *) from user settings matches its example "cargo test --doc"; fix the rule or the example
         (exit 1)
         $ rheon config validate
-        error: the rule Bash(cargo test *) in allow of user settings matches its example "cargo test --doc"; correct the rule or the example
+        error: the allow rule Bash(cargo test *) from user settings matches its example "cargo test --doc"; fix the rule or the example
         (exit 2)
         $ rheon policy test
         there are no rules: looking around in the workspace is free, everything else asks
@@ -481,7 +481,7 @@ fn what_a_project_brings_along_is_trusted_as_it_is() {
         $ rheon trust
         Its hooks would run these commands:
           Stop (.rheon/config.toml): echo hello
-        This project brings along files that would be run or obeyed:
+        This project contains files that can run commands or instruct the agent:
           55638db7d097 .rheon/config.toml
         Do you trust them? If so: rheon trust grant
         $ rheon trust grant
@@ -490,13 +490,13 @@ fn what_a_project_brings_along_is_trusted_as_it_is() {
         $ rheon trust grant --yes
         /project is trusted as it is now.
         $ rheon trust show
-        You trust what this project brings along.
+        You trust this project.
         $ rheon trust
         Its hooks would run these commands:
           Stop (.rheon/config.toml): echo goodbye
-        What this project brings along has changed since you trusted it:
+        This project has changed since you trusted it:
           changed a981f464e002 .rheon/config.toml
-        Do you trust it as it is now? If so: rheon trust grant
+        Do you trust these changes? If so: rheon trust grant
         $ rheon trust grant -y
         /project is trusted as it is now.
         $ rheon trust revoke

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use expect_test::expect;
-use rheon_testkit::server::{Fault, Reply};
+use rheon_testkit::server::{FakeReply, Fault};
 use serde_json::{Value, json};
 
 use crate::stage::{MODEL, Stage, reads};
@@ -109,7 +109,7 @@ fn a_prompt_and_the_end_of_the_input_at_once() {
 
 #[test]
 fn an_empty_system_prompt_leaves_the_facts() {
-    let stage = Stage::new(Reply::text("Hello."));
+    let stage = Stage::new(FakeReply::text("Hello."));
     let mut driven = Driven::new(&stage, &[]);
     driven.prompt("hi");
     assert_eq!(driven.finish().code, Some(0));
@@ -121,8 +121,8 @@ fn an_empty_system_prompt_leaves_the_facts() {
 #[test]
 fn a_program_that_is_asked_allows_and_denies() {
     let call = |name: &str| json!({ "path": name, "content": "x" });
-    let both = Reply::call("write", &call("yes.txt")).and_call("write", &call("no.txt"));
-    let stage = Stage::new([both, Reply::text("Done.")]);
+    let both = FakeReply::call("write", &call("yes.txt")).and_call("write", &call("no.txt"));
+    let stage = Stage::new([both, FakeReply::text("Done.")]);
     let mut driven = Driven::new(&stage, &["--permission-prompt-tool", "stdio"]);
     driven.request("1", &json!({ "subtype": "initialize", "hooks": null }));
     driven.next("control_response");
@@ -147,11 +147,13 @@ fn a_program_that_is_asked_allows_and_denies() {
 
 #[test]
 fn an_interrupt_and_another_prompt() {
-    let stage =
-        Stage::new([Reply::text("This takes long.").with(Fault::StallAfterEvent(3)), Reply::text("Here.")]);
+    let stage = Stage::new([
+        FakeReply::text("This takes long.").with(Fault::StallAfterEvent(3)),
+        FakeReply::text("Here."),
+    ]);
     let mut driven = Driven::new(&stage, &[]);
     driven.prompt("hi");
-    stage.runtime.block_on(stage.server.stalled(1));
+    stage.runtime.block_on(stage.server.wait_for_stall(1));
     driven.request("2", &json!({ "subtype": "interrupt" }));
     assert_eq!(driven.next("result")["subtype"], "error_during_execution");
     driven.prompt("And now?");
@@ -180,7 +182,7 @@ fn a_line_that_makes_no_sense() {
 
 #[test]
 fn all_flags_of_the_sdks_are_accepted() {
-    let stage = Stage::new(Reply::text("Hello."));
+    let stage = Stage::new(FakeReply::text("Hello."));
     let arguments: Vec<&str> = ALL.split_whitespace().collect();
     let mut command = stage.rheon(&arguments);
     command.stdin(Stdio::null());
@@ -199,7 +201,7 @@ fn all_flags_of_the_sdks_are_accepted() {
 #[test]
 fn only_the_tools_that_are_asked_for_are_offered() {
     for (tools, offered) in [("Read,Grep", vec!["read", "search"]), ("", vec![])] {
-        let stage = Stage::new(Reply::text("Hello."));
+        let stage = Stage::new(FakeReply::text("Hello."));
         assert_eq!(stage.run(&["hi", "--tools", tools]).code, Some(0));
         let tools = stage.server.requests()[0].json["tools"].clone();
         let tools = tools.as_array().cloned().unwrap_or_default();
@@ -225,7 +227,7 @@ fn assert_replays(stage: &Stage, session: &Value) {
 #[test]
 fn a_call_runs_with_the_input_that_the_program_allows() {
     let call = json!({ "path": "asked.txt", "content": "x" });
-    let stage = Stage::new([Reply::call("write", &call), Reply::text("Done.")]);
+    let stage = Stage::new([FakeReply::call("write", &call), FakeReply::text("Done.")]);
     let mut driven = Driven::new(&stage, &["--permission-prompt-tool", "stdio"]);
     driven.prompt("Write it.");
     answer(&mut driven, |input| {
@@ -246,8 +248,8 @@ fn a_call_runs_with_the_input_that_the_program_allows() {
 #[test]
 fn what_the_program_changes_is_held_against_the_rules() {
     let call = |name: &str| json!({ "path": name, "content": "x" });
-    let both = Reply::call("write", &call("a.md")).and_call("write", &call("b.md"));
-    let stage = Stage::new([both, Reply::text("Neither.")]);
+    let both = FakeReply::call("write", &call("a.md")).and_call("write", &call("b.md"));
+    let stage = Stage::new([both, FakeReply::text("Neither.")]);
     let mut driven =
         Driven::new(&stage, &["--permission-prompt-tool", "stdio", "--disallowedTools", "Edit(secret/**)"]);
     driven.prompt("Write both.");
@@ -266,7 +268,7 @@ fn what_the_program_changes_is_held_against_the_rules() {
         );
     }
     expect![[r#"
-        "denied: change secret/a.md: rule Edit(secret/**) in deny of the command line"
+        "denied: change secret/a.md: deny rule Edit(secret/**) from the command line"
         "invalid arguments for write: the arguments: \"path\" is a required property""#]]
     .assert_eq(&results.join("\n"));
     let result = driven.next("result");
@@ -279,9 +281,10 @@ fn what_the_program_changes_is_held_against_the_rules() {
 #[test]
 fn permissions_that_come_with_an_answer_hold_for_the_session() {
     let names = ["1", "2", "3", "4", "5"];
-    let write = |name: &str| Reply::call("write", &json!({ "path": name, "content": "x" }));
-    let replies = names.iter().map(|name| write(name)).chain([Reply::text("Done."), Reply::text("Yes.")]);
-    let stage = Stage::new(replies.collect::<Vec<Reply>>());
+    let write = |name: &str| FakeReply::call("write", &json!({ "path": name, "content": "x" }));
+    let replies =
+        names.iter().map(|name| write(name)).chain([FakeReply::text("Done."), FakeReply::text("Yes.")]);
+    let stage = Stage::new(replies.collect::<Vec<FakeReply>>());
     let mut driven = Driven::new(&stage, &["--permission-prompt-tool", "stdio"]);
     driven.prompt("Go.");
     let rule = |content: &str, behavior: &str| {
@@ -312,7 +315,7 @@ fn permissions_that_come_with_an_answer_hold_for_the_session() {
     assert_eq!(driven.next("system")["permissionMode"], "acceptEdits");
     let ran = stage.plain(driven.finish());
     expect![[r#"
-        note: cannot read the rule "": character 1: there is no tool; write Tool or Tool(what), such as Bash(git status)
+        note: cannot read the rule "": character 1: missing tool name; write Tool or Tool(pattern), for example Bash(git status)
         note: a permission update was passed over: there is no update of type "dance"
         note: the directory can be read from now on, in this session only; to let it be changed like the workspace, start the session with --add-dir
     "#]].assert_eq(&ran.stderr);
@@ -320,7 +323,7 @@ fn permissions_that_come_with_an_answer_hold_for_the_session() {
 
 #[test]
 fn another_model_answers_from_the_next_run_on() {
-    let stage = Stage::new([Reply::text("One."), Reply::text("Two."), Reply::text("Three.")]);
+    let stage = Stage::new([FakeReply::text("One."), FakeReply::text("Two."), FakeReply::text("Three.")]);
     let mut driven = Driven::new(&stage, &[]);
     driven.prompt("hi");
     driven.next("result");
@@ -363,7 +366,7 @@ fn another_model_answers_from_the_next_run_on() {
 #[test]
 fn files_go_back_to_what_they_were_before_a_prompt() {
     let write = |content: &str| {
-        [Reply::call("write", &json!({ "path": "n.txt", "content": content })), Reply::text("Done.")]
+        [FakeReply::call("write", &json!({ "path": "n.txt", "content": content })), FakeReply::text("Done.")]
     };
     let stage = Stage::new([write("first"), write("second")].concat());
     let mut driven = Driven::new(&stage, &["--permission-mode", "acceptEdits", "--replay-user-messages"]);
@@ -405,7 +408,7 @@ fn files_go_back_to_what_they_were_before_a_prompt() {
 fn files_that_are_not_kept_cannot_go_back() {
     for flags in [&["--no-session-persistence"][..], &["--settings", r#"{"sessions":{"checkpoints":false}}"#]]
     {
-        let stage = Stage::new(Reply::text("Hello."));
+        let stage = Stage::new(FakeReply::text("Hello."));
         let mut driven = Driven::new(&stage, flags);
         driven.prompt("hi");
         driven.next("result");
@@ -421,10 +424,10 @@ fn files_that_are_not_kept_cannot_go_back() {
 
 #[test]
 fn files_do_not_go_back_under_a_run() {
-    let stage = Stage::new(Reply::text("This takes long.").with(Fault::StallAfterEvent(3)));
+    let stage = Stage::new(FakeReply::text("This takes long.").with(Fault::StallAfterEvent(3)));
     let mut driven = Driven::new(&stage, &[]);
     driven.prompt("hi");
-    stage.runtime.block_on(stage.server.stalled(1));
+    stage.runtime.block_on(stage.server.wait_for_stall(1));
     driven.request("1", &json!({ "subtype": "rewind_files", "user_message_id": "x" }));
     assert_eq!(
         driven.next("control_response")["response"]["error"],

@@ -3,7 +3,7 @@
 use std::fs::File;
 
 use expect_test::expect;
-use rheon_testkit::server::{Block, Fault, Reply, Script, Times};
+use rheon_testkit::server::{FakeReply, Fault, ReplyBlock, ReplyCount, Script};
 use serde_json::json;
 
 use crate::stage::{MODEL, Stage, come_back_at_once, reads};
@@ -13,8 +13,8 @@ use crate::support::{Begun, Ran, kill};
 const ID: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 
 /// The model wants to write a file.
-fn writes() -> Reply {
-    Reply::call("write", &json!({ "path": "new.txt", "content": "x" }))
+fn writes() -> FakeReply {
+    FakeReply::call("write", &json!({ "path": "new.txt", "content": "x" }))
 }
 
 /// Only what is said on standard error of a run that says nothing else.
@@ -25,7 +25,7 @@ fn stderr(ran: &Ran, code: i32) -> String {
 
 #[test]
 fn a_budget_that_is_spent() {
-    let stage = Stage::new(Script::always(Reply::call("read", &json!({ "path": "a.txt" }))));
+    let stage = Stage::new(Script::always(FakeReply::call("read", &json!({ "path": "a.txt" }))));
     let ran = stage.run(&["hi", "--max-budget-usd", "0.001", "--session-id", ID]);
     expect![[r#"
         the budget does not cover the next call: $0.0000 of $0.0010
@@ -38,7 +38,7 @@ fn a_budget_that_is_spent() {
 
 #[test]
 fn a_budget_of_tokens_names_its_own_flag() {
-    let stage = Stage::new(Script::always(Reply::call("read", &json!({ "path": "a.txt" }))));
+    let stage = Stage::new(Script::always(FakeReply::call("read", &json!({ "path": "a.txt" }))));
     for tokens in ["300", "20000"] {
         let ran = stage.run(&["hi", "--max-tokens", tokens]);
         let last = stderr(&ran, 3).lines().last().unwrap().to_owned();
@@ -48,7 +48,7 @@ fn a_budget_of_tokens_names_its_own_flag() {
 
 #[test]
 fn too_many_turns() {
-    let stage = Stage::new(Script::always(Reply::call("read", &json!({ "path": "a.txt" }))));
+    let stage = Stage::new(Script::always(FakeReply::call("read", &json!({ "path": "a.txt" }))));
     let ran = stage.run(&["hi", "--max-turns", "1", "--session-id", ID]);
     expect![[r#"
         ● read a.txt
@@ -65,12 +65,12 @@ fn too_many_turns() {
 
 #[test]
 fn a_call_that_nobody_could_be_asked_about() {
-    let stage = Stage::new([writes(), Reply::text("I may not write.")]);
+    let stage = Stage::new([writes(), FakeReply::text("I may not write.")]);
     let ran = stage.run(&["Write new.txt."]);
     assert_eq!((ran.stdout.as_str(), ran.code), ("I may not write.\n", Some(5)));
     expect![[r#"
         write asks for permission · changes the workspace
-          change new.txt: no rule allows it; edits are asked about
+          change new.txt: no rule allows it; edits need approval
           new.txt
             1 +x
               \ No newline at end of file
@@ -88,10 +88,10 @@ fn a_call_that_nobody_could_be_asked_about() {
 
 #[test]
 fn a_call_that_makes_no_sense_is_no_refusal() {
-    let garbage = Reply::call("read", &json!({ "path": 5 })).and_call("nonesuch", &json!({}));
+    let garbage = FakeReply::call("read", &json!({ "path": 5 })).and_call("nonesuch", &json!({}));
     let (name, arguments) = ("read".to_owned(), "{\"path\": \"a".to_owned());
-    let no_json = Reply::empty().and(Block::Call { id: None, name, arguments, signature: None });
-    let stage = Stage::new([garbage, no_json, Reply::text("I give up.")]);
+    let no_json = FakeReply::empty().and(ReplyBlock::Call { id: None, name, arguments, signature: None });
+    let stage = Stage::new([garbage, no_json, FakeReply::text("I give up.")]);
     let ran = stage.run(&["Read it."]);
     assert_eq!((ran.stdout.as_str(), ran.code), ("I give up.\n", Some(0)), "{}", ran.stderr);
     assert!(!ran.stderr.contains("error: "), "{}", ran.stderr);
@@ -100,7 +100,7 @@ fn a_call_that_makes_no_sense_is_no_refusal() {
 #[test]
 fn a_call_that_is_allowed_is_made() {
     for arguments in [["--allowed-tools", "Write"], ["--permission-mode", "acceptEdits"]] {
-        let stage = Stage::new([writes(), Reply::text("It is written.")]);
+        let stage = Stage::new([writes(), FakeReply::text("It is written.")]);
         let ran = stage.run(&[&["Write new.txt."][..], &arguments].concat());
         assert_eq!((ran.stdout.as_str(), ran.code), ("It is written.\n", Some(0)), "{}", ran.stderr);
         assert_eq!(std::fs::read_to_string(stage.path("workspace/new.txt")).unwrap(), "x");
@@ -124,14 +124,14 @@ fn a_service_that_asks_to_come_back_later() {
 
 #[test]
 fn a_service_that_is_overloaded_for_a_moment_is_asked_again() {
-    let stage = Stage::new([come_back_at_once(529).times(Times::Exactly(2)), Reply::text("Here.")]);
+    let stage = Stage::new([come_back_at_once(529).times(ReplyCount::Exactly(2)), FakeReply::text("Here.")]);
     let ran = stage.run(&["hi"]);
     assert_eq!((ran.stdout.as_str(), ran.code), ("Here.\n", Some(0)), "{}", ran.stderr);
 }
 
 #[test]
 fn a_key_that_is_refused() {
-    let stage = Stage::new(Script::always(Reply::status(401)));
+    let stage = Stage::new(Script::always(FakeReply::status(401)));
     let ran = stage.run(&["hi"]);
     expect![[r#"
         failed · 1 turn · 0 tools · 0 in / 0 out tokens · cost unknown · N ms
@@ -155,11 +155,11 @@ fn no_key() {
 #[test]
 fn an_interrupt_ends_a_stream_that_hangs() {
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
-        let stage = Stage::new(Reply::text("This takes long.").with(Fault::StallAfterEvent(3)));
+        let stage = Stage::new(FakeReply::text("This takes long.").with(Fault::StallAfterEvent(3)));
         let arguments = ["-p", "hi", "--model", MODEL, "--output-format", "stream-json"];
         // The first line is said when the run has begun.
         let begun = Begun::new(stage.rheon(&arguments));
-        stage.runtime.block_on(stage.server.stalled(1));
+        stage.runtime.block_on(stage.server.wait_for_stall(1));
         kill(signal, &begun.child);
         let ran = begun.finish();
         let last: serde_json::Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
@@ -173,7 +173,7 @@ fn an_interrupt_ends_a_stream_that_hangs() {
 #[test]
 fn a_program_that_is_interrupted_twice_leaves_no_temporary_folder() {
     use std::io::Write as _;
-    let stage = Stage::new(Reply::text("This takes long.").with(Fault::StallAfterEvent(3)));
+    let stage = Stage::new(FakeReply::text("This takes long.").with(Fault::StallAfterEvent(3)));
     let folder = stage.path("temporary");
     std::fs::create_dir_all(&folder).unwrap();
     // The pipe is full, so that the end of the run waits for ever to be written.
@@ -181,7 +181,7 @@ fn a_program_that_is_interrupted_twice_leaves_no_temporary_folder() {
     writer.write_all(&[b'\n'; 65_536]).unwrap();
     let mut command = stage.rheon(&["-p", "hi", "--model", MODEL]);
     let mut child = command.env("TMPDIR", &folder).stdout(writer).spawn().unwrap();
-    stage.runtime.block_on(stage.server.stalled(1));
+    stage.runtime.block_on(stage.server.wait_for_stall(1));
     // Signals that come together count as one, so two may not be enough.
     let code = loop {
         match child.try_wait().unwrap() {
@@ -205,7 +205,7 @@ fn is_hangup_ignored() -> bool {
 #[test]
 fn a_terminal_that_is_gone_ends_a_run_in_order_unless_it_was_started_to_stay() {
     let arguments = ["-p", "hi", "--model", MODEL, "--output-format", "stream-json"];
-    let script = || Reply::text("This takes long.").with(Fault::StallAfterEvent(3));
+    let script = || FakeReply::text("This takes long.").with(Fault::StallAfterEvent(3));
     let ended = |ran: Ran| {
         let last: serde_json::Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
         (last["terminal_reason"].as_str().unwrap().to_owned(), ran.code)
@@ -213,7 +213,7 @@ fn a_terminal_that_is_gone_ends_a_run_in_order_unless_it_was_started_to_stay() {
     if !is_hangup_ignored() {
         let stage = Stage::new(script());
         let begun = Begun::new(stage.rheon(&arguments));
-        stage.runtime.block_on(stage.server.stalled(1));
+        stage.runtime.block_on(stage.server.wait_for_stall(1));
         kill("HUP", &begun.child);
         assert_eq!(ended(begun.finish()), ("aborted_streaming".to_owned(), Some(143)));
     }
@@ -227,7 +227,7 @@ fn a_terminal_that_is_gone_ends_a_run_in_order_unless_it_was_started_to_stay() {
     command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped());
     command.stderr(std::process::Stdio::piped());
     let begun = Begun::new(command);
-    stage.runtime.block_on(stage.server.stalled(1));
+    stage.runtime.block_on(stage.server.wait_for_stall(1));
     kill("HUP", &begun.child);
     kill("INT", &begun.child);
     assert_eq!(ended(begun.finish()), ("aborted_streaming".to_owned(), Some(130)));

@@ -1,7 +1,7 @@
 //! One headless run in every format, and on every wire.
 
 use expect_test::{expect, expect_file};
-use rheon_testkit::server::{FakeServer, Reply};
+use rheon_testkit::server::{FakeReply, FakeServer};
 use rheon_types::Event;
 use rheon_types::event::OrderChecker;
 
@@ -42,7 +42,7 @@ fn stream_json_is_line_by_line() {
 #[test]
 fn partial_messages_are_the_events_of_the_service() {
     let arguments = ["hi", "--output-format", "stream-json", "--include-partial-messages"];
-    let ran = Stage::new(Reply::thinking("Hm.", "sig").and_text("Hello there.")).run(&arguments);
+    let ran = Stage::new(FakeReply::thinking("Hm.", "sig").and_text("Hello there.")).run(&arguments);
     assert_eq!((ran.stderr.as_str(), ran.code), ("", Some(0)));
     expect_file!["formats/partial.txt"].assert_eq(&masked_lines(&ran.stdout));
 }

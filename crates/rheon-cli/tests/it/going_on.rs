@@ -1,7 +1,7 @@
 //! Sessions that go on: the last one, one by its id or the beginning of it, and a fork of one.
 
 use expect_test::expect;
-use rheon_testkit::server::{Reply, Script, When};
+use rheon_testkit::server::{FakeReply, ReplyCondition, Script};
 use serde_json::Value;
 
 use crate::stage::Stage;
@@ -11,8 +11,11 @@ const ID: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 
 /// The model knows what was said first only if it is told again.
 fn stage() -> Stage {
-    let knows = Reply::text("You said: elephant.").when(When::contains("Remember: elephant."));
-    Stage::new(Script::new([Reply::text("Noted."), knows.times(rheon_testkit::server::Times::Always)]))
+    let knows = FakeReply::text("You said: elephant.").when(ReplyCondition::contains("Remember: elephant."));
+    Stage::new(Script::new([
+        FakeReply::text("Noted."),
+        knows.times(rheon_testkit::server::ReplyCount::Always),
+    ]))
 }
 
 /// The answer and the session of a run.
@@ -91,7 +94,7 @@ fn a_session_that_is_not_kept_cannot_go_on() {
 
 #[test]
 fn a_session_that_the_index_was_never_told_of_is_listed() {
-    let stage = Stage::new(Script::always(Reply::text("Noted.")));
+    let stage = Stage::new(Script::always(FakeReply::text("Noted.")));
     let index = stage.path("home/.local/share/rheon/index.db");
     answer(&json(&stage, &["The first."]));
     let before = std::fs::read(&index).unwrap();

@@ -1,7 +1,7 @@
 //! What is said when something cannot be done, and what was done: with the words that help to go on.
 
 use expect_test::expect;
-use rheon_testkit::server::Reply;
+use rheon_testkit::server::FakeReply;
 use serde_json::json;
 
 use crate::stage::{Stage, write};
@@ -15,8 +15,8 @@ fn run(stage: &Stage, arguments: &[&str]) -> Ran {
 
 /// A session in which a file was written.
 fn written() -> Stage {
-    let call = Reply::call("write", &json!({ "path": "new.txt", "content": "x" }));
-    let stage = Stage::new([call, Reply::text("It is written.")]);
+    let call = FakeReply::call("write", &json!({ "path": "new.txt", "content": "x" }));
+    let stage = Stage::new([call, FakeReply::text("It is written.")]);
     let ran = stage.run(&["Write new.txt.", "--session-id", ID, "--permission-mode", "acceptEdits"]);
     assert_eq!((ran.stdout.as_str(), ran.code), ("It is written.\n", Some(0)), "{}", ran.stderr);
     stage
@@ -103,7 +103,7 @@ fn a_session_that_is_not_there_and_those_that_are() {
 
 #[test]
 fn a_memory_that_is_damaged() {
-    let stage = Stage::new([Reply::text("Hello.")]);
+    let stage = Stage::new([FakeReply::text("Hello.")]);
     write(&stage.path("home/.local/share/rheon/memory.db"), &"no database ".repeat(500));
     let ran = run(&stage, &["memory", "list"]);
     assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(1)));
@@ -117,7 +117,7 @@ fn a_memory_that_is_damaged() {
 
 #[test]
 fn a_folder_that_is_not_there() {
-    let stage = Stage::new([Reply::text("Hello.")]);
+    let stage = Stage::new([FakeReply::text("Hello.")]);
     let said: Vec<String> =
         ["/nope", "a.txt"].iter().map(|folder| stage.run(&["hi", "-C", folder]).stderr).collect();
     expect![[r#"
@@ -129,7 +129,7 @@ fn a_folder_that_is_not_there() {
 
 #[test]
 fn a_program_is_told_where_the_key_comes_from() {
-    let stage = Stage::new([Reply::text("Hello.")]);
+    let stage = Stage::new([FakeReply::text("Hello.")]);
     let ran = stage.run(&["hi", "--output-format", "stream-json", "--verbose"]);
     let init: serde_json::Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
     assert_eq!(
@@ -140,7 +140,7 @@ fn a_program_is_told_where_the_key_comes_from() {
 
 #[test]
 fn models_of_a_local_server_are_listed_where_there_is_no_key() {
-    let stage = Stage::new(Reply::text("hi"));
+    let stage = Stage::new(FakeReply::text("hi"));
     let address = stage.server.url().to_string();
     let ran = |arguments: &[&str], ollama: &str| {
         let mut command = stage.rheon(arguments);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use rheon_testkit::server::{FakeServer, Reply, Script};
+use rheon_testkit::server::{FakeReply, FakeServer, Script};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -73,9 +73,9 @@ impl Stage {
 }
 
 /// The model reads the file and answers.
-pub(crate) fn reads() -> [Reply; 2] {
-    let read = Reply::text("Let me look.").and_call("read", &serde_json::json!({ "path": "a.txt" }));
-    [read, Reply::text("It says: the content.")]
+pub(crate) fn reads() -> [FakeReply; 2] {
+    let read = FakeReply::text("Let me look.").and_call("read", &serde_json::json!({ "path": "a.txt" }));
+    [read, FakeReply::text("It says: the content.")]
 }
 
 /// The lines of JSON, each with what differs from run to run made the same.
@@ -130,8 +130,8 @@ pub(crate) fn write(path: &Path, text: &str) {
 }
 
 /// A refusal after which the client need not wait.
-pub(crate) fn come_back_at_once(code: u16) -> Reply {
-    Reply::fault(rheon_testkit::server::Fault::Status {
+pub(crate) fn come_back_at_once(code: u16) -> FakeReply {
+    FakeReply::fault(rheon_testkit::server::Fault::Status {
         code,
         body: None,
         headers: vec![("retry-after-ms".into(), Duration::from_millis(1).as_millis().to_string())],

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::process::{Child, Stdio};
 
-use rheon_testkit::server::{Fault, Reply, Script};
+use rheon_testkit::server::{FakeReply, Fault, Script};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
@@ -76,7 +76,7 @@ fn said(stage: &Stage) -> Vec<String> {
 }
 
 fn stage() -> Stage {
-    Stage::new(Script::always(Reply::text("Understood.")))
+    Stage::new(Script::always(FakeReply::text("Understood.")))
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn plain_leaves_the_lines_to_the_terminal() {
 
 #[test]
 fn a_failure_is_told_with_its_reason() {
-    let stage = Stage::new(Script::always(Reply::status(401)));
+    let stage = Stage::new(Script::always(FakeReply::status(401)));
     let mut terminal = Terminal::new(&stage, &[]);
     terminal.press("hello\r");
     terminal.wait_for("401");
@@ -194,7 +194,7 @@ fn a_failure_is_told_with_its_reason() {
 
 #[test]
 fn what_only_looks_is_answered_while_the_model_works_and_escape_stops_it() {
-    let stage = Stage::new(Script::always(Reply::fault(Fault::NeverAnswer)));
+    let stage = Stage::new(Script::always(FakeReply::fault(Fault::NeverAnswer)));
     let mut terminal = Terminal::new(&stage, &[]);
     terminal.press("hello\r");
     terminal.wait_for("waiting for the model");
@@ -230,7 +230,7 @@ fn a_ctrl_c_within_pasted_text_does_not_make_typed_lines_of_the_rest() {
 
 #[test]
 fn a_terminal_that_goes_away_during_a_run_ends_the_conversation() {
-    let stage = Stage::new(Script::always(Reply::fault(Fault::NeverAnswer)));
+    let stage = Stage::new(Script::always(FakeReply::fault(Fault::NeverAnswer)));
     let mut terminal = Terminal::new(&stage, &[]);
     terminal.press("hello\r");
     terminal.wait_for("waiting for the model");

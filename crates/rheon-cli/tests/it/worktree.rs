@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use expect_test::expect;
-use rheon_testkit::server::{Reply, Script, Times, When};
+use rheon_testkit::server::{FakeReply, ReplyCondition, ReplyCount, Script};
 use serde_json::{Value, json};
 
 use crate::stage::{MODEL, Stage, write};
@@ -61,13 +61,13 @@ fn said(stage: &Stage, arguments: &[&str]) -> String {
 
 /// The model answers, whatever is asked.
 fn talks() -> Script {
-    Script::always(Reply::text("Hello."))
+    Script::always(FakeReply::text("Hello."))
 }
 
 /// The model makes a file once, and answers from then on.
 fn writes() -> Script {
-    let write = Reply::call("write", &json!({ "path": "made.txt", "content": "made\n" }));
-    Script::new([write, Reply::text("Done.").times(Times::Always)])
+    let write = FakeReply::call("write", &json!({ "path": "made.txt", "content": "made\n" }));
+    Script::new([write, FakeReply::text("Done.").times(ReplyCount::Always)])
 }
 
 /// The folder that the model was told it works in.
@@ -140,9 +140,9 @@ fn a_worktree_is_gone_on_with_until_it_is_merged() {
 
 #[test]
 fn a_session_goes_on_in_its_worktree() {
-    let make = Reply::call("write", &json!({ "path": "made.txt", "content": "made\n" }));
-    let knows = Reply::text("Again.").when(When::contains("make it"));
-    let stage = stage(Script::new([make, Reply::text("Done."), knows.times(Times::Always)]));
+    let make = FakeReply::call("write", &json!({ "path": "made.txt", "content": "made\n" }));
+    let knows = FakeReply::text("Again.").when(ReplyCondition::contains("make it"));
+    let stage = stage(Script::new([make, FakeReply::text("Done."), knows.times(ReplyCount::Always)]));
     let permit = ["--permission-mode", "acceptEdits"];
     run(&stage, &[&["make it", "--session-id", ID, "-w", "x"], &permit[..]].concat());
     for (request, arguments) in [(2, vec!["-r", ID]), (3, vec!["-c"]), (4, vec!["-c", "-w", "x"])] {
@@ -194,13 +194,13 @@ fn files_that_flags_name_are_where_the_user_is() {
 #[test]
 fn tools_and_commands_work_in_the_worktree_and_read_the_repository() {
     let replies = [
-        Reply::call("glob", &json!({ "pattern": "**/*.txt" })),
-        Reply::call("read", &json!({ "path": "../../../beside.txt" })),
-        Reply::call(
+        FakeReply::call("glob", &json!({ "pattern": "**/*.txt" })),
+        FakeReply::call("read", &json!({ "path": "../../../beside.txt" })),
+        FakeReply::call(
             "bash",
             &json!({ "command": "echo here > made.txt; pwd; cat a.txt ../../../beside.txt" }),
         ),
-        Reply::text("Done."),
+        FakeReply::text("Done."),
     ];
     let stage = stage(Script::new(replies));
     // In the repository, but neither committed nor in the worktree.
@@ -244,9 +244,9 @@ fn a_program_that_drives_the_session_is_told_of_the_folder() {
 #[test]
 fn settings_that_are_not_committed_hold_and_what_is_trusted_stays_so() {
     let stage = stage(Script::new([
-        Reply::call("read", &json!({ "path": "part/b.txt" })),
-        Reply::text("I may not."),
-        Reply::text("Hello.").times(Times::Always),
+        FakeReply::call("read", &json!({ "path": "part/b.txt" })),
+        FakeReply::text("I may not."),
+        FakeReply::text("Hello.").times(ReplyCount::Always),
     ]));
     let workspace = stage.path("workspace");
     write(&workspace.join(".rheon/config.local.toml"), "permissions.deny = [\"Read(part/**)\"]\n");
@@ -387,7 +387,7 @@ fn what_cannot_be_a_worktree() {
 
 #[test]
 fn a_mode_that_means_nothing_here_is_taken_for_the_usual_one() {
-    let stage = Stage::new(Reply::text("Hello."));
+    let stage = Stage::new(FakeReply::text("Hello."));
     let ran = stage.run(&["hi", "--permission-mode", "auto", "--output-format", "stream-json"]);
     let init: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
     assert_eq!(init["permissionMode"], "default");

@@ -4,13 +4,13 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use expect_test::expect;
-use rheon_testkit::server::{Reply, Script};
+use rheon_testkit::server::{FakeReply, Script};
 
 use crate::stage::{MODEL, Stage, write};
 use crate::support::Ran;
 
 fn stage() -> Stage {
-    Stage::new(Script::always(Reply::text("Hello.")))
+    Stage::new(Script::always(FakeReply::text("Hello.")))
 }
 
 /// What is said of a run that cannot begin, in which nobody is asked anything.
@@ -120,7 +120,7 @@ fn a_model_that_is_unknown() {
         error: no vendor is known to have a model "claud-opus-5"; did you mean anthropic/claude-opus-5? `rheon models --all` lists what is known
         error: cannot read --model: "model": the text is empty; write one or leave the key out
         error: no vendor is known to have a model "/"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); `rheon models --all` lists what is known
-        error: "openai/" names no model of a vendor: write vendor/model
+        error: "openai/" is not a model name: write vendor/model
     "#]].assert_eq(&said);
 }
 
@@ -254,6 +254,6 @@ fn a_home_that_cannot_be_written() {
     assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(1)));
     expect![[r#"
         error: sessions cannot be kept: cannot make the folder STAGE/home/.local/share/rheon: Not a directory (os error 20); a file is in the way of a directory: move it, or use another directory
-        note: STAGE/workspace: what the project brings along is left out: cannot read what was trusted from "STAGE/home/.local/state/rheon/trust.json": Not a directory (os error 20); remove the file to trust anew
+        note: STAGE/workspace: what the project brings along is left out: cannot read trusted projects from "STAGE/home/.local/state/rheon/trust.json": Not a directory (os error 20); delete the file to reset trust
     "#]].assert_eq(&ran.stderr);
 }

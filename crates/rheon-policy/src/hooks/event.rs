@@ -1,43 +1,30 @@
-//! `HookEvent`: the points at which hooks are asked or told.
+//! `HookEvent`: the points at which hooks run.
 
 use std::fmt;
 use std::time::Duration;
 
-/// A point at which hooks are asked or told.
+/// The points at which hooks run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HookEvent {
-    /// A session begins, before its first prompt.
     SessionStart,
-    /// A session ends.
     SessionEnd,
-    /// The user has said something.
     UserPromptSubmit,
-    /// The model wants to call a tool.
     PreToolUse,
-    /// Somebody has to decide about a call.
     PermissionRequest,
-    /// A call will not run.
     PermissionDenied,
-    /// A call has ended well.
     PostToolUse,
-    /// A call has failed.
     PostToolUseFailure,
-    /// The conversation is about to be shortened.
     PreCompact,
-    /// The conversation was shortened.
     PostCompact,
-    /// A sub-agent begins.
     SubagentStart,
-    /// A sub-agent has nothing more to do.
     SubagentStop,
-    /// The model has nothing more to do.
+    /// The model has finished.
     Stop,
-    /// The user is told something.
     Notification,
 }
 
-/// The events of Claude Code that nothing here brings about: their hooks are kept, and never run.
-pub const UNFIRED: [&str; 17] = [
+/// Claude Code events that Rheon does not fire. Their hooks are accepted and never run.
+pub const UNSUPPORTED_EVENTS: [&str; 17] = [
     "Setup",
     "UserPromptExpansion",
     "PostToolBatch",
@@ -57,19 +44,18 @@ pub const UNFIRED: [&str; 17] = [
     "ElicitationResult",
 ];
 
-/// What exit code 2 does.
+/// What exit code 2 of a hook does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExitTwo {
-    /// Keeps it from happening; the model or the user is told why.
-    Blocks,
-    /// It has happened; the model is told.
-    TellsModel,
-    /// Nothing can be kept from happening; the user is told.
-    TellsUser,
+pub enum ExitTwoEffect {
+    /// Prevents the action. The model or the user sees the reason.
+    Block,
+    /// The action has already happened. The model sees the message.
+    ShowModel,
+    /// Nothing can be prevented. The user sees the message.
+    ShowUser,
 }
 
 impl HookEvent {
-    /// All of them, in the order of a session.
     pub const ALL: [Self; 14] = [
         Self::SessionStart,
         Self::SessionEnd,
@@ -87,7 +73,7 @@ impl HookEvent {
         Self::Notification,
     ];
 
-    /// Its name in settings and on stdin.
+    /// The name in settings and in the hook's input.
     pub fn name(self) -> &'static str {
         match self {
             Self::SessionStart => "SessionStart",
@@ -107,38 +93,36 @@ impl HookEvent {
         }
     }
 
-    /// The event that settings call `name`.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|event| event.name() == name)
     }
 
-    /// How long a hook may take unless it says otherwise.
+    /// The default timeout of a hook.
     pub fn timeout(self) -> Duration {
-        // The user waits for the answer to a prompt before anything is seen to happen.
+        // The user waits for this hook before anything visible happens.
         Duration::from_secs(if self == Self::UserPromptSubmit { 30 } else { 600 })
     }
 
-    /// What exit code 2 does.
-    pub fn exit_two(self) -> ExitTwo {
+    pub fn exit_two(self) -> ExitTwoEffect {
         match self {
             Self::PreToolUse
             | Self::UserPromptSubmit
             | Self::Stop
             | Self::SubagentStop
-            | Self::PreCompact => ExitTwo::Blocks,
-            Self::PostToolUse | Self::PostToolUseFailure => ExitTwo::TellsModel,
+            | Self::PreCompact => ExitTwoEffect::Block,
+            Self::PostToolUse | Self::PostToolUseFailure => ExitTwoEffect::ShowModel,
             Self::SessionStart
             | Self::SessionEnd
             | Self::PermissionRequest
             | Self::PermissionDenied
             | Self::PostCompact
             | Self::SubagentStart
-            | Self::Notification => ExitTwo::TellsUser,
+            | Self::Notification => ExitTwoEffect::ShowUser,
         }
     }
 
-    /// Whether it is about a call of a tool, which a rule can name.
-    pub fn is_about_call(self) -> bool {
+    /// Whether the event concerns a tool call, so that a rule can match it.
+    pub fn concerns_tool_call(self) -> bool {
         match self {
             Self::PreToolUse
             | Self::PermissionRequest
@@ -157,8 +141,8 @@ impl HookEvent {
         }
     }
 
-    /// Whether what a hook prints is said to the model, though it is no JSON.
-    pub fn takes_plain_text(self) -> bool {
+    /// Whether plain (non-JSON) output of a hook is shown to the model.
+    pub fn accepts_plain_text(self) -> bool {
         matches!(self, Self::SessionStart | Self::UserPromptSubmit)
     }
 }

@@ -1,16 +1,14 @@
-//! `Matcher`: which tools, sources or triggers a group of hooks is for.
+//! `Matcher`: which tools, sources or triggers a group of hooks applies to.
 
 use std::fmt;
 
 use regex::{Regex, RegexBuilder};
 
-use crate::policy::names::known;
+use crate::policy::names::known_tool;
 
-/// The longest matcher, and how much memory its expression may take.
 const MATCHER_BYTES_MAX: usize = 4_096;
 const REGEX_BYTES_MAX: usize = 1024 * 1024;
 
-/// Which names a group of hooks is for.
 #[derive(Debug, Clone)]
 pub struct Matcher {
     text: String,
@@ -24,13 +22,11 @@ enum Pattern {
     Expression(Regex),
 }
 
-/// A matcher that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the matcher {matcher:?} cannot be used: {problem}")]
+#[error("invalid matcher {matcher:?}: {problem}")]
 pub struct MatcherError {
-    /// The matcher, shortened where it is long.
+    /// Truncated if it is long.
     pub matcher: String,
-    /// What is wrong.
     pub problem: String,
 }
 
@@ -47,12 +43,12 @@ impl PartialEq for Matcher {
 }
 
 impl Matcher {
-    /// Reads a matcher: nothing or `*` is everything, plain words are names with `|` or `,` between them, anything else
-    /// is an expression that may match anywhere.
+    /// Parses a matcher. Empty or `*` matches everything, plain words separated by `|` or `,` are names, and anything
+    /// else is a regular expression that may match anywhere.
     pub fn parse(text: &str) -> Result<Self, MatcherError> {
         let fault = |problem| MatcherError { matcher: text.chars().take(100).collect(), problem };
         if text.len() > MATCHER_BYTES_MAX {
-            return Err(fault(format!("it has more than {MATCHER_BYTES_MAX} bytes")));
+            return Err(fault(format!("it is longer than {MATCHER_BYTES_MAX} bytes")));
         }
         let plain = |character: char| character.is_ascii_alphanumeric() || "_- ,|".contains(character);
         let pattern = match text.trim() {
@@ -65,7 +61,7 @@ impl Matcher {
                     .map(str::to_owned)
                     .collect();
                 if names.is_empty() {
-                    return Err(fault("it names nothing; leave it out to match everything".to_owned()));
+                    return Err(fault("it is empty; remove it to match everything".to_owned()));
                 }
                 Pattern::Names(names)
             }
@@ -79,7 +75,6 @@ impl Matcher {
         Ok(Self { text: text.to_owned(), pattern })
     }
 
-    /// Whether it matches `name`.
     pub fn matches(&self, name: &str) -> bool {
         match &self.pattern {
             Pattern::All => true,
@@ -88,9 +83,9 @@ impl Matcher {
         }
     }
 
-    /// Whether it matches a tool by any of its names: hooks may be written for ours or for Claude Code's.
+    /// Whether it matches any name of a tool, Rheon's or Claude Code's.
     pub fn matches_tool(&self, tool_name: &str) -> bool {
-        let aliases = known(tool_name).map(|tool| tool.aliases).unwrap_or_default();
+        let aliases = known_tool(tool_name).map(|tool| tool.aliases).unwrap_or_default();
         self.matches(tool_name) || aliases.iter().any(|alias| self.matches(alias))
     }
 }

@@ -1,4 +1,4 @@
-//! Hooks as data: which programs settings want to run, at which events and for which calls. Running them is not done here.
+//! Hook settings: which programs to run, at which events and for which calls. This module does not run them.
 
 mod event;
 mod matcher;
@@ -6,10 +6,11 @@ mod settings;
 mod settings_error;
 mod settings_text;
 
-pub use event::{ExitTwo, HookEvent, UNFIRED};
+pub use event::{ExitTwoEffect, HookEvent, UNSUPPORTED_EVENTS};
 pub use matcher::{Matcher, MatcherError};
 pub use settings::{
-    CommandHook, HookGroup, HookSettings, OnFailure, PROJECT_VARIABLES, Waiting, settings_files, with_project,
+    CommandHook, HookExecution, HookFailurePolicy, HookGroup, HookSettings, PROJECT_VARIABLES,
+    expand_project_variables, settings_files,
 };
 pub use settings_error::HookSettingsError;
 

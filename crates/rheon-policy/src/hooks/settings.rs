@@ -1,4 +1,4 @@
-//! `HookSettings`: which commands are run at which events, from one file or several.
+//! `HookSettings`: which commands run at which events, from one or more files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,74 +6,67 @@ use std::time::Duration;
 
 use crate::hooks::event::HookEvent;
 use crate::hooks::matcher::Matcher;
-use crate::policy::{Rule, brief};
-use crate::trust::Seal;
+use crate::policy::{Rule, excerpt};
+use crate::trust::TrustedContent;
 
-/// Which commands are run at which events.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HookSettings {
-    /// Groups in the order of their files.
+    /// In file order.
     pub groups: Vec<HookGroup>,
-    /// What their authors should know.
+    /// Problems for the authors of the settings.
     pub warnings: Vec<String>,
 }
 
 /// Hooks for one event that share a matcher.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HookGroup {
-    /// When they run.
     pub event: HookEvent,
-    /// For what.
     pub matcher: Matcher,
-    /// What runs.
     pub hooks: Vec<CommandHook>,
 }
 
-/// One command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CommandHook {
-    /// A line for the shell; with `args`, a program.
+    /// A shell line, or a program if `args` is set.
     pub command: String,
-    /// The arguments of the program, which then runs without a shell.
+    /// The program's arguments. It then runs without a shell.
     pub args: Option<Vec<String>>,
-    /// How long it may take; the event decides unless given.
+    /// Defaults to the event's timeout.
     pub timeout: Option<Duration>,
-    /// Which calls it is for, as a rule.
+    /// A rule that selects the calls it applies to.
     pub condition: Option<Rule>,
-    /// Whether anybody waits for it.
-    pub waiting: Waiting,
-    /// What is shown while it runs.
+    pub execution: HookExecution,
+    /// Shown while it runs.
     pub status_message: Option<String>,
-    /// What its failure means.
-    pub on_failure: OnFailure,
-    /// The file that it comes from.
+    pub on_failure: HookFailurePolicy,
+    /// The settings file.
     pub source: Arc<str>,
-    /// What its files must hold, where it comes from a project.
-    pub seal: Option<Arc<Seal>>,
+    /// For project hooks: the file contents that must be unchanged.
+    pub trusted_content: Option<Arc<TrustedContent>>,
 }
 
-/// Whether anybody waits for a hook.
+/// Whether Rheon waits for a hook.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Waiting {
-    /// Nobody: it runs in the background and cannot decide anything.
+pub enum HookExecution {
+    /// Rheon does not wait, and the hook cannot decide anything.
     Background,
-    /// What it is asked about waits for it.
+    /// The action waits for the hook.
     #[default]
     Foreground,
 }
 
-/// What it means that a hook cannot be started, crashes, takes too long, or says what cannot be read.
+/// What to do if a hook cannot start, crashes, times out or prints invalid output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum OnFailure {
-    /// What it was asked about goes on, and the user is told.
+pub enum HookFailurePolicy {
+    /// Continue and notify the user.
     #[default]
     Allow,
-    /// What it was asked about does not happen.
+    /// Block the action.
     Block,
 }
 
 impl HookSettings {
-    /// The hooks of several files together, in this order.
+    /// Merges the hooks of several files in order.
     pub fn merged(files: impl IntoIterator<Item = Self>) -> Self {
         let mut merged = Self::default();
         for file in files {
@@ -83,69 +76,69 @@ impl HookSettings {
         merged
     }
 
-    /// Whether nothing would ever run.
     pub fn is_empty(&self) -> bool {
         self.groups.iter().all(|group| group.hooks.is_empty())
     }
 
-    /// Whether anything could run at `event`.
+    /// Whether any hook runs at `event`.
     pub fn has(&self, event: HookEvent) -> bool {
         self.groups.iter().any(|group| group.event == event && !group.hooks.is_empty())
     }
 
-    /// All hooks.
     pub fn hooks(&self) -> impl Iterator<Item = &CommandHook> {
         self.groups.iter().flat_map(|group| &group.hooks)
     }
 
-    /// The same hooks, which run only while their files hold what `seal_of` says.
-    pub(crate) fn sealed(mut self, seal_of: impl Fn(&CommandHook) -> Arc<Seal>) -> Self {
+    /// Restricts each hook to the file contents that `content_of` returns for it.
+    pub(crate) fn with_trusted_content(
+        mut self,
+        content_of: impl Fn(&CommandHook) -> Arc<TrustedContent>,
+    ) -> Self {
         for hook in self.groups.iter_mut().flat_map(|group| &mut group.hooks) {
-            hook.seal = Some(seal_of(hook));
+            hook.trusted_content = Some(content_of(hook));
         }
         self
     }
 }
 
 impl CommandHook {
-    /// A hook that is a function of another program, known there as `id`. Only hooks that were made with callbacks call it.
+    /// A hook that is a function of the embedding program, known there as `id`. Runs only if callbacks are registered.
     pub fn callback(id: impl Into<String>) -> Self {
         Self {
             command: id.into(),
             args: None,
             timeout: None,
             condition: None,
-            waiting: Waiting::Foreground,
+            execution: HookExecution::Foreground,
             status_message: None,
-            on_failure: OnFailure::Allow,
+            on_failure: HookFailurePolicy::Allow,
             source: "callback".into(),
-            seal: None,
+            trusted_content: None,
         }
     }
 
-    /// Whether both run the same.
     pub fn is_same_command(&self, other: &Self) -> bool {
         self.command == other.command && self.args == other.args
     }
 
-    /// How it is named in messages.
+    /// The name used in messages.
     pub fn title(&self) -> String {
         let args = self.args.iter().flatten().map(String::as_str);
-        brief(&std::iter::once(self.command.as_str()).chain(args).collect::<Vec<_>>().join(" "))
+        excerpt(&std::iter::once(self.command.as_str()).chain(args).collect::<Vec<_>>().join(" "))
     }
 }
 
-/// Where hooks of a project may name the folder of the project.
+/// Environment variables that hold the project directory.
 pub const PROJECT_VARIABLES: [&str; 2] = ["CLAUDE_PROJECT_DIR", "RHEON_PROJECT_DIR"];
 
-/// `text` with the project's folder in the place of `${CLAUDE_PROJECT_DIR}` and its like, as the exec form has it.
-pub fn with_project(text: &str, project: &str) -> String {
+/// Replaces `${CLAUDE_PROJECT_DIR}` and its alias with the project directory, as the exec form does.
+pub fn expand_project_variables(text: &str, project: &str) -> String {
     PROJECT_VARIABLES.iter().fold(text.to_owned(), |text, name| {
         text.replace(&format!("${{{name}}}"), project).replace(&format!("${name}"), project)
     })
 }
 
-/// The files of a project or a home that may hold hooks, in the order in which they are merged.
+/// The files in a project or home directory that may contain hooks, in merge order.
 pub fn settings_files() -> impl Iterator<Item = PathBuf> {
     [
         ".rheon/settings.json",

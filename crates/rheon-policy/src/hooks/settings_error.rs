@@ -1,15 +1,12 @@
-//! `HookSettingsError`: where a file of settings cannot be read, and why.
+//! `HookSettingsError`: a settings file whose hooks cannot be parsed.
 
-/// A file of settings whose hooks cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot read the hooks of {file}: line {line}, column {column}: {problem}")]
 pub struct HookSettingsError {
-    /// Which file.
     pub file: String,
-    /// Where, counted from 1; the place where reading stopped.
+    /// Counted from 1; where parsing stopped.
     pub line: usize,
-    /// Where in the line.
     pub column: usize,
-    /// What is wrong, and what to write instead.
+    /// The problem and how to fix it.
     pub problem: String,
 }

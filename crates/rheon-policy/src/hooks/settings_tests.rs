@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use expect_test::expect;
 
-use crate::hooks::{HookEvent, HookSettings, OnFailure, UNFIRED, Waiting};
+use crate::hooks::{HookEvent, HookExecution, HookFailurePolicy, HookSettings, UNSUPPORTED_EVENTS};
 
 #[test]
 fn everything_that_a_hook_can_say_is_read() {
@@ -23,24 +23,27 @@ fn everything_that_a_hook_can_say_is_read() {
     let hooks: Vec<_> = settings.hooks().collect();
     let [first, second] = hooks.as_slice() else { panic!("{settings:?}") };
     assert_eq!(settings.groups[0].event, HookEvent::PreToolUse);
-    assert_eq!((first.timeout, first.on_failure), (Some(Duration::from_millis(1500)), OnFailure::Block));
+    assert_eq!(
+        (first.timeout, first.on_failure),
+        (Some(Duration::from_millis(1500)), HookFailurePolicy::Block)
+    );
     assert_eq!(first.args.as_deref(), Some(["a".to_owned()].as_slice()));
     assert_eq!(first.condition.as_ref().unwrap().text(), "Bash(rm *)");
-    assert_eq!((second.waiting, second.on_failure), (Waiting::Background, OnFailure::Allow));
+    assert_eq!((second.execution, second.on_failure), (HookExecution::Background, HookFailurePolicy::Allow));
     assert_eq!(&*second.source, ".claude/settings.json");
     assert_eq!(
         settings.warnings,
         [
-            ".claude/settings.json: \"once\" of a hook for PreToolUse is left out",
-            ".claude/settings.json: hooks for WorktreeCreate are never run: nothing brings this event about",
+            ".claude/settings.json: ignoring \"once\" of a hook for PreToolUse",
+            ".claude/settings.json: hooks for WorktreeCreate never run: Rheon does not support this event",
         ]
     );
 }
 
 #[test]
 fn all_events_of_claude_code_are_known() {
-    assert_eq!(HookEvent::ALL.len() + UNFIRED.len(), 31);
-    for name in UNFIRED {
+    assert_eq!(HookEvent::ALL.len() + UNSUPPORTED_EVENTS.len(), 31);
+    for name in UNSUPPORTED_EVENTS {
         let settings = HookSettings::parse(&format!("{{\"hooks\":{{\"{name}\":[]}}}}"), "x").unwrap();
         assert!(settings.is_empty() && settings.warnings.len() == 1);
     }
@@ -82,29 +85,29 @@ fn what_cannot_be_understood_is_an_error_with_its_place() {
         cannot read the hooks of s.json: line 1, column 1: EOF while parsing a value
         cannot read the hooks of s.json: line 1, column 1: invalid type: sequence, expected an object such as {"hooks": {"PreToolUse": []}}
         cannot read the hooks of s.json: line 1, column 10: invalid type: sequence, expected an object of events such as {"PreToolUse": [{"matcher": "Bash", "hooks": []}]}
-        cannot read the hooks of s.json: line 1, column 7: unknown key "hook"; hooks stand in "hooks"
-        cannot read the hooks of s.json: line 1, column 13: unknown key "PreToolUse"; hooks stand in "hooks"
+        cannot read the hooks of s.json: line 1, column 7: unknown key "hook"; hooks belong in "hooks"
+        cannot read the hooks of s.json: line 1, column 13: unknown key "PreToolUse"; hooks belong in "hooks"
         cannot read the hooks of s.json: line 1, column 23: unknown event "PreToolUze"; did you mean "PreToolUse"?
-        cannot read the hooks of s.json: line 1, column 23: unknown event "Completely"; there are SessionStart, SessionEnd, UserPromptSubmit, PreToolUse, PermissionRequest, PermissionDenied, PostToolUse, PostToolUseFailure, PreCompact, PostCompact, SubagentStart, SubagentStop, Stop, Notification
-        cannot read the hooks of s.json: line 1, column 21: the key "hooks" stands twice; join the two
-        cannot read the hooks of s.json: line 1, column 35: the matcher "(" cannot be used: regex parse error: ( ^ error: unclosed group
+        cannot read the hooks of s.json: line 1, column 23: unknown event "Completely"; expected one of SessionStart, SessionEnd, UserPromptSubmit, PreToolUse, PermissionRequest, PermissionDenied, PostToolUse, PostToolUseFailure, PreCompact, PostCompact, SubagentStart, SubagentStop, Stop, Notification
+        cannot read the hooks of s.json: line 1, column 21: duplicate key "hooks"; merge them
+        cannot read the hooks of s.json: line 1, column 35: invalid matcher "(": regex parse error: ( ^ error: unclosed group
         cannot read the hooks of s.json: line 1, column 29: unknown key "mather"; did you mean "matcher"?
-        cannot read the hooks of s.json: line 1, column 35: the key "hooks" is missing; write the list of commands there
+        cannot read the hooks of s.json: line 1, column 35: missing key "hooks": a list of commands
         cannot read the hooks of s.json: line 1, column 19: invalid type: map, expected a sequence
         cannot read the hooks of s.json: line 3, column 12: invalid type: string "./x.sh", expected a hook such as {"type": "command", "command": "./check.sh"}
-        cannot read the hooks of s.json: line 3, column 6: the key "type" is missing; write "type": "command"
-        cannot read the hooks of s.json: line 3, column 23: the key "command" is missing; write what is to run
-        cannot read the hooks of s.json: line 3, column 39: the command is empty or no text; write what is to run
+        cannot read the hooks of s.json: line 3, column 6: missing key "type"; add "type": "command"
+        cannot read the hooks of s.json: line 3, column 23: missing key "command"
+        cannot read the hooks of s.json: line 3, column 39: "command" must be a non-empty string
         cannot read the hooks of s.json: line 3, column 21: unknown type "comand"; did you mean "command"?
-        cannot read the hooks of s.json: line 3, column 19: hooks of the type "http" are not supported yet; use "command"
+        cannot read the hooks of s.json: line 3, column 19: unsupported hook type "http"; use "command"
         cannot read the hooks of s.json: line 3, column 32: unknown key "comand"; did you mean "command"?
         cannot read the hooks of s.json: line 3, column 36: invalid type: integer `7`, expected a string
-        cannot read the hooks of s.json: line 3, column 53: the timeout 0 is not between 0 and 86400 seconds
-        cannot read the hooks of s.json: line 3, column 56: the timeout 1000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000 is not between 0 and 86400 seconds
+        cannot read the hooks of s.json: line 3, column 53: the timeout 0 must be more than 0 and at most 86400 seconds
+        cannot read the hooks of s.json: line 3, column 56: the timeout 1000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000 must be more than 0 and at most 86400 seconds
         cannot read the hooks of s.json: line 3, column 54: cannot read the rule "Bash(": character 6: the parenthesis is not closed; write Bash()
-        cannot read the hooks of s.json: line 3, column 63: "if" names calls of tools, and Stop is none; leave it out
+        cannot read the hooks of s.json: line 3, column 63: "if" applies to tool calls only, not to Stop; remove it
         cannot read the hooks of s.json: line 3, column 60: unknown "onFailure" "blok"; did you mean "block"?
-        cannot read the hooks of s.json: line 3, column 76: nobody waits for a hook with "async", so "onFailure" cannot block
+        cannot read the hooks of s.json: line 3, column 76: Rheon does not wait for a hook with "async", so "onFailure" cannot block
     "#]].assert_eq(&texts.iter().map(problem).collect::<String>());
 }
 

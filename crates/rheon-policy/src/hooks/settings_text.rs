@@ -1,42 +1,42 @@
-//! The text of hook settings, read strictly: what cannot be understood is an error, for a hook that does not run protects nobody.
+//! Parses hook settings. Parsing is strict: a mistake is an error, because a hook that silently never runs protects
+//! nothing.
 
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rheon_text::{advice, nearest};
+use rheon_text::{did_you_mean, nearest};
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
-use crate::hooks::event::{HookEvent, UNFIRED};
+use crate::hooks::event::{HookEvent, UNSUPPORTED_EVENTS};
 use crate::hooks::matcher::Matcher;
-use crate::hooks::settings::{CommandHook, HookGroup, HookSettings, OnFailure, Waiting};
+use crate::hooks::settings::{CommandHook, HookExecution, HookFailurePolicy, HookGroup, HookSettings};
 use crate::hooks::settings_error::HookSettingsError;
-use crate::policy::{List, Rule};
+use crate::policy::{Rule, RuleKind};
 
-/// The largest file that is read.
 const FILE_BYTES_MAX: usize = 1024 * 1024;
-/// The most hooks of one file.
+/// Hooks in one file.
 const HOOKS_MAX: usize = 1_000;
-/// The longest time a hook may ask for: a day.
+/// One day.
 const TIMEOUT_SECONDS_MAX: f64 = 86_400.0;
 
 const GROUP_KEYS: [&str; 2] = ["matcher", "hooks"];
 const HOOK_KEYS: [&str; 8] =
     ["type", "command", "args", "timeout", "if", "async", "statusMessage", "onFailure"];
-/// What Claude Code knows besides; a hook works without it.
+/// Keys of Claude Code that Rheon ignores; the hook works without them.
 const LEFT_OUT_KEYS: [&str; 4] = ["asyncRewake", "rewakeMessage", "once", "shell"];
-/// Kinds of hooks that Claude Code knows besides.
+/// Hook types of Claude Code that Rheon does not support.
 const OTHER_TYPES: [&str; 4] = ["http", "mcp_tool", "prompt", "agent"];
 
 impl HookSettings {
-    /// Reads the `hooks` of the settings file `source`. Its other keys are left to others.
+    /// Parses the `hooks` of the settings file `source`. Other keys are ignored.
     pub fn parse(text: &str, source: &str) -> Result<Self, HookSettingsError> {
         let fault =
             |(line, column), problem| HookSettingsError { file: source.to_owned(), line, column, problem };
         if text.len() > FILE_BYTES_MAX {
             let problem =
-                format!("the file is larger than {FILE_BYTES_MAX} bytes; leave out what is not needed");
+                format!("the file is larger than {FILE_BYTES_MAX} bytes; remove what is not needed");
             return Err(fault((1, 1), problem));
         }
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -52,20 +52,18 @@ impl HookSettings {
     }
 }
 
-/// An object of which every key is looked at.
+/// A JSON object whose keys are all checked.
 trait Keyed: Default {
     const EXPECTED: &'static str;
 
-    /// Reads the value of `key`.
     fn take<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error>;
 
-    /// Checks what only the whole can show.
+    /// Checks what only the complete object can show.
     fn check<E: Error>(&self) -> Result<(), E> {
         Ok(())
     }
 }
 
-/// A [`Keyed`] object, read.
 struct Read<T>(T);
 
 impl<'de, T: Keyed> Deserialize<'de> for Read<T> {
@@ -83,10 +81,10 @@ impl<'de, T: Keyed> Deserialize<'de> for Read<T> {
                 let mut seen: Vec<String> = Vec::new();
                 while let Some(key) = map.next_key::<String>()? {
                     if seen.contains(&key) {
-                        return Err(A::Error::custom(format!("the key {key:?} stands twice; join the two")));
+                        return Err(A::Error::custom(format!("duplicate key {key:?}; merge them")));
                     }
                     object.take(&key, &mut map)?;
-                    // A file has many keys beside ours; only few of them can matter here.
+                    // Settings files have many other keys. Only a few can be misspellings of ours.
                     if seen.len() < HOOKS_MAX {
                         seen.push(key);
                     }
@@ -99,7 +97,6 @@ impl<'de, T: Keyed> Deserialize<'de> for Read<T> {
     }
 }
 
-/// The whole file.
 #[derive(Default)]
 struct Whole(Events);
 
@@ -124,15 +121,15 @@ impl Keyed for Whole {
             self.0 = events;
             return Ok(());
         }
-        // What stands beside "hooks" by mistake would be a hook that silently never runs.
-        if HookEvent::named(key).is_some() || nearest(key, ["hooks"]).is_some() {
-            return Err(A::Error::custom(format!("unknown key {key:?}; hooks stand in \"hooks\"")));
+        // An event next to "hooks" by mistake would be a hook that silently never runs.
+        if HookEvent::from_name(key).is_some() || nearest(key, ["hooks"]).is_some() {
+            return Err(A::Error::custom(format!("unknown key {key:?}; hooks belong in \"hooks\"")));
         }
         map.next_value::<IgnoredAny>().map(|_| ())
     }
 }
 
-/// What stands at `hooks`.
+/// The value of `hooks`.
 #[derive(Default)]
 struct Events {
     groups: Vec<HookGroup>,
@@ -144,26 +141,26 @@ impl Keyed for Events {
         "an object of events such as {\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": []}]}";
 
     fn take<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        let Some(event) = HookEvent::named(key) else {
-            if UNFIRED.contains(&key) {
+        let Some(event) = HookEvent::from_name(key) else {
+            if UNSUPPORTED_EVENTS.contains(&key) {
                 map.next_value::<IgnoredAny>()?;
-                self.warnings.push(format!("hooks for {key} are never run: nothing brings this event about"));
+                self.warnings.push(format!("hooks for {key} never run: Rheon does not support this event"));
                 return Ok(());
             }
             let names: Vec<&str> = HookEvent::ALL.iter().map(|event| event.name()).collect();
-            return Err(A::Error::custom(format!("unknown event {key:?}; {}", advice(key, &names))));
+            return Err(A::Error::custom(format!("unknown event {key:?}; {}", did_you_mean(key, &names))));
         };
         for Read(group) in map.next_value::<Vec<Read<Group>>>()? {
             let Group { matcher, hooks } = group;
             let mut commands = Vec::new();
             for Read(hook) in hooks.unwrap_or_default() {
                 let warnings =
-                    hook.left_out.iter().map(|key| format!("{key:?} of a hook for {event} is left out"));
+                    hook.left_out.iter().map(|key| format!("ignoring {key:?} of a hook for {event}"));
                 self.warnings.extend(warnings);
-                if hook.condition.is_some() && !event.is_about_call() {
-                    // No rule names such an event, so the hook would never run.
+                if hook.condition.is_some() && !event.concerns_tool_call() {
+                    // No rule matches this event, so the hook would never run.
                     return Err(A::Error::custom(format!(
-                        "\"if\" names calls of tools, and {event} is none; leave it out"
+                        "\"if\" applies to tool calls only, not to {event}; remove it"
                     )));
                 }
                 commands.extend(hook.into_command());
@@ -172,7 +169,7 @@ impl Keyed for Events {
         }
         let count: usize = self.groups.iter().map(|group| group.hooks.len()).sum();
         if count > HOOKS_MAX {
-            return Err(A::Error::custom(format!("a file has at most {HOOKS_MAX} hooks")));
+            return Err(A::Error::custom(format!("a file can have at most {HOOKS_MAX} hooks")));
         }
         Ok(())
     }
@@ -201,7 +198,7 @@ impl Keyed for Group {
     fn check<E: Error>(&self) -> Result<(), E> {
         match self.hooks {
             Some(_) => Ok(()),
-            None => Err(E::custom("the key \"hooks\" is missing; write the list of commands there")),
+            None => Err(E::custom("missing key \"hooks\": a list of commands")),
         }
     }
 }
@@ -213,9 +210,9 @@ struct Hook {
     args: Option<Vec<String>>,
     timeout: Option<Duration>,
     condition: Option<Rule>,
-    waiting: Waiting,
+    execution: HookExecution,
     status_message: Option<String>,
-    on_failure: OnFailure,
+    on_failure: HookFailurePolicy,
     left_out: Vec<String>,
 }
 
@@ -226,11 +223,11 @@ impl Hook {
             args: self.args,
             timeout: self.timeout,
             condition: self.condition,
-            waiting: self.waiting,
+            execution: self.execution,
             status_message: self.status_message,
             on_failure: self.on_failure,
             source: "".into(),
-            seal: None,
+            trusted_content: None,
         })
     }
 }
@@ -247,7 +244,7 @@ impl Keyed for Hook {
             "command" => {
                 let command = map.next_value::<String>()?;
                 if command.trim().is_empty() || command.contains('\0') {
-                    return Err(A::Error::custom("the command is empty or no text; write what is to run"));
+                    return Err(A::Error::custom("\"command\" must be a non-empty string"));
                 }
                 self.command = Some(command);
             }
@@ -255,11 +252,11 @@ impl Keyed for Hook {
             "timeout" => self.timeout = Some(seconds(map.next_value()?)?),
             "if" => {
                 let text = map.next_value::<String>()?;
-                self.condition = Some(Rule::parse(&text, List::Ask).map_err(A::Error::custom)?);
+                self.condition = Some(Rule::parse(&text, RuleKind::Ask).map_err(A::Error::custom)?);
             }
             "async" => {
                 let is_async = map.next_value::<bool>()?;
-                self.waiting = if is_async { Waiting::Background } else { Waiting::Foreground };
+                self.execution = if is_async { HookExecution::Background } else { HookExecution::Foreground };
             }
             "statusMessage" => self.status_message = Some(map.next_value()?),
             "onFailure" => self.on_failure = on_failure(&map.next_value::<String>()?)?,
@@ -274,13 +271,15 @@ impl Keyed for Hook {
 
     fn check<E: Error>(&self) -> Result<(), E> {
         if !self.is_command {
-            return Err(E::custom("the key \"type\" is missing; write \"type\": \"command\""));
+            return Err(E::custom("missing key \"type\"; add \"type\": \"command\""));
         }
         if self.command.is_none() {
-            return Err(E::custom("the key \"command\" is missing; write what is to run"));
+            return Err(E::custom("missing key \"command\""));
         }
-        if self.waiting == Waiting::Background && self.on_failure == OnFailure::Block {
-            return Err(E::custom("nobody waits for a hook with \"async\", so \"onFailure\" cannot block"));
+        if self.execution == HookExecution::Background && self.on_failure == HookFailurePolicy::Block {
+            return Err(E::custom(
+                "Rheon does not wait for a hook with \"async\", so \"onFailure\" cannot block",
+            ));
         }
         Ok(())
     }
@@ -290,9 +289,9 @@ fn check_type<E: Error>(word: &str) -> Result<(), E> {
     match word {
         "command" => Ok(()),
         other if OTHER_TYPES.contains(&other) => {
-            Err(E::custom(format!("hooks of the type {other:?} are not supported yet; use \"command\"")))
+            Err(E::custom(format!("unsupported hook type {other:?}; use \"command\"")))
         }
-        other => Err(E::custom(format!("unknown type {other:?}; {}", advice(other, &["command"])))),
+        other => Err(E::custom(format!("unknown type {other:?}; {}", did_you_mean(other, &["command"])))),
     }
 }
 
@@ -300,19 +299,22 @@ fn seconds<E: Error>(seconds: f64) -> Result<Duration, E> {
     if seconds > 0.0 && seconds <= TIMEOUT_SECONDS_MAX {
         return Ok(Duration::from_secs_f64(seconds));
     }
-    Err(E::custom(format!("the timeout {seconds} is not between 0 and {TIMEOUT_SECONDS_MAX} seconds")))
+    Err(E::custom(format!(
+        "the timeout {seconds} must be more than 0 and at most {TIMEOUT_SECONDS_MAX} seconds"
+    )))
 }
 
-fn on_failure<E: Error>(word: &str) -> Result<OnFailure, E> {
+fn on_failure<E: Error>(word: &str) -> Result<HookFailurePolicy, E> {
     match word {
-        "block" => Ok(OnFailure::Block),
-        "allow" => Ok(OnFailure::Allow),
-        other => {
-            Err(E::custom(format!("unknown \"onFailure\" {other:?}; {}", advice(other, &["block", "allow"]))))
-        }
+        "block" => Ok(HookFailurePolicy::Block),
+        "allow" => Ok(HookFailurePolicy::Allow),
+        other => Err(E::custom(format!(
+            "unknown \"onFailure\" {other:?}; {}",
+            did_you_mean(other, &["block", "allow"])
+        ))),
     }
 }
 
 fn unknown<E: Error>(key: &str, known: &[&str]) -> E {
-    E::custom(format!("unknown key {key:?}; {}", advice(key, known)))
+    E::custom(format!("unknown key {key:?}; {}", did_you_mean(key, known)))
 }

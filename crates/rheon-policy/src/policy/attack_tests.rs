@@ -6,12 +6,12 @@ use std::sync::Arc;
 use rheon_types::event::PermissionMode;
 
 use crate::policy::fixtures::{World, bash, effect};
-use crate::policy::{Decision, PolicyGate, Shell, Source, Trust};
+use crate::policy::{Decision, PolicyGate, PolicyTrust, RuleSource, ShellAnalyzer};
 
 fn gate(world: &World, permissions: &str) -> PolicyGate {
-    let policy = world.policy(&[(Source::User, permissions)], Trust::Trusted).unwrap();
+    let policy = world.policy(&[(RuleSource::User, permissions)], PolicyTrust::Trusted).unwrap();
     let workspace = Arc::new(policy.workspace().unwrap());
-    PolicyGate::new(policy, workspace).with_shell(Shell::default())
+    PolicyGate::new(policy, workspace).with_shell(ShellAnalyzer::default())
 }
 
 fn decision(gate: &PolicyGate, line: &str) -> Decision {

@@ -1,23 +1,23 @@
-//! A call taken apart into what it would do: commands, paths, addresses, names.
+//! Splits a call into the actions that rules decide about: commands, paths, hosts, names.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use url::Url;
 
-use crate::policy::names::{HARMLESS_VARIABLES, Kind, NAME_KEYS, PATH_KEYS, TRANSPARENT, kind_of};
+use crate::policy::names::{HARMLESS_VARIABLES, NAME_KEYS, PATH_KEYS, TRANSPARENT, ToolKind, kind_of};
 use crate::policy::paths::NamedPath;
-use crate::policy::shell_seam::Shell;
+use crate::policy::shell_analyzer::ShellAnalyzer;
 use crate::shell::{Analysis, Redirection, SimpleCommand};
 use crate::workspace::{Access, PathError, Workspace};
 
-/// The most words of a line that are looked at as paths; a line with more is asked about.
+/// How many words of a line are treated as possible paths. A line with more needs approval.
 pub(crate) const PATHS_MAX: usize = 2_000;
 
-/// How many options between a command and what it is told to do a rule that forbids looks past.
+/// How many options a deny rule skips between a command and its subcommand.
 const OPTIONS_MAX: usize = 16;
 
-/// One thing, as rules see it.
+/// One action as rules see it.
 pub(crate) enum Action<'a> {
     Command(&'a Words),
     Path(&'a NamedPath),
@@ -26,7 +26,7 @@ pub(crate) enum Action<'a> {
     Tool { name: &'a str, arguments: &'a Value },
 }
 
-/// One thing that a call would do.
+/// One action of a call.
 #[derive(Debug)]
 pub(crate) enum Item {
     Command(CommandItem),
@@ -34,9 +34,9 @@ pub(crate) enum Item {
         path: NamedPath,
         origin: Origin,
     },
-    /// Something that cannot be known.
+    /// A part that cannot be analyzed.
     Unknown(String),
-    /// Something that cannot be done.
+    /// A part that would fail.
     Impossible(String),
     Fetch {
         host: String,
@@ -44,50 +44,47 @@ pub(crate) enum Item {
     Named {
         name: String,
     },
-    /// The call as a whole.
     Call,
 }
 
-/// Where a path stands.
+/// Where a path was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// Among the arguments of a tool of files.
+    /// In the arguments of a file tool.
     Tool,
-    /// In a redirection.
     Redirection,
-    /// Among the words of a command.
+    /// In the words of a command.
     Word,
 }
 
-/// A simple command.
 #[derive(Debug)]
 pub(crate) struct CommandItem {
     pub(crate) command: SimpleCommand,
     pub(crate) words: Words,
     /// Whether it only runs the command after it.
     pub(crate) transparent: bool,
-    /// What its words may mean as paths, and the folder it runs in.
+    /// Words that may be paths, and the directory the command runs in.
     pub(crate) paths: Vec<WordPath>,
 }
 
 /// A word of a command that may be a path.
 #[derive(Debug)]
 pub(crate) struct WordPath {
-    /// Which word; absent for the folder that the command runs in.
+    /// The index of the word; `None` for the directory the command runs in.
     pub(crate) index: Option<usize>,
-    /// Made out as far as can be known; a home that is not known is left as it stands.
+    /// With the home directory expanded if it is known.
     pub(crate) path: String,
     folder: PathBuf,
 }
 
-/// A command as text, in the ways in which a rule may mean it.
+/// A command as text, in every form that a rule may match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Words {
-    /// The words with one space between them; absent where a word is unknown or a variable changes what they mean.
+    /// The words separated by one space. `None` if a word is unknown or an environment variable changes their meaning.
     pub(crate) plain: Option<String>,
-    /// The text as it stands in the line.
+    /// As written in the line.
     pub(crate) text: String,
-    /// All ways in which a rule that forbids may name it.
+    /// Every form that a deny or ask rule may match.
     pub(crate) readings: Vec<String>,
 }
 
@@ -114,7 +111,7 @@ impl Words {
     }
 }
 
-/// The words after the first few options, each with a value or without: `git -C . push` pushes, whatever stands between.
+/// The words after the first few options, with and without option values: `git -C . push` is a push.
 fn after_options<'a>(rest: &'a [&'a str]) -> impl Iterator<Item = &'a [&'a str]> {
     let is_option = |word: Option<&&str>| word.is_some_and(|word| word.starts_with(['-', '+']));
     let skipped = move |at: &usize| {
@@ -132,49 +129,53 @@ fn sets_only_harmless(command: &SimpleCommand) -> bool {
     })
 }
 
-/// Where a call is taken apart.
-pub(crate) struct Surroundings<'a> {
+/// What is needed to split a call.
+pub(crate) struct CallContext<'a> {
     pub(crate) workspace: &'a Workspace,
-    pub(crate) shell: Shell,
-    /// What the line of the call would run, as [`line_of`] finds it.
+    pub(crate) shell: ShellAnalyzer,
+    /// The analysis of the line that [`line_of`] returns.
     pub(crate) analysis: Option<&'a Analysis>,
-    /// Where a line of bash would begin.
+    /// The working directory of the shell.
     pub(crate) shell_folder: &'a Path,
     pub(crate) home: Option<&'a Path>,
 }
 
-/// The line of bash that a call would run, if it would run one.
+/// The line of bash that a call would run, if any.
 pub(crate) fn line_of<'a>(tool_name: &str, arguments: &'a Value) -> Option<&'a str> {
     match kind_of(tool_name) {
-        Kind::Shell => arguments.get("command").and_then(Value::as_str),
-        Kind::Read | Kind::Edit | Kind::Fetch | Kind::Named | Kind::Internal | Kind::Mcp | Kind::Other => {
-            None
-        }
+        ToolKind::Shell => arguments.get("command").and_then(Value::as_str),
+        ToolKind::Read
+        | ToolKind::Edit
+        | ToolKind::Fetch
+        | ToolKind::Named
+        | ToolKind::Internal
+        | ToolKind::Mcp
+        | ToolKind::Other => None,
     }
 }
 
-impl Surroundings<'_> {
-    /// What a call would do. Never empty.
+impl CallContext<'_> {
+    /// Splits a call into its actions. Never empty.
     pub(crate) fn take_apart(&self, tool_name: &str, arguments: &Value) -> Vec<Item> {
         match kind_of(tool_name) {
-            Kind::Shell => match self.analysis {
+            ToolKind::Shell => match self.analysis {
                 Some(analysis) => self.line(analysis),
-                None => vec![Item::Impossible("the call names no command".into())],
+                None => vec![Item::Impossible("the call has no command".into())],
             },
-            Kind::Read => self.files(arguments, Access::Read, tool_name),
-            Kind::Edit => self.files(arguments, Access::Write, tool_name),
-            Kind::Fetch => {
+            ToolKind::Read => self.files(arguments, Access::Read, tool_name),
+            ToolKind::Edit => self.files(arguments, Access::Write, tool_name),
+            ToolKind::Fetch => {
                 let url = arguments.get("url").and_then(Value::as_str).unwrap_or_default();
                 match Url::parse(url).ok().as_ref().and_then(host_of) {
                     Some(host) => vec![Item::Fetch { host }],
-                    None => vec![Item::Impossible(format!("{url:?} is not an address with a host"))],
+                    None => vec![Item::Impossible(format!("{url:?} is not a URL with a host"))],
                 }
             }
-            Kind::Named => match first_text(arguments, &NAME_KEYS) {
+            ToolKind::Named => match first_text(arguments, &NAME_KEYS) {
                 Some(name) => vec![Item::Named { name: name.to_owned() }],
                 None => vec![Item::Call],
             },
-            Kind::Internal | Kind::Mcp | Kind::Other => vec![Item::Call],
+            ToolKind::Internal | ToolKind::Mcp | ToolKind::Other => vec![Item::Call],
         }
     }
 
@@ -183,7 +184,7 @@ impl Surroundings<'_> {
         let mut written: Vec<String> = Vec::new();
         match first_text(arguments, &PATH_KEYS) {
             Some(path) => written.push(path.to_owned()),
-            None if needs_path => return vec![Item::Impossible("the call names no path".into())],
+            None if needs_path => return vec![Item::Impossible("the call has no path".into())],
             None => written.push(".".to_owned()),
         }
         if tool_name == "glob"
@@ -206,12 +207,12 @@ impl Surroundings<'_> {
             let next = analysis.commands.get(index + 1);
             let folder = self.folder(command.folder.as_deref());
             if folder.is_none() {
-                items.push(Item::Unknown(format!("where {:?} would run", command.text)));
+                items.push(Item::Unknown(format!("the directory in which {:?} would run", command.text)));
             }
             let mut paths = folder.map(|folder| self.words_as_paths(command, &folder)).unwrap_or_default();
             if paths.len() > paths_left {
                 paths.truncate(paths_left);
-                items.push(Item::Unknown(format!("what more than {PATHS_MAX} words of a line lead to")));
+                items.push(Item::Unknown(format!("more than {PATHS_MAX} words that may be paths")));
             }
             paths_left -= paths.len();
             items.push(Item::Command(CommandItem {
@@ -224,7 +225,7 @@ impl Surroundings<'_> {
         items.extend(analysis.redirections.iter().map(|redirection| self.redirection(redirection)));
         items.extend(analysis.unknown.iter().cloned().map(Item::Unknown));
         if items.is_empty() {
-            items.push(Item::Unknown("the line holds no command".into()));
+            items.push(Item::Unknown("the line contains no command".into()));
         }
         items
     }
@@ -234,10 +235,10 @@ impl Surroundings<'_> {
         let (Some(target), Some(folder)) =
             (redirection.target.as_deref(), self.folder(redirection.folder.as_deref()))
         else {
-            return Item::Unknown("which file a redirection means".into());
+            return Item::Unknown("the target of a redirection".into());
         };
         let Some(target) = self.expand(target) else {
-            return Item::Unknown(format!("whose home {target:?} means"));
+            return Item::Unknown(format!("the home directory in {target:?}"));
         };
         match NamedPath::new(self.workspace, &folder, &target, access) {
             Ok(path) => Item::Path { path, origin: Origin::Redirection },
@@ -245,7 +246,7 @@ impl Surroundings<'_> {
         }
     }
 
-    /// The folder that `folder` means, counted from where the line begins.
+    /// Resolves `folder` against the working directory of the shell.
     fn folder(&self, folder: Option<&str>) -> Option<PathBuf> {
         let begin = self.workspace.root().join(self.shell_folder);
         match folder? {
@@ -254,7 +255,8 @@ impl Surroundings<'_> {
         }
     }
 
-    /// The words of a command that may be paths. A word that is none leads into the workspace and harms nothing.
+    /// The words of a command that may be paths. A word that is not a path resolves to somewhere in the workspace,
+    /// which is harmless.
     fn words_as_paths(&self, command: &SimpleCommand, folder: &Path) -> Vec<WordPath> {
         let named = |index, path: &str| WordPath { index, path: path.to_owned(), folder: folder.to_owned() };
         let mut paths = vec![named(None, ".")];
@@ -280,7 +282,7 @@ impl Surroundings<'_> {
         paths
     }
 
-    /// `word` with the home in front of it made out; nothing for the homes of others.
+    /// Expands `~`. `None` for the home directory of another user.
     fn expand(&self, word: &str) -> Option<String> {
         let Some(rest) = word.strip_prefix('~') else { return Some(word.to_owned()) };
         if !rest.is_empty() && !rest.starts_with('/') {
@@ -289,7 +291,7 @@ impl Surroundings<'_> {
         self.home?.to_str().map(|home| format!("{home}{rest}"))
     }
 
-    /// The path that a word of a command means, if it is one.
+    /// The path that a word of a command names, if any.
     pub(crate) fn word_path(&self, word: &WordPath, access: Access) -> Option<Result<NamedPath, PathError>> {
         match NamedPath::new(self.workspace, &word.folder, &word.path, access) {
             Err(PathError::Malformed { .. }) => None,
@@ -298,8 +300,8 @@ impl Surroundings<'_> {
     }
 }
 
-/// The path that a word holds where the command has a way of its own to name one: `git show HEAD:path`,
-/// `docker run -v path:/there`, `--mount type=bind,source=path`.
+/// The path inside a word, for commands with their own syntax: `git show HEAD:path`, `docker run -v path:/there`,
+/// `--mount type=bind,source=path`.
 fn path_within<'a>(name: &str, word: &'a str) -> Option<&'a str> {
     match name.rsplit('/').next()? {
         "git" => word.split_once(':').map(|(_, path)| path),
@@ -314,7 +316,7 @@ fn path_within<'a>(name: &str, word: &'a str) -> Option<&'a str> {
     }
 }
 
-/// The host of an address as rules compare it.
+/// The host of a URL in the form that rules compare.
 pub(crate) fn host_of(url: &Url) -> Option<String> {
     let host = url.host_str()?.trim_end_matches('.').to_lowercase();
     (!host.is_empty()).then_some(host)
@@ -324,7 +326,7 @@ fn first_text<'a>(arguments: &'a Value, keys: &[&str]) -> Option<&'a str> {
     keys.iter().find_map(|key| arguments.get(*key).and_then(Value::as_str))
 }
 
-/// The folder that a pattern of names leads to, where it leads anywhere but down.
+/// The directory that a glob pattern reaches, unless it stays below the current one.
 fn folder_of_pattern(pattern: &str) -> Option<String> {
     let leads_away = pattern.starts_with(['/', '~']) || pattern.split('/').any(|part| part == "..");
     let literal = pattern.split(['*', '?', '[', '{']).next().unwrap_or_default();
@@ -339,7 +341,7 @@ fn is_transparent(command: &SimpleCommand, next: &SimpleCommand) -> bool {
     let mut options = command.words.iter().take(own).skip(1);
     let bare = match name.as_str() {
         "xargs" => own == 1,
-        // The program of that name writes files; the word of the shell knows only this option.
+        // The program `time` can write files; the shell keyword has only this option.
         "time" => options.all(|word| word.as_deref() == Some("-p")),
         _ => true,
     };

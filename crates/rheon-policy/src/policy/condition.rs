@@ -1,46 +1,46 @@
-//! `Condition`: whether a rule names any part of a call, for those who want to know no more than that.
+//! `Condition`: matches a single rule against calls, outside of any policy.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-use crate::policy::call::{Action, Item, Surroundings, line_of};
-use crate::policy::names::{Kind, kind_of};
-use crate::policy::paths::Places;
-use crate::policy::policy_set::{BoundRule, PolicyError, Source};
+use crate::policy::call::{Action, CallContext, Item, line_of};
+use crate::policy::names::{ToolKind, kind_of};
+use crate::policy::paths::PatternRoots;
+use crate::policy::policy_set::{BoundRule, PolicyError, RuleSource};
 use crate::policy::rule::{Pattern, Rule};
-use crate::policy::shell_seam::Shell;
+use crate::policy::shell_analyzer::ShellAnalyzer;
 use crate::workspace::Workspace;
 
-/// A rule, asked about calls outside of any policy.
+/// A rule used as a condition, for example the `if` of a hook.
 #[derive(Debug, Clone)]
 pub struct Condition {
     bound: BoundRule,
-    places: Places,
+    roots: PatternRoots,
 }
 
 impl Condition {
-    /// The condition `rule`, whose patterns of paths count from the folders of `places`.
-    pub fn new(rule: Rule, places: Places) -> Result<Self, PolicyError> {
-        let bound = BoundRule::bind(rule, Source::Session, &places, &places.working_folder)?;
-        Ok(Self { bound, places })
+    /// Path patterns of `rule` are relative to `roots`.
+    pub fn new(rule: Rule, roots: PatternRoots) -> Result<Self, PolicyError> {
+        let bound = BoundRule::bind(rule, RuleSource::Session, &roots, &roots.working_folder)?;
+        Ok(Self { bound, roots })
     }
 
-    /// Whether the rule names any part of the call. What cannot be known or done counts as named.
+    /// Whether the rule matches any part of the call. Parts that cannot be analyzed count as a match.
     pub fn holds(&self, tool_name: &str, arguments: &Value, workspace: &Workspace) -> bool {
-        let shell = Shell::default();
-        let analysis = line_of(tool_name, arguments).map(shell.analyse);
-        let surroundings = Surroundings {
+        let shell = ShellAnalyzer::default();
+        let analysis = line_of(tool_name, arguments).map(shell.analyze);
+        let context = CallContext {
             workspace,
             shell,
             analysis: analysis.as_ref(),
             shell_folder: Path::new(""),
-            home: self.places.home.as_deref(),
+            home: self.roots.home.as_deref(),
         };
         let tool = Action::Tool { name: tool_name, arguments };
         let names = |action: &Action<'_>| self.bound.matches(action);
         names(&tool)
-            || surroundings.take_apart(tool_name, arguments).iter().any(|item| match item {
+            || context.take_apart(tool_name, arguments).iter().any(|item| match item {
                 Item::Command(item) => names(&Action::Command(&item.words)),
                 Item::Path { path, .. } => names(&Action::Path(path)),
                 Item::Fetch { host } => names(&Action::Fetch { host }),
@@ -50,12 +50,12 @@ impl Condition {
             })
     }
 
-    /// Whether the rule says anything about what calls of the tool do.
+    /// Whether the rule can match calls of this tool at all.
     fn is_about(&self, tool_name: &str) -> bool {
         match (self.bound.rule.pattern(), kind_of(tool_name)) {
-            (Pattern::Command(_), kind) => kind == Kind::Shell,
-            (Pattern::Path { .. }, kind) => matches!(kind, Kind::Shell | Kind::Read | Kind::Edit),
-            (Pattern::Domain(_), kind) => kind == Kind::Fetch,
+            (Pattern::Command(_), kind) => kind == ToolKind::Shell,
+            (Pattern::Path { .. }, kind) => matches!(kind, ToolKind::Shell | ToolKind::Read | ToolKind::Edit),
+            (Pattern::Domain(_), kind) => kind == ToolKind::Fetch,
             (
                 Pattern::Tool(_)
                 | Pattern::Server(_)

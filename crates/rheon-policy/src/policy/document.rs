@@ -1,60 +1,50 @@
-//! `Document`: a file of rules, as JSON, read strictly: what cannot be understood is an error and never a looser policy.
+//! `Document`: a JSON file of permission rules. Parsing is strict: a mistake is an error, never a looser policy.
 
 use std::fmt;
 
-use rheon_text::{advice, nearest};
+use rheon_text::{did_you_mean, nearest};
 use rheon_types::event::PermissionMode;
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::policy::rule::{List, Rule};
+use crate::policy::rule::{Rule, RuleKind};
 
-/// A file of rules: `{"permissions": {...}}`. Other keys beside `permissions` are left to others.
+/// A file of rules: `{"permissions": {...}}`. Other top-level keys are ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Document {
-    /// The mode it wants.
     pub default_mode: Option<PermissionMode>,
-    /// What may run.
     pub allow: Vec<RuleEntry>,
-    /// What is asked about.
     pub ask: Vec<RuleEntry>,
-    /// What is refused.
     pub deny: Vec<RuleEntry>,
-    /// Folders that belong to the workspace too; relative ones count from the working folder.
+    /// Added to the workspace. Relative paths start at the working directory.
     pub additional_directories: Vec<String>,
-    /// Whether nobody may skip questions.
+    /// Whether `bypassPermissions` mode is switched off.
     pub bypass_disabled: bool,
-    /// What its author should know.
     pub warnings: Vec<String>,
 }
 
-/// A rule with examples of what it matches and what not: `"rule"`, or `{"rule", "match", "not_match"}`.
+/// A rule with optional examples: `"rule"`, or `{"rule", "match", "not_match"}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleEntry {
-    /// The rule.
     pub rule: Rule,
-    /// Commands, paths, addresses or names that it must match.
+    /// Commands, paths, URLs or names that the rule must match.
     pub matching: Vec<String>,
-    /// Those that it must not.
+    /// Examples that the rule must not match.
     pub not_matching: Vec<String>,
 }
 
-/// A file that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot read {name}: line {line}, column {column}: {problem}")]
 pub struct DocumentError {
-    /// Which file.
     pub name: String,
-    /// Where, counted from 1; the place where reading stopped.
+    /// Counted from 1; where parsing stopped.
     pub line: usize,
-    /// Where in the line.
     pub column: usize,
-    /// What is wrong, and what to write instead.
+    /// The problem and how to fix it.
     pub problem: String,
 }
 
-/// The largest file that is read.
 pub(crate) const DOCUMENT_BYTES_MAX: usize = 1024 * 1024;
-/// The most rules in one list.
+/// Rules in one list.
 pub(crate) const RULES_MAX: usize = 5_000;
 
 const KEYS: [&str; 7] = [
@@ -74,17 +64,17 @@ const MODES: [(&str, PermissionMode); 7] = [
     ("dontAsk", PermissionMode::DontAsk),
     ("bypassPermissions", PermissionMode::BypassPermissions),
     ("bypass", PermissionMode::BypassPermissions),
-    // There is no mode that lets a model decide; asking is the stricter reading.
+    // Rheon has no mode in which the model decides, so fall back to asking.
     ("auto", PermissionMode::Default),
 ];
 
 impl Document {
-    /// Reads the text of the file `name`.
+    /// Parses `text`, the content of the file `name`.
     pub fn parse(name: &str, text: &str) -> Result<Self, DocumentError> {
         let fault = |(line, column), problem| DocumentError { name: name.to_owned(), line, column, problem };
         if text.len() > DOCUMENT_BYTES_MAX {
             let problem =
-                format!("the file is larger than {DOCUMENT_BYTES_MAX} bytes; leave out what is not needed");
+                format!("the file is larger than {DOCUMENT_BYTES_MAX} bytes; remove what is not needed");
             return Err(fault((1, 1), problem));
         }
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -99,13 +89,12 @@ impl Document {
         }
     }
 
-    /// All rules, in the order in which lists are asked.
+    /// All rules in evaluation order: deny, ask, allow.
     pub(crate) fn into_entries(self) -> impl Iterator<Item = RuleEntry> {
         self.deny.into_iter().chain(self.ask).chain(self.allow)
     }
 }
 
-/// The whole file.
 struct Whole(Document);
 
 impl<'de> Deserialize<'de> for Whole {
@@ -127,9 +116,9 @@ impl<'de> Deserialize<'de> for Whole {
                     } else if nearest(&key, ["permissions", "permission"]).is_some()
                         || KEYS.contains(&key.as_str())
                     {
-                        // A misspelt key would silently drop what it forbids.
+                        // Ignoring a misspelled key would silently drop the rules in it.
                         return Err(A::Error::custom(format!(
-                            "unknown key {key:?}; rules stand in \"permissions\""
+                            "unknown key {key:?}; rules belong in \"permissions\""
                         )));
                     } else {
                         map.next_value::<IgnoredAny>()?;
@@ -142,7 +131,7 @@ impl<'de> Deserialize<'de> for Whole {
     }
 }
 
-/// What stands at `permissions`.
+/// The value of `permissions`.
 struct Permissions(Document);
 
 impl<'de> Deserialize<'de> for Permissions {
@@ -173,14 +162,17 @@ fn read_permissions<'de, A: MapAccess<'de>>(mut map: A) -> Result<Document, A::E
                 let word: String = map.next_value()?;
                 once(&mut mode, read_mode(&word, &mut warnings).map_err(A::Error::custom)?, &key)?;
             }
-            "allow" => once(&mut allow, map.next_value_seed(Rules(List::Allow))?, &key)?,
-            "ask" => once(&mut ask, map.next_value_seed(Rules(List::Ask))?, &key)?,
-            "deny" => once(&mut deny, map.next_value_seed(Rules(List::Deny))?, &key)?,
+            "allow" => once(&mut allow, map.next_value_seed(Rules(RuleKind::Allow))?, &key)?,
+            "ask" => once(&mut ask, map.next_value_seed(Rules(RuleKind::Ask))?, &key)?,
+            "deny" => once(&mut deny, map.next_value_seed(Rules(RuleKind::Deny))?, &key)?,
             "additionalDirectories" => once(&mut directories, map.next_value::<Vec<String>>()?, &key)?,
             "disableBypassPermissionsMode" => once(&mut bypass, disabled(&key, map.next_value()?)?, &key)?,
             "disableAutoMode" => once(&mut auto, disabled(&key, map.next_value()?)?, &key)?,
             other => {
-                return Err(A::Error::custom(format!("unknown key {other:?}; {}", advice(other, &KEYS))));
+                return Err(A::Error::custom(format!(
+                    "unknown key {other:?}; {}",
+                    did_you_mean(other, &KEYS)
+                )));
             }
         }
     }
@@ -199,28 +191,27 @@ fn read_permissions<'de, A: MapAccess<'de>>(mut map: A) -> Result<Document, A::E
 fn read_mode(word: &str, warnings: &mut Vec<String>) -> Result<PermissionMode, String> {
     let Some((name, mode)) = MODES.iter().find(|(name, _)| *name == word) else {
         let names: Vec<&str> = MODES.iter().map(|(name, _)| *name).filter(|name| *name != "auto").collect();
-        return Err(format!("unknown mode {word:?}; {}", advice(word, &names)));
+        return Err(format!("unknown mode {word:?}; {}", did_you_mean(word, &names)));
     };
     if *name == "auto" {
-        warnings.push("there is no mode \"auto\"; \"default\" is used".into());
+        warnings.push("Rheon has no mode \"auto\"; using \"default\"".into());
     }
     Ok(*mode)
 }
 
-/// The one value of the switches that only tighten.
+/// Checks a switch whose only value is `"disable"`.
 fn disabled<E: serde::de::Error>(key: &str, word: String) -> Result<(), E> {
-    if word == "disable" { Ok(()) } else { Err(E::custom(format!("{key:?} can only be \"disable\""))) }
+    if word == "disable" { Ok(()) } else { Err(E::custom(format!("{key:?} must be \"disable\""))) }
 }
 
 fn once<T, E: serde::de::Error>(slot: &mut Option<T>, value: T, key: &str) -> Result<(), E> {
     match slot.replace(value) {
         None => Ok(()),
-        Some(_) => Err(E::custom(format!("the key {key:?} stands twice; join the two"))),
+        Some(_) => Err(E::custom(format!("duplicate key {key:?}; merge them"))),
     }
 }
 
-/// A list of rules.
-struct Rules(List);
+struct Rules(RuleKind);
 
 impl<'de> serde::de::DeserializeSeed<'de> for Rules {
     type Value = Vec<RuleEntry>;
@@ -241,7 +232,9 @@ impl<'de> Visitor<'de> for Rules {
         let mut entries = Vec::new();
         while let Some(entry) = list.next_element_seed(Entry(self.0))? {
             if entries.len() == RULES_MAX {
-                return Err(A::Error::custom(format!("a list has at most {RULES_MAX} rules; use patterns")));
+                return Err(A::Error::custom(format!(
+                    "a list can have at most {RULES_MAX} rules; use patterns"
+                )));
             }
             entries.push(entry);
         }
@@ -249,8 +242,8 @@ impl<'de> Visitor<'de> for Rules {
     }
 }
 
-/// One rule, with examples or without.
-struct Entry(List);
+/// One rule, with or without examples.
+struct Entry(RuleKind);
 
 impl<'de> serde::de::DeserializeSeed<'de> for Entry {
     type Value = RuleEntry;
@@ -285,13 +278,12 @@ impl<'de> Visitor<'de> for Entry {
                 "match" => once(&mut matching, map.next_value::<Vec<String>>()?, &key)?,
                 "not_match" => once(&mut not_matching, map.next_value::<Vec<String>>()?, &key)?,
                 other => {
-                    let problem = format!("unknown key {other:?}; {}", advice(other, &ENTRY_KEYS));
+                    let problem = format!("unknown key {other:?}; {}", did_you_mean(other, &ENTRY_KEYS));
                     return Err(A::Error::custom(problem));
                 }
             }
         }
-        let rule =
-            rule.ok_or_else(|| A::Error::custom("the key \"rule\" is missing; write the rule there"))?;
+        let rule = rule.ok_or_else(|| A::Error::custom("missing key \"rule\""))?;
         Ok(RuleEntry {
             rule,
             matching: matching.unwrap_or_default(),

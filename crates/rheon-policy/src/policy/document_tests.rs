@@ -63,16 +63,16 @@ fn what_cannot_be_understood_is_an_error_with_its_place() {
         cannot read settings.json: line 1, column 32: invalid type: string "Bash", expected a list of rules such as ["Bash(git status)"]
         cannot read settings.json: line 1, column 28: invalid type: integer `1`, expected a rule such as "Bash(git status)", or {"rule": ..., "match": [...], "not_match": [...]}
         cannot read settings.json: line 3, column 10: unknown key "alow"; did you mean "allow"?
-        cannot read settings.json: line 2, column 14: unknown key "permisions"; rules stand in "permissions"
-        cannot read settings.json: line 1, column 7: unknown key "deny"; rules stand in "permissions"
-        cannot read settings.json: line 2, column 13: the key "allow" stands twice; join the two
-        cannot read settings.json: line 1, column 38: the key "permissions" stands twice; join the two
+        cannot read settings.json: line 2, column 14: unknown key "permisions"; rules belong in "permissions"
+        cannot read settings.json: line 1, column 7: unknown key "deny"; rules belong in "permissions"
+        cannot read settings.json: line 2, column 13: duplicate key "allow"; merge them
+        cannot read settings.json: line 1, column 38: duplicate key "permissions"; merge them
         cannot read settings.json: line 1, column 45: unknown mode "acceptEdit"; did you mean "acceptEdits"?
-        cannot read settings.json: line 1, column 39: unknown mode "yolo"; there are default, acceptEdits, plan, dontAsk, bypassPermissions, bypass
+        cannot read settings.json: line 1, column 39: unknown mode "yolo"; expected one of default, acceptEdits, plan, dontAsk, bypassPermissions, bypass
         cannot read settings.json: line 2, column 11: cannot read the rule "Bash(rm": character 8: the parenthesis is not closed; write Bash(rm)
-        cannot read settings.json: line 1, column 39: the key "rule" is missing; write the rule there
+        cannot read settings.json: line 1, column 39: missing key "rule"
         cannot read settings.json: line 1, column 53: unknown key "not_mach"; did you mean "not_match"?
-        cannot read settings.json: line 1, column 54: "disableBypassPermissionsMode" can only be "disable"
+        cannot read settings.json: line 1, column 54: "disableBypassPermissionsMode" must be "disable"
         cannot read settings.json: line 1, column 39: EOF while parsing an object
     "#]].assert_eq(&table);
 }

@@ -1,94 +1,79 @@
-//! `Explanation`: what was decided about a call, part by part, and why. As data, and as text for people.
+//! `Explanation`: the decision about a call and its reasons, as data and as text.
 
 use std::fmt;
 
 use rheon_text::visible;
 use rheon_types::event::{Danger, PermissionMode};
 
-use crate::policy::policy_set::Source;
-use crate::policy::rule::List;
+use crate::policy::policy_set::RuleSource;
+use crate::policy::rule::RuleKind;
 
-/// The most reasons in one sentence.
+/// Reasons in one message.
 pub(crate) const REASONS_MAX: usize = 10;
 
-/// What is to happen with a call or a part of it; the later ones are stricter.
+/// The decision about a call or a part of it, from least to most strict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Decision {
-    /// It may run.
     Allow,
-    /// It waits in the plan.
+    /// Wait in the plan.
     Queue,
-    /// Somebody has to decide.
     Ask,
-    /// It may not run.
     Deny,
 }
 
-/// What was decided about a call, and why.
+/// The decision about a call, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
-    /// What happens.
     pub decision: Decision,
-    /// What rules and defaults alone would decide, before the mode has its say.
+    /// What rules and defaults decide before the mode applies.
     pub by_rules: Decision,
-    /// The mode.
     pub mode: PermissionMode,
-    /// What the call would do, judged one by one.
-    pub parts: Vec<Part>,
+    /// One entry per action of the call.
+    pub parts: Vec<ExplanationPart>,
 }
 
-/// One thing that a call would do.
+/// One action of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
-    /// What, in a few words; nothing in it is hidden, and what is too long says so.
-    pub what: String,
-    /// What rules and defaults decide about it.
+pub struct ExplanationPart {
+    /// A short description. Hidden characters are escaped, and a cut is marked.
+    pub action: String,
     pub decision: Decision,
-    /// Why.
-    pub because: Because,
-    /// How much harm it could do.
+    pub reason: DecisionReason,
     pub danger: Danger,
-    /// The rule that would allow it, where one may be offered.
+    /// The rule to offer for it, if any.
     pub suggestion: Option<String>,
 }
 
-/// Why a part is decided as it is.
+/// Why an action was decided this way.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Because {
-    /// A rule says so.
+pub enum DecisionReason {
     Rule {
-        /// The rule.
         rule: String,
-        /// Its list.
-        list: List,
-        /// Its source.
-        source: Source,
+        list: RuleKind,
+        source: RuleSource,
     },
-    /// A rule would allow it, but not something as dangerous as this.
+    /// A rule matches, but does not cover something this dangerous.
     NotCovered {
-        /// The rule.
         rule: String,
-        /// Its source.
-        source: Source,
-        /// What it does not cover.
+        source: RuleSource,
         why: String,
     },
-    /// No rule says anything.
+    /// No rule matches.
     Default(String),
 }
 
 impl Explanation {
-    /// The first of the parts that are decided most strictly.
-    pub fn deciding(&self) -> Option<&Part> {
+    /// The first of the parts with the strictest decision.
+    pub fn deciding(&self) -> Option<&ExplanationPart> {
         self.parts.iter().find(|part| part.decision == self.by_rules)
     }
 
-    /// Why the call is decided as it is, in a sentence: the first reasons of the strictest parts.
+    /// The reasons of the strictest parts, as one message.
     pub fn reason(&self) -> String {
         let mut reasons: Vec<String> = Vec::new();
         let mut left_out = 0;
         for part in self.parts.iter().filter(|part| part.decision == self.by_rules) {
-            let reason = format!("{}: {}", part.what, part.because);
+            let reason = format!("{}: {}", part.action, part.reason);
             if reasons.len() == REASONS_MAX {
                 left_out += 1;
             } else if !reasons.contains(&reason) {
@@ -101,7 +86,7 @@ impl Explanation {
         reasons.join("; ")
     }
 
-    /// The most harm that a part could do.
+    /// The highest danger of any part.
     pub fn danger(&self) -> Danger {
         self.parts.iter().map(|part| part.danger).max().unwrap_or(Danger::Dangerous)
     }
@@ -114,20 +99,20 @@ impl fmt::Display for Explanation {
             write!(f, " (mode {}; otherwise {})", mode_name(self.mode), self.by_rules)?;
         }
         for part in &self.parts {
-            write!(f, "\n  {} {}: {}", part.decision, part.what, part.because)?;
+            write!(f, "\n  {} {}: {}", part.decision, part.action, part.reason)?;
         }
         Ok(())
     }
 }
 
-impl fmt::Display for Because {
+impl fmt::Display for DecisionReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rule { rule, list, source } => {
-                write!(f, "rule {} in {list} of {source}", visible(rule))
+                write!(f, "{list} rule {} from {source}", visible(rule))
             }
             Self::NotCovered { rule, source, why } => {
-                write!(f, "rule {} in allow of {source} does not reach so far: {why}", visible(rule))
+                write!(f, "allow rule {} from {source} does not cover it: {why}", visible(rule))
             }
             Self::Default(why) => f.write_str(why),
         }
@@ -145,7 +130,7 @@ impl fmt::Display for Decision {
     }
 }
 
-/// The name of a mode as settings write it.
+/// The name of a mode in settings.
 pub fn mode_name(mode: PermissionMode) -> &'static str {
     match mode {
         PermissionMode::Default => "default",

@@ -8,13 +8,15 @@ use rheon_types::{Effect, ToolCall, Verdict};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::policy::{Document, Places, Policy, PolicyGate, PolicySource, Shell, Source, Trust};
+use crate::policy::{
+    Document, PatternRoots, Policy, PolicyGate, PolicySource, PolicyTrust, RuleSource, ShellAnalyzer,
+};
 use crate::shell::{Analysis, Redirection, SimpleCommand};
 
 /// Understands words, `&&`, `||`, `;`, `|`, newlines, `cd`, `timeout`, `>` and `<`; words with `$` are unknown.
-pub(super) const SHELL: Shell = Shell { analyse, danger };
+pub(super) const SHELL: ShellAnalyzer = ShellAnalyzer { analyze, danger };
 
-fn analyse(line: &str) -> Analysis {
+fn analyze(line: &str) -> Analysis {
     let mut analysis = Analysis::default();
     let mut folder = Some(String::new());
     let line = ["&&", "||", ";", "|", "\n", "\r"]
@@ -71,7 +73,7 @@ fn danger(command: &SimpleCommand) -> (Danger, &'static str) {
         "git" if has("push") => (Danger::Dangerous, "reaches outside"),
         "git" if has("status") || words.len() == 1 => (Danger::Safe, "looks"),
         "git" | "npm" | "cargo" | "mkdir" | "cp" => (Danger::Moderate, "changes files"),
-        "rm" if has("-rf") => (Danger::Critical, "removes whole folders"),
+        "rm" if has("-rf") => (Danger::Critical, "removes whole directories"),
         "rm" => (Danger::Moderate, "removes files"),
         _ => (Danger::Dangerous, "unknown command"),
     }
@@ -98,24 +100,24 @@ impl World {
         self.folder.path().canonicalize().unwrap()
     }
 
-    pub(super) fn places(&self) -> Places {
-        Places { working_folder: self.path().join("work"), home: Some(self.path().join("home")) }
+    pub(super) fn pattern_roots(&self) -> PatternRoots {
+        PatternRoots { working_folder: self.path().join("work"), home: Some(self.path().join("home")) }
     }
 
     /// The policy of files, each `(source, text of permissions)`.
-    pub(super) fn policy(&self, files: &[(Source, &str)], trust: Trust) -> Result<Policy, String> {
+    pub(super) fn policy(&self, files: &[(RuleSource, &str)], trust: PolicyTrust) -> Result<Policy, String> {
         let mut sources = Vec::new();
         for (source, permissions) in files {
             let text = format!("{{\"permissions\":{permissions}}}");
             let document = Document::parse("settings.json", &text).map_err(|error| error.to_string())?;
             sources.push(PolicySource { source: *source, folder: self.path().join("work"), document });
         }
-        Policy::new(sources, self.places(), trust, SHELL).map_err(|error| error.to_string())
+        Policy::new(sources, self.pattern_roots(), trust, SHELL).map_err(|error| error.to_string())
     }
 
     /// The gate of one file of the user.
     pub(super) fn gate(&self, permissions: &str) -> PolicyGate {
-        self.gate_of(self.policy(&[(Source::User, permissions)], Trust::Trusted).unwrap())
+        self.gate_of(self.policy(&[(RuleSource::User, permissions)], PolicyTrust::Trusted).unwrap())
     }
 
     pub(super) fn gate_of(&self, policy: Policy) -> PolicyGate {
@@ -182,6 +184,7 @@ pub(super) fn request(call: &ToolCall, verdict: &Verdict) -> ApprovalRequest {
         subject,
         reason,
         danger,
+        child: None,
         suggested_rule,
         digest: String::new(),
     }

@@ -1,4 +1,4 @@
-//! `PolicyGate`: the gate that follows a policy; `ReadOnly`: one that needs none.
+//! `PolicyGate`: the gate that enforces a policy. `ReadOnlyGate`: a gate without rules.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,62 +10,57 @@ use rheon_types::event::{
 };
 use rheon_types::{Answer, AskedBy, CallFacts, Effect, Gate, GateRequest, Judgement, ToolCall, Verdict};
 
-use crate::policy::call::{Surroundings, line_of};
-use crate::policy::explanation::{Because, Decision, Explanation};
-use crate::policy::judge::{HeldCommands, Judge, Judged};
-use crate::policy::names::{Kind, effect_of, kind_of};
+use crate::policy::call::{CallContext, line_of};
+use crate::policy::explanation::{Decision, DecisionReason, Explanation};
+use crate::policy::judge::{CallToJudge, Judge, SandboxedCommands};
+use crate::policy::names::{ToolKind, effect_of, kind_of};
 use crate::policy::plan::Plan;
-use crate::policy::policy_set::{BoundRule, Policy, PolicyError, Source};
-use crate::policy::rule::{List, Rule};
-use crate::policy::shell_seam::{Shell, ShellFacts, ShellFolder};
+use crate::policy::policy_set::{BoundRule, Policy, PolicyError, RuleSource};
+use crate::policy::rule::{Rule, RuleKind};
+use crate::policy::shell_analyzer::{ShellAnalyzer, ShellDirectory, ShellFacts};
 use crate::policy::{subject, suggestion};
 use crate::shell::Analysis;
 use crate::workspace::Workspace;
 
-/// Where rules go that hold for all sessions of the user. Never into the repository.
+/// Saves rules that apply to all sessions of the user. Never writes to the repository.
 pub trait RuleSink: Send + Sync {
-    /// Saves rules for `list`, and tells the user itself if that fails: in this session they hold either way.
-    fn save(&self, list: List, rules: &[Rule]);
+    /// Saves rules of the given kind. Reports failures to the user itself: in this session the rules apply either way.
+    fn save(&self, list: RuleKind, rules: &[Rule]);
 }
 
-/// The most rules that answers of one session leave behind; after that, questions are asked again.
+/// Rules that the answers of one session may add. After that, Rheon asks again.
 pub(crate) const SESSION_RULES_MAX: usize = 1_000;
 
-/// A rule that holds, for people.
+/// A rule in effect, for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListedRule {
-    /// The list it belongs to.
+pub struct ActiveRule {
     pub list: RuleList,
-    /// The rule as it is spelled.
     pub rule: String,
-    /// Where it comes from.
     pub source: String,
 }
 
-/// How the rules of a session become others.
+/// How to change the rules of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuleChange {
-    /// They come to those that are there.
     Add,
-    /// They take the place of those that the session has in the list.
+    /// Replaces the session's rules of the same kind.
     Replace,
-    /// They go, where the session has them.
     Remove,
 }
 
-/// The gate that follows a policy.
+/// The gate that enforces a policy.
 pub struct PolicyGate {
     policy: Policy,
     workspace: Arc<Workspace>,
-    shell: Shell,
-    shell_folder: Option<ShellFolder>,
+    shell: ShellAnalyzer,
+    shell_folder: Option<ShellDirectory>,
     sink: Option<Arc<dyn RuleSink>>,
-    held: HeldCommands,
+    sandboxed: SandboxedCommands,
     readable: Vec<PathBuf>,
     state: Mutex<State>,
 }
 
-/// What changes while a session runs.
+/// What changes during a session.
 struct State {
     mode: PermissionMode,
     rules: Vec<BoundRule>,
@@ -73,69 +68,66 @@ struct State {
 }
 
 impl PolicyGate {
-    /// A gate for tools that work in `workspace`, which [`Policy::workspace`] makes.
+    /// Creates a gate for tools that work in `workspace`, which comes from [`Policy::workspace`].
     pub fn new(policy: Policy, workspace: Arc<Workspace>) -> Self {
         let state =
             Mutex::new(State { mode: policy.default_mode(), rules: Vec::new(), plan: Plan::default() });
         Self {
             policy,
             workspace,
-            shell: Shell::default(),
+            shell: ShellAnalyzer::default(),
             shell_folder: None,
             sink: None,
-            held: HeldCommands::Ask,
+            sandboxed: SandboxedCommands::Ask,
             readable: Vec::new(),
             state,
         }
     }
 
-    /// The same, with another understanding of bash.
-    pub fn with_shell(mut self, shell: Shell) -> Self {
+    /// Uses another shell analyzer.
+    pub fn with_shell(mut self, shell: ShellAnalyzer) -> Self {
         self.shell = shell;
         self
     }
 
-    /// The same, for a shell that remembers its folder. What is judged for one folder comes with it in [`ShellFacts`], so that
-    /// the shell can refuse to run it anywhere else.
-    pub fn with_shell_folder(mut self, folder: ShellFolder) -> Self {
+    /// Follows the working directory of a shell. [`ShellFacts`] carries the directory that a decision assumes, so the
+    /// shell can refuse to run the line anywhere else.
+    pub fn with_shell_directory(mut self, folder: ShellDirectory) -> Self {
         self.shell_folder = Some(folder);
         self
     }
 
-    /// The same, for a shell whose commands are held in a sandbox.
-    pub fn with_held_commands(mut self, held: HeldCommands) -> Self {
-        self.held = held;
+    /// Says what to do with commands that run in a sandbox.
+    pub fn with_sandboxed_commands(mut self, sandboxed: SandboxedCommands) -> Self {
+        self.sandboxed = sandboxed;
         self
     }
 
-    /// The same, with a folder outside the workspace that may be looked at: where tools put what is too long to show.
+    /// Adds a directory outside the workspace that tools may read, such as the one for long tool output.
     pub fn with_readable(mut self, folder: PathBuf) -> Self {
         self.readable.push(folder.canonicalize().unwrap_or(folder));
         self
     }
 
-    /// The same, saving the rules that hold for all sessions.
+    /// Saves rules that apply to all sessions.
     pub fn with_sink(mut self, sink: Arc<dyn RuleSink>) -> Self {
         self.sink = Some(sink);
         self
     }
 
-    /// The policy.
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
 
-    /// Whether nobody may look at `path`, by the policy or by an answer of this session.
+    /// Whether the policy or an answer of this session denies reading `path`.
     pub fn hides(&self, path: &Path) -> bool {
         self.policy.hides(path) || self.state().rules.iter().any(|bound| bound.hides(path))
     }
 
-    /// The mode of the session.
     pub fn mode(&self) -> PermissionMode {
         self.state().mode
     }
 
-    /// Changes the mode of the session.
     pub fn set_mode(&self, mode: PermissionMode) -> Result<(), PolicyError> {
         self.policy.permits(mode)?;
         let mut state = self.state();
@@ -147,20 +139,20 @@ impl PolicyGate {
         Ok(())
     }
 
-    /// Changes the rules that the session has besides those of its settings: all of `rules`, spelt as in settings, or none. Those
-    /// that are added for all sessions are saved too. Returns what their author should know.
+    /// Changes the session's own rules, in addition to those from settings. Either all of `rules` are applied or none.
+    /// Rules added for all sessions are saved too. Returns warnings.
     pub fn change_rules(
         &self,
         change: RuleChange,
-        list: List,
+        list: RuleKind,
         rules: &[String],
         scope: Scope,
     ) -> Result<Vec<String>, PolicyError> {
-        let places = self.policy.places();
+        let roots = self.policy.pattern_roots();
         let mut bound = Vec::new();
         for text in rules.iter().take(SESSION_RULES_MAX.saturating_add(1)) {
             let rule = Rule::parse(text, list)?;
-            bound.push(BoundRule::bind(rule, Source::Session, places, &places.working_folder)?);
+            bound.push(BoundRule::bind(rule, RuleSource::Session, roots, &roots.working_folder)?);
         }
         let mut warnings: Vec<String> = bound
             .iter()
@@ -179,7 +171,7 @@ impl PolicyGate {
                 next.append(&mut bound);
             }
             if next.len() > SESSION_RULES_MAX {
-                return Err(PolicyError::TooManyRules { most: SESSION_RULES_MAX });
+                return Err(PolicyError::TooManyRules { max: SESSION_RULES_MAX });
             }
             state.rules = next;
         }
@@ -187,20 +179,20 @@ impl PolicyGate {
             (Scope::Once | Scope::Session, ..) => {}
             (Scope::Always, RuleChange::Add, Some(sink)) => sink.save(list, &changed),
             (Scope::Always, RuleChange::Add | RuleChange::Replace | RuleChange::Remove, _) => {
-                warnings.push("no settings file was changed: it holds for this session only".to_owned());
+                warnings.push("not saved to a settings file: it applies to this session only".to_owned());
             }
         }
         Ok(warnings)
     }
 
-    /// All rules that hold, those of the session last.
-    pub fn rules(&self) -> Vec<ListedRule> {
+    /// All rules in effect, the session's own last.
+    pub fn rules(&self) -> Vec<ActiveRule> {
         let state = self.state();
-        let listed = |bound: &BoundRule| ListedRule {
+        let listed = |bound: &BoundRule| ActiveRule {
             list: match bound.rule.list() {
-                List::Allow => RuleList::Allow,
-                List::Ask => RuleList::Ask,
-                List::Deny => RuleList::Deny,
+                RuleKind::Allow => RuleList::Allow,
+                RuleKind::Ask => RuleList::Ask,
+                RuleKind::Deny => RuleList::Deny,
             },
             rule: bound.rule.to_string(),
             source: bound.source.to_string(),
@@ -208,13 +200,13 @@ impl PolicyGate {
         self.policy.bound_rules().iter().chain(&state.rules).map(listed).collect()
     }
 
-    /// The changes that wait in the plan, oldest first.
+    /// The changes queued in the plan, oldest first.
     pub fn queued_changes(&self) -> Vec<QueuedChange> {
         self.state().plan.queued().to_vec()
     }
 
-    /// Ends plan mode and goes back to the mode before it. Each of the changes that waited may then be made once without a
-    /// question, unless a rule denies it. Returns them, with the mode that holds now.
+    /// Ends plan mode and returns to the previous mode. Each queued change may then run once without approval, unless a
+    /// rule denies it. Returns the mode now in effect and the changes.
     pub fn approve_plan(&self) -> (PermissionMode, Vec<QueuedChange>) {
         let mut state = self.state();
         let (before, changes) = state.plan.approve();
@@ -224,9 +216,12 @@ impl PolicyGate {
         (state.mode, changes)
     }
 
-    /// The same for a user who has seen these changes. Nothing, and nothing happens, if others wait by now or plan mode
-    /// is over: what was not shown is not approved.
-    pub fn approve_shown_plan(&self, shown: &[QueuedChange]) -> Option<(PermissionMode, Vec<QueuedChange>)> {
+    /// Approves the plan if it is still the one the user saw. Returns `None` and does nothing if other changes are
+    /// queued by now or plan mode has ended.
+    pub fn approve_plan_as_shown(
+        &self,
+        shown: &[QueuedChange],
+    ) -> Option<(PermissionMode, Vec<QueuedChange>)> {
         let mut state = self.state();
         if state.mode != PermissionMode::Plan || state.plan.queued() != shown {
             return None;
@@ -236,14 +231,14 @@ impl PolicyGate {
         Some((before, changes))
     }
 
-    /// Drops the changes that wait; plan mode goes on. Returns them.
+    /// Drops the queued changes and returns them. Plan mode stays on.
     pub fn reject_plan(&self) -> Vec<QueuedChange> {
         self.state().plan.reject()
     }
 
-    /// What is decided about a call, and why. The gate answers with nothing else.
+    /// Explains the decision about a call. The gate decides by nothing else.
     pub fn explain(&self, call: &ToolCall, effect: Effect) -> Explanation {
-        self.explain_as(&self.look(), self.analyse(call).as_ref(), call, effect)
+        self.explain_as(&self.look(), self.analyze(call).as_ref(), call, effect)
     }
 
     fn explain_as(
@@ -258,32 +253,32 @@ impl PolicyGate {
             policy: &self.policy,
             session: &state.rules,
             mode: state.mode,
-            held: self.held,
+            sandboxed: self.sandboxed,
             readable: &self.readable,
-            surroundings: Surroundings {
+            context: CallContext {
                 workspace: &self.workspace,
                 shell: self.shell,
                 analysis,
                 shell_folder,
-                home: self.policy.places().home.as_deref(),
+                home: self.policy.pattern_roots().home.as_deref(),
             },
         };
         let effect = effect_of(call.name.as_str(), &call.arguments, effect);
-        judge.judge(Judged { tool_name: call.name.as_str(), arguments: &call.arguments, effect })
+        judge.judge(CallToJudge { tool_name: call.name.as_str(), arguments: &call.arguments, effect })
     }
 
-    /// Where the next line of bash would begin. Asked once a call, so that what is shown is what was judged.
+    /// The working directory of the next line of bash. Read once per call, so that the decision and the prompt agree.
     fn look(&self) -> PathBuf {
-        self.shell_folder.as_ref().map_or_else(|| self.workspace.root().to_owned(), ShellFolder::current)
+        self.shell_folder.as_ref().map_or_else(|| self.workspace.root().to_owned(), ShellDirectory::current)
     }
 
-    /// What the line of a call would run, if it has one.
-    fn analyse(&self, call: &ToolCall) -> Option<Analysis> {
-        line_of(call.name.as_str(), &call.arguments).map(self.shell.analyse)
+    /// Analyzes the line of a call, if it has one.
+    fn analyze(&self, call: &ToolCall) -> Option<Analysis> {
+        line_of(call.name.as_str(), &call.arguments).map(self.shell.analyze)
     }
 
     fn judgement(&self, call: &ToolCall, effect: Effect) -> Judgement {
-        let (shell_folder, analysis) = (self.look(), self.analyse(call));
+        let (shell_folder, analysis) = (self.look(), self.analyze(call));
         let explanation = self.explain_as(&shell_folder, analysis.as_ref(), call, effect);
         let verdict = self.verdict(call, &explanation, &shell_folder);
         let line = line_of(call.name.as_str(), &call.arguments);
@@ -297,7 +292,7 @@ impl PolicyGate {
     fn verdict(&self, call: &ToolCall, explanation: &Explanation, shell_folder: &Path) -> Verdict {
         match explanation.decision {
             Decision::Allow => Verdict::Allow,
-            // The user has seen exactly this call in the plan, so it needs no question.
+            // The user saw exactly this call in the plan and approved it.
             Decision::Ask | Decision::Deny
                 if explanation.by_rules == Decision::Ask
                     && self.state().plan.take_grant(call, place_of(call, shell_folder)) =>
@@ -329,9 +324,9 @@ impl PolicyGate {
         }
     }
 
-    /// What a change would do, and where, if that is not the root of the workspace.
+    /// Describes a change, with its directory if that is not the workspace root.
     fn summary(&self, explanation: &Explanation, place: &Path) -> String {
-        let changes: Vec<&str> = explanation.parts.iter().map(|part| part.what.as_str()).collect();
+        let changes: Vec<&str> = explanation.parts.iter().map(|part| part.action.as_str()).collect();
         let changes = changes.join(", ");
         if place.as_os_str().is_empty() || place == self.workspace.root() {
             return changes;
@@ -340,7 +335,7 @@ impl PolicyGate {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing panics while it holds the lock, and a mode or a list of rules is never half written.
+        // No code panics while it holds the lock, and the mode and the rules are never half written.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -351,14 +346,14 @@ impl Gate for PolicyGate {
     }
 
     fn resolved(&self, request: &ApprovalRequest, response: &PermissionResponse) {
-        // Without a rule that was shown, an answer reaches no further than its call.
+        // Without a suggested rule, an answer applies to this call only.
         let Some(shown) = request.suggested_rule.as_deref() else { return };
         let list = match response.decision {
-            PermissionDecision::Allow => List::Allow,
-            PermissionDecision::Deny => List::Deny,
+            PermissionDecision::Allow => RuleKind::Allow,
+            PermissionDecision::Deny => RuleKind::Deny,
         };
         let bound: Option<Vec<BoundRule>> =
-            shown.lines().map(|line| suggestion::bound_in(line, list, self.policy.places())).collect();
+            shown.lines().map(|line| suggestion::bound_in(line, list, self.policy.pattern_roots())).collect();
         let Some(bound) = bound else { return };
         match response.scope {
             Scope::Once => return,
@@ -386,47 +381,51 @@ impl fmt::Debug for PolicyGate {
     }
 }
 
-/// A question that a rule demands stays one, whatever hooks say, and so does one about lasting damage.
+/// Hooks cannot skip an approval that an ask rule demands, nor one about a critical command.
 fn asked_by(explanation: &Explanation) -> AskedBy {
-    let is_by_rule = explanation.parts.iter().any(|part| match part.because {
-        Because::Rule { .. } => part.decision == Decision::Ask,
-        Because::NotCovered { .. } | Because::Default(_) => {
+    let is_by_rule = explanation.parts.iter().any(|part| match part.reason {
+        DecisionReason::Rule { .. } => part.decision == Decision::Ask,
+        DecisionReason::NotCovered { .. } | DecisionReason::Default(_) => {
             part.decision == Decision::Ask && part.danger == Danger::Critical
         }
     });
     if is_by_rule { AskedBy::Rule } else { AskedBy::Default }
 }
 
-/// What the model is told.
+/// The message for the model.
 fn denial(explanation: &Explanation) -> String {
     if explanation.by_rules == Decision::Deny {
         format!("denied: {}", explanation.reason())
     } else {
-        format!("denied: nobody is asked in this session, and it needs approval: {}", explanation.reason())
+        format!("denied: this run is non-interactive and the call needs approval: {}", explanation.reason())
     }
 }
 
-/// The folder that decides what a call does: that of the shell for its commands, none for other tools.
+/// The directory that affects what a call does: the shell's for commands, none for other tools.
 fn place_of<'a>(call: &ToolCall, shell_folder: &'a Path) -> &'a Path {
     match kind_of(call.name.as_str()) {
-        Kind::Shell => shell_folder,
-        Kind::Read | Kind::Edit | Kind::Fetch | Kind::Named | Kind::Internal | Kind::Mcp | Kind::Other => {
-            Path::new("")
-        }
+        ToolKind::Shell => shell_folder,
+        ToolKind::Read
+        | ToolKind::Edit
+        | ToolKind::Fetch
+        | ToolKind::Named
+        | ToolKind::Internal
+        | ToolKind::Mcp
+        | ToolKind::Other => Path::new(""),
     }
 }
 
-/// Tools that only look may run; all others may not, and nobody is asked.
+/// Allows tools that only read and denies all others without asking.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct ReadOnly;
+pub struct ReadOnlyGate;
 
-impl Gate for ReadOnly {
+impl Gate for ReadOnlyGate {
     fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
         let verdict = match request.effect {
             Effect::Pure => Verdict::Allow,
             Effect::Idempotent | Effect::Unsafe => Verdict::Deny {
                 reason: format!(
-                    "{} changes something, and this session may only look; use tools that read",
+                    "{} is not allowed: this session is read-only; use tools that only read",
                     request.call.name
                 ),
             },

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use crate::policy::fixtures::{World, answer, bash, call, effect, read, request, write};
 use crate::policy::gate::SESSION_RULES_MAX;
 use crate::policy::{
-    Decision, HeldCommands, List, PolicyGate, ReadOnly, Rule, RuleChange, RuleSink, Shell, ShellFacts,
-    ShellFolder,
+    Decision, PolicyGate, ReadOnlyGate, Rule, RuleChange, RuleKind, RuleSink, SandboxedCommands,
+    ShellAnalyzer, ShellDirectory, ShellFacts,
 };
 
 /// A tool that is never run.
@@ -54,9 +54,9 @@ fn suggested(gate: &PolicyGate, call: &ToolCall) -> Option<String> {
 fn a_question_carries_the_exact_command_and_where_it_runs() {
     let world = World::new();
     let src = world.path().join("work/src");
-    let folder = ShellFolder::new(world.path().join("work"));
+    let folder = ShellDirectory::new(world.path().join("work"));
     folder.enter(src.clone());
-    let gate = world.gate("{}").with_shell_folder(folder);
+    let gate = world.gate("{}").with_shell_directory(folder);
     let command = format!("npm test {}\u{1b}[2K\u{202e}; npm run lint", " ".repeat(10_000));
     let Verdict::Ask { subject, .. } = check(&gate, &bash(&command)) else { panic!("it is not asked about") };
     assert_eq!(subject, Subject::Command { command, cwd: src.display().to_string() });
@@ -177,7 +177,7 @@ fn rules_are_offered_for_each_command_and_never_for_what_is_dangerous() {
 struct Saved(Mutex<Vec<String>>);
 
 impl RuleSink for Saved {
-    fn save(&self, list: List, rules: &[Rule]) {
+    fn save(&self, list: RuleKind, rules: &[Rule]) {
         let mut saved = self.0.lock().unwrap();
         saved.extend(rules.iter().map(|rule| format!("{list} {rule}")));
     }
@@ -261,32 +261,33 @@ fn verdicts_say_why() {
         }
     }
     expect![[r#"
-        denied: run `curl x`: rule Bash(curl *) in deny of user settings
-        ask Moderate: run `npm test`: rule Bash(npm *) in ask of user settings
-        ask Moderate: change src/a.rs: no rule allows it; edits are asked about
-        ask Moderate: run `mkdir a > b`: no rule allows it; changes files; change b: no rule allows it; edits are asked about
-        denied: run `curl x`: rule Bash(curl *) in deny of user settings
+        denied: run `curl x`: deny rule Bash(curl *) from user settings
+        ask Moderate: run `npm test`: ask rule Bash(npm *) from user settings
+        ask Moderate: change src/a.rs: no rule allows it; edits need approval
+        ask Moderate: run `mkdir a > b`: no rule allows it; changes files; change b: no rule allows it; edits need approval
+        denied: run `curl x`: deny rule Bash(curl *) from user settings
         queue bash run `npm test`
         queue write change src/a.rs
         queue bash run `mkdir a > b`, change b
-        denied: run `curl x`: rule Bash(curl *) in deny of user settings
-        denied: nobody is asked in this session, and it needs approval: run `npm test`: rule Bash(npm *) in ask of user settings
-        denied: nobody is asked in this session, and it needs approval: change src/a.rs: no rule allows it; edits are asked about
-        denied: nobody is asked in this session, and it needs approval: run `mkdir a > b`: no rule allows it; changes files; change b: no rule allows it; edits are asked about
+        denied: run `curl x`: deny rule Bash(curl *) from user settings
+        denied: this run is non-interactive and the call needs approval: run `npm test`: ask rule Bash(npm *) from user settings
+        denied: this run is non-interactive and the call needs approval: change src/a.rs: no rule allows it; edits need approval
+        denied: this run is non-interactive and the call needs approval: run `mkdir a > b`: no rule allows it; changes files; change b: no rule allows it; edits need approval
     "#]].assert_eq(&text);
 }
 
 #[test]
 fn a_gate_that_only_looks_denies_every_change() {
-    assert_eq!(check_as(&ReadOnly, &read("x"), Effect::Pure), Verdict::Allow);
-    assert!(matches!(check_as(&ReadOnly, &write("x"), Effect::Idempotent), Verdict::Deny { .. }));
-    assert!(matches!(check_as(&ReadOnly, &bash("ls"), Effect::Unsafe), Verdict::Deny { .. }));
+    assert_eq!(check_as(&ReadOnlyGate, &read("x"), Effect::Pure), Verdict::Allow);
+    assert!(matches!(check_as(&ReadOnlyGate, &write("x"), Effect::Idempotent), Verdict::Deny { .. }));
+    assert!(matches!(check_as(&ReadOnlyGate, &bash("ls"), Effect::Unsafe), Verdict::Deny { .. }));
 }
 
 #[test]
 fn a_sandbox_spares_questions_about_what_it_holds() {
     let world = World::new();
-    let gate = world.gate(r#"{"ask": ["Bash(cargo publish *)"]}"#).with_held_commands(HeldCommands::Run);
+    let gate =
+        world.gate(r#"{"ask": ["Bash(cargo publish *)"]}"#).with_sandboxed_commands(SandboxedCommands::Run);
     let lines = [
         "cargo test",
         "cargo publish -q",
@@ -369,16 +370,16 @@ fn a_plan_holds_so_many_changes_and_no_more() {
         assert!(matches!(check(&gate, &bash("cargo build")), Verdict::Queue { .. }));
     }
     let Verdict::Deny { reason } = check(&gate, &bash("cargo build")) else { panic!("it is queued") };
-    expect!["the plan holds 256 changes already; show it to the user before you add more"].assert_eq(&reason);
+    expect!["the plan already has 256 changes; show it to the user before adding more"].assert_eq(&reason);
 }
 
 #[test]
 fn what_was_agreed_to_in_one_folder_does_not_hold_in_another() {
     let world = World::new();
     let (work, src) = (world.path().join("work"), world.path().join("work/src"));
-    let folder = ShellFolder::new(&work);
+    let folder = ShellDirectory::new(&work);
     folder.enter(src.clone());
-    let gate = world.gate("{}").with_shell_folder(folder.clone());
+    let gate = world.gate("{}").with_shell_directory(folder.clone());
     gate.set_mode(PermissionMode::Plan).unwrap();
     check(&gate, &bash("rm x"));
     let queued = gate.queued_changes();
@@ -386,7 +387,7 @@ fn what_was_agreed_to_in_one_folder_does_not_hold_in_another() {
         queued.iter().map(|change| change.summary.as_str()).collect::<Vec<_>>(),
         ["run `rm x` in src"]
     );
-    gate.approve_shown_plan(&queued).unwrap();
+    gate.approve_plan_as_shown(&queued).unwrap();
     folder.enter(work);
     assert!(matches!(check(&gate, &bash("rm x")), Verdict::Ask { .. }));
     folder.enter(src);
@@ -433,12 +434,12 @@ fn the_rules_of_a_session_are_added_replaced_and_removed() {
     };
     let mut text = String::new();
     for (said, list, rules, scope) in [
-        (RuleChange::Add, List::Allow, &["Bash(mytool *)", "Bash(curl *)"][..], Scope::Session),
-        (RuleChange::Add, List::Deny, &["Bash(npm *)"], Scope::Session),
-        (RuleChange::Add, List::Allow, &["Bash(mkdir *)", "Bash("], Scope::Session),
-        (RuleChange::Add, List::Allow, &["Bash(mkdir *)"], Scope::Always),
-        (RuleChange::Replace, List::Allow, &["Bash(touch *)"], Scope::Session),
-        (RuleChange::Remove, List::Deny, &["Bash(npm *)", "Bash(curl *)"], Scope::Always),
+        (RuleChange::Add, RuleKind::Allow, &["Bash(mytool *)", "Bash(curl *)"][..], Scope::Session),
+        (RuleChange::Add, RuleKind::Deny, &["Bash(npm *)"], Scope::Session),
+        (RuleChange::Add, RuleKind::Allow, &["Bash(mkdir *)", "Bash("], Scope::Session),
+        (RuleChange::Add, RuleKind::Allow, &["Bash(mkdir *)"], Scope::Always),
+        (RuleChange::Replace, RuleKind::Allow, &["Bash(touch *)"], Scope::Session),
+        (RuleChange::Remove, RuleKind::Deny, &["Bash(npm *)", "Bash(curl *)"], Scope::Always),
     ] {
         text += &format!("{said:?} {list} {rules:?} {scope:?}: {}\n   ", change(said, list, rules, scope));
         for command in ["mytool x", "curl x", "npm test", "mkdir x", "touch x"] {
@@ -459,7 +460,7 @@ fn the_rules_of_a_session_are_added_replaced_and_removed() {
             mytool x: allow curl x: deny npm test: deny mkdir x: allow touch x: ask
         Replace allow ["Bash(touch *)"] Session: ok []
             mytool x: ask curl x: deny npm test: deny mkdir x: ask touch x: allow
-        Remove deny ["Bash(npm *)", "Bash(curl *)"] Always: ok ["no settings file was changed: it holds for this session only"]
+        Remove deny ["Bash(npm *)", "Bash(curl *)"] Always: ok ["not saved to a settings file: it applies to this session only"]
             mytool x: ask curl x: deny npm test: ask mkdir x: ask touch x: allow
         saved ["allow Bash(mkdir *)"]"#]].assert_eq(&world.clean(&text));
 }
@@ -469,10 +470,10 @@ fn a_session_takes_no_more_rules_at_once_than_it_keeps() {
     let world = World::new();
     let gate = world.gate("{}");
     let rules = |count: usize| -> Vec<String> { (0..count).map(|n| format!("Bash(mkdir d{n})")).collect() };
-    let add = |count| gate.change_rules(RuleChange::Add, List::Allow, &rules(count), Scope::Session);
+    let add = |count| gate.change_rules(RuleChange::Add, RuleKind::Allow, &rules(count), Scope::Session);
     assert_eq!(
         add(SESSION_RULES_MAX + 1).unwrap_err().to_string(),
-        "a session takes at most 1000 rules besides those of its settings; write them into a settings file"
+        "a session can add at most 1000 rules; put them in a settings file"
     );
     assert!(matches!(check(&gate, &bash("mkdir d1")), Verdict::Ask { .. }));
     assert_eq!(add(SESSION_RULES_MAX), Ok(Vec::new()));
@@ -492,11 +493,11 @@ fn what_was_found_out_about_a_line_comes_with_the_verdict() {
     let (work, src) = (world.path().join("work"), world.path().join("work/src"));
     let line = "cd src && git commit -m x";
     let known =
-        |folder| Some(ShellFacts { line: line.to_owned(), folder, analysis: crate::shell::analyse(line) });
-    let gate = world.gate("{}").with_shell(Shell::default());
+        |folder| Some(ShellFacts { line: line.to_owned(), folder, analysis: crate::shell::analyze(line) });
+    let gate = world.gate("{}").with_shell(ShellAnalyzer::default());
     assert_eq!(facts(&gate, &bash(line)), known(None), "it follows no shell");
-    let folder = ShellFolder::new(&work);
-    let gate = gate.with_shell_folder(folder.clone());
+    let folder = ShellDirectory::new(&work);
+    let gate = gate.with_shell_directory(folder.clone());
     assert_eq!(facts(&gate, &bash(line)), known(Some(work)));
     folder.enter(src.clone());
     assert_eq!(facts(&gate, &bash(line)), known(Some(src)));

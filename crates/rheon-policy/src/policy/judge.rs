@@ -1,4 +1,5 @@
-//! Judging a call: every part by rules, then by defaults; the strictest part wins; the mode has the last word.
+//! Decides a call: each action by rules, then by defaults. The strictest action wins, and the permission mode applies
+//! last.
 
 use std::path::PathBuf;
 
@@ -6,72 +7,71 @@ use rheon_types::Effect;
 use rheon_types::event::{Danger, PermissionMode};
 use serde_json::Value;
 
-use crate::policy::call::{Action, CommandItem, Item, Origin, Surroundings, WordPath};
-use crate::policy::explanation::{Because, Decision, Explanation, Part};
-use crate::policy::names::{Kind, kind_of};
+use crate::policy::call::{Action, CallContext, CommandItem, Item, Origin, WordPath};
+use crate::policy::explanation::{Decision, DecisionReason, Explanation, ExplanationPart};
+use crate::policy::names::{ToolKind, kind_of};
 use crate::policy::paths::NamedPath;
 use crate::policy::policy_set::{BoundRule, Policy};
-use crate::policy::rule::{List, Pattern};
+use crate::policy::rule::{Pattern, RuleKind};
 use crate::policy::suggestion;
-use crate::policy::visible::brief;
+use crate::policy::truncation::excerpt;
 use crate::policy::wildcard::CommandPattern;
 use crate::shell::{SimpleCommand, changes_repository};
 use crate::workspace::Access;
 
-/// What becomes of commands that no rule mentions, that change the workspace and nothing worse, and that a sandbox holds.
+/// What to do with sandboxed commands that no rule matches and that change nothing but the workspace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum HeldCommands {
-    /// They are asked about, like edits.
+pub enum SandboxedCommands {
+    /// Ask, as for edits.
     #[default]
     Ask,
-    /// They run: no network, no keys, no writing outside the workspace. For a sandbox that keeps all three.
+    /// Run them. Only for a sandbox that blocks the network, hides keys, and prevents writes outside the workspace.
     Run,
 }
 
-/// Files that keep nothing of what is written to them.
+/// Files that store nothing of what is written to them.
 const SINKS: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"];
 
-/// Everything that a judgement depends on.
+/// Everything a decision depends on.
 pub(crate) struct Judge<'a> {
     pub(crate) policy: &'a Policy,
-    /// Rules that were answered in this session.
+    /// Rules from answers in this session.
     pub(crate) session: &'a [BoundRule],
     pub(crate) mode: PermissionMode,
-    pub(crate) held: HeldCommands,
-    /// Folders outside the workspace that may be looked at all the same.
+    pub(crate) sandboxed: SandboxedCommands,
+    /// Directories outside the workspace that may still be read.
     pub(crate) readable: &'a [PathBuf],
-    pub(crate) surroundings: Surroundings<'a>,
+    pub(crate) context: CallContext<'a>,
 }
 
-/// What of a command an allow rule has seen; paths in it need no further permission.
+/// How much of a command an allow rule spells out. Paths in that part need no further permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Seen {
-    /// So many words from the first.
+enum Coverage {
+    /// This many words from the start.
     Words(usize),
-    /// Whatever the command is, and wherever it runs.
+    /// The whole command, in any directory.
     Everything,
 }
 
-/// Whether a call changes anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Changes {
     Nothing,
     Something,
 }
 
-/// The call that is judged.
+/// The call to decide.
 #[derive(Clone, Copy)]
-pub(crate) struct Judged<'a> {
+pub(crate) struct CallToJudge<'a> {
     pub(crate) tool_name: &'a str,
     pub(crate) arguments: &'a Value,
     pub(crate) effect: Effect,
 }
 
 impl Judge<'_> {
-    pub(crate) fn judge(&self, call: Judged<'_>) -> Explanation {
-        let items = self.surroundings.take_apart(call.tool_name, call.arguments);
+    pub(crate) fn judge(&self, call: CallToJudge<'_>) -> Explanation {
+        let items = self.context.take_apart(call.tool_name, call.arguments);
         let changes = self.changes(call, &items);
-        let parts: Vec<Part> = items.iter().flat_map(|item| self.item(item, call)).collect();
+        let parts: Vec<ExplanationPart> = items.iter().flat_map(|item| self.item(item, call)).collect();
         let by_rules = parts.iter().map(|part| part.decision).max().unwrap_or(Decision::Ask);
         let decision = match (by_rules, self.mode) {
             (Decision::Deny, _) => Decision::Deny,
@@ -90,7 +90,7 @@ impl Judge<'_> {
         Explanation { decision, by_rules, mode: self.mode, parts }
     }
 
-    fn item(&self, item: &Item, call: Judged<'_>) -> Vec<Part> {
+    fn item(&self, item: &Item, call: CallToJudge<'_>) -> Vec<ExplanationPart> {
         let tool = Action::Tool { name: call.tool_name, arguments: call.arguments };
         match item {
             Item::Command(item) => self.command(item, tool),
@@ -98,96 +98,102 @@ impl Judge<'_> {
                 vec![self.path(path, Origin::Tool, &[tool, Action::Path(path)])]
             }
             Item::Path { path, origin } => vec![self.path(path, *origin, &[Action::Path(path)])],
-            Item::Unknown(what) => vec![self.unknown(what)],
+            Item::Unknown(text) => vec![self.unknown(text)],
             Item::Impossible(why) => {
-                let because = Because::Default(brief(why));
-                vec![part(format!("call {}", brief(call.tool_name)), Decision::Deny, because, Danger::Safe)]
+                let reason = DecisionReason::Default(excerpt(why));
+                vec![part(format!("call {}", excerpt(call.tool_name)), Decision::Deny, reason, Danger::Safe)]
             }
             Item::Fetch { host } => vec![self.fetch(host, tool)],
             Item::Named { name } => {
                 let actions = [tool, Action::Named { tool: call.tool_name, name }];
-                let what = format!("call {} {}", brief(call.tool_name), brief(name));
+                let action = format!("call {} {}", excerpt(call.tool_name), excerpt(name));
                 let rule = format!("{}({name})", agent_rule_name(call.tool_name));
-                vec![self.plain_call(what, &actions, call, rule)]
+                vec![self.plain_call(action, &actions, call, rule)]
             }
             Item::Call => {
                 let mut actions = vec![tool];
-                // A skill is named by a rule of its own, though it is a call like any other.
+                // A skill is matched by its name, although it is a call like any other.
                 if let Some(name) = call.arguments.get("name").or(call.arguments.get("skill"))
                     && let Some(name) = name.as_str()
                 {
                     actions.push(Action::Named { tool: call.tool_name, name });
                 }
-                let what = format!("call {}", brief(call.tool_name));
-                vec![self.plain_call(what, &actions, call, call.tool_name.to_owned())]
+                let action = format!("call {}", excerpt(call.tool_name));
+                vec![self.plain_call(action, &actions, call, call.tool_name.to_owned())]
             }
         }
     }
 
-    /// A tool about which only its name and its effect are known.
-    fn plain_call(&self, what: String, actions: &[Action<'_>], call: Judged<'_>, rule: String) -> Part {
+    /// A tool of which only the name and the effect are known.
+    fn plain_call(
+        &self,
+        action: String,
+        actions: &[Action<'_>],
+        call: CallToJudge<'_>,
+        rule: String,
+    ) -> ExplanationPart {
         let kind = kind_of(call.tool_name);
         let rule = self.offered(rule, actions);
         let danger = match call.effect {
             Effect::Pure => Danger::Safe,
             Effect::Idempotent | Effect::Unsafe => Danger::Moderate,
         };
-        if let Some((decision, because)) = self.by_rule(actions) {
-            return part(what, decision, because, danger);
+        if let Some((decision, reason)) = self.by_rule(actions) {
+            return part(action, decision, reason, danger);
         }
         match (kind, call.effect) {
-            (Kind::Internal, _) => {
-                let because = Because::Default("it touches nothing outside the conversation".into());
-                part(what, Decision::Allow, because, Danger::Safe)
+            (ToolKind::Internal, _) => {
+                let reason = DecisionReason::Default("it affects only the conversation".into());
+                part(action, Decision::Allow, reason, Danger::Safe)
             }
-            // A server says itself that its tools only look, so that is not enough.
-            (Kind::Mcp, _) => {
-                let because = Because::Default("no rule allows it; it runs on an MCP server".into());
-                suggesting(part(what, Decision::Ask, because, danger.max(Danger::Moderate)), rule)
+            // MCP servers declare their own tools as read-only, so that is not enough.
+            (ToolKind::Mcp, _) => {
+                let reason = DecisionReason::Default("no rule allows it; it runs on an MCP server".into());
+                suggesting(part(action, Decision::Ask, reason, danger.max(Danger::Moderate)), rule)
             }
             (_, Effect::Pure) => {
-                part(what, Decision::Allow, Because::Default("the tool only looks".into()), danger)
+                part(action, Decision::Allow, DecisionReason::Default("the tool only reads".into()), danger)
             }
             (_, Effect::Idempotent | Effect::Unsafe) => {
-                let because = Because::Default("no rule allows it; the tool changes something".into());
-                suggesting(part(what, Decision::Ask, because, danger), rule)
+                let reason = DecisionReason::Default("no rule allows it; the tool changes something".into());
+                suggesting(part(action, Decision::Ask, reason, danger), rule)
             }
         }
     }
 
-    fn fetch(&self, host: &str, tool: Action<'_>) -> Part {
-        let what = format!("fetch from {}", brief(host));
+    fn fetch(&self, host: &str, tool: Action<'_>) -> ExplanationPart {
+        let action = format!("fetch from {}", excerpt(host));
         let actions = [tool, Action::Fetch { host }];
         match self.by_rule(&actions) {
-            Some((decision, because)) => part(what, decision, because, Danger::Moderate),
+            Some((decision, reason)) => part(action, decision, reason, Danger::Moderate),
             None => {
-                let because = Because::Default("no rule allows it; it reaches the network".into());
+                let reason = DecisionReason::Default("no rule allows it; it accesses the network".into());
                 let rule = self.offered(format!("WebFetch(domain:{host})"), &actions);
-                suggesting(part(what, Decision::Ask, because, Danger::Moderate), rule)
+                suggesting(part(action, Decision::Ask, reason, Danger::Moderate), rule)
             }
         }
     }
 
-    /// What cannot be known may run only where every command may.
-    fn unknown(&self, what: &str) -> Part {
-        let shown = format!("unknown part: {}", brief(what));
+    /// A part that cannot be analyzed may run only if every command may.
+    fn unknown(&self, text: &str) -> ExplanationPart {
+        let shown = format!("unknown part: {}", excerpt(text));
         match self.rule_for_all_commands() {
             Some(bound) => part(shown, Decision::Allow, named(bound), Danger::Dangerous),
             None => {
-                let because = Because::Default("what cannot be analysed is asked about".into());
-                part(shown, Decision::Ask, because, Danger::Dangerous)
+                let reason = DecisionReason::Default("parts that cannot be analyzed need approval".into());
+                part(shown, Decision::Ask, reason, Danger::Dangerous)
             }
         }
     }
 
     /// A command, and the paths among its words as far as they matter.
-    fn command(&self, item: &CommandItem, tool: Action<'_>) -> Vec<Part> {
-        let (danger, why) = (self.surroundings.shell.danger)(&item.command);
+    fn command(&self, item: &CommandItem, tool: Action<'_>) -> Vec<ExplanationPart> {
+        let (danger, why) = (self.context.shell.danger)(&item.command);
         let (judged, seen) = self.command_alone(item, &[tool, Action::Command(&item.words)], danger, why);
         let access = if danger == Danger::Safe { Access::Read } else { Access::Write };
         let mut parts = vec![judged];
         for word in &item.paths {
-            // One word may be read in several ways that lead to the same place.
+            // Several readings of one word may lead to the same path.
             let found = self.word(word, seen, access).filter(|found| !parts.contains(found));
             parts.extend(found);
         }
@@ -200,53 +206,57 @@ impl Judge<'_> {
         actions: &[Action<'_>],
         danger: Danger,
         why: &str,
-    ) -> (Part, Seen) {
-        let what = format!("run `{}`", brief(&item.command.text));
-        for list in [List::Deny, List::Ask] {
+    ) -> (ExplanationPart, Coverage) {
+        let action = format!("run `{}`", excerpt(&item.command.text));
+        for list in [RuleKind::Deny, RuleKind::Ask] {
             if let Some(bound) = self.find(list, actions) {
-                let decision = if list == List::Deny { Decision::Deny } else { Decision::Ask };
-                return (part(what, decision, named(bound), danger), Seen::Words(0));
+                let decision = if list == RuleKind::Deny { Decision::Deny } else { Decision::Ask };
+                return (part(action, decision, named(bound), danger), Coverage::Words(0));
             }
         }
         if danger == Danger::Critical {
-            let because = Because::Default(format!("always asked about: {why}"));
-            return (part(what, Decision::Ask, because, danger), Seen::Words(0));
+            let reason = DecisionReason::Default(format!("always needs approval: {why}"));
+            return (part(action, Decision::Ask, reason, danger), Coverage::Words(0));
         }
         if item.transparent {
-            let because = Because::Default("it only runs the next command".into());
+            let reason = DecisionReason::Default("it only runs the next command".into());
             return (
-                part(what, Decision::Allow, because, Danger::Safe),
-                Seen::Words(item.command.words.len()),
+                part(action, Decision::Allow, reason, Danger::Safe),
+                Coverage::Words(item.command.words.len()),
             );
         }
         if let Some(bound) = self.rule_for_all_commands() {
-            return (part(what, Decision::Allow, named(bound), danger), Seen::Everything);
+            return (part(action, Decision::Allow, named(bound), danger), Coverage::Everything);
         }
-        let fitting: Vec<&BoundRule> = self.all(List::Allow).filter(|bound| any(bound, actions)).collect();
+        let fitting: Vec<&BoundRule> =
+            self.all(RuleKind::Allow).filter(|bound| any(bound, actions)).collect();
         for bound in &fitting {
             if let Some(seen) = self.seen(bound, item, danger) {
-                return (part(what, Decision::Allow, named(bound), danger), seen);
+                return (part(action, Decision::Allow, named(bound), danger), seen);
             }
         }
         let is_plain = item.words.plain.is_some();
-        let harmless = match (danger, self.held) {
-            (Danger::Safe, _) => Some("it only looks"),
-            // The sandbox opens the repository to it, so somebody has to have agreed.
-            (Danger::Moderate, HeldCommands::Run) if changes_repository(&item.command) => None,
-            (Danger::Moderate, HeldCommands::Run) => Some("it runs in the sandbox"),
-            (Danger::Moderate, HeldCommands::Ask) | (Danger::Dangerous | Danger::Critical, _) => None,
+        let harmless = match (danger, self.sandboxed) {
+            (Danger::Safe, _) => Some("it only reads"),
+            // The sandbox makes the repository writable for this command, so it needs approval.
+            (Danger::Moderate, SandboxedCommands::Run) if changes_repository(&item.command) => None,
+            (Danger::Moderate, SandboxedCommands::Run) => Some("it runs in the sandbox"),
+            (Danger::Moderate, SandboxedCommands::Ask) | (Danger::Dangerous | Danger::Critical, _) => None,
         };
         if let (Some(why), true) = (harmless, is_plain) {
-            return (part(what, Decision::Allow, Because::Default(why.into()), danger), Seen::Words(0));
+            return (
+                part(action, Decision::Allow, DecisionReason::Default(why.into()), danger),
+                Coverage::Words(0),
+            );
         }
-        let because = match fitting.first() {
-            Some(bound) => Because::NotCovered {
+        let reason = match fitting.first() {
+            Some(bound) => DecisionReason::NotCovered {
                 rule: bound.rule.text().to_owned(),
                 source: bound.source,
                 why: why.to_owned(),
             },
-            None if !is_plain => Because::Default(unclear(&item.command)),
-            None => Because::Default(format!("no rule allows it; {why}")),
+            None if !is_plain => DecisionReason::Default(unclear(&item.command)),
+            None => DecisionReason::Default(format!("no rule allows it; {why}")),
         };
         let rule = item
             .words
@@ -254,72 +264,77 @@ impl Judge<'_> {
             .as_deref()
             .and_then(|plain| suggestion::of_command(plain, &item.command, danger));
         let rule = rule.filter(|rule| self.would_cover(rule, item, danger));
-        (suggesting(part(what, Decision::Ask, because, danger), rule), Seen::Words(0))
+        (suggesting(part(action, Decision::Ask, reason, danger), rule), Coverage::Words(0))
     }
 
-    /// A word of a command as a path: nothing where it means no harm.
-    fn word(&self, word: &WordPath, seen: Seen, access: Access) -> Option<Part> {
-        if word.path.starts_with('~') && seen != Seen::Everything {
-            let because = Because::Default("whose home it means cannot be known".into());
-            let what = format!("use {}", brief(&word.path));
-            return Some(part(what, Decision::Ask, because, Danger::Dangerous));
+    /// A word of a command as a path. `None` if it is harmless.
+    fn word(&self, word: &WordPath, seen: Coverage, access: Access) -> Option<ExplanationPart> {
+        if word.path.starts_with('~') && seen != Coverage::Everything {
+            let reason = DecisionReason::Default("the home directory it refers to is unknown".into());
+            let action = format!("use {}", excerpt(&word.path));
+            return Some(part(action, Decision::Ask, reason, Danger::Dangerous));
         }
-        let path = match self.surroundings.word_path(word, access)? {
+        let path = match self.context.word_path(word, access)? {
             Ok(path) => path,
             Err(error) => {
-                let because = Because::Default(brief(&error.to_string()));
-                let what = format!("use {}", brief(&word.path));
-                return Some(part(what, Decision::Ask, because, Danger::Dangerous));
+                let reason = DecisionReason::Default(excerpt(&error.to_string()));
+                let action = format!("use {}", excerpt(&word.path));
+                return Some(part(action, Decision::Ask, reason, Danger::Dangerous));
             }
         };
-        // What changes a file has to be able to read it, and a rule against reading holds for both.
+        // Changing a file includes reading it, so a rule against reading applies to both.
         let read = NamedPath { access: Access::Read, ..path.clone() };
         let actions = [Action::Path(&path), Action::Path(&read)];
         let judged = match word.index {
             Some(_) => self.path(&path, Origin::Word, &actions),
             None => self.path(&path, Origin::Word, &[]),
         };
-        let by_rule = matches!(judged.because, Because::Rule { .. });
+        let by_rule = matches!(judged.reason, DecisionReason::Rule { .. });
         let was_seen = match (seen, word.index) {
-            (Seen::Everything, _) => true,
-            (Seen::Words(count), Some(index)) => index < count,
-            (Seen::Words(_), None) => false,
+            (Coverage::Everything, _) => true,
+            (Coverage::Words(count), Some(index)) => index < count,
+            (Coverage::Words(_), None) => false,
         };
         let matters = judged.decision != Decision::Allow && (by_rule || !was_seen);
         matters.then_some(judged)
     }
 
-    fn path(&self, path: &NamedPath, origin: Origin, actions: &[Action<'_>]) -> Part {
-        let shown = brief(&self.surroundings.workspace.shown(&path.real).to_string());
+    fn path(&self, path: &NamedPath, origin: Origin, actions: &[Action<'_>]) -> ExplanationPart {
+        let shown = excerpt(&self.context.workspace.shown(&path.real).to_string());
         let shown = if shown.is_empty() { ".".to_owned() } else { shown };
-        // What a command does with a word can only be guessed.
+        // What a command does with a word is a guess.
         let verb = if origin == Origin::Word { "use" } else { "change" };
-        let (what, danger) = match path.access {
+        let (action, danger) = match path.access {
             Access::Read => {
                 (format!("read {shown}"), if path.inside { Danger::Safe } else { Danger::Moderate })
             }
             Access::Write if path.inside && !path.protected => (format!("{verb} {shown}"), Danger::Moderate),
             Access::Write => (format!("{verb} {shown}"), Danger::Dangerous),
         };
-        for list in [List::Deny, List::Ask] {
+        for list in [RuleKind::Deny, RuleKind::Ask] {
             if let Some(bound) = self.find(list, actions) {
-                let decision = if list == List::Deny { Decision::Deny } else { Decision::Ask };
-                return part(what, decision, named(bound), danger);
+                let decision = if list == RuleKind::Deny { Decision::Deny } else { Decision::Ask };
+                return part(action, decision, named(bound), danger);
             }
         }
         if origin != Origin::Tool && SINKS.iter().any(|sink| path.written.as_os_str() == *sink) {
-            return part(what, Decision::Allow, Because::Default("it keeps nothing".into()), Danger::Safe);
+            return part(
+                action,
+                Decision::Allow,
+                DecisionReason::Default("writing to it stores nothing".into()),
+                Danger::Safe,
+            );
         }
         if path.access == Access::Write && path.protected {
-            let why = "it is protected: settings of agents, hooks and .git are always asked about";
-            return part(what, Decision::Ask, Because::Default(why.into()), danger);
+            let why = "it is protected: agent settings, hooks and .git always need approval";
+            return part(action, Decision::Ask, DecisionReason::Default(why.into()), danger);
         }
         let reaches = |bound: &&BoundRule| path.inside || names_paths(bound) || path.access == Access::Read;
-        if let Some(bound) = self.all(List::Allow).filter(reaches).find(|bound| any(bound, actions)) {
-            return part(what, Decision::Allow, named(bound), danger);
+        if let Some(bound) = self.all(RuleKind::Allow).filter(reaches).find(|bound| any(bound, actions)) {
+            return part(action, Decision::Allow, named(bound), danger);
         }
         let (decision, why) = self.path_default(path, origin);
-        let judged = part(what, decision, Because::Default(why.into()), danger);
+        let judged = part(action, decision, DecisionReason::Default(why.into()), danger);
         let rule = (decision == Decision::Ask).then(|| suggestion::of_path(path)).flatten();
         suggesting(judged, rule)
     }
@@ -328,9 +343,9 @@ impl Judge<'_> {
         match (path.access, path.inside, origin) {
             (Access::Read, true, _) => (Decision::Allow, "it is in the workspace"),
             (Access::Read, false, _) if self.readable.iter().any(|folder| path.real.starts_with(folder)) => {
-                (Decision::Allow, "it is what tools have put there to be read")
+                (Decision::Allow, "tools put it there to be read")
             }
-            (_, false, Origin::Word) if !is_there(path) => (Decision::Allow, "there is no such path"),
+            (_, false, Origin::Word) if !is_there(path) => (Decision::Allow, "the path does not exist"),
             (Access::Read | Access::Write, false, _) => (Decision::Ask, "it is outside the workspace"),
             (Access::Write, true, Origin::Word) => (Decision::Allow, "it is in the workspace"),
             (Access::Write, true, Origin::Tool | Origin::Redirection) => match self.mode {
@@ -339,21 +354,21 @@ impl Judge<'_> {
                 | PermissionMode::Plan
                 | PermissionMode::DontAsk
                 | PermissionMode::BypassPermissions => {
-                    (Decision::Ask, "no rule allows it; edits are asked about")
+                    (Decision::Ask, "no rule allows it; edits need approval")
                 }
             },
         }
     }
 
-    /// Whether the call would change anything, as plan mode sees it.
-    fn changes(&self, call: Judged<'_>, items: &[Item]) -> Changes {
+    /// Whether the call would change anything in terms of plan mode.
+    fn changes(&self, call: CallToJudge<'_>, items: &[Item]) -> Changes {
         let something = match kind_of(call.tool_name) {
-            Kind::Internal | Kind::Fetch | Kind::Read => false,
-            Kind::Edit => true,
-            Kind::Mcp | Kind::Named | Kind::Other => call.effect != Effect::Pure,
-            Kind::Shell => items.iter().any(|item| match item {
+            ToolKind::Internal | ToolKind::Fetch | ToolKind::Read => false,
+            ToolKind::Edit => true,
+            ToolKind::Mcp | ToolKind::Named | ToolKind::Other => call.effect != Effect::Pure,
+            ToolKind::Shell => items.iter().any(|item| match item {
                 Item::Command(item) => {
-                    let (danger, _) = (self.surroundings.shell.danger)(&item.command);
+                    let (danger, _) = (self.context.shell.danger)(&item.command);
                     !item.transparent && (danger != Danger::Safe || item.words.plain.is_none())
                 }
                 Item::Path { path, .. } => {
@@ -367,17 +382,17 @@ impl Judge<'_> {
         if something { Changes::Something } else { Changes::Nothing }
     }
 
-    /// How many words of a command of this danger the rule has seen; nothing where it does not reach so far.
+    /// How many words of a command the rule covers at this danger; `None` if it does not cover the command.
     ///
-    /// A rule covers what is no more dangerous than the words it names: `Bash(find *)` was not written with `-exec` in
-    /// mind, while who writes `Bash(git push *)` means to push.
-    fn seen(&self, bound: &BoundRule, item: &CommandItem, danger: Danger) -> Option<Seen> {
-        let Pattern::Command(pattern) = bound.rule.pattern() else { return Some(Seen::Words(0)) };
+    /// A rule covers commands no more dangerous than the words it spells out. `Bash(find *)` was not written with
+    /// `-exec` in mind, but `Bash(git push *)` is meant to push.
+    fn seen(&self, bound: &BoundRule, item: &CommandItem, danger: Danger) -> Option<Coverage> {
+        let Pattern::Command(pattern) = bound.rule.pattern() else { return Some(Coverage::Words(0)) };
         if pattern.is_exact() {
-            return Some(Seen::Words(usize::MAX));
+            return Some(Coverage::Words(usize::MAX));
         }
         if *pattern == CommandPattern::Any {
-            return Some(Seen::Everything);
+            return Some(Coverage::Everything);
         }
         let words = pattern.named_words();
         // `Bash(cat src/*)` was not written with `src/../..` in mind.
@@ -391,47 +406,49 @@ impl Judge<'_> {
             let text = words.join(" ");
             let words = words.iter().map(|word| Some((*word).to_owned())).collect();
             let command = SimpleCommand { words, text, assignments: Vec::new(), folder: Some(String::new()) };
-            (self.surroundings.shell.danger)(&command).0.max(Danger::Moderate)
+            (self.context.shell.danger)(&command).0.max(Danger::Moderate)
         };
-        (danger <= named).then_some(Seen::Words(count))
+        (danger <= named).then_some(Coverage::Words(count))
     }
 
-    /// The rule that allows every command. What others forbid could hide in what is unknown, so there must be no others.
+    /// The rule that allows every command. Unknown parts could contain what another rule denies, so there must be no
+    /// such rule.
     fn rule_for_all_commands(&self) -> Option<&BoundRule> {
         let restricts =
             |bound: &BoundRule| matches!(bound.rule.pattern(), Pattern::Command(_) | Pattern::Path { .. });
-        if [List::Deny, List::Ask].into_iter().any(|list| self.all(list).any(restricts)) {
+        if [RuleKind::Deny, RuleKind::Ask].into_iter().any(|list| self.all(list).any(restricts)) {
             return None;
         }
-        self.all(List::Allow)
+        self.all(RuleKind::Allow)
             .find(|bound| matches!(bound.rule.pattern(), Pattern::Command(CommandPattern::Any)))
     }
 
-    /// The rule, if it says exactly what is asked about: a name may hold what a rule takes for a pattern.
+    /// Returns the rule only if it matches exactly what needs approval: a name may contain characters that a rule
+    /// treats as a pattern.
     fn offered(&self, rule: String, actions: &[Action<'_>]) -> Option<String> {
         let exact = !rule.contains(|character: char| character == '*' || character.is_control());
-        let bound = suggestion::bound(&rule, self.policy.places()).filter(|_| exact)?;
+        let bound = suggestion::bound(&rule, self.policy.pattern_roots()).filter(|_| exact)?;
         any(&bound, actions).then_some(rule)
     }
 
     fn would_cover(&self, rule: &str, item: &CommandItem, danger: Danger) -> bool {
-        let places = self.policy.places();
-        suggestion::bound(rule, places).is_some_and(|bound| {
+        let roots = self.policy.pattern_roots();
+        suggestion::bound(rule, roots).is_some_and(|bound| {
             bound.matches(&Action::Command(&item.words)) && self.seen(&bound, item, danger).is_some()
         })
     }
 
-    fn by_rule(&self, actions: &[Action<'_>]) -> Option<(Decision, Because)> {
-        [(List::Deny, Decision::Deny), (List::Ask, Decision::Ask), (List::Allow, Decision::Allow)]
+    fn by_rule(&self, actions: &[Action<'_>]) -> Option<(Decision, DecisionReason)> {
+        [(RuleKind::Deny, Decision::Deny), (RuleKind::Ask, Decision::Ask), (RuleKind::Allow, Decision::Allow)]
             .into_iter()
             .find_map(|(list, decision)| self.find(list, actions).map(|bound| (decision, named(bound))))
     }
 
-    fn find(&self, list: List, actions: &[Action<'_>]) -> Option<&BoundRule> {
+    fn find(&self, list: RuleKind, actions: &[Action<'_>]) -> Option<&BoundRule> {
         self.all(list).find(|bound| any(bound, actions))
     }
 
-    fn all(&self, list: List) -> impl Iterator<Item = &BoundRule> {
+    fn all(&self, list: RuleKind) -> impl Iterator<Item = &BoundRule> {
         self.policy.of(list).chain(self.session.iter().filter(move |bound| bound.rule.list() == list))
     }
 }
@@ -440,20 +457,20 @@ fn any(bound: &BoundRule, actions: &[Action<'_>]) -> bool {
     actions.iter().any(|action| bound.matches(action))
 }
 
-fn named(bound: &BoundRule) -> Because {
-    Because::Rule { rule: bound.rule.text().to_owned(), list: bound.rule.list(), source: bound.source }
+fn named(bound: &BoundRule) -> DecisionReason {
+    DecisionReason::Rule { rule: bound.rule.text().to_owned(), list: bound.rule.list(), source: bound.source }
 }
 
 fn names_paths(bound: &BoundRule) -> bool {
     matches!(bound.rule.pattern(), Pattern::Path { pattern: Some(_), .. })
 }
 
-/// Whether a path could be read, or made because some folder above it is there. The root alone is not enough: a word such
-/// as `/api/users` is rarely a path.
+/// Whether the path exists or could be created in an existing directory. The root directory alone does not count: a
+/// word such as `/api/users` is rarely a path.
 fn is_there(path: &NamedPath) -> bool {
     let found = |path: &std::path::Path| path.symlink_metadata().is_ok();
     match path.access {
-        _ if path.fleeting => true,
+        _ if path.per_process => true,
         Access::Read => found(&path.real),
         Access::Write => {
             let mut above = path.real.ancestors().skip(1).filter(|folder| folder.parent().is_some());
@@ -463,9 +480,9 @@ fn is_there(path: &NamedPath) -> bool {
 }
 
 fn unclear(command: &SimpleCommand) -> String {
-    let set: Vec<String> = command.assignments.iter().map(|(name, _)| brief(name)).collect();
+    let set: Vec<String> = command.assignments.iter().map(|(name, _)| excerpt(name)).collect();
     if set.is_empty() {
-        "no rule allows it; not all its words can be known".into()
+        "no rule allows it; some of its words are unknown".into()
     } else {
         format!("no rule allows it; it sets {}", set.join(", "))
     }
@@ -475,12 +492,12 @@ fn agent_rule_name(tool_name: &str) -> &str {
     if tool_name == "agent" { "Agent" } else { tool_name }
 }
 
-fn part(what: String, decision: Decision, because: Because, danger: Danger) -> Part {
-    Part { what, decision, because, danger, suggestion: None }
+fn part(action: String, decision: Decision, reason: DecisionReason, danger: Danger) -> ExplanationPart {
+    ExplanationPart { action, decision, reason, danger, suggestion: None }
 }
 
-/// The part with a rule that may be offered for it: never for what is dangerous.
-fn suggesting(part: Part, rule: Option<String>) -> Part {
+/// Attaches a suggested rule, unless the part is dangerous.
+fn suggesting(part: ExplanationPart, rule: Option<String>) -> ExplanationPart {
     let suggestion = rule.filter(|_| part.danger <= Danger::Moderate);
-    Part { suggestion, ..part }
+    ExplanationPart { suggestion, ..part }
 }

@@ -8,7 +8,7 @@ use crate::policy::Decision;
 use crate::policy::call::PATHS_MAX;
 use crate::policy::explanation::REASONS_MAX;
 use crate::policy::fixtures::{World, bash, call, read, write};
-use crate::policy::visible::CHARACTERS_MAX;
+use crate::policy::truncation::CHARACTERS_MAX;
 
 const POLICY_D: &str = r#"{"allow":["Bash(git status *)","Bash(ls *)","Bash(cat *)","Bash(find *)","Bash(echo *)","Bash(mkdir *)"],
     "deny":["Bash(curl *)","Bash(rm -rf *)"]}"#;
@@ -264,5 +264,5 @@ fn long_lines_are_judged_to_the_end_and_told_in_brief() {
 
     let long =
         gate.explain(&bash(&format!("mytool{}", "x".repeat(CHARACTERS_MAX))), rheon_types::Effect::Unsafe);
-    assert!(long.reason().contains("x [6 characters more]`"), "{}", long.reason());
+    assert!(long.reason().contains("x [6 more characters]`"), "{}", long.reason());
 }

@@ -1,8 +1,8 @@
-//! Policy: which calls may run, as data.
+//! Permission rules as data, and the gate that enforces them.
 //!
-//! [`Rule`] is one line in Claude Code's syntax, [`Document`] a file of them, [`Policy`] all files of a session in their
-//! order. [`PolicyGate`] takes a call apart into what it would do, judges every part and lets the strictest verdict win;
-//! [`PolicyGate::explain`] is that judgement as data, and the gate itself answers with nothing else.
+//! A [`Rule`] is one line in Claude Code's syntax, a [`Document`] is a file of rules, and a [`Policy`] is all files of
+//! a session in order of precedence. [`PolicyGate`] splits a call into its actions, decides each one, and lets the
+//! strictest decision win. [`PolicyGate::explain`] returns that decision as data, and the gate uses nothing else.
 
 mod call;
 mod condition;
@@ -15,27 +15,26 @@ mod paths;
 mod plan;
 mod policy_set;
 mod rule;
-mod shell_seam;
+mod shell_analyzer;
 mod subject;
 mod suggestion;
+mod truncation;
 mod user_rules;
-mod visible;
 mod wildcard;
 
 pub use condition::Condition;
 pub use document::{Document, DocumentError, RuleEntry};
-pub use explanation::{Because, Decision, Explanation, Part, mode_name};
-pub use gate::{ListedRule, PolicyGate, ReadOnly, RuleChange, RuleSink};
-pub use judge::HeldCommands;
-pub use names::{Kind, KnownTool, known, tool_name};
-pub use paths::Places;
-pub use policy_set::{Policy, PolicyError, PolicySource, Source, Trust};
-pub use rule::{List, Rule, RuleError};
-pub use shell_seam::{Shell, ShellFacts, ShellFolder};
+pub use explanation::{Decision, DecisionReason, Explanation, ExplanationPart, mode_name};
+pub use gate::{ActiveRule, PolicyGate, ReadOnlyGate, RuleChange, RuleSink};
+pub use judge::SandboxedCommands;
+pub use names::{KnownTool, ToolKind, known_tool, tool_name};
+pub use paths::PatternRoots;
+pub use policy_set::{Policy, PolicyError, PolicySource, PolicyTrust, RuleSource};
+pub use rule::{Rule, RuleError, RuleKind};
+pub use shell_analyzer::{ShellAnalyzer, ShellDirectory, ShellFacts};
+pub use truncation::excerpt;
 pub use user_rules::UserRules;
-pub use visible::brief;
 
-/// The gate that follows rules.
 pub type Rules = PolicyGate;
 
 #[cfg(test)]

@@ -1,71 +1,63 @@
-//! Names of tools: ours, those of Claude Code's rules, and what kind of thing each does.
+//! Tool names: Rheon's own, their aliases in Claude Code's rules, and what kind of tool each is.
 
 use rheon_types::Effect;
 use serde_json::Value;
 
-/// What kind of thing a tool does, as far as rules can say more about it than its name.
+/// What a tool does, as far as rules distinguish it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ToolKind {
     /// Runs a line of bash.
     Shell,
-    /// Looks at files.
     Read,
-    /// Changes files.
     Edit,
-    /// Fetches an address.
     Fetch,
-    /// Starts something that has a name: an agent.
+    /// Starts something by name: an agent or a skill.
     Named,
-    /// Talks to the user or keeps the agent's own notes; touches nothing.
+    /// Talks to the user or manages the agent's own notes.
     Internal,
-    /// A tool of an MCP server.
     Mcp,
-    /// Anything else.
     Other,
 }
 
-/// One tool that rules know.
 pub struct KnownTool {
-    /// The name the model calls it by.
+    /// The name that the model uses.
     pub name: &'static str,
-    /// The names by which rules call it.
+    /// The names that rules use.
     pub aliases: &'static [&'static str],
-    /// What it does.
-    pub kind: Kind,
+    pub kind: ToolKind,
 }
 
-const fn row(name: &'static str, aliases: &'static [&'static str], kind: Kind) -> KnownTool {
+const fn row(name: &'static str, aliases: &'static [&'static str], kind: ToolKind) -> KnownTool {
     KnownTool { name, aliases, kind }
 }
 
-/// The tools that rules know.
 pub(crate) const KNOWN: [KnownTool; 18] = [
-    row("bash", &["Bash"], Kind::Shell),
-    // They reach only what the session itself has started.
-    row("bash_output", &["BashOutput"], Kind::Internal),
-    row("bash_kill", &["KillShell", "KillBash"], Kind::Internal),
-    row("read", &["Read"], Kind::Read),
-    row("list", &["LS"], Kind::Read),
-    row("glob", &["Glob"], Kind::Read),
-    row("search", &["Grep"], Kind::Read),
-    row("write", &["Write"], Kind::Edit),
-    row("edit", &["Edit", "MultiEdit"], Kind::Edit),
-    row("notebook_edit", &["NotebookEdit"], Kind::Edit),
-    row("web_fetch", &["WebFetch"], Kind::Fetch),
-    row("web_search", &["WebSearch"], Kind::Other),
-    row("agent", &["Agent", "Task"], Kind::Named),
-    row("todo", &["TodoWrite", "TodoRead"], Kind::Internal),
-    row("ask_user", &["AskUserQuestion"], Kind::Internal),
-    row("plan", &["EnterPlanMode", "ExitPlanMode"], Kind::Internal),
-    row("skill", &["Skill"], Kind::Internal),
-    // What it writes is read in later sessions, so that it is more than the agent's own business.
-    row("memory", &["Memory"], Kind::Other),
+    row("bash", &["Bash"], ToolKind::Shell),
+    // These reach only processes that the session itself started.
+    row("bash_output", &["BashOutput"], ToolKind::Internal),
+    row("bash_kill", &["KillShell", "KillBash"], ToolKind::Internal),
+    row("read", &["Read"], ToolKind::Read),
+    row("list", &["LS"], ToolKind::Read),
+    row("glob", &["Glob"], ToolKind::Read),
+    row("search", &["Grep"], ToolKind::Read),
+    row("write", &["Write"], ToolKind::Edit),
+    row("edit", &["Edit", "MultiEdit"], ToolKind::Edit),
+    row("notebook_edit", &["NotebookEdit"], ToolKind::Edit),
+    row("web_fetch", &["WebFetch"], ToolKind::Fetch),
+    row("web_search", &["WebSearch"], ToolKind::Other),
+    row("agent", &["Agent", "Task"], ToolKind::Named),
+    row("todo", &["TodoWrite", "TodoRead"], ToolKind::Internal),
+    row("ask_user", &["AskUserQuestion"], ToolKind::Internal),
+    row("plan", &["EnterPlanMode", "ExitPlanMode"], ToolKind::Internal),
+    row("skill", &["Skill"], ToolKind::Internal),
+    // Later sessions read what it writes, so it affects more than this conversation.
+    row("memory", &["Memory"], ToolKind::Other),
 ];
 
-/// What `memory` is asked to do where it only looks.
+/// Actions of `memory` that only read.
 const MEMORY_LOOKS: [&str; 3] = ["list", "read", "search"];
 
-/// What one call does, where its arguments say more about it than the tool does.
+/// The effect of one call, where its arguments say more than the tool's declaration.
 pub(crate) fn effect_of(name: &str, arguments: &Value, declared: Effect) -> Effect {
     let action = arguments.get("action").and_then(Value::as_str);
     match action {
@@ -74,46 +66,43 @@ pub(crate) fn effect_of(name: &str, arguments: &Value, declared: Effect) -> Effe
     }
 }
 
-/// Where tools of files keep the path among their arguments.
+/// Argument names that hold the path in file tools.
 pub(crate) const PATH_KEYS: [&str; 4] = ["path", "file_path", "filePath", "notebook_path"];
-/// Where tools that start something keep its name.
+/// Argument names that hold the name in tools that start something.
 pub(crate) const NAME_KEYS: [&str; 4] = ["agent", "name", "subagent_type", "skill"];
 
-/// What comes before the name of a tool of an MCP server.
 pub(crate) const MCP_PREFIX: &str = "mcp__";
 
-/// The tool that a rule means by `name`.
-pub fn known(name: &str) -> Option<&'static KnownTool> {
+/// The tool that a rule calls `name`.
+pub fn known_tool(name: &str) -> Option<&'static KnownTool> {
     KNOWN.iter().find(|tool| tool.name == name || tool.aliases.contains(&name))
 }
 
-/// The name by which the model calls the tool that people and rules call `name`, if it is one that rules know,
-/// in whatever case.
+/// The model's name for the tool that people and rules call `name`, in any case.
 pub fn tool_name(name: &str) -> Option<&'static str> {
     let is_alike = |known: &&str| known.eq_ignore_ascii_case(name);
     let named = KNOWN.iter().find(|tool| is_alike(&tool.name) || tool.aliases.iter().any(is_alike));
     named.map(|tool| tool.name)
 }
 
-/// All names that rules may use.
 pub(crate) fn all_names() -> impl Iterator<Item = &'static str> {
     KNOWN.iter().flat_map(|tool| tool.aliases.iter().copied().chain([tool.name]))
 }
 
-/// What kind of thing the tool that the model calls `name` does.
-pub(crate) fn kind_of(name: &str) -> Kind {
+pub(crate) fn kind_of(name: &str) -> ToolKind {
     match KNOWN.iter().find(|tool| tool.name == name) {
         Some(tool) => tool.kind,
-        None if name.starts_with(MCP_PREFIX) => Kind::Mcp,
-        None => Kind::Other,
+        None if name.starts_with(MCP_PREFIX) => ToolKind::Mcp,
+        None => ToolKind::Other,
     }
 }
 
-/// Wrappers that add nothing of their own to what they run. `xargs` only without options.
+/// Wrappers that add nothing to what they run. `xargs` only without options.
 pub(crate) const TRANSPARENT: [&str; 8] =
     ["timeout", "time", "nice", "nohup", "stdbuf", "command", "builtin", "xargs"];
 
-/// Variables that change how a command looks or counts, never what it runs. One that ends in `_` stands for all that begin so.
+/// Environment variables that change how a command looks or counts, never what it runs. A trailing `_` matches a
+/// prefix.
 pub(crate) const HARMLESS_VARIABLES: [&str; 17] = [
     "LC_",
     "LANG",
@@ -134,7 +123,7 @@ pub(crate) const HARMLESS_VARIABLES: [&str; 17] = [
     "PYTHONDONTWRITEBYTECODE",
 ];
 
-/// Commands whose second word (or third) says what they do, so that a rule may end after it.
+/// Commands whose second (or third) word says what they do, so a rule may end after it.
 pub(crate) const SUBCOMMANDS: [(&str, usize); 22] = [
     ("git", 2),
     ("cargo", 2),

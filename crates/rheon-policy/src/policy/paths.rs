@@ -1,4 +1,4 @@
-//! Paths as rules see them: patterns like those of `.gitignore`, and what a call names.
+//! Path patterns in `.gitignore` syntax, and the paths that a call names.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -7,39 +7,39 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::workspace::{Access, PathError, Workspace};
 
-/// The folders from which patterns of paths count. Libraries do not look them up; they are told.
+/// The directories that path patterns are relative to. The caller provides them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Places {
-    /// Where the session works.
+pub struct PatternRoots {
     pub working_folder: PathBuf,
-    /// The user's home, for `~/`.
+    /// The user's home directory, for `~/`.
     pub home: Option<PathBuf>,
 }
 
-/// A pattern of `Read(...)` or `Edit(...)`, not yet bound to folders.
+/// The pattern of `Read(...)` or `Edit(...)`, not yet bound to directories.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PathPattern {
     anchor: Anchor,
-    /// As `.gitignore` would have it.
+    /// In `.gitignore` syntax.
     line: String,
 }
 
-/// The folder from which a pattern counts.
+/// The directory that a pattern is relative to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Anchor {
     FileSystem,
     Home,
-    Source,
-    WorkingFolder,
+    SourceDirectory,
+    WorkingDirectory,
 }
 
-/// What `folder/**` means.
+/// What `directory/**` matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// What is in the folder.
+    /// Only what is inside the directory.
     Contents,
-    /// The folder too: who forbids all that is in it does not want it copied or searched as a whole.
-    FolderToo,
+    /// The directory itself as well: a rule that denies everything inside should also deny copying or searching the
+    /// directory as a whole.
+    IncludingDirectory,
 }
 
 impl PathPattern {
@@ -51,48 +51,48 @@ impl PathPattern {
         } else if let Some(rest) = spec.strip_prefix("~/") {
             (Anchor::Home, format!("/{rest}"))
         } else if spec.starts_with('/') {
-            (Anchor::Source, spec.to_owned())
+            (Anchor::SourceDirectory, spec.to_owned())
         } else if let Some(rest) = spec.strip_prefix("./") {
-            (Anchor::WorkingFolder, format!("/{rest}"))
+            (Anchor::WorkingDirectory, format!("/{rest}"))
         } else if spec.starts_with('!') {
-            return Err("a path rule cannot take back another; write the opposite list".into());
+            return Err("a path rule cannot be negated; use the opposite list".into());
         } else if let Some(rest) = spec.strip_prefix('#') {
-            (Anchor::WorkingFolder, format!("\\#{rest}"))
+            (Anchor::WorkingDirectory, format!("\\#{rest}"))
         } else {
-            (Anchor::WorkingFolder, spec.to_owned())
+            (Anchor::WorkingDirectory, spec.to_owned())
         };
         if spec.starts_with('~') && !matches!(anchor, Anchor::Home) {
-            return Err("homes of other users have no name here; write //home/user/...".into());
+            return Err("the home directory of another user needs an absolute path: //home/user/...".into());
         }
         if line.split('/').any(|part| part == "..") {
-            return Err("a path rule cannot lead upwards; write the absolute path, //...".into());
+            return Err("a path rule cannot contain ..; use an absolute path: //...".into());
         }
         check(&line)?;
         Ok(Self { anchor, line })
     }
 
-    /// What it names below its folder, if that is one file or folder and nothing else.
+    /// The path that the pattern names below its directory, if it has no wildcards.
     pub(crate) fn literal(&self) -> Option<&str> {
         let line = self.line.strip_prefix('/')?;
         let line = line.strip_suffix("/**").unwrap_or(line).trim_end_matches('/');
         (!line.is_empty() && !line.contains(['*', '?', '[', '\\'])).then_some(line)
     }
 
-    /// The pattern in the folders it means; each folder also by its real path. Empty where there is no such folder.
+    /// Binds the pattern to its directories, each also by its resolved path. Empty if there is no such directory.
     pub(crate) fn bind(
         &self,
-        places: &Places,
+        roots: &PatternRoots,
         source_folder: &Path,
         extent: Extent,
     ) -> Result<Vec<BoundPath>, String> {
         let folder = match self.anchor {
             Anchor::FileSystem => Some(Path::new("/")),
-            Anchor::Home => places.home.as_deref(),
-            Anchor::Source => Some(source_folder),
-            Anchor::WorkingFolder => Some(places.working_folder.as_path()),
+            Anchor::Home => roots.home.as_deref(),
+            Anchor::SourceDirectory => Some(source_folder),
+            Anchor::WorkingDirectory => Some(roots.working_folder.as_path()),
         };
         let Some(folder) = folder else {
-            return Err("no home folder is known; write the absolute path, //...".into());
+            return Err("the home directory is unknown; use an absolute path: //...".into());
         };
         let mut bound = vec![BoundPath::new(folder, &self.line, extent)];
         if let Ok(real) = folder.canonicalize()
@@ -104,7 +104,8 @@ impl PathPattern {
     }
 }
 
-/// A pattern in a folder. Its matcher takes long to make, so it is made when the first path could fit; clones share it.
+/// A pattern bound to a directory. Its matcher is expensive, so it is built when the first path could match. Clones
+/// share it.
 #[derive(Debug, Clone)]
 pub(crate) struct BoundPath(Arc<Bound>);
 
@@ -113,7 +114,7 @@ struct Bound {
     folder: PathBuf,
     line: String,
     extent: Extent,
-    /// What is in every path that fits.
+    /// Text that every matching path contains.
     needle: Option<String>,
     matcher: OnceLock<Option<Gitignore>>,
 }
@@ -124,34 +125,32 @@ impl BoundPath {
         Self(Arc::new(Bound { folder, line: line.to_owned(), extent, needle, matcher: OnceLock::new() }))
     }
 
-    /// The folder from which it counts.
     pub(crate) fn folder(&self) -> &Path {
         &self.0.folder
     }
 
-    /// Whether its matcher has been made.
     #[cfg(test)]
     pub(crate) fn is_compiled(&self) -> bool {
         self.0.matcher.get().is_some()
     }
 
-    /// Whether a path, or a folder it is in, fits.
+    /// Whether the path, or a directory that contains it, matches.
     fn fits(&self, path: &Path) -> bool {
         let Bound { folder, line, extent, needle, matcher } = &*self.0;
-        // The matcher insists on paths below its folder.
+        // The matcher requires paths below its directory.
         let Ok(rest) = path.strip_prefix(folder) else { return false };
         if needle.as_ref().is_some_and(|needle| !rest.to_string_lossy().contains(needle.as_str())) {
             return false;
         }
         match matcher.get_or_init(|| compile(folder, line, *extent).ok()) {
             Some(matcher) => matcher.matched_path_or_any_parents(rest, path.is_dir()).is_ignore(),
-            // A pattern that turns out to be too much for the matcher forbids everything and allows nothing.
-            None => *extent == Extent::FolderToo,
+            // A pattern that is too large for the matcher denies everything and allows nothing.
+            None => *extent == Extent::IncludingDirectory,
         }
     }
 }
 
-/// The longest part of a pattern that is in every path that fits; nothing where parts have alternatives.
+/// The longest text that every matching path contains; `None` if the pattern has alternatives.
 fn needle(line: &str) -> Option<String> {
     if line.contains(['[', ']', '{', '}', '\\']) {
         return None;
@@ -160,13 +159,13 @@ fn needle(line: &str) -> Option<String> {
     longest.filter(|part| !part.is_empty()).map(str::to_owned)
 }
 
-/// The longest pattern whose matcher is made only when it is needed: one so short cannot be too much for it.
+/// Patterns up to this length cannot exceed the matcher's limits, so building their matcher can wait.
 const LAZY_BYTES_MAX: usize = 256;
 
-/// Whether a pattern makes sense, without making its matcher where that can be known.
+/// Validates a pattern, building its matcher only if necessary.
 fn check(line: &str) -> Result<(), String> {
     if line.len() > LAZY_BYTES_MAX {
-        return compile(Path::new("/"), line, Extent::FolderToo).map(drop);
+        return compile(Path::new("/"), line, Extent::IncludingDirectory).map(drop);
     }
     GitignoreBuilder::new("/").add_line(None, line).map_err(|error| error.to_string())?;
     if line.trim_end().is_empty() { Err("the pattern is empty".into()) } else { Ok(()) }
@@ -175,7 +174,7 @@ fn check(line: &str) -> Result<(), String> {
 fn compile(folder: &Path, line: &str, extent: Extent) -> Result<Gitignore, String> {
     let mut builder = GitignoreBuilder::new(folder);
     builder.add_line(None, line).map_err(|error| error.to_string())?;
-    if let (Extent::FolderToo, Some(itself)) = (extent, line.strip_suffix("/**"))
+    if let (Extent::IncludingDirectory, Some(itself)) = (extent, line.strip_suffix("/**"))
         && !itself.is_empty()
     {
         let itself = format!("/{}", itself.trim_start_matches('/'));
@@ -185,7 +184,7 @@ fn compile(folder: &Path, line: &str, extent: Extent) -> Result<Gitignore, Strin
     if built.is_empty() { Err("the pattern is empty".into()) } else { Ok(built) }
 }
 
-/// Whether a path, or a folder it is in, fits one of the bound patterns.
+/// Whether the path, or a directory that contains it, matches one of the patterns.
 pub(crate) fn fits(patterns: &[BoundPath], path: &Path) -> bool {
     patterns.iter().any(|pattern| pattern.fits(path))
 }
@@ -194,31 +193,31 @@ pub(crate) fn fits(patterns: &[BoundPath], path: &Path) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NamedPath {
     pub(crate) access: Access,
-    /// As it is written, made absolute, links not followed.
+    /// As written, made absolute, symlinks not resolved.
     pub(crate) written: PathBuf,
-    /// Where it leads.
+    /// With symlinks resolved.
     pub(crate) real: PathBuf,
     pub(crate) inside: bool,
     pub(crate) protected: bool,
-    /// Whether it leads elsewhere for another process, so that a command may find something else there.
-    pub(crate) fleeting: bool,
+    /// It resolves differently in another process, so a command may reach another file.
+    pub(crate) per_process: bool,
 }
 
 impl NamedPath {
-    /// The path `path`, which counts from `folder`.
+    /// Resolves `path`, relative to `folder`.
     pub(crate) fn new(
         workspace: &Workspace,
         folder: &Path,
         path: &str,
         access: Access,
     ) -> Result<Self, PathError> {
-        // The workspace refuses what is no path before anything is joined to it.
+        // The workspace rejects malformed paths before they are joined.
         if path.is_empty() || path.contains('\0') {
             workspace.resolve(path)?;
         }
         let joined = folder.join(path);
         let Some(text) = joined.to_str() else {
-            return Err(PathError::Malformed { path: path.to_owned(), problem: "it is not Unicode" });
+            return Err(PathError::Malformed { path: path.to_owned(), problem: "it is not valid UTF-8" });
         };
         let found = workspace.resolve(text)?;
         let written = lexical(&workspace.root().join(&joined));
@@ -226,14 +225,14 @@ impl NamedPath {
             access,
             written,
             real: found.path,
-            inside: found.inside && !found.fleeting,
+            inside: found.inside && !found.per_process,
             protected: found.protected,
-            fleeting: found.fleeting,
+            per_process: found.per_process,
         })
     }
 }
 
-/// `path` without `.` and `..`, links not followed.
+/// Removes `.` and `..` without resolving symlinks.
 fn lexical(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for component in path.components() {

@@ -7,14 +7,14 @@ use proptest::prelude::*;
 
 use super::{BoundPath, Extent, PathPattern, compile, needle};
 use crate::policy::fixtures::World;
-use crate::policy::rule::List;
+use crate::policy::rule::RuleKind;
 
 #[test]
 fn a_thousand_rules_make_no_matcher_until_a_path_could_fit_and_then_only_that_one() {
     let world = World::new();
     let rules: Vec<String> = (0..1_000).map(|n| format!("\"Read(./secret-{n:04}/**/*.key)\"")).collect();
     let gate = world.gate(&format!("{{\"deny\": [{}]}}", rules.join(",")));
-    let made = || gate.policy().of(List::Deny).map(|bound| bound.compiled()).sum::<usize>();
+    let made = || gate.policy().of(RuleKind::Deny).map(|bound| bound.compiled()).sum::<usize>();
     assert!(!gate.policy().hides(&world.path().join("work/src/main.rs")));
     assert_eq!(made(), 0);
     assert!(gate.policy().hides(&world.path().join("work/secret-0007/deep/a.key")));
@@ -54,7 +54,7 @@ proptest! {
         path in "[abc]{1,3}(/[abc][abc.]{0,2}){0,3}",
         folder_too in any::<bool>(),
     ) {
-        let extent = if folder_too { Extent::FolderToo } else { Extent::Contents };
+        let extent = if folder_too { Extent::IncludingDirectory } else { Extent::Contents };
         let root = Path::new("/nowhere");
         prop_assume!(GitignoreBuilder::new(root).add_line(None, &line).is_ok());
         if let Ok(eager) = compile(root, &line, extent) {

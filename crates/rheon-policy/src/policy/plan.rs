@@ -1,4 +1,4 @@
-//! `Plan`: the changes that plan mode keeps waiting, and those that the user has agreed to.
+//! `Plan`: the changes that plan mode has queued, and those the user has approved.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,33 +7,31 @@ use rheon_types::event::{PermissionMode, QueuedChange};
 use rheon_types::{ToolCall, ToolName};
 use serde_json::Value;
 
-/// The most changes that wait at once.
 pub(crate) const CHANGES_MAX: usize = 256;
 
-/// The plan holds as many changes as it can.
+/// No more changes fit into the plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the plan holds {CHANGES_MAX} changes already; show it to the user before you add more")]
+#[error("the plan already has {CHANGES_MAX} changes; show it to the user before adding more")]
 pub(crate) struct PlanFull;
 
-/// The changes that wait, and those that the user has agreed to.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
-    /// The mode before plan mode.
+    /// The mode to return to.
     before: PermissionMode,
     queued: Vec<QueuedChange>,
-    /// What stands for each of them, in the same order.
+    /// One digest per queued change, in the same order.
     digests: Vec<blake3::Hash>,
-    /// How often each call may still be made without a question.
+    /// How often each approved call may still run without asking.
     grants: HashMap<blake3::Hash, usize>,
 }
 
 impl Plan {
-    /// Plan mode begins; `before` is where it leads back to.
+    /// Starts plan mode. `before` is the mode to return to.
     pub(crate) fn begin(&mut self, before: PermissionMode) {
         self.before = before;
         self.queued.clear();
         self.digests.clear();
-        // What an earlier plan left unused was agreed to in another situation.
+        // Approvals left over from an earlier plan no longer apply.
         self.grants.clear();
     }
 
@@ -41,7 +39,7 @@ impl Plan {
         &self.queued
     }
 
-    /// Adds a change; `place` is the folder in which it would run, empty where that changes nothing.
+    /// Queues a change. `place` is the directory it would run in, empty if that does not matter.
     pub(crate) fn queue(&mut self, change: QueuedChange, place: &Path) -> Result<(), PlanFull> {
         if self.queued.len() >= CHANGES_MAX {
             return Err(PlanFull);
@@ -51,10 +49,10 @@ impl Plan {
         Ok(())
     }
 
-    /// The user agrees: what waited may be made. Returns the mode before, and what waited.
+    /// Approves the queued changes. Returns the mode to return to, and the changes.
     pub(crate) fn approve(&mut self) -> (PermissionMode, Vec<QueuedChange>) {
         let changes = std::mem::take(&mut self.queued);
-        // What an earlier plan left unused was agreed to in another situation.
+        // Approvals left over from an earlier plan no longer apply.
         self.grants.clear();
         for digest in self.digests.drain(..) {
             *self.grants.entry(digest).or_default() += 1;
@@ -62,13 +60,13 @@ impl Plan {
         (self.before, changes)
     }
 
-    /// The user does not agree. Returns what waited.
+    /// Drops the queued changes and returns them.
     pub(crate) fn reject(&mut self) -> Vec<QueuedChange> {
         self.digests.clear();
         std::mem::take(&mut self.queued)
     }
 
-    /// Whether the user has agreed to exactly this call in this place; each agreement counts once.
+    /// Uses up one approval of exactly this call in this directory. Returns whether there was one.
     pub(crate) fn take_grant(&mut self, call: &ToolCall, place: &Path) -> bool {
         match self.grants.get_mut(&digest(&call.name, &call.arguments, place)) {
             Some(left) if *left > 0 => {
@@ -81,7 +79,7 @@ impl Plan {
 }
 
 fn digest(name: &ToolName, arguments: &Value, place: &Path) -> blake3::Hash {
-    // Name and place end at the first line break, so that nothing looks like something else.
+    // Name and directory each end at a line break, so that no two inputs hash alike.
     let name = name.as_str().escape_default();
     blake3::hash(format!("{name}\n{place:?}\n{arguments}").as_bytes())
 }

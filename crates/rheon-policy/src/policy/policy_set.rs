@@ -1,4 +1,5 @@
-//! `Policy`: the rules of all sources in their order. Deny goes before ask, ask before allow; how exact a rule is does not count.
+//! `Policy`: the rules of all sources. Deny rules come first, then ask, then allow; how specific a rule is does not
+//! matter.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,30 +10,27 @@ use url::Url;
 
 use crate::policy::call::{Action, Words, host_of};
 use crate::policy::document::{Document, RuleEntry};
-use crate::policy::paths::{BoundPath, Extent, NamedPath, Places, fits};
-use crate::policy::rule::{List, Pattern, Rule, RuleError};
-use crate::policy::shell_seam::Shell;
+use crate::policy::paths::{BoundPath, Extent, NamedPath, PatternRoots, fits};
+use crate::policy::rule::{Pattern, Rule, RuleError, RuleKind};
+use crate::policy::shell_analyzer::ShellAnalyzer;
 use crate::workspace::{Access, Workspace};
 
-/// Where rules come from, in the order in which they are asked.
+/// Where a rule comes from, in order of precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
-    /// Set by whoever owns the machine.
+pub enum RuleSource {
+    /// Set by the machine's administrator.
     Managed,
-    /// Given on the command line, or by the program that embeds us.
+    /// From the command line or the embedding program.
     CommandLine,
-    /// The project's settings that are not shared.
+    /// Project settings that are not checked in.
     ProjectLocal,
-    /// The project's settings.
     Project,
-    /// The user's settings.
     User,
-    /// Answers of this session.
     Session,
 }
 
-impl Source {
-    /// Whether it lies in the repository, where anybody may have written it.
+impl RuleSource {
+    /// Whether the rule is stored in the repository, where others may have written it.
     fn is_project(self) -> bool {
         match self {
             Self::ProjectLocal | Self::Project => true,
@@ -41,7 +39,7 @@ impl Source {
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for RuleSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Managed => "managed settings",
@@ -56,80 +54,46 @@ impl fmt::Display for Source {
 
 /// Whether the user trusts the project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trust {
-    /// What its settings allow counts.
+pub enum PolicyTrust {
     Trusted,
-    /// Its settings can only forbid and ask.
+    /// Project settings can only make the policy stricter.
     Untrusted,
 }
 
-/// One file of rules, and where it comes from.
+/// One file of rules and its source.
 #[derive(Debug, Clone)]
 pub struct PolicySource {
-    /// Where it comes from.
-    pub source: Source,
-    /// The folder that `/` means in its patterns: the project's root, or the folder of the user's settings.
+    pub source: RuleSource,
+    /// The directory that `/` means in its patterns: the project root, or the directory of the user's settings.
     pub folder: PathBuf,
-    /// The rules.
     pub document: Document,
 }
 
-/// A policy that cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
-    /// A rule cannot be used here.
-    #[error("the rule {rule} in {list} of {from} cannot be used: {problem}")]
+    #[error("cannot use the {list} rule {rule} from {from}: {problem}")]
     Unusable {
-        /// The rule.
         rule: String,
-        /// Its list.
-        list: List,
-        /// Its source.
-        from: Source,
-        /// Why, and what to write instead.
+        list: RuleKind,
+        from: RuleSource,
+        /// The problem and how to fix it.
         problem: String,
     },
-    /// A rule does not do what its examples say.
-    #[error(
-        "the rule {rule} in {list} of {from} {verb} its example {example:?}; correct the rule or the example"
-    )]
-    Example {
-        /// The rule.
-        rule: String,
-        /// Its list.
-        list: List,
-        /// Its source.
-        from: Source,
-        /// What it does with the example.
-        verb: &'static str,
-        /// The example.
-        example: String,
-    },
-    /// A folder that should belong to the workspace cannot be found.
-    #[error("cannot add the folder {folder} to the workspace: {problem}; correct additionalDirectories")]
-    Folder {
-        /// The folder.
-        folder: String,
-        /// Why.
-        problem: String,
-    },
-    /// A rule cannot be read.
+    /// A rule contradicts one of its own examples.
+    #[error("the {list} rule {rule} from {from} {verb} its example {example:?}; fix the rule or the example")]
+    Example { rule: String, list: RuleKind, from: RuleSource, verb: &'static str, example: String },
+    /// An additional directory cannot be opened.
+    #[error("cannot add the directory {folder} to the workspace: {problem}; fix additionalDirectories")]
+    Folder { folder: String, problem: String },
     #[error(transparent)]
     Rule(#[from] RuleError),
-    /// A session has too many rules of its own.
-    #[error(
-        "a session takes at most {most} rules besides those of its settings; write them into a settings file"
-    )]
-    TooManyRules {
-        /// How many it takes.
-        most: usize,
-    },
-    /// Nobody may skip questions here.
-    #[error("the mode bypassPermissions is switched off by settings; choose another mode")]
+    #[error("a session can add at most {max} rules; put them in a settings file")]
+    TooManyRules { max: usize },
+    #[error("the mode bypassPermissions is disabled by settings; choose another mode")]
     BypassDisabled,
 }
 
-/// The rules of all sources. One without any rules allows nothing but looking around in the workspace.
+/// The rules of all sources. Without any rules it allows only reading in the workspace.
 #[derive(Debug, Clone)]
 pub struct Policy {
     rules: Vec<BoundRule>,
@@ -137,24 +101,24 @@ pub struct Policy {
     bypass_disabled: bool,
     additional_directories: Vec<String>,
     warnings: Vec<String>,
-    places: Places,
+    roots: PatternRoots,
 }
 
-/// A rule with its source, its pattern of paths bound to folders.
+/// A rule with its source, its path patterns bound to directories.
 #[derive(Debug, Clone)]
 pub(crate) struct BoundRule {
     pub(crate) rule: Rule,
-    pub(crate) source: Source,
+    pub(crate) source: RuleSource,
     paths: Vec<BoundPath>,
 }
 
 impl Policy {
-    /// The policy of `sources`. Projects that are not trusted can only make it tighter.
+    /// Combines `sources`. Untrusted projects can only make the policy stricter.
     pub fn new(
         sources: Vec<PolicySource>,
-        places: Places,
-        trust: Trust,
-        shell: Shell,
+        roots: PatternRoots,
+        trust: PolicyTrust,
+        shell: ShellAnalyzer,
     ) -> Result<Self, PolicyError> {
         let mut policy = Self {
             rules: Vec::new(),
@@ -162,7 +126,7 @@ impl Policy {
             bypass_disabled: false,
             additional_directories: Vec::new(),
             warnings: Vec::new(),
-            places,
+            roots,
         };
         let mut sources = sources;
         sources.sort_by_key(|source| source.source);
@@ -179,32 +143,30 @@ impl Policy {
         }
         policy.mode = mode.unwrap_or_default();
         if policy.mode == PermissionMode::BypassPermissions && policy.bypass_disabled {
-            policy.warnings.push(format!("{}; \"default\" is used", PolicyError::BypassDisabled));
+            policy.warnings.push(format!("{}; using \"default\"", PolicyError::BypassDisabled));
             policy.mode = PermissionMode::Default;
         }
-        // The order is that of lists, then that of sources; sorting keeps the order within both.
+        // Ordered by list, then by source. The sort is stable, so file order is kept within both.
         policy.rules.sort_by_key(|bound| (bound.rule.list(), bound.source));
         Ok(policy)
     }
 
-    /// A policy without rules.
-    pub fn empty(places: Places) -> Self {
+    pub fn empty(roots: PatternRoots) -> Self {
         Self {
             rules: Vec::new(),
             mode: PermissionMode::Default,
             bypass_disabled: false,
             additional_directories: Vec::new(),
             warnings: Vec::new(),
-            places,
+            roots,
         }
     }
 
-    /// The mode that a session begins in.
     pub fn default_mode(&self) -> PermissionMode {
         self.mode
     }
 
-    /// Whether a session may be in `mode`.
+    /// Whether a session may use `mode`.
     pub fn permits(&self, mode: PermissionMode) -> Result<(), PolicyError> {
         if mode == PermissionMode::BypassPermissions && self.bypass_disabled {
             return Err(PolicyError::BypassDisabled);
@@ -212,18 +174,18 @@ impl Policy {
         Ok(())
     }
 
-    /// What the authors of rules should know: rules that can never match, settings that do not count.
+    /// Problems for the authors of rules: rules that can never match, settings that are ignored.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// The workspace at the working folder with all folders that rules add to it. Tools and gate must share it.
+    /// The workspace at the working directory, with all additional directories. The tools and the gate must share it.
     pub fn workspace(&self) -> Result<Workspace, PolicyError> {
         let fault = |folder: &Path, error: std::io::Error| PolicyError::Folder {
             folder: folder.display().to_string(),
             problem: error.to_string(),
         };
-        let root = &self.places.working_folder;
+        let root = &self.roots.working_folder;
         let mut workspace = Workspace::new(root).map_err(|error| fault(root, error))?;
         for directory in &self.additional_directories {
             let folder = self.below_home(directory).unwrap_or_else(|| root.join(directory));
@@ -232,9 +194,9 @@ impl Policy {
         Ok(workspace)
     }
 
-    /// Whether a tool is forbidden altogether, so that the model need not hear of it.
-    pub fn removes(&self, tool_name: &str) -> bool {
-        self.of(List::Deny).any(|bound| match bound.rule.pattern() {
+    /// Whether a tool is denied entirely, so that the model should not see it.
+    pub fn removes_tool(&self, tool_name: &str) -> bool {
+        self.of(RuleKind::Deny).any(|bound| match bound.rule.pattern() {
             Pattern::Command(pattern) => {
                 tool_name == "bash" && *pattern == crate::policy::wildcard::CommandPattern::Any
             }
@@ -250,17 +212,17 @@ impl Policy {
         })
     }
 
-    /// Whether nobody may look at `path`, so that tools that look at many files leave it out.
+    /// Whether reading `path` is denied, so that tools that scan many files skip it.
     pub fn hides(&self, path: &Path) -> bool {
-        self.of(List::Deny).any(|bound| bound.hides(path))
+        self.of(RuleKind::Deny).any(|bound| bound.hides(path))
     }
 
-    /// What nobody may look at, or change, in `workspace` and in the home, so that a sandbox can see to it. Names without
-    /// wildcards are among them whether or not there is such a file; of the others those in the workspace that a quick look
-    /// finds now, so that a file that is made later and fits only a wildcard is not.
-    pub fn denied_in(&self, workspace: &Workspace, access: Access) -> Vec<PathBuf> {
-        let rules: Vec<&BoundRule> = self.of(List::Deny).filter(|bound| bound.is_about(access)).collect();
-        let at_home = |path: &Path| self.places.home.as_ref().is_some_and(|home| path.starts_with(home));
+    /// The denied paths in `workspace` and the home directory, for the sandbox to enforce. Paths without wildcards are
+    /// included even if they do not exist. For wildcards, a quick scan lists the matching files that exist now; a file
+    /// created later is not covered.
+    pub fn denied_paths(&self, workspace: &Workspace, access: Access) -> Vec<PathBuf> {
+        let rules: Vec<&BoundRule> = self.of(RuleKind::Deny).filter(|bound| bound.is_about(access)).collect();
+        let at_home = |path: &Path| self.roots.home.as_ref().is_some_and(|home| path.starts_with(home));
         let mut found: Vec<PathBuf> = rules.iter().flat_map(|bound| bound.literal_paths()).collect();
         found.retain(|path| at_home(path) || workspace.root_of(path).is_some());
         let roots = workspace.roots().filter(|_| !rules.is_empty());
@@ -274,47 +236,44 @@ impl Policy {
         found
     }
 
-    /// The folders that patterns of paths count from.
-    pub fn places(&self) -> &Places {
-        &self.places
+    pub fn pattern_roots(&self) -> &PatternRoots {
+        &self.roots
     }
 
-    /// All rules, in the order of their sources.
+    /// All rules in order of precedence.
     pub(crate) fn bound_rules(&self) -> &[BoundRule] {
         &self.rules
     }
 
-    pub(crate) fn of(&self, list: List) -> impl Iterator<Item = &BoundRule> {
+    pub(crate) fn of(&self, list: RuleKind) -> impl Iterator<Item = &BoundRule> {
         self.rules.iter().filter(move |bound| bound.rule.list() == list)
     }
 
-    /// `~/...` made absolute.
+    /// Expands `~/`.
     pub(crate) fn below_home(&self, path: &str) -> Option<PathBuf> {
-        let home = self.places.home.as_ref()?;
+        let home = self.roots.home.as_ref()?;
         if path == "~" {
             return Some(home.clone());
         }
         path.strip_prefix("~/").map(|rest| home.join(rest))
     }
 
-    /// What of a project's settings counts.
-    fn only_tighter(&mut self, source: Source, document: Document, trust: Trust) -> Document {
+    /// Removes what an untrusted project may not set.
+    fn only_tighter(&mut self, source: RuleSource, document: Document, trust: PolicyTrust) -> Document {
         let mut document = document;
         if !source.is_project() {
             return document;
         }
         if document.default_mode == Some(PermissionMode::BypassPermissions) {
-            self.warnings
-                .push(format!("{source}: a project cannot switch questions off; its mode is ignored"));
+            self.warnings.push(format!("{source}: a project cannot turn off approvals; ignoring its mode"));
             document.default_mode = None;
         }
         let loosens = !document.allow.is_empty()
             || !document.additional_directories.is_empty()
             || document.default_mode.is_some();
-        if trust == Trust::Untrusted && loosens {
-            self.warnings.push(format!(
-                "{source}: the project is not trusted; its mode and what it allows are ignored"
-            ));
+        if trust == PolicyTrust::Untrusted && loosens {
+            self.warnings
+                .push(format!("{source}: the project is not trusted; ignoring its mode and allow rules"));
             document.allow.clear();
             document.additional_directories.clear();
             document.default_mode = None;
@@ -325,17 +284,19 @@ impl Policy {
     fn add(
         &mut self,
         entry: RuleEntry,
-        source: Source,
+        source: RuleSource,
         folder: &Path,
-        shell: Shell,
+        shell: ShellAnalyzer,
     ) -> Result<(), PolicyError> {
         if let Some(warning) = entry.rule.warning() {
             self.warnings.push(format!("{source}: {warning}"));
         }
-        let bound = BoundRule::bind(entry.rule, source, &self.places, folder)?;
-        for (examples, wanted) in [(entry.matching, Wanted::Match), (entry.not_matching, Wanted::NoMatch)] {
+        let bound = BoundRule::bind(entry.rule, source, &self.roots, folder)?;
+        for (examples, wanted) in
+            [(entry.matching, ExampleKind::Match), (entry.not_matching, ExampleKind::NoMatch)]
+        {
             for example in examples {
-                bound.check_example(&example, wanted, &self.places, shell)?;
+                bound.check_example(&example, wanted, &self.roots, shell)?;
             }
         }
         self.rules.push(bound);
@@ -343,14 +304,14 @@ impl Policy {
     }
 }
 
-/// Folders that are not looked through: large, and made by programs.
+/// Directories that the scan skips: large and generated.
 const LARGE_FOLDERS: [&str; 4] = [".git", "node_modules", "target", ".venv"];
 
-/// How many files of a folder of the workspace are looked at, and how many places a sandbox is told of.
+/// How many entries of each root to scan, and how many paths to pass to the sandbox.
 const ENTRIES_MAX: usize = 20_000;
 const DENIED_MAX: usize = 256;
 
-/// What is below `root`, as far as a quick look goes.
+/// Scans `root` up to a limit.
 fn quick_look(root: &Path) -> impl Iterator<Item = DirEntry> {
     let entries = WalkBuilder::new(root)
         .standard_filters(false)
@@ -360,9 +321,9 @@ fn quick_look(root: &Path) -> impl Iterator<Item = DirEntry> {
     entries.flatten().filter(|entry| entry.depth() > 0).take(ENTRIES_MAX)
 }
 
-/// What a rule should do with an example.
+/// What a rule must do with an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum ExampleKind {
     Match,
     NoMatch,
 }
@@ -370,17 +331,17 @@ enum Wanted {
 impl BoundRule {
     pub(crate) fn bind(
         rule: Rule,
-        source: Source,
-        places: &Places,
+        source: RuleSource,
+        roots: &PatternRoots,
         folder: &Path,
     ) -> Result<Self, PolicyError> {
         let paths = match rule.pattern() {
             Pattern::Path { pattern: Some(pattern), .. } => {
                 let extent = match rule.list() {
-                    List::Deny | List::Ask => Extent::FolderToo,
-                    List::Allow => Extent::Contents,
+                    RuleKind::Deny | RuleKind::Ask => Extent::IncludingDirectory,
+                    RuleKind::Allow => Extent::Contents,
                 };
-                pattern.bind(places, folder, extent)
+                pattern.bind(roots, folder, extent)
             }
             Pattern::Path { pattern: None, .. }
             | Pattern::Command(_)
@@ -402,13 +363,13 @@ impl BoundRule {
         }
     }
 
-    /// How many matchers of paths have been made for it.
+    /// How many path matchers have been built.
     #[cfg(test)]
     pub(crate) fn compiled(&self) -> usize {
         self.paths.iter().filter(|path| path.is_compiled()).count()
     }
 
-    /// Whether it is about certain paths, and this use of them.
+    /// Whether the rule has path patterns for this access.
     fn is_about(&self, wanted: Access) -> bool {
         match self.rule.pattern() {
             Pattern::Path { access, pattern } => *access == wanted && pattern.is_some(),
@@ -438,17 +399,20 @@ impl BoundRule {
         self.paths.iter().filter_map(move |bound| Some(bound.folder().join(literal?)))
     }
 
-    /// Whether it forbids to look at `path`.
+    /// Whether it denies reading `path`.
     pub(crate) fn hides(&self, path: &Path) -> bool {
-        self.rule.list() == List::Deny && self.is_about(Access::Read) && fits(&self.paths, path)
+        self.rule.list() == RuleKind::Deny && self.is_about(Access::Read) && fits(&self.paths, path)
     }
 
-    /// Whether the rule names this. To forbid, one reading of it is enough; to allow, every reading has to fit.
+    /// Whether the rule matches. A deny or ask rule needs one matching form of the action; an allow rule needs all of
+    /// them to match.
     pub(crate) fn matches(&self, action: &Action<'_>) -> bool {
         match (self.rule.pattern(), action) {
             (Pattern::Command(pattern), Action::Command(words)) => match self.rule.list() {
-                List::Deny | List::Ask => words.readings.iter().any(|reading| pattern.matches(reading)),
-                List::Allow => words.plain.as_ref().is_some_and(|plain| {
+                RuleKind::Deny | RuleKind::Ask => {
+                    words.readings.iter().any(|reading| pattern.matches(reading))
+                }
+                RuleKind::Allow => words.plain.as_ref().is_some_and(|plain| {
                     pattern.matches(plain) || (pattern.is_exact() && pattern.matches(&words.text))
                 }),
             },
@@ -492,41 +456,46 @@ impl BoundRule {
     fn fits(&self, path: &NamedPath) -> bool {
         let (written, real) = (fits(&self.paths, &path.written), fits(&self.paths, &path.real));
         match self.rule.list() {
-            List::Deny | List::Ask => written || real,
-            List::Allow => written && real,
+            RuleKind::Deny | RuleKind::Ask => written || real,
+            RuleKind::Allow => written && real,
         }
     }
 
     fn check_example(
         &self,
         example: &str,
-        wanted: Wanted,
-        places: &Places,
-        shell: Shell,
+        kind: ExampleKind,
+        roots: &PatternRoots,
+        shell: ShellAnalyzer,
     ) -> Result<(), PolicyError> {
         let (rule, list, from) = (self.rule.text().to_owned(), self.rule.list(), self.source);
-        let found = self
-            .example_matches(example, places, shell)
+        let is_match = self
+            .example_matches(example, roots, shell)
             .map_err(|problem| PolicyError::Unusable { rule: rule.clone(), list, from, problem })?;
-        let verb = match (wanted, found) {
-            (Wanted::Match, true) | (Wanted::NoMatch, false) => return Ok(()),
-            (Wanted::Match, false) => "does not match",
-            (Wanted::NoMatch, true) => "matches",
+        let verb = match (kind, is_match) {
+            (ExampleKind::Match, true) | (ExampleKind::NoMatch, false) => return Ok(()),
+            (ExampleKind::Match, false) => "does not match",
+            (ExampleKind::NoMatch, true) => "matches",
         };
         Err(PolicyError::Example { rule, list, from, verb, example: example.to_owned() })
     }
 
-    fn example_matches(&self, example: &str, places: &Places, shell: Shell) -> Result<bool, String> {
+    fn example_matches(
+        &self,
+        example: &str,
+        roots: &PatternRoots,
+        shell: ShellAnalyzer,
+    ) -> Result<bool, String> {
         match self.rule.pattern() {
             Pattern::Command(_) => {
-                let analysis = (shell.analyse)(example);
+                let analysis = (shell.analyze)(example);
                 let mut commands = analysis
                     .commands
                     .iter()
                     .map(|command| self.matches(&Action::Command(&Words::of(command))));
                 Ok(match self.rule.list() {
-                    List::Deny | List::Ask => commands.any(|found| found),
-                    List::Allow => {
+                    RuleKind::Deny | RuleKind::Ask => commands.any(|found| found),
+                    RuleKind::Allow => {
                         analysis.unknown.is_empty()
                             && !analysis.commands.is_empty()
                             && commands.all(|found| found)
@@ -535,7 +504,7 @@ impl BoundRule {
             }
             Pattern::Path { access, .. } => {
                 let fault = |error: std::io::Error| error.to_string();
-                let workspace = Workspace::new(&places.working_folder).map_err(fault)?;
+                let workspace = Workspace::new(&roots.working_folder).map_err(fault)?;
                 let path = NamedPath::new(&workspace, workspace.root(), example, *access)
                     .map_err(|error| error.to_string())?;
                 Ok(self.matches(&Action::Path(&path)))
@@ -549,13 +518,13 @@ impl BoundRule {
             }
             Pattern::Named { tool, .. } => Ok(self.matches(&Action::Named { tool, name: example })),
             Pattern::Argument { .. } | Pattern::Nothing => {
-                Err("such a rule cannot have examples; leave them out".into())
+                Err("this kind of rule cannot have examples; remove them".into())
             }
         }
     }
 }
 
-/// The tools that a rule of paths covers.
+/// The tools that a path rule covers.
 fn covered_by(access: Access) -> &'static [&'static str] {
     match access {
         Access::Read => &["read", "list", "glob", "search"],

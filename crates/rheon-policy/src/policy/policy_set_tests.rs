@@ -6,7 +6,7 @@ use expect_test::expect;
 use rheon_types::event::PermissionMode;
 
 use crate::policy::fixtures::{World, bash, read, write};
-use crate::policy::{Source, Trust};
+use crate::policy::{PolicyTrust, RuleSource};
 
 #[test]
 fn the_first_source_names_the_decision_and_deny_goes_before_ask_before_allow() {
@@ -15,13 +15,13 @@ fn the_first_source_names_the_decision_and_deny_goes_before_ask_before_allow() {
         .policy(
             &[
                 (
-                    Source::User,
+                    RuleSource::User,
                     r#"{"deny":["Bash(curl *)"],"allow":["Bash(git push origin)","Bash(npm *)"]}"#,
                 ),
-                (Source::Project, r#"{"ask":["Bash(git *)"],"deny":["Bash(curl *)"]}"#),
-                (Source::Managed, r#"{"allow":["Bash(curl *)","Bash(npm *)"]}"#),
+                (RuleSource::Project, r#"{"ask":["Bash(git *)"],"deny":["Bash(curl *)"]}"#),
+                (RuleSource::Managed, r#"{"allow":["Bash(curl *)","Bash(npm *)"]}"#),
             ],
-            Trust::Trusted,
+            PolicyTrust::Trusted,
         )
         .unwrap();
     let gate = world.gate_of(policy);
@@ -29,13 +29,13 @@ fn the_first_source_names_the_decision_and_deny_goes_before_ask_before_allow() {
     expect![[r#"
         bash {"command":"curl x"}
         = deny
-          deny run `curl x`: rule Bash(curl *) in deny of project settings
+          deny run `curl x`: deny rule Bash(curl *) from project settings
         bash {"command":"git push origin"}
         = ask
-          ask run `git push origin`: rule Bash(git *) in ask of project settings
+          ask run `git push origin`: ask rule Bash(git *) from project settings
         bash {"command":"npm test"}
         = allow
-          allow run `npm test`: rule Bash(npm *) in allow of managed settings
+          allow run `npm test`: allow rule Bash(npm *) from managed settings
     "#]]
     .assert_eq(&world.explain(&gate, &calls));
 }
@@ -44,19 +44,19 @@ fn the_first_source_names_the_decision_and_deny_goes_before_ask_before_allow() {
 fn a_project_that_is_not_trusted_can_only_tighten() {
     let world = World::new();
     let files = [(
-        Source::Project,
+        RuleSource::Project,
         r#"{"defaultMode":"acceptEdits","allow":["Bash","Read(//**)"],"deny":["Read(.env)"],"additionalDirectories":["../work-evil"]}"#,
     )];
     let calls = [bash("npm test"), read("../secret"), read(".env"), write("../work-evil/x"), write("src/a")];
     let mut text = String::new();
-    for trust in [Trust::Untrusted, Trust::Trusted] {
+    for trust in [PolicyTrust::Untrusted, PolicyTrust::Trusted] {
         let policy = world.policy(&files, trust).unwrap();
         text.push_str(&format!("{trust:?} {:?} {:?}\n", policy.default_mode(), policy.warnings()));
         let gate = world.gate_of(policy);
         text.push_str(&world.explain(&gate, &calls));
     }
     expect![[r#"
-        Untrusted Default ["project settings: the project is not trusted; its mode and what it allows are ignored"]
+        Untrusted Default ["project settings: the project is not trusted; ignoring its mode and allow rules"]
         bash {"command":"npm test"}
         = ask
           ask run `npm test`: no rule allows it; changes files
@@ -65,48 +65,49 @@ fn a_project_that_is_not_trusted_can_only_tighten() {
           ask read /T/secret: it is outside the workspace
         read {"path":".env"}
         = deny
-          deny read .env: rule Read(.env) in deny of project settings
+          deny read .env: deny rule Read(.env) from project settings
         write {"content":"new\n","path":"../work-evil/x"}
         = ask
           ask change /T/work-evil/x: it is outside the workspace
         write {"content":"new\n","path":"src/a"}
         = ask
-          ask change src/a: no rule allows it; edits are asked about
+          ask change src/a: no rule allows it; edits need approval
         Trusted AcceptEdits []
         bash {"command":"npm test"}
         = allow
-          allow run `npm test`: rule Bash in allow of project settings
+          allow run `npm test`: allow rule Bash from project settings
         read {"path":"../secret"}
         = allow
-          allow read /T/secret: rule Read(//**) in allow of project settings
+          allow read /T/secret: allow rule Read(//**) from project settings
         read {"path":".env"}
         = deny
-          deny read .env: rule Read(.env) in deny of project settings
+          deny read .env: deny rule Read(.env) from project settings
         write {"content":"new\n","path":"../work-evil/x"}
         = allow
           allow change /T/work-evil/x: edits in the workspace are accepted
         write {"content":"new\n","path":"src/a"}
         = allow
           allow change src/a: edits in the workspace are accepted
-    "#]].assert_eq(&text);
+    "#]]
+    .assert_eq(&text);
 }
 
 #[test]
 fn no_project_switches_questions_off_and_managed_settings_can_forbid_it_to_all() {
     let world = World::new();
     let bypass = r#"{"defaultMode":"bypassPermissions"}"#;
-    for source in [Source::Project, Source::ProjectLocal] {
-        let policy = world.policy(&[(source, bypass)], Trust::Trusted).unwrap();
+    for source in [RuleSource::Project, RuleSource::ProjectLocal] {
+        let policy = world.policy(&[(source, bypass)], PolicyTrust::Trusted).unwrap();
         assert_eq!(policy.default_mode(), PermissionMode::Default);
         assert_eq!(policy.warnings().len(), 1);
     }
     assert_eq!(
-        world.policy(&[(Source::User, bypass)], Trust::Untrusted).unwrap().default_mode(),
+        world.policy(&[(RuleSource::User, bypass)], PolicyTrust::Untrusted).unwrap().default_mode(),
         PermissionMode::BypassPermissions
     );
     let forbidden =
-        [(Source::User, bypass), (Source::Managed, r#"{"disableBypassPermissionsMode":"disable"}"#)];
-    let gate = world.gate_of(world.policy(&forbidden, Trust::Trusted).unwrap());
+        [(RuleSource::User, bypass), (RuleSource::Managed, r#"{"disableBypassPermissionsMode":"disable"}"#)];
+    let gate = world.gate_of(world.policy(&forbidden, PolicyTrust::Trusted).unwrap());
     assert_eq!(gate.mode(), PermissionMode::Default);
     assert!(gate.set_mode(PermissionMode::BypassPermissions).is_err());
     assert_eq!(gate.mode(), PermissionMode::Default);
@@ -128,20 +129,20 @@ fn a_rule_that_contradicts_its_examples_is_refused() {
     ];
     let mut text = String::new();
     for table in tables {
-        let found = world.policy(&[(Source::User, table)], Trust::Trusted).map(|_| "ok".to_owned());
+        let found = world.policy(&[(RuleSource::User, table)], PolicyTrust::Trusted).map(|_| "ok".to_owned());
         text.push_str(&found.unwrap_or_else(|error| error));
         text.push('\n');
     }
     expect![[r#"
         ok
-        the rule Bash(rm *) in deny of user settings does not match its example "rmdir x"; correct the rule or the example
+        the deny rule Bash(rm *) from user settings does not match its example "rmdir x"; fix the rule or the example
         ok
-        the rule Bash(git *) in allow of user settings matches its example "git status"; correct the rule or the example
+        the allow rule Bash(git *) from user settings matches its example "git status"; fix the rule or the example
         ok
-        the rule Read(./.env) in deny of user settings does not match its example "src/.env"; correct the rule or the example
+        the deny rule Read(./.env) from user settings does not match its example "src/.env"; fix the rule or the example
         ok
         ok
-        the rule deploy(target:prod) in deny of user settings cannot be used: such a rule cannot have examples; leave them out
+        cannot use the deny rule deploy(target:prod) from user settings: this kind of rule cannot have examples; remove them
     "#]].assert_eq(&world.clean(&text));
 }
 
@@ -157,10 +158,10 @@ fn without_rules_looking_is_allowed_and_the_rest_is_asked_about() {
           allow read src/main.rs: it is in the workspace
         write {"content":"new\n","path":"src/main.rs"}
         = ask
-          ask change src/main.rs: no rule allows it; edits are asked about
+          ask change src/main.rs: no rule allows it; edits need approval
         bash {"command":"ls"}
         = allow
-          allow run `ls`: it only looks
+          allow run `ls`: it only reads
         bash {"command":"mytool"}
         = ask
           ask run `mytool`: no rule allows it; unknown command
@@ -175,9 +176,9 @@ fn without_rules_looking_is_allowed_and_the_rest_is_asked_about() {
 fn tools_that_are_forbidden_altogether_are_known_and_so_are_hidden_files() {
     let world = World::new();
     let permissions = r#"{"deny":["Bash","Edit","mcp__github","Read(.env)","web_*","Read(~/.ssh/**)"]}"#;
-    let policy = world.policy(&[(Source::User, permissions)], Trust::Trusted).unwrap();
+    let policy = world.policy(&[(RuleSource::User, permissions)], PolicyTrust::Trusted).unwrap();
     let names = ["bash", "read", "write", "edit", "glob", "mcp__github__x", "mcp__githubx__x", "web_fetch"];
-    let removed: Vec<&str> = names.into_iter().filter(|name| policy.removes(name)).collect();
+    let removed: Vec<&str> = names.into_iter().filter(|name| policy.removes_tool(name)).collect();
     assert_eq!(removed, ["bash", "write", "edit", "mcp__github__x", "web_fetch"]);
     let hidden = |path: &str| policy.hides(&world.path().join(path));
     assert!(hidden("work/.env") && hidden("work/src/.env") && hidden("home/.ssh/id_rsa"));
@@ -187,7 +188,8 @@ fn tools_that_are_forbidden_altogether_are_known_and_so_are_hidden_files() {
 #[test]
 fn a_folder_that_cannot_be_added_is_an_error() {
     let world = World::new();
-    let policy = world.policy(&[(Source::User, r#"{"additionalDirectories":["../none"]}"#)], Trust::Trusted);
+    let policy =
+        world.policy(&[(RuleSource::User, r#"{"additionalDirectories":["../none"]}"#)], PolicyTrust::Trusted);
     let error = policy.unwrap().workspace().unwrap_err().to_string();
-    expect!["cannot add the folder /T/work/../none to the workspace: No such file or directory (os error 2); correct additionalDirectories"].assert_eq(&world.clean(&error));
+    expect!["cannot add the directory /T/work/../none to the workspace: No such file or directory (os error 2); fix additionalDirectories"].assert_eq(&world.clean(&error));
 }

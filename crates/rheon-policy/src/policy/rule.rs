@@ -1,26 +1,23 @@
-//! `Rule`: one line of policy in Claude Code's syntax, `Tool` or `Tool(what)`.
+//! `Rule`: one permission rule in Claude Code's syntax, `Tool` or `Tool(pattern)`.
 
 use std::fmt;
 
 use rheon_text::nearest;
 
-use crate::policy::names::{KNOWN, Kind, MCP_PREFIX, all_names, known};
+use crate::policy::names::{KNOWN, MCP_PREFIX, ToolKind, all_names, known_tool};
 use crate::policy::paths::PathPattern;
 use crate::policy::wildcard::{CommandPattern, Wildcard};
 use crate::workspace::Access;
 
-/// Which list a rule stands in.
+/// The list a rule belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum List {
-    /// What it names is refused.
+pub enum RuleKind {
     Deny,
-    /// What it names is asked about.
     Ask,
-    /// What it names may run.
     Allow,
 }
 
-impl fmt::Display for List {
+impl fmt::Display for RuleKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Deny => "deny",
@@ -30,54 +27,60 @@ impl fmt::Display for List {
     }
 }
 
-/// One line of policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     text: String,
-    list: List,
+    list: RuleKind,
     pattern: Pattern,
     warning: Option<String>,
 }
 
-/// What a rule names.
+/// What a rule matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Pattern {
-    /// Commands of bash.
+    /// Bash commands.
     Command(CommandPattern),
-    /// Files, all of them without a pattern.
-    Path { access: Access, pattern: Option<PathPattern> },
+    /// Files; all of them if there is no pattern.
+    Path {
+        access: Access,
+        pattern: Option<PathPattern>,
+    },
     /// Tools by name.
     Tool(Wildcard),
     /// All tools of an MCP server.
     Server(String),
-    /// Hosts.
     Domain(Wildcard),
-    /// Things that a tool starts by name.
-    Named { tool: &'static str, name: Wildcard },
+    /// What a tool starts by name, such as an agent.
+    Named {
+        tool: &'static str,
+        name: Wildcard,
+    },
     /// Calls of a tool with a certain argument.
-    Argument { tool: String, key: String, value: Wildcard },
-    /// Nothing: the rule is kept, and warned about.
+    Argument {
+        tool: String,
+        key: String,
+        value: Wildcard,
+    },
+    /// Nothing. The rule is valid but only produces a warning.
     Nothing,
 }
 
-/// A rule that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot read the rule {rule:?}: character {column}: {problem}")]
 pub struct RuleError {
-    /// The rule, shortened where it is long.
+    /// Truncated if it is long.
     pub rule: String,
-    /// Where in it, counted from 1.
+    /// Counted from 1.
     pub column: usize,
-    /// What is wrong, and what to write instead.
+    /// The problem and how to fix it.
     pub problem: String,
 }
 
-/// The longest rule that is read.
 pub(crate) const RULE_BYTES_MAX: usize = 4_096;
 
 impl Rule {
-    /// Reads a rule that stands in `list`.
-    pub fn parse(text: &str, list: List) -> Result<Self, RuleError> {
+    /// Parses a rule of the given list.
+    pub fn parse(text: &str, list: RuleKind) -> Result<Self, RuleError> {
         let fault = |column: usize, problem: String| RuleError {
             rule: text.chars().take(100).collect(),
             column: column + 1,
@@ -85,7 +88,7 @@ impl Rule {
         };
         let trimmed = text.trim();
         if trimmed.len() > RULE_BYTES_MAX {
-            return Err(fault(0, format!("a rule has at most {RULE_BYTES_MAX} bytes")));
+            return Err(fault(0, format!("a rule can have at most {RULE_BYTES_MAX} bytes")));
         }
         let (name, spec) = split(trimmed).map_err(|(column, problem)| fault(column, problem))?;
         let column = name.chars().count() + 1;
@@ -97,17 +100,16 @@ impl Rule {
         Ok(Self { text: trimmed.to_owned(), list, pattern, warning })
     }
 
-    /// The rule as it was written.
+    /// The rule as written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The list it stands in.
-    pub fn list(&self) -> List {
+    pub fn list(&self) -> RuleKind {
         self.list
     }
 
-    /// Why it may not do what its author meant.
+    /// Why the rule may not do what its author meant.
     pub fn warning(&self) -> Option<&str> {
         self.warning.as_deref()
     }
@@ -123,7 +125,7 @@ impl fmt::Display for Rule {
     }
 }
 
-/// The name and what stands in the parentheses; or where it is wrong.
+/// Splits a rule into the tool name and the text in parentheses, or returns the position of the error.
 fn split(text: &str) -> Result<(&str, Option<&str>), (usize, String)> {
     let (name, spec) = match text.split_once('(') {
         None => (text, None),
@@ -136,11 +138,14 @@ fn split(text: &str) -> Result<(&str, Option<&str>), (usize, String)> {
         },
     };
     if name.is_empty() {
-        return Err((0, "there is no tool; write Tool or Tool(what), such as Bash(git status)".into()));
+        return Err((
+            0,
+            "missing tool name; write Tool or Tool(pattern), for example Bash(git status)".into(),
+        ));
     }
     let odd = |character: char| !(character.is_ascii_alphanumeric() || "_-*.".contains(character));
     if let Some((column, character)) = name.chars().enumerate().find(|(_, character)| odd(*character)) {
-        let problem = format!("{character:?} cannot stand in the name of a tool; write Tool or Tool(what)");
+        let problem = format!("{character:?} is not allowed in a tool name; write Tool or Tool(pattern)");
         return Err((column, problem));
     }
     if spec.is_some_and(str::is_empty) {
@@ -151,39 +156,39 @@ fn split(text: &str) -> Result<(&str, Option<&str>), (usize, String)> {
 }
 
 /// A rule without parentheses.
-fn bare(name: &str, list: List) -> Result<Pattern, String> {
+fn bare(name: &str, list: RuleKind) -> Result<Pattern, String> {
     if let Some(rest) = name.strip_prefix(MCP_PREFIX) {
         return server(name, rest, list);
     }
     if name.contains('*') {
         return match list {
-            List::Deny | List::Ask => Ok(Pattern::Tool(Wildcard::new(name))),
-            List::Allow => {
-                Err("a pattern of names is allowed only after mcp__server__; name the tool".to_owned())
+            RuleKind::Deny | RuleKind::Ask => Ok(Pattern::Tool(Wildcard::new(name))),
+            RuleKind::Allow => {
+                Err("a wildcard in a tool name is allowed only after mcp__server__; name the tool".to_owned())
             }
         };
     }
     Ok(match name {
         "Read" | "read" => Pattern::Path { access: Access::Read, pattern: None },
         "Edit" | "edit" => Pattern::Path { access: Access::Write, pattern: None },
-        _ => match known(name) {
-            Some(tool) if tool.kind == Kind::Shell => Pattern::Command(CommandPattern::Any),
+        _ => match known_tool(name) {
+            Some(tool) if tool.kind == ToolKind::Shell => Pattern::Command(CommandPattern::Any),
             Some(tool) => Pattern::Tool(Wildcard::new(tool.name)),
             None => Pattern::Tool(Wildcard::new(name)),
         },
     })
 }
 
-/// A rule for tools of MCP servers: `rest` is what stands after `mcp__`.
-fn server(name: &str, rest: &str, list: List) -> Result<Pattern, String> {
+/// A rule for MCP tools. `rest` is the text after `mcp__`.
+fn server(name: &str, rest: &str, list: RuleKind) -> Result<Pattern, String> {
     let (server, tool) = match rest.split_once("__") {
         Some((server, tool)) => (server, Some(tool)),
         None => (rest, None),
     };
     if server.is_empty() {
-        return Err("there is no server; write mcp__server or mcp__server__tool".into());
+        return Err("missing server name; write mcp__server or mcp__server__tool".into());
     }
-    if list == List::Allow && server.contains('*') {
+    if list == RuleKind::Allow && server.contains('*') {
         return Err("an allow rule must name the server; write mcp__server__*".into());
     }
     Ok(match tool {
@@ -192,44 +197,43 @@ fn server(name: &str, rest: &str, list: List) -> Result<Pattern, String> {
     })
 }
 
-/// A rule with something in its parentheses, and a warning about it.
-fn specific(name: &str, spec: &str, list: List) -> Result<(Pattern, Option<String>), String> {
+/// A rule with a pattern in parentheses, and a warning about it.
+fn specific(name: &str, spec: &str, list: RuleKind) -> Result<(Pattern, Option<String>), String> {
     let path =
         |access| PathPattern::parse(spec).map(|pattern| Pattern::Path { access, pattern: Some(pattern) });
-    let Some(tool) = known(name) else {
+    let Some(tool) = known_tool(name) else {
         return argument(name, spec, list).map(|found| (found, stranger(name)));
     };
     match tool.kind {
-        Kind::Shell => Ok((Pattern::Command(CommandPattern::parse(spec)), None)),
-        Kind::Read if tool.name == "read" => Ok((path(Access::Read)?, None)),
-        Kind::Edit if tool.name == "edit" => Ok((path(Access::Write)?, None)),
-        Kind::Read => misplaced(name, "Read", spec, list, path(Access::Read)?),
-        Kind::Edit => misplaced(name, "Edit", spec, list, path(Access::Write)?),
-        Kind::Fetch => Ok((domain(name, spec)?, None)),
-        Kind::Named => Ok((Pattern::Named { tool: tool.name, name: Wildcard::new(spec) }, None)),
-        Kind::Internal if tool.name == "skill" => {
+        ToolKind::Shell => Ok((Pattern::Command(CommandPattern::parse(spec)), None)),
+        ToolKind::Read if tool.name == "read" => Ok((path(Access::Read)?, None)),
+        ToolKind::Edit if tool.name == "edit" => Ok((path(Access::Write)?, None)),
+        ToolKind::Read => misplaced(name, "Read", spec, list, path(Access::Read)?),
+        ToolKind::Edit => misplaced(name, "Edit", spec, list, path(Access::Write)?),
+        ToolKind::Fetch => Ok((domain(name, spec)?, None)),
+        ToolKind::Named => Ok((Pattern::Named { tool: tool.name, name: Wildcard::new(spec) }, None)),
+        ToolKind::Internal if tool.name == "skill" => {
             Ok((Pattern::Named { tool: tool.name, name: Wildcard::new(spec) }, None))
         }
-        Kind::Internal | Kind::Mcp | Kind::Other => Ok((argument(tool.name, spec, list)?, None)),
+        ToolKind::Internal | ToolKind::Mcp | ToolKind::Other => Ok((argument(tool.name, spec, list)?, None)),
     }
 }
 
-/// Rules of paths for tools that have none of their own: they allow nothing, and forbid what they seem to.
+/// A path pattern on a tool that has none: it allows nothing, and denies what it seems to mean.
 fn misplaced(
     name: &str,
     better: &str,
     spec: &str,
-    list: List,
+    list: RuleKind,
     pattern: Pattern,
 ) -> Result<(Pattern, Option<String>), String> {
     Ok(match list {
-        List::Deny | List::Ask => {
-            (pattern, Some(format!("{name}({spec}) counts as {better}({spec}); write that instead")))
+        RuleKind::Deny | RuleKind::Ask => {
+            (pattern, Some(format!("{name}({spec}) is treated as {better}({spec}); write that instead")))
         }
-        List::Allow => {
-            let text = format!(
-                "{name}({spec}) allows nothing, paths have no rules of {name}; write {better}({spec})"
-            );
+        RuleKind::Allow => {
+            let text =
+                format!("{name}({spec}) allows nothing: {name} has no path rules; write {better}({spec})");
             (Pattern::Nothing, Some(text))
         }
     })
@@ -238,7 +242,7 @@ fn misplaced(
 fn domain(name: &str, spec: &str) -> Result<Pattern, String> {
     let host = spec.strip_prefix("domain:").map(str::trim).filter(|host| !host.is_empty());
     let Some(host) = host else {
-        return Err(format!("what may be fetched is a domain; write {name}(domain:example.com)"));
+        return Err(format!("{name} rules need a domain; write {name}(domain:example.com)"));
     };
     if host.contains(['/', ':', '@', ' ']) {
         return Err(format!("{host:?} is not a host; write {name}(domain:example.com)"));
@@ -246,16 +250,16 @@ fn domain(name: &str, spec: &str) -> Result<Pattern, String> {
     Ok(Pattern::Domain(Wildcard::new(host.trim_end_matches('.').to_lowercase())))
 }
 
-/// `Tool(key:value)`, which can only make policy tighter.
-fn argument(tool: &str, spec: &str, list: List) -> Result<Pattern, String> {
-    if list == List::Allow {
-        return Err(format!("calls of {tool} are allowed all or none; write {tool}{}", did_you_mean(tool)));
-    }
-    let Some((key, value)) = spec.split_once(':').filter(|(key, _)| !key.trim().is_empty()) else {
+/// `Tool(key:value)`, valid only in deny and ask rules.
+fn argument(tool: &str, spec: &str, list: RuleKind) -> Result<Pattern, String> {
+    if list == RuleKind::Allow {
         return Err(format!(
-            "calls of {tool} are named by an argument; write {tool}(key:value){}",
+            "an allow rule for {tool} covers all its calls; write {tool}{}",
             did_you_mean(tool)
         ));
+    }
+    let Some((key, value)) = spec.split_once(':').filter(|(key, _)| !key.trim().is_empty()) else {
+        return Err(format!("{tool} rules match an argument; write {tool}(key:value){}", did_you_mean(tool)));
     };
     Ok(Pattern::Argument {
         tool: tool.to_owned(),
@@ -264,23 +268,23 @@ fn argument(tool: &str, spec: &str, list: List) -> Result<Pattern, String> {
     })
 }
 
-/// Whether `(*)` after this name is more than the name alone.
+/// Whether `(*)` after this name means more than the name alone.
 fn is_argument_tool(name: &str) -> bool {
-    known(name).is_none() && !name.starts_with(MCP_PREFIX)
+    known_tool(name).is_none() && !name.starts_with(MCP_PREFIX)
 }
 
 fn did_you_mean(name: &str) -> String {
-    if known(name).is_some() {
+    if known_tool(name).is_some() {
         return String::new();
     }
     nearest(name, all_names()).map(|near| format!("; did you mean {near}?")).unwrap_or_default()
 }
 
-/// A warning about a name that looks like one of ours and is not.
+/// Warns about a name that resembles a known tool.
 fn stranger(name: &str) -> Option<String> {
-    if known(name).is_some() || name.starts_with(MCP_PREFIX) || name.contains('*') {
+    if known_tool(name).is_some() || name.starts_with(MCP_PREFIX) || name.contains('*') {
         return None;
     }
     let near = nearest(name, KNOWN.iter().flat_map(|tool| tool.aliases.iter().copied()))?;
-    Some(format!("no built-in tool is called {name}; did you mean {near}?"))
+    Some(format!("unknown built-in tool {name}; did you mean {near}?"))
 }

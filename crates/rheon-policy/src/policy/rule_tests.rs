@@ -3,9 +3,9 @@
 use expect_test::expect;
 
 use crate::policy::rule::RULE_BYTES_MAX;
-use crate::policy::{List, Rule};
+use crate::policy::{Rule, RuleKind};
 
-fn table(rules: &[(&str, List)]) -> String {
+fn table(rules: &[(&str, RuleKind)]) -> String {
     let mut table = String::new();
     for (text, list) in rules {
         let found = match Rule::parse(text, *list) {
@@ -21,41 +21,41 @@ fn table(rules: &[(&str, List)]) -> String {
 #[test]
 fn a_rule_that_cannot_be_read_says_where_and_what_to_write() {
     expect![[r#"
-        deny: cannot read the rule "": character 1: there is no tool; write Tool or Tool(what), such as Bash(git status)
+        deny: cannot read the rule "": character 1: missing tool name; write Tool or Tool(pattern), for example Bash(git status)
         allow: cannot read the rule "Bash(npm": character 9: the parenthesis is not closed; write Bash(npm)
         allow: cannot read the rule "Bash()": character 6: the parentheses are empty; write Bash for all its calls
-        allow: cannot read the rule "Ba sh": character 3: ' ' cannot stand in the name of a tool; write Tool or Tool(what)
-        allow: cannot read the rule "Bsh(rm -rf *)": character 5: calls of Bsh are allowed all or none; write Bsh; did you mean Bash?
-        deny: cannot read the rule "Bsh(rm -rf *)": character 5: calls of Bsh are named by an argument; write Bsh(key:value); did you mean Bash?
-        allow: cannot read the rule "WebFetch(example.com)": character 10: what may be fetched is a domain; write WebFetch(domain:example.com)
+        allow: cannot read the rule "Ba sh": character 3: ' ' is not allowed in a tool name; write Tool or Tool(pattern)
+        allow: cannot read the rule "Bsh(rm -rf *)": character 5: an allow rule for Bsh covers all its calls; write Bsh; did you mean Bash?
+        deny: cannot read the rule "Bsh(rm -rf *)": character 5: Bsh rules match an argument; write Bsh(key:value); did you mean Bash?
+        allow: cannot read the rule "WebFetch(example.com)": character 10: WebFetch rules need a domain; write WebFetch(domain:example.com)
         allow: cannot read the rule "WebFetch(domain:https://x)": character 10: "https://x" is not a host; write WebFetch(domain:example.com)
-        deny: cannot read the rule "Read(!x)": character 6: a path rule cannot take back another; write the opposite list
-        deny: cannot read the rule "Read(../x)": character 6: a path rule cannot lead upwards; write the absolute path, //...
-        deny: cannot read the rule "Read(~bob/x)": character 6: homes of other users have no name here; write //home/user/...
+        deny: cannot read the rule "Read(!x)": character 6: a path rule cannot be negated; use the opposite list
+        deny: cannot read the rule "Read(../x)": character 6: a path rule cannot contain ..; use an absolute path: //...
+        deny: cannot read the rule "Read(~bob/x)": character 6: the home directory of another user needs an absolute path: //home/user/...
         deny Read([): ok
         allow: cannot read the rule "mcp__*": character 1: an allow rule must name the server; write mcp__server__*
-        allow: cannot read the rule "mcp__": character 1: there is no server; write mcp__server or mcp__server__tool
-        allow: cannot read the rule "*": character 1: a pattern of names is allowed only after mcp__server__; name the tool
-        allow: cannot read the rule "deploy(target:prod)": character 8: calls of deploy are allowed all or none; write deploy
-        deny: cannot read the rule "TodoWrite(x)": character 11: calls of todo are named by an argument; write todo(key:value)
+        allow: cannot read the rule "mcp__": character 1: missing server name; write mcp__server or mcp__server__tool
+        allow: cannot read the rule "*": character 1: a wildcard in a tool name is allowed only after mcp__server__; name the tool
+        allow: cannot read the rule "deploy(target:prod)": character 8: an allow rule for deploy covers all its calls; write deploy
+        deny: cannot read the rule "TodoWrite(x)": character 11: todo rules match an argument; write todo(key:value)
     "#]].assert_eq(&table(&[
-        ("", List::Deny),
-        ("Bash(npm", List::Allow),
-        ("Bash()", List::Allow),
-        ("Ba sh", List::Allow),
-        ("Bsh(rm -rf *)", List::Allow),
-        ("Bsh(rm -rf *)", List::Deny),
-        ("WebFetch(example.com)", List::Allow),
-        ("WebFetch(domain:https://x)", List::Allow),
-        ("Read(!x)", List::Deny),
-        ("Read(../x)", List::Deny),
-        ("Read(~bob/x)", List::Deny),
-        ("Read([)", List::Deny),
-        ("mcp__*", List::Allow),
-        ("mcp__", List::Allow),
-        ("*", List::Allow),
-        ("deploy(target:prod)", List::Allow),
-        ("TodoWrite(x)", List::Deny),
+        ("", RuleKind::Deny),
+        ("Bash(npm", RuleKind::Allow),
+        ("Bash()", RuleKind::Allow),
+        ("Ba sh", RuleKind::Allow),
+        ("Bsh(rm -rf *)", RuleKind::Allow),
+        ("Bsh(rm -rf *)", RuleKind::Deny),
+        ("WebFetch(example.com)", RuleKind::Allow),
+        ("WebFetch(domain:https://x)", RuleKind::Allow),
+        ("Read(!x)", RuleKind::Deny),
+        ("Read(../x)", RuleKind::Deny),
+        ("Read(~bob/x)", RuleKind::Deny),
+        ("Read([)", RuleKind::Deny),
+        ("mcp__*", RuleKind::Allow),
+        ("mcp__", RuleKind::Allow),
+        ("*", RuleKind::Allow),
+        ("deploy(target:prod)", RuleKind::Allow),
+        ("TodoWrite(x)", RuleKind::Deny),
     ]));
 }
 
@@ -64,35 +64,35 @@ fn rules_that_do_not_do_what_they_seem_to_are_warned_about() {
     expect![[r#"
         allow Bash(npm run *): ok
         allow bash: ok
-        deny Bsh: no built-in tool is called Bsh; did you mean Bash?
-        allow Write(src/**): Write(src/**) allows nothing, paths have no rules of Write; write Edit(src/**)
-        deny Write(src/**): Write(src/**) counts as Edit(src/**); write that instead
-        allow Glob(src/**): Glob(src/**) allows nothing, paths have no rules of Glob; write Read(src/**)
-        ask NotebookEdit(*.ipynb): NotebookEdit(*.ipynb) counts as Edit(*.ipynb); write that instead
+        deny Bsh: unknown built-in tool Bsh; did you mean Bash?
+        allow Write(src/**): Write(src/**) allows nothing: Write has no path rules; write Edit(src/**)
+        deny Write(src/**): Write(src/**) is treated as Edit(src/**); write that instead
+        allow Glob(src/**): Glob(src/**) allows nothing: Glob has no path rules; write Read(src/**)
+        ask NotebookEdit(*.ipynb): NotebookEdit(*.ipynb) is treated as Edit(*.ipynb); write that instead
         allow mcp__github__*: ok
         deny mcp__*__delete: ok
         deny deploy(target:prod): ok
         allow Skill(review): ok
     "#]]
     .assert_eq(&table(&[
-        ("Bash(npm run *)", List::Allow),
-        ("bash", List::Allow),
-        ("Bsh", List::Deny),
-        ("Write(src/**)", List::Allow),
-        ("Write(src/**)", List::Deny),
-        ("Glob(src/**)", List::Allow),
-        ("NotebookEdit(*.ipynb)", List::Ask),
-        ("mcp__github__*", List::Allow),
-        ("mcp__*__delete", List::Deny),
-        ("deploy(target:prod)", List::Deny),
-        ("Skill(review)", List::Allow),
+        ("Bash(npm run *)", RuleKind::Allow),
+        ("bash", RuleKind::Allow),
+        ("Bsh", RuleKind::Deny),
+        ("Write(src/**)", RuleKind::Allow),
+        ("Write(src/**)", RuleKind::Deny),
+        ("Glob(src/**)", RuleKind::Allow),
+        ("NotebookEdit(*.ipynb)", RuleKind::Ask),
+        ("mcp__github__*", RuleKind::Allow),
+        ("mcp__*__delete", RuleKind::Deny),
+        ("deploy(target:prod)", RuleKind::Deny),
+        ("Skill(review)", RuleKind::Allow),
     ]));
 }
 
 #[test]
 fn a_rule_at_the_limit_is_read_and_one_beyond_is_not() {
     let fitting = format!("Bash({})", "x".repeat(RULE_BYTES_MAX - 6));
-    assert!(Rule::parse(&fitting, List::Allow).is_ok());
-    assert!(Rule::parse(&format!("{fitting} "), List::Allow).is_ok());
-    assert!(Rule::parse(&fitting.replacen('x', "xx", 1), List::Allow).is_err());
+    assert!(Rule::parse(&fitting, RuleKind::Allow).is_ok());
+    assert!(Rule::parse(&format!("{fitting} "), RuleKind::Allow).is_ok());
+    assert!(Rule::parse(&fitting.replacen('x', "xx", 1), RuleKind::Allow).is_err());
 }

@@ -1,4 +1,4 @@
-//! What a person is shown before they answer: exactly what would happen.
+//! What an approval prompt shows: exactly what the call would do.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -9,29 +9,34 @@ use rheon_types::event::Subject;
 use serde_json::Value;
 use similar::TextDiff;
 
-use crate::policy::names::{Kind, PATH_KEYS, kind_of};
+use crate::policy::names::{PATH_KEYS, ToolKind, kind_of};
 use crate::workspace::Workspace;
 
-/// The largest file of which a difference is shown.
+/// Largest file to diff.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Names of the arguments of an edit: what is replaced, and by what.
+/// Argument names of an edit: the old text and the new text.
 const REPLACED_KEYS: [(&str, &str); 3] =
     [("old_string", "new_string"), ("old", "new"), ("old_text", "new_text")];
 
-/// Exactly what would happen: the whole command, the difference, or else the arguments.
+/// The whole command, the diff, or the arguments.
 pub(crate) fn of(call: &ToolCall, workspace: &Workspace, shell_folder: &Path) -> Subject {
     let arguments = || Subject::Arguments { arguments: Arc::clone(&call.arguments) };
     match kind_of(call.name.as_str()) {
-        Kind::Shell => match call.arguments.get("command").and_then(Value::as_str) {
+        ToolKind::Shell => match call.arguments.get("command").and_then(Value::as_str) {
             Some(command) => Subject::Command {
                 command: command.to_owned(),
                 cwd: workspace.root().join(shell_folder).display().to_string(),
             },
             None => arguments(),
         },
-        Kind::Edit => difference(call, workspace).unwrap_or_else(arguments),
-        Kind::Read | Kind::Fetch | Kind::Named | Kind::Internal | Kind::Mcp | Kind::Other => arguments(),
+        ToolKind::Edit => difference(call, workspace).unwrap_or_else(arguments),
+        ToolKind::Read
+        | ToolKind::Fetch
+        | ToolKind::Named
+        | ToolKind::Internal
+        | ToolKind::Mcp
+        | ToolKind::Other => arguments(),
     }
 }
 
@@ -53,7 +58,7 @@ fn difference(call: &ToolCall, workspace: &Workspace) -> Option<Subject> {
     Some(Subject::Diff { path: shown, diff })
 }
 
-/// The text of a file that is not too large; nothing is read from pipes and devices. A file that is missing is empty.
+/// Reads a file that is not too large; never a pipe or device. A missing file is empty.
 fn read(path: &Path) -> Option<String> {
     match path.metadata() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(String::new()),
@@ -67,7 +72,7 @@ fn read(path: &Path) -> Option<String> {
     }
 }
 
-/// The text after the edits of a call; nothing where one does not fit, so that no wrong difference is shown.
+/// Applies the edits of a call. `None` if one does not apply, so that no wrong diff is shown.
 fn edited(before: &str, arguments: &Value) -> Option<String> {
     let one = [arguments.clone()];
     let edits = arguments.get("edits").and_then(Value::as_array).map_or(one.as_slice(), Vec::as_slice);

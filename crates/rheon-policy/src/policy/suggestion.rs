@@ -1,22 +1,22 @@
-//! Rules that are offered with a question, so that it need not be asked again.
+//! The rules that an approval prompt offers to save.
 
 use rheon_types::event::Danger;
 
 use crate::policy::explanation::{Decision, Explanation};
 use crate::policy::names::SUBCOMMANDS;
-use crate::policy::paths::{NamedPath, Places};
-use crate::policy::policy_set::{BoundRule, Source};
-use crate::policy::rule::{List, RULE_BYTES_MAX, Rule};
+use crate::policy::paths::{NamedPath, PatternRoots};
+use crate::policy::policy_set::{BoundRule, RuleSource};
+use crate::policy::rule::{RULE_BYTES_MAX, Rule, RuleKind};
 use crate::shell::SimpleCommand;
 use crate::workspace::Access;
 
-/// The most rules that one answer saves.
+/// Rules that one answer saves.
 pub(crate) const RULES_MAX: usize = 5;
 
-/// Words after which anything may follow, so that a rule must not end there.
+/// Words that run whatever follows, so a rule must not end there.
 const RUNNERS: [&str; 6] = ["run", "exec", "x", "dlx", "config", "alias"];
 
-/// The rules that "always" would save, one a line; nothing where they would not answer the whole question.
+/// The rules that "always" would save, one per line. `None` if they would not cover the whole call.
 pub(crate) fn of(explanation: &Explanation) -> Option<String> {
     let mut rules: Vec<&str> = Vec::new();
     for part in explanation.parts.iter().filter(|part| part.decision == Decision::Ask) {
@@ -28,8 +28,8 @@ pub(crate) fn of(explanation: &Explanation) -> Option<String> {
     (!rules.is_empty() && rules.len() <= RULES_MAX).then(|| rules.join("\n"))
 }
 
-/// A rule for a command, `plain` with one space between its words: up to its sub-command, where it has one; else the
-/// command itself, unless its text could mean other words too.
+/// Suggests a rule for a command. `plain` has one space between words. The rule ends after the subcommand, if there is
+/// one; otherwise it is the command itself, unless that text could also mean other words.
 pub(crate) fn of_command(plain: &str, command: &SimpleCommand, danger: Danger) -> Option<String> {
     if danger > Danger::Moderate {
         return None;
@@ -51,7 +51,7 @@ pub(crate) fn of_command(plain: &str, command: &SimpleCommand, danger: Danger) -
     }
 }
 
-/// A rule for a path; by its absolute name, because rules of the user hold everywhere.
+/// Suggests a rule for a path. The path is absolute because user rules apply in every directory.
 pub(crate) fn of_path(path: &NamedPath) -> Option<String> {
     if path.written != path.real {
         return None;
@@ -70,18 +70,18 @@ pub(crate) fn of_path(path: &NamedPath) -> Option<String> {
     usable(format!("{tool}(/{escaped})"))
 }
 
-/// The rule `text` as an answer of this session.
-pub(crate) fn bound(text: &str, places: &Places) -> Option<BoundRule> {
-    bound_in(text, List::Allow, places)
+/// Binds the allow rule `text` to this session.
+pub(crate) fn bound(text: &str, roots: &PatternRoots) -> Option<BoundRule> {
+    bound_in(text, RuleKind::Allow, roots)
 }
 
-/// The rule `text` of `list` as an answer of this session.
-pub(crate) fn bound_in(text: &str, list: List, places: &Places) -> Option<BoundRule> {
+/// Binds the rule `text` of the given kind to this session.
+pub(crate) fn bound_in(text: &str, list: RuleKind, roots: &PatternRoots) -> Option<BoundRule> {
     let rule = Rule::parse(text, list).ok()?;
-    BoundRule::bind(rule, Source::Session, places, &places.working_folder).ok()
+    BoundRule::bind(rule, RuleSource::Session, roots, &roots.working_folder).ok()
 }
 
-/// A rule that can be shown and saved in one line.
+/// Accepts a rule only if it fits on one line.
 fn usable(rule: String) -> Option<String> {
     (rule.len() <= RULE_BYTES_MAX && !rule.contains(char::is_control)).then_some(rule)
 }

@@ -1,4 +1,4 @@
-//! `UserRules`: rules that the user answered "always" to, kept in a settings file of theirs.
+//! `UserRules`: saves rules that the user answered "always" to in the user's settings file.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -8,29 +8,29 @@ use serde_json::{Map, Value};
 
 use crate::policy::document::{DOCUMENT_BYTES_MAX, Document};
 use crate::policy::gate::RuleSink;
-use crate::policy::rule::{List, Rule};
+use crate::policy::rule::{Rule, RuleKind};
 
 type OnFailure = dyn Fn(&str) + Send + Sync;
 
-/// Adds rules to a settings file of the user. Everything else in the file keeps its value, with keys in the order of their
-/// names; a file that cannot be read is left alone.
+/// Adds rules to a settings file of the user. Other settings keep their values, with keys sorted by name. A file that
+/// cannot be parsed is left alone.
 pub struct UserRules {
     file: PathBuf,
     on_failure: Box<OnFailure>,
 }
 
 impl UserRules {
-    /// Rules in `file`, which must not lie in a repository; what goes wrong is told to `on_failure`.
+    /// Saves rules in `file`, which must not be in a repository. Failures are passed to `on_failure`.
     pub fn new(file: impl Into<PathBuf>, on_failure: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self { file: file.into(), on_failure: Box::new(on_failure) }
     }
 
-    fn add(&self, list: List, rules: &[Rule]) -> io::Result<()> {
-        // A settings file may be a link into a folder that the user keeps such files in; the link stays.
+    fn add(&self, list: RuleKind, rules: &[Rule]) -> io::Result<()> {
+        // The settings file may be a symlink into a dotfiles directory. Keep the symlink.
         let file = self.file.canonicalize().unwrap_or_else(|_| self.file.clone());
         let folder = file.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
-        // Held until the new file has its name, so that of two programs at once the second sees what the first added.
+        // Locked until the new file is in place, so that two processes do not lose each other's rules.
         let lock = File::options().create(true).append(true).open(file.with_extension("lock"))?;
         lock.lock()?;
         let text = match fs::read_to_string(&file) {
@@ -39,7 +39,7 @@ impl UserRules {
             Err(error) if error.kind() == io::ErrorKind::NotFound => "{}".to_owned(),
             Err(error) => return Err(error),
         };
-        // What the gate could not read must not be written over.
+        // Do not overwrite what the gate could not parse.
         Document::parse(&self.file.display().to_string(), &text).map_err(io::Error::other)?;
         let mut settings: Value = serde_json::from_str(text.trim_start_matches('\u{feff}'))?;
         extend(&mut settings, list, rules).ok_or(io::ErrorKind::InvalidData)?;
@@ -53,19 +53,19 @@ impl UserRules {
 }
 
 impl RuleSink for UserRules {
-    fn save(&self, list: List, rules: &[Rule]) {
+    fn save(&self, list: RuleKind, rules: &[Rule]) {
         if let Err(error) = self.add(list, rules) {
             let shown: Vec<&str> = rules.iter().map(Rule::text).collect();
             let (rules, file) = (shown.join(", "), self.file.display());
             (self.on_failure)(&format!(
-                "cannot save {rules} in {file}: {error}; it holds for this session only"
+                "cannot save {rules} in {file}: {error}; it applies to this session only"
             ));
         }
     }
 }
 
-/// Adds what is not there yet; nothing if the settings have another shape.
-fn extend(settings: &mut Value, list: List, rules: &[Rule]) -> Option<()> {
+/// Adds the missing rules. `None` if the settings have an unexpected shape.
+fn extend(settings: &mut Value, list: RuleKind, rules: &[Rule]) -> Option<()> {
     let object = || Value::Object(Map::new());
     let permissions = settings.as_object_mut()?.entry("permissions").or_insert_with(object);
     let entries =

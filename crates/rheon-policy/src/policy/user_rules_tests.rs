@@ -7,9 +7,9 @@ use expect_test::expect;
 
 use super::UserRules;
 use crate::policy::gate::RuleSink as _;
-use crate::policy::rule::{List, Rule};
+use crate::policy::rule::{Rule, RuleKind};
 
-fn rule(text: &str, list: List) -> Rule {
+fn rule(text: &str, list: RuleKind) -> Rule {
     Rule::parse(text, list).unwrap()
 }
 
@@ -20,10 +20,13 @@ fn rules_are_added_once_and_everything_else_stays() {
     let failures = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&failures);
     let rules = UserRules::new(&file, move |problem| told.lock().unwrap().push(problem.to_owned()));
-    rules.save(List::Allow, &[rule("Bash(npm test *)", List::Allow)]);
+    rules.save(RuleKind::Allow, &[rule("Bash(npm test *)", RuleKind::Allow)]);
     fs::write(&file, r#"{"theme": "dark", "permissions": {"allow": ["Bash(npm test *)"]}}"#).unwrap();
-    rules.save(List::Allow, &[rule("Bash(npm test *)", List::Allow), rule("Bash(make *)", List::Allow)]);
-    rules.save(List::Deny, &[rule("Bash(curl *)", List::Deny)]);
+    rules.save(
+        RuleKind::Allow,
+        &[rule("Bash(npm test *)", RuleKind::Allow), rule("Bash(make *)", RuleKind::Allow)],
+    );
+    rules.save(RuleKind::Deny, &[rule("Bash(curl *)", RuleKind::Deny)]);
     expect![[r#"
         {
           "permissions": {
@@ -41,12 +44,12 @@ fn rules_are_added_once_and_everything_else_stays() {
     .assert_eq(&fs::read_to_string(&file).unwrap());
     // A file that cannot be understood is left alone, and the user hears of it.
     fs::write(&file, "{ half").unwrap();
-    rules.save(List::Allow, &[rule("Bash(ls *)", List::Allow)]);
+    rules.save(RuleKind::Allow, &[rule("Bash(ls *)", RuleKind::Allow)]);
     assert_eq!(fs::read_to_string(&file).unwrap(), "{ half");
     let failures = failures.lock().unwrap();
     assert_eq!(failures.len(), 1);
     assert!(failures[0].starts_with("cannot save Bash(ls *) in "), "{failures:?}");
-    assert!(failures[0].ends_with("it holds for this session only"), "{failures:?}");
+    assert!(failures[0].ends_with("it applies to this session only"), "{failures:?}");
 }
 
 #[test]
@@ -61,7 +64,10 @@ fn two_programs_at_once_lose_no_rule_and_the_file_is_for_its_owner() {
             scope.spawn(move || {
                 let rules = UserRules::new(file, |problem| panic!("{problem}"));
                 for n in 0..10 {
-                    rules.save(List::Allow, &[rule(&format!("Bash(tool{thread}x{n} *)"), List::Allow)]);
+                    rules.save(
+                        RuleKind::Allow,
+                        &[rule(&format!("Bash(tool{thread}x{n} *)"), RuleKind::Allow)],
+                    );
                 }
             });
         }

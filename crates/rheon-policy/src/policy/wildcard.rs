@@ -1,6 +1,6 @@
-//! `Wildcard`: text in which `*` stands for any characters.
+//! `Wildcard`: patterns in which `*` matches any text.
 
-/// Text in which `*` stands for any characters, none included.
+/// A pattern in which `*` matches any text, including none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wildcard {
     pattern: String,
@@ -11,12 +11,12 @@ impl Wildcard {
         Self { pattern: pattern.into() }
     }
 
-    /// Whether it stands for more than one text.
+    /// Whether the pattern contains a `*`.
     pub(crate) fn is_open(&self) -> bool {
         self.pattern.contains('*')
     }
 
-    /// What stands before the first `*`.
+    /// The text before the first `*`.
     pub(crate) fn literal_prefix(&self) -> &str {
         self.pattern.split('*').next().unwrap_or_default()
     }
@@ -25,7 +25,7 @@ impl Wildcard {
         &self.pattern
     }
 
-    /// Whether `text` fits, in time proportional to the length of the text times the number of pieces at worst.
+    /// Takes time proportional to the text length times the number of pieces at worst.
     pub(crate) fn matches(&self, text: &str) -> bool {
         let mut pieces = self.pattern.split('*');
         let first = pieces.next().unwrap_or_default();
@@ -41,14 +41,13 @@ impl Wildcard {
     }
 }
 
-/// A pattern of `Bash(...)`: `*` anywhere; a trailing ` *` or `:*` also fits nothing more, but never half a word.
+/// The pattern of `Bash(...)`. `*` may stand anywhere. A trailing ` *` or `:*` also matches the bare command, but never
+/// half a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CommandPattern {
-    /// Every command.
     Any,
-    /// These words, alone or with more after them.
+    /// These words, alone or followed by more.
     Prefix(Wildcard),
-    /// The whole command.
     Whole(Wildcard),
 }
 
@@ -77,7 +76,7 @@ impl CommandPattern {
         }
     }
 
-    /// The words that the rule itself names: what its author has seen. Half a word before a `*` counts as one.
+    /// The words that the rule spells out. Half a word before a `*` counts as one.
     pub(crate) fn named_words(&self) -> Vec<&str> {
         match self {
             Self::Any => Vec::new(),
@@ -87,7 +86,7 @@ impl CommandPattern {
         }
     }
 
-    /// The half word that the rule itself names last, where a `*` stands right behind it.
+    /// The half word that the rule spells out before a final `*`.
     pub(crate) fn half_word(&self) -> Option<&str> {
         let (Self::Prefix(pattern) | Self::Whole(pattern)) = self else { return None };
         let literal = pattern.literal_prefix();
@@ -95,7 +94,7 @@ impl CommandPattern {
         literal.split_whitespace().last().filter(|_| is_half)
     }
 
-    /// Whether it names one command to the last letter.
+    /// Whether it contains no `*`, so that it matches one command only.
     pub(crate) fn is_exact(&self) -> bool {
         match self {
             Self::Any | Self::Prefix(_) => false,

@@ -1,19 +1,19 @@
-//! Commands of the shell itself that change what the rest of the line means, and variables that do.
+//! Shell builtins and variables that change the meaning of the rest of a line.
 
 use super::table::is_in;
 use super::wrapper::base_name;
 
-/// Why the rest of the line cannot be known once this command ran; nothing for most commands.
+/// Why the rest of the line is unknown after this command. `None` for most commands.
 pub(super) fn obscures(words: &[Option<&str>]) -> Option<&'static str> {
     let Some(Some(name)) = words.first() else { return None };
     let rest = words.get(1..).unwrap_or_default();
     match *name {
         "eval" => Some("eval runs a text"),
-        "source" | "." => Some("a file of commands is read"),
+        "source" | "." => Some("a file of commands"),
         "alias" | "enable" | "hash" | "shopt" | "fc" | "bind" | "complete" | "compgen" | "let" => {
             Some("a builtin that changes what names mean or runs more")
         }
-        "set" if !rest.iter().all(|word| word.is_some_and(harmless_set)) => Some("settings of the shell"),
+        "set" if !rest.iter().all(|word| word.is_some_and(harmless_set)) => Some("shell options"),
         "exec" if rest.is_empty() => Some("the shell redirects itself"),
         "jobs" if super::options::has(rest, "-x", "") => Some("a builtin that runs another command"),
         "mapfile" | "readarray" if super::options::has(rest, "-C", "dnOsu") => Some("a callback"),
@@ -47,13 +47,13 @@ fn declares(rest: &[Option<&str>]) -> Option<&'static str> {
             return Some("an index that is evaluated");
         }
         if is_influential(name) {
-            return Some("a variable that changes what commands do");
+            return Some("an environment variable that changes what commands do");
         }
     }
     None
 }
 
-/// Builtins evaluate the index in the name of a variable, commands in it included.
+/// Builtins evaluate the index in a variable name, including commands in it.
 fn evaluates(name: &str, rest: &[Option<&str>]) -> Option<&'static str> {
     let indexed = rest.iter().flatten().copied().flat_map(names_in).any(|word| {
         let head = word.split('[').next().unwrap_or_default();
@@ -76,30 +76,29 @@ fn evaluates(name: &str, rest: &[Option<&str>]) -> Option<&'static str> {
         "read" | "mapfile" | "readarray" | "unset" | "getopts" | "printf" | "wait"
             if rest.iter().flatten().copied().flat_map(names_in).any(is_influential) =>
         {
-            Some("a variable that changes what commands do")
+            Some("an environment variable that changes what commands do")
         }
         _ if indexed => Some("an index that is evaluated"),
         _ => None,
     }
 }
 
-/// The names that a word may hold: itself, and whatever follows the letters of an option, as in `printf -vPATH`.
+/// The names that a word may contain: itself, and whatever follows the letters of an option, as in `printf -vPATH`.
 fn names_in(word: &str) -> impl Iterator<Item = &str> {
     let ends = word.strip_prefix('-').unwrap_or_default();
     std::iter::once(word).chain(ends.char_indices().filter_map(|(at, _)| ends.get(at..)))
 }
 
-/// Interpreters without a program take it from their input.
+/// Interpreters without a program argument read it from their input.
 fn reads_program(name: &str, rest: &[Option<&str>]) -> Option<&'static str> {
     let interpreter = is_interpreter(name);
     let empty = rest.iter().all(|word| word.is_some_and(|word| word == "-" || word == "/dev/stdin"));
     if interpreter && empty {
-        return Some("an interpreter runs what it is fed");
+        return Some("an interpreter that runs its input");
     }
     None
 }
 
-/// Whether a command runs programs of its own language.
 pub(super) fn is_interpreter(name: &str) -> bool {
     let name = base_name(name);
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -140,7 +139,7 @@ pub(super) fn is_interpreter(name: &str) -> bool {
     )
 }
 
-/// Whether a variable changes which programs run, or what they do.
+/// Whether an environment variable changes which programs run or what they do.
 pub(super) fn is_influential(name: &str) -> bool {
     const PREFIXES: [&str; 21] = [
         "LD_",

@@ -6,7 +6,7 @@ use super::types::SimpleCommand;
 use super::wrapper::Dialect;
 
 impl Parser<'_, '_> {
-    /// Reads a compound command if one starts here.
+    /// Parses a compound command if there is one.
     pub(super) fn compound(&mut self) -> bool {
         if self.lexer.peek(0) == Some(b'(') {
             self.subshell();
@@ -14,7 +14,7 @@ impl Parser<'_, '_> {
         }
         let word = self.reserved();
         if self.context.dialect == Dialect::Posix && matches!(word, "[[" | "function" | "select" | "coproc") {
-            self.report.unknown("a word that not every shell knows");
+            self.report.unknown("a keyword that not every shell supports");
         }
         match word {
             "{" => self.branches(word, |parser| {
@@ -71,7 +71,7 @@ impl Parser<'_, '_> {
         self.moved = moved;
     }
 
-    /// Runs through parts of which not all may run: a change of folder in one leaves the folder unknown.
+    /// Parses parts of which not all may run. A change of directory in one leaves the directory unknown.
     fn branches(&mut self, word: &str, read: impl FnOnce(&mut Self)) {
         self.lexer.at += word.len();
         let folder = self.context.folder.clone();
@@ -83,7 +83,7 @@ impl Parser<'_, '_> {
         self.moved = moved;
     }
 
-    /// Runs through parts that may run again: a change of folder leaves the folder of all of them unknown.
+    /// Parses parts that may run again. A change of directory leaves the directory of all of them unknown.
     fn repeated(&mut self, word: &str, read: impl FnOnce(&mut Self)) {
         let mark = self.report.mark();
         let folder = self.context.folder.clone();
@@ -144,7 +144,7 @@ impl Parser<'_, '_> {
         self.blanks();
         if self.lexer.peek(0) == Some(b'(') {
             self.report.unknown("an arithmetic command");
-            // The header holds signs that are no operators; the words after it are read as usual.
+            // The header contains characters that are not operators. The words after it are parsed as usual.
             while self.lexer.peek(0).is_some() && !self.lexer.sees("))") {
                 self.lexer.at += 1;
             }
@@ -152,7 +152,7 @@ impl Parser<'_, '_> {
         } else {
             match self.name() {
                 Some(name) if super::builtin::is_influential(&name) => {
-                    self.report.unknown("a variable that changes what commands do");
+                    self.report.unknown("an environment variable that changes what commands do");
                 }
                 Some(_) => {}
                 None => self.broken(),
@@ -226,7 +226,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// `[[ ... ]]`, listed like the command `[`.
+    /// `[[ ... ]]`, recorded like the command `[`.
     fn test(&mut self) {
         let start = self.lexer.at;
         self.report.starts_at(start);

@@ -1,4 +1,4 @@
-//! How much harm a command could do, from the table and a few commands whose arguments decide.
+//! How dangerous a command is: the table, plus commands whose arguments decide.
 
 use rheon_types::event::Danger;
 use rheon_types::event::Danger::{Critical, Dangerous, Moderate, Safe};
@@ -10,25 +10,25 @@ use super::table::{CREDENTIALS, GIT_RAISES, OTHERS, Raise, Row, SYSTEM_FOLDERS, 
 use super::types::{Analysis, Redirection, SimpleCommand};
 use super::wrapper::base_name;
 
-/// Options before a sub-command that change nothing about it.
+/// Options before a subcommand that do not affect it.
 const PLAIN_OPTIONS: &str = "-q --quiet -v --verbose -s --silent --offline --locked --frozen --no-color --no-pager -p -P \
      --no-optional-locks --literal-pathspecs --bare";
 
 type Verdict = (Danger, &'static str);
 
-/// How much harm a command could do, and why.
+/// How dangerous a command is, and why.
 pub fn danger(command: &SimpleCommand) -> (Danger, &'static str) {
     let words: Vec<Option<&str>> = command.words.iter().map(Option::as_deref).collect();
     let mut worst = match words.split_first() {
         None => (Safe, "sets variables"),
-        Some((None, _)) => (Dangerous, "a command whose name cannot be known"),
+        Some((None, _)) => (Dangerous, "a command with an unknown name"),
         Some((Some(name), rest)) => by_name(name, rest),
     };
     if let Some(reason) = obscures(&words) {
         raise(&mut worst, (Dangerous, reason));
     }
     if command.assignments.iter().any(|(name, _)| is_influential(name)) {
-        raise(&mut worst, (Dangerous, "sets a variable that changes what commands do"));
+        raise(&mut worst, (Dangerous, "sets an environment variable that changes what commands do"));
     }
     let secret = |word: &&str| is_secret(word) || *word == "~/.ssh";
     if words.iter().skip(1).flatten().any(secret) {
@@ -37,16 +37,16 @@ pub fn danger(command: &SimpleCommand) -> (Danger, &'static str) {
     worst
 }
 
-/// How much harm it could do that the shell opens a file, and why.
+/// How dangerous it is that the shell opens this file, and why.
 pub fn redirection_danger(redirection: &Redirection) -> (Danger, &'static str) {
     let Some(target) = redirection.target.as_deref() else {
-        return (Dangerous, "opens a file that cannot be known");
+        return (Dangerous, "opens an unknown file");
     };
     if matches!(target, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin" | "/dev/tty") {
         return (Safe, "opens no file");
     }
     if target.starts_with("/dev/tcp/") || target.starts_with("/dev/udp/") {
-        return (Dangerous, "reaches the network");
+        return (Dangerous, "accesses the network");
     }
     if is_secret(target) {
         return (Critical, "touches keys or passwords");
@@ -58,7 +58,7 @@ pub fn redirection_danger(redirection: &Redirection) -> (Danger, &'static str) {
     }
 }
 
-/// The worst of everything a line would do. What cannot be known counts as dangerous.
+/// The highest danger in a line. Unknown parts count as dangerous.
 pub fn highest_danger(analysis: &Analysis) -> (Danger, &'static str) {
     let mut worst = (Safe, "does nothing");
     for verdict in analysis.commands.iter().map(danger) {
@@ -68,10 +68,10 @@ pub fn highest_danger(analysis: &Analysis) -> (Danger, &'static str) {
         raise(&mut worst, verdict);
     }
     if analysis.unknown.iter().any(|reason| reason == CALLS_ITSELF) {
-        raise(&mut worst, (Critical, "a function that calls itself without end"));
+        raise(&mut worst, (Critical, "a function that calls itself forever"));
     }
     if !analysis.unknown.is_empty() {
-        raise(&mut worst, (Dangerous, "parts of it cannot be known"));
+        raise(&mut worst, (Dangerous, "parts of it are unknown"));
     }
     worst
 }
@@ -128,12 +128,12 @@ fn by_name(name: &str, rest: &[Option<&str>]) -> Verdict {
         "hostname" if operands(rest).next().is_some() => (Dangerous, "changes the system"),
         "kill" if rest.len() > 1 && rest.last() == Some(&Some("-1")) => (Critical, "stops every process"),
         "ps" if shows_environment(rest) => {
-            (Critical, "shows the variables of other programs, keys among them")
+            (Critical, "shows environment variables of other programs, including keys")
         }
         "strings" if rest.iter().flatten().any(|word| word.starts_with('@')) => {
-            (Dangerous, "takes its words from a file")
+            (Dangerous, "reads its arguments from a file")
         }
-        // A program of jq can bring in others, from anywhere.
+        // A jq program can import others from anywhere.
         "jq" if has(rest, "-f", "") || has(rest, "--from-file", "") || rest.iter().flatten().any(imports) => {
             (Moderate, "may read other files")
         }
@@ -165,8 +165,8 @@ fn from_row(row: &Row, rest: &[Option<&str>]) -> Verdict {
         return match (sub, found) {
             (Some(sub), Some(at)) => from_row(sub, rest.get(at + 1..).unwrap_or_default()),
             (None, None) if matches!(rest, [Some("--version" | "--help" | "-V" | "-h")]) => {
-                // Which cargo it is that answers, the project decides.
-                if row.is("cargo") { (Moderate, "runs code of the project") } else { (Safe, "only reads") }
+                // The project decides which cargo runs.
+                if row.is("cargo") { (Moderate, "runs project code") } else { (Safe, "only reads") }
             }
             _ => (row.danger, row.reason),
         };
@@ -187,7 +187,7 @@ fn raised(raises: &[Raise], rest: &[Option<&str>], letters_with_value: &str, wor
         }
     }
     if !raises.is_empty() && rest.contains(&None) {
-        raise(worst, (Dangerous, "an argument that cannot be known may be an option"));
+        raise(worst, (Dangerous, "an unknown argument may be an option"));
     }
 }
 
@@ -210,9 +210,9 @@ fn rm(rest: &[Option<&str>]) -> Verdict {
         }
     };
     if operands(rest).any(vast) {
-        return (Critical, "deletes what belongs to the system or the user");
+        return (Critical, "deletes files of the system or the user");
     }
-    if recursive { (Dangerous, "deletes folders") } else { (Dangerous, "deletes files") }
+    if recursive { (Dangerous, "deletes directories") } else { (Dangerous, "deletes files") }
 }
 
 fn dd(rest: &[Option<&str>]) -> Verdict {
@@ -230,24 +230,24 @@ fn chmod(rest: &[Option<&str>]) -> Verdict {
     let open =
         |word: &&str| matches!(*word, "777" | "0777" | "a+rwx" | "a=rwx" | "ugo+rwx" | "+s" | "u+s" | "4755");
     if rest.iter().flatten().any(vast) {
-        (Critical, "changes rights of the system")
+        (Critical, "changes system permissions")
     } else if recursive || rest.iter().flatten().any(open) {
-        (Dangerous, "opens files to everybody")
+        (Dangerous, "makes files accessible to everyone")
     } else {
-        (Moderate, "changes rights of files")
+        (Moderate, "changes file permissions")
     }
 }
 
 const SED_OPTIONS: &str =
     "-- --quiet --silent --regexp-extended --null-data --separate --unbuffered --posix --debug --sandbox";
 
-/// Only scripts made of printing, deleting and plain substitution are safe; everything else may run or write.
+/// Only scripts that print, delete and substitute are safe. Everything else may run programs or write files.
 fn sed(rest: &[Option<&str>]) -> Verdict {
     if has(rest, "-i", "ef") || has(rest, "--in-place", "") {
         return (Dangerous, "changes files in place");
     }
     if has(rest, "-f", "e") || has(rest, "--file", "") || rest.contains(&None) {
-        return (Dangerous, "runs a script that cannot be known");
+        return (Dangerous, "runs an unknown script");
     }
     let mut scripts: Vec<&str> = Vec::new();
     let mut words = rest.iter().flatten().copied();
@@ -259,15 +259,15 @@ fn sed(rest: &[Option<&str>]) -> Verdict {
                 scripts.extend(word.split_once('=').map(|(_, script)| script))
             }
             _ if is_in(SED_OPTIONS, word) => {}
-            _ if word.starts_with("--") => return (Dangerous, "an option of sed that is not known"),
+            _ if word.starts_with("--") => return (Dangerous, "an unknown sed option"),
             _ if word.len() > 1 && word.starts_with('-') => {
                 let (letters, script) = match word.split_once('e') {
                     Some((letters, script)) => (letters, Some(script)),
                     None => (word, None),
                 };
-                // Another letter may take the next word for itself.
+                // Another letter may take the next word as its value.
                 if !letters.bytes().skip(1).all(|letter| b"nErsuz".contains(&letter)) {
-                    return (Dangerous, "an option of sed that is not known");
+                    return (Dangerous, "an unknown sed option");
                 }
                 match script {
                     Some("") => scripts.extend(words.next()),
@@ -294,7 +294,7 @@ fn is_plain_sed(script: &str) -> bool {
     if matches!(commands, "p" | "d" | "q" | "=" | "pq" | "") || script.split(';').all(is_plain_look) {
         return true;
     }
-    // `s/a/b/` with nothing after it but harmless flags.
+    // `s/a/b/` followed only by harmless flags.
     let Some(separator) = commands.strip_prefix('s').and_then(|rest| rest.chars().next()) else {
         return false;
     };
@@ -307,7 +307,7 @@ fn is_plain_sed(script: &str) -> bool {
                 && flags.chars().all(|flag| flag.is_ascii_digit() || matches!(flag, 'g' | 'p' | 'i' | 'I')))
 }
 
-/// Whether a command of sed prints or leaves out lines: `p`, `1,5p`, `/from/,/to/!d`.
+/// Whether a sed command only prints or drops lines: `p`, `1,5p`, `/from/,/to/!d`.
 fn is_plain_look(command: &str) -> bool {
     let Some(mut rest) = after_address(command.trim_start_matches(' ')) else { return false };
     if let Some(second) = rest.strip_prefix(',') {
@@ -317,7 +317,7 @@ fn is_plain_look(command: &str) -> bool {
     matches!(rest.trim_start_matches([' ', '!']).trim_end_matches(' '), "p" | "d" | "q" | "=" | "")
 }
 
-/// What follows an address of sed; nothing where it cannot be told where that ends.
+/// The text after a sed address. `None` if the end of the address is unclear.
 fn after_address(text: &str) -> Option<&str> {
     let Some(pattern) = text.strip_prefix('/') else {
         return Some(text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '$' | '+' | '~')));
@@ -330,15 +330,15 @@ fn awk(rest: &[Option<&str>]) -> Verdict {
     let option = |word: &&str| word.len() > 1 && word.starts_with('-');
     let plain = |word: &&str| *word == "--" || word.starts_with("-F") || word.starts_with("-v");
     let extended = rest.iter().flatten().any(|word| option(word) && !plain(word));
-    // Pipes and redirections of output stand only in braces, those of input only beside `getline`; indirect calls, files that
-    // no word names and other programs need one of these.
+    // Output pipes and redirections occur only in braces, input ones only with `getline`. Indirect calls, computed file
+    // names and other programs need one of these.
     let acts = |word: &str| {
         (word.contains('{') && word.contains(['|', '>']))
             || ["@", "system", "getline", "ARGV", "ARGC"].iter().any(|name| word.contains(name))
     };
     let mut is_separator = false;
     let mut words = rest.iter().flatten().filter(|word| {
-        // `-F '|'` is a separator of fields and no pipe.
+        // `-F '|'` is a field separator, not a pipe.
         let skipped = is_separator || word.starts_with("-F");
         is_separator = !is_separator && **word == "-F";
         !skipped
@@ -384,7 +384,7 @@ fn git(rest: &[Option<&str>]) -> Verdict {
     if rest.iter().flatten().any(|word| programs.iter().any(|option| word.starts_with(option))) {
         raise(&mut verdict, (Dangerous, "runs other programs"));
     }
-    // `+main` is forced, and nothing pushed to `main` deletes it.
+    // `+main` is a forced push, and pushing nothing to `main` deletes it.
     let mut refs = rest.iter().skip(1).flatten();
     if rest.first() == Some(&Some("push")) && refs.any(|word| word.starts_with(['+', ':'])) {
         raise(&mut verdict, (Critical, OTHERS));
@@ -396,16 +396,16 @@ fn git(rest: &[Option<&str>]) -> Verdict {
 fn shell(rest: &[Option<&str>]) -> Verdict {
     match rest {
         [Some("--version" | "--help")] => (Safe, "only reads"),
-        // `curl ... | sh`: nobody has seen what it is fed.
+        // `curl ... | sh`: the input has not been reviewed.
         _ if !rest.iter().any(|word| !word.is_some_and(|word| word.starts_with('-'))) => {
-            (Critical, "runs whatever it is fed")
+            (Critical, "runs its input")
         }
         _ => (Dangerous, "runs a script"),
     }
 }
 
-/// Interpreters that only say something when they are asked for it. For others `-v` is one more option, after which they
-/// run what they are fed, or the name of a file.
+/// Interpreters and the options with which they only print their version. For others, `-v` is just another option,
+/// after which they run their input or a file.
 const ASKED_FOR_VERSION: &[(&str, &str)] = &[
     ("python pypy", "--version -V --help -h"),
     ("perl ruby node nodejs php julia", "--version -v --help -h"),
@@ -419,18 +419,18 @@ fn interpreter(base: &str, rest: &[Option<&str>]) -> Verdict {
     };
     match rest {
         [Some(word)] if only_says(word) => (Safe, "only reads"),
-        [] | [Some("-" | "/dev/stdin")] => (Critical, "runs whatever it is fed"),
+        [] | [Some("-" | "/dev/stdin")] => (Critical, "runs its input"),
         _ => (Dangerous, "runs a program"),
     }
 }
 
-/// Whether a program of jq may bring in another.
+/// Whether a jq program may import another.
 fn imports(program: &&str) -> bool {
     program.contains('"') && (program.contains("import") || program.contains("include"))
 }
 
-/// Whether `ps` shows the variables of processes: the letter `e` without a dash, or behind one where the other letters make
-/// no sense with it (`-auxe`), or the column of that name.
+/// Whether `ps` shows environment variables of processes: the letter `e` without a dash, with a dash where the other
+/// letters make no sense with it (`-auxe`), or the column of that name.
 fn shows_environment(rest: &[Option<&str>]) -> bool {
     let mut is_column = false;
     rest.iter().any(|word| {
@@ -446,11 +446,11 @@ fn shows_environment(rest: &[Option<&str>]) -> bool {
 
 /// Whether a path leads to keys or passwords.
 fn is_secret(path: &str) -> bool {
-    // Every entry of the list has one of these, most words have none.
+    // Every entry of the list contains one of these; most words contain none.
     path.contains(['.', '/', '_']) && CREDENTIALS.split(' ').any(|part| path.contains(part))
 }
 
-/// Whether a path lies in a folder of the system, or is the root.
+/// Whether a path is in a system directory, or is the root.
 fn is_system(path: &str) -> bool {
     if matches!(path, "/dev/null" | "/dev/stdout" | "/dev/stderr") {
         return false;

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use proptest::prelude::{ProptestConfig, Rng as _};
 use proptest::test_runner::TestRunner;
 
-use super::{Analysis, analyse};
+use super::{Analysis, analyze};
 
 /// Lines per case of the configuration, which `PROPTEST_CASES` raises.
 const LINES_PER_CASE: u32 = 16;
@@ -22,9 +22,9 @@ const WORDS_ONLY: [&str; 9] = [
     "an expansion",
     "a command substitution",
     "a process substitution",
-    "a pattern of file names",
+    "a glob pattern",
     "a brace expansion",
-    "a home folder",
+    "a home directory",
     "an arithmetic expansion",
     "a translated string",
     "the name of a command",
@@ -45,7 +45,7 @@ fn a_real_bash_runs_what_the_analysis_lists() {
     for batch in lines.chunks(BATCH) {
         let seen = run(batch);
         for (index, line) in batch.iter().enumerate() {
-            let analysis = analyse(line);
+            let analysis = analyze(line);
             known += usize::from(analysis.unknown.is_empty());
             for words in seen.get(&index).into_iter().flatten() {
                 ran += 1;

@@ -1,25 +1,24 @@
-//! A simple command and everything it would run in turn.
+//! Adds a simple command, and everything that it would run in turn, to the report.
 
 use super::builtin::{is_influential, obscures};
-use super::folder;
+use super::cross_check::agrees;
+use super::directory;
 use super::lexer::NESTING_MAX;
 use super::parser::{Context, Item, Parser};
 use super::report::Report;
-use super::second::agrees;
 use super::types::SimpleCommand;
 use super::wrapper::{Dialect, Holes, Inner, InnerWords, base_name, unwrap};
 
-/// Longest text that is looked at.
 const LINE_BYTES_MAX: usize = 64 * 1024;
 
-/// Reads a whole text, twice, and adds what it would run.
+/// Parses a whole text, cross-checks it, and adds what it would run.
 pub(super) fn read(text: &str, context: Context, report: &mut Report) {
     if text.len() > LINE_BYTES_MAX {
         report.unknown("it is longer than 64 KiB");
         return;
     }
     if context.depth > NESTING_MAX {
-        report.unknown("it is nested too deeply");
+        report.unknown("nesting that is too deep");
         return;
     }
     for reason in super::text::deceptive(text) {
@@ -30,20 +29,20 @@ pub(super) fn read(text: &str, context: Context, report: &mut Report) {
     let around = std::mem::take(&mut report.intricate);
     Parser::new(text, 0..text.len(), context, report).run();
     if report.is_full() {
-        report.unknown("it holds too many commands");
+        report.unknown("too many commands");
     }
     let found = std::mem::replace(&mut report.starts, starts);
     let found_excused = std::mem::replace(&mut report.excused, excused);
     let intricate = std::mem::replace(&mut report.intricate, around) || text.contains("\\\n");
-    // Where the first reader is not sure, a second opinion changes nothing; where there are only words, plain quotes,
-    // escaped characters and operators, there is nothing to differ about, and the second reader takes most of the time.
+    // If the first parser is unsure, a second opinion changes nothing. If there are only words, plain quotes, escapes
+    // and operators, there is nothing to disagree about, and the second parser takes most of the time.
     if intricate && report.analysis.unknown.is_empty() && !agrees(text, &found, &found_excused) {
-        report.unknown("two ways of reading it differ");
+        report.unknown("two parsers disagree about it");
     }
 }
 
 impl Parser<'_, '_> {
-    /// Adds a command, and what it wraps.
+    /// Adds a command and what it wraps.
     pub(super) fn emit(&mut self, words: &[Item], command: SimpleCommand) {
         let depth = self.context.depth;
         self.emit_at(words, command, depth);
@@ -83,7 +82,7 @@ impl Parser<'_, '_> {
 
     fn inner(&mut self, items: &[Item], base: &SimpleCommand, inner: InnerWords, depth: usize) {
         if depth >= NESTING_MAX {
-            self.report.unknown("it is nested too deeply");
+            self.report.unknown("nesting that is too deep");
             return;
         }
         let mut words: Vec<Item> = items.get(inner.from..inner.to).unwrap_or_default().to_vec();
@@ -101,11 +100,11 @@ impl Parser<'_, '_> {
         }
         let folder = match inner.folder {
             None => base.folder.clone(),
-            Some(folder) => folder.and_then(|to| folder::enter(base.folder.as_deref(), &to)),
+            Some(folder) => folder.and_then(|to| directory::enter(base.folder.as_deref(), &to)),
         };
         let mut assignments = base.assignments.clone();
         if inner.assignments.iter().any(|(name, _)| is_influential(name)) {
-            self.report.unknown("a variable that changes what commands do");
+            self.report.unknown("an environment variable that changes what commands do");
         }
         assignments.extend(inner.assignments);
         let command = SimpleCommand { words: Vec::new(), text, assignments, folder };
@@ -140,7 +139,8 @@ impl Parser<'_, '_> {
                     match word {
                         Some("-C") => {
                             let to = rest.get(at + 1).copied().flatten();
-                            command.folder = to.and_then(|to| folder::enter(command.folder.as_deref(), to));
+                            command.folder =
+                                to.and_then(|to| directory::enter(command.folder.as_deref(), to));
                             at += 2;
                         }
                         Some("-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path") => at += 2,

@@ -1,4 +1,4 @@
-//! Which lines change a repository by plain commands of git, told from a table of these.
+//! Recognizes lines that change a git repository with plain git commands.
 
 use rheon_types::event::Danger;
 
@@ -8,22 +8,22 @@ use super::table::is_in;
 use super::types::{Analysis, SimpleCommand};
 use super::wrapper::base_name;
 
-/// What a line does with a repository.
+/// What a line does to a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RepositoryUse {
-    /// It changes none by git.
+    /// No git command changes it.
     Untouched,
-    /// It changes it by plain commands of git, and does nothing else but look.
+    /// Plain git commands change it, and the rest of the line only reads.
     Plain,
-    /// There is a command of git in it, but more than that, or less than all is known.
+    /// It contains a git command, but also other changes or unknown parts.
     Unclear,
 }
 
-/// Sub-commands that change a repository.
+/// Subcommands that change a repository.
 struct Row {
-    /// Their names, with blanks between.
+    /// Separated by spaces.
     names: &'static str,
-    /// Options with which they are not plain: they run programs.
+    /// Options that make them run other programs.
     refused: &'static [&'static str],
 }
 
@@ -36,16 +36,14 @@ const PLAIN: &[Row] = &[
     Row { names: "fetch pull push", refused: &["--upload-pack", "--receive-pack", "--exec"] },
 ];
 
-/// Where git is.
 const NAMES: [&str; 4] = ["git", "/usr/bin/git", "/bin/git", "/usr/local/bin/git"];
 
-/// What may stand before a sub-command.
+/// Options allowed before a subcommand.
 const OPTIONS: &str = "--no-pager -P --no-optional-locks --literal-pathspecs";
 
-/// The same with a value.
+/// Options with a value allowed before a subcommand.
 const OPTIONS_WITH_VALUE: &str = "-C";
 
-/// What a line does with a repository.
 pub fn repository_use(analysis: &Analysis) -> RepositoryUse {
     let is_git = |command: &SimpleCommand| {
         matches!(command.words.first(), Some(Some(name)) if base_name(name) == "git")
@@ -61,7 +59,7 @@ pub fn repository_use(analysis: &Analysis) -> RepositoryUse {
     if is_plain { RepositoryUse::Plain } else { RepositoryUse::Unclear }
 }
 
-/// Whether a command is a plain one of git that changes a repository.
+/// Whether a command is a plain git command that changes a repository.
 pub fn changes_repository(command: &SimpleCommand) -> bool {
     let words: Vec<Option<&str>> = command.words.iter().map(Option::as_deref).collect();
     let Some((Some(name), mut rest)) = words.split_first() else { return false };
@@ -80,7 +78,7 @@ pub fn changes_repository(command: &SimpleCommand) -> bool {
         && row.is_some_and(|row| row.refused.iter().all(|option| !has(arguments, option, "")))
 }
 
-/// Whether all words are known, and no variables are set for it.
+/// Whether all words are known and no environment variables are set for it.
 fn is_known(command: &SimpleCommand) -> bool {
     command.assignments.is_empty() && command.words.iter().all(Option::is_some)
 }

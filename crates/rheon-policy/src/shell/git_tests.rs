@@ -1,12 +1,12 @@
 //! Tests of which lines open a repository.
 
 use super::{RepositoryUse, repository_use};
-use crate::shell::analyse;
+use crate::shell::analyze;
 
 fn all(expected: RepositoryUse, lines: &[&str]) {
     let other: Vec<_> = lines
         .iter()
-        .map(|line| (*line, repository_use(&analyse(line))))
+        .map(|line| (*line, repository_use(&analyze(line))))
         .filter(|(_, found)| *found != expected)
         .collect();
     assert_eq!(other, []);

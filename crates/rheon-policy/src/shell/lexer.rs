@@ -1,73 +1,68 @@
-//! Words of bash: where each ends, and what the shell makes of its quotes.
+//! The bash lexer: where words end, and what the shell makes of their quotes.
 //!
-//! What only the running shell can know (a variable, a pattern, a substitution) leaves a word without a value and gives
-//! a reason. From there on the reading is a best effort: the line as a whole already counts as unknown.
+//! Anything that only the running shell knows (a variable, a glob, a substitution) leaves a word without a value and
+//! records a reason. From there on, lexing is best effort: the line already counts as unknown.
 
 use std::ops::Range;
 
-/// Substitutions within substitutions that are followed; deeper ones are unknown.
+/// Nested substitutions to follow. Deeper ones are unknown.
 pub(super) const NESTING_MAX: usize = 24;
 
-/// A word as it stands, and as the command would see it.
+/// A word as written, and as the command would see it.
 #[derive(Debug, Default)]
 pub(super) struct Word {
-    /// Where it starts in the text.
     pub start: usize,
-    /// Where it ends.
     pub end: usize,
-    /// Its value, quotes taken off; absent where only the running shell knows.
+    /// Unquoted; `None` if only the running shell knows it.
     pub value: Option<String>,
-    /// Text within it that the shell would run first.
+    /// Text inside that the shell would run first.
     pub substitutions: Vec<Substitution>,
-    /// Why parts of it cannot be known.
+    /// Why parts of it are unknown.
     pub reasons: Vec<&'static str>,
-    /// Whether it is more than letters, plain quotes and escaped characters: worth a second reading.
+    /// Whether it has more than letters, plain quotes and escapes, so that it needs the cross-check.
     pub intricate: bool,
-    /// Whether it holds braces outside quotes.
+    /// Whether it contains braces outside quotes.
     pub braces: bool,
 }
 
-/// Text within a word that the shell would run.
+/// Text inside a word that the shell would run.
 #[derive(Debug)]
 pub(super) enum Substitution {
     /// A part of the same text.
     Span(Range<usize>),
-    /// Text of its own: between backticks, where backslashes are taken off once more.
+    /// Text between backticks, with one level of backslashes removed.
     Backticks(String),
 }
 
-/// What becomes of unquoted pattern characters.
+/// What happens to unquoted glob characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Globs {
-    /// They are replaced by the names of files.
+    /// They expand to file names.
     Expand,
     /// They stay, as in the patterns of `case`.
     Stay,
 }
 
-/// Whether text stands between double quotes.
+/// Whether text is inside double quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quoted {
-    /// It does.
     Yes,
-    /// It does not.
     No,
 }
 
 /// Reads words from a text.
 #[derive(Debug, Clone)]
 pub(super) struct Lexer<'a> {
-    /// The whole text.
     pub text: &'a str,
-    /// Where the next byte is.
+    /// The position of the next byte.
     pub at: usize,
-    /// Where reading stops.
+    /// The position where reading stops.
     pub end: usize,
     depth: usize,
 }
 
-/// Whether the parenthesis that `text` begins with ends at its very end. Quotes are not read, so a text that holds one is
-/// not known to.
+/// Whether the parenthesis that opens `text` closes at its very end. Quotes are not parsed, so text with quotes returns
+/// false.
 fn is_one_parenthesis(text: &[u8]) -> bool {
     let mut depth = 0_usize;
     for (place, byte) in text.iter().enumerate() {
@@ -94,7 +89,7 @@ struct Draft {
     intricate: bool,
 }
 
-/// Unquoted characters that may mean more than themselves once the whole word is seen.
+/// Unquoted characters that may have a special meaning once the whole word is read.
 #[derive(Default)]
 struct Marks {
     wildcard: bool,
@@ -140,18 +135,17 @@ impl Draft {
 }
 
 impl<'a> Lexer<'a> {
-    /// Reads a part of a text.
+    /// Reads `part` of a text.
     pub(super) fn new(text: &'a str, part: Range<usize>) -> Self {
         Self { text, at: part.start, end: part.end.min(text.len()), depth: 0 }
     }
 
-    /// The byte that many bytes ahead.
+    /// The byte this many bytes ahead.
     pub(super) fn peek(&self, ahead: usize) -> Option<u8> {
         let at = self.at.checked_add(ahead)?;
         if at >= self.end { None } else { self.text.as_bytes().get(at).copied() }
     }
 
-    /// Whether the rest starts with this.
     pub(super) fn sees(&self, prefix: &str) -> bool {
         self.rest().starts_with(prefix.as_bytes())
     }
@@ -161,12 +155,11 @@ impl<'a> Lexer<'a> {
         self.text.as_bytes().get(self.at..self.end).unwrap_or_default()
     }
 
-    /// The text between two places.
     pub(super) fn slice(&self, part: Range<usize>) -> &'a str {
         self.text.get(part).unwrap_or_default()
     }
 
-    /// Steps over blanks, joined lines and a comment. Joined lines within an operator give a reason.
+    /// Skips blanks, line continuations and a comment. A line continuation inside an operator returns a reason.
     pub(super) fn skip_blanks(&mut self) -> Option<&'static str> {
         let mut reason = None;
         let mut blank = self.at == 0 || self.before().is_none_or(|byte| is_delimiter(byte) || byte == b'`');
@@ -177,7 +170,7 @@ impl<'a> Lexer<'a> {
                     let joins =
                         self.before().is_some_and(is_operator) && self.peek(2).is_some_and(is_operator);
                     if joins {
-                        reason = Some("a line is continued within an operator");
+                        reason = Some("a line continuation inside an operator");
                     }
                     self.at += 2;
                 }
@@ -195,7 +188,7 @@ impl<'a> Lexer<'a> {
         self.at.checked_sub(1).and_then(|at| self.text.as_bytes().get(at)).copied()
     }
 
-    /// Reads a word; empty (`start == end`) where none starts here.
+    /// Reads a word; empty (`start == end`) if there is none.
     pub(super) fn word(&mut self, globs: Globs) -> Word {
         let start = self.at;
         let mut draft = Draft { value: Vec::with_capacity(24), ..Draft::default() };
@@ -223,7 +216,7 @@ impl<'a> Lexer<'a> {
         finish(draft, start..self.at, globs)
     }
 
-    /// Reads a text in which only expansions count: a here-document.
+    /// Reads the text of a here-document, in which only expansions matter.
     pub(super) fn document(&mut self) -> Word {
         let start = self.at;
         let mut draft = Draft::default();
@@ -231,7 +224,7 @@ impl<'a> Lexer<'a> {
             match byte {
                 b'\\' => {
                     if self.peek(1) == Some(b'\n') {
-                        draft.reason("a line is continued within a here-document");
+                        draft.reason("a line continuation inside a here-document");
                     }
                     self.at += 2;
                 }
@@ -252,7 +245,7 @@ impl<'a> Lexer<'a> {
             }
             draft.push(byte);
         }
-        draft.reason("a quote without end");
+        draft.reason("an unclosed quote");
     }
 
     fn double_quotes(&mut self, draft: &mut Draft) {
@@ -285,16 +278,16 @@ impl<'a> Lexer<'a> {
                 }
             }
         }
-        draft.reason("a quote without end");
+        draft.reason("an unclosed quote");
     }
 
     fn backslash(&mut self, draft: &mut Draft) {
         match self.peek(1) {
             Some(b'\n') => {
                 draft.intricate = true;
-                // A name, a number of a descriptor or a reserved word may be put together this way.
+                // A name, a descriptor number or a reserved word may be assembled this way.
                 if self.peek(2).is_some_and(|byte| !matches!(byte, b' ' | b'\t' | b'\n')) {
-                    draft.reason("a line is continued within a word");
+                    draft.reason("a line continuation inside a word");
                 }
                 self.at += 2;
             }
@@ -303,20 +296,20 @@ impl<'a> Lexer<'a> {
                 self.at += 2;
             }
             None => {
-                draft.reason("a backslash at the end");
+                draft.reason("a trailing backslash");
                 self.at += 1;
             }
         }
     }
 
-    /// A home folder: `~/` stays as it is, that of a named user cannot be known.
+    /// A home directory: `~/` stays as it is; that of a named user is unknown.
     fn tilde(&mut self, draft: &mut Draft, start: usize) {
         let leads = self.at == start || matches!(self.before(), Some(b'=' | b':'));
         let named = self
             .peek(1)
             .is_some_and(|byte| !is_delimiter(byte) && !matches!(byte, b'/' | b':' | b'\'' | b'"' | b'\\'));
         if leads && named {
-            draft.reason("a home folder");
+            draft.reason("a home directory");
         }
         draft.push(b'~');
         self.at += 1;
@@ -341,8 +334,8 @@ impl<'a> Lexer<'a> {
                 self.nested(draft, b'(', b')');
                 let inner = self.text.as_bytes().get(start..self.at.saturating_sub(1)).unwrap_or_default();
                 if !is_one_parenthesis(inner) {
-                    // The shell takes such a text for commands that begin with a subshell.
-                    draft.reason("two parentheses that do not end together");
+                    // The shell takes such text for commands that start with a subshell.
+                    draft.reason("two parentheses that do not close together");
                 }
             }
             b'(' => {
@@ -379,7 +372,7 @@ impl<'a> Lexer<'a> {
                 }
             }
             b'\\' if self.peek(2) == Some(b'\n') => {
-                draft.reason("a line is continued within an expansion");
+                draft.reason("a line continuation inside an expansion");
                 self.at += 1;
             }
             _ => {
@@ -389,13 +382,13 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Steps over an expansion up to the bracket that closes it, taking note of what it would run.
+    /// Skips an expansion up to its closing bracket, and records what it would run.
     fn nested(&mut self, draft: &mut Draft, open: u8, close: u8) {
         let mut depth = 0_usize;
         self.depth += 1;
         while let Some(byte) = self.peek(0) {
             if self.depth > NESTING_MAX {
-                draft.reason("it is nested too deeply");
+                draft.reason("nesting that is too deep");
                 self.at = self.end;
                 break;
             }
@@ -420,7 +413,7 @@ impl<'a> Lexer<'a> {
         self.depth -= 1;
     }
 
-    /// Steps over `( ... )` and takes note of what is within.
+    /// Skips `( ... )` and records what is inside.
     fn parentheses(&mut self, draft: &mut Draft) {
         let inner = self.at + 1;
         let mut scratch = Draft::default();
@@ -428,7 +421,7 @@ impl<'a> Lexer<'a> {
         self.depth += 1;
         while let Some(byte) = self.peek(0) {
             if self.depth > NESTING_MAX {
-                draft.reason("it is nested too deeply");
+                draft.reason("nesting that is too deep");
                 self.at = self.end;
                 break;
             }
@@ -464,7 +457,7 @@ impl<'a> Lexer<'a> {
         draft.substitutions.push(Substitution::Span(inner..closed.max(inner)));
     }
 
-    /// `(cat <<'END' ... END)`: the one substitution whose output is known, and the usual way to write long messages.
+    /// `(cat <<'END' ... END)`: the only substitution with known output, and the usual way to write long messages.
     fn cat_document(&mut self) -> Option<(&'a str, Range<usize>)> {
         let inner = self.at + 1;
         let rest = self.slice(inner..self.end);
@@ -519,7 +512,7 @@ impl<'a> Lexer<'a> {
                 _ => inner.push(byte),
             }
         }
-        draft.reason("a quote without end");
+        draft.reason("an unclosed quote");
         draft.substitutions.push(Substitution::Backticks(lossy(inner)));
     }
 
@@ -537,7 +530,7 @@ impl<'a> Lexer<'a> {
                 _ => draft.push(byte),
             }
         }
-        draft.reason("a quote without end");
+        draft.reason("an unclosed quote");
     }
 
     fn ansi_escape(&mut self, draft: &mut Draft) {
@@ -558,7 +551,7 @@ impl<'a> Lexer<'a> {
                 self.digits(8, 3).and_then(|value| u8::try_from(value & 0xff).ok())
             }
             b'x' => self.digits(16, 2).and_then(|value| u8::try_from(value).ok()),
-            // The bytes of other characters depend on the locale of the shell.
+            // The bytes of other characters depend on the shell's locale.
             b'u' => self.digits(16, 4).and_then(|value| u8::try_from(value).ok()).filter(u8::is_ascii),
             b'U' => self.digits(16, 8).and_then(|value| u8::try_from(value).ok()).filter(u8::is_ascii),
             b'c' => None,
@@ -573,7 +566,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// At most that many digits, at least one.
+    /// Between one and `count_max` digits.
     fn digits(&mut self, base: u32, count_max: usize) -> Option<u32> {
         let mut value = None;
         for _ in 0..count_max {
@@ -588,7 +581,7 @@ impl<'a> Lexer<'a> {
 fn finish(mut draft: Draft, part: Range<usize>, globs: Globs) -> Word {
     // A lone `[` is the command of that name.
     if globs == Globs::Expand && (draft.marks.wildcard || draft.marks.bracket) {
-        draft.reason("a pattern of file names");
+        draft.reason("a glob pattern");
     }
     if draft.marks.brace {
         draft.reason("a brace expansion");
@@ -597,7 +590,7 @@ fn finish(mut draft: Draft, part: Range<usize>, globs: Globs) -> Word {
         Ok(value) if draft.reasons.is_empty() => Some(value),
         Ok(_) => None,
         Err(_) => {
-            draft.reasons.push("bytes that are no text");
+            draft.reasons.push("bytes that are not text");
             None
         }
     };
@@ -616,7 +609,6 @@ fn lossy(bytes: Vec<u8>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Whether a byte ends a word.
 pub(super) fn is_delimiter(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
 }

@@ -1,31 +1,32 @@
-//! Shell analysis: what a line of bash would run, as far as that can be known without running it.
+//! Shell analysis: what a line of bash would run, as far as that is known without running it.
 //!
-//! Our own reader decides. A line that is more than words, plain quotes, escaped characters and operators is read a second time by the
-//! tree-sitter grammar, which must find the same commands. Everything that neither can settle is named in [`Analysis::unknown`], and whoever sees that list not empty asks.
+//! Rheon's own parser decides. A line with more than words, plain quotes, escapes and operators is also parsed with the
+//! tree-sitter grammar, which must find the same commands. Whatever neither can determine is listed in
+//! [`Analysis::unknown`]; callers must ask for approval if that list is not empty.
 
 mod builtin;
 mod compound;
+mod cross_check;
 mod danger;
+mod directory;
 mod emit;
-mod folder;
 mod git;
 mod lexer;
 mod options;
 mod parser;
 mod report;
-mod second;
 mod table;
 mod text;
 mod types;
 mod wrapper;
 
+pub use cross_check::mask_non_ascii;
 pub use danger::{danger, highest_danger, redirection_danger};
 pub use git::{RepositoryUse, changes_repository, repository_use};
-pub use second::ascii;
 pub use types::{Analysis, Redirection, SimpleCommand};
 
-/// What a line of bash would run.
-pub fn analyse(line: &str) -> Analysis {
+/// Analyzes a line of bash.
+pub fn analyze(line: &str) -> Analysis {
     let mut report = report::Report::default();
     let context = parser::Context { folder: Some(".".into()), depth: 0, dialect: wrapper::Dialect::Bash };
     emit::read(line, context, &mut report);

@@ -1,37 +1,35 @@
-//! Options of commands in every form that GNU getopt takes.
+//! Parses command options in every form that GNU getopt accepts.
 
-/// Which options a command has, as far as they matter: letters in strings, long names without dashes.
+/// The options of a command, as far as they matter.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Options {
-    /// Letters that stand alone.
+    /// Short options without a value.
     pub letters: &'static str,
-    /// Letters that take a value.
+    /// Short options with a value.
     pub letters_with_value: &'static str,
-    /// Long names that stand alone.
+    /// Long options without a value, without dashes.
     pub names: &'static [&'static str],
-    /// Long names that take a value.
+    /// Long options with a value, without dashes.
     pub names_with_value: &'static [&'static str],
 }
 
-/// An option as it was given.
+/// An option as given.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Given<'a> {
-    /// The letter, or the long name.
+pub(super) struct GivenOption<'a> {
+    /// The letter or the long name.
     pub name: &'a str,
-    /// Its value; the inner option is absent where the value cannot be known.
+    /// The inner `None` means the value is unknown.
     pub value: Option<Option<&'a str>>,
 }
 
-/// Options up to the first word that is none, and where that word is.
+/// The leading options, and the index of the first word after them.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Leading<'a> {
-    /// What was given.
-    pub given: Vec<Given<'a>>,
-    /// The index of the first word that belongs to no option.
+    pub given: Vec<GivenOption<'a>>,
     pub next: usize,
 }
 
-/// Reads options from `from` on, up to the first word that is none. Fails on an option that is not in the list.
+/// Parses options from index `from` up to the first other word. `None` if an option is not in the list.
 pub(super) fn leading<'a>(words: &[Option<&'a str>], from: usize, options: &Options) -> Option<Leading<'a>> {
     let mut given = Vec::new();
     let mut next = from;
@@ -46,13 +44,13 @@ pub(super) fn leading<'a>(words: &[Option<&'a str>], from: usize, options: &Opti
                 None => (long, None),
             };
             if options.names.contains(&name) {
-                given.push(Given { name, value });
+                given.push(GivenOption { name, value });
             } else if options.names_with_value.contains(&name) {
                 if value.is_none() {
                     next += 1;
                 }
                 let value = value.or_else(|| words.get(next).copied());
-                given.push(Given { name, value });
+                given.push(GivenOption { name, value });
             } else {
                 return None;
             }
@@ -66,22 +64,22 @@ pub(super) fn leading<'a>(words: &[Option<&'a str>], from: usize, options: &Opti
     Some(Leading { given, next })
 }
 
-/// Reads `-abc`; says how many further words its value took.
+/// Parses `-abc` and returns how many further words its value took.
 fn cluster<'a>(
     letters: &'a str,
     following: Option<Option<&'a str>>,
     options: &Options,
-    given: &mut Vec<Given<'a>>,
+    given: &mut Vec<GivenOption<'a>>,
 ) -> Option<usize> {
     for (at, letter) in letters.char_indices() {
         let after = at + letter.len_utf8();
         let name = letters.get(at..after)?;
         if options.letters.contains(letter) {
-            given.push(Given { name, value: None });
+            given.push(GivenOption { name, value: None });
         } else if options.letters_with_value.contains(letter) {
             let attached = letters.get(after..).filter(|value| !value.is_empty());
             let taken = usize::from(attached.is_none());
-            given.push(Given { name, value: attached.map(Some).or(following) });
+            given.push(GivenOption { name, value: attached.map(Some).or(following) });
             return Some(taken);
         } else {
             return None;
@@ -90,8 +88,8 @@ fn cluster<'a>(
     Some(0)
 }
 
-/// Whether one of the words is this option: `-r`, within `-fr`, `--recursive`, `--recursive=x`, `--rec`, or a word of one
-/// dash such as `-delete`. `letters_with_value` ends a cluster of letters, whose rest is a value.
+/// Whether one of the words is this option: `-r`, inside `-fr`, `--recursive`, `--recursive=x`, `--rec`, or a
+/// single-dash word such as `-delete`. A letter in `letters_with_value` ends a cluster; the rest is its value.
 pub(super) fn has(words: &[Option<&str>], option: &str, letters_with_value: &str) -> bool {
     let mut options_end = false;
     words.iter().flatten().any(|word| {
@@ -126,7 +124,7 @@ fn is(word: &str, option: &str, letters_with_value: &str) -> bool {
             }
             false
         }
-        // Some programs take a value after `=`, or a second dash.
+        // Some programs accept a value after `=`, or a second dash.
         _ => letters.split('=').next() == Some(option),
     }
 }

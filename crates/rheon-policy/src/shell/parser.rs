@@ -1,33 +1,31 @@
-//! The structure of a line of bash: lists, pipelines, compound commands, and the simple commands within.
+//! The bash parser: lists, pipelines, compound commands, and the simple commands in them.
 //!
-//! The parser accepts more than bash does, never less without saying so: what bash refuses is not run.
+//! It accepts more than bash, never less without saying so: bash does not run what it rejects.
 
 use std::ops::Range;
 
 use super::builtin::is_influential;
-use super::folder;
+use super::directory;
 use super::lexer::{Globs, Lexer, NESTING_MAX, Substitution, Word, is_delimiter};
 use super::report::{CALLS_ITSELF, Report};
 use super::types::{Redirection, SimpleCommand};
 use super::wrapper::Dialect;
 
-/// Where a text is run.
+/// Where a text runs.
 #[derive(Debug, Clone)]
 pub(super) struct Context {
-    /// The folder.
     pub folder: Option<String>,
-    /// How many texts it is nested in.
+    /// The nesting depth.
     pub depth: usize,
-    /// How the shell reads it.
     pub dialect: Dialect,
 }
 
-/// Reads one text.
+/// Parses one text.
 pub(super) struct Parser<'a, 'r> {
     pub(super) lexer: Lexer<'a>,
     pub(super) report: &'r mut Report,
     pub(super) context: Context,
-    /// A change of folder that took place only if the command before succeeded.
+    /// The directory changed, but only if the command before succeeded.
     pub(super) moved: bool,
     documents: Vec<Document>,
 }
@@ -39,7 +37,7 @@ struct Document {
     tabs: bool,
 }
 
-/// A word of a command, with its place.
+/// A word of a command, with its position.
 #[derive(Debug, Clone)]
 pub(super) struct Item {
     pub(super) value: Option<String>,
@@ -47,16 +45,15 @@ pub(super) struct Item {
 }
 
 impl<'a, 'r> Parser<'a, 'r> {
-    /// Reads a part of a text.
+    /// Parses `part` of a text.
     pub(super) fn new(text: &'a str, part: Range<usize>, context: Context, report: &'r mut Report) -> Self {
         Self { lexer: Lexer::new(text, part), report, context, moved: false, documents: Vec::new() }
     }
 
-    /// Reads all of it.
     pub(super) fn run(&mut self) {
         self.list(&[]);
         if !self.documents.is_empty() {
-            self.report.unknown("a here-document without end");
+            self.report.unknown("an unclosed here-document");
         }
     }
 
@@ -64,7 +61,7 @@ impl<'a, 'r> Parser<'a, 'r> {
         self.report.unknown("it cannot be parsed");
     }
 
-    /// Statements up to one of these words or signs, which is left.
+    /// Parses statements up to one of `closers`, which is not consumed.
     pub(super) fn list(&mut self, closers: &[&str]) {
         loop {
             self.skip_lines();
@@ -94,7 +91,7 @@ impl<'a, 'r> Parser<'a, 'r> {
         }
     }
 
-    /// Pipelines joined by `&&` and `||`.
+    /// Parses pipelines joined by `&&` and `||`.
     fn chain(&mut self) {
         let saved = self.context.folder.clone();
         let before = self.lexer.at;
@@ -117,7 +114,7 @@ impl<'a, 'r> Parser<'a, 'r> {
             self.broken();
         }
         if std::mem::take(&mut self.moved) {
-            // In the background the shell itself stays; otherwise the change may have failed.
+            // A background command does not move the shell itself; otherwise the change may have failed.
             self.context.folder = if self.lexer.peek(0) == Some(b'&') { saved } else { None };
         } else if self.lexer.peek(0) == Some(b'&') {
             self.context.folder = saved;
@@ -159,21 +156,21 @@ impl<'a, 'r> Parser<'a, 'r> {
             self.blanks();
         }
         if piped {
-            // Every part of a pipeline is a shell of its own.
+            // Every part of a pipeline is a separate shell.
             self.context.folder = folder;
             self.moved = moved;
         } else if negated && self.moved {
-            // What follows runs where the change of folder failed.
+            // What follows runs if the change of directory failed.
             self.context.folder = None;
         }
     }
 
-    /// Any command, compound or simple, with its redirections.
+    /// Parses any command, compound or simple, with its redirections.
     pub(super) fn command(&mut self) {
         self.blanks();
         self.context.depth += 1;
         if self.context.depth > NESTING_MAX {
-            self.report.unknown("it is nested too deeply");
+            self.report.unknown("nesting that is too deep");
             self.lexer.at = self.lexer.end;
         } else if self.compound() {
             self.report.intricate = true;
@@ -199,7 +196,7 @@ impl<'a, 'r> Parser<'a, 'r> {
         }
     }
 
-    /// Assignments, words and redirections up to the end of a simple command.
+    /// Parses assignments, words and redirections up to the end of a simple command.
     fn simple(&mut self) {
         let start = self.lexer.at;
         let mut end = start;
@@ -220,7 +217,7 @@ impl<'a, 'r> Parser<'a, 'r> {
                 continue;
             }
             let raw = self.lexer.slice(word.start..word.end);
-            // Only where a command begins, and only alone, is a brace more than a letter.
+            // A brace is special only as the first word, and only alone.
             word.braces &= words.is_empty() || matches!(raw, "{" | "}");
             self.absorb(&mut word);
             if raw.ends_with('=') && self.lexer.peek(0) == Some(b'(') {
@@ -228,7 +225,7 @@ impl<'a, 'r> Parser<'a, 'r> {
                 word.value = None;
                 end = self.lexer.at;
             }
-            // Bash reads such a name up to its closing bracket, blanks and operators included.
+            // Bash reads such a name up to its closing bracket, including blanks and operators.
             if is_element(raw) && words.first().is_none_or(is_declaration) {
                 self.report.unknown("an element of an array");
             }
@@ -238,10 +235,10 @@ impl<'a, 'r> Parser<'a, 'r> {
                         .value
                         .map(|value| value.split_once('=').map_or(String::new(), |(_, v)| v.into()));
                     if self.context.dialect == Dialect::Posix && raw.starts_with(&format!("{name}+")) {
-                        self.report.unknown("an assignment that not every shell knows");
+                        self.report.unknown("an assignment that not every shell supports");
                     }
                     if is_influential(name) {
-                        self.report.unknown("a variable that changes what commands do");
+                        self.report.unknown("an environment variable that changes what commands do");
                     }
                     assignments.push((name.to_owned(), value));
                 }
@@ -270,7 +267,7 @@ impl<'a, 'r> Parser<'a, 'r> {
         );
     }
 
-    /// Whether a word is the number of a descriptor in front of a redirection.
+    /// Whether a word is the descriptor number before a redirection.
     fn is_descriptor(&mut self, word: &Word) -> bool {
         let raw = self.lexer.slice(word.start..word.end);
         let redirected = matches!(self.lexer.peek(0), Some(b'<' | b'>'));
@@ -280,7 +277,7 @@ impl<'a, 'r> Parser<'a, 'r> {
         redirected && raw.bytes().all(|byte| byte.is_ascii_digit())
     }
 
-    /// `name()` and what follows; the name has been read.
+    /// Parses `name()` and what follows. The name has already been read.
     fn function_body(&mut self, words: &[Item]) -> bool {
         self.blanks();
         if self.lexer.peek(0) != Some(b'(') {
@@ -298,16 +295,16 @@ impl<'a, 'r> Parser<'a, 'r> {
         true
     }
 
-    /// The body of a function, which may run anywhere and as often as it is called.
+    /// Parses a function body, which may run anywhere and any number of times.
     pub(super) fn function(&mut self, name: Option<&str>) {
-        self.report.unknown("a function that takes the place of a command");
+        self.report.unknown("a function that replaces a command");
         let mark = self.report.mark();
         let (folder, moved) = (self.context.folder.take(), self.moved);
         self.command();
         if self.report.ran_since(mark, name) {
             self.report.unknown(CALLS_ITSELF);
         }
-        // Whoever calls it may end up elsewhere.
+        // A caller may end up in another directory.
         self.context.folder = folder.filter(|_| !self.report.moved_since(mark));
         self.moved = moved;
     }
@@ -330,7 +327,7 @@ impl<'a, 'r> Parser<'a, 'r> {
         }
     }
 
-    /// Reads a redirection if one starts here.
+    /// Parses a redirection if there is one.
     fn redirection(&mut self) -> bool {
         const OPERATORS: [(&str, bool); 11] = [
             ("&>>", true),
@@ -358,11 +355,11 @@ impl<'a, 'r> Parser<'a, 'r> {
             return false;
         }
         if self.context.dialect == Dialect::Posix && operator.starts_with('&') {
-            self.report.unknown("an operator that not every shell knows");
+            self.report.unknown("an operator that not every shell supports");
         }
         self.lexer.at += operator.len();
         self.blanks();
-        // A dash closes a file and ends there, whatever follows it.
+        // A dash closes a file and ends there, regardless of what follows.
         if matches!(operator, "<&" | ">&") && self.lexer.peek(0) == Some(b'-') {
             self.lexer.at += 1;
             return true;
@@ -404,7 +401,7 @@ impl<'a, 'r> Parser<'a, 'r> {
         }
     }
 
-    /// Steps over the texts of here-documents that start after this line.
+    /// Skips the texts of here-documents that start after this line.
     fn read_documents(&mut self) {
         for document in std::mem::take(&mut self.documents) {
             let start = self.lexer.at;
@@ -421,7 +418,7 @@ impl<'a, 'r> Parser<'a, 'r> {
             }
             let end = found.unwrap_or(self.lexer.at);
             if found.is_none() {
-                self.report.unknown("a here-document without end");
+                self.report.unknown("an unclosed here-document");
             }
             if !document.quoted {
                 let mut word = Lexer::new(self.lexer.text, start..end).document();
@@ -430,21 +427,21 @@ impl<'a, 'r> Parser<'a, 'r> {
         }
     }
 
-    /// Takes over what a word says about the line, and reads what it would run.
+    /// Records what a word says about the line, and parses what it would run.
     pub(super) fn absorb(&mut self, word: &mut Word) {
         for reason in &word.reasons {
             self.report.unknown(reason);
         }
         self.report.intricate |= word.intricate || word.braces;
         if self.context.dialect == Dialect::Posix && self.lexer.slice(word.start..word.end).contains("$'") {
-            self.report.unknown("quotes that not every shell knows");
+            self.report.unknown("quotes that not every shell supports");
             word.value = None;
         }
         for substitution in std::mem::take(&mut word.substitutions) {
             let mut context = self.context.clone();
             context.depth += 1;
             if context.depth > NESTING_MAX {
-                self.report.unknown("it is nested too deeply");
+                self.report.unknown("nesting that is too deep");
                 return;
             }
             match substitution {
@@ -462,7 +459,7 @@ impl<'a, 'r> Parser<'a, 'r> {
         }
     }
 
-    /// Blanks, comments and ends of lines, with the here-documents that start there.
+    /// Skips blanks, comments and line ends, with the here-documents that start there.
     pub(super) fn skip_lines(&mut self) {
         loop {
             self.blanks();
@@ -476,7 +473,7 @@ impl<'a, 'r> Parser<'a, 'r> {
         }
     }
 
-    /// The next word as it stands, if it is short enough for a reserved word.
+    /// The next word as written, if it is short enough for a reserved word.
     pub(super) fn reserved(&self) -> &'a str {
         let length = self.lexer.rest().iter().take(10).take_while(|byte| !is_delimiter(**byte)).count();
         self.lexer.slice(self.lexer.at..self.lexer.at + length)
@@ -501,9 +498,9 @@ impl<'a, 'r> Parser<'a, 'r> {
         }
     }
 
-    /// Enters the folder of `cd`, as long as everything joined by `&&` succeeds.
+    /// Applies `cd`, as long as everything joined by `&&` succeeds.
     pub(super) fn enter(&mut self, to: Option<&str>) {
-        self.context.folder = to.and_then(|to| folder::enter(self.context.folder.as_deref(), to));
+        self.context.folder = to.and_then(|to| directory::enter(self.context.folder.as_deref(), to));
         self.moved = true;
     }
 }

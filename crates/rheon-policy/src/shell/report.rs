@@ -1,23 +1,21 @@
-//! What was found so far, within caps.
+//! Collects the results of a shell analysis, up to a limit.
 
 use super::types::{Analysis, Redirection, SimpleCommand};
 
-/// Commands, and redirections, that are kept; a line with more is unknown.
+/// Commands, and redirections, to record. A line with more is unknown.
 pub(super) const FOUND_MAX: usize = 1_000;
 
-/// The reason given for a function that runs itself without end.
+/// The reason for a function that calls itself forever.
 pub(super) const CALLS_ITSELF: &str = "a function that calls itself";
 
-/// What was found so far.
 #[derive(Debug, Default)]
 pub(super) struct Report {
-    /// The result.
     pub analysis: Analysis,
-    /// Where commands start in the text, for the second reader.
+    /// Positions of commands in the text, for the cross-check.
     pub starts: Vec<usize>,
-    /// Where the second reader may see a command that is none, or miss one.
+    /// Positions at which the second parser may wrongly see or miss a command.
     pub excused: Vec<usize>,
-    /// Whether there is more than simple commands: a second reading is worth its time.
+    /// Whether there is more than simple commands, so that a cross-check is worth its time.
     pub intricate: bool,
 }
 
@@ -41,7 +39,7 @@ impl Report {
 
     pub(super) fn command(&mut self, command: SimpleCommand) {
         if self.is_full() {
-            self.unknown("it holds too many commands");
+            self.unknown("too many commands");
         } else {
             self.analysis.commands.push(command);
         }
@@ -49,7 +47,7 @@ impl Report {
 
     pub(super) fn redirection(&mut self, redirection: Redirection) {
         if self.is_full() {
-            self.unknown("it holds too many commands");
+            self.unknown("too many commands");
         } else {
             self.analysis.redirections.push(redirection);
         }
@@ -67,13 +65,13 @@ impl Report {
         Mark { commands: self.analysis.commands.len(), redirections: self.analysis.redirections.len() }
     }
 
-    /// Whether a command of this name was found since.
+    /// Whether a command of this name was recorded since `mark`.
     pub(super) fn ran_since(&self, mark: Mark, name: Option<&str>) -> bool {
         let mut commands = self.analysis.commands.iter().skip(mark.commands);
         name.is_some() && commands.any(|command| command.words.first().and_then(Option::as_deref) == name)
     }
 
-    /// Whether a command was found since that may change the folder.
+    /// Whether a command that may change the directory was recorded since `mark`.
     pub(super) fn moved_since(&self, mark: Mark) -> bool {
         let moves = |name: &str| matches!(name, "cd" | "pushd" | "popd" | "eval" | "source" | ".");
         let mut commands = self.analysis.commands.iter().skip(mark.commands);

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use expect_test::{ExpectFile, expect_file};
 use proptest::prelude::{any, prop, proptest};
 
-use super::{analyse, danger, highest_danger};
+use super::{analyze, danger, highest_danger};
 
 /// Commands, files, reasons and the worst of a line, as text.
 fn show(line: &str) -> String {
-    let analysis = analyse(line);
+    let analysis = analyze(line);
     let mut text = String::new();
     for command in &analysis.commands {
         let words: Vec<&str> = command.words.iter().map(|word| word.as_deref().unwrap_or("⟨?⟩")).collect();
@@ -257,21 +257,21 @@ fn variables_networks_and_deletions_are_seen() {
 
 #[test]
 fn caps_are_kept() {
-    assert_eq!(analyse(&format!("echo {}", "a".repeat(64 * 1024 - 5))).unknown, Vec::<String>::new());
-    assert_eq!(analyse(&format!("echo {}", "a".repeat(64 * 1024 - 4))).unknown, ["it is longer than 64 KiB"]);
-    assert_eq!(analyse(&format!("{}ls{}", "(".repeat(5000), ")".repeat(5000))).unknown.len(), 3);
-    let nested = analyse(&format!("{}ls{}", "$(".repeat(5000), ")".repeat(5000)));
-    assert!(nested.unknown.contains(&"it is nested too deeply".to_owned()), "{:?}", nested.unknown);
-    let many = analyse(&"ls;".repeat(1_001));
-    assert_eq!((many.commands.len(), many.unknown), (1_000, vec!["it holds too many commands".to_owned()]));
-    let env = analyse(&format!("{}ls", "env ".repeat(100)));
-    assert_eq!(env.unknown, ["it is nested too deeply"]);
+    assert_eq!(analyze(&format!("echo {}", "a".repeat(64 * 1024 - 5))).unknown, Vec::<String>::new());
+    assert_eq!(analyze(&format!("echo {}", "a".repeat(64 * 1024 - 4))).unknown, ["it is longer than 64 KiB"]);
+    assert_eq!(analyze(&format!("{}ls{}", "(".repeat(5000), ")".repeat(5000))).unknown.len(), 3);
+    let nested = analyze(&format!("{}ls{}", "$(".repeat(5000), ")".repeat(5000)));
+    assert!(nested.unknown.contains(&"nesting that is too deep".to_owned()), "{:?}", nested.unknown);
+    let many = analyze(&"ls;".repeat(1_001));
+    assert_eq!((many.commands.len(), many.unknown), (1_000, vec!["too many commands".to_owned()]));
+    let env = analyze(&format!("{}ls", "env ".repeat(100)));
+    assert_eq!(env.unknown, ["nesting that is too deep"]);
 }
 
 proptest! {
     #[test]
     fn no_text_makes_it_panic(line in any::<String>()) {
-        let analysis = analyse(&line);
+        let analysis = analyze(&line);
         let _ = highest_danger(&analysis);
     }
 
@@ -281,26 +281,26 @@ proptest! {
         "case", "in", "esac", "for", "do", "done", "$'", "\\x", "é", "[[", "]]", "=", "~", "sh -c ", "find -exec ", "env ",
         "xargs ", "rm ", "-", "sed ", "((", "E", "git ", "function ", "time ", "coproc ", "!", "watch ", "trap ",
     ]), 0..60)) {
-        let analysis = analyse(&pieces.concat());
+        let analysis = analyze(&pieces.concat());
         let _ = highest_danger(&analysis);
     }
 }
 
 #[test]
 fn two_parentheses_that_do_not_end_together_are_no_arithmetic() {
-    let reason = "two parentheses that do not end together".to_owned();
+    let reason = "two parentheses that do not close together".to_owned();
     for line in ["a $((1+1)&~)", "a $((b) (c))", "a $(('b'))", "a \"$((1) )\""] {
-        assert!(analyse(line).unknown.contains(&reason), "{line}");
+        assert!(analyze(line).unknown.contains(&reason), "{line}");
     }
     for line in ["a $((1+(2*3)))", "a $((x))"] {
-        assert_eq!(analyse(line).unknown, ["an arithmetic expansion"], "{line}");
+        assert_eq!(analyze(line).unknown, ["an arithmetic expansion"], "{line}");
     }
 }
 
 #[test]
 fn a_dash_that_closes_a_file_ends_there() {
     for line in ["<&-x y", "<& -x y", ">&-x y"] {
-        let words: Vec<_> = analyse(line).commands.into_iter().map(|command| command.words).collect();
+        let words: Vec<_> = analyze(line).commands.into_iter().map(|command| command.words).collect();
         assert_eq!(words, [[Some("x".to_owned()), Some("y".to_owned())]], "{line}");
     }
 }

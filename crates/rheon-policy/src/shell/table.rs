@@ -1,4 +1,4 @@
-//! How much harm commands can do: one row each.
+//! The danger table: one row per command.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -6,30 +6,27 @@ use std::sync::LazyLock;
 use rheon_types::event::Danger;
 use rheon_types::event::Danger::{Critical, Dangerous, Moderate, Safe};
 
-/// A command, or a sub-command of one.
+/// A command or subcommand.
 pub(super) struct Row {
-    /// Its names, with blanks between.
+    /// Separated by spaces.
     pub names: &'static str,
-    /// How much harm it can do without any of the options below.
+    /// The danger without any of the options below.
     pub danger: Danger,
-    /// Why.
     pub reason: &'static str,
-    /// Letters of options that take a value.
+    /// Short options that take a value.
     pub letters_with_value: &'static str,
-    /// Options that make it worse.
+    /// Options that make it more dangerous.
     pub raises: &'static [Raise],
-    /// What its first word that is no option may be; another one is as bad as the row says.
+    /// Possible first words that are not options. The row itself covers all others.
     pub subcommands: &'static [Row],
 }
 
 impl Row {
-    /// Whether a command has this name.
     pub(super) fn is(&self, name: &str) -> bool {
         is_in(self.names, name)
     }
 }
 
-/// The row of a command.
 pub(super) fn find(name: &str) -> Option<&'static Row> {
     static INDEX: LazyLock<HashMap<&str, &Row>> = LazyLock::new(|| {
         COMMANDS.iter().flat_map(|row| row.names.split(' ').map(move |name| (name, row))).collect()
@@ -37,31 +34,31 @@ pub(super) fn find(name: &str) -> Option<&'static Row> {
     INDEX.get(name).copied()
 }
 
-/// Whether a list with blanks between holds this word.
+/// Whether a space-separated list contains this word.
 pub(super) fn is_in(list: &str, word: &str) -> bool {
     if word.is_empty() || word.contains(' ') {
         return false;
     }
-    // Lists are long and most words are in none: looking for the word is much quicker than cutting up the list.
+    // Lists are long and most words are in none: searching for the word is much faster than splitting the list.
     let is_blank =
         |at: Option<usize>| at.and_then(|at| list.as_bytes().get(at)).is_none_or(|byte| *byte == b' ');
     memchr::memmem::find_iter(list.as_bytes(), word)
         .any(|at| is_blank(at.checked_sub(1)) && is_blank(Some(at + word.len())))
 }
 
-/// An option that makes a command worse: `-r`, `--recursive`, or `-delete` as it stands.
+/// An option that makes a command more dangerous: `-r`, `--recursive`, or `-delete` as written.
 pub(super) type Raise = (&'static str, Danger, &'static str);
 
 const READS: &str = "only reads";
 const WRITES: &str = "changes files";
 const RUNS: &str = "runs other programs";
-const NETWORK: &str = "reaches the network";
+const NETWORK: &str = "accesses the network";
 const INSTALLS: &str = "installs software";
-const LOSES: &str = "can lose work";
+const LOSES: &str = "may lose work";
 const SYSTEM: &str = "changes the system";
-const PROJECT: &str = "runs code of the project";
-const OTHER: &str = "may run code from elsewhere";
-const FILE_OUT: &str = "writes a file that an option names";
+const PROJECT: &str = "runs project code";
+const OTHER: &str = "may run downloaded code";
+const FILE_OUT: &str = "writes a file given by an option";
 
 const fn row(names: &'static str, danger: Danger, reason: &'static str, raises: &'static [Raise]) -> Row {
     Row { names, danger, reason, letters_with_value: "", raises, subcommands: &[] }
@@ -71,7 +68,7 @@ const fn family(names: &'static str, danger: Danger, reason: &'static str, subs:
     Row { names, danger, reason, letters_with_value: "", raises: &[], subcommands: subs }
 }
 
-/// Git's options before the sub-command that let a repository or a caller run programs.
+/// Options of git, before the subcommand, that let a repository or a caller run programs.
 pub(super) const GIT_RAISES: &[Raise] = &[
     ("-c", Dangerous, "sets git settings that can run programs"),
     ("--config-env", Dangerous, "sets git settings that can run programs"),
@@ -89,8 +86,8 @@ const GIT_DIFF: &[Raise] = &[
     ("--lost-found", Dangerous, "changes the repository"),
 ];
 
-/// Why a push is asked about whatever is allowed.
-pub(super) const OTHERS: &str = "overwrites or deletes what others have";
+/// Why a push always needs approval.
+pub(super) const OTHERS: &str = "overwrites or deletes the work of others";
 
 const GIT: &[Row] = &[
     row(
@@ -109,8 +106,8 @@ const GIT: &[Row] = &[
         reason: "changes the repository",
         letters_with_value: "mFcCStu",
         raises: &[
-            ("-n", Dangerous, "skips the checks of the repository"),
-            ("--no-verify", Dangerous, "skips the checks of the repository"),
+            ("-n", Dangerous, "skips the repository's checks"),
+            ("--no-verify", Dangerous, "skips the repository's checks"),
             ("--amend", Dangerous, "rewrites history"),
         ],
         subcommands: &[],
@@ -132,7 +129,7 @@ const GIT: &[Row] = &[
         Moderate,
         "changes the repository",
         &[
-            ("--no-verify", Dangerous, "skips the checks of the repository"),
+            ("--no-verify", Dangerous, "skips the repository's checks"),
             ("--amend", Dangerous, "rewrites history"),
             ("--unsafe-paths", Dangerous, "writes outside the repository"),
         ],
@@ -155,7 +152,7 @@ const GIT: &[Row] = &[
     row(
         "checkout switch",
         Moderate,
-        "changes files to another version",
+        "replaces files with another version",
         &[
             ("-f", Dangerous, LOSES),
             ("--force", Dangerous, LOSES),
@@ -173,7 +170,7 @@ const GIT: &[Row] = &[
         &[("--hard", Dangerous, LOSES), ("--merge", Dangerous, LOSES), ("--keep", Dangerous, LOSES)],
     ),
     row("clean restore gc prune reflog update-ref filter-branch replace", Dangerous, LOSES, &[]),
-    row("rebase stash bisect", Dangerous, "rewrites history or sets work aside", &[]),
+    row("rebase stash bisect", Dangerous, "rewrites history or stashes work", &[]),
     row("pull fetch clone ls-remote remote submodule archive send-email daemon svn", Dangerous, NETWORK, &[]),
     Row {
         names: "push",
@@ -194,7 +191,7 @@ const GIT: &[Row] = &[
 ];
 
 const CARGO: &[Row] = &[
-    // The project names the compiler and even the toolchain that these start.
+    // The project chooses the compiler and even the toolchain that these start.
     row(
         "metadata tree locate-project pkgid version help",
         Moderate,
@@ -225,7 +222,7 @@ const NPM: &[Row] = &[
             ("--cwd", Dangerous, OTHER),
         ],
     ),
-    // The project names scripts that yarn and pnpm start with.
+    // The project names scripts that yarn and pnpm run at startup.
     row("ls list help why explain", Moderate, PROJECT, &[]),
     row("install i ci add update upgrade uninstall remove link", Dangerous, INSTALLS, &[]),
     row("publish login adduser exec x dlx create init token", Dangerous, NETWORK, &[]),
@@ -253,7 +250,6 @@ const GO: &[Row] = &[
     row("get install mod work generate env tool clean", Dangerous, INSTALLS, &[]),
 ];
 
-/// Every command that is known.
 const COMMANDS: &[Row] = &[
     row(
         "ls cat head tail echo pwd true false : basename dirname realpath readlink stat \
@@ -268,7 +264,7 @@ const COMMANDS: &[Row] = &[
         &[],
     ),
     row("base64 base32", Safe, READS, &[]),
-    row("wc du", Safe, READS, &[("--files0-from", Dangerous, "reads files that another one names")]),
+    row("wc du", Safe, READS, &[("--files0-from", Dangerous, "reads files listed in another file")]),
     row("file", Safe, READS, &[("-C", Dangerous, FILE_OUT), ("--compile", Dangerous, FILE_OUT)]),
     Row {
         names: "time",
@@ -285,8 +281,8 @@ const COMMANDS: &[Row] = &[
         Safe,
         READS,
         &[
-            ("-f", Dangerous, "reads a file that an option names"),
-            ("--file", Dangerous, "reads a file that an option names"),
+            ("-f", Dangerous, "reads a file given by an option"),
+            ("--file", Dangerous, "reads a file given by an option"),
         ],
     ),
     Row {
@@ -299,8 +295,8 @@ const COMMANDS: &[Row] = &[
             ("--hostname-bin", Dangerous, RUNS),
             ("--search-zip", Dangerous, RUNS),
             ("-z", Dangerous, RUNS),
-            ("-f", Dangerous, "reads a file that an option names"),
-            ("--file", Dangerous, "reads a file that an option names"),
+            ("-f", Dangerous, "reads a file given by an option"),
+            ("--file", Dangerous, "reads a file given by an option"),
         ],
         subcommands: &[],
     },
@@ -341,7 +337,7 @@ const COMMANDS: &[Row] = &[
             ("-o", Dangerous, FILE_OUT),
             ("--output", Dangerous, FILE_OUT),
             ("--compress-program", Dangerous, RUNS),
-            ("--files0-from", Dangerous, "reads files that another one names"),
+            ("--files0-from", Dangerous, "reads files listed in another file"),
         ],
         subcommands: &[],
     },
@@ -410,7 +406,7 @@ const COMMANDS: &[Row] = &[
         ],
     ),
     family("cargo", Dangerous, "an unknown cargo command", CARGO),
-    family("npm pnpm yarn bun", Dangerous, "an unknown command of a package manager", NPM),
+    family("npm pnpm yarn bun", Dangerous, "an unknown package manager command", NPM),
     family("go", Dangerous, "an unknown go command", GO),
     row(
         "ninja cmake ctest meson mvn gradle gradlew pytest tox jest vitest mocha tsc \
@@ -442,7 +438,7 @@ const COMMANDS: &[Row] = &[
         "as safe as what it runs",
         &[],
     ),
-    row("sudo doas su pkexec runuser", Dangerous, "runs with more rights", &[]),
+    row("sudo doas su pkexec runuser", Dangerous, "runs with more privileges", &[]),
     row("chown chgrp setfacl chattr pkill killall", Dangerous, SYSTEM, &[]),
     row(
         "systemctl service mount umount iptables nft ufw sysctl modprobe insmod rmmod useradd \
@@ -463,12 +459,11 @@ const COMMANDS: &[Row] = &[
     row("history fc", Critical, "shows earlier commands and the secrets in them", &[]),
 ];
 
-/// Parts of paths behind which keys and passwords lie.
+/// Parts of paths that lead to keys and passwords.
 pub(super) const CREDENTIALS: &str = ".ssh/ .aws/ .gnupg/ .netrc .git-credentials .docker/config.json .kube/config /etc/shadow \
      /etc/gshadow /etc/sudoers .bash_history .zsh_history .npmrc .pypirc .config/gcloud \
      .config/gh/ .password-store .local/share/keyrings /proc/self/environ .vault-token id_rsa \
      id_ed25519";
 
-/// Folders that belong to the system.
 pub(super) const SYSTEM_FOLDERS: &str =
     "/etc /usr /bin /sbin /lib /lib64 /boot /sys /proc /dev /var /root /opt";

@@ -1,11 +1,11 @@
-//! Characters that make a line look different from what it does.
+//! Finds characters that make a line look different from what it does.
 
 use rheon_text::{Hazard, hazard};
 
-/// Names every character that could deceive a reader or a parser.
+/// Lists every character that could deceive a reader or a parser.
 pub(super) fn deceptive(line: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    // The usual line has nothing of the kind: one quick pass decides.
+    // Most lines contain none, so one quick pass decides.
     if line.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
         return found;
     }
@@ -24,14 +24,14 @@ pub(super) fn deceptive(line: &str) -> Vec<String> {
             '\0' => Some("a NUL character"),
             '\r' => Some("a carriage return"),
             _ if hidden(character).is_some() => hidden(character),
-            // Within quotes these are prose.
+            // Within quotes these are ordinary text.
             '\u{2018}'..='\u{201f}' | '\u{00ab}' | '\u{00bb}' | '\u{2032}' | '\u{2033}'
                 if quote.is_none() =>
             {
                 Some("a typographic quote")
             }
             _ if quote.is_none() && !character.is_ascii() && character.is_whitespace() => {
-                Some("a space that is none")
+                Some("a non-standard space")
             }
             _ => None,
         };
@@ -45,13 +45,13 @@ pub(super) fn deceptive(line: &str) -> Vec<String> {
     found
 }
 
-/// What a character is called that is unsafe to show.
+/// The name of a character that is unsafe to show.
 fn hidden(character: char) -> Option<&'static str> {
     match hazard(character)? {
         Hazard::Layout => None,
         Hazard::Control => Some("a control character"),
-        Hazard::Direction => Some("a mark that turns the direction of writing"),
-        Hazard::LineBreak => Some("a space that is none"),
+        Hazard::Direction => Some("a text direction mark"),
+        Hazard::LineBreak => Some("a non-standard space"),
         Hazard::Invisible | Hazard::Shaping => Some("an invisible character"),
     }
 }

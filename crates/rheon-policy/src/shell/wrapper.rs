@@ -1,20 +1,17 @@
-//! Commands that run other commands: what they would run.
+//! Commands that run other commands.
 
-use super::options::{Given, Leading, Options, leading};
+use super::options::{GivenOption, Leading, Options, leading};
 
 /// What a command would run besides itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Inner {
     /// Some of its own words.
     Words(InnerWords),
-    /// A text for a shell.
     Script {
-        /// The text.
         text: String,
-        /// Whether the shell reads it as bash does.
         dialect: Dialect,
     },
-    /// Something that cannot be known, and why.
+    /// Cannot be determined, and why.
     Unknown(&'static str),
 }
 
@@ -25,31 +22,27 @@ pub(super) struct InnerWords {
     pub from: usize,
     /// The index after its last word.
     pub to: usize,
-    /// Variables set for it.
     pub assignments: Vec<(String, Option<String>)>,
-    /// The folder it is started in, where that is changed; the inner option is absent where it cannot be known.
+    /// The directory it starts in, if that changes. The inner `None` means unknown.
     pub folder: Option<Option<String>>,
-    /// Words that are filled in only when it runs.
     pub holes: Holes,
 }
 
 /// Words that are filled in only when a command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holes {
-    /// None.
     None,
-    /// Every word with `{}` in it.
+    /// Every word that contains `{}`.
     Braces,
     /// More words at the end.
     Tail,
 }
 
-/// How a shell reads a text.
+/// How a shell parses text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// As bash.
     Bash,
-    /// As a plain POSIX shell, which knows fewer kinds of quotes.
+    /// POSIX sh, which has fewer kinds of quotes.
     Posix,
 }
 
@@ -57,7 +50,7 @@ pub(super) enum Dialect {
 struct Wrapper {
     name: &'static str,
     options: Options,
-    /// How many words stand between its options and the other command.
+    /// How many words come between its options and the inner command.
     operands: usize,
 }
 
@@ -203,7 +196,7 @@ const WATCH_OPTIONS: Options = Options {
     names_with_value: &["interval", "equexit"],
 };
 
-/// The name of a command without its folder.
+/// The name of a command without its directory.
 pub(super) fn base_name(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
@@ -220,7 +213,7 @@ pub(super) fn unwrap(words: &[Option<&str>]) -> Vec<Inner> {
         "sh" | "dash" | "ash" => vec_of(shell(words, Dialect::Posix)),
         "bash" | "rbash" => vec_of(shell(words, Dialect::Bash)),
         "zsh" | "ksh" | "mksh" | "fish" | "csh" | "tcsh" | "nu" | "pwsh" | "elvish" | "xonsh" => {
-            vec![Inner::Unknown("a shell that reads lines differently")]
+            vec![Inner::Unknown("a shell with a different syntax")]
         }
         "trap" => vec_of(trap(words)),
         "fd" | "fdfind"
@@ -254,7 +247,7 @@ const NOT_UNWRAPPED: Inner = Inner::Unknown("the options of a command that runs 
 fn plain(words: &[Option<&str>], wrapper: &Wrapper) -> Option<Inner> {
     let first = words.get(1).copied().flatten().unwrap_or_default();
     match wrapper.name {
-        // These only say what would be run.
+        // These only print what would run.
         "command" if matches!(first, "-v" | "-V") => return None,
         "nice"
             if first
@@ -301,10 +294,10 @@ fn env(words: &[Option<&str>]) -> Option<Inner> {
 
 fn xargs(words: &[Option<&str>]) -> Vec<Inner> {
     let Some(Leading { given, next }) = leading(words, 1, &XARGS_OPTIONS) else { return vec![NOT_UNWRAPPED] };
-    let replaces = |given: &Given<'_>| matches!(given.name, "I" | "J" | "R" | "replace");
+    let replaces = |given: &GivenOption<'_>| matches!(given.name, "I" | "J" | "R" | "replace");
     let mut inners = Vec::new();
     if given.iter().any(replaces) {
-        inners.push(Inner::Unknown("xargs fills in words"));
+        inners.push(Inner::Unknown("arguments that xargs fills in"));
     }
     if next < words.len() {
         let holes = if inners.is_empty() { Holes::Tail } else { Holes::Braces };
@@ -364,7 +357,7 @@ fn shell(words: &[Option<&str>], dialect: Dialect) -> Option<Inner> {
     let Some(Leading { given, next }) = leading(words, 1, &BASH_OPTIONS) else { return Some(NOT_UNWRAPPED) };
     let reads_settings = given.iter().any(|given| matches!(given.name, "O" | "k"));
     if reads_settings {
-        return Some(Inner::Unknown("a shell whose options change how it reads"));
+        return Some(Inner::Unknown("shell options that change its syntax"));
     }
     if given.iter().any(|given| given.name == "c") {
         return match words.get(next) {
@@ -376,9 +369,9 @@ fn shell(words: &[Option<&str>], dialect: Dialect) -> Option<Inner> {
         || given.iter().any(|given| given.name == "s")
         || words.get(next) == Some(&Some("-"))
     {
-        return Some(Inner::Unknown("a shell runs what it is fed"));
+        return Some(Inner::Unknown("a shell that runs its input"));
     }
-    Some(Inner::Unknown("a shell runs a file"))
+    Some(Inner::Unknown("a shell that runs a file"))
 }
 
 fn trap(words: &[Option<&str>]) -> Option<Inner> {

@@ -1,4 +1,4 @@
-//! `ProjectContent`: all that a project brings along to be run or obeyed, each with a hash.
+//! `ProjectContent`: everything in a project that could run or instruct the agent, with hashes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,54 +10,52 @@ use rheon_text::visible;
 
 use crate::hooks::{CommandHook, HookEvent, HookSettings, HookSettingsError};
 use crate::trust::named::{Role, named_paths};
-use crate::trust::seal::Seal;
+use crate::trust::trusted_content::TrustedContent;
 
-/// The folders of scripts that hooks may call.
+/// Directories of scripts that hooks may call.
 pub(crate) const HOOK_FOLDERS: [&str; 2] = [".rheon/hooks", ".claude/hooks"];
 
-/// All that a project brings along to be run or obeyed, as it was when it was gathered.
+/// Everything in a project that could run or instruct the agent, as of the scan.
 #[derive(Debug)]
 pub struct ProjectContent {
     pub(crate) root: PathBuf,
     pub(crate) items: BTreeMap<String, TrustItem>,
-    /// The hooks of each file of settings, made of the bytes that were hashed.
+    /// The hooks of each settings file, parsed from the bytes that were hashed.
     pub(crate) settings: Vec<Result<HookSettings, HookSettingsError>>,
 }
 
-/// A file of a project that somebody read before it was gathered, and uses only if it is trusted as it was read.
+/// A project file that was read before the scan and is used only if that content is trusted.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ReadFile {
-    /// Where it is, relative to the project.
+pub struct PreloadedFile {
+    /// Relative to the project.
     pub path: String,
-    /// What it held.
     pub text: String,
-    /// The hooks in it, unless it is one of [`crate::hooks::settings_files`].
+    /// Its hooks, unless it is one of [`crate::hooks::settings_files`].
     pub hooks: HookSettings,
 }
 
-/// One file, or a link that leads out of the project.
+/// A file, or a symlink that leads out of the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustItem {
-    /// Where it is, relative to the project.
+    /// Relative to the project.
     pub path: String,
-    /// What it holds.
     pub hash: Hash,
-    /// Where it leads, if it is a link out of the project. What is there is not looked at.
-    pub leads_to: Option<String>,
+    /// The target, if it is a symlink out of the project. The target itself is not read.
+    pub link_target: Option<String>,
 }
 
 impl ProjectContent {
-    /// The folder of the project, without links.
+    /// The project directory, with symlinks resolved.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// All items, by path.
+    /// All items, sorted by path.
     pub fn items(&self) -> impl Iterator<Item = &TrustItem> {
         self.items.values()
     }
 
-    /// The commands that its hooks would run, each with its event and its file, for whoever is asked about them.
+    /// The commands that its hooks would run, each with event and file, for the trust prompt.
     pub fn commands(&self) -> Vec<String> {
         let groups = self.settings.iter().flatten().flat_map(|settings| &settings.groups);
         let command = |event: HookEvent, hook: &CommandHook| {
@@ -68,8 +66,8 @@ impl ProjectContent {
         groups.flat_map(|group| group.hooks.iter().map(move |hook| command(group.event, hook))).collect()
     }
 
-    /// What must hold before `hook` runs.
-    pub(crate) fn seal_of(&self, hook: &CommandHook) -> Arc<Seal> {
+    /// The contents that must be unchanged when `hook` runs.
+    pub(crate) fn trusted_content_of(&self, hook: &CommandHook) -> Arc<TrustedContent> {
         let named = named_paths(&self.root, hook);
         let is_called = |path: &str| {
             named.contains_key(Path::new(path))
@@ -77,23 +75,23 @@ impl ProjectContent {
         };
         let there = self.items().filter(|item| is_called(&item.path));
         let there = there.map(|item| (item.path.clone(), Some(item.hash)));
-        // A command such as `[ -f check.sh ] && sh check.sh` must not run what somebody puts there after it was trusted.
+        // A command such as `[ -f check.sh ] && sh check.sh` must not run a file that was added after it was trusted.
         let programs = named.iter().filter(|(_, role)| **role == Role::Program);
         let missing = programs
             .filter_map(|(path, _)| path.to_str())
             .filter(|path| !self.items.contains_key(*path) && !self.root.join(path).is_dir())
             .map(|path| (path.to_owned(), None));
-        Arc::new(Seal { root: self.root.clone(), files: there.chain(missing).collect() })
+        Arc::new(TrustedContent { root: self.root.clone(), files: there.chain(missing).collect() })
     }
 }
 
-/// The path, the beginning of the hash, and where it leads.
+/// The path, a hash prefix, and the symlink target.
 impl fmt::Display for TrustItem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hash = self.hash.to_hex();
         write!(f, "{} {}", hash.get(..12).unwrap_or_default(), visible(&self.path))?;
-        match &self.leads_to {
-            Some(target) => write!(f, " -> {} (outside the project, not looked at)", visible(target)),
+        match &self.link_target {
+            Some(target) => write!(f, " -> {} (outside the project, not read)", visible(target)),
             None => Ok(()),
         }
     }

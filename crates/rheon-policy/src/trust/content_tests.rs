@@ -7,7 +7,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::hooks::HookSettings;
-use crate::trust::{ProjectContent, ReadFile};
+use crate::trust::{PreloadedFile, ProjectContent};
 
 fn write(root: &Path, name: &str, text: impl AsRef<[u8]>) {
     let path = root.join(name);
@@ -120,10 +120,10 @@ fn what_is_too_large_or_too_much_cannot_be_trusted() {
         write(heavy.path(), &format!(".claude/hooks/{number}"), vec![0; 8 * 1024 * 1024]);
     }
     expect![[r#"
-        the project cannot be trusted: ".claude/hooks/x" is larger than 8388608 bytes; remove it or leave the project untrusted
-        the project cannot be trusted: ".claude/hooks" holds more than 5000 files; remove it or leave the project untrusted
-        the project cannot be trusted: ".claude/hooks/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d" lies deeper than 16 folders; remove it or leave the project untrusted
-        the project cannot be trusted: "PROJECT" brings along more than 67108864 bytes; remove it or leave the project untrusted"#]].assert_eq(&[large, many, deep, heavy].each_ref().map(problem).join("\n"));
+        cannot trust the project: ".claude/hooks/x" is larger than 8388608 bytes; remove it or continue without trust
+        cannot trust the project: ".claude/hooks" contains more than 5000 files; remove it or continue without trust
+        cannot trust the project: ".claude/hooks/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d" is more than 16 directories deep; remove it or continue without trust
+        cannot trust the project: "PROJECT" contains more than 67108864 bytes; remove it or continue without trust"#]].assert_eq(&[large, many, deep, heavy].each_ref().map(problem).join("\n"));
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn a_file_that_was_read_before_must_still_hold_what_was_read() {
     let settings = HookSettings::parse(&hooks(&["./check.sh"]), ".rheon/config.toml").unwrap();
     let read = |text: &str| {
         let (path, text) = (".rheon/config.toml".to_owned(), text.to_owned());
-        let file = ReadFile { path, text, hooks: settings.clone() };
+        let file = PreloadedFile { path, text, hooks: settings.clone() };
         match ProjectContent::gather_with(root.path(), &[file]) {
             Ok(content) => content.items().map(|item| item.path.clone()).collect::<Vec<_>>().join("\n"),
             Err(error) => error.to_string(),
@@ -151,7 +151,7 @@ fn a_file_that_was_read_before_must_still_hold_what_was_read() {
         .rheon/config.toml
         check.sh"#]]
     .assert_eq(&read("a = 1"));
-    expect![[r#"the project cannot be trusted: ".rheon/config.toml" changed while it was read; remove it or leave the project untrusted"#]]
+    expect![[r#"cannot trust the project: ".rheon/config.toml" changed while it was read; remove it or continue without trust"#]]
         .assert_eq(&read("a = 2"));
     std::fs::remove_file(root.path().join(".rheon/config.toml")).unwrap();
     assert_eq!(read("a = 1"), read("a = 2"));

@@ -1,46 +1,30 @@
-//! `TrustError`: why a project cannot be trusted, or what was trusted cannot be known.
+//! `TrustError`: why trust cannot be granted, checked or saved.
 
 use std::path::PathBuf;
 
 use crate::hooks::HookSettingsError;
 
-/// Why a project cannot be trusted, or what was trusted cannot be known. Nothing of the project is used then.
+/// Why trust cannot be granted, checked or saved. Nothing from the project is used then.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
-    /// A file or folder cannot be read.
     #[error("cannot read {path:?}: {error}")]
     Unreadable {
-        /// Which one.
         path: PathBuf,
-        /// Why.
         #[source]
         error: std::io::Error,
     },
-    /// Something is too large or too much to be trusted.
-    #[error("the project cannot be trusted: {path:?} {problem}; remove it or leave the project untrusted")]
-    Untrustable {
-        /// Where.
-        path: PathBuf,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// The hooks of a file cannot be read.
+    /// Something is too large or too much to trust.
+    #[error("cannot trust the project: {path:?} {problem}; remove it or continue without trust")]
+    Untrustable { path: PathBuf, problem: String },
     #[error(transparent)]
     Settings(#[from] HookSettingsError),
-    /// What was trusted cannot be read.
-    #[error("cannot read what was trusted from {file:?}: {problem}; remove the file to trust anew")]
-    Store {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// What is trusted cannot be written.
-    #[error("cannot save what is trusted to {file:?}: {error}")]
+    /// The trust file cannot be read.
+    #[error("cannot read trusted projects from {file:?}: {problem}; delete the file to reset trust")]
+    Store { file: PathBuf, problem: String },
+    /// The trust file cannot be written.
+    #[error("cannot save trusted projects to {file:?}: {error}")]
     Unsaved {
-        /// The file.
         file: PathBuf,
-        /// Why.
         #[source]
         error: std::io::Error,
     },

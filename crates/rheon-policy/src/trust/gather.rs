@@ -1,15 +1,15 @@
-//! Gathering: looks at every place of a project where something to run or to obey may stand.
+//! Scans a project for everything that could run or instruct the agent.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::hooks::{HookSettings, HookSettingsError, settings_files};
-use crate::trust::content::{HOOK_FOLDERS, ProjectContent, ReadFile, TrustItem};
+use crate::trust::content::{HOOK_FOLDERS, PreloadedFile, ProjectContent, TrustItem};
 use crate::trust::error::TrustError;
 use crate::trust::named::named_paths;
-use crate::trust::seal::{Found, look};
+use crate::trust::trusted_content::{ProjectEntry, look};
 
-/// Folders whose files are run or obeyed, besides those of hooks.
+/// Directories with such files, besides those of hooks.
 const FOLDERS: [&str; 7] = [
     ".rheon/skills",
     ".claude/skills",
@@ -19,25 +19,24 @@ const FOLDERS: [&str; 7] = [
     ".rheon/commands",
     ".claude/commands",
 ];
-/// The file of MCP servers.
 const SERVERS: &str = ".mcp.json";
 
-/// The most that can be trusted at once: nobody can look at more.
+/// More than a user could review.
 const ITEMS_MAX: usize = 5_000;
 const BYTES_MAX: usize = 64 * 1024 * 1024;
 const DEPTH_MAX: usize = 16;
 
 impl ProjectContent {
-    /// Looks at the project in `root`. Nothing is run, and no link is followed out of the project.
+    /// Scans the project at `root`. Runs nothing and follows no symlink out of the project.
     pub fn gather(root: &Path) -> Result<Self, TrustError> {
         Self::gather_with(root, &[])
     }
 
-    /// The same with files that were read already. What was read must still be there.
-    pub fn gather_with(root: &Path, files: &[ReadFile]) -> Result<Self, TrustError> {
+    /// Scans the project, including files that were already read. They must be unchanged on disk.
+    pub fn gather_with(root: &Path, files: &[PreloadedFile]) -> Result<Self, TrustError> {
         let unreadable = |error| TrustError::Unreadable { path: root.to_owned(), error };
         let root = root.canonicalize().map_err(unreadable)?;
-        let mut gathering = Gathering { root: &root, items: BTreeMap::new(), bytes: 0 };
+        let mut gathering = ProjectScan { root: &root, items: BTreeMap::new(), bytes: 0 };
         let mut settings = Vec::new();
         for file in settings_files() {
             settings.extend(gathering.settings(&file)?);
@@ -60,23 +59,23 @@ impl ProjectContent {
     }
 }
 
-struct Gathering<'a> {
+struct ProjectScan<'a> {
     root: &'a Path,
     items: BTreeMap<String, TrustItem>,
     bytes: usize,
 }
 
-impl Gathering<'_> {
-    /// Takes in a file of settings; its hooks, if it is there.
+impl ProjectScan<'_> {
+    /// Adds a settings file and returns its hooks, if it exists.
     fn settings(
         &mut self,
         path: &Path,
     ) -> Result<Option<Result<HookSettings, HookSettingsError>>, TrustError> {
         let found = look(self.root, path)?;
         let settings = match &found {
-            Found::Nothing | Found::Folder(_) => return Ok(None),
-            Found::Outside(_) => return Err(leads_out(path)),
-            Found::File { bytes, .. } => {
+            ProjectEntry::Missing | ProjectEntry::Directory(_) => return Ok(None),
+            ProjectEntry::Outside(_) => return Err(leads_out(path)),
+            ProjectEntry::File { bytes, .. } => {
                 let file = path.to_string_lossy().into_owned();
                 match std::str::from_utf8(bytes) {
                     Ok(text) => HookSettings::parse(text, &file),
@@ -91,53 +90,55 @@ impl Gathering<'_> {
         Ok(Some(settings))
     }
 
-    /// Takes in a file that was read before.
-    fn already_read(&mut self, file: &ReadFile) -> Result<(), TrustError> {
+    fn already_read(&mut self, file: &PreloadedFile) -> Result<(), TrustError> {
         let path = Path::new(&file.path);
         match look(self.root, path)? {
-            Found::Outside(_) => Err(leads_out(path)),
-            found @ Found::File { .. } if found.holds(&file.text) => self.take(path, &found),
-            Found::Nothing | Found::Folder(_) | Found::File { .. } => {
+            ProjectEntry::Outside(_) => Err(leads_out(path)),
+            found @ ProjectEntry::File { .. } if found.holds(&file.text) => self.take(path, &found),
+            ProjectEntry::Missing | ProjectEntry::Directory(_) | ProjectEntry::File { .. } => {
                 Err(TrustError::untrustable(path, "changed while it was read"))
             }
         }
     }
 
-    /// Takes in the file of MCP servers.
+    /// Adds the file of MCP servers.
     fn servers(&mut self) -> Result<(), TrustError> {
         let path = Path::new(SERVERS);
         match look(self.root, path)? {
-            Found::Outside(_) => Err(leads_out(path)),
-            Found::Nothing | Found::Folder(_) => Ok(()),
-            found @ Found::File { .. } => self.take(path, &found),
+            ProjectEntry::Outside(_) => Err(leads_out(path)),
+            ProjectEntry::Missing | ProjectEntry::Directory(_) => Ok(()),
+            found @ ProjectEntry::File { .. } => self.take(path, &found),
         }
     }
 
-    /// Takes in a file, if it is one.
+    /// Adds a file, if it exists.
     fn add(&mut self, path: &Path) -> Result<(), TrustError> {
         if path.to_str().is_some_and(|path| self.items.contains_key(path)) {
             return Ok(());
         }
         match look(self.root, path)? {
-            Found::Nothing | Found::Folder(_) => Ok(()),
-            found @ (Found::File { .. } | Found::Outside(_)) => self.take(path, &found),
+            ProjectEntry::Missing | ProjectEntry::Directory(_) => Ok(()),
+            found @ (ProjectEntry::File { .. } | ProjectEntry::Outside(_)) => self.take(path, &found),
         }
     }
 
-    /// Takes in everything below a folder, with the links that lead to other folders of the project. A folder that is
-    /// reached a second time was taken in already.
+    /// Adds everything below a directory, following symlinks to other directories of the project. Each directory is
+    /// added once.
     fn folder(&mut self, path: &Path) -> Result<(), TrustError> {
         let mut seen: BTreeSet<PathBuf> = BTreeSet::new();
         let mut open = vec![path.to_owned()];
         while let Some(path) = open.pop() {
             if path.components().count() > DEPTH_MAX {
-                return Err(TrustError::untrustable(path, format!("lies deeper than {DEPTH_MAX} folders")));
+                return Err(TrustError::untrustable(
+                    path,
+                    format!("is more than {DEPTH_MAX} directories deep"),
+                ));
             }
             let found = look(self.root, &path)?;
             match &found {
-                Found::Nothing => {}
-                Found::File { .. } | Found::Outside(_) => self.take(&path, &found)?,
-                Found::Folder(real) => {
+                ProjectEntry::Missing => {}
+                ProjectEntry::File { .. } | ProjectEntry::Outside(_) => self.take(&path, &found)?,
+                ProjectEntry::Directory(real) => {
                     if self.root.join(&path).is_symlink() {
                         self.take(&path, &found)?;
                     }
@@ -147,7 +148,7 @@ impl Gathering<'_> {
                 }
             }
             if open.len() > ITEMS_MAX {
-                return Err(TrustError::untrustable(path, format!("holds more than {ITEMS_MAX} files")));
+                return Err(TrustError::untrustable(path, format!("contains more than {ITEMS_MAX} files")));
             }
         }
         Ok(())
@@ -159,38 +160,32 @@ impl Gathering<'_> {
         for entry in std::fs::read_dir(self.root.join(folder)).map_err(unreadable)? {
             names.push(entry.map_err(unreadable)?.file_name());
             if names.len() > ITEMS_MAX {
-                return Err(TrustError::untrustable(folder, format!("holds more than {ITEMS_MAX} files")));
+                return Err(TrustError::untrustable(folder, format!("contains more than {ITEMS_MAX} files")));
             }
         }
         Ok(names)
     }
 
-    fn take(&mut self, path: &Path, found: &Found) -> Result<(), TrustError> {
+    fn take(&mut self, path: &Path, found: &ProjectEntry) -> Result<(), TrustError> {
         let Some(hash) = found.hash() else { return Ok(()) };
         let Some(path) = path.to_str() else {
-            return Err(TrustError::untrustable(path, "has a name that is not Unicode"));
+            return Err(TrustError::untrustable(path, "has a name that is not valid UTF-8"));
         };
-        let leads_to = match found {
-            Found::Outside(target) => Some(target.to_string_lossy().into_owned()),
-            Found::Nothing | Found::Folder(_) => None,
-            Found::File { bytes, .. } => {
+        let link_target = match found {
+            ProjectEntry::Outside(target) => Some(target.to_string_lossy().into_owned()),
+            ProjectEntry::Missing | ProjectEntry::Directory(_) => None,
+            ProjectEntry::File { bytes, .. } => {
                 self.bytes += bytes.len();
                 None
             }
         };
         if self.bytes > BYTES_MAX {
-            return Err(TrustError::untrustable(
-                self.root,
-                format!("brings along more than {BYTES_MAX} bytes"),
-            ));
+            return Err(TrustError::untrustable(self.root, format!("contains more than {BYTES_MAX} bytes")));
         }
         let path = path.replace(std::path::MAIN_SEPARATOR, "/");
-        self.items.insert(path.clone(), TrustItem { path, hash, leads_to });
+        self.items.insert(path.clone(), TrustItem { path, hash, link_target });
         if self.items.len() > ITEMS_MAX {
-            return Err(TrustError::untrustable(
-                self.root,
-                format!("brings along more than {ITEMS_MAX} files"),
-            ));
+            return Err(TrustError::untrustable(self.root, format!("contains more than {ITEMS_MAX} files")));
         }
         Ok(())
     }

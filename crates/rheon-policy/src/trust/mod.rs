@@ -1,24 +1,25 @@
-//! Trust: opening a project runs nothing that it brings along until the user has agreed to exactly that content.
+//! Project trust: nothing that a project contains runs until the user has approved exactly that content.
 //!
-//! [`ProjectContent`] is what a project brings along, [`TrustStore`] remembers what the user has agreed to, and
-//! [`load_project_hooks`] gives out hooks only where both are the same. The settings in use are made of the very bytes that
-//! were compared. The files that a hook names, and those beside it in a folder of hooks, are compared again right before each
-//! run; between that look and the moment the system opens the file a change is still possible, and what a script calls in its
-//! turn elsewhere is not looked at. Hooks of a project run in its folder, from which the names in their commands count.
+//! [`ProjectContent`] is everything in a project that could run or instruct the agent, [`TrustStore`] remembers what
+//! the user approved, and [`load_project_hooks`] returns hooks only if the two match. The settings in use are parsed
+//! from the same bytes that were hashed. The files that a hook names, and those next to it in a hooks directory, are
+//! checked again right before each run. A change between that check and the moment the system opens the file is still
+//! possible, and files that a script calls elsewhere are not checked. Project hooks run in the project directory, which
+//! relative names in their commands refer to.
 
 mod content;
 mod error;
 mod gather;
 mod named;
-mod seal;
+mod status;
 mod store;
-mod verdict;
+mod trusted_content;
 
-pub use content::{ProjectContent, ReadFile, TrustItem};
+pub use content::{PreloadedFile, ProjectContent, TrustItem};
 pub use error::TrustError;
-pub use seal::Seal;
-pub use store::{ProjectHooks, TrustStore, load_project_hooks, load_project_hooks_with, sealed_hooks};
-pub use verdict::Trust;
+pub use status::TrustStatus;
+pub use store::{ProjectHooks, TrustStore, load_project_hooks, load_project_hooks_with, trusted_hooks};
+pub use trusted_content::TrustedContent;
 
 #[cfg(test)]
 mod content_tests;

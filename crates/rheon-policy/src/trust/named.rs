@@ -1,15 +1,14 @@
-//! The files of a project that a hook's command names.
+//! Finds the project files that a hook's command names.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
-use crate::hooks::{CommandHook, with_project};
+use crate::hooks::{CommandHook, expand_project_variables};
 use crate::shell::{self, Analysis};
 
-/// The most paths of one command; no sensible command has more.
 const PATHS_MAX: usize = 1_000;
 
-/// Programs that run the file they are given first.
+/// Programs that run the file in their first argument.
 const INTERPRETERS: [&str; 22] = [
     ".", "source", "sh", "bash", "dash", "zsh", "ksh", "fish", "python", "python3", "node", "deno", "bun",
     "tsx", "ts-node", "ruby", "perl", "php", "lua", "awk", "pwsh", "uv",
@@ -18,26 +17,26 @@ const INTERPRETERS: [&str; 22] = [
 /// What a command does with a file that it names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Role {
-    /// It may be anything: text that is looked for, a file that is read or written.
+    /// Unknown: text to search for, a file to read or write.
     Word,
-    /// It is run, if it is there.
+    /// It is run, if it exists.
     Program,
 }
 
-/// Every path of the project in `root` that a word of the command may mean, relative to it. Most of them do not exist.
-/// What the shell only writes to is left out: a hook may keep a log.
+/// Every path in the project at `root` that a word of the command may mean, relative to `root`. Most do not exist.
+/// Files that the shell only writes to are left out, so a hook can keep a log.
 pub(crate) fn named_paths(root: &Path, hook: &CommandHook) -> BTreeMap<PathBuf, Role> {
-    let mut named = Named { root, paths: BTreeMap::new() };
-    let command = with_project(&hook.command, ".");
+    let mut named = PathCollector { root, paths: BTreeMap::new() };
+    let command = expand_project_variables(&hook.command, ".");
     match &hook.args {
         Some(arguments) => {
             let words: Vec<String> = std::iter::once(command)
-                .chain(arguments.iter().map(|word| with_project(word, ".")))
+                .chain(arguments.iter().map(|word| expand_project_variables(word, ".")))
                 .collect();
             named.words("", &words);
         }
         None => {
-            let analysis = shell::analyse(&command);
+            let analysis = shell::analyze(&command);
             for simple in &analysis.commands {
                 let words: Vec<String> = simple.words.iter().flatten().cloned().collect();
                 named.words(simple.folder.as_deref().unwrap_or_default(), &words);
@@ -51,12 +50,12 @@ pub(crate) fn named_paths(root: &Path, hook: &CommandHook) -> BTreeMap<PathBuf, 
     named.paths
 }
 
-struct Named<'a> {
+struct PathCollector<'a> {
     root: &'a Path,
     paths: BTreeMap<PathBuf, Role>,
 }
 
-impl Named<'_> {
+impl PathCollector<'_> {
     fn add(&mut self, folder: &str, word: &str, role: Role) {
         if self.paths.len() < PATHS_MAX
             && let Some(path) = inside(self.root, &self.root.join(folder).join(word))
@@ -66,10 +65,9 @@ impl Named<'_> {
         }
     }
 
-    /// The words of one command.
     fn words(&mut self, folder: &str, words: &[String]) {
         let Some((program, rest)) = words.split_first() else { return };
-        // A name without a slash is looked for elsewhere.
+        // A name without a slash is looked up in `PATH`.
         let is_file = program.contains('/');
         self.add(folder, program, if is_file { Role::Program } else { Role::Word });
         let name = program.rsplit('/').next().unwrap_or(program);
@@ -78,18 +76,19 @@ impl Named<'_> {
         for word in rest {
             let is_option = word.starts_with('-');
             let role = if is_script_to_come && !is_option { Role::Program } else { Role::Word };
-            // What follows an option may be its value, and the script still to come.
+            // The word after an option may be its value, with the script still to come.
             is_script_to_come &= is_option || is_after_option;
             is_after_option = is_option;
             self.add(folder, word, role);
-            // `--config=file`, or a line of code that names one.
+            // `--config=file`, or a line of code that names a file.
             for piece in word.split(is_border) {
                 self.add(folder, piece, Role::Word);
             }
         }
     }
 
-    /// What the analysis does not understand may still name a file, after a variable or a command that gives a folder.
+    /// Text that the analysis does not understand may still name a file, after a variable or a command that yields a
+    /// directory.
     fn pieces(&mut self, command: &str, analysis: &Analysis) {
         let written: Vec<&str> = analysis
             .redirections
@@ -111,7 +110,7 @@ fn is_border(character: char) -> bool {
     character.is_whitespace() || "\"'`;|&()<>=${}".contains(character)
 }
 
-/// `path` relative to `root`, with `.` and `..` worked out; nothing if it lies outside.
+/// Makes `path` relative to `root`, with `.` and `..` resolved. `None` if it is outside.
 fn inside(root: &Path, path: &Path) -> Option<PathBuf> {
     let mut plain = PathBuf::new();
     for component in path.components() {

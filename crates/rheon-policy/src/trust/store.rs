@@ -1,5 +1,5 @@
-//! `TrustStore`: what the user has agreed to, in a file of their own that no project can reach; and the hooks of a project,
-//! given out only where it is trusted.
+//! `TrustStore`: what the user trusts, in a file of the user that no project can reach. Also loads project hooks, if
+//! they are trusted.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,56 +9,54 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::hooks::HookSettings;
-use crate::trust::content::{ProjectContent, ReadFile};
+use crate::trust::content::{PreloadedFile, ProjectContent};
 use crate::trust::error::TrustError;
-use crate::trust::verdict::Trust;
+use crate::trust::status::TrustStatus;
 
-/// The version of the file.
 const VERSION: u32 = 1;
-/// The largest file that is read.
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// What the user has agreed to. Several processes may use the same file.
+/// What the user trusts. Several processes may share the file.
 #[derive(Debug, Clone)]
 pub struct TrustStore {
     file: PathBuf,
 }
 
-/// The file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Stored {
+struct TrustFile {
     version: u32,
-    /// For each folder of a project the hashes of its items by path.
+    /// Project directory -> item path -> hash.
     projects: BTreeMap<String, BTreeMap<String, String>>,
 }
 
-/// As much of the file as every version has.
+/// The part of the file that every version has.
 #[derive(Deserialize)]
-struct Versioned {
+struct TrustFileVersion {
     version: u32,
 }
 
 impl TrustStore {
-    /// The store in `file`, which need not exist yet.
+    /// Opens the store in `file`, which need not exist yet.
     pub fn open(file: impl Into<PathBuf>) -> Result<Self, TrustError> {
         let store = Self { file: file.into() };
         store.read()?;
         Ok(store)
     }
 
-    /// What the user has said about `content`.
-    pub fn check(&self, content: &ProjectContent) -> Result<Trust, TrustError> {
-        Ok(Trust::of(content, self.read()?.projects.get(&key(content.root()))))
+    /// Compares `content` with what the user approved.
+    pub fn check(&self, content: &ProjectContent) -> Result<TrustStatus, TrustError> {
+        Ok(TrustStatus::of(content, self.read()?.projects.get(&key(content.root()))))
     }
 
-    /// What the user has said about the same content in another folder, `root`: for a second working tree of one repository.
-    pub fn check_as(&self, content: &ProjectContent, root: &Path) -> Result<Trust, TrustError> {
+    /// Compares `content` with what the user approved in another directory, `root`: for a second worktree of the same
+    /// repository.
+    pub fn check_as(&self, content: &ProjectContent, root: &Path) -> Result<TrustStatus, TrustError> {
         let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-        Ok(Trust::of(content, self.read()?.projects.get(&key(&real))))
+        Ok(TrustStatus::of(content, self.read()?.projects.get(&key(&real))))
     }
 
-    /// The user agrees to `content`, which is what they were shown.
+    /// Trusts `content`, exactly as the user saw it.
     pub fn grant(&self, content: &ProjectContent) -> Result<(), TrustError> {
         let items = content.items().map(|item| (item.path.clone(), item.hash.to_hex().to_string())).collect();
         self.change(|projects| {
@@ -66,9 +64,9 @@ impl TrustStore {
         })
     }
 
-    /// The user agrees to nothing of the project in `root` any more.
+    /// Removes the trust in the project at `root`.
     pub fn revoke(&self, root: &Path) -> Result<(), TrustError> {
-        // A folder that is gone can still be forgotten.
+        // Trust in a directory that was removed can still be revoked.
         let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         self.change(|projects| {
             projects.remove(&key(&real));
@@ -83,7 +81,7 @@ impl TrustStore {
         let folder =
             self.file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder).map_err(unsaved)?;
-        // Held until the new file is in its place, so that what another process writes meanwhile is not lost.
+        // Locked until the new file is in place, so that changes of other processes are not lost.
         let _lock = self.lock().map_err(unsaved)?;
         let mut stored = self.read()?;
         change(&mut stored.projects);
@@ -103,13 +101,13 @@ impl TrustStore {
         Ok(file)
     }
 
-    /// Puts a new file in the place of the old one, in one step; only the user can read it.
-    fn replace(&self, folder: &Path, stored: &Stored) -> io::Result<()> {
+    /// Replaces the file atomically. Only the user can read it.
+    fn replace(&self, folder: &Path, stored: &TrustFile) -> io::Result<()> {
         let mut text = serde_json::to_vec_pretty(stored)?;
         text.push(b'\n');
         if text.len() as u64 > FILE_BYTES_MAX {
             let problem =
-                format!("it would be larger than {FILE_BYTES_MAX} bytes; revoke the trust of some project");
+                format!("it would be larger than {FILE_BYTES_MAX} bytes; revoke trust in some projects");
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
         }
         let mut draft = tempfile::NamedTempFile::new_in(folder)?;
@@ -119,21 +117,21 @@ impl TrustStore {
         Ok(())
     }
 
-    fn read(&self) -> Result<Stored, TrustError> {
+    fn read(&self) -> Result<TrustFile, TrustError> {
         let fault = |problem: String| TrustError::Store { file: self.file.clone(), problem };
-        // A pipe is not opened: nobody might ever write to it.
+        // Do not open a pipe: reading it could block forever.
         let opened = std::fs::metadata(&self.file).and_then(|metadata| match metadata.is_file() {
             true => File::open(&self.file),
-            false => Err(io::Error::other("it is no regular file")),
+            false => Err(io::Error::other("it is not a regular file")),
         });
         let file = match opened {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Stored { version: VERSION, projects: BTreeMap::new() });
+                return Ok(TrustFile { version: VERSION, projects: BTreeMap::new() });
             }
             Err(error) => return Err(fault(error.to_string())),
         };
-        if let Some(problem) = file.metadata().map_err(|error| fault(error.to_string()))?.foreign_hand() {
+        if let Some(problem) = file.metadata().map_err(|error| fault(error.to_string()))?.foreign_writer() {
             return Err(fault(problem));
         }
         let mut text = String::new();
@@ -145,40 +143,40 @@ impl TrustStore {
             return Err(fault(format!("it is larger than {FILE_BYTES_MAX} bytes")));
         }
         let unreadable = |error: serde_json::Error| fault(error.to_string());
-        let Versioned { version } = serde_json::from_str(&text).map_err(unreadable)?;
+        let TrustFileVersion { version } = serde_json::from_str(&text).map_err(unreadable)?;
         if version != VERSION {
             return Err(fault(format!(
-                "it is of version {version}, and this program knows version {VERSION}"
+                "it has version {version}, but this program supports version {VERSION}"
             )));
         }
         serde_json::from_str(&text).map_err(unreadable)
     }
 }
 
-/// Who else may have written a file.
-trait ForeignHand {
-    /// Why what it says may not be the user's own word, if so.
-    fn foreign_hand(&self) -> Option<String>;
+/// Detects files that other users could have written.
+trait ForeignWriter {
+    /// The problem, if another user could have written the file.
+    fn foreign_writer(&self) -> Option<String>;
 }
 
-impl ForeignHand for std::fs::Metadata {
+impl ForeignWriter for std::fs::Metadata {
     #[cfg(unix)]
-    fn foreign_hand(&self) -> Option<String> {
+    fn foreign_writer(&self) -> Option<String> {
         use std::os::unix::fs::MetadataExt as _;
         let owner = self.uid();
         if owner != 0 && owner != rustix::process::geteuid().as_raw() {
             return Some(format!("it belongs to another user ({owner})"));
         }
-        (self.mode() & 0o002 != 0).then(|| "every user may write to it".to_owned())
+        (self.mode() & 0o002 != 0).then(|| "every user can write to it".to_owned())
     }
 
     #[cfg(not(unix))]
-    fn foreign_hand(&self) -> Option<String> {
+    fn foreign_writer(&self) -> Option<String> {
         None
     }
 }
 
-/// How a project is called in the file. Names that are not Unicode are spelt out, so that no two are the same.
+/// The key of a project in the file. Non-UTF-8 paths are hex-encoded so that no two keys are the same.
 fn key(root: &Path) -> String {
     match root.to_str() {
         Some(root) => root.to_owned(),
@@ -190,26 +188,25 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The hooks of a project, and whether they may be used.
+/// The hooks of a project, and whether they may run.
 #[derive(Debug)]
 pub struct ProjectHooks {
-    /// What the user has said.
-    pub trust: Trust,
-    /// The hooks; none unless the project is trusted.
+    pub trust: TrustStatus,
+    /// Empty unless the project is trusted.
     pub settings: HookSettings,
-    /// What the project brings along: what [`TrustStore::grant`] takes once the user has agreed to what `trust` shows.
+    /// What to pass to [`TrustStore::grant`] once the user has approved `trust`.
     pub content: ProjectContent,
 }
 
-/// The hooks of the project in `root`, if `store` says that the user trusts all that it brings along. Reads only.
+/// Loads the hooks of the project at `root` if the user trusts all of its content. Changes nothing.
 pub fn load_project_hooks(root: &Path, store: &TrustStore) -> Result<ProjectHooks, TrustError> {
     load_project_hooks_with(root, &[], store)
 }
 
-/// The same with files that were read already, which are trusted or not with everything else.
+/// Like [`load_project_hooks`], with files that were already read. Their content needs trust like everything else.
 pub fn load_project_hooks_with(
     root: &Path,
-    files: &[ReadFile],
+    files: &[PreloadedFile],
     store: &TrustStore,
 ) -> Result<ProjectHooks, TrustError> {
     let content = ProjectContent::gather_with(root, files)?;
@@ -217,12 +214,13 @@ pub fn load_project_hooks_with(
     if !trust.is_trusted() {
         return Ok(ProjectHooks { trust, settings: HookSettings::default(), content });
     }
-    let settings = sealed_hooks(&content)?;
+    let settings = trusted_hooks(&content)?;
     Ok(ProjectHooks { trust, settings, content })
 }
 
-/// The hooks of `content`, for a user who agrees to it without that being remembered. Each runs only what was read here.
-pub fn sealed_hooks(content: &ProjectContent) -> Result<HookSettings, TrustError> {
+/// The hooks of `content`, for a user who trusts it without saving that. Each hook runs only with the content read
+/// here.
+pub fn trusted_hooks(content: &ProjectContent) -> Result<HookSettings, TrustError> {
     let files: Vec<HookSettings> = content.settings.iter().cloned().collect::<Result<_, _>>()?;
-    Ok(HookSettings::merged(files).sealed(|hook| content.seal_of(hook)))
+    Ok(HookSettings::merged(files).with_trusted_content(|hook| content.trusted_content_of(hook)))
 }

@@ -6,7 +6,7 @@ use std::sync::Barrier;
 use expect_test::expect;
 use tempfile::TempDir;
 
-use crate::trust::{ProjectContent, Trust, TrustStore};
+use crate::trust::{ProjectContent, TrustStatus, TrustStore};
 
 fn write(root: &Path, name: &str, text: &str) {
     let path = root.join(name);
@@ -42,27 +42,27 @@ fn the_user_is_asked_at_first_and_again_after_every_change() {
     store.revoke(root.path()).unwrap();
     ask(&store);
     expect![[r#"
-        This project brings along nothing that would be run or obeyed.
+        This project contains nothing that needs trust.
 
-        This project brings along files that would be run or obeyed:
+        This project contains files that can run commands or instruct the agent:
           c9b7c3a222e5 .claude/hooks/a.sh
           658b99cc99dc .claude/hooks/odd\u{1b}[2J\n.sh
           8df77faa0e7b .mcp.json
         Do you trust them?
 
-        You trust what this project brings along.
+        You trust this project.
 
-        You trust what this project brings along.
+        You trust this project.
 
-        What this project brings along has changed since you trusted it:
+        This project has changed since you trusted it:
           changed 3cd96623f3c5 .claude/hooks/a.sh
           new     7e0b5643e371 .claude/hooks/b.sh
           gone    .mcp.json
-        Do you trust it as it is now?
+        Do you trust these changes?
 
-        You trust what this project brings along.
+        You trust this project.
 
-        This project brings along files that would be run or obeyed:
+        This project contains files that can run commands or instruct the agent:
           3cd96623f3c5 .claude/hooks/a.sh
           7e0b5643e371 .claude/hooks/b.sh
           658b99cc99dc .claude/hooks/odd\u{1b}[2J\n.sh
@@ -78,8 +78,8 @@ fn the_same_content_in_another_folder_is_not_trusted() {
     }
     let store = TrustStore::open(state.path().join("trust.json")).unwrap();
     store.grant(&gather(&root)).unwrap();
-    assert_eq!(store.check(&gather(&root)).unwrap(), Trust::Trusted);
-    assert!(matches!(store.check(&gather(&other)).unwrap(), Trust::Unknown { .. }));
+    assert_eq!(store.check(&gather(&root)).unwrap(), TrustStatus::Trusted);
+    assert!(matches!(store.check(&gather(&other)).unwrap(), TrustStatus::Unknown { .. }));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn many_at_once_lose_nothing() {
         }
     });
     let store = TrustStore::open(&file).unwrap();
-    assert!(roots.iter().all(|root| store.check(&gather(root)).unwrap() == Trust::Trusted));
+    assert!(roots.iter().all(|root| store.check(&gather(root)).unwrap() == TrustStatus::Trusted));
 }
 
 #[test]
@@ -125,11 +125,11 @@ fn a_file_that_cannot_be_understood_trusts_nothing_and_is_not_overwritten() {
         assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
     }
     expect![[r#"
-        cannot read what was trusted from "STATE/trust.json": EOF while parsing a value at line 1 column 0; remove the file to trust anew
-        cannot read what was trusted from "STATE/trust.json": EOF while parsing an object at line 1 column 1; remove the file to trust anew
-        cannot read what was trusted from "STATE/trust.json": it is of version 2, and this program knows version 1; remove the file to trust anew
-        cannot read what was trusted from "STATE/trust.json": missing field `projects` at line 1 column 13; remove the file to trust anew
-        cannot read what was trusted from "STATE/trust.json": unknown field `x`, expected `version` or `projects` at line 1 column 30; remove the file to trust anew
+        cannot read trusted projects from "STATE/trust.json": EOF while parsing a value at line 1 column 0; delete the file to reset trust
+        cannot read trusted projects from "STATE/trust.json": EOF while parsing an object at line 1 column 1; delete the file to reset trust
+        cannot read trusted projects from "STATE/trust.json": it has version 2, but this program supports version 1; delete the file to reset trust
+        cannot read trusted projects from "STATE/trust.json": missing field `projects` at line 1 column 13; delete the file to reset trust
+        cannot read trusted projects from "STATE/trust.json": unknown field `x`, expected `version` or `projects` at line 1 column 30; delete the file to reset trust
     "#]].assert_eq(&rows);
 }
 
@@ -152,7 +152,7 @@ fn a_store_that_others_may_have_written_or_that_is_no_file_is_not_believed() {
     let file = state.path().join("trust.json");
     let store = TrustStore::open(&file).unwrap();
     store.grant(&gather(&root)).unwrap();
-    assert_eq!(store.check(&gather(&root)).unwrap(), Trust::Trusted);
+    assert_eq!(store.check(&gather(&root)).unwrap(), TrustStatus::Trusted);
     assert_eq!(
         std::fs::metadata(state.path().join("trust.json.lock")).unwrap().permissions().mode() & 0o777,
         0o600
@@ -178,9 +178,9 @@ fn a_store_that_others_may_have_written_or_that_is_no_file_is_not_believed() {
         assert_eq!(std::fs::read_to_string(&file).unwrap(), text.get(..end).unwrap());
     }
     expect![[r#"
-        cannot read what was trusted from "STATE/trust.json": every user may write to it; remove the file to trust anew
-        cannot read what was trusted from "STATE/trust.json": it is no regular file; remove the file to trust anew
-        cannot read what was trusted from "STATE/trust.json": it is no regular file; remove the file to trust anew"#]].assert_eq(&rows.join("\n").replace(state.path().to_str().unwrap(), "STATE"));
+        cannot read trusted projects from "STATE/trust.json": every user can write to it; delete the file to reset trust
+        cannot read trusted projects from "STATE/trust.json": it is not a regular file; delete the file to reset trust
+        cannot read trusted projects from "STATE/trust.json": it is not a regular file; delete the file to reset trust"#]].assert_eq(&rows.join("\n").replace(state.path().to_str().unwrap(), "STATE"));
 }
 
 /// Run by the test below in a process of its own, in a folder with a project and, above it, the store.
@@ -214,7 +214,7 @@ fn processes_that_are_killed_while_they_write_leave_the_store_whole_and_unlocked
         let store = TrustStore::open(base.path().join("trust.json")).unwrap();
         let is_trusted = |project: &std::path::PathBuf| {
             let content = ProjectContent::gather(project).unwrap();
-            store.check(&content).unwrap() == Trust::Trusted
+            store.check(&content).unwrap() == TrustStatus::Trusted
         };
         while !projects.iter().all(is_trusted) {
             assert!(children.iter_mut().all(|child| child.try_wait().unwrap().is_none()));

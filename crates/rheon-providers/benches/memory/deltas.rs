@@ -1,6 +1,7 @@
-//! What one more delta of a streamed answer allocates, from the socket to the chunk.
+//! Allocations per streamed delta, from the socket to the chunk.
 //!
-//! Every figure is a difference: answers of few and of many deltas, divided by the additional ones.
+//! Every figure is a difference between responses of few and of many deltas, divided by the number of additional
+//! deltas.
 
 use eventsource_stream::Eventsource as _;
 use futures::StreamExt as _;
@@ -19,12 +20,12 @@ use crate::support::server::{Pace, Server};
 const FEW: usize = 100;
 const MANY: usize = 10_100;
 
-/// How the deltas go over the network.
+/// How the deltas are sent.
 #[derive(Clone, Copy)]
 enum Cut {
-    /// Each by itself, and the next one only once it was read.
+    /// One at a time; the next one only after it was read.
     Single,
-    /// As many as fill a piece.
+    /// As many as fit into a chunk.
     Pieces,
 }
 
@@ -53,7 +54,8 @@ fn pace(cut: Cut) -> Pace {
     }
 }
 
-/// One answer; where deltas go out singly, what stands before the first goes with it, and what stands behind the last.
+/// One response. If deltas are sent singly, the first one goes with what precedes it and the last one with what
+/// follows.
 fn pieces(deltas: usize, cut: Cut) -> Vec<Vec<u8>> {
     let mut body = Body { wire: WireKind::Anthropic, bytes: Vec::new(), number: 0 };
     let mut singly = Vec::new();
@@ -72,13 +74,13 @@ fn pieces(deltas: usize, cut: Cut) -> Vec<Vec<u8>> {
     }
 }
 
-/// What our provider allocates, what the bare client does, and what a client by hand does.
+/// Allocations of our provider, of a bare HTTP client, and of a hand-written client.
 async fn ways(server: &Server, deltas: usize) -> [f64; 3] {
     let model = anthropic(server.url());
     let request = Encoding::new(WireKind::Anthropic).request(4);
     let client = reqwest::Client::builder().no_proxy().build().expect("a client can be set up");
     let mut counts = [0.0; 3];
-    // The first time sets up the connections.
+    // The first call sets up the connections.
     for _ in 0..2 {
         server.hold();
         let answer = model.provider.stream(request.clone(), CancellationToken::new());

@@ -1,4 +1,4 @@
-//! What a request allocates, by the length of its conversation.
+//! Allocations per request, by the length of its conversation.
 
 use rheon_providers::wire::WireKind;
 
@@ -11,7 +11,7 @@ pub(crate) fn measure() {
     for wire in WireKind::ALL {
         let encoding = Encoding::new(wire);
         let name = wire.as_str();
-        // What is set up on first use belongs to no request.
+        // Set-up on first use does not count.
         drop(encoding.encode(&encoding.request(4)));
         for messages in [100, 1_000, 10_000] {
             let request = encoding.request(messages);

@@ -1,12 +1,12 @@
-//! What an answer without end keeps in memory: the peak of a fresh process, before and behind it.
+//! Memory kept by an endless response: the peak of a fresh process, before and after it.
 
 use std::collections::VecDeque;
 use std::fs;
 use std::process::{Command, Stdio};
 
 use futures::StreamExt as _;
-use rheon_providers::wire::{Reader, WireKind};
-use rheon_testkit::server::{FakeServer, Fault, Reply, Script, Times};
+use rheon_providers::wire::{ResponseReader, WireKind};
+use rheon_testkit::server::{FakeReply, FakeServer, Fault, ReplyCount, Script};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::answers::{Body, PIECE_BYTES};
@@ -14,11 +14,11 @@ use crate::support::history::request;
 use crate::support::provider::anthropic;
 use crate::support::report;
 
-/// What the first process sets for those it starts.
+/// Set by the first process for its child processes.
 const CHILD: &str = "RHEON_BENCH_ENDLESS";
 /// How much the reader is fed.
 const READER_BYTES: usize = 2 * 1000 * 1000 * 1000;
-/// At which size the bare client stops; ours stops by itself, at its own limit.
+/// The size at which the bare client stops; ours stops at its own limit.
 const CLIENT_BYTES: usize = 256 * 1024 * 1024;
 
 pub(crate) fn measure() {
@@ -27,7 +27,8 @@ pub(crate) fn measure() {
         tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be built");
     for way in ["provider", "reqwest"] {
         let growth = runtime.block_on(async {
-            let endless = Reply::text("one two").with(Fault::Endless { event: 3 }).times(Times::Always);
+            let endless =
+                FakeReply::text("one two").with(Fault::Endless { event: 3 }).times(ReplyCount::Always);
             let server = FakeServer::start(Script::new([endless])).await.expect("a port is free");
             let address = server.url();
             tokio::task::spawn_blocking(move || child(way, &address)).await.expect("the process ends")
@@ -36,7 +37,7 @@ pub(crate) fn measure() {
     }
 }
 
-/// By how many MiB the peak of a process grew that does this.
+/// By how many MiB the peak of a process grows.
 fn child(way: &str, address: &str) -> f64 {
     let program = std::env::current_exe().expect("the benchmark has a path");
     let output = Command::new(program)
@@ -64,7 +65,7 @@ pub(crate) fn run_child() {
     println!("{growth}");
 }
 
-/// Feeds a reader from a megabyte of deltas, over and over.
+/// Feeds a reader from a megabyte of deltas, repeatedly.
 fn reader() -> f64 {
     let mut body = Body { wire: WireKind::Anthropic, bytes: Vec::new(), number: 0 };
     body.open();
@@ -73,7 +74,7 @@ fn reader() -> f64 {
         body.delta();
     }
     let before = peak_mib();
-    let mut reader = Reader::new(WireKind::Anthropic, WireKind::Anthropic.framing(), "vendor/model");
+    let mut reader = ResponseReader::new(WireKind::Anthropic, WireKind::Anthropic.framing(), "vendor/model");
     let mut chunks = VecDeque::new();
     reader.feed(&opening, &mut chunks).expect("the stream is well formed");
     let mut fed = 0;
@@ -87,7 +88,7 @@ fn reader() -> f64 {
     peak_mib() - before
 }
 
-/// Reads an answer through our provider until its own limit ends it.
+/// Reads a response through our provider until its limit ends it.
 async fn provider(address: &str) -> f64 {
     let model = anthropic(address);
     let request = request("anthropic", &model.model, 1);
@@ -119,7 +120,7 @@ async fn bare(address: &str) -> f64 {
     peak_mib() - before
 }
 
-/// The most memory this process has had, in MiB.
+/// The peak memory of this process, in MiB.
 fn peak_mib() -> f64 {
     let status = fs::read_to_string("/proc/self/status").expect("the system tells of its processes");
     let line =

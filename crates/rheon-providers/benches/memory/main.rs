@@ -1,4 +1,5 @@
-//! Memory: allocations of requests and of deltas, counted, and what an endless answer keeps. One JSON object per line.
+//! Memory benchmarks: allocations of requests and deltas, and memory kept by an endless response. One JSON object per
+//! line.
 
 #![allow(
     clippy::expect_used,
@@ -19,22 +20,22 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// What was allocated.
+/// Allocation counts.
 #[derive(Clone, Copy)]
-struct Allocated {
-    /// How often; growing a block counts like a new one.
+struct AllocationCounts {
+    /// The number of allocations; growing a block counts as one.
     times: f64,
-    /// How much in all.
+    /// The total number of bytes.
     bytes: f64,
 }
 
-/// Counts what `work` allocates, whichever thread does.
-fn counted<T>(work: impl FnOnce() -> T) -> (T, Allocated) {
+/// Counts the allocations of `work` on all threads.
+fn counted<T>(work: impl FnOnce() -> T) -> (T, AllocationCounts) {
     let region = Region::new(ALLOCATOR);
     let made = work();
     let change = region.change();
     let times = (change.allocations + change.reallocations) as f64;
-    (made, Allocated { times, bytes: change.bytes_allocated as f64 })
+    (made, AllocationCounts { times, bytes: change.bytes_allocated as f64 })
 }
 
 fn main() {
@@ -44,7 +45,7 @@ fn main() {
     let parts: [(&str, fn()); 3] =
         [("encode", encode::measure), ("deltas", deltas::measure), ("endless", endless::measure)];
     for (name, measure) in parts {
-        if support::wants(name) {
+        if support::is_selected(name) {
             measure();
         }
     }

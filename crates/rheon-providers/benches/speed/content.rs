@@ -1,4 +1,4 @@
-//! Whole answers: bytes become the content of a message, on every wire.
+//! Whole responses: from bytes to message content, on every wire.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use eventsource_stream::Eventsource as _;
 use futures::{FutureExt as _, StreamExt as _, stream};
 use rheon_providers::frame::FrameDecoder;
-use rheon_providers::wire::{Reader, WireKind};
+use rheon_providers::wire::{ResponseReader, WireKind};
 use rheon_types::{Content, Draft, StopReason};
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ use crate::support::report;
 const STREAM_BYTES: usize = 32 * 1024 * 1024;
 const ROUNDS: usize = 5;
 
-/// How many blocks or events there were, and how many bytes of text.
+/// The number of blocks or events, and the bytes of text.
 type Sum = (usize, usize);
 
 pub(crate) fn measure() {
@@ -43,7 +43,7 @@ pub(crate) fn measure() {
 fn content(answers: &Answers) -> Sum {
     let mut sum = (0, 0);
     for answer in answers.each() {
-        let mut reader = Reader::new(answers.wire, answers.wire.framing(), "vendor/model");
+        let mut reader = ResponseReader::new(answers.wire, answers.wire.framing(), "vendor/model");
         let mut chunks = VecDeque::new();
         let mut draft = Draft::new();
         let mut take = |chunks: &mut VecDeque<_>| {
@@ -65,7 +65,7 @@ fn content(answers: &Answers) -> Sum {
     sum
 }
 
-/// Each event as a JSON value, with our own frames: what is left is reading the JSON.
+/// Each event as a JSON value, with our own frames: measures JSON parsing only.
 fn values(answers: &Answers) -> Sum {
     let mut sum = (0, 0);
     for answer in answers.each() {
@@ -83,7 +83,7 @@ fn values(answers: &Answers) -> Sum {
     sum
 }
 
-/// An Anthropic client as one writes it in an afternoon: a crate for the events, a value for each, a string for the text.
+/// A typical hand-written Anthropic client: a crate for the events, a value for each, a string for the text.
 fn by_hand(answers: &Answers) -> Sum {
     let mut sum = (0, 0);
     for answer in answers.each() {

@@ -1,4 +1,4 @@
-//! Requests: a long conversation becomes the body of a request, on every wire.
+//! Requests: from a long conversation to a request body, on every wire.
 
 use rheon_providers::wire::WireKind;
 

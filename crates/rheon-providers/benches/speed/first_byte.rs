@@ -1,4 +1,4 @@
-//! How long it takes until the first byte of a request reaches the server, on a connection that is open already.
+//! The time until the first byte of a request reaches the server, on an open connection.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ pub(crate) fn measure() {
         .build()
         .expect("a runtime can be built");
     for messages in [20, 1_000, 10_000] {
-        // Spawned, so that both ways run where a program runs them: on a worker of the runtime.
+        // Spawned, so that both run on a worker of the runtime, as in a program.
         let [ours, bare] =
             runtime.block_on(async move { tokio::spawn(calls(messages)).await }).expect("no call fails");
         for (name, mut times) in [("rheon", ours), ("reqwest", bare)] {
@@ -35,7 +35,7 @@ pub(crate) fn measure() {
     }
 }
 
-/// The times of our calls and of bare ones, in turns.
+/// The times of our calls and of bare ones, alternating.
 async fn calls(messages: usize) -> [Vec<Duration>; 2] {
     let mut body = Body { wire: WireKind::Anthropic, bytes: Vec::new(), number: 0 };
     body.answer(3);

@@ -1,4 +1,4 @@
-//! Times: frames, answers, requests, and the way of a request to the network. One JSON object per line.
+//! Speed benchmarks: frames, responses, requests, and time to the network. One JSON object per line.
 
 #![allow(
     clippy::expect_used,
@@ -22,7 +22,7 @@ fn main() {
         ("first_byte", first_byte::measure),
     ];
     for (name, measure) in parts {
-        if support::wants(name) {
+        if support::is_selected(name) {
             measure();
         }
     }

@@ -1,20 +1,20 @@
-//! Ways to do the same thing, timed in turns, so that whatever else the machine does disturbs all of them.
+//! Alternatives for the same task, timed alternately, so that other load affects all of them.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// One way, and its best time so far.
+/// An alternative, and its best time so far.
 pub(crate) struct Way<'a, T> {
     name: &'a str,
     run: Box<dyn FnMut() -> T + 'a>,
 }
 
-/// How a way did.
-pub(crate) struct Ran<'a, T> {
+/// The result of an alternative.
+pub(crate) struct BenchResult<'a, T> {
     pub(crate) name: &'a str,
-    /// Whatever else a machine does can only add to a time, so the shortest is what repeats.
+    /// Other load can only add to a time, so the shortest time is the reproducible one.
     pub(crate) best: Duration,
-    /// What it made, the same each time.
+    /// Its output, the same each time.
     pub(crate) made: T,
 }
 
@@ -22,16 +22,19 @@ pub(crate) fn way<'a, T>(name: &'a str, run: impl FnMut() -> T + 'a) -> Way<'a, 
     Way { name, run: Box::new(run) }
 }
 
-/// Runs all ways `rounds` times in turns.
-pub(crate) fn race<'a, T>(rounds: usize, ways: impl IntoIterator<Item = Way<'a, T>>) -> Vec<Ran<'a, T>> {
+/// Runs all alternatives `rounds` times, alternating.
+pub(crate) fn race<'a, T>(
+    rounds: usize,
+    ways: impl IntoIterator<Item = Way<'a, T>>,
+) -> Vec<BenchResult<'a, T>> {
     let mut ways: Vec<_> = ways.into_iter().map(|way| (way, None)).collect();
     for _ in 0..rounds {
         for (way, ran) in &mut ways {
             let start = Instant::now();
             let made = black_box((way.run)());
             let time = start.elapsed();
-            let best = ran.as_ref().map_or(time, |before: &Ran<'_, T>| before.best.min(time));
-            *ran = Some(Ran { name: way.name, best, made });
+            let best = ran.as_ref().map_or(time, |before: &BenchResult<'_, T>| before.best.min(time));
+            *ran = Some(BenchResult { name: way.name, best, made });
         }
     }
     ways.into_iter().filter_map(|(_, ran)| ran).collect()

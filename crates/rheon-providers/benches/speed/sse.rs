@@ -1,4 +1,4 @@
-//! Server-sent events: ours, the crates one would otherwise take, and a bare search for line ends, which is the limit.
+//! Server-sent events: our decoder, comparable crates, and a bare search for line ends as the lower bound.
 
 use std::convert::Infallible;
 
@@ -14,7 +14,7 @@ use crate::support::report;
 const STREAM_BYTES: usize = 64 * 1024 * 1024;
 const ROUNDS: usize = 7;
 
-/// How many events or lines there were, and how many bytes they carried.
+/// The number of events or lines, and their bytes.
 type Sum = (usize, usize);
 
 pub(crate) fn measure() {

@@ -1,4 +1,4 @@
-//! Streams of answers as services write them, for every wire. No two deltas of an answer are alike.
+//! Response streams as services write them, for every wire. No two deltas of a response are the same.
 
 use std::fmt::Write as _;
 
@@ -7,12 +7,12 @@ use aws_smithy_types::event_stream::{Header, HeaderValue, Message};
 use bytes::Bytes;
 use rheon_providers::wire::WireKind;
 
-/// How many bytes are read at once.
+/// The number of bytes read at once.
 pub(crate) const PIECE_BYTES: usize = 4 * 1024;
-/// How many deltas one answer has.
+/// The number of deltas per response.
 const DELTAS: usize = 4_000;
 
-/// Answers one after the other, and where each ends.
+/// Consecutive responses, and where each ends.
 pub(crate) struct Answers {
     pub(crate) wire: WireKind,
     pub(crate) bytes: Bytes,
@@ -20,7 +20,7 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    /// As many answers as make up `bytes_min`.
+    /// As many responses as fill `bytes_min`.
     pub(crate) fn new(wire: WireKind, bytes_min: usize) -> Self {
         let mut body = Body { wire, bytes: Vec::with_capacity(bytes_min + 4 * 1024 * 1024), number: 0 };
         let mut ends = Vec::new();
@@ -31,21 +31,21 @@ impl Answers {
         Self { wire, bytes: body.bytes.into(), ends }
     }
 
-    /// All of it, in pieces.
+    /// All bytes, in chunks.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = Bytes> + '_ {
         (0..self.bytes.len())
             .step_by(PIECE_BYTES)
             .map(|start| self.bytes.slice(start..self.bytes.len().min(start + PIECE_BYTES)))
     }
 
-    /// Each answer.
+    /// Each response.
     pub(crate) fn each(&self) -> impl Iterator<Item = Bytes> + '_ {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, end)| self.bytes.slice(start..*end))
     }
 }
 
-/// A body that is being written.
+/// A body being written.
 pub(crate) struct Body {
     pub(crate) wire: WireKind,
     pub(crate) bytes: Vec<u8>,
@@ -53,7 +53,7 @@ pub(crate) struct Body {
 }
 
 impl Body {
-    /// One whole answer.
+    /// One whole response.
     pub(crate) fn answer(&mut self, deltas: usize) {
         self.open();
         for _ in 0..deltas {
@@ -62,7 +62,7 @@ impl Body {
         self.close();
     }
 
-    /// What stands before the first delta.
+    /// Everything before the first delta.
     pub(crate) fn open(&mut self) {
         let id = self.number;
         match self.wire {
@@ -114,7 +114,7 @@ impl Body {
         }
     }
 
-    /// What stands behind the last delta.
+    /// Everything after the last delta.
     pub(crate) fn close(&mut self) {
         match self.wire {
             WireKind::Anthropic => {
@@ -175,7 +175,7 @@ fn chat(delta: &str, finish_reason: &str) -> String {
     )
 }
 
-/// A few words and a number, as they stand in JSON.
+/// A few words and a number, JSON-escaped.
 fn words(number: usize) -> String {
     const WORDS: [&str; 12] = [
         " the",

@@ -1,4 +1,4 @@
-//! Conversations of any length: questions, answers with tool calls, results.
+//! Conversations of any length: user messages, tool calls and results.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use rheon_types::{
 };
 use serde_json::json;
 
-/// A request to `model` of `vendor` after so many messages.
+/// A request to `model` of `vendor` with this many messages.
 pub(crate) fn request(vendor: &str, model: &str, messages: usize) -> Request {
     let messages = (0..messages).map(|number| Arc::new(message(vendor, model, number).into())).collect();
     let tools = ["read", "grep", "edit", "bash"].map(|name| ToolDefinition {
@@ -28,7 +28,7 @@ pub(crate) fn request(vendor: &str, model: &str, messages: usize) -> Request {
     }
 }
 
-/// Rounds of four: a question, an answer with a call, its result, an answer.
+/// Rounds of four: a user message, a tool call, its result, and a final message.
 fn message(vendor: &str, model: &str, number: usize) -> Message {
     let id = format!("call_{:06}", number / 4);
     let timestamp = Timestamp::default();
@@ -84,7 +84,7 @@ fn answer(vendor: &str, model: &str, stop_reason: StopReason, content: Vec<Conte
     })
 }
 
-/// Copies of all messages, as a client makes them that owns its request.
+/// Copies of all messages, as made by a client that owns its request.
 pub(crate) fn copy(request: &Request) -> Vec<AgentMessage> {
     request.messages.iter().map(|message| AgentMessage::clone(message)).collect()
 }

@@ -1,4 +1,4 @@
-//! What the benchmarks of this crate share: streams, conversations, a server, and how figures are handed on.
+//! Shared by the benchmarks of this crate: streams, conversations, a server and output.
 
 #![allow(dead_code, reason = "each benchmark uses its part")]
 
@@ -7,13 +7,13 @@ pub(crate) mod history;
 pub(crate) mod provider;
 pub(crate) mod server;
 
-/// Hands on one figure: a JSON object on a line of its own, which `cargo xtask bench providers` reads.
+/// Prints one figure as a JSON line for `cargo xtask bench providers`.
 pub(crate) fn report(case: &str, value: f64) {
     println!("{}", serde_json::json!({ "case": case, "value": value }));
 }
 
-/// Whether a part is asked for: all are unless the command line names some.
-pub(crate) fn wants(part: &str) -> bool {
+/// Whether a part is selected: all are, unless the command line names some.
+pub(crate) fn is_selected(part: &str) -> bool {
     let mut named = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).peekable();
     named.peek().is_none() || named.any(|argument| argument == part)
 }

@@ -1,10 +1,10 @@
-//! Encoders and providers, as the registry makes them.
+//! Encoders and providers, as the registry builds them.
 
 use std::sync::Arc;
 
-use rheon_providers::wire::{Call, WireKind};
+use rheon_providers::wire::{WireKind, WireRequest};
 use rheon_providers::{
-    Catalogue, Environment, Model, ProxyChoice, Registry, RegistryParts, ResolvedModel, Transport,
+    Catalog, Model, ProviderEnv, ProxyChoice, Registry, RegistryParts, ResolvedModel, Transport,
     TransportConfig, Vendor, Vendors,
 };
 use rheon_testkit::TestClock;
@@ -12,7 +12,7 @@ use rheon_types::Request;
 
 use super::history;
 
-/// A vendor of each wire, and a model of it.
+/// A vendor and a model for each wire.
 pub(crate) fn vendor(wire: WireKind) -> (&'static str, &'static str) {
     match wire {
         WireKind::Anthropic => ("anthropic", "claude-sonnet-4-5"),
@@ -23,7 +23,7 @@ pub(crate) fn vendor(wire: WireKind) -> (&'static str, &'static str) {
     }
 }
 
-/// Requests of one wire.
+/// Requests for one wire.
 pub(crate) struct Encoding {
     wire: WireKind,
     vendor: Arc<Vendor>,
@@ -35,7 +35,7 @@ impl Encoding {
     pub(crate) fn new(wire: WireKind) -> Self {
         let (id, model) = vendor(wire);
         let vendor = Vendors::builtin().get(id).expect("the vendor comes with the crate");
-        let known = Catalogue::builtin().model_or(id, model, || Model::unknown(model));
+        let known = Catalog::builtin().model_or(id, model, || Model::unknown(model));
         Self { wire, vendor, model: known, origin: format!("{id}/{model}") }
     }
 
@@ -45,15 +45,16 @@ impl Encoding {
     }
 
     pub(crate) fn encode(&self, request: &Request) -> Vec<u8> {
-        let call = Call { request, model: &self.model, compat: &self.vendor.compat, origin: &self.origin };
+        let call =
+            WireRequest { request, model: &self.model, compat: &self.vendor.compat, origin: &self.origin };
         self.wire.encode(&call).expect("the conversation can be sent")
     }
 }
 
-/// A model of Anthropic behind this address.
+/// An Anthropic model at this URL.
 pub(crate) fn anthropic(base_url: &str) -> ResolvedModel {
     let variables = [("ANTHROPIC_API_KEY", "sk-ant-benchmark"), ("ANTHROPIC_BASE_URL", base_url)];
-    let environment: Environment = variables.into_iter().collect();
+    let environment: ProviderEnv = variables.into_iter().collect();
     let parts =
         RegistryParts::builtin(environment, Arc::new(TestClock::default())).expect("a client can be set up");
     let config = TransportConfig { proxy: ProxyChoice::Direct, ..TransportConfig::default() };

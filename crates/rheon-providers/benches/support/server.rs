@@ -1,5 +1,5 @@
-//! A server that does nothing but answer, on a thread of its own, so that nothing of it is counted: once it runs it
-//! allocates nothing.
+//! A minimal server on a separate thread. It does not allocate once it is running, so that it does not affect the
+//! counts.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -8,16 +8,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How the answer goes out.
+/// How the response is sent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pace {
-    /// As fast as the client takes it.
+    /// As fast as the client reads it.
     Free,
-    /// A piece at a time, the next one once [`Server::go_on`] was called for it.
+    /// One chunk per call of [`Server::go_on`].
     InStep,
 }
 
-/// The server. Answers every request with the same pieces, chunked.
+/// Answers every request with the same chunks.
 pub(crate) struct Server {
     address: String,
     shared: Arc<Shared>,
@@ -27,14 +27,14 @@ struct Shared {
     pieces: Vec<Vec<u8>>,
     pace: Pace,
     started: Instant,
-    /// When the first byte of the last request came in, in nanoseconds after `started`.
+    /// When the first byte of the last request arrived, in nanoseconds after `started`.
     arrived: AtomicU64,
-    /// How many pieces may go out.
+    /// How many chunks may be sent.
     allowed: AtomicU64,
 }
 
 impl Server {
-    /// A server whose answers consist of these pieces.
+    /// A server whose responses consist of these chunks.
     pub(crate) fn start(pieces: Vec<Vec<u8>>, pace: Pace) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
         let address = format!("http://{}", listener.local_addr().expect("it has an address"));
@@ -59,31 +59,31 @@ impl Server {
         &self.address
     }
 
-    /// How long after `moment` the first byte of the last request came in.
+    /// How long after `moment` the first byte of the last request arrived.
     pub(crate) fn arrived_after(&self, moment: Instant) -> Duration {
         let arrived = self.shared.started + Duration::from_nanos(self.shared.arrived.load(Ordering::Acquire));
         arrived.saturating_duration_since(moment)
     }
 
-    /// Lets the next piece out.
+    /// Releases the next chunk.
     pub(crate) fn go_on(&self) {
         self.shared.allowed.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Begins anew: no piece may go out.
+    /// Starts over: no chunk may be sent.
     pub(crate) fn hold(&self) {
         self.shared.allowed.store(0, Ordering::Release);
     }
 }
 
 impl Shared {
-    /// Ends when the client leaves.
+    /// Ends when the client disconnects.
     fn serve(&self, mut connection: TcpStream) {
         connection.set_nodelay(true).expect("a socket takes the option");
         let mut buffer = vec![0; 64 * 1024];
         while self.take_request(&mut connection, &mut buffer).is_some() {
-            for (place, piece) in self.pieces.iter().enumerate() {
-                while self.pace == Pace::InStep && self.allowed.load(Ordering::Acquire) < place as u64 {
+            for (index, piece) in self.pieces.iter().enumerate() {
+                while self.pace == Pace::InStep && self.allowed.load(Ordering::Acquire) < index as u64 {
                     thread::yield_now();
                 }
                 if connection.write_all(piece).is_err() {
@@ -93,7 +93,7 @@ impl Shared {
         }
     }
 
-    /// Reads one request; none once the client has left.
+    /// Reads one request; `None` if the client has disconnected.
     fn take_request(&self, connection: &mut TcpStream, buffer: &mut [u8]) -> Option<()> {
         let mut filled = connection.read(buffer).ok().filter(|read| *read > 0)?;
         let arrived = self.started.elapsed().as_nanos();
@@ -121,7 +121,7 @@ fn content_length(head: &[u8]) -> Option<usize> {
     })
 }
 
-/// The head and the pieces of an answer as they go over the network; the last piece with the end.
+/// The head and the chunks of a response as sent over the network; the last chunk includes the end.
 fn chunked(pieces: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     let head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
     let mut bodies: Vec<Vec<u8>> = pieces

@@ -13,32 +13,31 @@ use crate::transport::HttpRequest;
 const API_KEY: &str = "x-api-key";
 const BETA: &str = "anthropic-beta";
 
-/// The betas without which an OAuth token is refused.
+/// The betas that an OAuth token requires.
 const OAUTH_BETAS: [&str; 3] =
     ["claude-code-20250219", "oauth-2025-04-20", "fine-grained-tool-streaming-2025-05-14"];
 
-/// The other headers that go with an OAuth token.
+/// Other headers that an OAuth token requires.
 const OAUTH_HEADERS: [(&str, &str); 3] = [
     ("x-app", "cli"),
     ("anthropic-dangerous-direct-browser-access", "true"),
     ("user-agent", "claude-cli/2.1.2"),
 ];
 
-/// The variables whose value is an OAuth token, whatever it looks like.
+/// Environment variables whose value is always an OAuth token.
 const OAUTH_VARIABLES: [&str; 2] = ["ANTHROPIC_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"];
 
-/// How a key of Anthropic is sent.
+/// How to send an Anthropic key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// In `x-api-key`.
     ApiKey,
-    /// As bearer, nothing else: gateways in front of the service.
+    /// As a bearer token only: for gateways in front of the service.
     Bearer,
-    /// As bearer with the OAuth headers.
+    /// As a bearer token with the OAuth headers.
     OAuth,
 }
 
-/// Sends a key or a token to Anthropic, in the form that it needs.
+/// Sends a key or token to Anthropic in the form that it requires.
 #[derive(Debug)]
 pub(crate) struct AnthropicAuth {
     pub(crate) source: KeySource,
@@ -68,7 +67,7 @@ impl Authorizer for AnthropicAuth {
     }
 }
 
-/// The token says what it is by its beginning; where it does not, the variable that it came from does.
+/// The token's prefix decides; without a known prefix, the environment variable it came from does.
 fn form(key: &Key) -> Form {
     if key.secret.expose_secret().starts_with("sk-ant-oat") {
         return Form::OAuth;
@@ -100,7 +99,7 @@ fn put(key: &Key, headers: &mut HeaderMap) -> Result<(), AuthError> {
     Ok(())
 }
 
-/// The betas of OAuth, then those that the request has already, each once.
+/// The OAuth betas, followed by those already in the request, without duplicates.
 fn merged_betas(headers: &HeaderMap) -> HeaderValue {
     let mut betas = OAUTH_BETAS.to_vec();
     for line in headers.get_all(BETA) {
@@ -110,7 +109,7 @@ fn merged_betas(headers: &HeaderMap) -> HeaderValue {
             }
         }
     }
-    // What came out of header values goes into one again, so the second arm is never taken.
+    // The parts were valid header values, so the error arm is unreachable.
     match HeaderValue::from_str(&betas.join(",")) {
         Ok(value) => value,
         Err(_) => HeaderValue::from_static("oauth-2025-04-20"),

@@ -1,4 +1,4 @@
-//! Commands that print keys, and those that do not.
+//! Commands that print keys, and commands that fail.
 
 use std::sync::Arc;
 
@@ -22,36 +22,36 @@ fn failed(problem: String) -> AuthError {
 }
 
 #[tokio::test]
-async fn what_a_command_prints_is_the_key_without_the_space_around_it() {
+async fn command_output_is_trimmed() {
     assert_eq!(outcome("printf '\\n  key-1  \\n\\n'").await, r#"printed "key-1""#);
     assert_eq!(outcome("echo key | tr k K").await, r#"printed "Key""#);
 }
 
 #[tokio::test]
-async fn a_command_finds_its_input_closed() {
+async fn command_has_closed_stdin() {
     assert_eq!(outcome("cat; echo key-2").await, r#"printed "key-2""#);
 }
 
 #[tokio::test]
-async fn a_command_that_fails_says_why_without_the_key() {
+async fn failing_command_is_reported_without_the_key() {
     let text = outcome(
         "echo secret-part; echo 'vault: locked\n  got secret-part and sk-abcdefghijklmnop12' >&2; exit 3",
     );
     expect!["failed (exit status: 3): vault: locked got [redacted] and [redacted]"].assert_eq(&text.await);
     expect!["failed (exit status: 1)"].assert_eq(&outcome("exit 1").await);
     expect!["printed nothing: no entry"].assert_eq(&outcome("echo no entry >&2").await);
-    expect!["printed something that is not UTF-8"].assert_eq(&outcome("printf '\\377'").await);
+    expect!["printed invalid UTF-8"].assert_eq(&outcome("printf '\\377'").await);
 }
 
 #[tokio::test]
-async fn a_long_complaint_is_cut_between_characters() {
+async fn long_stderr_is_truncated_between_characters() {
     let text = outcome("i=0; while [ $i -lt 400 ]; do printf 'ä' >&2; i=$((i+1)); done; exit 1").await;
     assert_eq!(text, format!("failed (exit status: 1): {} ...", "ä".repeat(300)));
     assert_eq!(shorten(&"x".repeat(300)), "x".repeat(300));
 }
 
 #[tokio::test]
-async fn a_command_may_print_up_to_the_cap_and_no_more() {
+async fn command_output_has_a_limit() {
     let print = |bytes: usize| format!("head -c {bytes} /dev/zero | tr '\\0' x");
     let whole = run(&print(OUTPUT_BYTES_MAX)).await.unwrap();
     assert_eq!(whole.expose_secret().len(), OUTPUT_BYTES_MAX);
@@ -60,28 +60,28 @@ async fn a_command_may_print_up_to_the_cap_and_no_more() {
 }
 
 #[tokio::test]
-async fn a_command_that_complains_at_length_may_still_print_a_key() {
+async fn command_with_long_stderr_may_still_print_a_key() {
     let noisy = format!("head -c {} /dev/zero >&2 && echo key-4", 4 * OUTPUT_BYTES_MAX);
     assert_eq!(outcome(&noisy).await, r#"printed "key-4""#);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_command_that_does_not_end_is_stopped() {
+async fn command_times_out() {
     expect!["did not finish within 30 s and was stopped"].assert_eq(&outcome("exec sleep 1000").await);
 }
 
 #[tokio::test]
-async fn what_a_command_leaves_running_does_not_hold_the_key_back() {
+async fn background_process_does_not_delay_the_key() {
     let printed = run("sleep 1000 & echo $!").await.unwrap();
-    // It is ours to end.
+    // Started by this test.
     let ended = std::process::Command::new("kill").arg(printed.expose_secret()).status().unwrap();
     assert!(ended.success());
 }
 
 #[tokio::test]
-async fn callers_at_the_same_time_share_one_run_and_its_failure() {
-    let folder = tempfile::tempdir().unwrap();
-    let runs = folder.path().join("runs");
+async fn concurrent_callers_share_one_run_and_its_failure() {
+    let directory = tempfile::tempdir().unwrap();
+    let runs = directory.path().join("runs");
     let count = || std::fs::read_to_string(&runs).unwrap().lines().count();
     let works = SecretCommand::new(format!("echo run >> '{}'; echo key-3", runs.display()));
     let keys = futures::future::join_all((0..20).map(|_| works.get(failed))).await;
@@ -99,9 +99,9 @@ async fn callers_at_the_same_time_share_one_run_and_its_failure() {
 }
 
 #[tokio::test]
-async fn a_forgotten_key_is_asked_for_again_and_still_not_shown() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("key");
+async fn forgotten_key_is_fetched_again_and_still_redacted() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("key");
     std::fs::write(&file, "first-key").unwrap();
     let source = KeySource::command("openai", &format!("cat '{}'", file.display()));
     let key = async || source.find().await.unwrap().unwrap().secret.expose_secret().to_owned();
@@ -117,7 +117,7 @@ async fn a_forgotten_key_is_asked_for_again_and_still_not_shown() {
 }
 
 #[tokio::test]
-async fn the_error_names_the_service_and_the_setting() {
+async fn error_names_the_service_and_the_setting() {
     let source = KeySource::command("openai", "echo locked >&2; exit 2");
     expect!["api_key_command of openai failed (exit status: 2): locked"]
         .assert_eq(&source.find().await.unwrap_err().to_string());
@@ -125,9 +125,9 @@ async fn the_error_names_the_service_and_the_setting() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_command_is_killed_when_nobody_waits_for_it_any_more() {
-    let folder = tempfile::tempdir().unwrap();
-    let pipe = folder.path().join("pipe");
+async fn dropped_command_is_killed() {
+    let directory = tempfile::tempdir().unwrap();
+    let pipe = directory.path().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let command = Arc::new(SecretCommand::new(format!("echo $$ > '{}'; exec sleep 1000", pipe.display())));
     let waiting = tokio::spawn({
@@ -138,7 +138,7 @@ async fn a_command_is_killed_when_nobody_waits_for_it_any_more() {
     waiting.abort();
     assert!(waiting.await.is_err());
     let stat = format!("/proc/{}/stat", process.trim());
-    // A killed process stays as a zombie (Z) until the runtime has collected it.
+    // A killed process stays a zombie (Z) until the runtime has reaped it.
     while std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
         tokio::task::yield_now().await;
     }

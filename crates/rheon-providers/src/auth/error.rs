@@ -1,87 +1,65 @@
-//! `AuthError`: why a request cannot prove who sends it. Never holds a secret.
+//! `AuthError`: why a request cannot be authenticated. Never contains a secret.
 
 use rheon_types::{ProviderError, ProviderErrorKind};
 
-/// Why a request cannot prove who sends it, and what to do.
+/// Why a request cannot be authenticated, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum AuthError {
-    /// Nothing is configured that could give a key.
+    /// No key is configured.
     #[error("no key for {vendor}: {remedy}")]
     Missing {
-        /// Which service.
         vendor: String,
         /// What to set.
         remedy: String,
     },
-    /// There is a key, but it cannot be sent.
+    /// The key cannot be sent.
     #[error("the key for {vendor} from {origin} cannot be sent: {problem}; set it again")]
     Invalid {
-        /// Which service.
         vendor: String,
-        /// Where the key came from.
         origin: String,
         /// What is wrong with it, without showing it.
         problem: &'static str,
     },
-    /// A command that should print a key does not.
+    /// A command that should print a key failed.
     #[error("{setting} of {vendor} {problem}")]
     Command {
-        /// Which service.
         vendor: String,
-        /// Which setting holds the command.
+        /// The setting that holds the command.
         setting: String,
-        /// What happened, and the redacted beginning of what the command wrote.
+        /// What happened, and the redacted start of the command's output.
         problem: String,
     },
-    /// A file of credentials that cannot be used.
+    /// An unusable credentials file.
     #[error("cannot use the credentials in {path}: {problem}")]
     File {
-        /// Which file.
         path: String,
-        /// Why, and what to do.
+        /// The cause, and what to do.
         problem: String,
     },
-    /// The vendor's description cannot be followed.
-    #[error("the auth of {vendor} is not valid: {problem}")]
-    Spec {
-        /// Which service.
-        vendor: String,
-        /// Why.
-        problem: String,
-    },
-    /// A server that gives tokens refused.
-    #[error("{server} gave no token: status {status}: {message}")]
+    /// The vendor's auth section is invalid.
+    #[error("invalid auth for {vendor}: {problem}")]
+    Spec { vendor: String, problem: String },
+    /// A token server refused the request.
+    #[error("{server} refused the token request: status {status}: {message}")]
     Refused {
-        /// Which server.
         server: String,
-        /// The status of its answer.
         status: u16,
-        /// Its words, redacted and shortened.
+        /// The server's message, redacted and shortened.
         message: String,
     },
-    /// A server that gives tokens could not be reached, or broke off.
+    /// A token server could not be reached, or the connection broke.
     #[error("cannot get a token from {server}: {problem}")]
-    Unreachable {
-        /// Which server.
-        server: String,
-        /// Why.
-        problem: String,
-    },
-    /// A server that gives tokens did not answer in time.
-    #[error("{server} gave no token within {seconds} s")]
-    TimedOut {
-        /// Which server.
-        server: String,
-        /// How long it was waited for.
-        seconds: u64,
-    },
-    /// A request that cannot be signed.
-    #[error("the request cannot be signed: {0}")]
+    Unreachable { server: String, problem: String },
+    /// A token server did not respond in time.
+    #[error("{server} did not respond within {seconds} s")]
+    TimedOut { server: String, seconds: u64 },
+    /// The request cannot be signed.
+    #[error("cannot sign the request: {0}")]
     Signature(String),
 }
 
 impl AuthError {
-    /// What kind of trouble this is for whoever made the request.
+    /// The kind of error the caller sees.
     pub(crate) fn kind(&self) -> ProviderErrorKind {
         match self {
             Self::Missing { .. }

@@ -1,5 +1,5 @@
-//! The key as it is: in a header of its own (`api-key`, `x-api-key` or any other name) or as `Authorization: Bearer`; or none,
-//! for servers on the user's own machine.
+//! The key in a dedicated header (`api-key`, `x-api-key` or any other name) or as `Authorization: Bearer`; or none, for
+//! local servers.
 
 use http::HeaderName;
 use http::header::AUTHORIZATION;
@@ -10,7 +10,6 @@ use super::Authorizer;
 use super::key::{KeyNeed, KeySource};
 use crate::transport::HttpRequest;
 
-/// Sends the key in a header.
 #[derive(Debug)]
 pub(crate) struct HeaderAuth {
     pub(crate) name: HeaderName,

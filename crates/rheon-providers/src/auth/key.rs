@@ -1,4 +1,4 @@
-//! `KeySource`: where a key comes from.
+//! `KeySource`: where an API key comes from.
 
 use std::fmt;
 
@@ -7,27 +7,27 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::AuthError;
 use super::command::SecretCommand;
-use crate::env::Environment;
+use crate::env::ProviderEnv;
 
-/// Where the key of one service comes from.
+/// Where the API key of a service comes from.
 ///
-/// What the config says wins over the environment: a key in it, then a command in it, then the variables. Variables are
-/// looked up for every request, so that nothing is copied and a change takes effect; a command runs when the first
-/// request needs it and again after [`KeySource::forget`].
+/// The config wins over the environment: first a key in the config, then a command in the config, then environment
+/// variables. Environment variables are read for every request, so that nothing is copied and changes take effect. A
+/// command runs when the first request needs it, and again after [`KeySource::forget`].
 pub(crate) struct KeySource {
     vendor: String,
-    place: Place,
-    /// Said when there is no key, for instance `set OPENROUTER_API_KEY, or api_key_command in the config`.
+    location: KeyLocation,
+    /// Help for a missing key, for instance `set OPENROUTER_API_KEY, or api_key_command in the config`.
     remedy: String,
 }
 
-enum Place {
+enum KeyLocation {
     Config(SecretString),
     Command(SecretCommand),
-    Variables { names: Vec<String>, environment: Environment },
+    Variables { names: Vec<String>, environment: ProviderEnv },
 }
 
-/// A key and where it came from.
+/// An API key and where it came from.
 pub(crate) struct Key {
     pub(crate) secret: SecretString,
     pub(crate) origin: Origin,
@@ -53,19 +53,19 @@ impl fmt::Display for Origin {
 }
 
 impl KeySource {
-    /// A key from the config. Space around it is no part of it.
+    /// A key from the config. Surrounding whitespace is trimmed.
     pub(crate) fn config(vendor: &str, key: SecretString) -> Self {
         let key = SecretString::from(key.expose_secret().trim());
-        Self::at(vendor, Place::Config(key), "the key in the config is empty".to_owned())
+        Self::at(vendor, KeyLocation::Config(key), "the key in the config is empty".to_owned())
     }
 
-    /// What a command line prints.
+    /// The output of a command.
     pub(crate) fn command(vendor: &str, command_line: &str) -> Self {
-        Self::at(vendor, Place::Command(SecretCommand::new(command_line)), String::new())
+        Self::at(vendor, KeyLocation::Command(SecretCommand::new(command_line)), String::new())
     }
 
-    /// The first of `names` that is set.
-    pub(crate) fn variables(vendor: &str, names: &[String], environment: &Environment) -> Self {
+    /// The first of the environment variables `names` that is set.
+    pub(crate) fn variables(vendor: &str, names: &[String], environment: &ProviderEnv) -> Self {
         let remedy = match names.split_last() {
             None => "set api_key_command in the config".to_owned(),
             Some((only, [])) => format!("set {only}, or api_key_command in the config"),
@@ -73,20 +73,20 @@ impl KeySource {
                 format!("set {} or {last}, or api_key_command in the config", others.join(", "))
             }
         };
-        let place = Place::Variables { names: names.to_vec(), environment: environment.clone() };
-        Self::at(vendor, place, remedy)
+        let location = KeyLocation::Variables { names: names.to_vec(), environment: environment.clone() };
+        Self::at(vendor, location, remedy)
     }
 
-    fn at(vendor: &str, place: Place, remedy: String) -> Self {
-        Self { vendor: vendor.to_owned(), place, remedy }
+    fn at(vendor: &str, location: KeyLocation, remedy: String) -> Self {
+        Self { vendor: vendor.to_owned(), location, remedy }
     }
 
     /// The key, if there is one.
     pub(crate) async fn find(&self) -> Result<Option<Key>, AuthError> {
-        let (secret, origin) = match &self.place {
-            Place::Config(secret) if secret.expose_secret().is_empty() => return Ok(None),
-            Place::Config(secret) => (secret.clone(), Origin::Config),
-            Place::Command(command) => {
+        let (secret, origin) = match &self.location {
+            KeyLocation::Config(secret) if secret.expose_secret().is_empty() => return Ok(None),
+            KeyLocation::Config(secret) => (secret.clone(), Origin::Config),
+            KeyLocation::Command(command) => {
                 let failed = |problem| AuthError::Command {
                     vendor: self.vendor.clone(),
                     setting: Origin::Command.to_string(),
@@ -94,7 +94,7 @@ impl KeySource {
                 };
                 (command.get(failed).await?, Origin::Command)
             }
-            Place::Variables { names, environment } => {
+            KeyLocation::Variables { names, environment } => {
                 match environment.first(names.iter().map(String::as_str)) {
                     Some((name, value)) => (SecretString::from(value), Origin::Variable(name.to_owned())),
                     None => return Ok(None),
@@ -104,36 +104,36 @@ impl KeySource {
         Ok(Some(Key { secret, origin, vendor: self.vendor.clone() }))
     }
 
-    /// That there is no key, and what to do.
+    /// The error for a missing key.
     pub(crate) fn missing(&self) -> AuthError {
         AuthError::Missing { vendor: self.vendor.clone(), remedy: self.remedy.clone() }
     }
 
-    /// Whether a key is configured. Runs no command: one that is configured counts.
+    /// Whether a key is configured. Does not run a command: a configured command counts as a key.
     pub(crate) fn is_configured(&self) -> bool {
-        match &self.place {
-            Place::Config(secret) => !secret.expose_secret().is_empty(),
-            Place::Command(_) => true,
-            Place::Variables { names, environment } => {
+        match &self.location {
+            KeyLocation::Config(secret) => !secret.expose_secret().is_empty(),
+            KeyLocation::Command(_) => true,
+            KeyLocation::Variables { names, environment } => {
                 environment.first(names.iter().map(String::as_str)).is_some()
             }
         }
     }
 
-    /// Forgets what a command printed. Whether the next key may be another one.
+    /// Forgets the output of a command. Returns whether the next key may differ.
     pub(crate) fn forget(&self) -> bool {
-        match &self.place {
-            Place::Command(command) => command.forget(),
-            Place::Config(_) | Place::Variables { .. } => false,
+        match &self.location {
+            KeyLocation::Command(command) => command.forget(),
+            KeyLocation::Config(_) | KeyLocation::Variables { .. } => false,
         }
     }
 
-    /// The keys it may give, as far as they are known now.
+    /// All values the key may have, as far as known.
     pub(crate) fn secrets(&self) -> Vec<SecretString> {
-        match &self.place {
-            Place::Config(secret) => vec![secret.clone()],
-            Place::Command(command) => command.known(),
-            Place::Variables { names, environment } => {
+        match &self.location {
+            KeyLocation::Config(secret) => vec![secret.clone()],
+            KeyLocation::Command(command) => command.known(),
+            KeyLocation::Variables { names, environment } => {
                 names.iter().filter_map(|name| environment.var(name)).map(SecretString::from).collect()
             }
         }
@@ -142,14 +142,14 @@ impl KeySource {
 
 impl fmt::Debug for KeySource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = match &self.place {
-            Place::Config(_) => "config".to_owned(),
-            Place::Command(_) => "command".to_owned(),
-            Place::Variables { names, .. } => names.join(", "),
+        let location = match &self.location {
+            KeyLocation::Config(_) => "config".to_owned(),
+            KeyLocation::Command(_) => "command".to_owned(),
+            KeyLocation::Variables { names, .. } => names.join(", "),
         };
         f.debug_struct("KeySource")
             .field("vendor", &self.vendor)
-            .field("place", &place)
+            .field("place", &location)
             .finish_non_exhaustive()
     }
 }
@@ -181,7 +181,7 @@ impl Key {
         Err(self.invalid(problem))
     }
 
-    /// `prefix` and the key as a header that is never shown.
+    /// `prefix` and the key as a header value marked sensitive.
     pub(crate) fn header(&self, prefix: &str) -> Result<HeaderValue, AuthError> {
         let text = secrecy::zeroize::Zeroizing::new(format!("{prefix}{}", self.text()?));
         let mut value = HeaderValue::from_str(&text)
@@ -195,17 +195,17 @@ impl Key {
     }
 }
 
-/// Whether a request may go without a key.
+/// Whether a request needs a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyNeed {
-    /// It is an error not to have one.
+    /// A missing key is an error.
     Required,
-    /// Without one the request goes as it is.
+    /// Without a key, the request is sent unauthenticated.
     Optional,
 }
 
 impl KeyNeed {
-    /// The key of `source`; nothing only where it may be missing.
+    /// The key from `source`; `None` only if it is optional.
     pub(crate) async fn key(self, source: &KeySource) -> Result<Option<Key>, AuthError> {
         match (source.find().await?, self) {
             (None, Self::Required) => Err(source.missing()),

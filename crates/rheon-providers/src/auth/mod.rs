@@ -1,11 +1,12 @@
-//! Auth: how a request proves who sends it.
+//! Auth: how a request is authenticated.
 //!
-//! A scheme puts the proof on a request; a [`KeySource`] says where a key comes from. Nothing is looked
-//! up before a request is made: [`authorizer`] only puts the parts together, and a missing key is an error of the
-//! first request that needs it. Whether there will be one, [`Authorizer::has_key`] tells beforehand.
+//! A scheme adds the credentials to a request; a [`KeySource`] says where a key comes from. Nothing is
+//! looked up before a request is made: [`authorizer`] only builds the scheme, and a missing key is an error of the
+//! first request. [`Authorizer::has_key`] checks in advance.
 
 mod anthropic;
 mod aws;
+mod cached;
 mod command;
 mod error;
 mod file;
@@ -15,7 +16,6 @@ mod key;
 mod query;
 mod redact;
 mod select;
-mod shared;
 
 #[cfg(all(test, unix))]
 mod command_tests;
@@ -35,22 +35,22 @@ pub(crate) use error::AuthError;
 pub(crate) use redact::Redactor;
 pub(crate) use select::{AuthInputs, authorizer};
 
-/// Puts proof of who sends it on a request.
+/// Authenticates requests.
 pub(crate) trait Authorizer: Send + Sync {
-    /// Adds what the service wants to see: headers, a query parameter or a signature over the whole request. The last
-    /// thing that happens to a request before it is sent. Doing it again replaces what was there.
+    /// Adds what the service requires: headers, a query parameter or a signature over the whole request. This is the
+    /// last step before a request is sent. Calling it again replaces the earlier credentials.
     fn authorize<'a>(&'a self, request: &'a mut HttpRequest) -> BoxFuture<'a, Result<(), ProviderError>>;
 
-    /// Forgets what it has cached, after the service refused it. Whether asking again may give something else.
+    /// Forgets cached credentials after the service refused them. Returns whether a retry may succeed.
     fn forget(&self) -> bool {
         false
     }
 
-    /// What must never be shown, as far as it is known now.
+    /// All values to redact that are known so far.
     fn secrets(&self) -> Vec<SecretString>;
 
-    /// Whether a key is configured, or none is needed. Looks at variables and at whether files exist, runs no command
-    /// and asks no server: a configured command counts as a key.
+    /// Whether a key is configured or not needed. Checks environment variables and whether files exist; runs no
+    /// command and contacts no server. A configured command counts as a key.
     fn has_key(&self) -> bool {
         true
     }

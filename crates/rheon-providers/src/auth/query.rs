@@ -10,7 +10,7 @@ use super::Authorizer;
 use super::key::{KeyNeed, KeySource};
 use crate::transport::HttpRequest;
 
-/// Sends the key in the address.
+/// Sends the key in the URL.
 #[derive(Debug)]
 pub(crate) struct QueryAuth {
     pub(crate) parameter: String,
@@ -41,7 +41,7 @@ impl Authorizer for QueryAuth {
     }
 }
 
-/// Puts `name=value` at the end of the query, instead of any parameter of that name; the others stay byte for byte.
+/// Appends `name=value` to the query, replacing any parameter of that name. Other parameters stay byte for byte.
 fn set_parameter(url: &mut Url, name: &str, value: &str) {
     let is_other = |pair: &&str| {
         !pair.is_empty() && parse(pair.as_bytes()).next().is_none_or(|(other, _)| other != name)

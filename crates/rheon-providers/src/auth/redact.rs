@@ -1,7 +1,7 @@
-//! `Redactor`: takes secrets out of text before anyone sees it.
+//! `Redactor`: removes secrets from text before it is shown.
 //!
-//! Two nets: the secrets that are known, in every form in which a service may quote them, and the shapes that keys
-//! commonly have, for those that are not known. The work is proportional to the length of the text.
+//! It removes the known secrets, in every encoding in which a service may quote them, and text that looks like a key.
+//! Runs in linear time.
 
 #[cfg(test)]
 mod redact_tests;
@@ -13,7 +13,7 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use http::HeaderMap;
 use memchr::memmem;
-use rheon_text::secrets::{self, MARK, Strictness};
+use rheon_text::secrets::{self, MARK, SecretStrictness};
 use secrecy::zeroize::Zeroizing;
 use secrecy::{ExposeSecret, SecretString};
 use url::form_urlencoded;
@@ -21,28 +21,27 @@ use url::form_urlencoded;
 use super::Authorizer;
 use crate::error::SHORTENED;
 
-/// Secrets shorter than this are not searched for: they would shred the text, and give away where they stand in it.
+/// Shorter secrets are not searched for: replacing them would garble the text and reveal where they occur.
 pub(crate) const SECRET_BYTES_MIN: usize = 6;
 
-/// How much of a secret gives it away.
+/// The length from which a part of a secret is redacted.
 const PART_BYTES_MIN: usize = 6;
 
-/// A text that was shortened may end in the middle of a secret.
+/// A truncated text may end in the middle of a secret.
 fn part_at_cut(text: &str, secret: &str) -> Option<Range<usize>> {
     let shown = text.strip_suffix(SHORTENED)?;
-    let ends = secret.char_indices().map(|(place, _)| place).rev().take_while(|end| *end >= PART_BYTES_MIN);
+    let ends = secret.char_indices().map(|(offset, _)| offset).rev().take_while(|end| *end >= PART_BYTES_MIN);
     let part = ends.filter_map(|end| secret.get(..end)).find(|part| shown.ends_with(part))?;
     Some(shown.len() - part.len()..shown.len())
 }
 
-/// Takes secrets out of text.
 pub(crate) struct Redactor {
-    /// Every form of every secret, each once.
+    /// Every encoding of every secret, without duplicates.
     forms: Vec<SecretString>,
 }
 
 impl Redactor {
-    /// Takes out `secrets`, and whatever looks like a key.
+    /// Redacts `secrets` and everything that looks like a key.
     pub(crate) fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
         let mut forms: Vec<SecretString> = Vec::new();
         for secret in secrets {
@@ -58,7 +57,7 @@ impl Redactor {
         Self { forms }
     }
 
-    /// Takes out what a request may hold: what proves who sends it, and headers that are not for everyone.
+    /// Redacts the credentials and the sensitive headers of a request.
     pub(crate) fn of_request(authorizer: &dyn Authorizer, headers: &HeaderMap) -> Self {
         let headers = headers.values().filter(|value| value.is_sensitive());
         let headers = headers.filter_map(|value| value.to_str().ok()).map(SecretString::from);
@@ -67,30 +66,30 @@ impl Redactor {
 
     /// `text` with every secret replaced by `[redacted]`.
     pub(crate) fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let shaped = secrets::find(text, Strictness::Strict);
-        let mut found: Vec<Range<usize>> = shaped.into_iter().map(|found| found.range).collect();
+        let shaped = secrets::find(text, SecretStrictness::Strict);
+        let mut matches: Vec<Range<usize>> = shaped.into_iter().map(|matches| matches.range).collect();
         for form in &self.forms {
             let needle = form.expose_secret();
-            let places = memmem::find_iter(text.as_bytes(), needle);
-            found.extend(places.map(|start| start..start + needle.len()));
-            found.extend(part_at_cut(text, needle));
+            let offsets = memmem::find_iter(text.as_bytes(), needle);
+            matches.extend(offsets.map(|start| start..start + needle.len()));
+            matches.extend(part_at_cut(text, needle));
         }
-        if found.is_empty() {
+        if matches.is_empty() {
             return Cow::Borrowed(text);
         }
-        found.sort_by_key(|range| range.start);
-        Cow::Owned(replace(text, found))
+        matches.sort_by_key(|range| range.start);
+        Cow::Owned(replace(text, matches))
     }
 }
 
-/// How many forms are searched for, and none of them.
+/// Shows only how many forms there are.
 impl std::fmt::Debug for Redactor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Redactor").field("forms", &self.forms.len()).finish_non_exhaustive()
     }
 }
 
-/// `text` with each of `ranges` (sorted by their start) replaced; those that overlap become one.
+/// Replaces each of `ranges` (sorted by start) in `text`; overlapping ranges are merged.
 fn replace(text: &str, ranges: Vec<Range<usize>>) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut done = 0;
@@ -105,7 +104,7 @@ fn replace(text: &str, ranges: Vec<Range<usize>>) -> String {
     shown
 }
 
-/// The forms in which a secret may stand in a text: as it is, percent-encoded, JSON-escaped and in Base64.
+/// The encodings in which a secret may occur in text: plain, percent-encoded, JSON-escaped and Base64.
 fn written_forms(secret: &str) -> Vec<Zeroizing<String>> {
     let secret = secret.trim();
     let percent = percent_encoded(secret);
@@ -119,8 +118,8 @@ fn written_forms(secret: &str) -> Vec<Zeroizing<String>> {
         // Some services write a slash in JSON as `\/`.
         json.replace('/', "\\/"),
         json,
-        base64_beginning(&STANDARD_NO_PAD, secret),
-        base64_beginning(&URL_SAFE_NO_PAD, secret),
+        base64_prefix(&STANDARD_NO_PAD, secret),
+        base64_prefix(&URL_SAFE_NO_PAD, secret),
     ]
     .into_iter()
     .filter(|form| form.len() >= SECRET_BYTES_MIN)
@@ -128,7 +127,7 @@ fn written_forms(secret: &str) -> Vec<Zeroizing<String>> {
     .collect()
 }
 
-/// `secret` with everything but the unreserved characters percent-encoded.
+/// Percent-encodes everything except unreserved characters.
 fn percent_encoded(secret: &str) -> String {
     let mut text = String::with_capacity(secret.len());
     for byte in secret.bytes() {
@@ -141,7 +140,7 @@ fn percent_encoded(secret: &str) -> String {
     text
 }
 
-/// The same percent-encoding with its hexadecimal digits in lower case, as some services write it.
+/// The same percent-encoding with lower-case hexadecimal digits, as some services write it.
 fn lower_hex(percent_encoded: &str) -> String {
     let mut digits_left = 0;
     percent_encoded
@@ -160,8 +159,8 @@ fn lower_hex(percent_encoded: &str) -> String {
         .collect()
 }
 
-/// Base64 of `secret` without the characters at the end that depend on what follows it.
-fn base64_beginning(engine: &impl Engine, secret: &str) -> String {
+/// Base64 of `secret` without the last characters, which depend on the bytes that follow.
+fn base64_prefix(engine: &impl Engine, secret: &str) -> String {
     let mut text = engine.encode(secret);
     if !secret.len().is_multiple_of(3) {
         text.pop();

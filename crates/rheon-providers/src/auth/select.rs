@@ -1,4 +1,4 @@
-//! `authorizer`: from a vendor's description to the scheme that follows it.
+//! `authorizer`: builds the auth scheme that a vendor file describes.
 
 use std::sync::Arc;
 
@@ -13,27 +13,26 @@ use super::header::{BearerAuth, HeaderAuth, NoAuth};
 use super::key::{KeyNeed, KeySource};
 use super::query::QueryAuth;
 use super::{AuthError, Authorizer};
-use crate::env::Environment;
+use crate::env::ProviderEnv;
 use crate::transport::Transport;
 use crate::vendor::{AuthScheme, AuthSpec};
 
-/// What schemes are built from, besides the vendor's description.
+/// Inputs for building a scheme, besides the vendor file.
 pub(crate) struct AuthInputs<'a> {
-    /// Whose auth it is, for errors.
+    /// The vendor id, for errors.
     pub(crate) vendor: &'a str,
-    /// Where variables and the home folder come from.
-    pub(crate) environment: &'a Environment,
-    /// The key in the config; wins over everything else.
+    pub(crate) environment: &'a ProviderEnv,
+    /// The key from the config; wins over everything else.
     pub(crate) key: Option<SecretString>,
-    /// Keys of AWS in the config; win over the environment and over files.
+    /// AWS keys from the config; win over the environment and files.
     pub(crate) aws_keys: Option<AwsKeys>,
-    /// For signatures and for the expiry of tokens.
+    /// For signatures and token expiry.
     pub(crate) clock: Arc<dyn Clock>,
-    /// For calls to servers that give tokens.
+    /// For requests to token servers.
     pub(crate) transport: Transport,
 }
 
-/// The scheme that `spec` describes. Looks for no key: a missing one is an error of the first request.
+/// Builds the scheme that `spec` describes. Does not look for a key: a missing key is an error of the first request.
 pub(crate) fn authorizer(spec: &AuthSpec, inputs: AuthInputs<'_>) -> Result<Arc<dyn Authorizer>, AuthError> {
     let source = source(spec, &inputs);
     let need = if spec.optional { KeyNeed::Optional } else { KeyNeed::Required };
@@ -41,7 +40,7 @@ pub(crate) fn authorizer(spec: &AuthSpec, inputs: AuthInputs<'_>) -> Result<Arc<
     Ok(match &spec.scheme {
         AuthScheme::Header { header } => {
             let name = HeaderName::from_bytes(header.as_bytes())
-                .map_err(|_| invalid(format!("{header:?} is not the name of a header")))?;
+                .map_err(|_| invalid(format!("{header:?} is not a valid header name")))?;
             Arc::new(HeaderAuth { name, source, need })
         }
         AuthScheme::Bearer => Arc::new(BearerAuth { source, need }),
@@ -62,7 +61,7 @@ pub(crate) fn authorizer(spec: &AuthSpec, inputs: AuthInputs<'_>) -> Result<Arc<
     })
 }
 
-/// Where the key comes from: the config before the environment.
+/// The source of the key: the config wins over the environment.
 fn source(spec: &AuthSpec, inputs: &AuthInputs<'_>) -> KeySource {
     if let Some(key) = &inputs.key {
         return KeySource::config(inputs.vendor, key.clone());

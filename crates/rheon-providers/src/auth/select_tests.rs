@@ -1,4 +1,4 @@
-//! Every scheme, from a vendor's description to what stands on a request.
+//! Every auth scheme, from the vendor file to the request.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn header(name: &str) -> AuthScheme {
 }
 
 #[tokio::test]
-async fn a_key_goes_into_the_header_that_the_vendor_names() {
+async fn key_goes_into_the_vendors_header() {
     let azure = build(
         &spec(header("api-key"), &["AZURE_OPENAI_API_KEY"]),
         "azure",
@@ -42,7 +42,7 @@ async fn a_key_goes_into_the_header_that_the_vendor_names() {
 }
 
 #[tokio::test]
-async fn a_bearer_token_replaces_one_that_is_there() {
+async fn bearer_token_replaces_an_existing_one() {
     let openai = build(&spec(AuthScheme::Bearer, &["A", "B"]), "openai", &[("B", "k-2")]);
     let mut stale = request("https://example.com/");
     stale.headers.insert("authorization", "Bearer old".parse().unwrap());
@@ -53,7 +53,7 @@ async fn a_bearer_token_replaces_one_that_is_there() {
 }
 
 #[tokio::test]
-async fn a_key_in_the_query_is_encoded_and_replaces_one_of_the_same_name() {
+async fn query_key_is_encoded_and_replaces_an_existing_one() {
     let google = build(&spec(query(), &["GEMINI_API_KEY"]), "google", &[("GEMINI_API_KEY", "a&b=c/d+e%")]);
     expect!["https://example.com/v1beta/models/m:x?alt=sse&a=%2C&monkey=1&key=a%26b%3Dc%2Fd%2Be%25"]
         .assert_eq(
@@ -68,14 +68,14 @@ async fn a_key_in_the_query_is_encoded_and_replaces_one_of_the_same_name() {
 }
 
 #[tokio::test]
-async fn without_auth_a_request_stays_as_it_is() {
+async fn no_auth_leaves_the_request_unchanged() {
     let ollama = build(&spec(AuthScheme::None, &[]), "ollama", &[]);
     expect!["http://localhost:11434/"].assert_eq(&shown(&*ollama, request("http://localhost:11434/")).await);
     assert!(ollama.has_key() && !ollama.forget() && ollama.secrets().is_empty());
 }
 
 #[tokio::test]
-async fn a_missing_key_says_what_to_set() {
+async fn missing_key_says_what_to_set() {
     let mut out = Vec::new();
     for (vendor, spec) in [
         ("openrouter", spec(AuthScheme::Bearer, &["OPENROUTER_API_KEY"])),
@@ -96,7 +96,7 @@ async fn a_missing_key_says_what_to_set() {
 }
 
 #[tokio::test]
-async fn an_optional_key_may_be_missing() {
+async fn optional_key_may_be_missing() {
     let optional = AuthSpec { optional: true, ..spec(AuthScheme::Bearer, &["VLLM_API_KEY"]) };
     let without = build(&optional, "vllm", &[]);
     assert!(without.has_key());
@@ -109,7 +109,7 @@ async fn an_optional_key_may_be_missing() {
 }
 
 #[tokio::test]
-async fn the_config_wins_over_the_environment() {
+async fn config_wins_over_the_environment() {
     let variables = environment(&[("K", "from-environment")]);
     let described =
         AuthSpec { api_key_command: Some("exit 1".to_owned()), ..spec(AuthScheme::Bearer, &["K"]) };
@@ -122,7 +122,7 @@ async fn the_config_wins_over_the_environment() {
 }
 
 #[tokio::test]
-async fn a_key_that_cannot_be_sent_is_named_by_its_variable_and_not_shown() {
+async fn invalid_key_is_named_by_its_variable_and_not_shown() {
     let mut out = Vec::new();
     for key in ["secret\n1", "sécret-1", "secret\u{7f}1", "secret 1", "\u{feff}secret-1"] {
         for scheme in [AuthScheme::Bearer, query()] {
@@ -154,7 +154,7 @@ async fn anthropic(variable: &str, key: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_key_of_anthropic_goes_into_its_header_and_leaves_the_betas_alone() {
+async fn anthropic_key_goes_into_its_header_and_keeps_the_betas() {
     expect![[r#"
         https://api.anthropic.com/v1/messages
         anthropic-beta: context-1m-2025-08-07, oauth-2025-04-20
@@ -165,7 +165,7 @@ async fn a_key_of_anthropic_goes_into_its_header_and_leaves_the_betas_alone() {
 }
 
 #[tokio::test]
-async fn an_oauth_token_of_anthropic_is_known_by_its_beginning_or_its_variable() {
+async fn anthropic_oauth_token_is_recognized_by_prefix_or_variable() {
     let by_beginning = anthropic("ANTHROPIC_API_KEY", "sk-ant-oat01-x").await;
     expect![[r#"
         https://api.anthropic.com/v1/messages
@@ -181,7 +181,7 @@ async fn an_oauth_token_of_anthropic_is_known_by_its_beginning_or_its_variable()
 }
 
 #[tokio::test]
-async fn a_gateways_token_is_a_bearer_without_the_oauth_headers() {
+async fn gateway_token_is_a_bearer_token_without_oauth_headers() {
     expect![[r#"
         https://api.anthropic.com/v1/messages
         anthropic-beta: context-1m-2025-08-07, oauth-2025-04-20
@@ -192,19 +192,19 @@ async fn a_gateways_token_is_a_bearer_without_the_oauth_headers() {
 }
 
 #[test]
-fn a_description_that_cannot_be_followed_is_refused() {
+fn invalid_auth_section_is_refused() {
     let refusal = |scheme| match authorizer(&spec(scheme, &[]), inputs("mine", &environment(&[]))) {
         Ok(_) => "accepted".to_owned(),
         Err(error) => error.to_string(),
     };
-    expect![[r#"the auth of mine is not valid: "x api key" is not the name of a header"#]]
+    expect![[r#"invalid auth for mine: "x api key" is not a valid header name"#]]
         .assert_eq(&refusal(header("x api key")));
-    expect!["the auth of mine is not valid: the query parameter has no name"]
+    expect!["invalid auth for mine: the query parameter has no name"]
         .assert_eq(&refusal(AuthScheme::Query { parameter: String::new() }));
 }
 
 #[test]
-fn trouble_with_a_token_server_is_worth_another_attempt_and_a_refusal_is_not() {
+fn token_server_failure_is_retryable_and_refusal_is_not() {
     let refused = |status| AuthError::Refused { server: "s".to_owned(), status, message: "m".to_owned() };
     let kinds = [
         refused(400),
@@ -218,7 +218,7 @@ fn trouble_with_a_token_server_is_worth_another_attempt_and_a_refusal_is_not() {
 }
 
 #[test]
-fn no_type_shows_a_secret() {
+fn no_debug_output_shows_a_secret() {
     use super::anthropic::AnthropicAuth;
     use super::aws::{AwsAuth, AwsKeys, Credentials};
     use super::google::GoogleAuth;

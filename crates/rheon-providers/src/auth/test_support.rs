@@ -1,4 +1,4 @@
-//! What the tests of this part share: requests, inputs, a clock that is set by hand.
+//! Shared test helpers: requests, inputs and a manual clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,13 +10,12 @@ use rheon_types::{Clock, Timestamp};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::{AuthInputs, Authorizer};
-use crate::env::Environment;
+use crate::env::ProviderEnv;
 use crate::transport::{HttpRequest, ProxyChoice, Transport, TransportConfig};
 
-/// A clock that is set by hand.
-pub(super) struct SetClock(AtomicU64);
+pub(super) struct ManualClock(AtomicU64);
 
-impl SetClock {
+impl ManualClock {
     pub(super) fn at_millis(millis: u64) -> Arc<Self> {
         Arc::new(Self(AtomicU64::new(millis)))
     }
@@ -26,7 +25,7 @@ impl SetClock {
     }
 }
 
-impl Clock for SetClock {
+impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
         Timestamp::from_millis(self.0.load(Ordering::Relaxed))
     }
@@ -36,22 +35,22 @@ impl Clock for SetClock {
     }
 }
 
-/// A transport that goes through no proxy.
+/// A transport without a proxy.
 pub(super) fn transport() -> Transport {
     Transport::new(TransportConfig { proxy: ProxyChoice::Direct, ..TransportConfig::default() }).unwrap()
 }
 
-pub(super) fn environment(variables: &[(&str, &str)]) -> Environment {
+pub(super) fn environment(variables: &[(&str, &str)]) -> ProviderEnv {
     variables.iter().copied().collect()
 }
 
-pub(super) fn inputs<'a>(vendor: &'a str, environment: &'a Environment) -> AuthInputs<'a> {
+pub(super) fn inputs<'a>(vendor: &'a str, environment: &'a ProviderEnv) -> AuthInputs<'a> {
     AuthInputs {
         vendor,
         environment,
         key: None,
         aws_keys: None,
-        clock: SetClock::at_millis(1_700_000_000_000),
+        clock: ManualClock::at_millis(1_700_000_000_000),
         transport: transport(),
     }
 }
@@ -65,7 +64,7 @@ pub(super) fn request(url: &str) -> HttpRequest {
     }
 }
 
-/// The address and the headers of an authorised request, sensitive ones marked, or the error.
+/// The URL and the headers of an authorized request, with sensitive ones marked, or the error.
 pub(super) async fn shown(authorizer: &dyn Authorizer, mut request: HttpRequest) -> String {
     if let Err(error) = authorizer.authorize(&mut request).await {
         return format!("{:?}: {error}", error.kind);

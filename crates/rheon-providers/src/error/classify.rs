@@ -1,20 +1,20 @@
-//! The table: which codes, words and statuses of which services mean what.
+//! Classification tables: which codes, phrases and statuses mean which kind of error.
 
 use rheon_types::ProviderErrorKind::{self, *};
 
 use super::report::Report;
 
-/// What an error means. A few words say more than anything else; then a code of the service says most, then its
-/// words, then codes that services use for anything, then the status.
+/// Classifies an error. Unambiguous phrases come first, then specific error codes, other phrases, generic codes, and
+/// the HTTP status last.
 ///
-/// An account without credit, or without quota for the day, is `Auth`: the key may not do this until its owner acts,
-/// and waiting does not help.
+/// An account without credit, or without quota for the day, is `Auth`: the key's owner has to act, and waiting does
+/// not help.
 pub(super) fn kind_of(report: &Report) -> ProviderErrorKind {
-    let said = report.message.to_lowercase();
-    by_phrase(&said, CLEAR_WORDS)
+    let text = report.message.to_lowercase();
+    by_phrase(&text, CLEAR_PHRASES)
         .or_else(|| by_code(report, CODES))
-        .or_else(|| by_words(report, &said))
-        .or_else(|| by_code(report, WEAK_CODES).filter(|_| !is_telling(report.status)))
+        .or_else(|| by_message(report, &text))
+        .or_else(|| by_code(report, WEAK_CODES).filter(|_| !is_specific(report.status)))
         .or_else(|| report.status.or_else(|| report.status_code()).map(by_status))
         .or_else(|| by_code(report, LAST_CODES))
         .unwrap_or(Api)
@@ -25,26 +25,26 @@ fn by_code(report: &Report, table: &[(ProviderErrorKind, &[&str])]) -> Option<Pr
     table.iter().find(|(_, codes)| known(codes)).map(|(kind, _)| *kind)
 }
 
-fn by_words(report: &Report, said: &str) -> Option<ProviderErrorKind> {
+fn by_message(report: &Report, text: &str) -> Option<ProviderErrorKind> {
     match report.status.or_else(|| report.status_code()) {
         Some(401) => Some(Auth),
-        // Whatever else a rate limit speaks of, it is one.
+        // A rate limit stays one, even if its message mentions something else.
         Some(429) => Some(RateLimited),
-        Some(_) | None => by_phrase(said, WORDS),
+        Some(_) | None => by_phrase(text, PHRASES),
     }
 }
 
-fn by_phrase(said: &str, table: &[(ProviderErrorKind, &[&str])]) -> Option<ProviderErrorKind> {
-    table.iter().find(|(_, phrases)| says_any(said, phrases)).map(|(kind, _)| *kind)
+fn by_phrase(text: &str, table: &[(ProviderErrorKind, &[&str])]) -> Option<ProviderErrorKind> {
+    table.iter().find(|(_, phrases)| contains_any(text, phrases)).map(|(kind, _)| *kind)
 }
 
-fn says_any(said: &str, phrases: &[&str]) -> bool {
-    phrases.iter().any(|phrase| says(said, phrase))
+fn contains_any(text: &str, phrases: &[&str]) -> bool {
+    phrases.iter().any(|phrase| contains_phrase(text, phrase))
 }
 
-/// Whether `said` has the parts of `phrase` in order; `*` stands for anything between them.
-fn says(said: &str, phrase: &str) -> bool {
-    let mut rest = said;
+/// Whether `text` contains the parts of `phrase` in order; `*` matches anything between them.
+fn contains_phrase(text: &str, phrase: &str) -> bool {
+    let mut rest = text;
     phrase.split('*').all(|part| match rest.split_once(part) {
         Some((_, after)) => {
             rest = after;
@@ -54,7 +54,7 @@ fn says(said: &str, phrase: &str) -> bool {
     })
 }
 
-/// A code without what services write differently: case, separators, name space, `Error` and `Exception`.
+/// A code without the parts that services write differently: case, separators, namespace, `Error` and `Exception`.
 fn plain(code: &str) -> String {
     let code = code.rsplit('#').next().unwrap_or_default();
     let code = code.split(':').next().unwrap_or_default();
@@ -65,8 +65,8 @@ fn plain(code: &str) -> String {
     if bare.is_empty() { letters } else { bare.to_owned() }
 }
 
-/// Whether a status says more than a code that services give to anything.
-fn is_telling(status: Option<u16>) -> bool {
+/// Whether a status is more specific than a generic code.
+fn is_specific(status: Option<u16>) -> bool {
     matches!(status, Some(401..=403 | 408 | 413 | 429 | 500..=599))
 }
 
@@ -83,8 +83,8 @@ fn by_status(status: u16) -> ProviderErrorKind {
     }
 }
 
-/// Words that say more than any code beside them. The first row that has one decides.
-const CLEAR_WORDS: &[(ProviderErrorKind, &[&str])] = &[
+/// Phrases that are more specific than any code next to them. The first matching row wins.
+const CLEAR_PHRASES: &[(ProviderErrorKind, &[&str])] = &[
     (
         Auth,
         &[
@@ -103,17 +103,17 @@ const CLEAR_WORDS: &[(ProviderErrorKind, &[&str])] = &[
             "monthly spending limit",
             "specified api usage limits",
             "account * suspended",
-            // Quotas of a day, or of nothing at all: no wait that anyone would sit through helps.
+            // Daily quotas, or quotas of zero: waiting does not help.
             "free-models-per-day",
             "too many tokens per day",
             "quota exceeded * limit: 0, model",
         ],
     ),
-    // One request alone is more than a limit allows: it can be made smaller, but waiting never helps.
+    // A single request exceeds a limit: making it smaller helps, waiting does not.
     (ContextOverflow, &["request too large for * requested", "extra usage is required for long context"]),
 ];
 
-/// Codes that mean one thing, in the form of [`plain`]. The first row that knows one decides.
+/// Unambiguous codes, normalized by [`plain`]. The first matching row wins.
 const CODES: &[(ProviderErrorKind, &[&str])] = &[
     (
         Auth,
@@ -241,12 +241,12 @@ const CODES: &[(ProviderErrorKind, &[&str])] = &[
             "1305",
         ],
     ),
-    // What the model wrote could not be read as a call: it may write better the next time.
+    // The model's output could not be parsed as a tool call; another attempt may succeed.
     (Malformed, &["toolusefailed", "jsonvalidatefailed", "outputparsefailed"]),
 ];
 
-/// Words that mean one thing wherever they stand. The first row that has one decides.
-const WORDS: &[(ProviderErrorKind, &[&str])] = &[
+/// Unambiguous phrases. The first matching row wins.
+const PHRASES: &[(ProviderErrorKind, &[&str])] = &[
     (
         RateLimited,
         &["tokens per min", "requests per min", "tokens per day", "requests per day", "(tpm)", "(rpm)"],
@@ -333,11 +333,11 @@ const WORDS: &[(ProviderErrorKind, &[&str])] = &[
         Overloaded,
         &["overloaded", "at capacity", "temporarily unavailable", "server is busy", "no available server"],
     ),
-    // A local server that lacks something says so with 500, however often it is asked.
+    // A local server that lacks something reports it with status 500 every time.
     (InvalidRequest, &["requires more system memory", "requires --jinja"]),
 ];
 
-/// Codes that services give to anything: they count only where the words say nothing.
+/// Generic codes: they count only if the message is not specific.
 const WEAK_CODES: &[(ProviderErrorKind, &[&str])] = &[
     (
         Overloaded,
@@ -363,5 +363,5 @@ const WEAK_CODES: &[(ProviderErrorKind, &[&str])] = &[
     ),
 ];
 
-/// Codes that say nothing but that it is the service's fault: they count only where there is no status.
+/// Codes that only say that the service failed: they count only if there is no status.
 const LAST_CODES: &[(ProviderErrorKind, &[&str])] = &[(Overloaded, &["api"])];

@@ -1,19 +1,19 @@
-//! How long a service asks to wait, in the many forms in which services say it.
+//! How long a service asks to wait, in the many formats that services use.
 
 use http::HeaderMap;
 use rheon_types::Timestamp;
 
 use super::report::Report;
 
-/// What the service asks for outright: by header, by a field of the body, or in its words.
-pub(super) fn asked(headers: &HeaderMap, report: &Report, now: Timestamp) -> Option<u64> {
+/// The explicit delay: in a header, a body field, or the message.
+pub(super) fn requested(headers: &HeaderMap, report: &Report, now: Timestamp) -> Option<u64> {
     retry_after(headers, now)
         .or_else(|| report.retry_delay.as_deref().and_then(duration))
         .or_else(|| report.reset.as_deref().and_then(|moment| reset(moment, now)))
-        .or_else(|| in_words(&report.message))
+        .or_else(|| delay_in_message(&report.message))
 }
 
-/// What the headers ask for: seconds, or a moment.
+/// The delay in the headers: seconds, or a point in time.
 pub(crate) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     header("retry-after-ms").and_then(|value| millis(value, 1.0)).or_else(|| {
@@ -21,8 +21,8 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
     })
 }
 
-/// When the limits are lifted, for a refusal that does not say how long to wait: the last of those that are
-/// used up, or of all where none is marked so.
+/// When the rate limit resets, for errors without an explicit delay: the latest reset of the exhausted limits, or of
+/// all limits if none is marked as exhausted.
 pub(super) fn until_reset(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
     let mut used_up = None;
     let mut any = None;
@@ -42,7 +42,7 @@ pub(super) fn until_reset(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
 }
 
 /// "try again in 1.5s", "retry after 20 seconds".
-pub(super) fn in_words(message: &str) -> Option<u64> {
+pub(super) fn delay_in_message(message: &str) -> Option<u64> {
     const OPENINGS: [&str; 6] =
         ["try again in ", "retry in ", "retry after ", "try again after ", "wait for ", "please wait "];
     let lower = message.to_ascii_lowercase();
@@ -53,19 +53,18 @@ pub(super) fn in_words(message: &str) -> Option<u64> {
             .take(40)
             .take_while(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '.' | ' '))
             .collect();
-        spoken(&written)
+        parse_spoken(&written)
     })
 }
 
-/// A number of units, as milliseconds. Negative numbers and nonsense are `None`; what is too large to count
-/// is the most that can be counted.
+/// A number of units in milliseconds. Negative numbers and nonsense are `None`; values that are too large saturate.
 fn millis(value: &str, unit_ms: f64) -> Option<u64> {
     let number: f64 = value.parse().ok()?;
-    // A cast of a float that is too large gives the largest integer.
+    // Casting a float that is too large gives the largest integer.
     (number.is_finite() && number >= 0.0).then_some((number * unit_ms).ceil() as u64)
 }
 
-/// A moment, as HTTP or RFC 3339 write it. One that has passed is no wait at all.
+/// A point in time in HTTP or RFC 3339 format. One in the past means no delay.
 fn until(value: &str, now: Timestamp) -> Option<u64> {
     let http = || jiff::fmt::rfc2822::parse(value).ok().map(|moment| moment.timestamp());
     let moment = value.parse::<jiff::Timestamp>().ok().or_else(http)?;
@@ -88,12 +87,12 @@ fn duration(value: &str) -> Option<u64> {
     (!value.is_empty()).then_some(total)
 }
 
-/// The same with spaces, and with words that follow: `20 seconds before you`.
-fn spoken(written: &str) -> Option<u64> {
-    let mut words = written.split_whitespace();
-    let first = words.next()?.trim_end_matches('.');
+/// The same with spaces and trailing words: `20 seconds before you`.
+fn parse_spoken(written: &str) -> Option<u64> {
+    let mut format_message = written.split_whitespace();
+    let first = format_message.next()?.trim_end_matches('.');
     duration(first).or_else(|| {
-        let unit = words.next().and_then(|word| unit_ms(word.trim_end_matches('.')));
+        let unit = format_message.next().and_then(|word| unit_ms(word.trim_end_matches('.')));
         millis(first, unit?)
     })
 }
@@ -109,7 +108,7 @@ fn unit_ms(unit: &str) -> Option<f64> {
     }
 }
 
-/// A header of a limit: a duration, a moment, seconds, or seconds or milliseconds since the epoch.
+/// A rate limit header: a duration, a point in time, seconds, or seconds or milliseconds since the epoch.
 fn reset(value: &str, now: Timestamp) -> Option<u64> {
     const EPOCH_MS_MIN: u64 = 1_000_000_000_000;
     const EPOCH_S_MIN: u64 = 1_000_000_000;

@@ -1,4 +1,4 @@
-//! Errors as services really write them, and what becomes of them.
+//! Real error responses of services, and their classification.
 
 use expect_test::expect;
 use http::{HeaderMap, HeaderName, StatusCode};
@@ -35,7 +35,7 @@ fn every_status_has_a_kind() {
     assert_eq!(kinds(&[303, 409, 418, 424, 501]), [Api; 5]);
 }
 
-/// The words with which services say that a prompt is too long.
+/// Messages for a prompt that is too long.
 const OVERFLOWS: &[(u16, &str)] = &[
     (
         400,
@@ -126,7 +126,7 @@ const OVERFLOWS: &[(u16, &str)] = &[
         413,
         r#"{"error":{"code":"tokens_limit_reached","message":"Request body too large for gpt-4o model. Max size: 8000 tokens."}}"#,
     ),
-    // One request alone is more than a minute allows.
+    // A single request exceeds the limit per minute.
     (
         429,
         r#"{"error":{"message":"Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Requested 30601. The input or output tokens must be reduced in order to run successfully.","type":"tokens","param":null,"code":"rate_limit_exceeded"}}"#,
@@ -143,7 +143,7 @@ const OVERFLOWS: &[(u16, &str)] = &[
 ];
 
 #[test]
-fn a_prompt_that_is_too_long_is_told_from_other_mistakes_whoever_says_so() {
+fn overflow_is_recognized_in_the_words_of_every_service() {
     for (status, body) in OVERFLOWS {
         assert_eq!(kind(*status, body), ContextOverflow, "{body}");
     }
@@ -156,13 +156,13 @@ fn a_prompt_that_is_too_long_is_told_from_other_mistakes_whoever_says_so() {
 }
 
 #[test]
-fn a_limit_of_the_answer_is_not_a_prompt_that_is_too_long() {
+fn output_limit_is_not_an_overflow() {
     let body = r#"{"error":{"message":"max_tokens is too large: 99999. This model supports at most 4096 completion tokens","type":"invalid_request_error"}}"#;
     assert_eq!(kind(400, body), InvalidRequest);
 }
 
 #[test]
-fn a_rate_limit_that_speaks_of_tokens_is_a_rate_limit() {
+fn rate_limit_that_mentions_tokens_is_a_rate_limit() {
     for (status, body) in [
         (
             429,
@@ -191,7 +191,7 @@ fn a_rate_limit_that_speaks_of_tokens_is_a_rate_limit() {
 }
 
 #[test]
-fn an_account_without_credit_is_not_worth_waiting_for() {
+fn missing_credit_is_not_retryable() {
     for (status, body) in [
         (
             429,
@@ -232,7 +232,7 @@ fn an_account_without_credit_is_not_worth_waiting_for() {
 }
 
 #[test]
-fn codes_of_all_services_are_known() {
+fn error_codes_of_all_services_are_known() {
     for (code, expected) in [
         ("authentication_error", Auth),
         ("permission_error", Auth),
@@ -277,9 +277,9 @@ fn codes_of_all_services_are_known() {
     assert_eq!(kind(400, body), Auth);
 }
 
-/// Errors whose code alone would mislead, and what they mean.
+/// Errors whose code alone would be misleading, and their meaning.
 const MISLEADING: &[(u16, &str, ProviderErrorKind)] = &[
-    // A key that Gemini does not take is a bad argument for it.
+    // Gemini reports a wrong key as an invalid argument.
     (
         400,
         r#"{"error":{"code":400,"message":"API key expired. Please renew the API key.","status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID","domain":"googleapis.com"}]}}"#,
@@ -347,7 +347,7 @@ const MISLEADING: &[(u16, &str, ProviderErrorKind)] = &[
 ];
 
 #[test]
-fn errors_of_services_mean_what_they_say() {
+fn service_errors_are_classified() {
     for (status, body, expected) in MISLEADING {
         assert_eq!(kind(*status, body), *expected, "{body}");
     }
@@ -356,12 +356,12 @@ fn errors_of_services_mean_what_they_say() {
     assert_eq!(
         classify(403, &headers, skewed).message,
         "403 InvalidSignatureException: Signature expired: 20231114T221320Z is now earlier than 20231114T231320Z \
-         (check the clock of this machine)"
+         (check this machine's clock)"
     );
 }
 
 #[test]
-fn refused_content_is_told_from_a_refused_request() {
+fn content_filter_differs_from_an_invalid_request() {
     for (status, body) in [
         (
             400,
@@ -381,7 +381,7 @@ fn refused_content_is_told_from_a_refused_request() {
 }
 
 #[test]
-fn the_words_are_found_in_every_shape() {
+fn message_is_found_in_every_shape() {
     let shapes = [
         (400, r#"{"error":{"message":"said","type":"invalid_request_error","code":null}}"#),
         (400, r#"{"error":"said"}"#),
@@ -429,14 +429,14 @@ fn the_words_are_found_in_every_shape() {
         InvalidRequest | 400 Bad Request: said
         Overloaded | 502 Bad Gateway: Bad gateway
         Auth | 403 AccessDenied: said
-        Overloaded | 503 Service Unavailable: an answer in HTML or XML without a title
+        Overloaded | 503 Service Unavailable: an HTML or XML response without a title
         Overloaded | 500 Internal Server Error: said, as [0m plain text
         Overloaded | 500 Internal Server Error
         InvalidRequest | 400 Bad Request
         InvalidRequest | 400 Bad Request: null
         Overloaded | 502 overloaded_error: Provider returned error: behind
-        InvalidRequest | 404 not_found_error: model: claude-9 (check the name of the model)
-        InvalidRequest | 404 Not Found: 404 page not found (check the base URL and the name of the model)
+        InvalidRequest | 404 not_found_error: model: claude-9 (check the model name)
+        InvalidRequest | 404 Not Found: 404 page not found (check the base URL and the model name)
         Auth | base_resp 1004: login fail
         Overloaded | overloaded_error: Overloaded
     "#]]
@@ -444,7 +444,7 @@ fn the_words_are_found_in_every_shape() {
 }
 
 #[test]
-fn long_words_are_cut_between_characters() {
+fn long_message_is_truncated_between_characters() {
     let body = json!({ "error": { "message": "é".repeat(5_000) } }).to_string();
     let message = classify(400, &[], &body).message;
     assert_eq!(message, format!("400 Bad Request: {}{SHORTENED}", "é".repeat(MESSAGE_CHARS_MAX)));
@@ -453,7 +453,7 @@ fn long_words_are_cut_between_characters() {
 }
 
 #[test]
-fn deeply_nested_errors_end() {
+fn deeply_nested_errors_are_bounded() {
     let mut body = json!("deep");
     for _ in 0..100 {
         body = json!({ "error": body, "metadata": { "raw": "{}" } });
@@ -464,7 +464,7 @@ fn deeply_nested_errors_end() {
 }
 
 #[test]
-fn the_delay_is_read_in_every_form_and_nonsense_is_no_delay() {
+fn delay_is_parsed_in_every_format() {
     for (headers, expected) in [
         (&[("retry-after", "7")][..], Some(7_000)),
         (&[("retry-after", "0")], Some(0)),
@@ -505,14 +505,14 @@ fn the_delay_is_read_in_every_form_and_nonsense_is_no_delay() {
 }
 
 #[test]
-fn the_delay_is_read_in_the_body() {
+fn delay_is_read_from_the_body() {
     let gemini = r#"{"error":{"code":429,"message":"quota","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"17.5s"}]}}"#;
     assert_eq!(classify(429, &[], gemini).retry_after_ms, Some(17_500));
     let openrouter = r#"{"error":{"message":"Rate limit exceeded: free-models-per-min.","code":429,"metadata":{"headers":{"X-RateLimit-Remaining":"0","X-RateLimit-Reset":"1700000009000"}}}}"#;
     assert_eq!(classify(429, &[], openrouter).retry_after_ms, Some(9_000));
     let azure = r#"{"error":{"code":"429","message":"Requests to the API have exceeded call rate limit of your current OpenAI S0 pricing tier. Please retry after 6 seconds."}}"#;
     assert_eq!(classify(429, &[], azure).retry_after_ms, Some(6_000));
-    for (words, expected) in [
+    for (message, expected) in [
         ("Rate limit reached. Please try again in 1.5s. Visit", Some(1_500)),
         ("Please try again in 6m0s.", Some(360_000)),
         ("Please retry after 20 seconds.", Some(20_000)),
@@ -522,6 +522,6 @@ fn the_delay_is_read_in_the_body() {
         ("try again in 5", None),
         ("try again in ", None),
     ] {
-        assert_eq!(in_stream("rate_limit_exceeded", words).retry_after_ms, expected, "{words}");
+        assert_eq!(in_stream("rate_limit_exceeded", message).retry_after_ms, expected, "{message}");
     }
 }

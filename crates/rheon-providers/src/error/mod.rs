@@ -1,4 +1,4 @@
-//! What a service's refusal means: one classification for all services. Pure.
+//! Classifies errors of all services the same way. Pure.
 
 mod classify;
 mod delay;
@@ -13,18 +13,17 @@ use report::Report;
 pub(crate) use delay::retry_after;
 pub(crate) use report::is_error_body;
 
-/// How much of a service's own words is kept, in characters.
+/// The maximum length of a quoted service message, in characters.
 pub(crate) const MESSAGE_CHARS_MAX: usize = 1_000;
-/// What stands behind words that were cut.
+/// Marks a truncated message.
 pub(crate) const SHORTENED: &str = " ... (shortened)";
 
-/// What stands in front of a message without a code.
-const UNNAMED: &str = "the service reports an error";
+/// The label of a message without a code.
+const UNNAMED: &str = "the service reported an error";
 
-/// An answer that is an error: what it means, in the service's words, and how long it asks to wait.
+/// An error response: its kind, the service's message, and the requested delay.
 ///
-/// A delay is what the service says, however long: whoever waits has the bound. Nonsense counts as nothing
-/// said.
+/// The delay is passed on as the service states it; the caller limits it. Nonsense is ignored.
 pub(crate) fn from_response(
     status: StatusCode,
     headers: &HeaderMap,
@@ -40,12 +39,12 @@ pub(crate) fn from_response(
         Some(name) => format!("{} {name}", status.as_str()),
         None => status.as_str().to_owned(),
     };
-    let message = words(&label, &report.message, hint(&report, kind));
+    let message = format_message(&label, &report.message, hint(&report, kind));
     let retry_after_ms = match kind {
         ProviderErrorKind::RateLimited => {
-            delay::asked(headers, &report, now).or_else(|| delay::until_reset(headers, now))
+            delay::requested(headers, &report, now).or_else(|| delay::until_reset(headers, now))
         }
-        ProviderErrorKind::Overloaded | ProviderErrorKind::Timeout => delay::asked(headers, &report, now),
+        ProviderErrorKind::Overloaded | ProviderErrorKind::Timeout => delay::requested(headers, &report, now),
         ProviderErrorKind::Auth
         | ProviderErrorKind::ContextOverflow
         | ProviderErrorKind::InvalidRequest
@@ -58,14 +57,16 @@ pub(crate) fn from_response(
     ProviderError { kind, message, retry_after_ms }
 }
 
-/// An error that a service reports inside a stream, by its own code or type and its message.
+/// An error that a service reports inside a stream, by its code or type and its message.
 pub(crate) fn in_stream(code: &str, message: &str) -> ProviderError {
     let report = Report::in_stream(code, message);
     let kind = kind_of(&report);
     let label = if code.is_empty() { UNNAMED } else { code };
-    let message = words(label, &report.message, hint(&report, kind));
+    let message = format_message(label, &report.message, hint(&report, kind));
     let retry_after_ms = match kind {
-        ProviderErrorKind::RateLimited | ProviderErrorKind::Overloaded => delay::in_words(&report.message),
+        ProviderErrorKind::RateLimited | ProviderErrorKind::Overloaded => {
+            delay::delay_in_message(&report.message)
+        }
         ProviderErrorKind::Auth
         | ProviderErrorKind::ContextOverflow
         | ProviderErrorKind::InvalidRequest
@@ -79,9 +80,9 @@ pub(crate) fn in_stream(code: &str, message: &str) -> ProviderError {
     ProviderError { kind, message, retry_after_ms }
 }
 
-/// An answer that is not what the wire format promises. `what` says where and why.
+/// A response that violates the wire format. `what` says where and why.
 pub(crate) fn malformed(what: impl std::fmt::Display) -> ProviderError {
-    ProviderError::new(ProviderErrorKind::Malformed, format!("the service's answer cannot be read: {what}"))
+    ProviderError::new(ProviderErrorKind::Malformed, format!("cannot read the service's response: {what}"))
 }
 
 /// At most [`MESSAGE_CHARS_MAX`] characters of `text`.
@@ -92,7 +93,7 @@ pub(crate) fn shorten(text: &str) -> String {
     }
 }
 
-fn words(label: &str, message: &str, hint: &str) -> String {
+fn format_message(label: &str, message: &str, hint: &str) -> String {
     let label = shorten(label);
     if message.is_empty() || message == label {
         return format!("{label}{hint}");
@@ -100,18 +101,20 @@ fn words(label: &str, message: &str, hint: &str) -> String {
     format!("{label}: {}{hint}", shorten(message))
 }
 
-/// What to do about it, where the service's own words do not say.
+/// What to do about it, if the service does not say.
 fn hint(report: &Report, kind: ProviderErrorKind) -> &'static str {
     let missing = kind == ProviderErrorKind::InvalidRequest && matches!(report.status, Some(404 | 405));
     let untimely = ["signature expired", "signature not yet current"];
-    if kind == ProviderErrorKind::Auth && untimely.iter().any(|words| report.speaks_of(words)) {
-        " (check the clock of this machine)"
+    if kind == ProviderErrorKind::Auth
+        && untimely.iter().any(|format_message| report.mentions(format_message))
+    {
+        " (check this machine's clock)"
     } else if !missing {
         ""
-    } else if report.speaks_of("model") {
-        " (check the name of the model)"
+    } else if report.mentions("model") {
+        " (check the model name)"
     } else {
-        " (check the base URL and the name of the model)"
+        " (check the base URL and the model name)"
     }
 }
 

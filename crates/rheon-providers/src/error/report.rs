@@ -1,33 +1,33 @@
-//! `Report`: what a service says of a failure, taken out of the shapes in which services say it.
+//! `Report`: a service's error report, extracted from the many shapes of error bodies.
 
 use http::HeaderMap;
-use rheon_text::Place;
+use rheon_text::TextContext;
 use serde_json::Value;
 
-/// The most codes that are looked at.
+/// The maximum number of codes to consider.
 const CODES_MAX: usize = 8;
-/// The most bytes of one code.
+/// The maximum length of a code.
 const CODE_BYTES_MAX: usize = 200;
-/// How deep an error may quote the error of a service behind it.
+/// How deeply errors of upstream services may be nested.
 const QUOTES_MAX: usize = 3;
 
-/// What a service says of a failure.
+/// A service's error report.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Report {
     /// The HTTP status, unless it claims success.
     pub(super) status: Option<u16>,
-    /// The service's names for it, the most telling first.
+    /// The service's error codes, most specific first.
     pub(super) codes: Vec<String>,
-    /// Its words, on one line.
+    /// The message, on one line.
     pub(super) message: String,
     /// A delay in the body, as the service writes it.
     pub(super) retry_delay: Option<String>,
-    /// When a limit is lifted, as the headers say that a gateway quotes in the body.
+    /// The reset time that a gateway quotes in the body from upstream headers.
     pub(super) reset: Option<String>,
 }
 
 impl Report {
-    /// What headers and body say.
+    /// Reads the error from headers and body.
     pub(super) fn read(headers: &HeaderMap, body: &[u8]) -> Self {
         let mut report = Self::default();
         if let Some(kind) = headers.get("x-amzn-errortype").and_then(|value| value.to_str().ok()) {
@@ -41,7 +41,7 @@ impl Report {
         report
     }
 
-    /// What an event inside a stream says. The message may itself be the JSON of an error.
+    /// Reads the error from an event inside a stream. The message may itself be JSON.
     pub(super) fn in_stream(code: &str, message: &str) -> Self {
         let mut report = Self::default();
         report.add_code(code);
@@ -50,13 +50,13 @@ impl Report {
         report
     }
 
-    /// The status that stands among the codes, as some gateways have it.
+    /// The HTTP status among the codes, as some gateways send it.
     pub(super) fn status_code(&self) -> Option<u16> {
         self.codes.iter().filter_map(|code| code.parse().ok()).find(|status| (400..600).contains(status))
     }
 
-    /// Whether a code or the message has this word, given in lower case.
-    pub(super) fn speaks_of(&self, word: &str) -> bool {
+    /// Whether a code or the message contains this lower-case word.
+    pub(super) fn mentions(&self, word: &str) -> bool {
         let has = |text: &String| text.to_lowercase().contains(word);
         self.codes.iter().any(has) || has(&self.message)
     }
@@ -78,27 +78,27 @@ impl Report {
             }
             Value::String(text) => self.read_quoted(text, depth),
             Value::Object(_) => self.read_object(json, depth),
-            Value::Null | Value::Bool(_) | Value::Number(_) => self.say(&json.to_string()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => self.set_message(&json.to_string()),
         }
     }
 
     fn read_object(&mut self, json: &Value, depth: usize) {
         if let Some(base) = json.get("base_resp") {
-            // Marked as MiniMax's own: other services have other meanings for the same numbers.
+            // Prefixed, because other services use the same numbers with other meanings.
             if let Some(code) = base.get("status_code") {
                 self.add_code(&format!("base_resp {code}"));
             }
-            self.say_field(base, "status_msg", depth);
+            self.read_message(base, "status_msg", depth);
         }
         match json.get("error") {
             Some(Value::Null) | None => {}
             Some(Value::String(text)) => {
                 self.add_codes(json, &["code", "error_type", "type"]);
-                // A short word beside a message is a code.
+                // A short word next to a message is a code.
                 match json.get("message").or_else(|| json.get("error_description")) {
                     Some(Value::String(message)) if !message.is_empty() => {
                         self.add_code(text);
-                        self.say(message);
+                        self.set_message(message);
                     }
                     Some(_) | None => self.read_quoted(text, depth),
                 }
@@ -113,10 +113,10 @@ impl Report {
         self.add_codes(json, &["code", "type", "status", "__type", "error_type", "title"]);
         self.read_details(json);
         for field in ["message", "Message", "detail", "errors", "msg", "error_msg", "reason"] {
-            self.say_field(json, field, depth);
+            self.read_message(json, field, depth);
         }
         if let Some(raw) = json.pointer("/metadata/raw") {
-            self.read_behind(raw, depth);
+            self.read_upstream(raw, depth);
         }
         if let Some(Value::String(reset)) = json.pointer("/metadata/headers/X-RateLimit-Reset") {
             self.reset = Some(reset.clone());
@@ -126,33 +126,33 @@ impl Report {
         }
     }
 
-    fn say_field(&mut self, json: &Value, field: &str, depth: usize) {
+    fn read_message(&mut self, json: &Value, field: &str, depth: usize) {
         let Some(value) = json.get(field).filter(|_| self.message.is_empty() && depth < QUOTES_MAX) else {
             return;
         };
         match value {
-            // FastAPI lists what is wrong, each with its place.
+            // FastAPI lists the problems, each with its location.
             Value::Array(items) if field == "detail" => {
                 let problems: Vec<String> = items.iter().take(5).map(problem).collect();
-                self.say(&problems.join("; "));
+                self.set_message(&problems.join("; "));
             }
             Value::Array(_) | Value::Object(_) | Value::String(_) => self.read_json(value, depth + 1),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 
-    /// A gateway quotes the service behind it.
-    fn read_behind(&mut self, raw: &Value, depth: usize) {
+    /// A gateway quotes the upstream service.
+    fn read_upstream(&mut self, raw: &Value, depth: usize) {
         if depth >= QUOTES_MAX {
             return;
         }
-        let mut behind = Self::default();
-        behind.read_json(raw, depth + 1);
-        behind.codes.iter().for_each(|code| self.add_code(code));
-        if !behind.message.is_empty() {
-            self.message = format!("{}: {}", self.message, behind.message);
+        let mut upstream = Self::default();
+        upstream.read_json(raw, depth + 1);
+        upstream.codes.iter().for_each(|code| self.add_code(code));
+        if !upstream.message.is_empty() {
+            self.message = format!("{}: {}", self.message, upstream.message);
         }
-        self.retry_delay = self.retry_delay.take().or(behind.retry_delay);
+        self.retry_delay = self.retry_delay.take().or(upstream.retry_delay);
     }
 
     fn read_details(&mut self, json: &Value) {
@@ -181,39 +181,39 @@ impl Report {
         }
     }
 
-    /// Text that may be JSON itself.
+    /// Text that may itself be JSON.
     fn read_quoted(&mut self, text: &str, depth: usize) {
         let may_be_json = text.trim_start().starts_with('{') && depth < QUOTES_MAX;
         let json = may_be_json.then(|| serde_json::from_str::<Value>(text).ok()).flatten();
         if let Some(json) = json {
             self.read_json(&json, depth + 1);
         }
-        self.say(text);
+        self.set_message(text);
     }
 
-    /// HTML and XML say little in many words: the title, or code and message.
+    /// For HTML and XML, extracts the title, or code and message.
     fn read_text(&mut self, text: &str) {
         let trimmed = text.trim();
         if !trimmed.starts_with('<') {
-            return self.say(trimmed);
+            return self.set_message(trimmed);
         }
         if let Some(code) = element(trimmed, "code") {
             self.add_code(code);
         }
         match element(trimmed, "message").or_else(|| element(trimmed, "title")) {
-            Some(words) => self.say(words),
-            None => self.say("an answer in HTML or XML without a title"),
+            Some(format_message) => self.set_message(format_message),
+            None => self.set_message("an HTML or XML response without a title"),
         }
     }
 
-    fn say(&mut self, text: &str) {
+    fn set_message(&mut self, text: &str) {
         if self.message.is_empty() {
             text.trim().clone_into(&mut self.message);
         }
     }
 }
 
-/// Whether JSON that came with a status of success says that it is an error.
+/// Whether a JSON body with a success status is an error.
 pub(crate) fn is_error_body(json: &Value) -> bool {
     let json = match json {
         Value::Array(items) => items.first().unwrap_or(json),
@@ -222,29 +222,29 @@ pub(crate) fn is_error_body(json: &Value) -> bool {
     let says = |field: &str, value: &str| json.get(field).and_then(Value::as_str) == Some(value);
     let refused =
         json.pointer("/base_resp/status_code").and_then(Value::as_i64).is_some_and(|code| code != 0);
-    let answers =
+    let has_content =
         ["choices", "candidates", "content", "output"].iter().any(|field| json.get(field).is_some());
-    let complains = ["detail", "message", "errors"].iter().any(|field| json.get(field).is_some());
+    let has_message = ["detail", "message", "errors"].iter().any(|field| json.get(field).is_some());
     json.get("error").is_some_and(|error| !error.is_null())
         || says("type", "error")
         || says("object", "error")
         || refused
-        || (complains && !answers)
+        || (has_message && !has_content)
 }
 
 fn problem(item: &Value) -> String {
-    let said = item.get("msg").and_then(Value::as_str);
-    let Some(said) = said else { return item.as_str().map_or_else(|| item.to_string(), str::to_owned) };
-    let place: Vec<String> = match item.get("loc") {
+    let detail = item.get("msg").and_then(Value::as_str);
+    let Some(detail) = detail else { return item.as_str().map_or_else(|| item.to_string(), str::to_owned) };
+    let location: Vec<String> = match item.get("loc") {
         Some(Value::Array(parts)) => {
             parts.iter().map(|part| part.as_str().map_or_else(|| part.to_string(), str::to_owned)).collect()
         }
         Some(_) | None => Vec::new(),
     };
-    if place.is_empty() { said.to_owned() } else { format!("{}: {said}", place.join(".")) }
+    if location.is_empty() { detail.to_owned() } else { format!("{}: {detail}", location.join(".")) }
 }
 
-/// The text of the first element `name`, whatever its case.
+/// The text of the first element `name`, ignoring case.
 fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let lower = text.to_ascii_lowercase();
     let open = lower.match_indices(&format!("<{name}")).find_map(|(at, tag)| {
@@ -253,13 +253,13 @@ fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     })?;
     let start = open + lower.get(open..)?.find('>')? + 1;
     let end = start + lower.get(start..)?.find("</")?;
-    text.get(start..end).map(str::trim).filter(|words| !words.is_empty())
+    text.get(start..end).map(str::trim).filter(|format_message| !format_message.is_empty())
 }
 
-/// Words on one line, without characters that are unsafe to show.
+/// The text on one line, without characters that are unsafe to display.
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len().min(4_096));
-    for word in text.split(|letter: char| letter.is_whitespace() || Place::Title.forbids(letter)) {
+    for word in text.split(|letter: char| letter.is_whitespace() || TextContext::Title.forbids(letter)) {
         if word.is_empty() {
             continue;
         }

@@ -1,34 +1,34 @@
-//! `Frame`: one event of a stream, and what takes it.
+//! `Frame`: one event of a stream, and the sink that receives it.
 
 use std::borrow::Cow;
 
 use rheon_types::{ProviderError, ProviderErrorKind};
 
-/// The most bytes one frame may have.
+/// The maximum size of a frame.
 pub const FRAME_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// One event of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// Its type: the `event` field of server-sent events, the `:event-type` or `:exception-type` of an event stream; may
-    /// be empty.
+    /// The type: the `event` field of server-sent events, the `:event-type` or `:exception-type` of an event stream;
+    /// may be empty.
     pub name: &'a str,
-    /// Its content, usually JSON. Bytes that are no UTF-8 have become U+FFFD.
+    /// The content, usually JSON. Invalid UTF-8 is replaced by U+FFFD.
     pub data: &'a str,
 }
 
-/// What takes the frames.
+/// Receives the frames.
 pub type FrameSink<'a> = dyn FnMut(Frame<'_>) -> Result<(), ProviderError> + 'a;
 
-/// The error of a frame that is larger than [`FRAME_BYTES_MAX`]. Not worth another try.
+/// The error for a frame larger than [`FRAME_BYTES_MAX`]. Not worth a retry.
 pub(crate) fn too_large() -> ProviderError {
     ProviderError::new(
         ProviderErrorKind::Api,
-        format!("an event of the answer is larger than {FRAME_BYTES_MAX} bytes"),
+        format!("an event in the response is larger than {FRAME_BYTES_MAX} bytes"),
     )
 }
 
-/// Bytes as text, borrowed where they are UTF-8; what is not becomes U+FFFD.
+/// Bytes as text, borrowed if they are valid UTF-8; invalid bytes become U+FFFD.
 pub(super) fn text(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),

@@ -1,4 +1,4 @@
-//! Binary frames of `application/vnd.amazon.eventstream`. A body of JSON lines is taken too.
+//! Binary frames of `application/vnd.amazon.eventstream`. A body of JSON lines is accepted too.
 
 use aws_smithy_eventstream::frame::read_message_from;
 use aws_smithy_types::event_stream::{HeaderValue, Message};
@@ -8,26 +8,26 @@ use super::event::{FRAME_BYTES_MAX, Frame, FrameSink, text, too_large};
 use super::lines::LineDecoder;
 use crate::error::malformed;
 
-/// The lengths of the frame and of its headers, and their checksum.
+/// The frame length, the header length and their checksum.
 const PRELUDE_BYTES: usize = 12;
 
-/// Buffers that grew past this are given back once their frame is out.
-const BUFFER_BYTES_KEPT: usize = 64 * 1024;
+/// Larger buffers are freed after their frame.
+const BUFFER_BYTES_MAX: usize = 64 * 1024;
 
-/// Cuts a body into frames.
+/// Splits a body into frames.
 ///
-/// The name of a frame is its `:event-type`, or its `:exception-type` or `:error-code` where it reports trouble; the data
-/// of an error is its `:error-message`. After an error, further bytes are ignored.
+/// The name of a frame is its `:event-type`, or its `:exception-type` or `:error-code` if it reports an error; the
+/// data of an error is its `:error-message`. After an error, further bytes are ignored.
 #[derive(Debug, Default)]
 pub struct EventStreamDecoder {
     form: Form,
-    /// The frame that is not yet at its end; shorter than its prelude says.
+    /// The incomplete frame; shorter than its prelude says.
     frame: Vec<u8>,
 }
 
 #[derive(Debug, Default)]
 enum Form {
-    /// Nothing has come yet.
+    /// No bytes received yet.
     #[default]
     Unknown,
     Binary,
@@ -36,17 +36,17 @@ enum Form {
 }
 
 impl EventStreamDecoder {
-    /// At the start of a body.
+    /// Starts a new body.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes in the next bytes and hands on each frame that they complete.
+    /// Feeds the next bytes and passes each completed frame to `sink`.
     pub fn feed(&mut self, bytes: &[u8], sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
         if matches!(self.form, Form::Unknown) {
             self.form = match bytes.first() {
                 None => return Ok(()),
-                // As the first byte of a length, this would mean a frame far above the cap.
+                // As the first byte of a length, this would mean a frame far above the limit.
                 Some(b'{') => Form::Lines(LineDecoder::new()),
                 Some(_) => Form::Binary,
             };
@@ -62,7 +62,7 @@ impl EventStreamDecoder {
         result
     }
 
-    /// The body has ended. A frame that is not complete means that the connection was cut.
+    /// Ends the body. An incomplete frame means that the connection was lost.
     pub fn finish(&mut self, sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
         match std::mem::replace(&mut self.form, Form::Ended) {
             Form::Lines(mut lines) => lines.finish(sink),
@@ -70,7 +70,7 @@ impl EventStreamDecoder {
                 self.frame = Vec::new();
                 Err(ProviderError::new(
                     ProviderErrorKind::Network,
-                    "the connection was cut in the middle of an event; try again",
+                    "the connection was lost in the middle of an event; try again",
                 ))
             }
             Form::Unknown | Form::Binary | Form::Ended => Ok(()),
@@ -80,14 +80,14 @@ impl EventStreamDecoder {
     fn read(&mut self, bytes: &[u8], sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
         let mut rest = bytes;
         while !self.frame.is_empty() {
-            // The prelude first: it says how much more there is to take.
-            let wanted = frame_bytes(&self.frame)?.unwrap_or(PRELUDE_BYTES);
-            if wanted == self.frame.len() {
-                hand_on(&self.frame, sink)?;
+            // The prelude comes first: it says how many bytes follow.
+            let needed = frame_bytes(&self.frame)?.unwrap_or(PRELUDE_BYTES);
+            if needed == self.frame.len() {
+                emit_frame(&self.frame, sink)?;
                 self.reset();
                 break;
             }
-            let missing = wanted.saturating_sub(self.frame.len());
+            let missing = needed.saturating_sub(self.frame.len());
             let (taken, tail) = rest.split_at_checked(missing).unwrap_or((rest, &[]));
             if taken.is_empty() {
                 return Ok(());
@@ -96,7 +96,7 @@ impl EventStreamDecoder {
             rest = tail;
         }
         while let Some((frame, tail)) = frame_bytes(rest)?.and_then(|length| rest.split_at_checked(length)) {
-            hand_on(frame, sink)?;
+            emit_frame(frame, sink)?;
             rest = tail;
         }
         self.frame.extend_from_slice(rest);
@@ -104,7 +104,7 @@ impl EventStreamDecoder {
     }
 
     fn reset(&mut self) {
-        if self.frame.capacity() > BUFFER_BYTES_KEPT {
+        if self.frame.capacity() > BUFFER_BYTES_MAX {
             self.frame = Vec::new();
         } else {
             self.frame.clear();
@@ -112,7 +112,7 @@ impl EventStreamDecoder {
     }
 }
 
-/// How long the frame is that `bytes` begin with; none while its prelude is not complete.
+/// The length of the frame at the start of `bytes`, or `None` while its prelude is incomplete.
 fn frame_bytes(bytes: &[u8]) -> Result<Option<usize>, ProviderError> {
     let Some(prelude) = bytes.first_chunk::<PRELUDE_BYTES>() else { return Ok(None) };
     let [a, b, c, d, lengths @ .., s, t, u, v] = *prelude;
@@ -127,13 +127,13 @@ fn frame_bytes(bytes: &[u8]) -> Result<Option<usize>, ProviderError> {
     }
 }
 
-/// CRC-32 of the few bytes of a prelude.
+/// CRC-32 of a prelude.
 fn checksum(bytes: &[u8]) -> u32 {
     let bit = |crc: u32, _| if crc & 1 == 1 { (crc >> 1) ^ 0xEDB8_8320 } else { crc >> 1 };
     !bytes.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), bit))
 }
 
-fn hand_on(frame: &[u8], sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
+fn emit_frame(frame: &[u8], sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
     let message = read_message_from(frame).map_err(|error| malformed(format!("a binary event: {error}")))?;
     match header(&message, ":message-type") {
         "exception" => {
@@ -146,10 +146,10 @@ fn hand_on(frame: &[u8], sink: &mut FrameSink<'_>) -> Result<(), ProviderError> 
     }
 }
 
-/// The text of a header; empty if there is none.
+/// The text of a header; empty if it is missing.
 fn header<'a>(message: &'a Message, name: &str) -> &'a str {
-    let found = message.headers().iter().find(|header| header.name().as_str() == name);
-    match found.map(|header| header.value()) {
+    let header_value = message.headers().iter().find(|header| header.name().as_str() == name);
+    match header_value.map(|header| header.value()) {
         Some(HeaderValue::String(value)) => value.as_str(),
         Some(_) | None => "",
     }

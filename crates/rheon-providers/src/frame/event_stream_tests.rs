@@ -5,7 +5,7 @@ use aws_smithy_types::event_stream::{Header, HeaderValue, Message};
 use proptest::prelude::*;
 use rheon_types::ProviderErrorKind;
 
-use super::testing::{body, cut, decode, decode_all_ways, places};
+use super::testing::{body, cut, decode, decode_all_ways, offsets};
 use super::*;
 
 fn frame(headers: &[(&'static str, &str)], payload: &[u8]) -> Vec<u8> {
@@ -30,7 +30,7 @@ fn kind(result: &Result<(), ProviderError>) -> Option<ProviderErrorKind> {
 }
 
 #[test]
-fn events_exceptions_and_errors_have_their_name_and_data() {
+fn events_exceptions_and_errors_have_name_and_data() {
     let body = [
         event("contentBlockDelta", "{\"delta\":{\"text\":\"h\u{e9}\u{1f980}\"}}"),
         event("messageStop", "{}"),
@@ -53,7 +53,7 @@ fn events_exceptions_and_errors_have_their_name_and_data() {
 }
 
 #[test]
-fn a_body_that_ends_inside_a_frame_was_cut() {
+fn body_that_ends_inside_a_frame_is_a_network_error() {
     let body = [event("a", "1"), event("b", "2")].concat();
     let first = event("a", "1").len();
     for end in 1..body.len() {
@@ -64,7 +64,7 @@ fn a_body_that_ends_inside_a_frame_was_cut() {
 }
 
 #[test]
-fn every_flipped_bit_is_noticed() {
+fn every_flipped_bit_is_detected() {
     let body = event("name", "{\"text\":\"hello\"}");
     for at in 0..body.len() * 8 {
         let mut bad = body.clone();
@@ -75,7 +75,7 @@ fn every_flipped_bit_is_noticed() {
     }
 }
 
-/// A prelude with a right checksum. The decoder under test would buffer the rest if it did not look at the length.
+/// A prelude with a valid checksum. A decoder that ignores the length would buffer the rest.
 fn prelude(total: u32, headers: u32) -> Vec<u8> {
     let lengths = [total.to_be_bytes(), headers.to_be_bytes()].concat();
     let mut crc = u32::MAX;
@@ -89,7 +89,7 @@ fn prelude(total: u32, headers: u32) -> Vec<u8> {
 }
 
 #[test]
-fn a_frame_above_the_cap_is_refused_by_its_prelude() {
+fn oversized_frame_is_refused_by_its_prelude() {
     let cap = u32::try_from(FRAME_BYTES_MAX).unwrap();
     assert_eq!(decode_all_ways(Framing::EventStream, &prelude(cap + 1, 0)), (vec![], Err(too_large())));
     assert_eq!(decode_all_ways(Framing::EventStream, &prelude(u32::MAX, 0)), (vec![], Err(too_large())));
@@ -113,13 +113,13 @@ fn impossible_lengths_are_malformed() {
 }
 
 #[test]
-fn json_lines_are_taken_instead() {
+fn json_lines_are_accepted() {
     let expected = pairs([("", "{\"a\":1}"), ("", "{\"b\":2}")]);
     assert_eq!(decode_all_ways(Framing::EventStream, b"{\"a\":1}\r\n{\"b\":2}"), (expected, Ok(())));
 }
 
 #[test]
-fn another_kind_of_body_is_malformed_and_nothing_comes_after_it() {
+fn other_body_is_malformed_and_ends_the_stream() {
     let (frames, result) = decode_all_ways(Framing::EventStream, b"<html><body>Bad gateway</body></html>");
     assert_eq!((frames, kind(&result)), (vec![], Some(ProviderErrorKind::Malformed)));
     let mut decoder = EventStreamDecoder::new();
@@ -137,24 +137,24 @@ proptest! {
     fn any_split_gives_the_same_frames(
         events in prop::collection::vec(("[a-z]{0,8}", ".{0,40}"), 0..6),
         tail in body(),
-        places in places(),
+        offsets in offsets(),
     ) {
         let mut body: Vec<u8> = events.iter().flat_map(|(name, data)| event(name, data)).collect();
         let (frames, result) = decode(Framing::EventStream, [&body[..]]);
         prop_assert_eq!((frames, result), (events, Ok(())));
         body.extend(tail);
         let whole = decode(Framing::EventStream, [&body[..]]);
-        prop_assert_eq!(decode(Framing::EventStream, cut(&body, &places)), whole);
+        prop_assert_eq!(decode(Framing::EventStream, cut(&body, &offsets)), whole);
     }
 
     #[test]
-    fn random_bytes_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..200), places in places()) {
+    fn random_bytes_are_harmless(bytes in prop::collection::vec(any::<u8>(), 0..200), offsets in offsets()) {
         let whole = decode(Framing::EventStream, [&bytes[..]]);
-        prop_assert_eq!(decode(Framing::EventStream, cut(&bytes, &places)), whole);
+        prop_assert_eq!(decode(Framing::EventStream, cut(&bytes, &offsets)), whole);
     }
 
     #[test]
-    fn random_headers_under_right_lengths_do_no_harm(
+    fn random_headers_with_valid_lengths_are_harmless(
         headers in prop::collection::vec(any::<u8>(), 0..60),
         payload in prop::collection::vec(any::<u8>(), 0..20),
     ) {

@@ -1,25 +1,25 @@
-//! One frame per line that is not blank. Lines end in LF or CRLF.
+//! One frame per non-blank line. Lines end in LF or CRLF.
 
 use memchr::memchr;
 use rheon_types::ProviderError;
 
 use super::event::{FRAME_BYTES_MAX, Frame, FrameSink, text, too_large};
 
-/// Cuts a body into frames. Each byte is looked at once. After an error, further bytes are ignored.
+/// Splits a body into frames. Reads each byte once. After an error, further bytes are ignored.
 #[derive(Debug, Default)]
 pub struct LineDecoder {
-    /// The line that is not yet at its end.
+    /// The incomplete line.
     line: Vec<u8>,
     ended: bool,
 }
 
 impl LineDecoder {
-    /// At the start of a body.
+    /// Starts a new body.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes in the next bytes and hands on each frame that they complete.
+    /// Feeds the next bytes and passes each completed frame to `sink`.
     pub fn feed(&mut self, bytes: &[u8], sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
         if self.ended {
             return Ok(());
@@ -31,10 +31,10 @@ impl LineDecoder {
         result
     }
 
-    /// The body has ended: a last line without an end is handed on.
+    /// Ends the body: a last line without a line end is passed on.
     pub fn finish(&mut self, sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
         self.ended = true;
-        hand_on(&std::mem::take(&mut self.line), sink)
+        emit_frame(&std::mem::take(&mut self.line), sink)
     }
 
     fn read(&mut self, bytes: &[u8], sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
@@ -42,16 +42,16 @@ impl LineDecoder {
         while let Some((line, tail)) = memchr(b'\n', rest).and_then(|end| rest.split_at_checked(end)) {
             rest = tail.strip_prefix(b"\n").unwrap_or(tail);
             if self.line.is_empty() {
-                hand_on(line, sink)?;
+                emit_frame(line, sink)?;
             } else {
-                self.keep(line)?;
-                hand_on(&std::mem::take(&mut self.line), sink)?;
+                self.save(line)?;
+                emit_frame(&std::mem::take(&mut self.line), sink)?;
             }
         }
-        self.keep(rest)
+        self.save(rest)
     }
 
-    fn keep(&mut self, bytes: &[u8]) -> Result<(), ProviderError> {
+    fn save(&mut self, bytes: &[u8]) -> Result<(), ProviderError> {
         if self.line.len().saturating_add(bytes.len()) > FRAME_BYTES_MAX {
             return Err(too_large());
         }
@@ -60,7 +60,7 @@ impl LineDecoder {
     }
 }
 
-fn hand_on(line: &[u8], sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
+fn emit_frame(line: &[u8], sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
     if line.len() > FRAME_BYTES_MAX {
         return Err(too_large());
     }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::testing::{body, cut, decode, decode_all_ways, places};
+use super::testing::{body, cut, decode, decode_all_ways, offsets};
 use super::*;
 
 fn lines(body: &str) -> Vec<String> {
@@ -15,7 +15,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn any_split_of_any_bytes_gives_the_lines(body in body(), places in places()) {
+    fn any_split_of_any_bytes_gives_the_lines(body in body(), offsets in offsets()) {
         let text = String::from_utf8_lossy(&body).into_owned();
         let lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
         let expected: Vec<_> = lines
@@ -23,12 +23,12 @@ proptest! {
             .map(|line| (String::new(), line.to_owned()))
             .collect();
         prop_assert_eq!(decode(Framing::Lines, [&body[..]]), (expected.clone(), Ok(())));
-        prop_assert_eq!(decode(Framing::Lines, cut(&body, &places)), (expected, Ok(())));
+        prop_assert_eq!(decode(Framing::Lines, cut(&body, &offsets)), (expected, Ok(())));
     }
 }
 
 #[test]
-fn every_line_that_is_not_blank_is_a_frame() {
+fn every_non_blank_line_is_a_frame() {
     assert_eq!(
         lines("{\"a\":1}\r\n\n  \n{\"b\":\"\u{1f980}\"}\nlast"),
         ["{\"a\":1}", "{\"b\":\"\u{1f980}\"}", "last"]
@@ -36,7 +36,7 @@ fn every_line_that_is_not_blank_is_a_frame() {
 }
 
 #[test]
-fn a_line_of_the_cap_passes_and_one_without_end_is_refused() {
+fn line_length_has_a_limit() {
     let fits = vec![b'x'; FRAME_BYTES_MAX];
     let (frames, result) = decode(Framing::Lines, [&fits[..], b"\n"]);
     assert_eq!((frames.len(), result), (1, Ok(())));
@@ -46,7 +46,7 @@ fn a_line_of_the_cap_passes_and_one_without_end_is_refused() {
 }
 
 #[test]
-fn after_an_error_further_bytes_are_ignored() {
+fn bytes_after_an_error_are_ignored() {
     let mut decoder = LineDecoder::new();
     assert_eq!(decoder.feed(b"1\n2", &mut |_| Err(too_large())), Err(too_large()));
     let mut nothing = |_: Frame<'_>| panic!("nothing comes after an error");

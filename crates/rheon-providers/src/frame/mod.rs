@@ -1,4 +1,5 @@
-//! Frames: the bytes of an answer, cut into events. Incremental, whatever the pieces in which the bytes arrive.
+//! Frames: splits the bytes of a response into events. Incremental; the result does not depend on how the bytes are
+//! chunked.
 
 mod event;
 mod event_stream;
@@ -22,7 +23,7 @@ pub use event_stream::EventStreamDecoder;
 pub use lines::LineDecoder;
 pub use sse::SseDecoder;
 
-/// How a body is cut into frames.
+/// How a body is split into frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
     /// Server-sent events (`text/event-stream`).
@@ -33,18 +34,18 @@ pub enum Framing {
     Lines,
 }
 
-/// Cuts one body into frames.
+/// Splits a body into frames.
 pub enum FrameDecoder {
-    /// By the rules of server-sent events.
+    /// Server-sent events.
     Sse(SseDecoder),
-    /// By the lengths in binary frames.
+    /// Binary frames.
     EventStream(EventStreamDecoder),
-    /// At line ends.
+    /// Lines.
     Lines(LineDecoder),
 }
 
 impl FrameDecoder {
-    /// A decoder at the start of a body.
+    /// Creates a decoder for a new body.
     pub fn new(framing: Framing) -> Self {
         match framing {
             Framing::Sse => Self::Sse(SseDecoder::new()),
@@ -53,7 +54,7 @@ impl FrameDecoder {
         }
     }
 
-    /// Takes in the next bytes and hands on each frame that they complete. Ends at the first error.
+    /// Feeds the next bytes and passes each completed frame to `sink`. Stops at the first error.
     pub fn feed(&mut self, bytes: &[u8], sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
         match self {
             Self::Sse(decoder) => decoder.feed(bytes, sink),
@@ -62,7 +63,7 @@ impl FrameDecoder {
         }
     }
 
-    /// The body has ended: hands on what stands complete but unterminated.
+    /// Ends the body: passes on a frame that is complete but unterminated.
     pub fn finish(&mut self, sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
         match self {
             Self::Sse(decoder) => decoder.finish(sink),

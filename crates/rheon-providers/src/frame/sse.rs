@@ -1,6 +1,6 @@
-//! Server-sent events, by the rules of the WHATWG, without IO.
+//! Server-sent events by the WHATWG specification, without IO.
 //!
-//! One deviation, on purpose: an event that the end of the body leaves unterminated is handed on, because services and
+//! One deliberate deviation: an event that the end of the body leaves unterminated is passed on, because services and
 //! proxies forget the last empty line.
 
 use std::borrow::Cow;
@@ -11,25 +11,25 @@ use rheon_types::ProviderError;
 
 use super::event::{FRAME_BYTES_MAX, Frame, FrameSink, text, too_large};
 
-/// What a body may open with; it is not part of the first line.
+/// An optional mark at the start of the body; not part of the first line.
 const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
-/// Buffers that grew past this are given back once their event is out.
-const BUFFER_BYTES_KEPT: usize = 64 * 1024;
+/// Larger buffers are freed after their event.
+const BUFFER_BYTES_MAX: usize = 64 * 1024;
 
-/// Cuts a body into frames.
+/// Splits a body into frames.
 ///
-/// Each byte is looked at once and copied at most twice, whatever the pieces. An event that lies whole in one piece, with
-/// one line of data, is not copied at all. After an error, further bytes are ignored.
+/// Each byte is read once and copied at most twice, no matter how the body is chunked. An event that lies within one
+/// chunk and has one data line is not copied at all. After an error, further bytes are ignored.
 #[derive(Debug, Default)]
 pub struct SseDecoder {
     /// How many bytes of the byte order mark have been seen; all of them once past the start.
     mark_seen: usize,
-    /// The last piece ended in a carriage return: a line feed that comes next belongs to it.
+    /// The last chunk ended in a carriage return: a line feed that comes next belongs to it.
     after_return: bool,
-    /// The line that is not yet at its end.
+    /// The incomplete line.
     line: Vec<u8>,
-    /// What earlier pieces said of the event that is not yet at its end.
+    /// The fields of the incomplete event from earlier chunks.
     name: Vec<u8>,
     data: Vec<u8>,
     has_data: bool,
@@ -39,7 +39,7 @@ pub struct SseDecoder {
     ended: bool,
 }
 
-/// The bytes at hand, and as much of them as is known to be UTF-8. Checking them all at once is far cheaper than event by
+/// The current bytes, and the prefix that is known to be UTF-8. Checking all of it at once is far cheaper than per
 /// event.
 #[derive(Clone, Copy)]
 struct Piece<'a> {
@@ -47,16 +47,16 @@ struct Piece<'a> {
     valid: &'a str,
 }
 
-/// A place in a piece.
+/// A range in a piece.
 #[derive(Clone, Copy)]
 struct Span {
     start: usize,
     end: usize,
 }
 
-/// Where the piece at hand tells of the event that is not yet at its end.
+/// The fields of the incomplete event in the current piece.
 #[derive(Clone, Copy, Default)]
-struct Open {
+struct OpenEvent {
     name: Option<Span>,
     data: Option<Span>,
 }
@@ -83,7 +83,7 @@ impl<'a> Piece<'a> {
 }
 
 impl SseDecoder {
-    /// At the start of a body.
+    /// Starts a new body.
     pub fn new() -> Self {
         Self::default()
     }
@@ -93,12 +93,12 @@ impl SseDecoder {
         &self.last_event_id
     }
 
-    /// How long the service asks to wait before connecting again.
+    /// The reconnection delay that the service asks for.
     pub fn retry_ms(&self) -> Option<u64> {
         self.retry_ms
     }
 
-    /// Takes in the next bytes and hands on each frame that they complete.
+    /// Feeds the next bytes and passes each completed frame to `sink`.
     pub fn feed(&mut self, bytes: &[u8], sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
         if self.ended {
             return Ok(());
@@ -110,15 +110,15 @@ impl SseDecoder {
         result
     }
 
-    /// The body has ended.
+    /// Ends the body.
     pub fn finish(&mut self, sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
         if self.ended {
             return Ok(());
         }
-        self.pass_mark();
+        self.finish_mark();
         let line = std::mem::take(&mut self.line);
         let piece = Piece { bytes: &line, valid: "" };
-        let mut open = Open::default();
+        let mut open = OpenEvent::default();
         let taken = self.take_line(piece, Span { start: 0, end: line.len() }, &mut open);
         let result = taken.and_then(|()| self.dispatch(piece, &open, sink));
         self.end();
@@ -138,13 +138,13 @@ impl SseDecoder {
         }
         let returns = memchr(b'\r', rest).is_some();
         if !self.line.is_empty() {
-            let Some((line, tail)) = self.split_line(rest, returns) else { return self.keep_line(rest) };
-            self.keep_line(line)?;
-            self.take_kept_line()?;
+            let Some((line, tail)) = self.split_line(rest, returns) else { return self.save_line(rest) };
+            self.save_line(line)?;
+            self.take_saved_line()?;
             rest = tail;
         }
         let piece = Piece::new(rest);
-        let mut open = Open::default();
+        let mut open = OpenEvent::default();
         loop {
             // The empty line after an event needs no search.
             let (line, tail) = match rest {
@@ -163,11 +163,11 @@ impl SseDecoder {
             }
             rest = tail;
         }
-        self.keep_event(piece, open);
-        self.keep_line(rest)
+        self.save_event(piece, open);
+        self.save_line(rest)
     }
 
-    /// Skips the byte order mark, or what of it is in this piece.
+    /// Skips the part of the byte order mark that is in this chunk.
     fn skip_mark<'a>(&mut self, mut bytes: &'a [u8]) -> &'a [u8] {
         while let Some(expected) = BYTE_ORDER_MARK.get(self.mark_seen) {
             match bytes.split_first() {
@@ -175,23 +175,23 @@ impl SseDecoder {
                     self.mark_seen += 1;
                     bytes = rest;
                 }
-                Some(_) => self.pass_mark(),
+                Some(_) => self.finish_mark(),
                 None => break,
             }
         }
         bytes
     }
 
-    /// The start is over. A mark that broke off is part of the first line.
-    fn pass_mark(&mut self) {
+    /// Ends the start of the body. A partial mark is part of the first line.
+    fn finish_mark(&mut self) {
         if self.mark_seen < BYTE_ORDER_MARK.len() {
             self.line.extend(BYTE_ORDER_MARK.iter().take(self.mark_seen));
             self.mark_seen = BYTE_ORDER_MARK.len();
         }
     }
 
-    /// The first line of `rest` and what follows it; none if the line is not at its end. `returns` says whether the piece
-    /// has carriage returns at all: searching for one byte is faster than for two.
+    /// Splits off the first line of `rest`; `None` if it is incomplete. `returns` says whether the chunk contains
+    /// carriage returns: searching for one byte is faster than for two.
     #[inline]
     fn split_line<'a>(&mut self, rest: &'a [u8], returns: bool) -> Option<(&'a [u8], &'a [u8])> {
         let end = if returns { memchr2(b'\n', b'\r', rest)? } else { memchr(b'\n', rest)? };
@@ -207,7 +207,7 @@ impl SseDecoder {
         }
     }
 
-    fn keep_line(&mut self, bytes: &[u8]) -> Result<(), ProviderError> {
+    fn save_line(&mut self, bytes: &[u8]) -> Result<(), ProviderError> {
         if self.line.len().saturating_add(bytes.len()) > FRAME_BYTES_MAX {
             return Err(too_large());
         }
@@ -215,32 +215,32 @@ impl SseDecoder {
         Ok(())
     }
 
-    fn take_kept_line(&mut self) -> Result<(), ProviderError> {
+    fn take_saved_line(&mut self) -> Result<(), ProviderError> {
         let mut line = std::mem::take(&mut self.line);
-        // It is copied, so there is no use in checking it now.
+        // It is copied, so checking it now would be wasted.
         let piece = Piece { bytes: &line, valid: "" };
-        let mut open = Open::default();
+        let mut open = OpenEvent::default();
         self.take_line(piece, Span { start: 0, end: line.len() }, &mut open)?;
-        self.keep_event(piece, open);
-        if line.capacity() <= BUFFER_BYTES_KEPT {
+        self.save_event(piece, open);
+        if line.capacity() <= BUFFER_BYTES_MAX {
             line.clear();
             self.line = line;
         }
         Ok(())
     }
 
-    /// Takes in one line that is not empty. Comments and unknown fields say nothing.
+    /// Reads a non-empty line. Comments and unknown fields are ignored.
     #[inline]
-    fn take_line(&mut self, piece: Piece<'_>, line: Span, open: &mut Open) -> Result<(), ProviderError> {
+    fn take_line(&mut self, piece: Piece<'_>, line: Span, open: &mut OpenEvent) -> Result<(), ProviderError> {
         let bytes = piece.bytes(line);
         if bytes.len() > FRAME_BYTES_MAX {
             return Err(too_large());
         }
         let (field, value) = split_field(bytes);
-        let place = Span { start: line.end.saturating_sub(value.len()), end: line.end };
+        let range = Span { start: line.end.saturating_sub(value.len()), end: line.end };
         match field {
-            b"data" => self.take_data(piece, place, open)?,
-            b"event" => open.name = Some(place),
+            b"data" => self.take_data(piece, range, open)?,
+            b"event" => open.name = Some(range),
             b"id" if !value.contains(&0) => self.id = Some(text(value).into_owned()),
             b"retry" => {
                 let digits = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
@@ -251,13 +251,18 @@ impl SseDecoder {
         Ok(())
     }
 
-    fn take_data(&mut self, piece: Piece<'_>, value: Span, open: &mut Open) -> Result<(), ProviderError> {
+    fn take_data(
+        &mut self,
+        piece: Piece<'_>,
+        value: Span,
+        open: &mut OpenEvent,
+    ) -> Result<(), ProviderError> {
         if !self.has_data {
             let Some(first) = open.data.take() else {
                 open.data = Some(value);
                 return Ok(());
             };
-            self.keep_data(piece.bytes(first));
+            self.save_data(piece.bytes(first));
         }
         let value = piece.bytes(value);
         if self.data.len().saturating_add(value.len()) >= FRAME_BYTES_MAX {
@@ -268,28 +273,28 @@ impl SseDecoder {
         Ok(())
     }
 
-    fn keep_data(&mut self, first: &[u8]) {
+    fn save_data(&mut self, first: &[u8]) {
         self.data.extend_from_slice(first);
         self.has_data = true;
     }
 
-    /// Keeps what the piece at hand said of the event for the next piece.
-    fn keep_event(&mut self, piece: Piece<'_>, open: Open) {
+    /// Saves the fields of the incomplete event for the next chunk.
+    fn save_event(&mut self, piece: Piece<'_>, open: OpenEvent) {
         if let Some(name) = open.name {
             self.name.clear();
             self.name.extend_from_slice(piece.bytes(name));
         }
         if let Some(data) = open.data {
-            self.keep_data(piece.bytes(data));
+            self.save_data(piece.bytes(data));
         }
     }
 
-    /// Ends the event, which is handed on if it has data.
+    /// Ends the event and passes it on if it has data.
     #[inline]
     fn dispatch(
         &mut self,
         piece: Piece<'_>,
-        open: &Open,
+        open: &OpenEvent,
         sink: &mut FrameSink<'_>,
     ) -> Result<(), ProviderError> {
         if self.id.is_some() {
@@ -312,7 +317,7 @@ impl SseDecoder {
     }
 }
 
-/// A line as field and value. The common fields need no search for the colon.
+/// Splits a line into field and value. The common fields need no search for the colon.
 #[inline]
 fn split_field(line: &[u8]) -> (&[u8], &[u8]) {
     match line {
@@ -328,5 +333,5 @@ fn split_field(line: &[u8]) -> (&[u8], &[u8]) {
 }
 
 fn reset(buffer: &mut Vec<u8>) {
-    if buffer.capacity() > BUFFER_BYTES_KEPT { *buffer = Vec::new() } else { buffer.clear() }
+    if buffer.capacity() > BUFFER_BYTES_MAX { *buffer = Vec::new() } else { buffer.clear() }
 }

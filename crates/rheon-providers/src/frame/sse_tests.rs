@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::testing::{Outcome, body, cut, decode, decode_all_ways, places};
+use super::testing::{Outcome, body, cut, decode, decode_all_ways, offsets};
 use super::*;
 
 fn frames(body: &str) -> Vec<(String, String)> {
@@ -15,13 +15,13 @@ fn pairs<const N: usize>(expected: [(&str, &str); N]) -> Vec<(String, String)> {
     expected.into_iter().map(|(name, data)| (name.to_owned(), data.to_owned())).collect()
 }
 
-/// The rules of the WHATWG as they are written down, over the whole body at once.
+/// The WHATWG rules as written, applied to the whole body at once.
 fn reference(body: &[u8]) -> Vec<(String, String)> {
     let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
     let body = String::from_utf8_lossy(body).replace("\r\n", "\n").replace('\r', "\n");
     let mut frames = Vec::new();
     let (mut name, mut data) = (String::new(), String::new());
-    // The two line ends make the last event end too, however it stands there.
+    // The two line ends also terminate the last event.
     for line in format!("{body}\n\n").split('\n') {
         if line.is_empty() {
             if let Some(data) = data.strip_suffix('\n') {
@@ -45,16 +45,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn any_split_of_any_bytes_gives_what_the_plain_rules_give(body in body(), places in places()) {
+    fn any_split_of_any_bytes_matches_the_reference(body in body(), offsets in offsets()) {
         let expected: Outcome = (reference(&body), Ok(()));
         prop_assert_eq!(decode(Framing::Sse, [&body[..]]), expected.clone());
-        prop_assert_eq!(decode(Framing::Sse, cut(&body, &places)), expected.clone());
+        prop_assert_eq!(decode(Framing::Sse, cut(&body, &offsets)), expected.clone());
         prop_assert_eq!(decode(Framing::Sse, body.chunks(1)), expected);
     }
 }
 
 #[test]
-fn all_three_line_ends_end_a_line_and_may_be_mixed() {
+fn all_three_line_ends_may_be_mixed() {
     assert_eq!(frames("event: a\ndata: 1\n\n"), pairs([("a", "1")]));
     assert_eq!(frames("event: a\rdata: 1\r\r"), pairs([("a", "1")]));
     assert_eq!(frames("event: a\r\ndata: 1\r\n\r\n"), pairs([("a", "1")]));
@@ -65,7 +65,7 @@ fn all_three_line_ends_end_a_line_and_may_be_mixed() {
 }
 
 #[test]
-fn a_byte_order_mark_is_dropped_at_the_start_only() {
+fn byte_order_mark_is_dropped_at_the_start_only() {
     assert_eq!(frames("\u{feff}data: 1\n\n"), pairs([("", "1")]));
     assert_eq!(frames("\u{feff}\u{feff}data: 1\n\ndata: 2\n\n"), pairs([("", "2")]));
     assert_eq!(
@@ -77,7 +77,7 @@ fn a_byte_order_mark_is_dropped_at_the_start_only() {
 }
 
 #[test]
-fn fields_follow_the_rules() {
+fn fields_follow_the_specification() {
     let body = ": a comment\n\
                 :\n\
                 data:no space\n\
@@ -101,7 +101,7 @@ fn fields_follow_the_rules() {
 }
 
 #[test]
-fn an_event_that_the_end_leaves_open_is_handed_on() {
+fn unterminated_last_event_is_passed_on() {
     assert_eq!(frames("data: 1\n\ndata: 2\n"), pairs([("", "1"), ("", "2")]));
     assert_eq!(frames("data: 1\n\nevent: e\ndata: 2"), pairs([("", "1"), ("e", "2")]));
     assert_eq!(frames("event: e\n"), pairs([]));
@@ -109,14 +109,14 @@ fn an_event_that_the_end_leaves_open_is_handed_on() {
 }
 
 #[test]
-fn code_points_stay_whole_and_only_what_is_no_utf_8_is_replaced() {
+fn invalid_utf_8_is_replaced_and_code_points_stay_whole() {
     assert_eq!(frames("data: \u{1f980}\u{e9}\u{6f22}\n\n"), pairs([("", "\u{1f980}\u{e9}\u{6f22}")]));
     let (frames, _) = decode_all_ways(Framing::Sse, b"event: \xFF\ndata: a\xF0\x9Fb\n\n");
     assert_eq!(frames, pairs([("\u{fffd}", "a\u{fffd}b")]));
 }
 
 #[test]
-fn id_and_retry_are_kept_for_whoever_asks() {
+fn id_and_retry_are_available() {
     let mut decoder = SseDecoder::new();
     let mut feed = |text: &str| {
         decoder.feed(text.as_bytes(), &mut |_| Ok(())).unwrap();
@@ -133,7 +133,7 @@ fn id_and_retry_are_kept_for_whoever_asks() {
 }
 
 #[test]
-fn an_event_in_one_piece_is_handed_on_without_a_copy() {
+fn event_in_one_chunk_is_not_copied() {
     let body = b"event: e\ndata: {\"text\":\"hi\"}\n\nevent: f\ndata: 2\n\n".to_vec();
     let inside = body.as_ptr_range();
     let mut count = 0;
@@ -148,7 +148,7 @@ fn an_event_in_one_piece_is_handed_on_without_a_copy() {
 }
 
 #[test]
-fn an_event_of_exactly_the_cap_passes_and_one_byte_more_is_refused() {
+fn event_size_has_a_limit() {
     let line = |bytes: usize| [b"data: ".to_vec(), vec![b'x'; bytes - 6]].concat();
     let lengths = |pieces: &[&[u8]]| {
         let (frames, result) = decode(Framing::Sse, pieces.iter().copied());
@@ -167,7 +167,7 @@ fn an_event_of_exactly_the_cap_passes_and_one_byte_more_is_refused() {
 }
 
 #[test]
-fn a_line_without_end_is_refused_in_flat_memory_and_what_follows_is_ignored() {
+fn endless_line_is_refused_in_constant_memory() {
     let mut decoder = SseDecoder::new();
     let piece = vec![b'x'; 64 * 1024];
     let mut fed = 0;
@@ -185,7 +185,7 @@ fn a_line_without_end_is_refused_in_flat_memory_and_what_follows_is_ignored() {
 }
 
 #[test]
-fn a_refusal_by_the_sink_ends_the_body() {
+fn sink_error_ends_the_body() {
     let mut decoder = SseDecoder::new();
     let mut seen = 0;
     let mut sink = |_: Frame<'_>| {
@@ -198,9 +198,9 @@ fn a_refusal_by_the_sink_ends_the_body() {
     assert_eq!(seen, 1);
 }
 
-/// Quadratic work would be some 10^13 steps: this test would not end.
+/// Quadratic work would take some 10^13 steps: this test would not finish.
 #[test]
-fn a_large_event_in_single_bytes_costs_what_its_bytes_cost() {
+fn large_event_in_single_bytes_takes_linear_time() {
     let body = [b"data: ".to_vec(), vec![b'x'; 2 * 1024 * 1024], b"\n\n".to_vec()].concat();
     let (frames, result) = decode(Framing::Sse, body.chunks(1));
     assert_eq!((frames.len(), result), (1, Ok(())));

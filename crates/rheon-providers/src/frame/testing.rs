@@ -1,14 +1,14 @@
-//! For the tests of the decoders: feeding in pieces, and pieces to feed.
+//! Test helpers for the decoders: feeding chunks, and generating them.
 
 use proptest::prelude::*;
 use rheon_types::ProviderError;
 
 use super::{FrameDecoder, Framing};
 
-/// All frames of a body as `(name, data)`, and how it ended.
+/// All frames of a body as `(name, data)`, and the final result.
 pub(super) type Outcome = (Vec<(String, String)>, Result<(), ProviderError>);
 
-/// Decodes `pieces` one after the other, then the end.
+/// Decodes `pieces` in order, then the end.
 pub(super) fn decode<'a>(framing: Framing, pieces: impl IntoIterator<Item = &'a [u8]>) -> Outcome {
     let mut decoder = FrameDecoder::new(framing);
     let mut frames = Vec::new();
@@ -24,7 +24,7 @@ pub(super) fn decode<'a>(framing: Framing, pieces: impl IntoIterator<Item = &'a 
     (frames, result)
 }
 
-/// Decodes `body` whole, byte by byte and split in two at every place, and says what all of them gave.
+/// Decodes `body` whole, byte by byte and split in two at every position, and checks that the results are equal.
 pub(super) fn decode_all_ways(framing: Framing, body: &[u8]) -> Outcome {
     let whole = decode(framing, [body]);
     assert_eq!(decode(framing, body.chunks(1)), whole, "byte by byte");
@@ -35,16 +35,16 @@ pub(super) fn decode_all_ways(framing: Framing, body: &[u8]) -> Outcome {
     whole
 }
 
-/// Cuts `body` at `places`, each taken modulo its length.
-pub(super) fn cut<'a>(body: &'a [u8], places: &[usize]) -> Vec<&'a [u8]> {
-    let mut places: Vec<usize> = places.iter().map(|place| place % (body.len() + 1)).collect();
-    places.sort_unstable();
-    places.push(body.len());
+/// Cuts `body` at `offsets`, each taken modulo its length.
+pub(super) fn cut<'a>(body: &'a [u8], offsets: &[usize]) -> Vec<&'a [u8]> {
+    let mut offsets: Vec<usize> = offsets.iter().map(|place| place % (body.len() + 1)).collect();
+    offsets.sort_unstable();
+    offsets.push(body.len());
     let mut start = 0;
-    places.into_iter().map(|end| &body[std::mem::replace(&mut start, end)..end]).collect()
+    offsets.into_iter().map(|end| &body[std::mem::replace(&mut start, end)..end]).collect()
 }
 
-/// Bodies made of what decoders look at.
+/// Bodies made of the tokens that decoders react to.
 pub(super) fn body() -> impl Strategy<Value = Vec<u8>> {
     let known = prop::sample::select(vec![
         &b"data"[..],
@@ -78,7 +78,7 @@ pub(super) fn body() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(prop_oneof![8 => known, 1 => any], 0..40).prop_map(|tokens| tokens.concat())
 }
 
-/// Places to cut at.
-pub(super) fn places() -> impl Strategy<Value = Vec<usize>> {
+/// Offsets to cut at.
+pub(super) fn offsets() -> impl Strategy<Value = Vec<usize>> {
     prop::collection::vec(0usize..2_000, 0..8)
 }

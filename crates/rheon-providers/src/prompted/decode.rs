@@ -1,4 +1,4 @@
-//! `Steps`: chunks in, chunks out, where the steps that a model writes as JSON become text and calls while they stream in.
+//! `Steps`: turns the JSON steps that a model writes into text and tool calls while they stream.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,51 +7,51 @@ use compact_str::CompactString;
 use rheon_types::{Chunk, StopReason, ToolCallId, ToolDefinition, ToolName};
 
 use super::head::{self, Head};
-use super::json::{Reach, StringGoes, Unescape, ValueEnd};
+use super::json::{CharPosition, StringStatus, Unescape, ValueEnd};
 use super::lenient::{BareCalls, Lenient};
 
-/// What the final answer is.
+/// The form of the final answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AnswerValue {
-    /// A string, of which the inside is shown.
+    /// A string, shown unescaped.
     Text,
-    /// JSON, shown as it stands.
+    /// JSON, shown verbatim.
     Json,
 }
 
-/// Reads the steps of one answer.
+/// Reads the steps of one response.
 pub(super) struct Steps {
     offered: Arc<[ToolDefinition]>,
     answer: AnswerValue,
     stage: Stage,
-    /// How many steps are complete.
+    /// The number of completed steps.
     steps: u32,
-    /// How many calls have begun.
+    /// The number of started calls.
     calls: u32,
     /// Whether text was shown.
     shown: bool,
 }
 
 enum Stage {
-    /// Between steps, or in the beginning of one, of which this much is there.
+    /// Between steps, or in the incomplete head of one.
     Head(String),
-    /// Inside the string that is the final answer.
+    /// Inside the string of the final answer.
     AnswerText(Unescape),
-    /// Inside the JSON that is the final answer.
+    /// Inside the JSON of the final answer.
     AnswerJson(ValueEnd),
     /// Inside the arguments of the last call.
     Arguments(ValueEnd),
-    /// The same where they are a string of JSON.
+    /// Inside arguments that are a JSON string.
     ArgumentsText(Unescape),
     /// After the value of an answer.
     AfterAnswer,
     /// After the arguments of a call.
     AfterArguments,
-    /// In what else a call says, which nobody needs.
+    /// In further keys of a call, which are ignored.
     Surplus(ValueEnd),
-    /// Whatever comes is text.
+    /// Everything that follows is text.
     Text,
-    /// It is no step; it may be a call that is written in another way.
+    /// Not a step; it may be a tool call in another format.
     Other(Box<Lenient>),
 }
 
@@ -60,7 +60,7 @@ impl Steps {
         Self { offered, answer, stage: Stage::Head(String::new()), steps: 0, calls: 0, shown: false }
     }
 
-    /// Takes in one chunk and adds what it leads to.
+    /// Processes one chunk and appends the results to `out`.
     pub(super) fn push(&mut self, chunk: Chunk, out: &mut VecDeque<Chunk>) {
         if let Stage::Other(lenient) = &mut self.stage {
             return lenient.push(chunk, out);
@@ -76,7 +76,7 @@ impl Steps {
                 out.push_back(chunk);
             }
             Chunk::ToolCallStart { index, id, name } => {
-                self.give_up(out);
+                self.flush_as_text(out);
                 out.push_back(Chunk::ToolCallStart { index: index.saturating_add(self.calls), id, name });
             }
             Chunk::ToolCallDelta { index, delta } => {
@@ -89,11 +89,11 @@ impl Steps {
         }
     }
 
-    /// The stream was cut. If nothing was shown yet, nothing is: the call can then be made again unnoticed.
+    /// The stream was cut. If nothing was shown yet, show nothing: the call can then be retried silently.
     pub(super) fn cut(&mut self, out: &mut VecDeque<Chunk>) {
         match &mut self.stage {
             Stage::Other(lenient) => lenient.cut(out),
-            Stage::Head(_) if self.shown || self.calls > 0 => self.give_up(out),
+            Stage::Head(_) if self.shown || self.calls > 0 => self.flush_as_text(out),
             Stage::Head(_)
             | Stage::AnswerText(_)
             | Stage::AnswerJson(_)
@@ -116,17 +116,17 @@ impl Steps {
             && let Stage::Head(head) = &mut self.stage
         {
             let head = std::mem::take(head);
-            self.read_otherwise(head, out);
+            self.switch_to_lenient(head, out);
         }
         if let Stage::Other(lenient) = &mut self.stage {
             return lenient.push(Chunk::Done { stop_reason }, out);
         }
         if !fence_only {
-            self.give_up(out);
+            self.flush_as_text(out);
         }
         let stop_reason = match stop_reason {
             StopReason::Stop if self.calls > 0 => StopReason::ToolUse,
-            // The limit was reached in the blanks after a complete call.
+            // The limit was reached in the whitespace after a complete call.
             StopReason::Length if self.calls > 0 && fence_only => StopReason::ToolUse,
             StopReason::Stop
             | StopReason::Length
@@ -137,13 +137,13 @@ impl Steps {
         out.push_back(Chunk::Done { stop_reason });
     }
 
-    /// What is held back is text.
-    fn give_up(&mut self, out: &mut VecDeque<Chunk>) {
+    /// Shows the held back text.
+    fn flush_as_text(&mut self, out: &mut VecDeque<Chunk>) {
         if let Stage::Head(head) = &mut self.stage {
             let head = std::mem::take(head);
             self.stage = Stage::Text;
             if !head.is_empty() {
-                self.separate(out);
+                self.push_separator(out);
                 self.show(head, out);
             }
         }
@@ -177,10 +177,10 @@ impl Steps {
         }
     }
 
-    /// Goes on with the beginning of a step; returns how much of `rest` it took.
+    /// Reads the head of a step; returns how much of `rest` it consumed.
     fn read_head(&mut self, mut head: String, rest: &str, out: &mut VecDeque<Chunk>) -> usize {
         let before = head.len();
-        // A little more than a head may have, so that one that is too long shows.
+        // A little more than the limit, so that a head that is too long is detected.
         let taken = rest.floor_char_boundary((head::HEAD_BYTES_MAX + 4).saturating_sub(before));
         head.push_str(rest.get(..taken).unwrap_or_default());
         let quoted = |at: usize| head.get(at..).is_some_and(|value| value.starts_with('"'));
@@ -190,7 +190,7 @@ impl Steps {
                 taken
             }
             Head::Answer { at } => {
-                self.separate(out);
+                self.push_separator(out);
                 if self.answer == AnswerValue::Text && quoted(at) {
                     self.stage = Stage::AnswerText(Unescape::default());
                     (at + 1).saturating_sub(before)
@@ -216,18 +216,18 @@ impl Steps {
                 end.saturating_sub(before)
             }
             Head::Other if self.steps == 0 => {
-                self.read_otherwise(head, out);
+                self.switch_to_lenient(head, out);
                 taken
             }
             Head::Other => {
                 self.stage = Stage::Head(head);
-                self.give_up(out);
+                self.flush_as_text(out);
                 taken
             }
         }
     }
 
-    fn read_otherwise(&mut self, head: String, out: &mut VecDeque<Chunk>) {
+    fn switch_to_lenient(&mut self, head: String, out: &mut VecDeque<Chunk>) {
         let bare = match self.answer {
             AnswerValue::Text => BareCalls::Recovered,
             AnswerValue::Json => BareCalls::Text,
@@ -237,7 +237,7 @@ impl Steps {
         self.stage = Stage::Other(Box::new(lenient));
     }
 
-    /// Reads up to the end of the stage; returns how much of `text` it took.
+    /// Reads to the end of the stage; returns how much of `text` it consumed.
     fn read_value(&mut self, text: &str, out: &mut VecDeque<Chunk>) -> usize {
         let mut piece = String::new();
         let mut next = None;
@@ -270,15 +270,15 @@ impl Steps {
         used
     }
 
-    /// One character of a value or of what follows it. What it adds to the value goes to `piece`.
+    /// Reads one character of a value or of what follows it. Characters of the value are appended to `piece`.
     fn step(&mut self, character: char, piece: &mut String) -> Option<Next> {
         let (value, after) = match &mut self.stage {
             Stage::AnswerText(string) => {
-                return (string.push(character, piece) == StringGoes::Ended)
+                return (string.push(character, piece) == StringStatus::Ended)
                     .then_some(Next::After(Stage::AfterAnswer));
             }
             Stage::ArgumentsText(string) => {
-                return (string.push(character, piece) == StringGoes::Ended)
+                return (string.push(character, piece) == StringStatus::Ended)
                     .then_some(Next::After(Stage::AfterArguments));
             }
             Stage::AfterAnswer | Stage::AfterArguments if character.is_whitespace() => return None,
@@ -287,22 +287,22 @@ impl Steps {
             Stage::AfterAnswer => return Some(Next::Before(Stage::Text)),
             Stage::AfterArguments => return Some(Next::Before(Stage::Surplus(ValueEnd::in_object()))),
             Stage::Surplus(object) => {
-                return (object.push(character) == Reach::Last).then_some(Next::EndCall);
+                return (object.push(character) == CharPosition::Last).then_some(Next::EndCall);
             }
             Stage::AnswerJson(value) => (value, Stage::AfterAnswer),
             Stage::Arguments(value) => (value, Stage::AfterArguments),
             Stage::Head(_) | Stage::Text | Stage::Other(_) => return None,
         };
         let reach = value.push(character);
-        if reach == Reach::Past {
+        if reach == CharPosition::Past {
             return Some(Next::Before(after));
         }
         piece.push(character);
-        (reach == Reach::Last).then_some(Next::After(after))
+        (reach == CharPosition::Last).then_some(Next::After(after))
     }
 
-    /// Answers that follow each other stand on lines of their own.
-    fn separate(&mut self, out: &mut VecDeque<Chunk>) {
+    /// Consecutive answers are separated by a line break.
+    fn push_separator(&mut self, out: &mut VecDeque<Chunk>) {
         if self.shown {
             self.show("\n".to_owned(), out);
         }
@@ -338,11 +338,11 @@ impl Steps {
     }
 }
 
-/// Where reading goes on.
+/// Where to continue reading.
 enum Next {
     /// After this character, in this stage.
     After(Stage),
-    /// With this character, in this stage.
+    /// At this character, in this stage.
     Before(Stage),
     /// After this character, which completes a call.
     EndCall,

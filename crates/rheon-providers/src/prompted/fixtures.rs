@@ -1,4 +1,4 @@
-//! Tools, requests and ways to feed a filter, for the tests of this folder.
+//! Tools, requests and helpers for the tests in this directory.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ pub(super) fn tool(name: &str, parameters: Value) -> ToolDefinition {
     ToolDefinition { name: name.into(), description: format!("Does {name}."), parameters }
 }
 
-/// `read` with a text and a number, `list` with nothing.
+/// `read` with a string and a number, `list` without parameters.
 pub(super) fn tools() -> Arc<[ToolDefinition]> {
     let read = json!({
         "type": "object",
@@ -50,7 +50,7 @@ pub(super) fn call(index: u32, name: &str, arguments: &str) -> [Chunk; 3] {
     ]
 }
 
-/// What prompted mode makes of `chunks`, with pieces of one block joined.
+/// The output of prompted mode for `chunks`, with the pieces of a block joined.
 pub(super) fn steps(chunks: impl IntoIterator<Item = Chunk>) -> Vec<Chunk> {
     steps_of(AnswerValue::Text, chunks)
 }
@@ -62,7 +62,7 @@ pub(super) fn steps_of(answer: AnswerValue, chunks: impl IntoIterator<Item = Chu
     merged(out)
 }
 
-/// What lenient mode makes of `chunks`, with pieces of one block joined.
+/// The output of lenient mode for `chunks`, with the pieces of a block joined.
 pub(super) fn lenient(chunks: impl IntoIterator<Item = Chunk>) -> Vec<Chunk> {
     let mut filter = Lenient::new(tools(), BareCalls::Recovered);
     let mut out = VecDeque::new();
@@ -70,7 +70,7 @@ pub(super) fn lenient(chunks: impl IntoIterator<Item = Chunk>) -> Vec<Chunk> {
     merged(out)
 }
 
-/// `answer` in pieces that end at these places (where they are inside it and between characters), and its end.
+/// `answer` cut at these offsets (modulo its length, at character boundaries), and its end.
 pub(super) fn pieces(answer: &str, cuts: &[usize]) -> Vec<Chunk> {
     let mut ends: Vec<usize> =
         cuts.iter().map(|cut| answer.floor_char_boundary(cut % (answer.len() + 1))).collect();

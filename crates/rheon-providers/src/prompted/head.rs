@@ -1,34 +1,34 @@
-//! The beginning of a step: which of the two it is, before it is complete. Pure.
+//! Reads the head of a step: tells a call from an answer before it is complete. Pure.
 
 use rheon_types::{ToolDefinition, ToolName};
 
 use super::json::leading_value;
 use super::schema::{ANSWER, ARGUMENTS, NAME};
 
-/// A beginning longer than this is neither.
+/// A longer head is neither.
 pub(super) const HEAD_BYTES_MAX: usize = 4 * 1024;
 
 /// The longest line that opens a fenced block.
 const FENCE_WORD_BYTES_MAX: usize = 32;
 
-/// What the beginning of a text shows.
+/// What the head of a text shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Head {
-    /// Too little to tell.
+    /// Not enough to tell.
     More,
-    /// The final answer, whose value begins here.
+    /// The final answer, whose value starts at `at`.
     Answer { at: usize },
-    /// A call, whose arguments begin here.
+    /// A call, whose arguments start at `at`.
     Call { name: ToolName, at: usize },
-    /// A call without arguments, which is over here.
+    /// A call without arguments, which ends at `end`.
     Bare { name: ToolName, end: usize },
     /// Neither.
     Other,
 }
 
-/// Reads the beginning of `text`, which has no blanks before it.
+/// Reads the head of `text`, which has no leading whitespace.
 pub(super) fn read(text: &str, offered: &[ToolDefinition]) -> Head {
-    // Never more than this, so that a long piece shows the same as many short ones.
+    // Never more than this, so that a long chunk gives the same result as many short ones.
     let window = text.get(..text.floor_char_boundary(HEAD_BYTES_MAX)).unwrap_or_default();
     match (Reader { text: window, rest: window }).head(offered) {
         Some(head) => head,
@@ -43,7 +43,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Nothing where the text ends too early.
+    /// `None` if the text ends too early.
     fn head(mut self, offered: &[ToolDefinition]) -> Option<Head> {
         let fenced = match self.fence()? {
             Fence::Open => true,
@@ -55,7 +55,7 @@ impl<'a> Reader<'a> {
         }
         let key = match self.string()? {
             Ok(key) => key,
-            Err(NoString) => return Some(Head::Other),
+            Err(NotAString) => return Some(Head::Other),
         };
         let is_call = [NAME, "tool"].contains(&key.as_str());
         if !self.take(':')? || (key != ANSWER && !is_call) {
@@ -64,10 +64,10 @@ impl<'a> Reader<'a> {
         if !is_call {
             return self.peek().map(|_| Head::Answer { at: self.at() });
         }
-        // A fenced call may be an example: whoever sees the whole answer decides.
+        // A fenced call may be an example; that is decided when the whole response is known.
         let name = match self.string()? {
             Ok(name) if !fenced => name,
-            Ok(_) | Err(NoString) => return Some(Head::Other),
+            Ok(_) | Err(NotAString) => return Some(Head::Other),
         };
         match offered.iter().find(|tool| tool.name.as_str() == name) {
             Some(tool) => self.arguments(tool.name.clone()),
@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
         }
         match self.string()? {
             Ok(key) if [ARGUMENTS, "arguments"].contains(&key.as_str()) => {}
-            Ok(_) | Err(NoString) => return Some(Head::Other),
+            Ok(_) | Err(NotAString) => return Some(Head::Other),
         }
         if !self.take(':')? {
             return Some(Head::Other);
@@ -112,27 +112,27 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next character that is no blank.
+    /// The next non-whitespace character.
     fn peek(&mut self) -> Option<char> {
         self.rest = self.rest.trim_start();
         self.rest.chars().next()
     }
 
-    fn take(&mut self, wanted: char) -> Option<bool> {
-        let found = self.peek()? == wanted;
-        if found {
-            self.rest = self.rest.strip_prefix(wanted).unwrap_or_default();
+    fn take(&mut self, expected: char) -> Option<bool> {
+        let matched = self.peek()? == expected;
+        if matched {
+            self.rest = self.rest.strip_prefix(expected).unwrap_or_default();
         }
-        Some(found)
+        Some(matched)
     }
 
-    fn string(&mut self) -> Option<Result<String, NoString>> {
+    fn string(&mut self) -> Option<Result<String, NotAString>> {
         if self.peek()? != '"' {
-            return Some(Err(NoString));
+            return Some(Err(NotAString));
         }
         let token = leading_value(self.rest)?;
         self.rest = self.rest.strip_prefix(token).unwrap_or_default();
-        Some(serde_json::from_str(token).map_err(|_| NoString))
+        Some(serde_json::from_str(token).map_err(|_| NotAString))
     }
 
     fn at(&self) -> usize {
@@ -140,7 +140,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-struct NoString;
+struct NotAString;
 
 enum Fence {
     None,

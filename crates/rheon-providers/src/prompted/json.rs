@@ -1,6 +1,7 @@
-//! JSON while it streams in: where a value ends, and what a string says. Pure and incremental.
+//! Incremental JSON: where a value ends, and what a string contains. Pure.
 
-/// Finds the end of one JSON value. Counts brackets and heeds strings; whether the value is well formed is not its business.
+/// Finds the end of a JSON value by counting brackets and skipping strings; does not check that the value is
+/// well-formed.
 #[derive(Debug, Default, Clone)]
 pub(super) struct ValueEnd {
     depth: u32,
@@ -16,40 +17,40 @@ enum StringState {
     Escaped,
 }
 
-/// What one more character means to a value.
+/// The position of one more character relative to the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
-    /// The value goes on.
+pub(super) enum CharPosition {
+    /// Inside the value.
     Inside,
     /// The value ends with this character.
     Last,
-    /// The value ended before this character: a number or a word has no end of its own.
+    /// The value ended before this character: a number or a word has no terminator.
     Past,
 }
 
 impl ValueEnd {
-    /// A value that is an object whose opening brace has been read.
+    /// An object whose opening brace has been read.
     pub(super) fn in_object() -> Self {
         Self { depth: 1, ..Self::default() }
     }
 
-    pub(super) fn push(&mut self, character: char) -> Reach {
+    pub(super) fn push(&mut self, character: char) -> CharPosition {
         match (self.string, character) {
             (StringState::Escaped, _) => self.string = StringState::Inside,
             (StringState::Inside, '\\') => self.string = StringState::Escaped,
             (StringState::Inside, '"') => {
                 self.string = StringState::Outside;
-                return if self.depth == 0 { Reach::Last } else { Reach::Inside };
+                return if self.depth == 0 { CharPosition::Last } else { CharPosition::Inside };
             }
             (StringState::Inside, _) => {}
             (StringState::Outside, _) => return self.outside(character),
         }
-        Reach::Inside
+        CharPosition::Inside
     }
 
-    fn outside(&mut self, character: char) -> Reach {
+    fn outside(&mut self, character: char) -> CharPosition {
         if self.scalar && (matches!(character, ',' | '}' | ']') || character.is_whitespace()) {
-            return Reach::Past;
+            return CharPosition::Past;
         }
         match character {
             '"' => self.string = StringState::Inside,
@@ -57,34 +58,34 @@ impl ValueEnd {
             '}' | ']' => {
                 self.depth = self.depth.saturating_sub(1);
                 if self.depth == 0 {
-                    return Reach::Last;
+                    return CharPosition::Last;
                 }
             }
             _ if self.depth == 0 => self.scalar = true,
             _ => {}
         }
-        Reach::Inside
+        CharPosition::Inside
     }
 }
 
-/// The JSON value that `text` begins with, if all of it is there.
+/// The JSON value at the start of `text`, if it is complete.
 pub(super) fn leading_value(text: &str) -> Option<&str> {
     let mut end = ValueEnd::default();
     for (at, character) in text.char_indices() {
         match end.push(character) {
-            Reach::Inside => {}
-            Reach::Last => return text.get(..at + character.len_utf8()),
-            Reach::Past => return text.get(..at),
+            CharPosition::Inside => {}
+            CharPosition::Last => return text.get(..at + character.len_utf8()),
+            CharPosition::Past => return text.get(..at),
         }
     }
     None
 }
 
-/// Decodes the inside of a JSON string. What no escape explains stays as it stands; half a surrogate pair becomes U+FFFD.
+/// Unescapes the inside of a JSON string. Invalid escapes stay as they are; half a surrogate pair becomes U+FFFD.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Unescape {
     state: Escape,
-    /// The first half of a surrogate pair, which waits for the second.
+    /// The first half of a surrogate pair.
     high: Option<u16>,
 }
 
@@ -99,22 +100,22 @@ enum Escape {
     },
 }
 
-/// Whether a string goes on.
+/// Whether a string continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum StringGoes {
+pub(super) enum StringStatus {
     On,
-    /// The quotation mark that ends it was read.
+    /// The closing quotation mark was read.
     Ended,
 }
 
 impl Unescape {
-    /// Takes in one character and adds what it stands for to `text`.
-    pub(super) fn push(&mut self, character: char, text: &mut String) -> StringGoes {
+    /// Reads one character and appends its meaning to `text`.
+    pub(super) fn push(&mut self, character: char, text: &mut String) -> StringStatus {
         match std::mem::take(&mut self.state) {
             Escape::None => match character {
                 '"' => {
                     self.settle(text);
-                    return StringGoes::Ended;
+                    return StringStatus::Ended;
                 }
                 '\\' => self.state = Escape::Backslash,
                 _ => self.write(character, text),
@@ -146,7 +147,7 @@ impl Unescape {
                 }
             },
         }
-        StringGoes::On
+        StringStatus::On
     }
 
     /// One UTF-16 unit of an escape.

@@ -1,21 +1,21 @@
-//! Ends of values and insides of strings.
+//! Ends of values and contents of strings.
 
 use proptest::prelude::*;
 
-use super::json::{StringGoes, Unescape, leading_value};
+use super::json::{StringStatus, Unescape, leading_value};
 
-fn unescape(inside: &str) -> (String, StringGoes) {
+fn unescape(inside: &str) -> (String, StringStatus) {
     let (mut unescape, mut text) = (Unescape::default(), String::new());
     for character in inside.chars() {
-        if unescape.push(character, &mut text) == StringGoes::Ended {
-            return (text, StringGoes::Ended);
+        if unescape.push(character, &mut text) == StringStatus::Ended {
+            return (text, StringStatus::Ended);
         }
     }
-    (text, StringGoes::On)
+    (text, StringStatus::On)
 }
 
 #[test]
-fn a_value_ends_where_its_brackets_and_quotes_do() {
+fn value_ends_with_its_brackets_and_quotes() {
     for (text, value) in [
         (r#"{"a": "}"} x"#, Some(r#"{"a": "}"}"#)),
         (r#""a\"b" c"#, Some(r#""a\"b""#)),
@@ -32,7 +32,7 @@ fn a_value_ends_where_its_brackets_and_quotes_do() {
 }
 
 #[test]
-fn what_no_escape_explains_stays_and_half_a_pair_becomes_the_replacement_character() {
+fn invalid_escape_stays_and_half_a_pair_is_replaced() {
     for (inside, text) in [
         (r#"a\n\t\"\\\/\u00e9""#, "a\n\t\"\\/é"),
         (r#"\ud83d\ude00""#, "😀"),
@@ -42,21 +42,21 @@ fn what_no_escape_explains_stays_and_half_a_pair_becomes_the_replacement_charact
         (r#"\ude00""#, "\u{fffd}"),
         (r#"\q\u12x""#, "\\q\u{fffd}x"),
     ] {
-        assert_eq!(unescape(inside), (text.to_owned(), StringGoes::Ended), "{inside}");
+        assert_eq!(unescape(inside), (text.to_owned(), StringStatus::Ended), "{inside}");
     }
-    assert_eq!(unescape(r"ab\ud83d\ud"), ("ab".to_owned(), StringGoes::On));
+    assert_eq!(unescape(r"ab\ud83d\ud"), ("ab".to_owned(), StringStatus::On));
 }
 
 proptest! {
     #[test]
-    fn any_string_comes_back_as_it_was_written(text in any::<String>()) {
+    fn any_string_round_trips(text in any::<String>()) {
         let json = serde_json::to_string(&text).unwrap();
         prop_assert_eq!(leading_value(&json), Some(json.as_str()));
-        prop_assert_eq!(unescape(json.strip_prefix('"').unwrap()), (text, StringGoes::Ended));
+        prop_assert_eq!(unescape(json.strip_prefix('"').unwrap()), (text, StringStatus::Ended));
     }
 
     #[test]
-    fn any_text_is_read_without_trouble(text in ".{0,200}") {
+    fn any_text_is_read_without_panicking(text in ".{0,200}") {
         unescape(&text);
         leading_value(&text);
     }

@@ -1,7 +1,7 @@
-//! `Lenient`: chunks in, chunks out, where calls that the model wrote as text become calls.
+//! `Lenient`: turns tool calls that the model wrote as text into real calls.
 //!
-//! Text is held back only while it may still become calls, and at most [`HELD_BYTES_MAX`] of it. What comes out does not depend
-//! on how the text was cut into pieces.
+//! Text is held back only while it may still become calls, and at most [`HELD_BYTES_MAX`] of it. The result does not
+//! depend on how the text is chunked.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use std::sync::Arc;
 use compact_str::CompactString;
 use rheon_types::{Chunk, StopReason, ToolCallId, ToolDefinition};
 
-use super::recover::{AnswerIs, Recovered, TAGS, Verdict, tagged, whole};
+use super::recover::{RecoveredCall, ResponseState, TAGS, Verdict, tagged, whole};
 
-/// The most text that is held back. Calls that take more stay text.
+/// The maximum amount of text to hold back. Longer calls stay text.
 pub(super) const HELD_BYTES_MAX: usize = 64 * 1024;
 
-/// Text shorter than this is looked at with every piece; longer text only when it has grown by a quarter, so that many small
-/// pieces do not make the work quadratic.
+/// Shorter text is checked with every chunk; longer text only after it has grown by a quarter, so that many small
+/// chunks do not make the work quadratic.
 const CHECK_BYTES: usize = 256;
 
 /// Whether JSON without a tag may be a call.
@@ -26,37 +26,37 @@ pub(super) enum BareCalls {
     Text,
 }
 
-/// Finds calls in the text of one answer.
+/// Finds calls in the text of one response.
 pub(super) struct Lenient {
     offered: Arc<[ToolDefinition]>,
     stage: Stage,
     held: String,
-    /// How much of the held text has been shown while the last piece was read.
+    /// How much of the held text was shown while the last chunk was read.
     start: usize,
-    /// Blanks that the answer begins with.
+    /// Whitespace at the start of the response.
     waiting: String,
-    /// How long the held text must be before it is looked at again.
+    /// How long the held text must be before it is checked again.
     check_at: usize,
-    shown: Shown,
-    /// How many calls came out.
+    shown: ShownText,
+    /// The number of calls so far.
     calls: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// All of the answer so far is held: it may be calls as a whole.
+    /// The whole response is held so far: it may consist of calls.
     Beginning,
-    /// The held text is the beginning of a tag, or empty.
+    /// The held text is the start of a tag, or empty.
     Prose,
-    /// The held text begins with a tag.
+    /// The held text starts with a tag.
     Tagged,
-    /// Whatever comes is text.
+    /// Everything that follows is text.
     Text,
 }
 
-/// What the text shown so far means for a tag that follows it.
+/// Whether a tag after the shown text would be a quotation.
 #[derive(Debug, Default)]
-struct Shown {
+struct ShownText {
     any: bool,
     last: Option<char>,
     ticks: u32,
@@ -76,12 +76,12 @@ impl Lenient {
             start: 0,
             waiting: String::new(),
             check_at: 0,
-            shown: Shown::default(),
+            shown: ShownText::default(),
             calls: 0,
         }
     }
 
-    /// Takes in one chunk and adds what it leads to.
+    /// Processes one chunk and appends the results to `out`.
     pub(super) fn push(&mut self, chunk: Chunk, out: &mut VecDeque<Chunk>) {
         match chunk {
             Chunk::Text { delta } if self.stage == Stage::Text => out.push_back(Chunk::Text { delta }),
@@ -89,7 +89,7 @@ impl Lenient {
                 self.held.push_str(&delta);
                 self.advance(out);
             }
-            // A native call shows that the server reads calls itself: what it left as text is text.
+            // A native call shows that the server parses calls itself: what it left as text is text.
             Chunk::ToolCallStart { .. } | Chunk::ToolCallDelta { .. } | Chunk::ToolCallEnd { .. } => {
                 self.stage = Stage::Text;
                 self.show_all(out);
@@ -108,14 +108,14 @@ impl Lenient {
         }
     }
 
-    /// The stream was cut. If nothing was shown yet, nothing is: the call can then be made again unnoticed.
+    /// The stream was cut. If nothing was shown yet, show nothing: the call can then be retried silently.
     pub(super) fn cut(&mut self, out: &mut VecDeque<Chunk>) {
         if self.shown.any {
             self.show_all(out);
         }
     }
 
-    /// Another block begins, so the text before it is not the end of the answer.
+    /// Another block starts, so the text before it is not the end of the response.
     fn end_block(&mut self, out: &mut VecDeque<Chunk>) {
         if !self.pending().trim().is_empty() {
             self.show_all(out);
@@ -123,7 +123,7 @@ impl Lenient {
         }
     }
 
-    /// The answer is complete: what is held is calls, or it is text. An answer that was stopped short has no calls.
+    /// Ends the response: the held text is either calls or text. A response that was stopped early has no calls.
     fn finish(&mut self, stop_reason: StopReason, out: &mut VecDeque<Chunk>) -> StopReason {
         let complete = match stop_reason {
             StopReason::Stop | StopReason::ToolUse => true,
@@ -133,8 +133,8 @@ impl Lenient {
             self.check_at = 0;
             self.advance(out);
             let verdict = match self.stage {
-                Stage::Beginning if complete => whole(self.pending(), &self.offered, AnswerIs::Complete),
-                Stage::Tagged if complete => tagged(self.pending(), &self.offered, AnswerIs::Complete),
+                Stage::Beginning if complete => whole(self.pending(), &self.offered, ResponseState::Complete),
+                Stage::Tagged if complete => tagged(self.pending(), &self.offered, ResponseState::Complete),
                 Stage::Beginning | Stage::Prose | Stage::Tagged | Stage::Text => Verdict::More,
             };
             match verdict {
@@ -158,7 +158,7 @@ impl Lenient {
         }
     }
 
-    /// Shows what can no longer be part of a call.
+    /// Shows the text that can no longer be part of a call.
     fn advance(&mut self, out: &mut VecDeque<Chunk>) {
         self.show_settled(out);
         self.held.drain(..self.start);
@@ -197,20 +197,20 @@ impl Lenient {
         }
     }
 
-    fn check(&mut self, read: fn(&str, &[ToolDefinition], AnswerIs) -> Verdict) -> Verdict {
+    fn check(&mut self, read: fn(&str, &[ToolDefinition], ResponseState) -> Verdict) -> Verdict {
         let pending = self.pending().len();
         let window = self.pending().floor_char_boundary(HELD_BYTES_MAX);
         if window == pending && window < self.check_at {
             return Verdict::More;
         }
         self.check_at = if window < CHECK_BYTES { 0 } else { window + window / 4 };
-        match read(self.pending().get(..window).unwrap_or_default(), &self.offered, AnswerIs::Open) {
+        match read(self.pending().get(..window).unwrap_or_default(), &self.offered, ResponseState::Open) {
             Verdict::More if pending > window => Verdict::Text(window),
             verdict @ (Verdict::Calls(_) | Verdict::More | Verdict::Text(_)) => verdict,
         }
     }
 
-    /// What is neither shown nor known to be a call.
+    /// The text that is neither shown nor known to be a call.
     fn pending(&self) -> &str {
         self.held.get(self.start..).unwrap_or_default()
     }
@@ -219,8 +219,8 @@ impl Lenient {
         self.show(self.pending().len(), out);
     }
 
-    /// Shows the first `bytes` of what is pending. Blanks at the very beginning wait for what follows them: before a call
-    /// they would be a text of their own.
+    /// Shows the first `bytes` of the pending text. Leading whitespace waits for what follows: before a call it would
+    /// become a separate text block.
     fn show(&mut self, bytes: usize, out: &mut VecDeque<Chunk>) {
         let text = self.held.get(self.start..).and_then(|pending| pending.get(..bytes)).unwrap_or_default();
         self.start += text.len();
@@ -239,7 +239,7 @@ impl Lenient {
         }
     }
 
-    fn call(&mut self, call: Recovered, out: &mut VecDeque<Chunk>) {
+    fn call(&mut self, call: RecoveredCall, out: &mut VecDeque<Chunk>) {
         let index = self.calls;
         self.calls += 1;
         let id = ToolCallId::from(format!("call_{index}"));
@@ -249,7 +249,7 @@ impl Lenient {
     }
 }
 
-impl Shown {
+impl ShownText {
     fn push(&mut self, text: &str) {
         for character in text.chars() {
             self.ticks = if character == '`' { self.ticks + 1 } else { 0 };
@@ -268,9 +268,9 @@ impl Shown {
 }
 
 enum Tag {
-    /// A tag begins here.
+    /// A tag starts here.
     Whole(usize),
-    /// The text ends in what may become one.
+    /// The text ends in what may become a tag.
     Begun(usize),
 }
 

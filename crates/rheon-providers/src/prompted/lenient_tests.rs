@@ -1,4 +1,4 @@
-//! Calls found in text, and text that is left alone.
+//! Recovered calls, and text that stays text.
 
 use std::collections::VecDeque;
 
@@ -9,20 +9,20 @@ use super::fixtures::{call, characters, done, lenient, merged, pieces, text, too
 use super::lenient::{BareCalls, HELD_BYTES_MAX, Lenient};
 
 /// Checks that `answer` becomes these calls, whole and character by character.
-fn calls(answer: &str, wanted: &[[Chunk; 3]]) {
-    after_prose("", answer, wanted);
+fn calls(answer: &str, expected_calls: &[[Chunk; 3]]) {
+    after_prose("", answer, expected_calls);
 }
 
-fn after_prose(prose: &str, answer: &str, wanted: &[[Chunk; 3]]) {
+fn after_prose(prose: &str, answer: &str, expected_calls: &[[Chunk; 3]]) {
     let mut expected = if prose.is_empty() { Vec::new() } else { vec![text(prose)] };
-    expected.extend(wanted.iter().flatten().cloned());
+    expected.extend(expected_calls.iter().flatten().cloned());
     expected.push(done(StopReason::ToolUse));
     let answer = format!("{prose}{answer}");
     assert_eq!(lenient([text(&answer), done(StopReason::Stop)]), expected, "{answer}");
     assert_eq!(lenient(characters(&answer)), expected, "{answer} in characters");
 }
 
-/// Checks that `answer` stays what it is.
+/// Checks that `answer` stays unchanged.
 fn stays(answer: &str) {
     let expected = [text(answer), done(StopReason::Stop)];
     assert_eq!(lenient([text(answer), done(StopReason::Stop)]), expected, "{answer}");
@@ -32,7 +32,7 @@ fn stays(answer: &str) {
 const READ: &str = r#"{"path": "a.txt"}"#;
 
 #[test]
-fn tagged_json_is_a_call_also_after_prose_and_also_several() {
+fn tagged_json_is_a_call_even_after_prose() {
     let one = r#"<tool_call>{"name": "read", "arguments": {"path": "a.txt"}}</tool_call>"#;
     calls(one, &[call(0, "read", READ)]);
     after_prose("Let me look.\n", one, &[call(0, "read", READ)]);
@@ -42,7 +42,7 @@ fn tagged_json_is_a_call_also_after_prose_and_also_several() {
 }
 
 #[test]
-fn functions_with_parameters_get_values_of_the_kind_that_the_schema_wants() {
+fn function_parameters_get_the_types_of_the_schema() {
     let function = "<function=read>\n<parameter=path>\n1\n2\n</parameter>\n<parameter=lines>\n7\n</parameter>\n</function>";
     let arguments = r#"{"lines":7,"path":"1\n2"}"#;
     calls(&format!("<tool_call>\n{function}\n</tool_call>"), &[call(0, "read", arguments)]);
@@ -52,7 +52,7 @@ fn functions_with_parameters_get_values_of_the_kind_that_the_schema_wants() {
 }
 
 #[test]
-fn calls_in_the_manner_of_mistral_are_found() {
+fn mistral_style_calls_are_recovered() {
     let array = r#"[TOOL_CALLS][{"name": "read", "arguments": {"path": "a.txt"}}, {"name": "list", "arguments": {}}]"#;
     calls(array, &[call(0, "read", READ), call(1, "list", "{}")]);
     let named = r#"[TOOL_CALLS]read[ARGS]{"path": "a.txt"}"#;
@@ -65,7 +65,7 @@ fn calls_in_the_manner_of_mistral_are_found() {
 }
 
 #[test]
-fn calls_in_the_manner_of_llama_are_found() {
+fn llama_style_calls_are_recovered() {
     let bare = r#"{"name": "read", "parameters": {"path": "a.txt"}}"#;
     calls(bare, &[call(0, "read", READ)]);
     calls(&format!("<|python_tag|>{bare}"), &[call(0, "read", READ)]);
@@ -74,7 +74,7 @@ fn calls_in_the_manner_of_llama_are_found() {
 }
 
 #[test]
-fn json_that_is_the_whole_answer_is_a_call_in_any_of_its_forms() {
+fn json_as_the_whole_response_is_a_call() {
     for object in [
         r#"{"tool": "read", "arguments": {"path": "a.txt"}}"#,
         r#"{"arguments": {"path": "a.txt"}, "name": "read"}"#,
@@ -95,7 +95,7 @@ fn json_that_is_the_whole_answer_is_a_call_in_any_of_its_forms() {
 }
 
 #[test]
-fn what_may_be_an_example_is_text() {
+fn possible_example_is_text() {
     let tagged = r#"<tool_call>{"name": "list", "arguments": {}}</tool_call>"#;
     let object = r#"{"name": "list", "arguments": {}}"#;
     stays(&format!("One writes {tagged} to list files."));
@@ -111,7 +111,7 @@ fn what_may_be_an_example_is_text() {
 }
 
 #[test]
-fn what_is_no_call_of_an_offered_tool_is_text() {
+fn call_of_an_unknown_tool_is_text() {
     stays(r#"{"name": "delete", "arguments": {}}"#);
     stays(r#"{"name": "list", "arguments": {}, "reason": "x"}"#);
     stays(r#"{"name": "list"}"#);
@@ -131,7 +131,7 @@ fn what_is_no_call_of_an_offered_tool_is_text() {
 }
 
 #[test]
-fn a_broken_attempt_does_not_hide_the_call_after_it() {
+fn broken_call_does_not_hide_the_next_one() {
     let prose = "<tool_call>oh no</tool_call>\n";
     after_prose(
         prose,
@@ -141,14 +141,14 @@ fn a_broken_attempt_does_not_hide_the_call_after_it() {
 }
 
 #[test]
-fn an_answer_that_was_stopped_short_has_no_calls() {
+fn stopped_response_has_no_calls() {
     let whole = r#"<tool_call>{"name": "list", "arguments": {}}</tool_call>"#;
     let chunks = [text(whole), done(StopReason::Length)];
     assert_eq!(lenient(chunks.clone()), chunks);
 }
 
 #[test]
-fn native_calls_leave_the_text_alone() {
+fn native_calls_leave_the_text_unchanged() {
     let written = text(r#"{"name": "list", "arguments": {}}"#);
     let mut chunks = vec![written.clone()];
     chunks.extend(call(0, "list", "{}"));
@@ -157,7 +157,7 @@ fn native_calls_leave_the_text_alone() {
 }
 
 #[test]
-fn other_chunks_pass_and_thinking_ends_the_text_before_it() {
+fn other_chunks_pass_and_thinking_ends_the_text() {
     let thinking = Chunk::Thinking { delta: "hm".into() };
     let usage = Chunk::Usage { usage: Usage::default() };
     let model = Chunk::Model { model: "m".into() };
@@ -171,7 +171,7 @@ fn other_chunks_pass_and_thinking_ends_the_text_before_it() {
 }
 
 #[test]
-fn text_flows_as_soon_as_it_can_be_no_call() {
+fn text_is_passed_on_once_it_cannot_be_a_call() {
     let mut filter = Lenient::new(tools(), BareCalls::Recovered);
     let mut flows = |piece: &str| {
         let mut out = VecDeque::new();
@@ -187,7 +187,7 @@ fn text_flows_as_soon_as_it_can_be_no_call() {
 }
 
 #[test]
-fn a_cut_before_anything_was_shown_shows_nothing() {
+fn cut_before_any_output_shows_nothing() {
     let cut = |pieces: &[&str]| {
         let mut filter = Lenient::new(tools(), BareCalls::Recovered);
         let mut out = VecDeque::new();
@@ -200,7 +200,7 @@ fn a_cut_before_anything_was_shown_shows_nothing() {
 }
 
 #[test]
-fn no_more_than_the_cap_is_held_back() {
+fn held_back_text_has_a_limit() {
     let sized = |bytes: usize| {
         let frame = r#"{"name": "read", "arguments": {"path": ""}}"#.len();
         format!(r#"{{"name": "read", "arguments": {{"path": "{}"}}}}"#, "x".repeat(bytes - frame))
@@ -216,12 +216,12 @@ fn no_more_than_the_cap_is_held_back() {
 }
 
 #[test]
-fn many_broken_calls_take_no_more_than_linear_time() {
+fn many_broken_calls_take_linear_time() {
     let nested = r#"<tool_call>{"name": "read", "x": "#.repeat(50_000) + &"}".repeat(50_000);
     assert_eq!(lenient([text(&nested), done(StopReason::Stop)]), [text(&nested), done(StopReason::Stop)]);
 }
 
-/// Texts made of what calls are made of.
+/// Texts made of the parts of calls.
 fn scraps() -> impl Strategy<Value = String> {
     let scrap = prop::sample::select(vec![
         "<tool_call>",
@@ -260,7 +260,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn how_text_is_cut_into_pieces_makes_no_difference(answer in scraps(), cuts in prop::collection::vec(0usize..400, 0..6)) {
+    fn chunking_makes_no_difference(answer in scraps(), cuts in prop::collection::vec(0usize..400, 0..6)) {
         let whole = lenient(pieces(&answer, &[]));
         prop_assert_eq!(&lenient(pieces(&answer, &cuts)), &whole);
         prop_assert_eq!(&lenient(characters(&answer)), &whole);
@@ -270,7 +270,7 @@ proptest! {
     }
 
     #[test]
-    fn without_calls_nothing_is_lost(answer in scraps()) {
+    fn nothing_is_lost_without_calls(answer in scraps()) {
         let chunks = lenient(pieces(&answer, &[]));
         if !chunks.iter().any(|chunk| matches!(chunk, Chunk::ToolCallStart { .. })) {
             let shown: String = chunks.iter().filter_map(|chunk| match chunk {

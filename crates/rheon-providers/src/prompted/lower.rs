@@ -1,4 +1,4 @@
-//! A request with tools as one without: the tools go into the prompt, calls and results of the conversation become text.
+//! Converts a request with tools into one without: tools go into the prompt, calls and results become text.
 
 use std::sync::Arc;
 
@@ -10,25 +10,27 @@ use serde_json::Value;
 
 use super::schema::{ANSWER, ARGUMENTS, Alternatives, NAME};
 use crate::call_id::CallIdRule;
-use crate::fit::{Block, FitResult, FitRules, FitThinking, Fitted, Pictures, ResultBlock, Role};
+use crate::history::{
+    Block, HistoryRules, ImageSupport, PreparedHistory, PreparedResult, ResultBlock, Role, ThinkingFilter,
+};
 use crate::tool_name::ToolNameRule;
 
-/// How much of a tool's description the model reads.
+/// The maximum length of a tool description.
 const DESCRIPTION_CHARS_MAX: usize = 2_000;
-/// A schema that is larger than this is shown without its descriptions, and not at all if that does not help.
+/// A larger schema is shown without descriptions, and not at all if that is not enough.
 const SCHEMA_BYTES_MAX: usize = 4 * 1024;
 
-/// What the model is told about its tools.
+/// The instructions on how to call tools.
 const TOOLS_TEXT: &str = include_str!("tools.md");
 
-/// `request` without tools, and the tools that its answer may call.
+/// `request` without tools, and the tools that the response may call.
 pub(super) fn lower(request: &Request) -> (Request, Arc<[ToolDefinition]>) {
     let alternatives = Alternatives::of(request);
     let schema = alternatives.schema(request.output_schema.as_deref());
     let offered = alternatives.tools.iter().map(|tool| (*tool).clone()).collect();
     let lowered = Request {
         system: with_section(&request.system, tools_section(&request.tools)),
-        // What is said in this request only stays that.
+        // The reminder stays part of this request only.
         messages: lower_messages(&Request { reminder: None, ..request.clone() }),
         tools: Arc::from([]),
         tool_choice: ToolChoice::Auto,
@@ -38,7 +40,7 @@ pub(super) fn lower(request: &Request) -> (Request, Arc<[ToolDefinition]>) {
     (lowered, offered)
 }
 
-/// The tools stay the same from request to request, so they stand where the part that does so ends.
+/// Inserts the section after the last stable one: the tools do not change from request to request.
 fn with_section(system: &SystemPrompt, text: String) -> SystemPrompt {
     let mut sections: Vec<SystemSection> = system.sections().cloned().collect();
     let at = sections.iter().rposition(|section| section.stable).map_or(0, |last| last + 1);
@@ -49,7 +51,7 @@ fn with_section(system: &SystemPrompt, text: String) -> SystemPrompt {
 fn tools_section(tools: &[ToolDefinition]) -> String {
     let described: Vec<String> = tools.iter().map(describe).collect();
     let city = Value::Object([("city".to_owned(), "Rome".into())].into_iter().collect());
-    // The tools come last, so that no text of theirs is taken for a place to fill in.
+    // Fill in the tools last, so that their text is not searched for placeholders.
     TOOLS_TEXT
         .trim_end()
         .replace(
@@ -92,17 +94,17 @@ fn strip_descriptions(schema: &mut Value) {
 }
 
 fn lower_messages(request: &Request) -> History {
-    let rules = FitRules {
+    let rules = HistoryRules {
         origin: "",
         call_id: CallIdRule::Any,
         alternate: true,
         tool_name: ToolNameRule::Any,
-        pictures: Pictures::Any,
-        thinking: FitThinking::Nobody,
+        image_support: ImageSupport::Any,
+        thinking: ThinkingFilter::Nobody,
     };
     let form = if request.output_schema.is_some() { AnswerForm::Json } else { AnswerForm::Text };
-    let fitted = Fitted::new(request, rules);
-    let messages = fitted.messages().map(|(role, blocks)| match role {
+    let history = PreparedHistory::new(request, rules);
+    let messages = history.messages().map(|(role, blocks)| match role {
         Role::Assistant => assistant(blocks, form),
         Role::User | Role::Tool => user(blocks),
     });
@@ -113,19 +115,19 @@ fn user(blocks: &[Block<'_>]) -> Message {
     let mut content = Vec::new();
     for block in blocks {
         match block {
-            Block::Text(text) => say(&mut content, text),
-            Block::Image { data, mime_type } => show(&mut content, data, mime_type),
-            Block::Result(result) => tell(&mut content, result),
+            Block::Text(text) => push_text(&mut content, text),
+            Block::Image { data, mime_type } => push_image(&mut content, data, mime_type),
+            Block::Result(result) => push_result(&mut content, result),
             Block::Thinking { .. } | Block::Call { .. } => {}
         }
     }
     Message::User(UserMessage { content, timestamp: Timestamp::default(), author: Author::User })
 }
 
-fn tell(content: &mut Vec<Content>, result: &FitResult<'_>) {
+fn push_result(content: &mut Vec<Content>, result: &PreparedResult<'_>) {
     let text = result.text();
     let name = &result.name;
-    say(
+    push_text(
         content,
         &if result.is_error {
             format!("{name} failed:\n{text}")
@@ -135,14 +137,14 @@ fn tell(content: &mut Vec<Content>, result: &FitResult<'_>) {
     );
     for block in result.images() {
         match block {
-            ResultBlock::Image { data, mime_type } => show(content, data, mime_type),
+            ResultBlock::Image { data, mime_type } => push_image(content, data, mime_type),
             ResultBlock::Text(_) => {}
         }
     }
 }
 
-/// Adds text, to the block before it if that is text too: not every template joins blocks with a line break.
-fn say(content: &mut Vec<Content>, text: &str) {
+/// Appends text, to the last block if that is text too: not every template joins blocks with a line break.
+fn push_text(content: &mut Vec<Content>, text: &str) {
     match content.last_mut() {
         Some(Content::Text { text: before }) => {
             before.push_str("\n\n");
@@ -154,7 +156,7 @@ fn say(content: &mut Vec<Content>, text: &str) {
     }
 }
 
-fn show(content: &mut Vec<Content>, data: &str, mime_type: &str) {
+fn push_image(content: &mut Vec<Content>, data: &str, mime_type: &str) {
     content.push(Content::Image { data: data.to_owned(), mime_type: mime_type.to_owned() });
 }
 
@@ -176,11 +178,11 @@ fn assistant(blocks: &[Block<'_>], form: AnswerForm) -> Message {
     })
 }
 
-/// How final answers are written.
+/// The form of final answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AnswerForm {
     Text,
-    /// As the JSON that they are, where they are.
+    /// As JSON, if the text is JSON.
     Json,
 }
 

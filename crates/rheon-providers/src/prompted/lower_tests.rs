@@ -1,4 +1,4 @@
-//! What the model is really sent.
+//! The request that the model really gets.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ fn result(id: &str, content: Vec<Content>, is_error: bool) -> Message {
     })
 }
 
-/// The messages as text, with who says them.
+/// The messages as text, with their roles.
 fn conversation(request: &Request) -> String {
     let mut lines = String::new();
     for message in lower(request).0.messages.for_model() {
@@ -61,7 +61,7 @@ fn conversation(request: &Request) -> String {
 }
 
 #[test]
-fn calls_become_the_json_that_the_model_has_to_write_and_results_become_what_the_user_says() {
+fn calls_become_json_and_results_become_user_text() {
     let thinking = Content::Thinking { thinking: "hm".into(), signature: None };
     let image = Content::Image { data: "QUJD".into(), mime_type: "image/png".into() };
     let request = request([
@@ -108,7 +108,7 @@ fn calls_become_the_json_that_the_model_has_to_write_and_results_become_what_the
 }
 
 #[test]
-fn answers_in_a_schema_of_their_own_stay_json() {
+fn structured_answers_stay_json() {
     let own = OutputSchema { name: "n".into(), schema: json!({ "type": "object" }) };
     let messages = [
         user("go"),
@@ -131,7 +131,7 @@ fn answers_in_a_schema_of_their_own_stay_json() {
 }
 
 #[test]
-fn the_tools_stand_in_the_prompt_after_what_stays_the_same() {
+fn tools_come_after_the_stable_part_of_the_prompt() {
     let section = |text: &str, stable| SystemSection { text: text.into(), stable };
     let system: SystemPrompt =
         [section("You help.", true), section("It is Monday.", false)].into_iter().collect();
@@ -148,12 +148,11 @@ fn the_tools_stand_in_the_prompt_after_what_stays_the_same() {
 
         You work in steps. In each step you write exactly one JSON object and nothing else. It is one of two things:
 
-        - a call of one tool: {"name": "<tool>", "parameters": {"<key>": <value>}}
+        - a tool call: {"name": "<tool>", "parameters": {"<key>": <value>}}
         - your final answer: {"answer": "<text>"}
 
-        After a call, the next message tells you its result. Then you go on with the next step. Use a tool when you need to look at
-        something or change something; never make up what a tool would say. When nothing is left to do, or no tool helps, give
-        the final answer.
+        After a call, the next message contains its result. Then continue with the next step. Use a tool when you need to read or
+        change something; never make up the result of a tool. When the task is done, or no tool helps, give the final answer.
 
         Example, with a tool that is not yours:
 
@@ -177,7 +176,7 @@ fn the_tools_stand_in_the_prompt_after_what_stays_the_same() {
 }
 
 #[test]
-fn what_a_tool_says_of_itself_has_a_limit() {
+fn tool_description_has_a_limit() {
     let schema =
         |words: &str| json!({ "properties": { "description": { "type": "string", "description": words } } });
     let section = |tool: ToolDefinition| {
@@ -191,6 +190,6 @@ fn what_a_tool_says_of_itself_has_a_limit() {
     let bare = "Does t.\n{\"properties\":{\"description\":{\"type\":\"string\"}}}";
     assert_eq!(section(tool("t", schema(&"x".repeat(5_000)))), bare);
     assert_eq!(section(tool("t", json!({ "title": "x".repeat(5_000) }))), "Does t.\n{\"type\":\"object\"}");
-    // A tool's text is never taken for a place to fill in.
+    // A tool's text is not searched for placeholders.
     assert_eq!(section(described("{{tools}}".into())), "{{tools}}\n{}");
 }

@@ -1,4 +1,4 @@
-//! Models without dependable tool calls: tools in the prompt with the answer held to a schema, and calls found in text.
+//! Models without reliable tool calls: tools in the prompt with structured output, and calls recovered from text.
 
 mod decode;
 mod head;
@@ -17,18 +17,18 @@ use tokio_util::sync::CancellationToken;
 use decode::{AnswerValue, Steps};
 use lenient::{BareCalls, Lenient};
 use lower::lower;
-use stream::{Filter, Filtered};
+use stream::{Filter, FilteredStream};
 
-/// A provider whose model gets its tools in the prompt and answers in JSON, which comes out as ordinary text and calls.
+/// A provider that puts the tools into the prompt and parses the model's JSON into text and tool calls.
 ///
-/// A request without tools passes untouched.
+/// A request without tools passes unchanged.
 #[derive(Clone)]
 pub struct PromptedTools {
     inner: Arc<dyn Provider>,
 }
 
 impl PromptedTools {
-    /// The models of `inner`.
+    /// Wraps `inner`.
     pub fn new(inner: Arc<dyn Provider>) -> Self {
         Self { inner }
     }
@@ -46,14 +46,14 @@ impl Provider for PromptedTools {
         let answer = if request.output_schema.is_some() { AnswerValue::Json } else { AnswerValue::Text };
         let (lowered, offered) = lower(&request);
         let steps = Filter::Steps(Steps::new(offered, answer));
-        Box::pin(Filtered::new(self.inner.stream(lowered, cancel), steps))
+        Box::pin(FilteredStream::new(self.inner.stream(lowered, cancel), steps))
     }
 
     fn describe(&self, model: &str) -> Option<Arc<ModelInfo>> {
         self.inner.describe(model)
     }
 
-    /// Counts what is really sent.
+    /// Counts the request that is really sent.
     fn count_tokens<'a>(&'a self, request: &'a Request) -> Answer<'a, Option<u64>> {
         if request.tools.is_empty() {
             return self.inner.count_tokens(request);
@@ -63,15 +63,14 @@ impl Provider for PromptedTools {
     }
 }
 
-/// A provider whose model gets its tools in the request's own field, and whose calls are also found where it wrote them as
-/// text.
+/// A provider that also recovers tool calls that the model wrote as text.
 #[derive(Clone)]
 pub struct LenientTools {
     inner: Arc<dyn Provider>,
 }
 
 impl LenientTools {
-    /// The models of `inner`.
+    /// Wraps `inner`.
     pub fn new(inner: Arc<dyn Provider>) -> Self {
         Self { inner }
     }
@@ -88,7 +87,7 @@ impl Provider for LenientTools {
         }
         let bare = if request.output_schema.is_some() { BareCalls::Text } else { BareCalls::Recovered };
         let lenient = Filter::Lenient(Lenient::new(Arc::clone(&request.tools), bare));
-        Box::pin(Filtered::new(self.inner.stream(request, cancel), lenient))
+        Box::pin(FilteredStream::new(self.inner.stream(request, cancel), lenient))
     }
 
     fn describe(&self, model: &str) -> Option<Arc<ModelInfo>> {

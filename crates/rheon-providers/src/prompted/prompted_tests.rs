@@ -25,7 +25,7 @@ fn with_end(calls: &[[Chunk; 3]]) -> Vec<Chunk> {
 }
 
 #[test]
-fn an_answer_is_shown_as_text_while_it_arrives() {
+fn answer_streams_as_text() {
     let mut filter = Steps::new(tools(), AnswerValue::Text);
     let mut flows = |piece: &str| {
         let mut out = VecDeque::new();
@@ -41,7 +41,7 @@ fn an_answer_is_shown_as_text_while_it_arrives() {
 }
 
 #[test]
-fn a_call_is_a_call_with_its_arguments_as_written() {
+fn call_streams_its_arguments_verbatim() {
     let written = r#"{"path": "ü \" } 😀", "lines": 10000000000000000000001}"#;
     becomes(
         &format!("{{\"name\": \"read\", \"parameters\": {written}}}"),
@@ -60,7 +60,7 @@ fn a_call_is_a_call_with_its_arguments_as_written() {
 }
 
 #[test]
-fn several_steps_are_all_taken() {
+fn several_steps_are_read() {
     let list = r#"{"name": "list", "parameters": {}}"#;
     becomes(&format!("{list}\n{list}"), &with_end(&[call(0, "list", "{}"), call(1, "list", "{}")]));
     let mut expected = vec![text("I list.")];
@@ -70,7 +70,7 @@ fn several_steps_are_all_taken() {
 }
 
 #[test]
-fn what_follows_the_steps_is_text() {
+fn text_after_the_steps_is_shown() {
     let list = r#"{"name": "list", "parameters": {}}"#;
     let mut expected: Vec<Chunk> = call(0, "list", "{}").into();
     expected.extend([text("Done."), done(StopReason::ToolUse)]);
@@ -80,7 +80,7 @@ fn what_follows_the_steps_is_text() {
 }
 
 #[test]
-fn an_answer_that_is_no_step_is_text_or_a_call_in_another_form() {
+fn other_output_is_text_or_a_call_in_another_format() {
     for answer in [
         "Hello.",
         "{\"a\": 1}",
@@ -101,7 +101,7 @@ fn an_answer_that_is_no_step_is_text_or_a_call_in_another_form() {
 }
 
 #[test]
-fn an_answer_that_is_no_string_is_shown_as_json() {
+fn answer_that_is_not_a_string_is_shown_as_json() {
     becomes(r#"{"answer": 42}"#, &[text("42"), done(StopReason::Stop)]);
     becomes(r#"{"answer": {"a": ["}"]}}"#, &[text(r#"{"a": ["}"]}"#), done(StopReason::Stop)]);
     let own = steps_of(AnswerValue::Json, characters("{\"answer\": \"a\\nb\"}"));
@@ -109,7 +109,7 @@ fn an_answer_that_is_no_string_is_shown_as_json() {
 }
 
 #[test]
-fn half_a_call_is_never_complete() {
+fn partial_call_is_never_complete() {
     let start = Chunk::ToolCallStart { index: 0, id: "call_0".into(), name: "read".into() };
     for (cut, delta) in [
         (r#"{"name": "read", "parameters": {"path": "a"#, r#"{"path": "a"#),
@@ -130,7 +130,7 @@ fn half_a_call_is_never_complete() {
 }
 
 #[test]
-fn a_limit_reached_in_the_blanks_after_a_call_is_no_harm() {
+fn limit_in_the_whitespace_after_a_call_is_harmless() {
     let call_and_blanks = text("{\"name\": \"list\", \"parameters\": {}}\n\n\n");
     assert_eq!(steps([call_and_blanks, done(StopReason::Length)]), with_end(&[call(0, "list", "{}")]));
 }
@@ -148,7 +148,7 @@ fn other_chunks_pass() {
 }
 
 #[test]
-fn native_calls_pass_beside_steps() {
+fn native_calls_pass_next_to_steps() {
     let mut chunks = vec![text("{\"name\": \"list\", \"parameters\": {}}")];
     chunks.extend(call(0, "read", "{}"));
     chunks.push(done(StopReason::ToolUse));
@@ -160,7 +160,7 @@ fn native_calls_pass_beside_steps() {
 }
 
 #[test]
-fn a_beginning_beyond_the_cap_and_an_answer_of_megabytes_are_read() {
+fn long_head_and_huge_answer_are_read() {
     let blanks = format!("{{{}\"answer\": \"a\"}}", " ".repeat(HEAD_BYTES_MAX));
     becomes(&blanks, &[text(&blanks), done(StopReason::Stop)]);
     let long = "ü".repeat(2 * 1024 * 1024);
@@ -171,7 +171,7 @@ fn a_beginning_beyond_the_cap_and_an_answer_of_megabytes_are_read() {
 }
 
 #[tokio::test]
-async fn a_cut_stream_keeps_what_was_shown_and_no_more() {
+async fn cut_stream_keeps_what_was_shown() {
     let error = rheon_types::ProviderError::new(rheon_types::ProviderErrorKind::Network, "gone");
     for (answer, kept) in [
         ("{\"answer\": \"a b", vec![text("a b")]),
@@ -190,7 +190,7 @@ async fn a_cut_stream_keeps_what_was_shown_and_no_more() {
 }
 
 #[tokio::test]
-async fn a_request_without_tools_passes_untouched() {
+async fn request_without_tools_passes_unchanged() {
     let inner =
         Arc::new(ScriptedProvider::new(Scenario::new().turn("{\"answer\": 1}").turn("{\"answer\": 1}")));
     let bare = rheon_types::Request { tools: Arc::from([]), ..request([user("go")]) };
@@ -206,7 +206,7 @@ async fn a_request_without_tools_passes_untouched() {
 }
 
 #[tokio::test]
-async fn an_answer_in_a_schema_of_its_own_comes_out_as_that_json() {
+async fn structured_answer_is_that_json() {
     let turn = Turn::say("{\"answer\": {\"n\": 1}}");
     let provider = PromptedTools::new(Arc::new(ScriptedProvider::new(Scenario::new().turn(turn))));
     let own = OutputSchema { name: "n".into(), schema: json!({ "type": "object" }) };
@@ -217,14 +217,14 @@ async fn an_answer_in_a_schema_of_its_own_comes_out_as_that_json() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_agent_calls_its_tools_through_prompted_mode() {
+async fn agent_calls_tools_in_prompted_mode() {
     let scenario = Scenario::new()
         .turn(Turn::say(r#"{"name": "echo", "parameters": {"text": "hi"}}"#))
         .turn(Turn::say(r#"{"answer": "It said hi."}"#).when_last_text_contains("Result of echo:\nhi"));
     let inner = Arc::new(ScriptedProvider::new(scenario));
     let prompted: Arc<dyn Provider> = Arc::new(PromptedTools::new(inner.clone()));
     let ran = scripted(Scenario::new())
-        .with(|builder| builder.shared_provider(prompted))
+        .with(|builder| builder.provider(prompted))
         .tool(echo())
         .run("Say hi.")
         .await;
@@ -240,7 +240,7 @@ async fn an_agent_calls_its_tools_through_prompted_mode() {
 
 proptest! {
     #[test]
-    fn any_answer_comes_back_however_it_is_cut(said in any::<String>(), cuts in prop::collection::vec(any::<usize>(), 0..5)) {
+    fn any_answer_round_trips_with_any_chunking(said in any::<String>(), cuts in prop::collection::vec(any::<usize>(), 0..5)) {
         let json = format!("{{\"answer\": {}}}", serde_json::to_string(&said).unwrap());
         let mut expected = if said.is_empty() { vec![] } else { vec![text(&said)] };
         expected.push(done(StopReason::Stop));
@@ -248,7 +248,7 @@ proptest! {
     }
 
     #[test]
-    fn any_call_comes_back_however_it_is_cut(path in any::<String>(), cuts in prop::collection::vec(any::<usize>(), 0..5)) {
+    fn any_call_round_trips_with_any_chunking(path in any::<String>(), cuts in prop::collection::vec(any::<usize>(), 0..5)) {
         let arguments = json!({ "path": path }).to_string();
         let json = format!("{{\"name\": \"read\", \"parameters\": {arguments}}}");
         prop_assert_eq!(steps(pieces(&json, &cuts)), with_end(&[call(0, "read", &arguments)]));

@@ -1,7 +1,7 @@
-//! Tool calls that a model wrote as text. Pure: text in, verdict out.
+//! Recovers tool calls that a model wrote as text. Pure.
 //!
-//! Read from left to right, so that a verdict on the beginning of a text never changes when more of it arrives. When in doubt
-//! it is text: an unknown tool, an unknown key or a word after the call, and nothing is taken for a call.
+//! Reads from left to right, so that a verdict on the start of a text never changes when more arrives. In doubt it is
+//! text: an unknown tool, an unknown key or a word after the call, and nothing is recovered.
 
 use std::collections::BTreeMap;
 
@@ -12,18 +12,18 @@ use serde_json::{Map, Value};
 use super::json::leading_value;
 use crate::tool_name::ToolNameRule;
 
-/// A call as the model wrote it.
+/// A recovered call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Recovered {
+pub(super) struct RecoveredCall {
     /// A tool that the request offers.
     pub(super) name: ToolName,
     /// A JSON object.
     pub(super) arguments: String,
 }
 
-/// Whether more of the answer may come.
+/// Whether the response is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AnswerIs {
+pub(super) enum ResponseState {
     Open,
     Complete,
 }
@@ -31,15 +31,15 @@ pub(super) enum AnswerIs {
 /// What a text is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Calls and nothing else; only said of a complete answer.
-    Calls(Vec<Recovered>),
+    /// Calls and nothing else; only for a complete response.
+    Calls(Vec<RecoveredCall>),
     /// It may still become calls.
     More,
-    /// It is text, whatever follows, at least up to this offset.
+    /// Text, at least up to this offset, no matter what follows.
     Text(usize),
 }
 
-/// What calls after prose begin with.
+/// The tags that start calls after prose.
 pub(super) const TAGS: [&str; 4] = [TOOL_CALL, FUNCTION, TOOL_CALLS, PYTHON_TAG];
 
 const TOOL_CALL: &str = "<tool_call>";
@@ -50,33 +50,33 @@ const FENCE: &str = "```";
 
 const NAME_KEYS: [&str; 3] = ["name", "tool", "function"];
 const ARGUMENT_KEYS: [&str; 2] = ["arguments", "parameters"];
-/// Keys that say nothing about the call itself.
+/// Keys that do not describe the call itself.
 const OTHER_KEYS: [&str; 3] = ["id", "type", "index"];
-/// What the line that opens a fenced block may say.
+/// Allowed words after the opening fence.
 const FENCE_WORDS: [&str; 3] = ["", "json", "tool_call"];
-/// A name longer than this is none.
+/// A longer name is not a tool name.
 const NAME_BYTES_MAX: usize = 256;
 
-/// Calls without a tag, which must be the whole answer: JSON objects, an array of them, or fenced blocks of either.
-pub(super) fn whole(text: &str, offered: &[ToolDefinition], answer: AnswerIs) -> Verdict {
+/// Calls without a tag, which must be the whole response: JSON objects, an array of them, or fenced blocks of either.
+pub(super) fn whole(text: &str, offered: &[ToolDefinition], answer: ResponseState) -> Verdict {
     Cursor { text, at: 0, offered, answer }.verdict(Cursor::untagged)
 }
 
-/// Calls after a tag, with which `text` begins.
-pub(super) fn tagged(text: &str, offered: &[ToolDefinition], answer: AnswerIs) -> Verdict {
+/// Calls after a tag at the start of `text`.
+pub(super) fn tagged(text: &str, offered: &[ToolDefinition], answer: ResponseState) -> Verdict {
     Cursor { text, at: 0, offered, answer }.verdict(Cursor::tagged)
 }
 
 /// Why reading stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stop {
-    /// At the end of what there is.
+    /// End of the available text.
     More,
-    /// At something that no call has.
+    /// Something that is not part of a call.
     Text,
 }
 
-/// Whether a call may do without arguments.
+/// Whether a call needs arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Arguments {
     Optional,
@@ -87,28 +87,31 @@ struct Cursor<'a> {
     text: &'a str,
     at: usize,
     offered: &'a [ToolDefinition],
-    answer: AnswerIs,
+    answer: ResponseState,
 }
 
 impl<'a> Cursor<'a> {
-    fn verdict(mut self, form: impl FnOnce(&mut Self, &mut Vec<Recovered>) -> Result<(), Stop>) -> Verdict {
+    fn verdict(
+        mut self,
+        form: impl FnOnce(&mut Self, &mut Vec<RecoveredCall>) -> Result<(), Stop>,
+    ) -> Verdict {
         let mut calls = Vec::new();
         match form(&mut self, &mut calls) {
-            Ok(()) if self.answer == AnswerIs::Complete && !calls.is_empty() => Verdict::Calls(calls),
+            Ok(()) if self.answer == ResponseState::Complete && !calls.is_empty() => Verdict::Calls(calls),
             Ok(()) => Verdict::More,
             Err(Stop::More) => Verdict::More,
             Err(Stop::Text) => Verdict::Text(self.at),
         }
     }
 
-    fn untagged(&mut self, calls: &mut Vec<Recovered>) -> Result<(), Stop> {
+    fn untagged(&mut self, calls: &mut Vec<RecoveredCall>) -> Result<(), Stop> {
         self.skip_blank();
-        if self.ended() {
+        if self.is_at_end() {
             return Ok(());
         }
         if !self.literal(FENCE)? {
             self.json_calls(calls, Arguments::Required)?;
-            return if self.ended() { Ok(()) } else { Err(Stop::Text) };
+            return if self.is_at_end() { Ok(()) } else { Err(Stop::Text) };
         }
         loop {
             self.fence_word()?;
@@ -116,14 +119,14 @@ impl<'a> Cursor<'a> {
             self.json_calls(calls, Arguments::Required)?;
             self.expect(FENCE)?;
             self.skip_blank();
-            if self.ended() {
+            if self.is_at_end() {
                 return Ok(());
             }
             self.expect(FENCE)?;
         }
     }
 
-    fn tagged(&mut self, calls: &mut Vec<Recovered>) -> Result<(), Stop> {
+    fn tagged(&mut self, calls: &mut Vec<RecoveredCall>) -> Result<(), Stop> {
         loop {
             if self.literal(TOOL_CALL)? {
                 self.skip_blank();
@@ -134,8 +137,8 @@ impl<'a> Cursor<'a> {
                 };
                 calls.push(call);
                 self.skip_blank();
-                // Some models end their answer where the closing tag should be.
-                if !(self.ended() && self.answer == AnswerIs::Complete) {
+                // Some models end the response in place of the closing tag.
+                if !(self.is_at_end() && self.answer == ResponseState::Complete) {
                     self.expect("</tool_call>")?;
                 }
             } else if self.literal(TOOL_CALLS)? {
@@ -143,21 +146,21 @@ impl<'a> Cursor<'a> {
             } else if self.literal(PYTHON_TAG)? {
                 self.skip_blank();
                 self.json_calls(calls, Arguments::Optional)?;
-                if !self.ended() && !self.literal("<|eom_id|>")? {
+                if !self.is_at_end() && !self.literal("<|eom_id|>")? {
                     self.expect("<|eot_id|>")?;
                 }
             } else {
                 calls.push(self.function()?);
             }
             self.skip_blank();
-            if self.ended() {
+            if self.is_at_end() {
                 return Ok(());
             }
         }
     }
 
-    /// One object or several, or an array of them, and the blanks after it.
-    fn json_calls(&mut self, calls: &mut Vec<Recovered>, arguments: Arguments) -> Result<(), Stop> {
+    /// One or more objects, or an array of them, and the whitespace after it.
+    fn json_calls(&mut self, calls: &mut Vec<RecoveredCall>, arguments: Arguments) -> Result<(), Stop> {
         if self.rest().starts_with('[') {
             return self.array(calls, arguments);
         }
@@ -170,7 +173,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn array(&mut self, calls: &mut Vec<Recovered>, arguments: Arguments) -> Result<(), Stop> {
+    fn array(&mut self, calls: &mut Vec<RecoveredCall>, arguments: Arguments) -> Result<(), Stop> {
         self.expect("[")?;
         loop {
             self.skip_blank();
@@ -185,7 +188,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// `[{..}]`, `{..}` or `name[ARGS]{..}`, after the tag.
-    fn mistral(&mut self, calls: &mut Vec<Recovered>) -> Result<(), Stop> {
+    fn mistral(&mut self, calls: &mut Vec<RecoveredCall>) -> Result<(), Stop> {
         self.skip_blank();
         if self.rest().starts_with(['[', '{']) {
             return self.json_calls(calls, Arguments::Optional);
@@ -198,12 +201,12 @@ impl<'a> Cursor<'a> {
         self.expect("[ARGS]")?;
         self.skip_blank();
         let arguments = self.plain_object()?.to_owned();
-        calls.push(Recovered { name, arguments });
+        calls.push(RecoveredCall { name, arguments });
         Ok(())
     }
 
     /// `<function=name>`, then parameters or a JSON object, then `</function>`.
-    fn function(&mut self) -> Result<Recovered, Stop> {
+    fn function(&mut self) -> Result<RecoveredCall, Stop> {
         self.expect(FUNCTION)?;
         let name = self.up_to(">", NAME_BYTES_MAX)?;
         let name = self.known(name.trim())?;
@@ -213,7 +216,7 @@ impl<'a> Cursor<'a> {
             let arguments = self.plain_object()?.to_owned();
             self.skip_blank();
             self.expect("</function>")?;
-            return Ok(Recovered { name, arguments });
+            return Ok(RecoveredCall { name, arguments });
         }
         let mut arguments = Map::new();
         while !self.literal("</function>")? {
@@ -228,10 +231,10 @@ impl<'a> Cursor<'a> {
             let value = self.typed(&name, &key, text);
             arguments.insert(key, value);
         }
-        Ok(Recovered { name, arguments: Value::Object(arguments).to_string() })
+        Ok(RecoveredCall { name, arguments: Value::Object(arguments).to_string() })
     }
 
-    /// A parameter's text as the kind of value that the tool's schema wants; a string where it does not say.
+    /// A parameter's text as the type that the tool's schema declares; a string by default.
     fn typed(&self, name: &ToolName, key: &str, text: &str) -> Value {
         let tool = self.offered.iter().find(|tool| tool.name == *name);
         let kind = tool.and_then(|tool| tool.parameters.get("properties")?.get(key)?.get("type"));
@@ -245,16 +248,16 @@ impl<'a> Cursor<'a> {
     }
 
     /// A JSON object that is a call.
-    fn object(&mut self, arguments: Arguments) -> Result<Recovered, Stop> {
+    fn object(&mut self, arguments: Arguments) -> Result<RecoveredCall, Stop> {
         let value = self.json_object()?;
-        // Also where it is no call: nothing inside it is one, and it is not read again.
+        // Also if it is not a call: nothing inside it is one, and it is not read again.
         self.at += value.len();
         let call = call_of(value, arguments).ok_or(Stop::Text)?;
         let name = self.known(&call.name)?;
-        Ok(Recovered { name, arguments: call.arguments })
+        Ok(RecoveredCall { name, arguments: call.arguments })
     }
 
-    /// A JSON object that is the arguments of a call.
+    /// A JSON object with the arguments of a call.
     fn plain_object(&mut self) -> Result<&'a str, Stop> {
         let rest = self.rest();
         if !rest.is_empty() && !rest.starts_with('{') {
@@ -266,7 +269,7 @@ impl<'a> Cursor<'a> {
         Ok(value)
     }
 
-    /// The object at the cursor, unless its first key or name shows that it is no call. The cursor stays.
+    /// The object at the cursor, unless its first key or name shows that it is not a call. The cursor stays.
     fn json_object(&mut self) -> Result<&'a str, Stop> {
         let start = self.at;
         let head = self.object_head();
@@ -310,13 +313,13 @@ impl<'a> Cursor<'a> {
     }
 
     fn known(&self, name: &str) -> Result<ToolName, Stop> {
-        // The model may know the tool by the name that the service takes.
+        // The model may know the tool by its rewritten name.
         let sent = |tool: &ToolDefinition| ToolNameRule::Word64.apply(tool.name.as_str()) == name;
         let tool = self.offered.iter().find(|tool| tool.name.as_str() == name || sent(tool));
         tool.map(|tool| tool.name.clone()).ok_or(Stop::Text)
     }
 
-    /// What stands before `end`, which must come within `bytes_max`.
+    /// The text before `end`, which must come within `bytes_max`.
     fn up_to(&mut self, end: &str, bytes_max: usize) -> Result<&'a str, Stop> {
         let rest = self.rest();
         match rest.find(end) {
@@ -333,20 +336,20 @@ impl<'a> Cursor<'a> {
     fn expect(&mut self, literal: &str) -> Result<(), Stop> {
         match self.literal(literal) {
             Ok(true) => Ok(()),
-            Ok(false) if self.ended() => Err(Stop::More),
+            Ok(false) if self.is_at_end() => Err(Stop::More),
             Ok(false) => Err(Stop::Text),
             Err(stop) => Err(stop),
         }
     }
 
-    /// Whether `literal` stands here; if so, the cursor passes it.
+    /// Whether `literal` comes next; if so, the cursor moves past it.
     fn literal(&mut self, literal: &str) -> Result<bool, Stop> {
         let rest = self.rest();
         if rest.starts_with(literal) {
             self.at += literal.len();
             return Ok(true);
         }
-        if literal.starts_with(rest) && (!rest.is_empty() || self.answer == AnswerIs::Open) {
+        if literal.starts_with(rest) && (!rest.is_empty() || self.answer == ResponseState::Open) {
             return Err(Stop::More);
         }
         Ok(false)
@@ -356,7 +359,7 @@ impl<'a> Cursor<'a> {
         self.at = self.text.len() - self.rest().trim_start().len();
     }
 
-    fn ended(&self) -> bool {
+    fn is_at_end(&self) -> bool {
         self.at >= self.text.len()
     }
 
@@ -365,17 +368,17 @@ impl<'a> Cursor<'a> {
     }
 }
 
-struct Written {
+struct WrittenCall {
     name: String,
     arguments: String,
 }
 
-/// The call that a JSON object describes, whichever of the known forms it has.
-fn call_of(object: &str, wanted: Arguments) -> Option<Written> {
+/// Parses a JSON object as a call in any of the known formats.
+fn call_of(object: &str, requirement: Arguments) -> Option<WrittenCall> {
     let fields: BTreeMap<String, &RawValue> = serde_json::from_str(object).ok()?;
     if let Some(function) = fields.get("function").filter(|value| value.get().starts_with('{')) {
         let alone = fields.keys().all(|key| key == "function" || OTHER_KEYS.contains(&key.as_str()));
-        return if alone { call_of(function.get(), wanted) } else { None };
+        return if alone { call_of(function.get(), requirement) } else { None };
     }
     let mut name: Option<String> = None;
     let mut arguments: Option<String> = None;
@@ -388,14 +391,14 @@ fn call_of(object: &str, wanted: Arguments) -> Option<Written> {
             return None;
         }
     }
-    let arguments = match wanted {
+    let arguments = match requirement {
         Arguments::Optional => arguments.unwrap_or_else(|| "{}".to_owned()),
         Arguments::Required => arguments?,
     };
-    Some(Written { name: name?, arguments })
+    Some(WrittenCall { name: name?, arguments })
 }
 
-/// The text of an object: written plainly, or as a string of JSON.
+/// The arguments as JSON text: a plain object, or a JSON string.
 fn arguments_of(value: &RawValue) -> Option<String> {
     let text = value.get();
     match text.as_bytes().first()? {

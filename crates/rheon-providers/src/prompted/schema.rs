@@ -1,35 +1,32 @@
-//! The schema that an answer is held to: a call of one of the tools, or the final answer.
+//! The schema for a step: a call of one of the tools, or the final answer.
 //!
-//! The keys of a call are named so that the tool's name comes first in the alphabet, which is the order in which schemas are
-//! written: servers that turn a schema into a grammar keep to it. A model that has to write the arguments before it has said
-//! which tool it means picks no tool at all.
+//! The keys of a call are named so that the tool's name comes first in alphabetical order, which is the order in which
+//! schemas are written: servers that compile a schema to a grammar keep it. A model that has to write the arguments
+//! before the tool's name picks no tool at all.
 
 use rheon_types::{OutputSchema, Request, ToolChoice, ToolDefinition};
 use serde_json::{Map, Value, json};
 
-/// The key of the tool's name.
 pub(super) const NAME: &str = "name";
-/// The key of the arguments.
 pub(super) const ARGUMENTS: &str = "parameters";
-/// The key of the final answer.
 pub(super) const ANSWER: &str = "answer";
 
-/// So many tools have an alternative each; the others share one, by name and with any arguments.
+/// This many tools get their own alternative; the others share one, by name and with any arguments.
 pub(super) const ALTERNATIVES_MAX: usize = 32;
-/// A tool's schema that is larger than this holds the model to an object, and to no more.
+/// A larger tool schema is replaced by any object.
 pub(super) const TOOL_SCHEMA_BYTES_MAX: usize = 8 * 1024;
 
-/// What an answer may be.
+/// What a response may be.
 #[derive(Debug)]
 pub(super) struct Alternatives<'a> {
     /// Tools that may be called.
     pub(super) tools: Vec<&'a ToolDefinition>,
-    /// Whether the model may answer.
+    /// Whether a final answer is allowed.
     answer: bool,
 }
 
 impl<'a> Alternatives<'a> {
-    /// What the choice of `request` leaves. A choice that leaves nothing is none.
+    /// What the tool choice of `request` allows. A choice that allows nothing is ignored.
     pub(super) fn of(request: &'a Request) -> Self {
         let all = || request.tools.iter().collect::<Vec<_>>();
         match &request.tool_choice {
@@ -43,7 +40,7 @@ impl<'a> Alternatives<'a> {
         }
     }
 
-    /// Their schema. The final answer has the form `own`, or is a string.
+    /// The schema. The final answer has the schema `own`, or is a string.
     pub(super) fn schema(&self, own: Option<&OutputSchema>) -> OutputSchema {
         let mut shared = Map::new();
         let mut forms = Vec::new();
@@ -93,7 +90,8 @@ fn arguments_schema(parameters: &Value) -> Value {
     parameters.clone()
 }
 
-/// `schema` as part of a larger one. References count from the root, so a schema that has any moves below the root's `$defs`.
+/// Embeds `schema` in a larger one. References are relative to the root, so a schema with references moves to the
+/// root's `$defs`.
 fn embed(key: String, schema: &Value, shared: &mut Map<String, Value>) -> Value {
     let mut moved = schema.clone();
     let root = format!("#/$defs/{key}");
@@ -104,7 +102,7 @@ fn embed(key: String, schema: &Value, shared: &mut Map<String, Value>) -> Value 
     json!({ "$ref": root })
 }
 
-/// Makes the references of `schema` begin at `root`; returns how many there are.
+/// Makes the references of `schema` start at `root`; returns how many there are.
 fn rebase(schema: &mut Value, root: &str) -> usize {
     match schema {
         Value::Object(fields) => fields
@@ -115,7 +113,7 @@ fn rebase(schema: &mut Value, root: &str) -> usize {
                     *reference = format!("{root}{path}");
                     1
                 }
-                // Here keys are names, whatever they say.
+                // Here keys are property names, not keywords.
                 ("properties" | "patternProperties" | "$defs" | "definitions", Value::Object(named)) => {
                     named.values_mut().map(|value| rebase(value, root)).sum()
                 }

@@ -1,4 +1,4 @@
-//! The schema that an answer is held to.
+//! The schema of a step.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ fn choosing(tool_choice: ToolChoice) -> Request {
 }
 
 #[test]
-fn an_answer_is_a_call_with_the_name_first_or_the_final_answer() {
+fn step_is_a_call_with_the_name_first_or_the_final_answer() {
     check(
         &choosing(ToolChoice::Auto),
         &expect![[
@@ -32,7 +32,7 @@ fn an_answer_is_a_call_with_the_name_first_or_the_final_answer() {
 }
 
 #[test]
-fn a_choice_leaves_only_what_it_allows() {
+fn tool_choice_limits_the_alternatives() {
     let only_answer = expect![[
         r#"{"additionalProperties":false,"properties":{"answer":{"type":"string"}},"required":["answer"],"type":"object"}"#
     ]];
@@ -48,7 +48,7 @@ fn a_choice_leaves_only_what_it_allows() {
 }
 
 #[test]
-fn references_go_on_pointing_at_what_they_meant() {
+fn references_keep_their_targets() {
     let tree = json!({
         "type": "object",
         "properties": {
@@ -74,7 +74,7 @@ fn references_go_on_pointing_at_what_they_meant() {
 }
 
 #[test]
-fn tools_beyond_the_cap_share_one_alternative() {
+fn tools_beyond_the_limit_share_one_alternative() {
     let many = |count: usize| Request {
         tools: (0..count).map(|n| tool(&format!("t{n}"), json!({ "type": "object" }))).collect(),
         ..choosing(ToolChoice::Required)
@@ -89,7 +89,7 @@ fn tools_beyond_the_cap_share_one_alternative() {
 }
 
 #[test]
-fn a_schema_beyond_the_cap_becomes_any_object() {
+fn oversized_schema_becomes_any_object() {
     let sized = |bytes: usize| {
         let frame = json!({ "title": "" }).to_string().len();
         let request = Request {

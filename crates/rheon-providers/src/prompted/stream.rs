@@ -10,7 +10,6 @@ use rheon_types::{Chunk, ChunkStream, ProviderError};
 use super::decode::Steps;
 use super::lenient::Lenient;
 
-/// What is done to the chunks.
 pub(super) enum Filter {
     Steps(Steps),
     Lenient(Lenient),
@@ -32,8 +31,7 @@ impl Filter {
     }
 }
 
-/// The stream of `inner` behind a filter.
-pub(super) struct Filtered {
+pub(super) struct FilteredStream {
     inner: ChunkStream,
     filter: Filter,
     ready: VecDeque<Chunk>,
@@ -42,18 +40,18 @@ pub(super) struct Filtered {
 
 enum State {
     Running,
-    /// Once what is ready is out, this ends the stream.
+    /// Ends the stream after the ready chunks.
     Failed(ProviderError),
     Ended,
 }
 
-impl Filtered {
+impl FilteredStream {
     pub(super) fn new(inner: ChunkStream, filter: Filter) -> Self {
         Self { inner, filter, ready: VecDeque::new(), state: State::Running }
     }
 }
 
-impl Stream for Filtered {
+impl Stream for FilteredStream {
     type Item = Result<Chunk, ProviderError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {

@@ -1,4 +1,4 @@
-//! Conditions hold for the requests they describe, and say what they want.
+//! Conditions match the requests they describe, and their messages say what they need.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use rheon_types::{
 };
 use serde_json::Value;
 
-use super::choose::{Condition, Left, NoTurn, last_text, last_tool_result};
+use super::choose::{Condition, NoMatchingTurn, UnusedEntry, last_text, last_tool_result};
 
 fn user(text: &str) -> AgentMessage {
     AgentMessage::user(text, Timestamp::from_millis(0))
@@ -50,18 +50,18 @@ fn on_result(tool: Option<&str>, contains: Option<&str>, is_error: Option<bool>)
 }
 
 #[test]
-fn no_condition_always_holds() {
+fn empty_condition_always_holds() {
     assert!(Condition::default().holds(1, &History::new()));
 }
 
 #[test]
-fn the_number_of_the_request_counts_from_one() {
+fn request_numbers_start_at_one() {
     let second = Condition { request: Some(2), ..Condition::default() };
     assert_eq!([1, 2, 3].map(|number| second.holds(number, &History::new())), [false, true, false]);
 }
 
 #[test]
-fn the_last_message_is_the_last_that_a_model_sees() {
+fn last_message_is_the_last_one_the_model_sees() {
     let note = AgentMessage::Extension(ExtensionMessage { kind: "note".into(), data: Value::Null });
     let messages = history([
         user("go"),
@@ -70,17 +70,17 @@ fn the_last_message_is_the_last_that_a_model_sees() {
         assistant("x", StopReason::Error),
         note,
     ]);
-    let wants = |part: &str| Condition { last_text_contains: Some(part.into()), ..Condition::default() };
-    assert!(wants("no").holds(1, &messages));
-    assert!(!wants("go").holds(1, &messages));
-    assert!(!wants("x").holds(1, &messages));
-    assert!(!wants("no").holds(1, &History::new()));
+    let conditions = |part: &str| Condition { last_text_contains: Some(part.into()), ..Condition::default() };
+    assert!(conditions("no").holds(1, &messages));
+    assert!(!conditions("go").holds(1, &messages));
+    assert!(!conditions("x").holds(1, &messages));
+    assert!(!conditions("no").holds(1, &History::new()));
     assert_eq!((last_text(&messages).as_str(), last_tool_result(&messages).as_str()), ("now", "found"));
     assert_eq!((last_text(&History::new()).as_str(), last_tool_result(&History::new()).as_str()), ("", ""));
 }
 
 #[test]
-fn one_trailing_result_must_fit_all_that_is_wanted_of_results() {
+fn one_trailing_result_must_match_all_result_conditions() {
     let messages = history([
         result("old", "earlier", false),
         assistant("", StopReason::ToolUse),
@@ -101,7 +101,7 @@ fn one_trailing_result_must_fit_all_that_is_wanted_of_results() {
 }
 
 #[test]
-fn a_condition_says_what_it_wants() {
+fn condition_describes_itself() {
     let all = Condition {
         last_text_contains: Some("a\nb".into()),
         request: Some(2),
@@ -117,17 +117,18 @@ fn a_condition_says_what_it_wants() {
 }
 
 #[test]
-fn what_is_said_when_no_turn_fits_is_bounded() {
+fn no_turn_message_is_bounded() {
     let condition = Condition { request: Some(9), ..Condition::default() };
-    let left = (1..=7).map(|place| (place, Left::Turn(&condition))).collect();
+    let unused = (1..=7).map(|position| (position, UnusedEntry::Turn(&condition))).collect();
     let last_text = "ä".repeat(1_000);
-    let message = NoTurn { scenario: Some("demo"), number: 8, entries: 9, left, last_text }.to_string();
+    let message =
+        NoMatchingTurn { scenario: Some("demo"), number: 8, entries: 9, unused, last_text }.to_string();
     assert_eq!(
         message,
         format!(
-            "scenario \"demo\" has no turn for request 8: 7 of 9 turns are unused; turn 1 wants request 9; turn 2 \
-             wants request 9; turn 3 wants request 9; turn 4 wants request 9; turn 5 wants request 9; and 2 more; \
-             the last message begins \"{}\"...; add a turn that fits it",
+            "scenario \"demo\" has no turn for request 8: 7 of 9 turns are unused; turn 1 needs request 9; turn 2 \
+             needs request 9; turn 3 needs request 9; turn 4 needs request 9; turn 5 needs request 9; and 2 more; \
+             the last message starts with \"{}\"...; add a matching turn",
             "ä".repeat(80)
         )
     );

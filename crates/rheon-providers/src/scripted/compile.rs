@@ -1,4 +1,4 @@
-//! A turn becomes the flat list of what its stream does, cut into deltas. Pure.
+//! Compiles a turn into a flat list of stream operations, with text split into deltas. Pure.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,57 +9,60 @@ use serde_json::Value;
 
 use super::scenario::{Arguments, CallStep, Chunking, Step, Turn};
 
-/// One thing for a stream to do. A list that does not end in `Done` is a cut stream.
+/// One operation of a stream. A list that does not end in `Done` is a cut stream.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Op {
-    /// Yield this.
     Chunk(Chunk),
     /// Yield the start of a tool call whose id depends on the request.
-    StartCall { index: u32, name: ToolName },
-    /// Wait.
+    StartCall {
+        index: u32,
+        name: ToolName,
+    },
     Delay(Duration),
-    /// Yield this and end.
+    /// Yield this error and end.
     Fail(ProviderError),
     /// Wait until cancelled.
     Hang,
 }
 
-/// What a turn may quote of the request that it answers.
+/// The parts of the request that a turn may quote.
 #[derive(Debug, Default)]
-pub(super) struct Sent {
+pub(super) struct QuotedRequest {
     pub(super) last_tool_result: String,
     pub(super) last_text: String,
 }
 
-/// A placeholder without its opening braces, and what it stands for.
-type Placeholder = (&'static str, fn(&Sent) -> &str);
+/// A placeholder without its opening braces, and its value.
+type Placeholder = (&'static str, fn(&QuotedRequest) -> &str);
 
-const PLACEHOLDERS: [Placeholder; 2] =
-    [("last_tool_result}}", |sent| &sent.last_tool_result), ("last_text}}", |sent| &sent.last_text)];
+const PLACEHOLDERS: [Placeholder; 2] = [
+    ("last_tool_result}}", |quoted_request| &quoted_request.last_tool_result),
+    ("last_text}}", |quoted_request| &quoted_request.last_text),
+];
 
-/// A proof of the thinking before it.
+/// A signature for the preceding thinking.
 fn proof(data: &str) -> Chunk {
     let (data, origin) = (data.to_owned(), "scripted".to_owned());
     Chunk::Signature { signature: Box::new(Signature { data, kind: SignatureKind::Proof, id: None, origin }) }
 }
 
-/// What the stream of `turn` does, with its placeholders filled in.
-pub(super) fn compile(model: &str, turn: &Turn, sent: &Sent) -> Arc<[Op]> {
+/// The operations of `turn`, with placeholders filled in.
+pub(super) fn compile(model: &str, turn: &Turn, quoted_request: &QuotedRequest) -> Arc<[Op]> {
     let mut ops = vec![Op::Chunk(Chunk::Model { model: model.to_owned() })];
     let mut calls = 0;
     for step in &turn.steps {
         match step {
             Step::Text { text, chunking } => {
-                let deltas = split(&fill(text, sent), *chunking);
+                let deltas = split(&fill(text, quoted_request), *chunking);
                 ops.extend(deltas.into_iter().map(|delta| Op::Chunk(Chunk::Text { delta })));
             }
             Step::Thinking { text, signature, chunking } => {
-                let deltas = split(&fill(text, sent), *chunking);
+                let deltas = split(&fill(text, quoted_request), *chunking);
                 ops.extend(deltas.into_iter().map(|delta| Op::Chunk(Chunk::Thinking { delta })));
                 ops.extend(signature.iter().map(|data| Op::Chunk(proof(data))));
             }
             Step::ToolCall(call) => {
-                compile_call(&mut ops, calls, call, sent);
+                compile_call(&mut ops, calls, call, quoted_request);
                 calls += 1;
             }
             Step::Delay(duration) => ops.push(Op::Delay(*duration)),
@@ -80,17 +83,17 @@ pub(super) fn compile(model: &str, turn: &Turn, sent: &Sent) -> Arc<[Op]> {
     ops.into()
 }
 
-fn compile_call(ops: &mut Vec<Op>, index: u32, call: &CallStep, sent: &Sent) {
+fn compile_call(ops: &mut Vec<Op>, index: u32, call: &CallStep, quoted_request: &QuotedRequest) {
     let name = call.name.clone();
     ops.push(match &call.id {
         Some(id) => Op::Chunk(Chunk::ToolCallStart { index, id: id.clone(), name }),
         None => Op::StartCall { index, name },
     });
     let json = match &call.arguments {
-        Arguments::Json(arguments) => fill_json(arguments, sent).to_string(),
+        Arguments::Json(arguments) => fill_json(arguments, quoted_request).to_string(),
         Arguments::Raw(raw) => raw.clone(),
     };
-    // Services that send no arguments send no delta either.
+    // Services that send no arguments do not send a delta either.
     if !json.is_empty() {
         let deltas = split(&json, call.chunking);
         ops.extend(deltas.into_iter().map(|delta| Op::Chunk(Chunk::ToolCallDelta { index, delta })));
@@ -100,7 +103,7 @@ fn compile_call(ops: &mut Vec<Op>, index: u32, call: &CallStep, sent: &Sent) {
     }
 }
 
-/// Whether a turn quotes the request, so that it cannot be compiled before there is one.
+/// Whether a turn quotes the request, so that it cannot be compiled in advance.
 pub(super) fn quotes_request(turn: &Turn) -> bool {
     turn.steps.iter().any(|step| match step {
         Step::Text { text, .. } | Step::Thinking { text, .. } => has_placeholder(text),
@@ -128,8 +131,8 @@ fn has_placeholder(text: &str) -> bool {
     PLACEHOLDERS.iter().any(|(name, _)| text.contains(&format!("{{{{{name}")))
 }
 
-/// Fills in the placeholders of `text`, once: what is quoted is never searched for placeholders itself.
-fn fill<'a>(text: &'a str, sent: &Sent) -> Cow<'a, str> {
+/// Fills in the placeholders of `text` once: quoted text is not searched for placeholders.
+fn fill<'a>(text: &'a str, quoted_request: &QuotedRequest) -> Cow<'a, str> {
     if !has_placeholder(text) {
         return Cow::Borrowed(text);
     }
@@ -137,15 +140,15 @@ fn fill<'a>(text: &'a str, sent: &Sent) -> Cow<'a, str> {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("{{") {
         filled.push_str(before);
-        let quoted = PLACEHOLDERS
-            .iter()
-            .find_map(|(name, quote)| after.strip_prefix(name).map(|behind| (quote(sent), behind)));
+        let quoted = PLACEHOLDERS.iter().find_map(|(name, quote)| {
+            after.strip_prefix(name).map(|rest_after| (quote(quoted_request), rest_after))
+        });
         match quoted {
-            Some((quote, behind)) => {
+            Some((quote, rest_after)) => {
                 filled.push_str(quote);
-                rest = behind;
+                rest = rest_after;
             }
-            // Only one brace is passed over: the other may open a placeholder.
+            // Skip only one brace: the other may open a placeholder.
             None => {
                 filled.push('{');
                 rest = rest.strip_prefix(before).and_then(|rest| rest.strip_prefix('{')).unwrap_or(after);
@@ -156,18 +159,18 @@ fn fill<'a>(text: &'a str, sent: &Sent) -> Cow<'a, str> {
     Cow::Owned(filled)
 }
 
-fn fill_json(value: &Value, sent: &Sent) -> Value {
+fn fill_json(value: &Value, quoted_request: &QuotedRequest) -> Value {
     match value {
-        Value::String(text) => Value::String(fill(text, sent).into_owned()),
-        Value::Array(items) => items.iter().map(|item| fill_json(item, sent)).collect(),
+        Value::String(text) => Value::String(fill(text, quoted_request).into_owned()),
+        Value::Array(items) => items.iter().map(|item| fill_json(item, quoted_request)).collect(),
         Value::Object(members) => {
-            members.iter().map(|(key, member)| (key.clone(), fill_json(member, sent))).collect()
+            members.iter().map(|(key, member)| (key.clone(), fill_json(member, quoted_request))).collect()
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
 }
 
-/// Cuts `text` into at least one delta; an empty text is one empty delta.
+/// Splits `text` into at least one delta; an empty text is one empty delta.
 pub(super) fn split(text: &str, chunking: Chunking) -> Vec<DeltaText> {
     let limit = match chunking {
         Chunking::Whole => return vec![text.into()],

@@ -1,4 +1,4 @@
-//! Texts are cut between characters, and placeholders are filled in once.
+//! Text is split between characters, and placeholders are filled in once.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -8,20 +8,20 @@ use rheon_types::{Chunk, DeltaText, StopReason};
 use serde_json::json;
 
 use super::Turn;
-use super::compile::{Op, Sent, compile, quotes_request, split};
+use super::compile::{Op, QuotedRequest, compile, quotes_request, split};
 use super::scenario::Chunking;
 
 fn chars(count: usize) -> Chunking {
     Chunking::Chars(NonZeroUsize::new(count).unwrap())
 }
 
-fn sent() -> Sent {
-    Sent { last_tool_result: "R {{last_text}}".into(), last_text: "say \"T\"".into() }
+fn quoted_request() -> QuotedRequest {
+    QuotedRequest { last_tool_result: "R {{last_text}}".into(), last_text: "say \"T\"".into() }
 }
 
-/// What the ops yield besides the model and the end.
+/// What the operations yield, without model and end.
 fn chunks(turn: &Turn) -> Vec<Chunk> {
-    let ops: Arc<[Op]> = compile("m", turn, &sent());
+    let ops: Arc<[Op]> = compile("m", turn, &quoted_request());
     let chunks = ops.iter().map(|op| match op {
         Op::Chunk(chunk) => chunk.clone(),
         other => panic!("{other:?}"),
@@ -39,7 +39,7 @@ fn filled(text: &str) -> String {
 }
 
 #[test]
-fn a_text_is_cut_as_asked() {
+fn text_is_split_as_configured() {
     assert_eq!(split("Hello, wide\n\n world ", Chunking::Words), ["Hello, ", "wide\n\n ", "world "]);
     assert_eq!(split("  x", Chunking::Words), ["  ", "x"]);
     assert_eq!(split("née 🦀🦀", chars(2)), ["né", "e ", "🦀🦀"]);
@@ -64,7 +64,7 @@ proptest! {
 }
 
 #[test]
-fn placeholders_are_filled_in_once_and_all_else_is_literal() {
+fn placeholders_are_filled_in_once() {
     assert_eq!(filled("<{{last_text}}|{{last_tool_result}}>"), "<say \"T\"|R {{last_text}}>");
     assert_eq!(filled("{{{last_text}}}"), "{say \"T\"}");
     for literal in ["{{last_txt}}", "{{ last_text }}", "{{", "{last_text}", "}}{{{"] {
@@ -74,7 +74,7 @@ fn placeholders_are_filled_in_once_and_all_else_is_literal() {
 }
 
 #[test]
-fn placeholders_work_in_reasoning_and_in_strings_of_arguments_but_not_in_raw_ones() {
+fn placeholders_work_in_thinking_and_arguments_but_not_in_raw_arguments() {
     let turn = Turn::new()
         .thinking("{{last_text}}")
         .chunked(100)
@@ -100,10 +100,10 @@ fn placeholders_work_in_reasoning_and_in_strings_of_arguments_but_not_in_raw_one
 }
 
 #[test]
-fn nothing_is_compiled_after_a_step_that_ends_the_stream() {
+fn nothing_is_compiled_after_the_end_of_the_stream() {
     let model = || Op::Chunk(Chunk::Model { model: "m".into() });
-    assert_eq!(*compile("m", &Turn::new().cut().text("x"), &sent()), [model()]);
-    assert_eq!(*compile("m", &Turn::new().hang().text("x"), &sent()), [model(), Op::Hang]);
+    assert_eq!(*compile("m", &Turn::new().cut().text("x"), &quoted_request()), [model()]);
+    assert_eq!(*compile("m", &Turn::new().hang().text("x"), &quoted_request()), [model(), Op::Hang]);
     let done = Op::Chunk(Chunk::Done { stop_reason: StopReason::Stop });
-    assert_eq!(*compile("m", &Turn::new(), &sent()), [model(), done]);
+    assert_eq!(*compile("m", &Turn::new(), &quoted_request()), [model(), done]);
 }

@@ -1,9 +1,9 @@
-//! A document becomes a scenario; whatever does not fit is named by its key.
+//! Decodes a document into a scenario; errors name the key.
 
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::time::Duration;
 
-use rheon_text::advice;
+use rheon_text::did_you_mean;
 use rheon_types::{ProviderError, ProviderErrorKind, StopReason, Usage};
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
@@ -12,13 +12,13 @@ use super::choose::Condition;
 use super::fields::{Fault, Fields, KeyPath};
 use super::scenario::{Arguments, CallStep, Chunking, Entry, Scenario, Step, Turn};
 
-const TEXT: &str = "a text";
+const TEXT: &str = "a string";
 const FLAG: &str = "true or false";
 const COUNT: &str = "a whole number";
 const COUNT_FROM_1: &str = "a whole number from 1";
 const MILLIS: &str = "a whole number of milliseconds";
 
-/// A type of step: its name, its keys besides `type`, and how to read it.
+/// A step type: its name, its keys besides `type`, and its reader.
 struct StepForm {
     name: &'static str,
     keys: &'static [&'static str],
@@ -39,7 +39,7 @@ const STEP_FORMS: [StepForm; 7] = [
     StepForm { name: "hang", keys: &["type"], read: |_| Ok(Step::Hang) },
 ];
 
-/// Reads a whole scenario.
+/// Decodes a whole scenario.
 pub(super) fn scenario(document: Value) -> Result<Scenario, Fault> {
     let mut fields = Fields::of(document, KeyPath::default())?;
     fields.only(&["name", "model", "turns"])?;
@@ -50,7 +50,7 @@ pub(super) fn scenario(document: Value) -> Result<Scenario, Fault> {
     })
 }
 
-/// From any format; without the line, which only [`Scenario::from_toml`] and [`Scenario::from_json`] know.
+/// From any format. Errors have no line, which only [`Scenario::from_toml`] and [`Scenario::from_json`] know.
 impl<'de> Deserialize<'de> for Scenario {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         scenario(Value::deserialize(deserializer)?)
@@ -68,12 +68,12 @@ fn turn(value: Value, path: KeyPath) -> Result<Turn, Fault> {
         usage: fields.table("usage", usage)?,
         stop: fields.take::<StopReason>("stop", "a stop reason")?,
     };
-    ends_with_its_end(&turn.steps, &fields.path().key("steps"))?;
+    check_last_step(&turn.steps, &fields.path().key("steps"))?;
     Ok(turn)
 }
 
-/// A step that ends the stream must be the last, or those after it would be forgotten silently.
-fn ends_with_its_end(steps: &[Step], path: &KeyPath) -> Result<(), Fault> {
+/// A step that ends the stream must be the last one; later steps would be ignored silently.
+fn check_last_step(steps: &[Step], path: &KeyPath) -> Result<(), Fault> {
     let is_end = |step: &Step| match step {
         Step::Error(_) | Step::Cut | Step::Hang => true,
         Step::Text { .. } | Step::Thinking { .. } | Step::ToolCall(_) | Step::Delay(_) => false,
@@ -121,8 +121,8 @@ fn step(value: Value, path: KeyPath) -> Result<Step, Fault> {
     let mut fields = Fields::of(value, path)?;
     let name: String = fields.need("type", "the type of the step")?;
     let Some(form) = STEP_FORMS.iter().find(|form| form.name == name) else {
-        let advice = advice(&name, &STEP_FORMS.map(|form| form.name));
-        return Err(fields.path().key("type").fault(format!("unknown type {name:?}; {advice}")));
+        let did_you_mean = did_you_mean(&name, &STEP_FORMS.map(|form| form.name));
+        return Err(fields.path().key("type").fault(format!("unknown type {name:?}; {did_you_mean}")));
     };
     fields.only(form.keys)?;
     (form.read)(&mut fields)
@@ -145,7 +145,7 @@ fn tool_call(fields: &mut Fields) -> Result<Step, Fault> {
     let raw_args: Option<String> = fields.take("raw_args", TEXT)?;
     let arguments = match (args, raw_args) {
         (Some(_), Some(_)) => {
-            let problem = "is sent instead of \"args\", which is there too; keep one of them";
+            let problem = "conflicts with \"args\"; remove one of them";
             return Err(fields.path().key("raw_args").fault(problem));
         }
         (None, Some(raw)) => Arguments::Raw(raw),

@@ -1,12 +1,12 @@
-//! `ScenarioError`: what is wrong with a scenario, where, and what to do about it.
+//! `ScenarioError`: what is wrong with a scenario, where, and how to fix it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The most bytes the text of a scenario may have.
+/// The maximum size of a scenario.
 pub const SCENARIO_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// A scenario that cannot be used.
+/// An invalid or unreadable scenario.
 #[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
     /// The file cannot be read.
@@ -14,68 +14,68 @@ pub enum ScenarioError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: std::io::Error,
     },
-    /// The name of the file does not tell its format.
+    /// The file extension is unknown.
     #[error("{}: the format is unknown; name the file .toml or .json", title(Some(path)))]
     Format {
         /// The file.
         path: PathBuf,
     },
-    /// The text is too long.
+    /// The text is too large.
     #[error("{}: larger than {SCENARIO_BYTES_MAX} bytes; split it", title(path.as_deref()))]
     TooLarge {
-        /// The file, where there is one.
+        /// The file, if there is one.
         path: Option<PathBuf>,
     },
-    /// The text is not TOML or not JSON.
-    #[error("{place}: not {format}: {problem}")]
+    /// Invalid TOML or JSON.
+    #[error("{position}: not {format}: {problem}")]
     Syntax {
-        /// Where.
-        place: Place,
+        /// The position in the text.
+        position: ScenarioPosition,
         /// `TOML` or `JSON`.
         format: &'static str,
-        /// What the parser says.
+        /// The parser's message.
         problem: String,
     },
-    /// The text is no scenario.
-    #[error("{place}: {key}: {problem}")]
+    /// Not a valid scenario.
+    #[error("{position}: {key}: {problem}")]
     Invalid {
-        /// Where.
-        place: Place,
-        /// The key, for instance `turns[0].steps[1].ms`; `scenario` for the whole.
+        /// The position in the text.
+        position: ScenarioPosition,
+        /// The key, for instance `turns[0].steps[1].ms`; `scenario` for the root.
         key: String,
-        /// What is wrong with it, and what would be right.
+        /// What is wrong, and how to fix it.
         problem: String,
     },
 }
 
-/// A place in the text of a scenario.
+/// A position in the text of a scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// The file, where there is one.
+pub struct ScenarioPosition {
+    /// The file, if there is one.
     pub path: Option<PathBuf>,
-    /// From 1.
+    /// The line, starting at 1.
     pub line: usize,
-    /// In characters, from 1.
+    /// The column in characters, starting at 1.
     pub column: usize,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ScenarioPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: line {}, column {}", title(self.path.as_deref()), self.line, self.column)
     }
 }
 
 impl ScenarioError {
-    /// The same error, which names the file.
+    /// Adds the file name to the error.
     pub(super) fn in_file(mut self, file: &Path) -> Self {
         match &mut self {
             Self::Read { path, .. } | Self::Format { path } => *path = file.to_owned(),
             Self::TooLarge { path }
-            | Self::Syntax { place: Place { path, .. }, .. }
-            | Self::Invalid { place: Place { path, .. }, .. } => *path = Some(file.to_owned()),
+            | Self::Syntax { position: ScenarioPosition { path, .. }, .. }
+            | Self::Invalid { position: ScenarioPosition { path, .. }, .. } => *path = Some(file.to_owned()),
         }
         self
     }

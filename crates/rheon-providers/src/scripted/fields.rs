@@ -1,34 +1,34 @@
-//! `Fields`: reads a table key by key and knows where it is, so that every complaint names the key.
+//! `Fields`: reads a table key by key and tracks the path, so that every error names the key.
 
 use std::fmt;
 
-use rheon_text::advice;
+use rheon_text::did_you_mean;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// The way from the root of a document to a value.
+/// The path from the root of a document to a value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct KeyPath(pub(super) Vec<Segment>);
 
-/// One step of a [`KeyPath`].
+/// One segment of a [`KeyPath`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Segment {
     Key(String),
     Index(usize),
 }
 
-/// What is wrong with a value.
+/// An invalid value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fault {
     pub(super) path: KeyPath,
-    /// Says what is wrong and what would be right.
+    /// What is wrong, and how to fix it.
     pub(super) problem: String,
 }
 
-/// A table that is being read.
+/// A table being read.
 pub(super) struct Fields {
     path: KeyPath,
-    left: Map<String, Value>,
+    remaining: Map<String, Value>,
 }
 
 impl KeyPath {
@@ -70,16 +70,16 @@ impl Fields {
     /// The table at `path`.
     pub(super) fn of(value: Value, path: KeyPath) -> Result<Self, Fault> {
         match value {
-            Value::Object(left) => Ok(Self { path, left }),
+            Value::Object(remaining) => Ok(Self { path, remaining }),
             other => Err(path.fault(format!("must be a table: found {}", kind_of(&other)))),
         }
     }
 
-    /// Complains about a key that is not one of `known`.
+    /// An error for a key that is not in `known`.
     pub(super) fn only(&self, known: &[&str]) -> Result<(), Fault> {
-        match self.left.keys().find(|key| !known.contains(&key.as_str())) {
+        match self.remaining.keys().find(|key| !known.contains(&key.as_str())) {
             None => Ok(()),
-            Some(key) => Err(self.path.key(key).fault(format!("unknown key; {}", advice(key, known)))),
+            Some(key) => Err(self.path.key(key).fault(format!("unknown key; {}", did_you_mean(key, known)))),
         }
     }
 
@@ -87,37 +87,37 @@ impl Fields {
         &self.path
     }
 
-    /// Takes the value of `key`, where there is one. `what` goes on from "must be".
+    /// Takes the value of `key`, if present. `what` completes "must be".
     pub(super) fn take<T: DeserializeOwned>(&mut self, key: &str, what: &str) -> Result<Option<T>, Fault> {
-        let Some(value) = self.left.remove(key) else { return Ok(None) };
+        let Some(value) = self.remaining.remove(key) else { return Ok(None) };
         match serde_json::from_value(value) {
             Ok(value) => Ok(Some(value)),
             Err(error) => Err(self.path.key(key).fault(format!("must be {what}: {error}"))),
         }
     }
 
-    /// Takes the value of `key`, which must be there.
+    /// Takes the value of `key`, which is required.
     pub(super) fn need<T: DeserializeOwned>(&mut self, key: &str, what: &str) -> Result<T, Fault> {
         self.take(key, what)?.ok_or_else(|| self.path.fault(format!("{key:?} is missing; it must be {what}")))
     }
 
-    /// Takes the table at `key`, where there is one, and reads it.
+    /// Takes and reads the table at `key`, if present.
     pub(super) fn table<T>(
         &mut self,
         key: &str,
         read: impl FnOnce(Value, KeyPath) -> Result<T, Fault>,
     ) -> Result<Option<T>, Fault> {
-        self.left.remove(key).map(|value| read(value, self.path.key(key))).transpose()
+        self.remaining.remove(key).map(|value| read(value, self.path.key(key))).transpose()
     }
 
-    /// Takes the list at `key` and reads its items; no list is an empty one.
+    /// Takes the list at `key` and reads its items; a missing list is empty.
     pub(super) fn list<T>(
         &mut self,
         key: &str,
         read: impl Fn(Value, KeyPath) -> Result<T, Fault>,
     ) -> Result<Vec<T>, Fault> {
         let path = self.path.key(key);
-        match self.left.remove(key) {
+        match self.remaining.remove(key) {
             None => Ok(Vec::new()),
             Some(Value::Array(items)) => {
                 items.into_iter().enumerate().map(|(index, item)| read(item, path.index(index))).collect()

@@ -1,4 +1,4 @@
-//! Where in a text a key stands. Pure.
+//! Finds the position of a key in a text. Pure.
 
 use std::collections::BTreeMap;
 
@@ -6,27 +6,27 @@ use serde_json::value::RawValue;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::Place;
+use super::error::ScenarioPosition;
 use super::fields::{KeyPath, Segment};
 
 /// The line and column of the byte at `offset`.
-pub(crate) fn place_at(text: &str, offset: usize) -> Place {
+pub(crate) fn position_at(text: &str, offset: usize) -> ScenarioPosition {
     let before = text.get(..text.floor_char_boundary(offset)).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-    Place {
+    ScenarioPosition {
         path: None,
         line: before.matches('\n').count() + 1,
         column: before.get(line_start..).unwrap_or_default().chars().count() + 1,
     }
 }
 
-/// The offset of the byte that serde_json means by a line and a column.
+/// The byte offset for a line and column reported by serde_json.
 pub(super) fn json_offset(text: &str, line: usize, column: usize) -> usize {
     let lines_before = text.split_inclusive('\n').take(line.saturating_sub(1));
     lines_before.map(str::len).sum::<usize>() + column.saturating_sub(1)
 }
 
-/// The offset of the last key of `path` in a TOML text, or of the value where it ends in an index.
+/// The offset of the last key of `path` in TOML, or of the value if the path ends in an index.
 pub(super) fn locate_toml(text: &str, path: &KeyPath) -> Option<usize> {
     let root = DeTable::parse(text).ok()?;
     let mut start = root.span().start;
@@ -53,7 +53,7 @@ pub(super) fn locate_toml(text: &str, path: &KeyPath) -> Option<usize> {
     Some(start)
 }
 
-/// The offset of the last key of `path` in a JSON text, or of the value where it ends in an index.
+/// The offset of the last key of `path` in JSON, or of the value if the path ends in an index.
 pub(super) fn locate_json(text: &str, path: &KeyPath) -> Option<usize> {
     let mut here: &RawValue = serde_json::from_str(text).ok()?;
     for segment in &path.0 {
@@ -68,10 +68,10 @@ pub(super) fn locate_json(text: &str, path: &KeyPath) -> Option<usize> {
             }
         };
     }
-    // A raw value is a slice of the text, so its address tells its offset.
+    // A raw value is a slice of the text, so its address gives its offset.
     let value = (here.get().as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
     let Some(Segment::Key(key)) = path.0.last() else { return Some(value) };
     let before = text.get(..value)?.trim_end().strip_suffix(':')?.trim_end();
-    // A key that is written with escapes is not found like this; then its value has to do.
+    // A key with escapes is not found this way; use the position of its value instead.
     Some(before.strip_suffix(&format!("{key:?}")).map_or(value, str::len))
 }

@@ -1,7 +1,7 @@
-//! `ScriptedProvider`: a provider that plays a scenario, for tests and for work without a network.
+//! `ScriptedProvider`: a provider that plays a scenario, for tests and offline use.
 //!
-//! A scenario is a list of turns. For each request the provider plays the first turn that is not used up and whose
-//! condition holds. In TOML:
+//! A scenario is a list of turns. For each request, the provider plays the first turn that is not used up and whose
+//! condition matches. In TOML:
 //!
 //! ```toml
 //! name = "look, then answer"
@@ -20,23 +20,23 @@
 //!
 //! | key of a turn | meaning |
 //! |---|---|
-//! | `when` | parts that must all hold: `last_text_contains`, `tool`, `tool_result_contains`, `tool_result_is_error`, `request` |
-//! | `repeat` | the turn is never used up |
-//! | `steps` | what is streamed, see below |
-//! | `usage`, `stop` | the token counts, and the stop reason where it is not plain from the steps |
+//! | `when` | conditions that must all match: `last_text_contains`, `tool`, `tool_result_contains`, `tool_result_is_error`, `request` |
+//! | `repeat` | the turn can be used any number of times |
+//! | `steps` | the streamed steps, see below |
+//! | `usage`, `stop` | the token counts, and the stop reason if it does not follow from the steps |
 //!
-//! | step | keys | what the stream does |
+//! | step | keys | effect on the stream |
 //! |---|---|---|
-//! | `text` | `text`, `chunk_chars` | pieces of that many characters, or one per word |
-//! | `thinking` | `text`, `signature`, `chunk_chars` | the same as reasoning, then the signature |
-//! | `tool_call` | `name`, `args`, `id`, `raw_args`, `partial`, `chunk_chars` | a call; `raw_args` is sent as it stands, `partial` leaves the call open |
-//! | `delay` | `ms` | nothing for a while |
+//! | `text` | `text`, `chunk_chars` | deltas of that many characters, or one per word |
+//! | `thinking` | `text`, `signature`, `chunk_chars` | the same as thinking, then the signature |
+//! | `tool_call` | `name`, `args`, `id`, `raw_args`, `partial`, `chunk_chars` | a tool call; `raw_args` is sent verbatim, `partial` omits the end of the call |
+//! | `delay` | `ms` | waits |
 //! | `error` | `kind`, `message`, `retry_after_ms` | fails |
 //! | `cut` | | ends without a `Done` |
-//! | `hang` | | nothing, until it is cancelled |
+//! | `hang` | | sends nothing until canceled |
 //!
-//! `{{last_tool_result}}` and `{{last_text}}` in a text, in reasoning or in a string of `args` stand for the text of the
-//! last tool result and of the last message of the request.
+//! In a text, in thinking and in strings of `args`, `{{last_tool_result}}` and `{{last_text}}` are replaced by the text of
+//! the last tool result and of the last message of the request.
 
 mod choose;
 mod compile;
@@ -54,10 +54,10 @@ use std::sync::Arc;
 use rheon_types::{ChunkStream, Provider, Request};
 use tokio_util::sync::CancellationToken;
 
-pub use error::{Place, SCENARIO_BYTES_MAX, ScenarioError};
-pub(crate) use locate::place_at;
+pub use error::{SCENARIO_BYTES_MAX, ScenarioError, ScenarioPosition};
+pub(crate) use locate::position_at;
 pub use scenario::{Scenario, Turn};
-pub use script::REQUESTS_KEPT_MAX;
+pub use script::REQUEST_LOG_MAX;
 
 use play::Play;
 use script::Script;
@@ -69,17 +69,17 @@ pub struct ScriptedProvider {
 }
 
 impl ScriptedProvider {
-    /// A provider that plays `scenario` from its beginning.
+    /// Creates a provider that plays `scenario` from the start.
     pub fn new(scenario: Scenario) -> Self {
         Self { script: Arc::new(Script::new(scenario)) }
     }
 
-    /// The last requests it got, oldest first: at most [`REQUESTS_KEPT_MAX`].
+    /// The most recent requests, oldest first: at most [`REQUEST_LOG_MAX`].
     pub fn requests(&self) -> Vec<Request> {
         self.script.requests()
     }
 
-    /// How many requests it got in all.
+    /// The total number of requests.
     pub fn request_count(&self) -> u64 {
         self.script.request_count()
     }
@@ -90,7 +90,7 @@ impl Provider for ScriptedProvider {
         "scripted"
     }
 
-    /// Delays need a tokio runtime with its timer on. Like any provider's, the request counts once the stream is polled.
+    /// Delays need a tokio runtime with the timer enabled. The request is counted when the stream is first polled.
     fn stream(&self, request: Request, cancel: CancellationToken) -> ChunkStream {
         Box::pin(Play::new(Arc::clone(&self.script), request, cancel))
     }

@@ -1,4 +1,4 @@
-//! Text becomes a scenario: TOML, JSON, or a file of either.
+//! Parses scenarios from TOML, JSON, or a file of either.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,15 +9,15 @@ use serde_json::Value;
 use super::decode;
 use super::error::{SCENARIO_BYTES_MAX, ScenarioError};
 use super::fields::{Fault, KeyPath};
-use super::locate::{json_offset, locate_json, locate_toml, place_at};
+use super::locate::{json_offset, locate_json, locate_toml, position_at};
 use super::scenario::Scenario;
 
 impl Scenario {
-    /// Reads a scenario in TOML; its form is in the [module's documentation](super).
+    /// Parses a scenario from TOML; see the [module documentation](super) for the format.
     pub fn from_toml(text: &str) -> Result<Self, ScenarioError> {
         check_size(text.len())?;
         let document: toml::Table = toml::from_str(text).map_err(|error| ScenarioError::Syntax {
-            place: place_at(text, error.span().map_or(0, |span| span.start)),
+            position: position_at(text, error.span().map_or(0, |span| span.start)),
             format: "TOML",
             problem: error.message().to_owned(),
         })?;
@@ -25,7 +25,7 @@ impl Scenario {
             .map_err(|fault| invalid(text, fault, locate_toml))
     }
 
-    /// Reads a scenario in JSON; the same form.
+    /// Parses a scenario from JSON, in the same format.
     pub fn from_json(text: &str) -> Result<Self, ScenarioError> {
         check_size(text.len())?;
         let document: Value = serde_json::from_str(text).map_err(|error| {
@@ -33,7 +33,7 @@ impl Scenario {
             let message = error.to_string();
             let suffix = format!(" at line {line} column {column}");
             ScenarioError::Syntax {
-                place: place_at(text, json_offset(text, line, column)),
+                position: position_at(text, json_offset(text, line, column)),
                 format: "JSON",
                 problem: message.strip_suffix(&suffix).unwrap_or(&message).to_owned(),
             }
@@ -41,7 +41,7 @@ impl Scenario {
         decode::scenario(document).map_err(|fault| invalid(text, fault, locate_json))
     }
 
-    /// Reads a scenario from a file whose name ends in `.toml` or `.json`.
+    /// Reads a scenario from a `.toml` or `.json` file.
     pub fn from_path(path: impl AsRef<Path>) -> Result<Self, ScenarioError> {
         let path = path.as_ref();
         let parse = match path.extension().and_then(|extension| extension.to_str()) {
@@ -57,7 +57,7 @@ impl Scenario {
     }
 }
 
-/// Reads no more than is needed to see that a file is too large.
+/// Reads just enough to detect that a file is too large.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(SCENARIO_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
@@ -70,13 +70,13 @@ fn check_size(bytes: usize) -> Result<(), ScenarioError> {
 
 fn invalid(text: &str, fault: Fault, locate: fn(&str, &KeyPath) -> Option<usize>) -> ScenarioError {
     ScenarioError::Invalid {
-        place: place_at(text, locate(text, &fault.path).unwrap_or_default()),
+        position: position_at(text, locate(text, &fault.path).unwrap_or_default()),
         key: fault.path.to_string(),
         problem: fault.problem,
     }
 }
 
-/// A TOML value as JSON. Dates become texts; JSON has no infinite numbers, they become null.
+/// Converts TOML to JSON. Dates become strings; infinite numbers become null.
 fn toml_value(value: toml::Value) -> Value {
     match value {
         toml::Value::String(text) => Value::String(text),

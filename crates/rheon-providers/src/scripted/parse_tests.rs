@@ -1,4 +1,4 @@
-//! TOML and JSON become scenarios, and mistakes become messages that name the place, the key and the way out.
+//! Parsing of scenarios from TOML and JSON; errors name the position, the key and a fix.
 
 use std::time::Duration;
 
@@ -122,7 +122,7 @@ fn everything() -> Vec<Turn> {
 }
 
 #[test]
-fn toml_json_and_the_builder_say_the_same() {
+fn toml_json_and_builder_are_equivalent() {
     let from_toml = Scenario::from_toml(EVERYTHING).unwrap();
     assert_eq!((from_toml.name.as_deref(), from_toml.model.as_deref()), (Some("everything"), Some("big")));
     assert_eq!(turns(from_toml), everything());
@@ -134,13 +134,13 @@ fn toml_json_and_the_builder_say_the_same() {
 }
 
 #[test]
-fn an_empty_text_is_an_empty_scenario() {
+fn empty_text_is_an_empty_scenario() {
     assert_eq!(turns(Scenario::from_toml("").unwrap()), []);
     assert_eq!(turns(Scenario::from_json("{}").unwrap()), []);
 }
 
 #[test]
-fn text_that_is_no_toml_or_no_json_is_refused() {
+fn invalid_toml_or_json_is_refused() {
     assert_eq!(
         toml_error("name = \"x\"\nmodel\n"),
         "scenario: line 2, column 6: not TOML: key with no value, expected `=`"
@@ -155,7 +155,7 @@ fn text_that_is_no_toml_or_no_json_is_refused() {
 }
 
 #[test]
-fn an_unknown_key_is_named_with_the_one_that_was_meant() {
+fn unknown_key_suggests_the_right_one() {
     assert_eq!(
         toml_error("modle = \"x\""),
         "scenario: line 1, column 1: modle: unknown key; did you mean \"model\"?"
@@ -166,7 +166,7 @@ fn an_unknown_key_is_named_with_the_one_that_was_meant() {
     );
     assert_eq!(
         toml_error("[[turns]]\n[turns.when]\ncolour = 1"),
-        "scenario: line 3, column 1: turns[0].when.colour: unknown key; there are last_text_contains, tool, \
+        "scenario: line 3, column 1: turns[0].when.colour: unknown key; expected one of last_text_contains, tool, \
          tool_result_contains, tool_result_is_error, request"
     );
     assert_eq!(
@@ -179,20 +179,20 @@ fn an_unknown_key_is_named_with_the_one_that_was_meant() {
     );
     assert_eq!(
         step_error("{ type = 'text', text = 'é', args = {} }"),
-        "39: turns[0].steps[0].args: unknown key; there are type, text, chunk_chars"
+        "39: turns[0].steps[0].args: unknown key; expected one of type, text, chunk_chars"
     );
     assert_eq!(
         step_error("{ type = 'cut', ms = 1 }"),
-        "26: turns[0].steps[0].ms: unknown key; there are type"
+        "26: turns[0].steps[0].ms: unknown key; expected one of type"
     );
     assert_eq!(
         json_error("{\n \"turns\": [{\"steps\": [\n  {\"type\": \"text\", \"é\" : 1, \"text\": \"\"}]}]}"),
-        "scenario: line 3, column 20: turns[0].steps[0].é: unknown key; there are type, text, chunk_chars"
+        "scenario: line 3, column 20: turns[0].steps[0].é: unknown key; expected one of type, text, chunk_chars"
     );
 }
 
 #[test]
-fn a_value_of_the_wrong_kind_is_told_what_it_must_be() {
+fn wrong_type_names_the_expected_one() {
     assert_eq!(
         step_error("{ type = 'delay', ms = 'soon' }"),
         "28: turns[0].steps[0].ms: must be a whole number of milliseconds: invalid type: string \"soon\", \
@@ -234,7 +234,7 @@ fn a_value_of_the_wrong_kind_is_told_what_it_must_be() {
 }
 
 #[test]
-fn a_step_without_its_keys_or_with_too_many_is_refused() {
+fn step_with_missing_or_extra_keys_is_refused() {
     assert_eq!(
         step_error("{ text = 'x' }"),
         "10: turns[0].steps[0]: \"type\" is missing; it must be the type of the step"
@@ -245,7 +245,7 @@ fn a_step_without_its_keys_or_with_too_many_is_refused() {
     );
     assert_eq!(
         step_error("{ type = 'sleep' }"),
-        "12: turns[0].steps[0].type: unknown type \"sleep\"; there are text, thinking, tool_call, delay, error, \
+        "12: turns[0].steps[0].type: unknown type \"sleep\"; expected one of text, thinking, tool_call, delay, error, \
          cut, hang"
     );
     assert_eq!(
@@ -255,7 +255,7 @@ fn a_step_without_its_keys_or_with_too_many_is_refused() {
     );
     assert_eq!(
         step_error("{ type = 'tool_call', name = 'x', args = {}, raw_args = '' }"),
-        "55: turns[0].steps[0].raw_args: is sent instead of \"args\", which is there too; keep one of them"
+        "55: turns[0].steps[0].raw_args: conflicts with \"args\"; remove one of them"
     );
     assert_eq!(
         step_error("{ type = 'cut' }, { type = 'text', text = 'lost' }"),
@@ -264,7 +264,7 @@ fn a_step_without_its_keys_or_with_too_many_is_refused() {
 }
 
 #[test]
-fn other_formats_get_the_key_without_the_line() {
+fn other_formats_report_the_key_without_the_line() {
     let error = serde_json::from_str::<Scenario>(r#"{"turns": [{"repeat": 1}]}"#).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -273,7 +273,7 @@ fn other_formats_get_the_key_without_the_line() {
 }
 
 #[test]
-fn a_text_at_the_size_limit_is_read_and_one_past_it_is_not() {
+fn text_size_has_a_limit() {
     let text = format!("#{}", " ".repeat(SCENARIO_BYTES_MAX - 1));
     assert!(Scenario::from_toml(&text).is_ok());
     assert_eq!(toml_error(&(text + " ")), "scenario: larger than 4194304 bytes; split it");
@@ -284,7 +284,7 @@ fn a_text_at_the_size_limit_is_read_and_one_past_it_is_not() {
 }
 
 #[test]
-fn the_example_in_the_documentation_is_a_scenario() {
+fn example_in_the_documentation_is_a_scenario() {
     let documentation = include_str!("mod.rs").lines().filter_map(|line| line.strip_prefix("//!"));
     let example = documentation.skip_while(|line| *line != " ```toml").skip(1);
     let example: Vec<&str> = example.take_while(|line| *line != " ```").collect();

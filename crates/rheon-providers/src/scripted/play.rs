@@ -1,4 +1,4 @@
-//! `Play`: the stream of one answer.
+//! `Play`: the stream of one response.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,32 +10,32 @@ use rheon_types::{BoxFuture, Chunk, ProviderError, ProviderErrorKind, Request, T
 use tokio_util::sync::CancellationToken;
 
 use super::compile::Op;
-use super::script::{Begun, Script};
+use super::script::{Script, StartedTurn};
 
-/// One answer as it is played. A chunk that is ready costs a look at the token and a copy: deltas of up to 24 bytes are
-/// not allocated. Only a wait is boxed.
+/// The stream of one response. A ready chunk costs a check of the token and a copy: deltas of up to 24 bytes are not
+/// allocated. Only waits are boxed.
 pub(super) struct Play {
     stage: Stage,
     cancel: CancellationToken,
 }
 
 enum Stage {
-    /// Nothing is chosen before the first poll.
+    /// No turn is chosen before the first poll.
     New(Arc<Script>, Box<Request>),
-    Playing(Playing),
+    PlayState(PlayState),
     Ended,
 }
 
-struct Playing {
-    begun: Begun,
-    /// The op to do next.
+struct PlayState {
+    started: StartedTurn,
+    /// The next operation.
     next: usize,
-    /// What holds it up.
-    wait: Option<BoxFuture<'static, Woken>>,
+    /// The current wait.
+    wait: Option<BoxFuture<'static, WaitEnd>>,
 }
 
-/// Why a wait is over.
-enum Woken {
+/// Why a wait ended.
+enum WaitEnd {
     Elapsed,
     Cancelled,
 }
@@ -66,31 +66,31 @@ impl Stream for Play {
         }
         if let Stage::New(script, request) = &this.stage {
             match script.begin(Request::clone(request)) {
-                Ok(begun) => this.stage = Stage::Playing(Playing { begun, next: 0, wait: None }),
+                Ok(started) => this.stage = Stage::PlayState(PlayState { started, next: 0, wait: None }),
                 Err(error) => return this.fail(error),
             }
         }
-        let Stage::Playing(playing) = &mut this.stage else { return Poll::Ready(None) };
+        let Stage::PlayState(playing) = &mut this.stage else { return Poll::Ready(None) };
         loop {
             if let Some(wait) = &mut playing.wait {
                 match ready!(wait.as_mut().poll(cx)) {
-                    Woken::Elapsed => playing.wait = None,
-                    Woken::Cancelled => return this.fail(cancelled()),
+                    WaitEnd::Elapsed => playing.wait = None,
+                    WaitEnd::Cancelled => return this.fail(cancelled()),
                 }
             }
-            let op = playing.begun.ops.get(playing.next);
+            let op = playing.started.ops.get(playing.next);
             playing.next += 1;
             match op {
                 Some(Op::Chunk(chunk)) => {
                     let chunk = chunk.clone();
-                    // Nothing follows `Done`, not even the news that the call was cancelled.
+                    // Nothing follows `Done`, not even a cancellation.
                     if matches!(chunk, Chunk::Done { .. }) {
                         this.stage = Stage::Ended;
                     }
                     return Poll::Ready(Some(Ok(chunk)));
                 }
                 Some(Op::StartCall { index, name }) => {
-                    let id = ToolCallId::from(format!("call_{}_{index}", playing.begun.number));
+                    let id = ToolCallId::from(format!("call_{}_{index}", playing.started.number));
                     let (index, name) = (*index, name.clone());
                     return Poll::Ready(Some(Ok(Chunk::ToolCallStart { index, id, name })));
                 }
@@ -109,23 +109,23 @@ impl Stream for Play {
     }
 }
 
-fn delay(duration: Duration, cancel: CancellationToken) -> BoxFuture<'static, Woken> {
+fn delay(duration: Duration, cancel: CancellationToken) -> BoxFuture<'static, WaitEnd> {
     Box::pin(async move {
         tokio::select! {
             biased;
-            () = cancel.cancelled() => Woken::Cancelled,
-            () = tokio::time::sleep(duration) => Woken::Elapsed,
+            () = cancel.cancelled() => WaitEnd::Cancelled,
+            () = tokio::time::sleep(duration) => WaitEnd::Elapsed,
         }
     })
 }
 
-fn hang(cancel: CancellationToken) -> BoxFuture<'static, Woken> {
+fn hang(cancel: CancellationToken) -> BoxFuture<'static, WaitEnd> {
     Box::pin(async move {
         cancel.cancelled().await;
-        Woken::Cancelled
+        WaitEnd::Cancelled
     })
 }
 
 fn cancelled() -> ProviderError {
-    ProviderError::new(ProviderErrorKind::Cancelled, "the call was cancelled")
+    ProviderError::new(ProviderErrorKind::Cancelled, "the call was canceled")
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::choose::Condition;
 
-/// What a [`ScriptedProvider`](super::ScriptedProvider) plays: turns, in the order in which they are tried.
+/// What a [`ScriptedProvider`](super::ScriptedProvider) plays: turns, tried in order.
 #[derive(Debug, Clone, Default)]
 pub struct Scenario {
     pub(super) name: Option<String>,
@@ -18,42 +18,42 @@ pub struct Scenario {
     pub(super) entries: Vec<Entry>,
 }
 
-/// One place in the list of a scenario.
+/// An entry of a scenario.
 #[derive(Clone)]
 pub(super) enum Entry {
     Turn(Turn),
     Respond(Arc<Respond>),
 }
 
-/// Answers a request, or leaves it to the entries after it.
+/// Answers a request, or leaves it to later entries.
 pub(super) type Respond = dyn Fn(&Request) -> Option<Turn> + Send + Sync;
 
 impl Scenario {
-    /// A scenario without turns.
+    /// An empty scenario.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Names the scenario in messages.
+    /// Sets the name used in messages.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// The model that the answers say they come from; `scripted` unless set.
+    /// Sets the model name that responses report; `scripted` by default.
     pub fn model(mut self, model: impl Into<String>) -> Self {
         self.model = Some(model.into());
         self
     }
 
-    /// Adds a turn. A plain text is a turn that says it.
+    /// Adds a turn. A string is a turn with that text.
     pub fn turn(mut self, turn: impl Into<Turn>) -> Self {
         self.entries.push(Entry::Turn(turn.into()));
         self
     }
 
-    /// Adds a closure, tried whenever no entry before it fits. It is never used up; the conditions of a turn that it
-    /// returns are not looked at.
+    /// Adds a closure, called if no earlier entry matches. It can be used any number of times; conditions of the
+    /// returned turn are ignored.
     pub fn respond(mut self, respond: impl Fn(&Request) -> Option<Turn> + Send + Sync + 'static) -> Self {
         self.entries.push(Entry::Respond(Arc::new(respond)));
         self
@@ -69,7 +69,7 @@ impl fmt::Debug for Entry {
     }
 }
 
-/// One answer: its steps, and when to give it. Used once, unless it repeats.
+/// One response: its steps, and its condition. Used once, unless it repeats.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Turn {
     pub(super) when: Condition,
@@ -79,7 +79,7 @@ pub struct Turn {
     pub(super) stop: Option<StopReason>,
 }
 
-/// One thing that a stream does.
+/// One step of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Step {
     Text { text: String, chunking: Chunking },
@@ -95,77 +95,76 @@ pub(super) enum Step {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CallStep {
     pub(super) name: ToolName,
-    /// Made of the request's number and the call's index where absent.
+    /// Derived from the request number and the call index if absent.
     pub(super) id: Option<ToolCallId>,
     pub(super) arguments: Arguments,
-    /// Whether the stream never says that the call is complete.
+    /// Whether the end of the call is never sent.
     pub(super) partial: bool,
     pub(super) chunking: Chunking,
 }
 
-/// The arguments of a tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Arguments {
-    /// Sent as JSON.
+    /// Serialized to JSON.
     Json(Value),
-    /// Sent as it stands.
+    /// Sent verbatim.
     Raw(String),
 }
 
-/// How a text is cut into deltas; never inside a character.
+/// How text is split into deltas; never inside a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Chunking {
-    /// All at once.
+    /// As one delta.
     Whole,
-    /// One word each, with the white space after it.
+    /// One word each, with the whitespace after it.
     Words,
-    /// So many characters each.
+    /// This many characters each.
     Chars(NonZeroUsize),
 }
 
 impl Turn {
-    /// An empty answer.
+    /// An empty response.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An answer of one text: `Turn::new().text(text)`.
+    /// A response with one text: `Turn::new().text(text)`.
     pub fn say(text: impl Into<String>) -> Self {
         Self::new().text(text)
     }
 
-    /// An answer of one tool call: `Turn::new().tool_call(name, arguments)`.
+    /// A response with one tool call: `Turn::new().tool_call(name, arguments)`.
     pub fn call(name: impl Into<ToolName>, arguments: Value) -> Self {
         Self::new().tool_call(name, arguments)
     }
 
-    /// A failure at once: `Turn::new().error(error)`.
+    /// An immediate failure: `Turn::new().error(error)`.
     pub fn fail(error: ProviderError) -> Self {
         Self::new().error(error)
     }
 
-    /// Says `text`, one word at a time.
+    /// Streams `text`, one word at a time.
     pub fn text(self, text: impl Into<String>) -> Self {
         self.step(Step::Text { text: text.into(), chunking: Chunking::Words })
     }
 
-    /// Thinks `text`, one word at a time.
+    /// Streams `text` as thinking, one word at a time.
     pub fn thinking(self, text: impl Into<String>) -> Self {
         self.step(Step::Thinking { text: text.into(), signature: None, chunking: Chunking::Words })
     }
 
-    /// Thinks `text` and signs it.
+    /// Streams `text` as thinking, followed by a signature.
     pub fn signed_thinking(self, text: impl Into<String>, signature: impl Into<String>) -> Self {
         let signature = Some(signature.into());
         self.step(Step::Thinking { text: text.into(), signature, chunking: Chunking::Words })
     }
 
-    /// Calls a tool. The id is `call_{number of the request}_{index of the call in the turn}`.
+    /// Calls a tool. The id is `call_{request number}_{index of the call in the turn}`.
     pub fn tool_call(self, name: impl Into<ToolName>, arguments: Value) -> Self {
         self.call_step(None, name.into(), Arguments::Json(arguments))
     }
 
-    /// Calls a tool under an id, which may be empty or taken.
+    /// Calls a tool with this id, which may be empty or a duplicate.
     pub fn tool_call_with_id(
         self,
         id: impl Into<ToolCallId>,
@@ -185,7 +184,7 @@ impl Turn {
         self.call_step(Some(id.into()), name.into(), Arguments::Raw(raw.into()))
     }
 
-    /// The last tool call is never said to be complete.
+    /// Omits the end of the last tool call.
     pub fn partial(mut self) -> Self {
         if let Some(Step::ToolCall(call)) = self.steps.last_mut() {
             call.partial = true;
@@ -193,7 +192,7 @@ impl Turn {
         self
     }
 
-    /// The last text, thinking or tool call comes in pieces of `chars` characters (0 counts as 1).
+    /// Splits the last text, thinking or tool call into pieces of `chars` characters (0 counts as 1).
     pub fn chunked(mut self, chars: usize) -> Self {
         let chars = Chunking::Chars(NonZeroUsize::new(chars).unwrap_or(NonZeroUsize::MIN));
         match self.steps.last_mut() {
@@ -209,34 +208,34 @@ impl Turn {
         self.step(Step::Delay(duration))
     }
 
-    /// Fails; no later step is played.
+    /// Fails; later steps are ignored.
     pub fn error(self, error: ProviderError) -> Self {
         self.step(Step::Error(error))
     }
 
-    /// Ends without saying so; no later step is played.
+    /// Ends the stream without `Done`; later steps are ignored.
     pub fn cut(self) -> Self {
         self.step(Step::Cut)
     }
 
-    /// Falls silent until it is cancelled; no later step is played.
+    /// Sends nothing until canceled; later steps are ignored.
     pub fn hang(self) -> Self {
         self.step(Step::Hang)
     }
 
-    /// The token counts to report; none are reported unless set.
+    /// Sets the reported token counts; none by default.
     pub fn usage(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
         self
     }
 
-    /// The stop reason to report. Unless set: `ToolUse` if there is a tool call, else `Stop`.
+    /// Sets the stop reason. By default `ToolUse` if there is a tool call, otherwise `Stop`.
     pub fn stop(mut self, reason: StopReason) -> Self {
         self.stop = Some(reason);
         self
     }
 
-    /// The turn is never used up.
+    /// Lets the turn be used any number of times.
     pub fn repeat(mut self) -> Self {
         self.repeat = true;
         self
@@ -248,8 +247,8 @@ impl Turn {
         self
     }
 
-    /// Only if the request ends in tool results and one is of this tool. This and the other conditions on a tool result
-    /// must hold for the same result.
+    /// Only if the request ends in tool results and one is from this tool. All conditions on tool results must hold
+    /// for the same result.
     pub fn when_tool(mut self, name: impl Into<ToolName>) -> Self {
         self.when.tool = Some(name.into());
         self
@@ -267,13 +266,13 @@ impl Turn {
         self
     }
 
-    /// Only if the request ends in tool results and one is no error.
+    /// Only if the request ends in tool results and one is not an error.
     pub fn when_tool_result_is_ok(mut self) -> Self {
         self.when.tool_result_is_error = Some(false);
         self
     }
 
-    /// Only for the `number`th request, from 1.
+    /// Only for request `number`, starting at 1.
     pub fn when_request(mut self, number: u64) -> Self {
         self.when.request = Some(number);
         self

@@ -1,4 +1,4 @@
-//! What kind of body an answer has, by its content type and its first byte. Pure.
+//! Detects the kind of body from the content type and the first byte. Pure.
 
 use rheon_types::{ProviderError, ProviderErrorKind};
 use serde_json::Value;
@@ -12,12 +12,11 @@ use crate::wire::WireKind;
 pub(super) enum Form {
     /// Frame by frame.
     Frames(Framing),
-    /// At once: one JSON value, an answer or an error.
+    /// As one JSON value: a response or an error.
     Json,
 }
 
-/// How a body of this content type is read on `wire`. Without a content type, or with one that means nothing,
-/// as the wire has it.
+/// How to read a body of this content type on `wire`. A missing or generic content type means the wire's default.
 pub(super) fn form(wire: WireKind, content_type: Option<&str>) -> Result<Form, ProviderError> {
     Ok(match (content_type, wire) {
         (Some("text/event-stream"), _) => Form::Frames(Framing::Sse),
@@ -34,15 +33,13 @@ pub(super) fn form(wire: WireKind, content_type: Option<&str>) -> Result<Form, P
     })
 }
 
-/// Whether a body that claims to be server-sent events is JSON, as some gateways answer: no event begins like
-/// that.
+/// Whether a body declared as server-sent events is JSON, as some gateways send it: no event starts like that.
 pub(super) fn is_really_json(form: Form, first: &[u8]) -> bool {
     let begin = first.trim_ascii_start().first();
     form == Form::Frames(Framing::Sse) && matches!(begin, Some(b'{' | b'['))
 }
 
-/// An answer that came whole instead of streamed, as lines for the decoder: the value, or the values of an
-/// array.
+/// Converts a response that was not streamed to lines for the decoder: the value, or the values of an array.
 pub(super) fn as_lines(wire: WireKind, json: &Value) -> Result<Vec<u8>, ProviderError> {
     match wire {
         WireKind::Chat | WireKind::Gemini => {}
@@ -54,7 +51,7 @@ pub(super) fn as_lines(wire: WireKind, json: &Value) -> Result<Vec<u8>, Provider
         Value::Array(values) => values.as_slice(),
         Value::Object(_) => std::slice::from_ref(json),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            return Err(malformed("JSON that is no object"));
+            return Err(malformed("JSON that is not an object"));
         }
     };
     let mut lines = Vec::new();
@@ -69,7 +66,7 @@ fn wrong_type(content_type: &str) -> ProviderError {
     ProviderError::new(
         ProviderErrorKind::Malformed,
         format!(
-            "the service answered with {} instead of a stream of events; check the base URL",
+            "the service responded with {} instead of an event stream; check the base URL",
             shorten(content_type)
         ),
     )

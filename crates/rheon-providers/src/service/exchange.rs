@@ -1,4 +1,4 @@
-//! One request: encoded, authorised, sent; its refusal classified.
+//! One request: encodes, authenticates and sends it, and classifies errors.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::auth::Redactor;
 use crate::error;
 use crate::frame::Framing;
 use crate::transport::{HttpRequest, HttpResponse};
-use crate::wire::{Call, WireKind};
+use crate::wire::{WireKind, WireRequest};
 
-/// How much of the text of an error is read.
+/// How much of an error body is read.
 pub(super) const ERROR_BYTES_MAX: usize = 64 * 1024;
 
 impl Shared {
-    /// Who is asked, as `vendor/model`.
+    /// The target as `vendor/model`.
     pub(super) fn origin(&self, request: &Request) -> Arc<str> {
         format!("{}/{}", self.endpoint.id, request.model).into()
     }
@@ -27,10 +27,10 @@ impl Shared {
     pub(super) fn encode(&self, request: &Request) -> Result<Vec<u8>, ProviderError> {
         let (model, origin) = ((self.models)(&request.model), self.origin(request));
         let compat = &self.endpoint.compat;
-        self.endpoint.wire.encode(&Call { request, model: &model, compat, origin: &origin })
+        self.endpoint.wire.encode(&WireRequest { request, model: &model, compat, origin: &origin })
     }
 
-    /// A request to `url` that carries `body` and accepts `accept`, not yet authorised.
+    /// A request to `url` with `body` and this `accept` header, not yet authenticated.
     pub(super) fn http_request(
         &self,
         url: &str,
@@ -50,8 +50,8 @@ impl Shared {
         Ok(HttpRequest { method: Method::POST, url: address(url, model)?, headers, body: Bytes::from(body) })
     }
 
-    /// Authorises and sends `request`. An answer that is no success becomes an error. What the service no
-    /// longer accepts is asked for once more, where that may give something else.
+    /// Authenticates and sends `request`. A status other than success becomes an error. If the service refuses the
+    /// credentials and new ones may be available, the request is sent once more.
     pub(super) async fn exchange(&self, request: &HttpRequest) -> Result<HttpResponse, ProviderError> {
         let (error, refusal) = match self.exchange_once(request).await? {
             Ok(response) => return Ok(response),
@@ -76,7 +76,7 @@ impl Shared {
         if !is_error {
             return Ok(Ok(response));
         }
-        let body = response.read_what_comes(ERROR_BYTES_MAX).await;
+        let body = response.read_available(ERROR_BYTES_MAX).await;
         let error = self.classify(status, response.headers(), &body);
         let expired =
             error.kind == ProviderErrorKind::Auth && error.message.to_lowercase().contains("expired");
@@ -84,7 +84,7 @@ impl Shared {
         Ok(Err((error, if stale { Refusal::Credentials } else { Refusal::Other })))
     }
 
-    /// What an error in an answer means. Secrets are taken out before it is cut to length.
+    /// Classifies an error response. Secrets are redacted before it is truncated.
     pub(super) fn classify(&self, status: StatusCode, headers: &HeaderMap, body: &[u8]) -> ProviderError {
         let text = String::from_utf8_lossy(body);
         let redactor = self.redactor();
@@ -92,7 +92,7 @@ impl Shared {
         error::from_response(status, headers, body.as_bytes(), self.clock.now())
     }
 
-    /// `error` without secrets.
+    /// Redacts the error message.
     pub(super) fn redacted(&self, mut error: ProviderError) -> ProviderError {
         error.message = self.redactor().redact(&error.message).into_owned();
         error
@@ -103,16 +103,16 @@ impl Shared {
     }
 }
 
-/// Why a service refuses.
+/// Why a service refused a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Refusal {
-    /// It does not take what proves who sends the request: a token may have run out.
+    /// It refused the credentials: a token may have expired.
     Credentials,
     /// Anything else.
     Other,
 }
 
-/// What a call on `wire` accepts.
+/// The `accept` header for calls on `wire`.
 pub(super) fn accept(wire: WireKind) -> &'static str {
     match wire.framing() {
         Framing::Sse => "text/event-stream",
@@ -121,17 +121,17 @@ pub(super) fn accept(wire: WireKind) -> &'static str {
     }
 }
 
-/// The address `template` with the model's name in it.
+/// Fills the model name into a URL template.
 fn address(template: &str, model: &str) -> Result<Url, ProviderError> {
     let filled = template.replace("{model}", &encoded(model));
     Url::parse(&filled).map_err(|problem| {
         let shown = template.split('?').next().unwrap_or_default();
-        let message = format!("the address {shown} cannot be used: {problem}; check the base URL");
+        let message = format!("invalid URL {shown}: {problem}; check the base URL");
         ProviderError::new(ProviderErrorKind::InvalidRequest, message)
     })
 }
 
-/// `text` as one segment of a path.
+/// `text` as one path segment.
 fn encoded(text: &str) -> String {
     let encoded: String = url::form_urlencoded::byte_serialize(text.as_bytes()).collect();
     encoded.replace('+', "%20")

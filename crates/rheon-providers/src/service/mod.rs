@@ -1,4 +1,4 @@
-//! `HttpProvider`: wire, auth and transport put together into a provider.
+//! `HttpProvider`: combines wire, auth and transport into a provider.
 
 mod body;
 mod count;
@@ -18,14 +18,14 @@ use crate::transport::Transport;
 pub(crate) use shared::Endpoint;
 use shared::{Models, Shared};
 
-/// A model service behind HTTP.
+/// A model service over HTTP.
 #[derive(Clone)]
 pub(crate) struct HttpProvider {
     shared: Arc<Shared>,
 }
 
 impl HttpProvider {
-    /// A provider for `endpoint`.
+    /// Creates a provider for `endpoint`.
     pub(crate) fn new(
         endpoint: Endpoint,
         authorizer: Arc<dyn Authorizer>,
@@ -42,7 +42,7 @@ impl HttpProvider {
         Self { shared: Arc::new(shared) }
     }
 
-    /// How many tokens the prompt of `request` has, by its size and by what the service reported of earlier ones.
+    /// Estimates the tokens of the prompt of `request` from its size and earlier reports of the service.
     pub(crate) fn estimate(&self, request: &Request) -> u64 {
         self.shared.estimator.estimate(request)
     }
@@ -61,13 +61,13 @@ impl Provider for HttpProvider {
         Some(Arc::clone(&(self.shared.models)(model).info))
     }
 
-    /// The service's own count where it offers one and gives it; otherwise [`HttpProvider::estimate`].
+    /// The service's own count if it gives one, otherwise [`HttpProvider::estimate`].
     fn count_tokens<'a>(&'a self, request: &'a Request) -> Answer<'a, Option<u64>> {
         let Some(url) = &self.shared.endpoint.count_url else {
             return Answer::Now(Some(self.estimate(request)));
         };
         Answer::later(async move {
-            let counted = count::ask(&self.shared, url, request).await;
+            let counted = count::request_count(&self.shared, url, request).await;
             Some(counted.unwrap_or_else(|| self.estimate(request)))
         })
     }

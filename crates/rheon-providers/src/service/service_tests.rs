@@ -1,4 +1,4 @@
-//! Refusals, authorisation and odd bodies, through real sockets.
+//! Errors, authentication and unusual bodies, over real sockets.
 
 use std::sync::atomic::Ordering;
 
@@ -6,13 +6,13 @@ use http::header;
 use rheon_types::{Provider, ProviderError, ProviderErrorKind};
 use tokio_util::sync::CancellationToken;
 
-use super::testing::{Keys, ask, endpoint, error_of, provider, provider_at, request, told};
+use super::testing::{Keys, ask, endpoint, error_of, provider, provider_at, request, summary};
 use crate::test_server::{Server, answer, chunked, events};
 use crate::test_server::{Step, head};
 use crate::wire::WireKind;
 
 #[tokio::test]
-async fn a_request_has_its_headers_its_model_and_its_key() {
+async fn request_has_headers_model_and_key() {
     let server = Server::start([answer("500 Oops", &[], "")]).await;
     error_of(&provider(WireKind::Anthropic, &server)).await;
     let request = server.requests().remove(0);
@@ -31,7 +31,7 @@ async fn a_request_has_its_headers_its_model_and_its_key() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_classified_with_its_delay() {
+async fn error_is_classified_with_its_delay() {
     let body = r#"{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}"#;
     let error = |kind, message: &str| ProviderError::new(kind, message);
     for (reply, expected) in [
@@ -63,7 +63,7 @@ async fn a_refusal_is_classified_with_its_delay() {
 }
 
 #[tokio::test]
-async fn an_error_text_without_end_is_cut() {
+async fn endless_error_text_is_truncated() {
     let mut endless = vec![Step::Send(head("500 Oops", &[("transfer-encoding", "chunked")]))];
     endless.push(Step::Repeat(chunked(&[b'x'; 4_096])));
     let server = Server::start([endless]).await;
@@ -76,7 +76,7 @@ async fn an_error_text_without_end_is_cut() {
 }
 
 #[tokio::test]
-async fn what_was_refused_is_forgotten_and_asked_for_once_more() {
+async fn refused_credentials_are_refreshed_once() {
     let refused = || answer("401 Unauthorized", &[], r#"{"error":{"message":"no"}}"#);
     let server = Server::start([refused(), answer("418 Teapot", &[], "")]).await;
     let keys = Keys::new(["old-key", "new-key"]);
@@ -98,20 +98,20 @@ async fn what_was_refused_is_forgotten_and_asked_for_once_more() {
 }
 
 #[tokio::test]
-async fn a_page_instead_of_a_stream_is_an_error_that_names_the_content_type() {
+async fn html_page_is_an_error_with_its_content_type() {
     let page = answer("200 OK", &[("content-type", "Text/HTML; charset=utf-8")], "<html>hello</html>");
     let server = Server::start([page]).await;
     assert_eq!(
         error_of(&provider(WireKind::Anthropic, &server)).await,
         ProviderError::new(
             ProviderErrorKind::Malformed,
-            "the service answered with text/html instead of a stream of events; check the base URL"
+            "the service responded with text/html instead of an event stream; check the base URL"
         )
     );
 }
 
 #[tokio::test]
-async fn an_error_that_claims_success_is_classified_whatever_its_content_type() {
+async fn error_with_success_status_is_classified() {
     let body = r#" {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
     for content_type in ["application/json", "text/event-stream", "text/plain"] {
         let server = Server::start([answer("200 OK", &[("content-type", content_type)], body)]).await;
@@ -121,25 +121,25 @@ async fn an_error_that_claims_success_is_classified_whatever_its_content_type() 
 }
 
 #[tokio::test]
-async fn an_answer_that_came_whole_is_read_where_the_wire_can() {
+async fn unstreamed_response_is_read_if_the_wire_supports_it() {
     let body = r#"[{"candidates":[{"content":{"role":"model","parts":[{"text":"Hel"}]}}]},
         {"candidates":[{"content":{"role":"model","parts":[{"text":"lo"}]},"finishReason":"STOP"}]}]"#;
     let whole = || answer("200 OK", &[("content-type", "application/json")], body);
     let server =
         Server::start([whole(), whole(), answer("200 OK", &[("content-type", "application/json")], "{")])
             .await;
-    assert_eq!(told(&ask(&provider(WireKind::Gemini, &server)).await), "Hello.");
+    assert_eq!(summary(&ask(&provider(WireKind::Gemini, &server)).await), "Hello.");
     let error = error_of(&provider(WireKind::Responses, &server)).await;
     assert_eq!(
         error.message,
-        "the service answered with application/json instead of a stream of events; check the base URL"
+        "the service responded with application/json instead of an event stream; check the base URL"
     );
     let error = error_of(&provider(WireKind::Gemini, &server)).await;
     assert_eq!(error.kind, ProviderErrorKind::Malformed);
 }
 
 #[tokio::test]
-async fn a_secret_is_in_no_error() {
+async fn no_error_contains_a_secret() {
     let echo = "your key topsecret in https://x/?key=topsecret is wrong, so is Bearer abcdefgh1234 ";
     let long = format!("{}topsecret", "y".repeat(995));
     let quoted = r#"{"error":{"message":"t\u006fpsecret and sk-abcdefghijklmnop"}}"#;
@@ -171,7 +171,7 @@ async fn a_secret_is_in_no_error() {
 }
 
 #[tokio::test]
-async fn an_address_that_cannot_be_used_is_an_invalid_request() {
+async fn invalid_url_is_an_invalid_request() {
     let server = Server::start([]).await;
     let mut endpoint = endpoint(WireKind::Anthropic, &server);
     endpoint.url = "no address?key=topsecret".into();
@@ -179,7 +179,7 @@ async fn an_address_that_cannot_be_used_is_an_invalid_request() {
         error_of(&provider_at(endpoint, Keys::new(["topsecret"]))).await,
         ProviderError::new(
             ProviderErrorKind::InvalidRequest,
-            "the address no address cannot be used: relative URL without a base; check the base URL"
+            "invalid URL no address: relative URL without a base; check the base URL"
         )
     );
 }
@@ -197,7 +197,7 @@ async fn nothing_is_sent_before_the_stream_is_polled() {
 }
 
 #[test]
-fn a_model_is_described_by_what_is_known_of_it() {
+fn model_is_described_by_the_catalog() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let provider = runtime.block_on(async { provider(WireKind::Anthropic, &Server::start([]).await) });
     assert_eq!((provider.id(), &*provider.describe("m").unwrap().id), ("vendor", "m"));

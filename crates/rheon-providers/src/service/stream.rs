@@ -1,5 +1,5 @@
-//! One answer as a stream: nothing is sent before it is polled, and nothing outlives it but the last bytes of a complete
-//! answer, which are read so that its connection can be used again.
+//! A response as a stream. Nothing is sent before it is polled, and nothing outlives it, except that the last bytes of
+//! a complete response are read so that its connection can be reused.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,27 +18,27 @@ use crate::error::{is_error_body, malformed};
 use crate::frame::{FRAME_BYTES_MAX, Framing, too_large};
 use crate::tool_name::RewrittenNames;
 use crate::transport::HttpResponse;
-use crate::wire::Reader;
+use crate::wire::ResponseReader;
 
-/// How much and how long is read behind the end of an answer, so that its connection can be used again.
+/// How much and how long to read after the end of a response, so that its connection can be reused.
 const DRAIN_BYTES_MAX: usize = 64 * 1024;
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
-/// How much of that time the end of an answer is held back, for the last bytes that usually came along with it.
-const DRAIN_HELD_BACK: Duration = Duration::from_millis(10);
+/// How long the end of a response is delayed for the last bytes, which usually arrive with it.
+const DRAIN_DELAY: Duration = Duration::from_millis(10);
 
-/// The answer to `request`.
+/// The response to `request`.
 pub(super) fn open(shared: Arc<Shared>, request: Request, cancel: CancellationToken) -> ChunkStream {
-    let answer = Answering {
+    let answer = ResponseState {
         shared,
         model: Arc::clone(&request.model),
         names: RewrittenNames::of(&request.tools),
         cancel,
-        phase: Phase::Asking(Box::new(request)),
+        phase: Phase::Pending(Box::new(request)),
         chunks: VecDeque::new(),
         failure: None,
         usage: None,
         size: 0,
-        said_last: None,
+        last_progress: None,
     };
     // Boxed, so that moving it from item to item costs nothing.
     Box::pin(futures::stream::unfold(Box::new(answer), |mut answer| async move {
@@ -47,43 +47,43 @@ pub(super) fn open(shared: Arc<Shared>, request: Request, cancel: CancellationTo
     }))
 }
 
-/// An answer under way.
-struct Answering {
+/// The state of a response.
+struct ResponseState {
     shared: Arc<Shared>,
     model: Arc<str>,
-    /// The tools that the service knows by another name.
+    /// Tools that the service knows by another name.
     names: RewrittenNames,
     cancel: CancellationToken,
     phase: Phase,
-    /// What has been read and not yet been handed on.
+    /// Chunks that were read but not yet yielded.
     chunks: VecDeque<Chunk>,
-    /// What ends the answer once the chunks are handed on.
+    /// The error that ends the response after the chunks.
     failure: Option<ProviderError>,
-    /// The last counts reported.
+    /// The last reported usage.
     usage: Option<Usage>,
-    /// The prompt's size, to which the counts are compared.
+    /// The prompt size to compare with the usage.
     size: u64,
-    /// When the answer last said something, or was first waited for after it did.
-    said_last: Option<Instant>,
+    /// When the response last made progress, or when waiting started after that.
+    last_progress: Option<Instant>,
 }
 
 enum Phase {
-    /// Nothing has been sent.
-    Asking(Box<Request>),
-    /// The body comes in.
-    Reading(Box<Reading>),
-    /// Nothing more will come.
-    Over,
+    /// Not sent yet.
+    Pending(Box<Request>),
+    /// Reading the body.
+    ReadState(Box<ReadState>),
+    /// Finished.
+    Finished,
 }
 
-struct Reading {
+struct ReadState {
     response: HttpResponse,
     form: Form,
-    reader: Option<Reader>,
+    reader: Option<ResponseReader>,
     origin: Arc<str>,
 }
 
-impl Answering {
+impl ResponseState {
     async fn next(&mut self) -> Option<Result<Chunk, ProviderError>> {
         loop {
             if self.is_over() {
@@ -110,19 +110,19 @@ impl Answering {
     }
 
     fn is_over(&self) -> bool {
-        matches!(self.phase, Phase::Over) && self.chunks.is_empty() && self.failure.is_none()
+        matches!(self.phase, Phase::Finished) && self.chunks.is_empty() && self.failure.is_none()
     }
 
-    /// Lets go of the connection and of everything that was still to come.
+    /// Closes the connection and drops everything that is pending.
     fn end(&mut self, error: ProviderError) -> ProviderError {
-        self.phase = Phase::Over;
+        self.phase = Phase::Finished;
         self.chunks.clear();
         self.failure = None;
         error
     }
 
     async fn note(&mut self, chunk: &Chunk) {
-        self.said_last = None;
+        self.last_progress = None;
         match chunk {
             Chunk::Usage { usage } => self.usage = Some(*usage),
             Chunk::Done { .. } => {
@@ -131,7 +131,7 @@ impl Answering {
                 }
                 self.chunks.clear();
                 self.failure = None;
-                if let Phase::Reading(reading) = std::mem::replace(&mut self.phase, Phase::Over) {
+                if let Phase::ReadState(reading) = std::mem::replace(&mut self.phase, Phase::Finished) {
                     drain(reading.response).await;
                 }
             }
@@ -147,61 +147,61 @@ impl Answering {
         }
     }
 
-    /// Takes the next step that has to be waited for.
+    /// Performs the next asynchronous step.
     async fn advance(&mut self) -> Result<(), ProviderError> {
         match &mut self.phase {
-            Phase::Asking(request) => {
+            Phase::Pending(request) => {
                 let counted = async {
-                    // A long conversation takes a while to count: the service gets it first, and reads it meanwhile.
+                    // Counting a long conversation takes a while: send it first, and count while the service reads it.
                     tokio::task::yield_now().await;
                     self.shared.estimator.size(request)
                 };
-                let (reading, size) = tokio::join!(ask(&self.shared, request), counted);
+                let (reading, size) = tokio::join!(send_request(&self.shared, request), counted);
                 self.size = size;
-                self.phase = Phase::Reading(Box::new(reading?));
+                self.phase = Phase::ReadState(Box::new(reading?));
                 Ok(())
             }
-            Phase::Reading(reading) => {
+            Phase::ReadState(reading) => {
                 let limit = self.shared.transport.progress_timeout();
-                let deadline = *self.said_last.get_or_insert_with(Instant::now) + limit;
+                let deadline = *self.last_progress.get_or_insert_with(Instant::now) + limit;
                 let step = reading.step(&self.shared, &mut self.chunks);
                 match timeout_at(deadline, step).await {
                     Ok(Ok(Step::More)) => Ok(()),
                     Ok(Ok(Step::End)) => {
-                        self.phase = Phase::Over;
+                        self.phase = Phase::Finished;
                         Ok(())
                     }
                     Ok(Err(error)) => Err(error),
                     Err(_) => Err(no_progress(limit)),
                 }
             }
-            Phase::Over => Ok(()),
+            Phase::Finished => Ok(()),
         }
     }
 }
 
-/// Reads what is left behind the end of an answer, if that is little and comes soon. What takes longer goes on in a task,
-/// because whoever asked has all it wanted.
+/// Reads the remaining bytes after the end of a response, if they are few and arrive soon. If it takes longer, it
+/// continues in a task: the caller already has the whole response.
 async fn drain(mut response: HttpResponse) {
     if !response.holds_connection() {
         return;
     }
     let mut rest = Box::pin(async move {
-        // Whatever comes of it, the answer is complete: an unread rest only costs the connection.
+        // Ignore the result: the response is complete, and an unread rest only costs the connection.
         drop(timeout(DRAIN_TIMEOUT, response.read_to_end(Bytes::new(), DRAIN_BYTES_MAX)).await);
     });
-    if timeout(DRAIN_HELD_BACK, &mut rest).await.is_err() {
+    if timeout(DRAIN_DELAY, &mut rest).await.is_err() {
         tokio::spawn(rest);
     }
 }
 
-async fn ask(shared: &Shared, request: &Request) -> Result<Reading, ProviderError> {
+async fn send_request(shared: &Shared, request: &Request) -> Result<ReadState, ProviderError> {
     let endpoint = &shared.endpoint;
     let body = shared.encode(request)?;
     let sent = shared.http_request(&endpoint.url, &request.model, body, accept(endpoint.wire))?;
     let response = shared.exchange(&sent).await?;
     let form = body::form(endpoint.wire, response.content_type().as_deref())?;
-    Ok(Reading { response, form, reader: None, origin: shared.origin(request) })
+    Ok(ReadState { response, form, reader: None, origin: shared.origin(request) })
 }
 
 enum Step {
@@ -209,7 +209,7 @@ enum Step {
     End,
 }
 
-impl Reading {
+impl ReadState {
     async fn step(&mut self, shared: &Shared, chunks: &mut VecDeque<Chunk>) -> Result<Step, ProviderError> {
         let wire = shared.endpoint.wire;
         let framing = match self.form {
@@ -225,12 +225,13 @@ impl Reading {
         if self.reader.is_none() && body::is_really_json(self.form, &bytes) {
             return self.whole(shared, bytes, chunks).await;
         }
-        let reader = self.reader.get_or_insert_with(|| Reader::new(wire, framing, Arc::clone(&self.origin)));
+        let reader =
+            self.reader.get_or_insert_with(|| ResponseReader::new(wire, framing, Arc::clone(&self.origin)));
         reader.feed(&bytes, chunks)?;
         Ok(Step::More)
     }
 
-    /// Reads a body that is one JSON value: an error, or an answer that was not streamed.
+    /// Reads a body that is one JSON value: an error, or a response that was not streamed.
     async fn whole(
         &mut self,
         shared: &Shared,
@@ -239,17 +240,17 @@ impl Reading {
     ) -> Result<Step, ProviderError> {
         self.form = Form::Json;
         let body = self.response.read_to_end(start, FRAME_BYTES_MAX).await?;
-        if body.cut {
+        if body.is_truncated {
             return Err(too_large());
         }
         let json: Value = serde_json::from_slice(&body.bytes)
-            .map_err(|problem| malformed(format_args!("its JSON is broken: {problem}")))?;
+            .map_err(|problem| malformed(format_args!("invalid JSON: {problem}")))?;
         if is_error_body(&json) {
             return Err(shared.classify(self.response.status(), self.response.headers(), &body.bytes));
         }
         let wire = shared.endpoint.wire;
         let lines = body::as_lines(wire, &json)?;
-        let mut reader = Reader::new(wire, Framing::Lines, Arc::clone(&self.origin));
+        let mut reader = ResponseReader::new(wire, Framing::Lines, Arc::clone(&self.origin));
         reader.feed(&lines, chunks)?;
         reader.finish(chunks)?;
         Ok(Step::End)
@@ -257,10 +258,10 @@ impl Reading {
 }
 
 fn cancelled() -> ProviderError {
-    ProviderError::new(ProviderErrorKind::Cancelled, "the call was cancelled")
+    ProviderError::new(ProviderErrorKind::Cancelled, "the call was canceled")
 }
 
 fn no_progress(limit: Duration) -> ProviderError {
-    let message = format!("the answer went on for {} s without saying anything new", limit.as_secs_f32());
+    let message = format!("the response made no progress for {} s", limit.as_secs_f32());
     ProviderError::new(ProviderErrorKind::Timeout, message)
 }

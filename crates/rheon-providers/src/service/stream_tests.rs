@@ -1,10 +1,10 @@
-//! Answers under way: cut, stalled, cancelled, dropped.
+//! Responses that are cut, stalled, canceled or dropped.
 
 use futures::StreamExt;
 use rheon_types::{Chunk, ChunkStream, Provider, ProviderError, ProviderErrorKind};
 use tokio_util::sync::CancellationToken;
 
-use super::testing::{ask, provider, request, told};
+use super::testing::{ask, provider, request, summary};
 use crate::test_server::{Server, Step, chunked, events};
 use crate::wire::WireKind::Anthropic;
 
@@ -13,7 +13,7 @@ const TEXT: &str = "event: content_block_delta\ndata: {\"type\":\"content_block_
 const STOP: &str = "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\nevent: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":5}}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
 const PING: &str = "event: ping\ndata: {\"type\":\"ping\"}\n\n";
 
-/// An answer that goes on as `then` says after its first text.
+/// A response that continues with `then` after its first text.
 fn begun(then: Step) -> Vec<Step> {
     let mut steps = events(&[START, TEXT]);
     steps.push(then);
@@ -31,33 +31,33 @@ async fn until_text(stream: &mut ChunkStream) {
 }
 
 fn cancelled() -> ProviderError {
-    ProviderError::new(ProviderErrorKind::Cancelled, "the call was cancelled")
+    ProviderError::new(ProviderErrorKind::Cancelled, "the call was canceled")
 }
 
 #[tokio::test]
-async fn a_connection_that_is_closed_just_when_it_is_used_again_is_not_the_users_trouble() {
+async fn connection_closed_on_reuse_is_retried() {
     let whole = || events(&[START, TEXT, STOP, ""]);
     let server = Server::start([whole(), vec![Step::Close], whole()]).await;
     let provider = provider(Anthropic, &server);
-    assert_eq!(told(&ask(&provider).await), "hi.");
-    assert_eq!(told(&ask(&provider).await), "hi.");
+    assert_eq!(summary(&ask(&provider).await), "hi.");
+    assert_eq!(summary(&ask(&provider).await), "hi.");
     assert_eq!((server.connections(), server.requests().len()), (2, 3));
 }
 
 #[tokio::test]
-async fn a_server_that_closes_every_connection_is_asked_at_most_twice() {
+async fn server_that_closes_every_connection_gets_two_requests() {
     let whole = || events(&[START, TEXT, STOP, ""]);
     let server = Server::start([vec![Step::Close], whole(), vec![Step::Close], vec![Step::Close]]).await;
     let provider = provider(Anthropic, &server);
-    assert_eq!(told(&ask(&provider).await), "<Network>");
-    assert_eq!(told(&ask(&provider).await), "hi.");
-    assert_eq!(told(&ask(&provider).await), "<Network>");
+    assert_eq!(summary(&ask(&provider).await), "<Network>");
+    assert_eq!(summary(&ask(&provider).await), "hi.");
+    assert_eq!(summary(&ask(&provider).await), "<Network>");
     assert_eq!(server.requests().len(), 4);
 }
 
 #[tokio::test]
-async fn answers_come_over_one_connection_though_nobody_reads_behind_their_end() {
-    // The end of the answer and that of the body come together, so that no clock decides.
+async fn responses_share_a_connection_even_if_the_rest_is_unread() {
+    // The end of the response and of the body arrive together, so that timing does not matter.
     let last = [chunked(STOP.as_bytes()), chunked(b"")].concat();
     let whole =
         || events(&[START, TEXT, TEXT]).into_iter().chain([Step::Send(last.clone())]).collect::<Vec<_>>();
@@ -71,83 +71,80 @@ async fn answers_come_over_one_connection_though_nobody_reads_behind_their_end()
 }
 
 #[tokio::test]
-async fn a_body_without_end_does_not_hold_up_an_answer_that_has_one() {
+async fn endless_body_does_not_delay_a_complete_response() {
     let mut endless = events(&[START, TEXT, STOP]);
     endless.push(Step::Repeat(chunked(PING.as_bytes())));
     let mut silent = events(&[START, TEXT, STOP]);
     silent.push(Step::Hang);
     let mut server = Server::start([endless, silent]).await;
     let provider = provider(Anthropic, &server);
-    assert_eq!(told(&ask(&provider).await), "hi.");
+    assert_eq!(summary(&ask(&provider).await), "hi.");
     let mut stream = provider.stream(request(), CancellationToken::new());
     until_text(&mut stream).await;
     tokio::time::pause();
-    assert_eq!(told(&stream.collect::<Vec<_>>().await), ".");
-    server.closed().await;
+    assert_eq!(summary(&stream.collect::<Vec<_>>().await), ".");
+    server.wait_for_close().await;
 }
 
 #[tokio::test]
-async fn an_answer_that_is_cut_keeps_what_came_and_has_no_end() {
+async fn cut_response_keeps_its_content_and_has_no_end() {
     let server = Server::start([begun(Step::Close), events(&[START, TEXT, ""]), events(&[""])]).await;
     let provider = provider(Anthropic, &server);
-    assert_eq!(told(&ask(&provider).await), "hi<Network>");
-    let ended = told(&ask(&provider).await);
+    assert_eq!(summary(&ask(&provider).await), "hi<Network>");
+    let ended = summary(&ask(&provider).await);
     assert!(ended.starts_with("hi") && !ended.contains('.'), "{ended}");
-    let empty = told(&ask(&provider).await);
+    let empty = summary(&ask(&provider).await);
     assert!(!empty.contains('.'), "{empty}");
 }
 
 #[tokio::test]
-async fn an_answer_that_only_pings_times_out() {
+async fn response_with_only_pings_times_out() {
     let mut server = Server::start([begun(Step::Drip(chunked(PING.as_bytes())))]).await;
     let provider = provider(Anthropic, &server);
     let mut stream = provider.stream(request(), CancellationToken::new());
     until_text(&mut stream).await;
-    server.requested().await;
+    server.wait_for_request().await;
     tokio::time::pause();
     let items: Vec<_> = stream.collect().await;
     assert_eq!(
         items,
-        [Err(ProviderError::new(
-            ProviderErrorKind::Timeout,
-            "the answer went on for 600 s without saying anything new"
-        ))]
+        [Err(ProviderError::new(ProviderErrorKind::Timeout, "the response made no progress for 600 s"))]
     );
 }
 
 #[tokio::test]
-async fn an_answer_that_falls_silent_times_out() {
+async fn silent_response_times_out() {
     let server = Server::start([begun(Step::Hang)]).await;
     let provider = provider(Anthropic, &server);
     let mut stream = provider.stream(request(), CancellationToken::new());
     until_text(&mut stream).await;
     tokio::time::pause();
-    assert_eq!(told(&stream.collect::<Vec<_>>().await), "<Timeout>");
+    assert_eq!(summary(&stream.collect::<Vec<_>>().await), "<Timeout>");
 }
 
 #[tokio::test]
-async fn cancelling_closes_the_connection_at_once() {
+async fn cancelling_closes_the_connection() {
     let mut server = Server::start([vec![Step::Hang], begun(Step::Hang)]).await;
     let provider = provider(Anthropic, &server);
-    // Before the head of the answer.
+    // Before the response head.
     let cancel = CancellationToken::new();
     let answer = tokio::spawn(provider.stream(request(), cancel.clone()).collect::<Vec<_>>());
-    server.requested().await;
+    server.wait_for_request().await;
     cancel.cancel();
     assert_eq!(answer.await.unwrap(), [Err(cancelled())]);
-    server.closed().await;
-    // In the middle of it; the stream is still there.
+    server.wait_for_close().await;
+    // In the middle of the response; the stream still exists.
     let cancel = CancellationToken::new();
     let mut stream = provider.stream(request(), cancel.clone());
     until_text(&mut stream).await;
     cancel.cancel();
     assert_eq!(stream.next().await, Some(Err(cancelled())));
-    server.closed().await;
+    server.wait_for_close().await;
     assert_eq!(stream.next().await, None);
 }
 
 #[tokio::test]
-async fn a_call_that_is_cancelled_before_it_begins_sends_nothing() {
+async fn call_canceled_before_the_start_sends_nothing() {
     let server = Server::start([]).await;
     let cancel = CancellationToken::new();
     let stream = provider(Anthropic, &server).stream(request(), cancel.clone());
@@ -157,16 +154,16 @@ async fn a_call_that_is_cancelled_before_it_begins_sends_nothing() {
 }
 
 #[tokio::test]
-async fn dropping_the_stream_closes_the_connection_at_once() {
+async fn dropping_the_stream_closes_the_connection() {
     let mut server = Server::start([begun(Step::Hang)]).await;
     let mut stream = provider(Anthropic, &server).stream(request(), CancellationToken::new());
     until_text(&mut stream).await;
     drop(stream);
-    server.closed().await;
+    server.wait_for_close().await;
 }
 
 #[tokio::test]
-async fn nothing_follows_the_end_of_an_answer() {
+async fn nothing_follows_the_end_of_a_response() {
     let more = format!("{STOP}{TEXT}");
     let server = Server::start([events(&[START, TEXT, &more, ""])]).await;
     let cancel = CancellationToken::new();

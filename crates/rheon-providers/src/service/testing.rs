@@ -1,4 +1,4 @@
-//! For tests: a provider whose server is on loopback.
+//! Test helpers: a provider with a server on loopback.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,28 +15,28 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Endpoint, HttpProvider};
 use crate::auth::Authorizer;
-use crate::catalogue::Model;
+use crate::catalog::Model;
 use crate::compat::Compat;
 use crate::test_server::{Server, transport};
 use crate::transport::HttpRequest;
 use crate::wire::WireKind;
 
-/// Keys that go into a header and the query, one after the other.
+/// Keys that are sent in a header and the query, one after the other.
 pub(super) struct Keys {
-    left: Mutex<VecDeque<&'static str>>,
+    remaining: Mutex<VecDeque<&'static str>>,
     pub(super) forgotten: AtomicUsize,
 }
 
 impl Keys {
     pub(super) fn new<const N: usize>(keys: [&'static str; N]) -> Arc<Self> {
-        Arc::new(Self { left: Mutex::new(VecDeque::from(keys)), forgotten: AtomicUsize::new(0) })
+        Arc::new(Self { remaining: Mutex::new(VecDeque::from(keys)), forgotten: AtomicUsize::new(0) })
     }
 }
 
 impl Authorizer for Keys {
     fn authorize<'a>(&'a self, request: &'a mut HttpRequest) -> BoxFuture<'a, Result<(), ProviderError>> {
         Box::pin(async move {
-            let key = self.left.lock().unwrap().front().copied().unwrap_or_default();
+            let key = self.remaining.lock().unwrap().front().copied().unwrap_or_default();
             request.headers.insert("x-api-key", HeaderValue::from_str(key).unwrap());
             request.url.query_pairs_mut().append_pair("key", key);
             Ok(())
@@ -45,21 +45,21 @@ impl Authorizer for Keys {
 
     fn forget(&self) -> bool {
         self.forgotten.fetch_add(1, Ordering::SeqCst);
-        let mut left = self.left.lock().unwrap();
-        if left.len() > 1 {
-            left.pop_front();
+        let mut remaining = self.remaining.lock().unwrap();
+        if remaining.len() > 1 {
+            remaining.pop_front();
         }
-        !left.is_empty()
+        !remaining.is_empty()
     }
 
     fn secrets(&self) -> Vec<SecretString> {
-        self.left.lock().unwrap().iter().map(|key| SecretString::from(*key)).collect()
+        self.remaining.lock().unwrap().iter().map(|key| SecretString::from(*key)).collect()
     }
 }
 
-pub(super) struct StillClock;
+pub(super) struct FixedClock;
 
-impl Clock for StillClock {
+impl Clock for FixedClock {
     fn now(&self) -> Timestamp {
         Timestamp::from_millis(1_700_000_000_000)
     }
@@ -83,7 +83,7 @@ pub(super) fn endpoint(wire: WireKind, server: &Server) -> Endpoint {
 
 pub(super) fn provider_at(endpoint: Endpoint, keys: Arc<Keys>) -> HttpProvider {
     let models = Arc::new(|model: &str| Arc::new(Model::unknown(model)));
-    HttpProvider::new(endpoint, keys, transport(), models, Arc::new(StillClock))
+    HttpProvider::new(endpoint, keys, transport(), models, Arc::new(FixedClock))
 }
 
 /// A provider with one key.
@@ -97,26 +97,26 @@ pub(super) fn request() -> Request {
     Request { messages, ..Request::new("some/model") }
 }
 
-/// The whole answer.
+/// The whole response.
 pub(super) async fn ask(provider: &HttpProvider) -> Vec<Result<Chunk, ProviderError>> {
     provider.stream(request(), CancellationToken::new()).collect().await
 }
 
-/// The error that the answer ends with.
+/// The error at the end of the response.
 pub(super) async fn error_of(provider: &HttpProvider) -> ProviderError {
     ask(provider).await.pop().unwrap().unwrap_err()
 }
 
-/// The pieces of text of an answer, with its end or its error.
-pub(super) fn told(items: &[Result<Chunk, ProviderError>]) -> String {
-    let mut told = String::new();
+/// The text of a response, followed by its end or its error.
+pub(super) fn summary(items: &[Result<Chunk, ProviderError>]) -> String {
+    let mut summary = String::new();
     for item in items {
         match item {
-            Ok(Chunk::Text { delta }) => told.push_str(delta),
-            Ok(Chunk::Done { .. }) => told.push('.'),
+            Ok(Chunk::Text { delta }) => summary.push_str(delta),
+            Ok(Chunk::Done { .. }) => summary.push('.'),
             Ok(_) => {}
-            Err(error) => told.push_str(&format!("<{:?}>", error.kind)),
+            Err(error) => summary.push_str(&format!("<{:?}>", error.kind)),
         }
     }
-    told
+    summary
 }

@@ -1,4 +1,4 @@
-//! `Transport`: one HTTP client for all calls, so that connections are used again.
+//! `Transport`: one HTTP client for all calls, so that connections are reused.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,78 +17,78 @@ use super::redirect;
 use super::{HttpRequest, HttpResponse};
 use crate::error;
 
-/// How much of an answer to a report is read.
+/// How much of the response to a post is read.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
-/// One HTTP client. Cheap to clone; clones share their connections.
+/// An HTTP client. Cheap to clone; clones share connections.
 #[derive(Debug, Clone)]
 pub struct Transport {
     clients: Arc<Clients>,
-    /// The origins to which there may be a connection that waits to be used again.
-    answered: Arc<Mutex<HashSet<String>>>,
+    /// The origins that may have a pooled connection.
+    known_origins: Arc<Mutex<HashSet<String>>>,
     config: Arc<TransportConfig>,
 }
 
-/// What a server says of a report.
+/// The response to [`Transport::post`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Posted {
-    /// The status.
+pub struct PostResponse {
+    /// The HTTP status.
     pub status: u16,
-    /// How long it asks to wait before the next try.
+    /// The delay that the server asks for.
     pub retry_after_ms: Option<u64>,
-    /// The beginning of its words.
+    /// The start of the body.
     pub body: Bytes,
 }
 
 impl Transport {
-    /// A client with these settings. The first request to a server that needs them reads the system's certificates (or those that
-    /// `SSL_CERT_FILE` names) and, unless told otherwise, its proxy settings, which do not hold for this machine itself.
+    /// Creates a client. The first request that needs them reads the system's certificates (or those in
+    /// `SSL_CERT_FILE`) and, by default, its proxy settings, which do not apply to local servers.
     pub fn new(config: TransportConfig) -> Result<Self, ProviderError> {
         let clients = Clients::new(&config)?;
-        Ok(Self { clients: Arc::new(clients), answered: Arc::default(), config: Arc::new(config) })
+        Ok(Self { clients: Arc::new(clients), known_origins: Arc::default(), config: Arc::new(config) })
     }
 
-    /// How long an answer may go on without saying anything new.
+    /// How long a response may continue without progress.
     pub(crate) fn progress_timeout(&self) -> Duration {
         self.config.progress_timeout
     }
 
-    /// The client itself, for small calls that need none of the limits for answers of models.
+    /// The underlying client, for small requests that do not need the limits of model responses.
     pub(crate) fn client(&self) -> Result<&reqwest::Client, ProviderError> {
-        self.clients.usual(&self.config)
+        self.clients.remote(&self.config)
     }
 
-    /// Does beforehand, on this thread, what the first request to `url` would wait for besides the server. What goes wrong is told
-    /// by that request.
+    /// Does the slow set-up for requests to `url` in advance, on this thread. Errors are reported by the first
+    /// request.
     pub(crate) fn prepare(&self, url: &Url) {
         self.clients.at(url, &self.config).ok();
     }
 
-    /// The same client, shared connections included, with another limit for the head of an answer.
+    /// The same client and connections with another limit for the response head.
     pub fn with_first_byte_timeout(&self, first_byte_timeout: Duration) -> Self {
         let config = TransportConfig { first_byte_timeout, ..TransportConfig::clone(&self.config) };
         Self { config: Arc::new(config), ..self.clone() }
     }
 
-    /// Posts a report that is no call of a model and waits for what the server says of it, whatever that is.
+    /// Posts data that is not a model request and returns the response, whatever its status.
     pub async fn post(
         &self,
         url: &str,
         headers: &[(String, SecretString)],
         body: Bytes,
         now: Timestamp,
-    ) -> Result<Posted, ProviderError> {
+    ) -> Result<PostResponse, ProviderError> {
         let request = HttpRequest::post(url, headers, body)?;
         let mut response = self.send(&request).await?;
         let status = response.status().as_u16();
         let retry_after_ms = error::retry_after(response.headers(), now);
-        // A connection whose answer is not read to its end cannot be used again.
-        let body = response.read_what_comes(ANSWER_BYTES_MAX).await;
-        Ok(Posted { status, retry_after_ms, body })
+        // A connection whose response is not read to the end cannot be reused.
+        let body = response.read_available(ANSWER_BYTES_MAX).await;
+        Ok(PostResponse { status, retry_after_ms, body })
     }
 
-    /// Sends `request` and waits for the head of the answer, whatever its status. Redirects are followed
-    /// within the origin only: what proves who sends the request never goes elsewhere.
+    /// Sends `request` and waits for the response head. Follows redirects within the same origin only: credentials are
+    /// never sent elsewhere.
     pub(crate) async fn send(&self, request: &HttpRequest) -> Result<HttpResponse, ProviderError> {
         let deadline = Instant::now() + self.config.first_byte_timeout;
         let mut url = request.url.clone();
@@ -102,8 +102,8 @@ impl Transport {
         Err(redirect::too_many(&url, self.config.redirects_max))
     }
 
-    /// One exchange. A server may close a connection that waits to be used again just when it is; such a request is sent once
-    /// more, on another connection.
+    /// One exchange. A server may close a pooled connection just when it is reused; the request is then sent once more
+    /// on a new connection.
     async fn exchange(
         &self,
         request: &HttpRequest,
@@ -111,22 +111,22 @@ impl Transport {
         deadline: Instant,
     ) -> Result<reqwest::Response, ProviderError> {
         let client = self.clients.at(url, &self.config)?;
-        let mut may_be_stale = self.answered().contains(&redirect::origin(url));
+        let mut may_be_stale = self.known_origins().contains(&redirect::origin(url));
         loop {
             match timeout_at(deadline, client.execute(to_send(request, url))).await {
                 Ok(Ok(response)) => {
-                    self.answered().insert(redirect::origin(url));
+                    self.known_origins().insert(redirect::origin(url));
                     return Ok(response);
                 }
                 Ok(Err(error)) if may_be_stale && failure::is_closed(&error) => may_be_stale = false,
                 Ok(Err(error)) => return Err(failure::describe(error, url, Stage::Send)),
-                Err(_) => return Err(failure::no_answer(url, self.config.first_byte_timeout)),
+                Err(_) => return Err(failure::no_response(url, self.config.first_byte_timeout)),
             }
         }
     }
 
-    fn answered(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.answered.lock().unwrap_or_else(PoisonError::into_inner)
+    fn known_origins(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.known_origins.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

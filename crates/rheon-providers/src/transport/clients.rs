@@ -1,4 +1,4 @@
-//! `Clients`: the HTTP clients behind a transport, with the settings that never change.
+//! `Clients`: the HTTP clients behind a transport.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -10,90 +10,91 @@ use url::{Host, Url};
 use super::config::{ProxyChoice, TransportConfig};
 use super::failure;
 
-/// How often a silent HTTP/2 peer is asked whether it is still there, and how long it may take to say so.
+/// How often a silent HTTP/2 peer is pinged, and how long it may take to respond.
 const PROBE_INTERVAL: Duration = Duration::from_secs(30);
 const PROBE_TIMEOUT: Duration = Duration::from_secs(20);
-/// After how many lost probes a TCP connection counts as gone.
+/// After how many lost probes a TCP connection is considered dead.
 const PROBES_MAX: u32 = 3;
 
-/// The HTTP clients of one transport. Each is made when it is first needed: to read the certificates of all authorities takes
-/// longer than everything else that happens before a request, and a server on this machine that speaks plain HTTP needs none.
+/// The HTTP clients of a transport. Each is created on first use: reading the certificates of all authorities takes
+/// longer than everything else before a request, and a local server without TLS needs none.
 #[derive(Debug, Default)]
 pub(super) struct Clients {
-    usual: OnceLock<Result<Usual, String>>,
-    /// For servers on this machine, which no proxy can reach.
-    near: OnceLock<Result<reqwest::Client, String>>,
+    remote: OnceLock<Result<RemoteClient, String>>,
+    /// For local servers, which no proxy can reach.
+    local: OnceLock<Result<reqwest::Client, String>>,
     /// The same, without certificates.
-    near_plain: OnceLock<Result<reqwest::Client, String>>,
+    local_plain: OnceLock<Result<reqwest::Client, String>>,
 }
 
-/// The client for everything that is not on this machine.
+/// The client for remote servers.
 #[derive(Debug)]
-struct Usual {
+struct RemoteClient {
     client: reqwest::Client,
-    /// Why no certificate is trusted, if none is.
-    distrust: Option<String>,
+    /// Why no certificates are trusted, if there are none.
+    trust_problem: Option<String>,
 }
 
 impl Clients {
-    /// Clients with these settings. None is made yet, unless certificates are given: those that cannot be read are found at once.
+    /// Clients with these settings. They are created on first use, except that extra certificates are checked
+    /// immediately.
     pub(super) fn new(config: &TransportConfig) -> Result<Self, ProviderError> {
         if config.extra_roots.is_empty() {
             return Ok(Self::default());
         }
-        let near_plain = build(config, ProxyChoice::Direct, Trust::GivenOnly);
-        let near_plain = near_plain.map_err(|problem| not_set_up(&problem))?;
-        Ok(Self { near_plain: OnceLock::from(Ok(near_plain)), ..Self::default() })
+        let local_plain = build(config, ProxyChoice::Direct, Trust::ConfigOnly);
+        let local_plain = local_plain.map_err(|problem| client_setup_error(&problem))?;
+        Ok(Self { local_plain: OnceLock::from(Ok(local_plain)), ..Self::default() })
     }
 
-    /// The client for everything that is not on this machine.
-    pub(super) fn usual(&self, config: &TransportConfig) -> Result<&reqwest::Client, ProviderError> {
-        self.made(config).map(|usual| &usual.client)
+    /// The client for remote servers.
+    pub(super) fn remote(&self, config: &TransportConfig) -> Result<&reqwest::Client, ProviderError> {
+        self.remote_client(config).map(|remote| &remote.client)
     }
 
-    /// The client for `url`. A machine without certificates can still use servers that need none.
+    /// The client for `url`. A machine without certificates can still reach servers that need none.
     pub(super) fn at(&self, url: &Url, config: &TransportConfig) -> Result<&reqwest::Client, ProviderError> {
         let is_secure = url.scheme() == "https";
         let direct = |trust| build(config, ProxyChoice::Direct, trust);
-        if is_near(url) && !is_secure {
-            // Redirects stay within the origin, so that no certificate is ever asked for.
-            let client = self.near_plain.get_or_init(|| direct(Trust::GivenOnly));
-            return client.as_ref().map_err(|problem| not_set_up(problem));
+        if is_local(url) && !is_secure {
+            // Redirects stay within the origin, so no certificate is ever needed.
+            let client = self.local_plain.get_or_init(|| direct(Trust::ConfigOnly));
+            return client.as_ref().map_err(|problem| client_setup_error(problem));
         }
-        let usual = self.made(config)?;
-        if let Some(problem) = usual.distrust.as_deref().filter(|_| is_secure) {
+        let remote = self.remote_client(config)?;
+        if let Some(problem) = remote.trust_problem.as_deref().filter(|_| is_secure) {
             return Err(unusable(&format!(
-                "no server can be trusted: {problem}; install the certificates of authorities, or name a file of them in \
-                 SSL_CERT_FILE"
+                "no trusted certificates: {problem}; install CA certificates, or set SSL_CERT_FILE"
             )));
         }
         match config.proxy {
-            ProxyChoice::System if is_near(url) => {
+            ProxyChoice::System if is_local(url) => {
                 let client =
-                    self.near.get_or_init(|| direct(Trust::System).or_else(|_| direct(Trust::GivenOnly)));
-                client.as_ref().map_err(|problem| not_set_up(problem))
+                    self.local.get_or_init(|| direct(Trust::System).or_else(|_| direct(Trust::ConfigOnly)));
+                client.as_ref().map_err(|problem| client_setup_error(problem))
             }
-            ProxyChoice::System | ProxyChoice::Direct => Ok(&usual.client),
+            ProxyChoice::System | ProxyChoice::Direct => Ok(&remote.client),
         }
     }
 
-    fn made(&self, config: &TransportConfig) -> Result<&Usual, ProviderError> {
-        let usual = self.usual.get_or_init(|| match build(config, config.proxy, Trust::System) {
-            Ok(client) => Ok(Usual { client, distrust: None }),
-            Err(problem) => match build(config, config.proxy, Trust::GivenOnly) {
-                Ok(client) => {
-                    Ok(Usual { client, distrust: Some(problem).filter(|_| config.extra_roots.is_empty()) })
-                }
-                // What is wrong has nothing to do with the system's certificates.
+    fn remote_client(&self, config: &TransportConfig) -> Result<&RemoteClient, ProviderError> {
+        let remote = self.remote.get_or_init(|| match build(config, config.proxy, Trust::System) {
+            Ok(client) => Ok(RemoteClient { client, trust_problem: None }),
+            Err(problem) => match build(config, config.proxy, Trust::ConfigOnly) {
+                Ok(client) => Ok(RemoteClient {
+                    client,
+                    trust_problem: Some(problem).filter(|_| config.extra_roots.is_empty()),
+                }),
+                // The problem is unrelated to the system's certificates.
                 Err(_) => Err(problem),
             },
         });
-        usual.as_ref().map_err(|problem| not_set_up(problem))
+        remote.as_ref().map_err(|problem| client_setup_error(problem))
     }
 }
 
 /// Whether `url` is on this machine.
-pub(crate) fn is_near(url: &Url) -> bool {
+pub(crate) fn is_local(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         Some(Host::Ipv4(ip)) => ip.is_loopback(),
@@ -102,13 +103,13 @@ pub(crate) fn is_near(url: &Url) -> bool {
     }
 }
 
-/// Whose certificates are trusted.
+/// Which certificates are trusted.
 #[derive(Clone, Copy)]
 enum Trust {
-    /// Those of the system, and those of the settings.
+    /// Those of the system and of the config.
     System,
-    /// Those of the settings.
-    GivenOnly,
+    /// Those of the config only.
+    ConfigOnly,
 }
 
 fn build(config: &TransportConfig, proxy: ProxyChoice, trust: Trust) -> Result<reqwest::Client, String> {
@@ -131,18 +132,18 @@ fn build(config: &TransportConfig, proxy: ProxyChoice, trust: Trust) -> Result<r
         ProxyChoice::System => builder,
         ProxyChoice::Direct => builder.no_proxy(),
     };
-    let mut given = Vec::new();
+    let mut extra = Vec::new();
     for pem in &config.extra_roots {
-        given.extend(reqwest::Certificate::from_pem_bundle(pem).map_err(problem)?);
+        extra.extend(reqwest::Certificate::from_pem_bundle(pem).map_err(problem)?);
     }
     builder = match trust {
-        Trust::System => builder.tls_certs_merge(given),
-        Trust::GivenOnly => builder.tls_certs_only(given),
+        Trust::System => builder.tls_certs_merge(extra),
+        Trust::ConfigOnly => builder.tls_certs_only(extra),
     };
     builder.build().map_err(problem)
 }
 
-fn not_set_up(problem: &str) -> ProviderError {
+fn client_setup_error(problem: &str) -> ProviderError {
     unusable(&format!("cannot set up the HTTP client: {problem}"))
 }
 

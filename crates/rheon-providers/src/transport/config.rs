@@ -1,41 +1,40 @@
-//! `TransportConfig`: how long to wait, how much to take, whom to trust.
+//! `TransportConfig`: timeouts, limits, proxy and certificates.
 
 use std::time::Duration;
 
-/// How the HTTP client behaves. All services share one.
+/// Settings of the HTTP client, which all services share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransportConfig {
-    /// How long a connection may take, name lookup and TLS included.
+    /// Timeout for connecting, including name lookup and TLS.
     pub connect_timeout: Duration,
-    /// How long the head of an answer may take, from the moment the request is sent. Local servers read the
-    /// whole prompt before they say anything, so their vendors set more.
+    /// Timeout for the response head, counted from sending the request. Local servers read the whole prompt before
+    /// they respond, so their vendors set a longer one.
     pub first_byte_timeout: Duration,
-    /// How long a body may be silent between two reads. Models that think without showing it are silent for
-    /// minutes on services that send no pings. A peer that is gone is noticed much earlier, by keep-alive
-    /// probes.
+    /// Timeout between two reads of a body. Models that think without streaming it are silent for minutes on services
+    /// that send no pings. A dead peer is detected much earlier by keep-alive probes.
     pub idle_timeout: Duration,
-    /// How long an answer may go on without saying anything new, although its bytes keep coming (pings, a slow drip).
+    /// How long a response may continue without progress, even if bytes keep coming (pings, a slow drip).
     pub progress_timeout: Duration,
-    /// How long an unused connection is kept for the next call.
+    /// How long an idle connection is kept.
     pub pool_idle_timeout: Duration,
-    /// How many redirects are followed, all within one origin.
+    /// The maximum number of redirects, all within one origin.
     pub redirects_max: usize,
-    /// The most bytes one answer may have, after decompression.
+    /// The maximum size of a response, after decompression.
     pub response_bytes_max: u64,
-    /// Certificates of authorities that are trusted besides the system's, as PEM.
+    /// Additional trusted root certificates, as PEM.
     pub extra_roots: Vec<Vec<u8>>,
     /// Which proxy is used.
     pub proxy: ProxyChoice,
-    /// How the client calls itself where a request does not say otherwise.
+    /// The default `user-agent` header.
     pub user_agent: String,
 }
 
 /// Which proxy is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProxyChoice {
-    /// The one that `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` name.
+    /// The proxy from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`.
     System,
-    /// None.
+    /// No proxy.
     Direct,
 }
 

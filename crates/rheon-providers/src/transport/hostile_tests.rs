@@ -1,4 +1,4 @@
-//! The client against servers that do what no server should.
+//! The client against misbehaving servers.
 
 use std::time::Duration;
 
@@ -23,44 +23,45 @@ async fn kind(transport: &Transport, server: &Server) -> ProviderErrorKind {
 }
 
 #[tokio::test]
-async fn a_server_that_only_says_continue_is_left() {
+async fn server_that_only_sends_continue_times_out() {
     let mut server = Server::start([vec![Step::Repeat(b"HTTP/1.1 100 Continue\r\n\r\n".to_vec())]]).await;
     let limit = Duration::from_millis(50);
     let client = transport_with(TransportConfig { first_byte_timeout: limit, ..TransportConfig::default() });
     assert_eq!(kind(&client, &server).await, ProviderErrorKind::Timeout);
-    server.closed().await;
+    server.wait_for_close().await;
 }
 
 #[tokio::test]
-async fn a_head_that_never_ends_is_left() {
+async fn endless_head_times_out() {
     let begun = Step::Send(b"HTTP/1.1 200 OK\r\nx-long: ".to_vec());
     let server = Server::start([vec![begun, Step::Drip(b"x".to_vec())]]).await;
     let client = transport();
-    // Connected in real time, so that only the answer is waited for in tokio's.
+    // Connected in real time, so that only the response waits on tokio's clock.
     let asked = tokio::spawn(async move { (kind(&client, &server).await, server) });
     tokio::time::pause();
     assert_eq!(asked.await.unwrap().0, ProviderErrorKind::Timeout);
 }
 
 #[tokio::test]
-async fn a_server_that_never_shakes_hands_is_left() {
+async fn server_without_handshake_times_out() {
     let server = Server::start([]).await;
     let url = server.url.replace("http://", "https://");
     tokio::time::pause();
     let error = whole(&transport(), &url).await.unwrap_err();
     assert_eq!(error.kind, ProviderErrorKind::Timeout);
-    assert!(error.message.starts_with(&format!("no connection to {url} in time")), "{error}");
+    assert!(error.message.starts_with(&format!("connecting to {url} timed out")), "{error}");
 }
 
 #[tokio::test]
-async fn bytes_that_are_no_answer_are_a_network_error() {
+async fn bytes_that_are_not_http_are_a_network_error() {
     let long = format!("HTTP/1.1 200 OK\r\nx-long: {}\r\n\r\n", "x".repeat(2 * 1024 * 1024));
     let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "x: y\r\n".repeat(5_000));
     let gzip = [("content-encoding", "gzip"), ("content-length", "10")];
-    let cut = [head("200 OK", &gzip), vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]].concat();
+    let cut_gzip = [head("200 OK", &gzip), vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]].concat();
     let no_gzip = [head("200 OK", &gzip), b"0123456789".to_vec()].concat();
     let no_chunk = [head("200 OK", &[("transfer-encoding", "chunked")]), b"zz\r\nabc\r\n".to_vec()].concat();
-    let answers = [long.into_bytes(), many.into_bytes(), b"SSH-2.0-x\r\n".to_vec(), cut, no_gzip, no_chunk];
+    let answers =
+        [long.into_bytes(), many.into_bytes(), b"SSH-2.0-x\r\n".to_vec(), cut_gzip, no_gzip, no_chunk];
     let server = Server::start(answers.map(|bytes| vec![Step::Send(bytes), Step::Close])).await;
     for number in 0..6 {
         assert_eq!(kind(&transport(), &server).await, ProviderErrorKind::Network, "{number}");
@@ -68,21 +69,21 @@ async fn bytes_that_are_no_answer_are_a_network_error() {
 }
 
 #[tokio::test]
-async fn a_connection_that_the_server_closes_meanwhile_does_not_fail_the_next_call() {
+async fn connection_closed_by_the_server_does_not_fail_the_next_call() {
     let closing = || answer("200 OK", &[], "ok").into_iter().chain([Step::Close]).collect::<Vec<_>>();
     let server = Server::start([(); 50].map(|()| closing())).await;
     let client = transport();
     for number in 0..50 {
         match whole(&client, &server.url).await {
             Ok(body) => assert_eq!(body, "ok"),
-            // Closed in the very moment in which the request was sent: whoever asked tries again.
+            // Closed at the very moment the request was sent: the caller retries.
             Err(error) => assert!(error.is_retryable(), "{number}: {error}"),
         }
     }
 }
 
 #[tokio::test]
-async fn a_connection_is_used_again_after_an_error_and_not_after_a_broken_one() {
+async fn connection_is_reused_after_an_error_but_not_after_a_broken_response() {
     let broken = [head("200 OK", &[("transfer-encoding", "chunked")]), chunked(b"half")].concat();
     let server = Server::start([
         answer("500 Oops", &[], "one"),

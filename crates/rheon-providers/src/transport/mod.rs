@@ -8,8 +8,8 @@ mod redirect;
 mod request;
 mod response;
 
-pub use client::{Posted, Transport};
-pub(crate) use clients::is_near;
+pub use client::{PostResponse, Transport};
+pub(crate) use clients::is_local;
 pub use config::{ProxyChoice, TransportConfig};
 pub(crate) use request::HttpRequest;
 pub(crate) use response::HttpResponse;

@@ -1,13 +1,12 @@
-//! Redirects: where an answer sends a request, if it may go there. Pure.
+//! Redirects: where a response redirects a request, if that is allowed. Pure.
 
 use http::{HeaderMap, StatusCode, header};
 use rheon_types::{ProviderError, ProviderErrorKind};
 use url::Url;
 
-/// Where the request to `from` has to go instead; `None` if the answer is no redirect.
+/// The redirect target for a request to `from`, or `None` if the response is not a redirect.
 ///
-/// The request goes there as it is, also on 301 and 302, which browsers turn into a `GET`: no model answers
-/// that.
+/// The request is repeated unchanged, even for 301 and 302, which browsers turn into a `GET`: no model answers that.
 pub(super) fn target(
     from: &Url,
     status: StatusCode,
@@ -15,26 +14,26 @@ pub(super) fn target(
 ) -> Result<Option<Url>, ProviderError> {
     let location = headers.get(header::LOCATION).filter(|_| is_redirect(status));
     let Some(location) = location else { return Ok(None) };
-    let place = location.to_str().ok().and_then(|location| from.join(location).ok());
-    let Some(place) = place else {
-        return Err(refused(format!("{} redirects to a place that is no address", origin(from))));
+    let target = location.to_str().ok().and_then(|location| from.join(location).ok());
+    let Some(target) = target else {
+        return Err(refused(format!("{} redirects to an invalid URL", origin(from))));
     };
-    if place.origin() == from.origin() && place.origin().is_tuple() {
-        return Ok(Some(place));
+    if target.origin() == from.origin() && target.origin().is_tuple() {
+        return Ok(Some(target));
     }
-    let (here, there) = (origin(from), origin(&place));
+    let (here, there) = (origin(from), origin(&target));
     Err(refused(format!(
         "{here} redirects to another origin, {there}; credentials were not sent there. \
-         If that is the right address, set it as the base URL"
+         If that is correct, set it as the base URL"
     )))
 }
 
-/// The error of a request that is sent around.
+/// The error for too many redirects.
 pub(super) fn too_many(at: &Url, redirects_max: usize) -> ProviderError {
     refused(format!("{} redirects more than {redirects_max} times; check the base URL", origin(at)))
 }
 
-/// Scheme, host and port: all of an address that may be shown.
+/// Scheme, host and port: the parts of a URL that may be shown.
 pub(super) fn origin(url: &Url) -> String {
     match url.origin() {
         tuple @ url::Origin::Tuple(..) => tuple.ascii_serialization(),
@@ -42,7 +41,7 @@ pub(super) fn origin(url: &Url) -> String {
     }
 }
 
-/// `303 See Other` is left to the caller as an error: it answers a request instead of forwarding it.
+/// `303 See Other` is an error: it answers a request instead of forwarding it.
 fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 307 | 308)
 }
@@ -59,12 +58,12 @@ mod tests {
         let from = Url::parse("https://api.example.com/v1/messages?key=hidden").unwrap();
         let headers = HeaderMap::from_iter([(header::LOCATION, location.parse().unwrap())]);
         target(&from, StatusCode::TEMPORARY_REDIRECT, &headers)
-            .map(|place| place.map(String::from))
+            .map(|target| target.map(String::from))
             .map_err(|error| error.message)
     }
 
     #[test]
-    fn a_redirect_within_the_origin_is_followed() {
+    fn redirect_within_the_origin_is_followed() {
         let followed =
             ["/v2/messages", "https://api.example.com:443/v2/messages", "//api.example.com/v2/messages"];
         for location in followed {
@@ -73,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn another_scheme_host_or_port_is_an_error_that_names_it() {
+    fn redirect_to_another_origin_names_it() {
         let others = [
             ("http://api.example.com/v1", "http://api.example.com"),
             ("https://evil.example/?q", "https://evil.example"),
@@ -87,13 +86,10 @@ mod tests {
                 error,
                 format!(
                     "https://api.example.com redirects to another origin, {named}; credentials were not sent \
-                     there. If that is the right address, set it as the base URL"
+                     there. If that is correct, set it as the base URL"
                 )
             );
         }
-        assert_eq!(
-            ask("https://[bad/"),
-            Err("https://api.example.com redirects to a place that is no address".into())
-        );
+        assert_eq!(ask("https://[bad/"), Err("https://api.example.com redirects to an invalid URL".into()));
     }
 }

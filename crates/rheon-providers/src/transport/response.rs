@@ -1,4 +1,4 @@
-//! `HttpResponse`: an answer whose body is still coming in.
+//! `HttpResponse`: a response whose body is still arriving.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use url::Url;
 use super::config::TransportConfig;
 use super::failure::{self, Stage};
 
-/// How long the text of an error is waited for.
+/// How long to wait for the body of an error.
 const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// An answer. Dropping it ends the call: HTTP/1 closes the connection, HTTP/2 the stream.
+/// A response. Dropping it ends the call: HTTP/1 closes the connection, HTTP/2 the stream.
 pub(crate) struct HttpResponse {
     inner: reqwest::Response,
     url: Url,
@@ -23,13 +23,13 @@ pub(crate) struct HttpResponse {
     bytes: u64,
 }
 
-/// The beginning of a body.
+/// The start of a body.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Head {
-    /// At most as many bytes as were asked for.
+pub(crate) struct BodyStart {
+    /// At most the requested number of bytes.
     pub(crate) bytes: Bytes,
-    /// Whether there were more.
-    pub(crate) cut: bool,
+    /// Whether there was more.
+    pub(crate) is_truncated: bool,
 }
 
 impl HttpResponse {
@@ -37,12 +37,10 @@ impl HttpResponse {
         Self { inner, url, config, bytes: 0 }
     }
 
-    /// What the service says of the request.
     pub(crate) fn status(&self) -> StatusCode {
         self.inner.status()
     }
 
-    /// The headers.
     pub(crate) fn headers(&self) -> &HeaderMap {
         self.inner.headers()
     }
@@ -54,12 +52,12 @@ impl HttpResponse {
         (!essence.is_empty()).then_some(essence)
     }
 
-    /// Whether the rest of the body must be read before the connection can be used again.
+    /// Whether the rest of the body must be read before the connection can be reused.
     pub(crate) fn holds_connection(&self) -> bool {
         self.inner.version() < Version::HTTP_2
     }
 
-    /// The next bytes of the body, decompressed; `None` at its end.
+    /// The next bytes of the body, decompressed; `None` at the end.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, ProviderError> {
         let read = timeout(self.config.idle_timeout, self.inner.chunk()).await;
         let bytes = match read {
@@ -72,19 +70,18 @@ impl HttpResponse {
         if self.bytes > self.config.response_bytes_max {
             return Err(ProviderError::new(
                 ProviderErrorKind::Api,
-                format!("the answer is larger than {} bytes", self.config.response_bytes_max),
+                format!("the response is larger than {} bytes", self.config.response_bytes_max),
             ));
         }
         Ok(Some(bytes))
     }
 
-    /// The body up to `bytes_max`; what is beyond is never read. What stands in `start` has been read
-    /// already.
+    /// The body up to `bytes_max`; the rest is not read. `start` was read already.
     pub(crate) async fn read_to_end(
         &mut self,
         start: Bytes,
         bytes_max: usize,
-    ) -> Result<Head, ProviderError> {
+    ) -> Result<BodyStart, ProviderError> {
         let mut body = BytesMut::from(start);
         while body.len() <= bytes_max {
             match self.chunk().await? {
@@ -92,14 +89,14 @@ impl HttpResponse {
                 None => break,
             }
         }
-        let cut = body.len() > bytes_max;
+        let is_truncated = body.len() > bytes_max;
         body.truncate(bytes_max);
-        Ok(Head { bytes: body.freeze(), cut })
+        Ok(BodyStart { bytes: body.freeze(), is_truncated })
     }
 
-    /// What comes of the body up to `bytes_max` in a short time, for an error that is worth reporting even
+    /// The part of the body that arrives within a short time, up to `bytes_max`: an error is worth reporting even
     /// without its text.
-    pub(crate) async fn read_what_comes(&mut self, bytes_max: usize) -> Bytes {
+    pub(crate) async fn read_available(&mut self, bytes_max: usize) -> Bytes {
         let deadline = Instant::now() + ERROR_BODY_TIMEOUT;
         let mut body = BytesMut::new();
         while body.len() < bytes_max {

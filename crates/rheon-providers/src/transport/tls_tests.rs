@@ -1,4 +1,4 @@
-//! Encrypted connections: whom the client trusts and what it offers.
+//! TLS: which certificates the client trusts, and which protocols it offers.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use url::Url;
 use super::{HttpRequest, TransportConfig};
 use crate::test_server::transport_with;
 
-/// A server for one connection. It ends with the protocol that was agreed upon.
+/// A server for one connection. Returns the negotiated protocol.
 struct TlsServer {
     url: Url,
     certificate: String,
@@ -63,7 +63,7 @@ async fn ask(server: &TlsServer, extra_roots: Vec<Vec<u8>>) -> Result<Bytes, Pro
 }
 
 #[tokio::test]
-async fn a_server_whose_certificate_is_named_is_trusted() {
+async fn configured_certificate_is_trusted() {
     let server = serve(&[b"http/1.1"]).await;
     let roots = vec![server.certificate.clone().into_bytes()];
     assert_eq!(ask(&server, roots).await.unwrap(), "ok");
@@ -71,16 +71,16 @@ async fn a_server_whose_certificate_is_named_is_trusted() {
 }
 
 #[tokio::test]
-async fn an_unknown_certificate_is_a_network_error_that_says_what_to_do() {
+async fn unknown_certificate_is_a_network_error_with_help() {
     let server = serve(&[]).await;
     let error = ask(&server, Vec::new()).await.unwrap_err();
     assert_eq!(error.kind, ProviderErrorKind::Network);
     assert!(error.message.contains("certificate"), "{}", error.message);
-    assert!(error.message.ends_with("name its certificate in SSL_CERT_FILE"), "{}", error.message);
+    assert!(error.message.ends_with("set SSL_CERT_FILE to its certificate"), "{}", error.message);
 }
 
 #[tokio::test]
-async fn http_2_is_taken_where_the_server_has_it() {
+async fn http_2_is_used_if_the_server_supports_it() {
     let server = serve(&[b"h2", b"http/1.1"]).await;
     let roots = vec![server.certificate.clone().into_bytes()];
     assert!(ask(&server, roots).await.is_err(), "this server does not really speak it");

@@ -33,7 +33,7 @@ fn error_of<T>(result: Result<T, ProviderError>, server: &str) -> (ProviderError
 }
 
 #[tokio::test]
-async fn a_connection_is_used_again() {
+async fn connection_is_reused() {
     let server = Server::start([answer("200 OK", &[], "one"), answer("500 Oops", &[], "two")]).await;
     let client = transport();
     assert_eq!(whole(&client, &server.url).await.unwrap(), "one");
@@ -42,7 +42,7 @@ async fn a_connection_is_used_again() {
 }
 
 #[tokio::test]
-async fn a_redirect_within_the_origin_carries_the_whole_request() {
+async fn redirect_within_the_origin_repeats_the_whole_request() {
     let server = Server::start([
         answer("307 Temporary Redirect", &[("location", "/b?x=1")], ""),
         answer("200 OK", &[], "ok"),
@@ -55,7 +55,7 @@ async fn a_redirect_within_the_origin_carries_the_whole_request() {
 }
 
 #[tokio::test]
-async fn a_redirect_to_another_origin_is_refused_before_anything_is_sent_there() {
+async fn redirect_to_another_origin_is_refused_before_sending() {
     let other = Server::start([answer("200 OK", &[], "stolen")]).await;
     let location = format!("{}/steal", other.url);
     for status in ["301 Moved", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"] {
@@ -66,8 +66,7 @@ async fn a_redirect_to_another_origin_is_refused_before_anything_is_sent_there()
             (
                 ProviderErrorKind::Api,
                 format!(
-                    "SERVER redirects to another origin, {}; credentials were not sent there. If that is the \
-                     right address, set it as the base URL",
+                    "SERVER redirects to another origin, {}; credentials were not sent there. If that is correct, set it as the base URL",
                     other.url
                 )
             )
@@ -77,7 +76,7 @@ async fn a_redirect_to_another_origin_is_refused_before_anything_is_sent_there()
 }
 
 #[tokio::test]
-async fn a_request_that_is_sent_around_ends() {
+async fn redirect_loop_ends() {
     let around = || answer("308 Permanent Redirect", &[("location", "/again")], "");
     let server = Server::start([around(), around(), around(), around(), around()]).await;
     assert_eq!(
@@ -88,7 +87,7 @@ async fn a_request_that_is_sent_around_ends() {
 }
 
 #[tokio::test]
-async fn a_body_that_breaks_off_is_a_network_error() {
+async fn broken_body_is_a_network_error() {
     let mut cut = events(&["data: a\n\n"]);
     cut.push(Step::Close);
     let mut short = vec![Step::Send(head("200 OK", &[("content-length", "10")]))];
@@ -97,17 +96,17 @@ async fn a_body_that_breaks_off_is_a_network_error() {
     for _ in 0..2 {
         let (kind, message) = error_of(whole(&transport(), &server.url).await, &server.url);
         assert_eq!(kind, ProviderErrorKind::Network);
-        assert!(message.starts_with("the answer of SERVER broke off: "), "{message}");
+        assert!(message.starts_with("the response from SERVER was cut off: "), "{message}");
     }
 }
 
 #[tokio::test]
-async fn a_server_that_closes_or_is_not_there_is_a_network_error_without_the_query() {
+async fn unreachable_server_is_a_network_error_without_the_query() {
     let server = Server::start([vec![Step::Close]]).await;
     let (kind, message) =
         error_of(send(&transport(), &format!("{}/?key=hush", server.url)).await, &server.url);
     assert_eq!(kind, ProviderErrorKind::Network);
-    assert!(message.starts_with("the connection to SERVER failed before it answered: "), "{message}");
+    assert!(message.starts_with("the connection to SERVER failed before a response: "), "{message}");
     let (kind, message) = error_of(send(&transport(), "http://127.0.0.1:1/x?key=hush").await, "-");
     assert_eq!(kind, ProviderErrorKind::Network);
     assert!(message.starts_with("cannot connect to http://127.0.0.1:1: "), "{message}");
@@ -115,28 +114,28 @@ async fn a_server_that_closes_or_is_not_there_is_a_network_error_without_the_que
 }
 
 #[tokio::test]
-async fn an_address_that_is_not_http_is_an_invalid_request() {
+async fn non_http_url_is_an_invalid_request() {
     let (kind, message) = error_of(send(&transport(), "ftp://127.0.0.1/x?key=hush").await, "SERVER");
     assert_eq!(kind, ProviderErrorKind::InvalidRequest, "{message}");
     assert!(!message.contains("hush"), "{message}");
 }
 
 #[tokio::test]
-async fn a_head_that_never_comes_times_out() {
+async fn missing_head_times_out() {
     let mut server = Server::start([vec![Step::Hang]]).await;
     let (client, url) = (transport().with_first_byte_timeout(Duration::from_secs(900)), server.url.clone());
     let sending = tokio::spawn(async move { send(&client, &url).await });
-    server.requested().await;
+    server.wait_for_request().await;
     tokio::time::pause();
     assert_eq!(
         error_of(sending.await.unwrap(), &server.url),
-        (ProviderErrorKind::Timeout, "SERVER did not answer within 900 s".into())
+        (ProviderErrorKind::Timeout, "SERVER did not respond within 900 s".into())
     );
-    server.closed().await;
+    server.wait_for_close().await;
 }
 
 #[tokio::test]
-async fn a_body_that_falls_silent_times_out() {
+async fn silent_body_times_out() {
     let mut stalled = events(&["data: a\n\n"]);
     stalled.push(Step::Hang);
     let mut server = Server::start([stalled]).await;
@@ -145,14 +144,14 @@ async fn a_body_that_falls_silent_times_out() {
     tokio::time::pause();
     assert_eq!(
         error_of(response.chunk().await, &server.url),
-        (ProviderErrorKind::Timeout, "SERVER sent nothing for 300 s in the middle of its answer".into())
+        (ProviderErrorKind::Timeout, "SERVER sent nothing for 300 s in the middle of its response".into())
     );
     drop(response);
-    server.closed().await;
+    server.wait_for_close().await;
 }
 
 #[tokio::test]
-async fn an_endless_answer_ends_at_the_cap() {
+async fn endless_body_ends_at_the_limit() {
     let mut endless = events(&[]);
     endless.push(Step::Repeat(chunked(&[b'x'; 8_000])));
     let server = Server::start([endless]).await;
@@ -165,18 +164,17 @@ async fn an_endless_answer_ends_at_the_cap() {
             Err(error) => break error,
         }
     };
-    assert_eq!(error, ProviderError::new(ProviderErrorKind::Api, "the answer is larger than 100000 bytes"));
+    assert_eq!(error, ProviderError::new(ProviderErrorKind::Api, "the response is larger than 100000 bytes"));
     assert!(read <= 100_000);
 }
 
-/// 16 MiB of zeros in 16 kB. A deflate stream of zeros repeats itself, so a bomb is a few bytes again and
-/// again.
+/// 16 MiB of zeros in 16 kB. A deflate stream of zeros repeats itself, so a bomb is a few repeated bytes.
 fn gzip_bomb() -> Vec<u8> {
     include_bytes!("testdata/zeros.gz").to_vec()
 }
 
 #[tokio::test]
-async fn a_compressed_bomb_ends_at_the_cap_piece_by_piece() {
+async fn compression_bomb_ends_at_the_limit() {
     let bomb = gzip_bomb();
     assert!(bomb.len() < 20_000);
     let server = Server::start([answer("200 OK", &[("content-encoding", "gzip")], bomb)]).await;
@@ -193,24 +191,24 @@ async fn a_compressed_bomb_ends_at_the_cap_piece_by_piece() {
             Err(error) => break error,
         }
     };
-    assert_eq!(error.message, "the answer is larger than 1000000 bytes");
+    assert_eq!(error.message, "the response is larger than 1000000 bytes");
     assert!(read <= 1_000_000 && largest <= 65_536, "{read} {largest}");
 }
 
 #[tokio::test]
-async fn the_beginning_of_a_body_is_kept_and_the_rest_never_read() {
+async fn body_beyond_the_limit_is_not_read() {
     let mut endless = events(&["abcdef"]);
     endless.push(Step::Repeat(chunked(b"x")));
     let server = Server::start([endless.clone(), endless]).await;
     let mut response = send(&transport(), &server.url).await.unwrap();
     let head = response.read_to_end(Bytes::from_static(b"01"), 5).await.unwrap();
-    assert_eq!((&*head.bytes, head.cut), (&b"01abc"[..], true));
+    assert_eq!((&*head.bytes, head.is_truncated), (&b"01abc"[..], true));
     let mut response = send(&transport(), &server.url).await.unwrap();
-    assert_eq!(response.read_what_comes(4).await, "abcd");
+    assert_eq!(response.read_available(4).await, "abcd");
 }
 
 #[test]
-fn a_certificate_that_cannot_be_read_is_an_error() {
+fn invalid_certificate_is_an_error() {
     let bad = TransportConfig {
         extra_roots: vec![b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".to_vec()],
         ..TransportConfig::default()

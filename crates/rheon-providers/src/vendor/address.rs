@@ -1,59 +1,62 @@
-//! Where a vendor's requests go: variables are filled in, overrides applied, and the result is checked. Pure.
+//! Builds a vendor's URLs: fills in variables, applies overrides and checks the result. Pure.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use url::{Host, Url};
 
 use super::error::VendorError;
-use super::spec::{Variable, Vendor};
-use crate::env::Environment;
+use super::spec::{UrlVariable, Vendor};
+use crate::env::ProviderEnv;
 
-/// What stands for the model in a path. It is filled in when a request is made.
+/// The placeholder for the model in a path, filled in per request.
 const MODEL: &str = "model";
-/// Headers that say how a request is sent: what a file says of them would be false.
+/// Headers that the HTTP client controls; a vendor file cannot set them.
 const FRAMING: [&str; 6] = ["host", "connection", "content-length", "transfer-encoding", "te", "upgrade"];
-/// How deep variables may stand in the defaults of variables.
+/// How deeply variables may be nested in the defaults of variables.
 const DEPTH_MAX: usize = 4;
 
 impl Vendor {
-    /// The address, without a slash at the end of its path: from the first variable of
-    /// [`base_url_env`](Self::base_url_env) that is set, otherwise the vendor's own.
+    /// The base URL without a trailing slash: from the first environment variable of
+    /// [`base_url_env`](Self::base_url_env) that is set, otherwise from the vendor file.
     ///
-    /// An override may leave out what the vendor's own address says: the scheme, the host, and with no scheme the port.
-    /// A version at its end that the path begins with, `/v1` for instance, is not said twice.
-    pub fn base_url(&self, env: &Environment) -> Result<Url, VendorError> {
+    /// An override may omit parts that the vendor file has: the scheme, the host, and without a scheme the port. A
+    /// trailing version such as `/v1` is not repeated if the path starts with it.
+    pub fn base_url(&self, env: &ProviderEnv) -> Result<Url, VendorError> {
         match env.first(self.base_url_env.iter().map(String::as_str)) {
-            Some((variable, address)) => self.checked(&self.completed(address.trim()), variable),
-            None => self.checked(&self.fill(&self.base_url, env)?, "its file"),
+            Some((variable, address)) => self.checked(&self.complete_address(address.trim()), variable),
+            None => self.checked(&self.fill(&self.base_url, env)?, "its vendor file"),
         }
     }
 
-    /// Where requests go: the address and the path, in which `{model}` still stands.
-    pub fn url(&self, env: &Environment) -> Result<String, VendorError> {
+    /// The request URL; `{model}` is not filled in.
+    pub fn url(&self, env: &ProviderEnv) -> Result<String, VendorError> {
         self.url_of(self.path(), env)
     }
 
-    /// Where the tokens of a prompt are counted, in which `{model}` still stands.
-    pub fn count_url(&self, env: &Environment) -> Result<Option<String>, VendorError> {
+    /// The URL for token counts; `{model}` is not filled in.
+    pub fn count_url(&self, env: &ProviderEnv) -> Result<Option<String>, VendorError> {
         self.paths.count.as_deref().map(|path| self.url_of(path, env)).transpose()
     }
 
-    /// Where a key can be tried for nothing; none, where nothing is known of such a place.
-    pub fn check_url(&self, env: &Environment) -> Result<Option<String>, VendorError> {
+    /// A URL that checks a key without cost, or `None` if the vendor has none.
+    pub fn check_url(&self, env: &ProviderEnv) -> Result<Option<String>, VendorError> {
         let own = self.paths.check.as_deref().filter(|path| !path.is_empty()).map(str::to_owned);
-        own.or_else(|| models_beside(self.path())).map(|path| self.url_of(&path, env)).transpose()
+        own.or_else(|| model_list_path(self.path())).map(|path| self.url_of(&path, env)).transpose()
     }
 
-    fn url_of(&self, path: &str, env: &Environment) -> Result<String, VendorError> {
+    fn url_of(&self, path: &str, env: &ProviderEnv) -> Result<String, VendorError> {
         let base = self.base_url(env)?;
         let url = format!("{}{}", base.as_str().trim_end_matches('/'), self.fill(path, env)?);
         match Url::parse(&url.replace("{model}", MODEL)) {
             Ok(_) => Ok(url),
-            Err(error) => Err(self.address_error("its file", format!("and its path do not fit: {error}"))),
+            Err(error) => {
+                Err(self.address_error("its vendor file", format!("and its path do not form a URL: {error}")))
+            }
         }
     }
 
-    /// The headers of every request, besides those of the wire and of the auth. What a variable fills in may be a secret.
-    pub fn headers(&self, env: &Environment) -> Result<HeaderMap, VendorError> {
+    /// The headers of every request, besides those of the wire and the auth scheme. Headers with variables may hold
+    /// secrets.
+    pub fn headers(&self, env: &ProviderEnv) -> Result<HeaderMap, VendorError> {
         let header = |(name, value): (&String, &String)| {
             let filled = self.fill(value, env)?;
             let pair = (HeaderName::try_from(name), HeaderValue::try_from(filled));
@@ -68,7 +71,7 @@ impl Vendor {
         self.headers.iter().map(header).collect()
     }
 
-    /// The names of variables in the vendor's texts that it does not define.
+    /// Variables that the vendor file uses but does not define.
     pub(super) fn undefined_variables(&self) -> Vec<String> {
         let defaults = self.variables.values().filter_map(|variable| variable.default.as_ref());
         let texts = [&self.base_url].into_iter().chain(self.headers.values()).chain(defaults);
@@ -79,12 +82,12 @@ impl Vendor {
         used.chain(in_path).filter(|name| !self.variables.contains_key(*name)).map(str::to_owned).collect()
     }
 
-    /// `template` with its variables filled in, all but `{model}`.
-    fn fill(&self, template: &str, env: &Environment) -> Result<String, VendorError> {
+    /// `template` with all variables except `{model}` filled in.
+    fn fill(&self, template: &str, env: &ProviderEnv) -> Result<String, VendorError> {
         self.fill_to(template, env, DEPTH_MAX)
     }
 
-    fn fill_to(&self, template: &str, env: &Environment, depth: usize) -> Result<String, VendorError> {
+    fn fill_to(&self, template: &str, env: &ProviderEnv, depth: usize) -> Result<String, VendorError> {
         let mut filled = String::with_capacity(template.len());
         let mut rest = template;
         while let Some((before, name, after)) = next_name(rest) {
@@ -99,41 +102,41 @@ impl Vendor {
         Ok(filled)
     }
 
-    fn value(&self, variable: &Variable, env: &Environment, depth: usize) -> Result<String, VendorError> {
+    fn value(&self, variable: &UrlVariable, env: &ProviderEnv, depth: usize) -> Result<String, VendorError> {
         let found = env.first(variable.env.iter().map(String::as_str));
         let value = match (found, &variable.default) {
-            (Some((name, value)), _) => self.harmless(name, value.trim().trim_end_matches('/'))?,
+            (Some((name, value)), _) => self.checked_value(name, value.trim().trim_end_matches('/'))?,
             (None, Some(default)) if depth > 0 => {
-                self.fill_to(default, env, depth - 1).map_err(|error| also(error, variable))?
+                self.fill_to(default, env, depth - 1).map_err(|error| with_alternatives(error, variable))?
             }
             (None, Some(_)) => {
-                return Err(self.address_error("its file", "has variables that stand in each other"));
+                return Err(self.address_error("its vendor file", "has variables that refer to each other"));
             }
             (None, None) => {
                 let (vendor, names, help) = (self.id.clone(), variable.env.clone(), variable.help.clone());
-                return Err(VendorError::Variable { vendor, names, help });
+                return Err(VendorError::MissingVariable { vendor, names, help });
             }
         };
         Ok(variable.replace.get(&value).cloned().unwrap_or(value))
     }
 
-    /// `value`, if it can stand in an address without changing what stands around it.
-    fn harmless(&self, name: &str, value: &str) -> Result<String, VendorError> {
+    /// `value`, if it can be part of a URL without changing its structure.
+    fn checked_value(&self, name: &str, value: &str) -> Result<String, VendorError> {
         let fits = |c: char| c.is_ascii_alphanumeric() || "-._~:/%[]+,".contains(c);
         if value.chars().all(fits) {
             return Ok(value.to_owned());
         }
-        Err(self.address_error(name, "has characters that an address cannot have"))
+        Err(self.address_error(name, "has characters that are not allowed in a URL"))
     }
 
-    /// `address` with what it leaves out, from the vendor's own.
-    fn completed(&self, address: &str) -> String {
+    /// `address` completed with parts from the vendor file.
+    fn complete_address(&self, address: &str) -> String {
         if address.contains("://") {
             return address.to_owned();
         }
         let (authority, path) = address.split_once('/').unwrap_or((address, ""));
-        let is_near = ["localhost", "127.", "[::1]"].iter().any(|host| authority.starts_with(host));
-        let scheme = if is_near || self.base_url.starts_with("http://") { "http" } else { "https" };
+        let is_local = ["localhost", "127.", "[::1]"].iter().any(|host| authority.starts_with(host));
+        let scheme = if is_local || self.base_url.starts_with("http://") { "http" } else { "https" };
         let own = Url::parse(&self.base_url).ok();
         let host = match (authority.starts_with(':'), own.as_ref().and_then(Url::host_str)) {
             (true, Some(host)) => format!("{host}{authority}"),
@@ -149,25 +152,27 @@ impl Vendor {
         let refuse = |problem: &str| Err(self.address_error(origin, problem));
         let mut url = match Url::parse(address) {
             Ok(url) => url,
-            Err(error) => return refuse(&format!("is not an address: {error}")),
+            Err(error) => return refuse(&format!("is not a URL: {error}")),
         };
         if !matches!(url.scheme(), "http" | "https") {
-            return refuse("must begin with https:// or http://");
+            return refuse("must start with https:// or http://");
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return refuse("must not hold a user name or a password; give the key in its own variable");
+            return refuse(
+                "must not contain a user name or password; set the key in its own environment variable",
+            );
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return refuse("must end before any ? or #");
+            return refuse("must not contain ? or #");
         }
         let loopback = match url.host() {
-            // A server listens there on all its addresses; nobody can be called there.
+            // The address servers listen on; clients cannot connect to it.
             Some(Host::Ipv4(ip)) if ip.is_unspecified() => Some("127.0.0.1"),
             Some(Host::Ipv6(ip)) if ip.is_unspecified() => Some("[::1]"),
             Some(_) | None => None,
         };
         if let Some(loopback) = loopback {
-            // Cannot fail: the host is an address and the scheme has hosts.
+            // Cannot fail: the host is an IP address and the scheme supports hosts.
             url.set_host(Some(loopback)).ok();
         }
         let path = url.path().trim_end_matches('/').to_owned();
@@ -183,30 +188,30 @@ impl Vendor {
     }
 }
 
-/// Whether a part of a path is a version, for instance `v1` or `v1beta`.
+/// Whether a path segment is a version, for instance `v1` or `v1beta`.
 fn is_version(part: &str) -> bool {
     part.strip_prefix('v').is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// The same error, which says that `variable` would help as well.
-fn also(error: VendorError, variable: &Variable) -> VendorError {
+/// Adds the environment variables of `variable` to the error.
+fn with_alternatives(error: VendorError, variable: &UrlVariable) -> VendorError {
     match error {
-        VendorError::Variable { vendor, names, help } => {
+        VendorError::MissingVariable { vendor, names, help } => {
             let names = variable.env.iter().cloned().chain(names).collect();
-            VendorError::Variable { vendor, names, help }
+            VendorError::MissingVariable { vendor, names, help }
         }
         VendorError::Text(_) | VendorError::Address { .. } | VendorError::Header { .. } => error,
     }
 }
 
-/// The first `{name}` of a text, with what stands before and after it.
+/// The first `{name}` in a text, with the text before and after it.
 fn next_name(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once('{')?;
     let (name, after) = rest.split_once('}')?;
     Some((before, name, after))
 }
 
-/// All `{names}` of a text.
+/// All `{names}` in a text.
 fn names_in(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -216,15 +221,15 @@ fn names_in(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The list of models beside the path of requests. A query that says which version is meant belongs to it, one that says how answers are
-/// streamed does not.
-fn models_beside(path: &str) -> Option<String> {
-    let (place, query) = path.split_once('?').unwrap_or((path, ""));
-    if let Some((before, _)) = place.split_once("/models/{model}") {
+/// The path of the model list next to the request path. Keeps a query that selects the API version, but not one that
+/// selects streaming.
+fn model_list_path(path: &str) -> Option<String> {
+    let (target, query) = path.split_once('?').unwrap_or((path, ""));
+    if let Some((before, _)) = target.split_once("/models/{model}") {
         return Some(format!("{before}/models"));
     }
     let before =
-        ["/chat/completions", "/responses", "/messages"].iter().find_map(|end| place.strip_suffix(end))?;
+        ["/chat/completions", "/responses", "/messages"].iter().find_map(|end| target.strip_suffix(end))?;
     let mark = if query.is_empty() { "" } else { "?" };
     Some(format!("{before}/models{mark}{query}"))
 }

@@ -1,15 +1,15 @@
-//! Tests of addresses, paths and headers.
+//! Tests of URLs, paths and headers.
 
 use expect_test::expect;
 
 use super::{Vendor, VendorError, Vendors};
-use crate::env::Environment;
+use crate::env::ProviderEnv;
 
 fn vendor(id: &str) -> Vendor {
     Vendor::clone(&Vendors::builtin().get(id).unwrap())
 }
 
-fn environment<const N: usize>(variables: [(&str, &str); N]) -> Environment {
+fn environment<const N: usize>(variables: [(&str, &str); N]) -> ProviderEnv {
     variables.into_iter().collect()
 }
 
@@ -18,7 +18,7 @@ fn url<const N: usize>(id: &str, variables: [(&str, &str); N]) -> String {
 }
 
 #[test]
-fn every_vendor_has_an_address_with_its_variables_set() {
+fn every_vendor_has_a_base_url_with_its_variables_set() {
     let variables = [
         ("AZURE_OPENAI_RESOURCE", "contoso"),
         ("GOOGLE_CLOUD_PROJECT", "p1"),
@@ -61,7 +61,7 @@ fn every_vendor_has_an_address_with_its_variables_set() {
 }
 
 #[test]
-fn every_address_is_overridden_by_a_variable_of_the_vendors_name() {
+fn every_base_url_can_be_overridden_by_environment_variable() {
     for vendor in Vendors::builtin().iter() {
         let name = format!("{}_BASE_URL", vendor.id.to_uppercase().replace('-', "_"));
         let base = vendor.base_url(&environment([(name.as_str(), "http://127.0.0.1:9/x/")])).unwrap();
@@ -80,7 +80,7 @@ fn every_address_is_overridden_by_a_variable_of_the_vendors_name() {
 }
 
 #[test]
-fn azure_is_found_by_resource_by_endpoint_or_by_a_whole_address() {
+fn azure_is_configured_by_resource_endpoint_or_base_url() {
     let urls = [
         url("azure", [("AZURE_OPENAI_RESOURCE", "contoso")]),
         url("azure", [("AZURE_OPENAI_ENDPOINT", "https://contoso.cognitiveservices.azure.com/")]),
@@ -99,11 +99,11 @@ fn azure_is_found_by_resource_by_endpoint_or_by_a_whole_address() {
         https://contoso.cognitiveservices.azure.com/openai/v1/responses?api-version=v1
         https://contoso.openai.azure.com/openai/deployments/gpt/responses?api-version=2025-01-01-preview
         https://contoso.openai.azure.com/openai/v1/chat/completions?api-version=v1
-        azure needs the endpoint or the name of the Azure OpenAI resource; set AZURE_OPENAI_ENDPOINT or AZURE_OPENAI_RESOURCE or AZURE_OPENAI_RESOURCE_NAME or AZURE_RESOURCE_NAME"#]].assert_eq(&urls.join("\n"));
+        azure needs the endpoint or name of the Azure OpenAI resource; set AZURE_OPENAI_ENDPOINT or AZURE_OPENAI_RESOURCE or AZURE_OPENAI_RESOURCE_NAME or AZURE_RESOURCE_NAME"#]].assert_eq(&urls.join("\n"));
 }
 
 #[test]
-fn vertex_knows_the_hosts_of_its_locations() {
+fn vertex_has_the_hosts_of_its_locations() {
     let at = |region| url("vertex", [("GOOGLE_CLOUD_PROJECT", "p"), ("GOOGLE_CLOUD_LOCATION", region)]);
     expect![[r#"
         https://aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/google/models/{model}:streamGenerateContent?alt=sse
@@ -112,7 +112,7 @@ fn vertex_knows_the_hosts_of_its_locations() {
         https://aiplatform.eu.rep.googleapis.com/v1/projects/p/locations/eu/publishers/google/models/{model}:streamGenerateContent?alt=sse"#]].assert_eq(&["", "global", "europe-west4", "eu"].map(at).join("\n"));
     assert_eq!(
         vendor("vertex").url(&environment([])).unwrap_err(),
-        VendorError::Variable {
+        VendorError::MissingVariable {
             vendor: "vertex".into(),
             names: vec![
                 "GOOGLE_CLOUD_PROJECT".into(),
@@ -125,7 +125,7 @@ fn vertex_knows_the_hosts_of_its_locations() {
 }
 
 #[test]
-fn bedrock_goes_to_the_region() {
+fn bedrock_url_contains_the_region() {
     assert_eq!(
         url("bedrock", [("AWS_REGION", "eu-central-1")]),
         "https://bedrock-runtime.eu-central-1.amazonaws.com/model/{model}/converse-stream"
@@ -133,7 +133,7 @@ fn bedrock_goes_to_the_region() {
 }
 
 #[test]
-fn an_address_may_leave_out_what_the_vendors_own_says() {
+fn override_may_omit_parts_of_the_base_url() {
     let hosts = [
         "127.0.0.1:11434",
         "0.0.0.0",
@@ -174,7 +174,7 @@ fn an_address_may_leave_out_what_the_vendors_own_says() {
 }
 
 #[test]
-fn a_version_is_not_said_twice() {
+fn version_is_not_repeated() {
     for (id, variable, address, expected) in [
         ("anthropic", "ANTHROPIC_BASE_URL", "https://g.example/v1/", "https://g.example/v1/messages"),
         ("anthropic", "ANTHROPIC_BASE_URL", "https://g.example/a", "https://g.example/a/v1/messages"),
@@ -191,7 +191,7 @@ fn a_version_is_not_said_twice() {
 }
 
 #[test]
-fn what_is_no_address_is_refused_without_showing_it() {
+fn invalid_base_url_is_refused_without_showing_it() {
     let bad = [
         "ftp://h/",
         "file:///etc/passwd",
@@ -204,17 +204,17 @@ fn what_is_no_address_is_refused_without_showing_it() {
     ];
     let errors = bad.map(|address| url("openai", [("OPENAI_BASE_URL", address)]));
     expect![[r#"
-        the address of openai (from OPENAI_BASE_URL) must begin with https:// or http://
-        the address of openai (from OPENAI_BASE_URL) must begin with https:// or http://
-        the address of openai (from OPENAI_BASE_URL) must not hold a user name or a password; give the key in its own variable
-        the address of openai (from OPENAI_BASE_URL) must end before any ? or #
-        the address of openai (from OPENAI_BASE_URL) must end before any ? or #
-        the address of openai (from OPENAI_BASE_URL) is not an address: empty host
-        the address of openai (from OPENAI_BASE_URL) is not an address: invalid international domain name
-        the address of openai (from OPENAI_BASE_URL) is not an address: invalid IPv6 address"#]].assert_eq(&errors.join("\n"));
+        the base URL of openai (from OPENAI_BASE_URL) must start with https:// or http://
+        the base URL of openai (from OPENAI_BASE_URL) must start with https:// or http://
+        the base URL of openai (from OPENAI_BASE_URL) must not contain a user name or password; set the key in its own environment variable
+        the base URL of openai (from OPENAI_BASE_URL) must not contain ? or #
+        the base URL of openai (from OPENAI_BASE_URL) must not contain ? or #
+        the base URL of openai (from OPENAI_BASE_URL) is not a URL: empty host
+        the base URL of openai (from OPENAI_BASE_URL) is not a URL: invalid international domain name
+        the base URL of openai (from OPENAI_BASE_URL) is not a URL: invalid IPv6 address"#]].assert_eq(&errors.join("\n"));
     assert!(!errors.concat().contains("hunter2"));
     let region = url("bedrock", [("AWS_REGION", "evil.example/?x=")]);
-    expect!["the address of bedrock (from AWS_REGION) has characters that an address cannot have"]
+    expect!["the base URL of bedrock (from AWS_REGION) has characters that are not allowed in a URL"]
         .assert_eq(&region);
 }
 
@@ -241,7 +241,7 @@ fn headers_are_filled_in() {
 }
 
 #[test]
-fn headers_that_say_how_a_request_is_sent_are_not_for_files() {
+fn connection_headers_cannot_be_set_by_files() {
     for header in ["Host", "content-length", "Transfer-Encoding", "connection"] {
         let text = format!(
             "[vendors.acme]\nwire = \"chat\"\nbase_url = \"https://a.example\"\nauth.scheme = \"none\"\nheaders.{header} = \"1\""
@@ -249,15 +249,13 @@ fn headers_that_say_how_a_request_is_sent_are_not_for_files() {
         let vendor = Vendors::builtin().with(&text, "config.toml").unwrap().get("acme").unwrap();
         assert_eq!(
             vendor.headers(&environment([])).unwrap_err().to_string(),
-            format!(
-                "the header {header:?} of acme is not a header that can be sent; correct it in the vendor's file"
-            )
+            format!("invalid header {header:?} of acme; fix it in the vendor file")
         );
     }
 }
 
 #[test]
-fn a_filled_in_header_is_never_shown() {
+fn header_with_a_variable_is_never_shown() {
     let text = "[vendors.acme]\nwire = \"chat\"\nbase_url = \"https://a.example\"\nauth.scheme = \"none\"\nheaders.X-Key = \"{k}\"\nvariables.k = { env = [\"K\"], help = \"k\" }";
     let vendor = Vendors::builtin().with(text, "config.toml").unwrap().get("acme").unwrap();
     let headers = vendor.headers(&environment([("K", "hush")])).unwrap();
@@ -265,14 +263,14 @@ fn a_filled_in_header_is_never_shown() {
 }
 
 #[test]
-fn keys_are_tried_at_the_list_of_models_unless_a_file_says_otherwise() {
-    let env: Environment =
+fn keys_are_checked_at_the_model_list_by_default() {
+    let env: ProviderEnv =
         [("AZURE_OPENAI_RESOURCE", "mine"), ("GOOGLE_CLOUD_PROJECT", "p")].into_iter().collect();
     let vendors = Vendors::builtin();
-    let place = |id: &str| vendors.get(id).unwrap().check_url(&env).unwrap().unwrap_or("nowhere".into());
+    let position = |id: &str| vendors.get(id).unwrap().check_url(&env).unwrap().unwrap_or("nowhere".into());
     let ids =
         ["anthropic", "openai", "azure", "google", "vertex", "ollama", "openrouter", "nvidia", "bedrock"];
-    let lines: Vec<String> = ids.map(|id| format!("{id} {}\n", place(id))).into_iter().collect();
+    let lines: Vec<String> = ids.map(|id| format!("{id} {}\n", position(id))).into_iter().collect();
     expect![[r#"
         anthropic https://api.anthropic.com/v1/models
         openai https://api.openai.com/v1/models

@@ -1,41 +1,39 @@
-//! `VendorError`: why a vendor cannot be used, and what to do about it. Never shows the value of a variable.
+//! `VendorError`: why a vendor cannot be used, and how to fix it. Never shows the value of a variable.
 
-use crate::toml_text::TextError;
+use crate::toml_text::TomlError;
 
 /// A vendor that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VendorError {
-    /// Its text is wrong.
+    /// Invalid TOML.
     #[error(transparent)]
-    Text(#[from] TextError),
-    /// A variable is not set that its address needs.
+    Text(#[from] TomlError),
+    /// A required variable is not set.
     #[error("{vendor} needs {help}; set {}", names.join(" or "))]
-    Variable {
-        /// The vendor.
+    MissingVariable {
+        /// The vendor id.
         vendor: String,
-        /// The environment variables of which one must be set.
+        /// The environment variables, one of which must be set.
         names: Vec<String>,
         /// What the value is.
         help: String,
     },
-    /// Its address is no address.
-    #[error("the address of {vendor} (from {origin}) {problem}")]
+    /// Invalid base URL.
+    #[error("the base URL of {vendor} (from {origin}) {problem}")]
     Address {
-        /// The vendor.
+        /// The vendor id.
         vendor: String,
-        /// Where it comes from: an environment variable or the vendor's file.
+        /// Where it comes from: an environment variable or the vendor file.
         origin: String,
-        /// What is wrong with it, and what would be right.
+        /// What is wrong, and how to fix it.
         problem: String,
     },
-    /// A header is none.
-    #[error(
-        "the header {header:?} of {vendor} is not a header that can be sent; correct it in the vendor's file"
-    )]
+    /// Invalid header.
+    #[error("invalid header {header:?} of {vendor}; fix it in the vendor file")]
     Header {
-        /// The vendor.
+        /// The vendor id.
         vendor: String,
-        /// Its name.
+        /// The header name.
         header: String,
     },
 }

@@ -8,7 +8,7 @@ mod unknown;
 
 pub use error::VendorError;
 pub use set::Vendors;
-pub use spec::{AuthScheme, AuthSpec, Local, Paths, Probe, Variable, Vendor};
+pub use spec::{AuthScheme, AuthSpec, LocalServer, ProbeMethod, UrlVariable, Vendor, VendorPaths};
 pub(crate) use unknown::unknown_model;
 
 #[cfg(test)]

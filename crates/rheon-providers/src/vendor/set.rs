@@ -1,51 +1,51 @@
-//! `Vendors`: all that are known. Those of the files are read when they are asked for; users add or change some.
+//! `Vendors`: all known vendors. Bundled files are parsed on first use; users add or change vendors.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-use rheon_text::advice;
+use rheon_text::did_you_mean;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::error::VendorError;
 use super::spec::Vendor;
-use crate::toml_text::{Section, Source, TextError, lay_over};
+use crate::toml_text::{Section, Source, TomlError, merge_into};
 
-/// Each file of `vendors/`: its name and its text, by name.
+/// Each file of `vendors/`: vendor id and text, sorted by id.
 pub(super) static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/vendors.rs"));
 
-/// Those of the files that were asked for, in the order of [`FILES`].
+/// The parsed files, in the order of [`FILES`].
 static READ: OnceLock<Vec<OnceLock<Option<Arc<Vendor>>>>> = OnceLock::new();
 
-/// All vendors that are known.
+/// All known vendors.
 #[derive(Debug, Clone, Default)]
 pub struct Vendors {
-    /// Those that users added or changed.
-    added: BTreeMap<String, Added>,
+    /// Vendors that users added or changed.
+    added: BTreeMap<String, UserVendor>,
 }
 
 #[derive(Debug, Clone)]
-struct Added {
+struct UserVendor {
     vendor: Arc<Vendor>,
-    /// As a file of its own would have it, with all that it inherits.
+    /// The text of an equivalent vendor file, with everything it inherits.
     text: Arc<str>,
 }
 
-/// A vendor of a user's file, on its way in.
-struct Incoming<'a> {
+/// A vendor from a user's file that is not added yet.
+struct PendingVendor<'a> {
     section: Section<'a>,
     extends: Option<Extends>,
 }
 
-/// The vendor that another begins as, and where that is said.
+/// The vendor that another one extends, and the position of the key.
 struct Extends {
     id: String,
     offset: usize,
 }
 
 impl Vendors {
-    /// Those that come with Rheon.
+    /// The vendors bundled with Rheon.
     pub fn builtin() -> Self {
         Self::default()
     }
@@ -58,83 +58,85 @@ impl Vendors {
         }
     }
 
-    /// The names of all vendors, in order.
+    /// All vendor ids, sorted.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         let bundled = FILES.iter().map(|(name, _)| *name);
         bundled.chain(self.added.keys().map(String::as_str)).collect::<BTreeSet<_>>().into_iter()
     }
 
-    /// All vendors, by name.
+    /// All vendors, sorted by id.
     pub fn iter(&self) -> impl Iterator<Item = Arc<Vendor>> {
         self.ids().filter_map(|id| self.get(id))
     }
 
-    /// Adds the vendors of a user's file: the tables `[vendors.<id>]`. Other tables are left to others.
+    /// Adds the vendors of a user's file: the tables `[vendors.<id>]`; other tables are ignored.
     ///
-    /// A table with the name of a known vendor changes it. One with `extends` begins as another vendor, but without the
-    /// variables that hold that one's address and key, so that a key goes nowhere but where it belongs.
+    /// A table with the id of a known vendor changes it. One with `extends` starts as a copy of another vendor, but
+    /// without the environment variables of its base URL and key, so that a key is only sent to its own service.
     pub fn with(mut self, text: &str, file: &str) -> Result<Self, VendorError> {
         let source = Source { text, file };
-        let mut waiting = Vec::new();
+        let mut pending = Vec::new();
         for mut section in source.sections("vendors")? {
             check_id(source, &section)?;
             let extends = take_extends(source, &mut section.table)?;
-            waiting.push(Incoming { section, extends });
+            pending.push(PendingVendor { section, extends });
         }
-        while !waiting.is_empty() {
-            let names: BTreeSet<&str> = waiting.iter().map(|vendor| vendor.section.name.as_str()).collect();
-            let is_ready = |vendor: &Incoming<'_>| {
+        while !pending.is_empty() {
+            let names: BTreeSet<&str> = pending.iter().map(|vendor| vendor.section.name.as_str()).collect();
+            let is_ready = |vendor: &PendingVendor<'_>| {
                 let base = vendor.extends.as_ref().map(|extends| extends.id.as_str());
                 base.is_none_or(|base| base == vendor.section.name || !names.contains(base))
             };
-            let Some(place) = waiting.iter().position(is_ready) else {
-                let start = waiting.first().map_or(0, |vendor| vendor.section.place.start);
-                return Err(source.error(start, "vendors extend each other in a circle; break it").into());
+            let Some(index) = pending.iter().position(is_ready) else {
+                let start = pending.first().map_or(0, |vendor| vendor.section.span.start);
+                return Err(source.error(start, "vendors extend each other in a cycle; break it").into());
             };
-            let vendor = waiting.remove(place);
+            let vendor = pending.remove(index);
             self.add(source, vendor)?;
         }
         Ok(self)
     }
 
-    fn add(&mut self, source: Source<'_>, vendor: Incoming<'_>) -> Result<(), VendorError> {
-        let Incoming { section: Section { name, place, table }, extends } = vendor;
+    fn add(&mut self, source: Source<'_>, vendor: PendingVendor<'_>) -> Result<(), VendorError> {
+        let PendingVendor { section: Section { name, span, table }, extends } = vendor;
         let base = extends.as_ref().map_or(name.as_str(), |extends| extends.id.as_str());
-        let under = match self.added.get(base) {
+        let base_text = match self.added.get(base) {
             Some(added) => Some(Arc::clone(&added.text)),
             None => bundled_text(base)?,
         };
-        let table = match (&under, &extends) {
-            (Some(under), _) => merged(under, table, if base == name { Keep::All } else { Keep::NoNames })?,
+        let table = match (&base_text, &extends) {
+            (Some(base_text), _) => {
+                merged(base_text, table, if base == name { Inherit::All } else { Inherit::WithoutEnv })?
+            }
             (None, None) => table,
             (None, Some(extends)) => {
-                let known = advice(base, &self.ids().collect::<Vec<_>>());
+                let known = did_you_mean(base, &self.ids().collect::<Vec<_>>());
                 let problem = format!("there is no vendor {base:?} to extend; {known}");
                 return Err(source.error(extends.offset, problem).into());
             }
         };
         let text = text_of(source, table.clone())?;
-        let vendor = source.read::<Vendor>(table, &place)?.named(&name);
-        check(source, &vendor, place.start)?;
-        self.added.insert(name, Added { vendor: Arc::new(vendor), text });
+        let vendor = source.read::<Vendor>(table, &span)?.named(&name);
+        check(source, &vendor, span.start)?;
+        self.added.insert(name, UserVendor { vendor: Arc::new(vendor), text });
         Ok(())
     }
 }
 
-/// The vendor of the file at `place`.
-fn bundled(place: usize) -> Option<Arc<Vendor>> {
+/// The bundled vendor at `index`.
+fn bundled(index: usize) -> Option<Arc<Vendor>> {
     let read = READ.get_or_init(|| FILES.iter().map(|_| OnceLock::new()).collect());
-    let (id, text) = FILES.get(place)?;
-    // A test reads every file, so none is missing here.
-    read.get(place)?.get_or_init(|| read_file(id, text).map(Arc::new).ok()).clone()
+    let (id, text) = FILES.get(index)?;
+    // A test parses every file, so this is never `None` because of an error.
+    read.get(index)?.get_or_init(|| read_file(id, text).map(Arc::new).ok()).clone()
 }
 
-/// The vendor of one of our own files.
+/// Parses a bundled file.
 pub(super) fn read_file(id: &str, text: &str) -> Result<Vendor, VendorError> {
     let source = Source { text, file: id };
-    let (under, table) = file_parts(source)?;
-    let table = match &under {
-        Some(under) => merged(under, table, Keep::NoNames)?,
+    let (base_text, table) = file_parts(source)?;
+    let table = match &base_text {
+        Some(base_text) => merged(base_text, table, Inherit::WithoutEnv)?,
         None => table,
     };
     let vendor = source.read::<Vendor>(table, &(0..0))?.named(id);
@@ -142,35 +144,35 @@ pub(super) fn read_file(id: &str, text: &str) -> Result<Vendor, VendorError> {
     Ok(vendor)
 }
 
-/// The text of one of our own files, with all that it inherits.
-fn bundled_text(id: &str) -> Result<Option<Arc<str>>, TextError> {
+/// The text of a bundled file, with everything it inherits.
+fn bundled_text(id: &str) -> Result<Option<Arc<str>>, TomlError> {
     let Some((_, text)) = FILES.iter().find(|(name, _)| *name == id) else { return Ok(None) };
     let source = Source { text, file: id };
     let text = match file_parts(source)? {
         (None, _) => Arc::from(*text),
-        (Some(under), table) => text_of(source, merged(&under, table, Keep::NoNames)?)?,
+        (Some(base_text), table) => text_of(source, merged(&base_text, table, Inherit::WithoutEnv)?)?,
     };
     Ok(Some(text))
 }
 
-/// The table of a file, and the text of the one that it extends.
-fn file_parts(source: Source<'_>) -> Result<(Option<Arc<str>>, DeTable<'_>), TextError> {
+/// The table of a file, and the text of the file that it extends.
+fn file_parts(source: Source<'_>) -> Result<(Option<Arc<str>>, DeTable<'_>), TomlError> {
     let mut table = source.table()?;
     let Some(extends) = take_extends(source, &mut table)? else { return Ok((None, table)) };
-    // A file that extends one which extends it in turn would never end; the name of the other ends it.
+    // Prevents endless recursion between files that extend each other.
     match FILES.iter().find(|(name, _)| *name == extends.id && *name != source.file) {
         Some((name, _)) => Ok((bundled_text(name)?, table)),
         None => Err(source.error(extends.offset, format!("there is no vendor {:?} to extend", extends.id))),
     }
 }
 
-fn text_of(source: Source<'_>, table: DeTable<'_>) -> Result<Arc<str>, TextError> {
+fn text_of(source: Source<'_>, table: DeTable<'_>) -> Result<Arc<str>, TomlError> {
     let table: toml::Table = source.read(table, &(0..0))?;
     toml::to_string(&table).map(Arc::from).map_err(|error| source.error(0, error.to_string()))
 }
 
-/// Takes `extends` out of a vendor's table.
-fn take_extends(source: Source<'_>, table: &mut DeTable<'_>) -> Result<Option<Extends>, TextError> {
+/// Removes `extends` from a vendor's table.
+fn take_extends(source: Source<'_>, table: &mut DeTable<'_>) -> Result<Option<Extends>, TomlError> {
     let Some(value) = table.remove("extends") else { return Ok(None) };
     let offset = value.span().start;
     match value.into_inner() {
@@ -179,19 +181,19 @@ fn take_extends(source: Source<'_>, table: &mut DeTable<'_>) -> Result<Option<Ex
     }
 }
 
-/// What a vendor keeps of the one under it.
+/// What a vendor inherits from its base.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Keep {
+enum Inherit {
     /// Everything: it is the same vendor.
     All,
-    /// All but the names of variables and commands that lead to the other's address and key.
-    NoNames,
+    /// Everything except the environment variables and commands for the other vendor's base URL and key.
+    WithoutEnv,
 }
 
-/// `over`, laid over the vendor `under`.
-fn merged<'a>(under: &'a str, over: DeTable<'a>, keep: Keep) -> Result<DeTable<'a>, TextError> {
-    let mut table = Source { text: under, file: "the vendor that is extended" }.table()?;
-    if keep == Keep::NoNames {
+/// Merges `changes` into the vendor `base_text`.
+fn merged<'a>(base_text: &'a str, changes: DeTable<'a>, keep: Inherit) -> Result<DeTable<'a>, TomlError> {
+    let mut table = Source { text: base_text, file: "the vendor that is extended" }.table()?;
+    if keep == Inherit::WithoutEnv {
         for name in ["name", "docs", "base_url_env"] {
             table.remove(name);
         }
@@ -200,15 +202,15 @@ fn merged<'a>(under: &'a str, over: DeTable<'a>, keep: Keep) -> Result<DeTable<'
             auth.remove("api_key_command");
         }
     }
-    // The keys of one scheme make no sense beside another.
-    if inner(&over, "auth").is_some_and(|auth| auth.contains_key("scheme"))
+    // The keys of one scheme make no sense for another.
+    if inner(&changes, "auth").is_some_and(|auth| auth.contains_key("scheme"))
         && let Some(auth) = inner_mut(&mut table, "auth")
     {
         for key in ["header", "parameter", "service"] {
             auth.remove(key);
         }
     }
-    lay_over(&mut table, over);
+    merge_into(&mut table, changes);
     Ok(table)
 }
 
@@ -223,30 +225,30 @@ fn inner_mut<'t, 'a>(table: &'t mut DeTable<'a>, key: &str) -> Option<&'t mut De
     }
 }
 
-fn check_id(source: Source<'_>, section: &Section<'_>) -> Result<(), TextError> {
+fn check_id(source: Source<'_>, section: &Section<'_>) -> Result<(), TomlError> {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
     if !section.name.is_empty() && section.name.chars().all(fits) {
         return Ok(());
     }
-    let problem = "the name of a vendor has lower-case letters, digits and - _ . only; rename it";
-    Err(source.error(section.place.start, problem))
+    let problem = "a vendor name may only contain lower-case letters, digits and - _ .; rename it";
+    Err(source.error(section.span.start, problem))
 }
 
-/// What the types do not check.
-fn check(source: Source<'_>, vendor: &Vendor, offset: usize) -> Result<(), TextError> {
+/// Checks that go beyond the types.
+fn check(source: Source<'_>, vendor: &Vendor, offset: usize) -> Result<(), TomlError> {
     let problem: Cow<'_, str> = match vendor.undefined_variables().first() {
         Some(name) => format!("{{{name}}} is used but not defined; add [variables.{name}]").into(),
-        None if !vendor.path().starts_with('/') => "\"paths.request\" must begin with /".into(),
+        None if !vendor.path().starts_with('/') => "\"paths.request\" must start with /".into(),
         None if vendor
             .paths
             .check
             .as_ref()
             .is_some_and(|path| !path.is_empty() && !path.starts_with('/')) =>
         {
-            "\"paths.check\" must begin with /".into()
+            "\"paths.check\" must start with /".into()
         }
         None if vendor.paths.count.as_ref().is_some_and(|path| !path.starts_with('/')) => {
-            "\"paths.count\" must begin with /".into()
+            "\"paths.count\" must start with /".into()
         }
         None => return Ok(()),
     };

@@ -1,11 +1,11 @@
-//! Tests of the vendors that come with Rheon and of those that users add.
+//! Tests of the bundled vendors and of vendors added by users.
 
 use std::time::Duration;
 
 use expect_test::expect;
 
 use super::set::{FILES, read_file};
-use super::{AuthScheme, AuthSpec, Paths, Probe, Vendor, Vendors};
+use super::{AuthScheme, AuthSpec, ProbeMethod, Vendor, VendorPaths, Vendors};
 use crate::compat::{Compat, ThinkingRequest, TokensField, ToolStyle};
 use crate::wire::WireKind;
 
@@ -45,7 +45,7 @@ fn add(text: &str) -> Result<Vendors, String> {
 }
 
 #[test]
-fn every_file_is_read_and_says_what_people_want_to_know() {
+fn every_file_parses_and_is_documented() {
     for (id, text) in FILES {
         let vendor = read_file(id, text).unwrap_or_else(|error| panic!("{id}: {error}"));
         assert!(!vendor.name.is_empty() && vendor.docs.starts_with("https://"), "{id}");
@@ -64,7 +64,7 @@ fn every_file_is_read_and_says_what_people_want_to_know() {
 }
 
 #[test]
-fn all_wires_and_all_schemes_have_a_vendor() {
+fn every_wire_and_scheme_has_a_vendor() {
     let vendors: Vec<_> = Vendors::builtin().iter().collect();
     for wire in WireKind::ALL {
         assert!(vendors.iter().any(|vendor| vendor.wire == wire), "{wire:?}");
@@ -75,18 +75,18 @@ fn all_wires_and_all_schemes_have_a_vendor() {
 }
 
 #[test]
-fn a_local_server_may_be_slow_and_is_asked_for_its_context() {
+fn local_server_may_be_slow_and_is_probed() {
     let ollama = Vendors::builtin().get("ollama").unwrap();
     assert_eq!(
         (ollama.probe(), ollama.first_byte_timeout()),
-        (Some(Probe::OllamaShow), Some(Duration::from_secs(600)))
+        (Some(ProbeMethod::OllamaShow), Some(Duration::from_secs(600)))
     );
     let openai = Vendors::builtin().get("openai").unwrap();
     assert_eq!((openai.probe(), openai.first_byte_timeout()), (None, None));
 }
 
 #[test]
-fn a_user_adds_a_vendor_with_three_keys() {
+fn user_adds_a_vendor_with_three_keys() {
     let text = r#"
         theme = "of another reader"
 
@@ -105,7 +105,7 @@ fn a_user_adds_a_vendor_with_three_keys() {
             wire: WireKind::Chat,
             base_url: "https://api.acme.example/v1".into(),
             base_url_env: vec!["ACME_AI_BASE_URL".into()],
-            paths: Paths::default(),
+            paths: VendorPaths::default(),
             headers: [].into(),
             variables: [].into(),
             auth: AuthSpec {
@@ -115,13 +115,13 @@ fn a_user_adds_a_vendor_with_three_keys() {
                 optional: false,
             },
             compat: Compat::default(),
-            local: super::Local::default(),
+            local: super::LocalServer::default(),
         }
     );
 }
 
 #[test]
-fn a_user_changes_a_vendor_and_the_rest_stays() {
+fn user_changes_a_vendor_and_keeps_the_rest() {
     let text = r#"
         [vendors.groq]
         auth.api_key_command = "pass show groq"
@@ -138,7 +138,7 @@ fn a_user_changes_a_vendor_and_the_rest_stays() {
 }
 
 #[test]
-fn one_vendor_extends_another_but_never_gets_its_key() {
+fn extended_vendor_does_not_get_the_others_key() {
     let text = r#"
         [vendors.west]
         extends = "east"
@@ -171,7 +171,7 @@ fn one_vendor_extends_another_but_never_gets_its_key() {
 }
 
 #[test]
-fn mistakes_are_named_with_their_place() {
+fn errors_have_a_position() {
     let whole = "wire = \"chat\"\nbase_url = \"https://a.example\"\nauth = { scheme = \"none\" }\n";
     let problems = [
         "[vendors.a]\nwire = \"chat\"\nbase_ulr = \"https://a.example\"".to_owned(),
@@ -204,14 +204,14 @@ fn mistakes_are_named_with_their_place() {
         cannot read config.toml: line 1, column 10: the key "auth" is missing; add it
         cannot read config.toml: line 6, column 16: invalid type: string "yes", expected a boolean
         cannot read config.toml: line 6, column 1: unknown key "thinkin"; did you mean "thinking"?
-        cannot read config.toml: line 1, column 10: the name of a vendor has lower-case letters, digits and - _ . only; rename it
-        cannot read config.toml: line 1, column 10: "paths.request" must begin with /
+        cannot read config.toml: line 1, column 10: a vendor name may only contain lower-case letters, digits and - _ .; rename it
+        cannot read config.toml: line 1, column 10: "paths.request" must start with /
         cannot read config.toml: line 1, column 10: {tenant} is used but not defined; add [variables.tenant]
         cannot read config.toml: line 2, column 11: there is no vendor "opnai" to extend; did you mean "openai"?
         cannot read config.toml: line 2, column 11: "extends" must be the name of a vendor
-        cannot read config.toml: line 1, column 10: vendors extend each other in a circle; break it
+        cannot read config.toml: line 1, column 10: vendors extend each other in a cycle; break it
         cannot read config.toml: line 4, column 8: the key "header" is missing; this scheme needs it
-        cannot read config.toml: line 4, column 8: the key "header" does not go with this scheme; remove it
+        cannot read config.toml: line 4, column 8: the key "header" is not valid for this scheme; remove it
         cannot read config.toml: line 4, column 29: unknown key "key"; there are scheme, header, parameter, service, key_env, api_key_command, optional
         cannot read config.toml: line 2, column 1: unknown key "base_ur"; did you mean "base_url"?
         cannot read config.toml: line 1, column 11: "vendors" must be a table of tables, [vendors.name]
@@ -220,7 +220,7 @@ fn mistakes_are_named_with_their_place() {
 }
 
 #[test]
-fn a_text_at_the_cap_is_read_and_one_above_it_is_not() {
+fn file_size_of_user_vendors_has_a_limit() {
     let cap = crate::toml_text::TEXT_BYTES_MAX;
     assert!(add(&"#".repeat(cap)).is_ok());
     assert_eq!(
@@ -230,7 +230,7 @@ fn a_text_at_the_cap_is_read_and_one_above_it_is_not() {
 }
 
 #[test]
-fn any_text_is_refused_or_read_but_never_worse() {
+fn any_text_is_parsed_or_refused() {
     use proptest::prelude::*;
     proptest!(|(text in r#"(\[vendors(\.[a-z"ü]{0,3})?\]|[a-z_]{1,9} = [0-9"{}\[\]a-z]{0,6}|\n|extends = "[a-z]{1,2}"){0,12}"#)| {
         add(&text).ok();
@@ -238,7 +238,7 @@ fn any_text_is_refused_or_read_but_never_worse() {
 }
 
 #[test]
-fn a_text_that_goes_deep_is_refused_and_does_no_harm() {
+fn deeply_nested_text_is_refused() {
     let deep = 100_000;
     for text in [
         format!("vendors = {}", "[".repeat(deep)),

@@ -1,4 +1,4 @@
-//! `Vendor`: one service, as its file describes it.
+//! `Vendor`: a service as described by its file.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,82 +8,82 @@ use serde::Deserialize;
 use crate::compat::Compat;
 use crate::wire::WireKind;
 
-/// One service.
+/// A model service.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Vendor {
-    /// Its name in `vendor/model`: lower case, the name of its file.
+    /// The vendor in `vendor/model`: lower case, the name of the file.
     #[serde(skip)]
     pub id: String,
-    /// Its name for people; the id where its file gives none.
+    /// The display name; the id by default.
     #[serde(default)]
     pub name: String,
-    /// Where its API is described.
+    /// The URL of the API documentation.
     #[serde(default)]
     pub docs: String,
-    /// What it speaks.
+    /// The wire format.
     pub wire: WireKind,
-    /// Its address, without a slash at the end; may hold `{variables}`.
+    /// The base URL without a trailing slash; may contain `{variables}`.
     pub base_url: String,
-    /// Environment variables that override the address, first one first. `<ID>_BASE_URL` is always the first.
+    /// Environment variables that override the base URL, in order of priority. `<ID>_BASE_URL` is always the first.
     #[serde(default)]
     pub base_url_env: Vec<String>,
-    /// Where requests go below the address.
+    /// Paths relative to the base URL.
     #[serde(default)]
-    pub paths: Paths,
-    /// Headers of every request; values may hold `{variables}`.
+    pub paths: VendorPaths,
+    /// Headers of every request; values may contain `{variables}`.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// The variables that stand in address, path and headers, besides `{model}`.
+    /// The variables in base URL, paths and headers, besides `{model}`.
     #[serde(default)]
-    pub variables: BTreeMap<String, Variable>,
-    /// How requests prove who sends them.
+    pub variables: BTreeMap<String, UrlVariable>,
+    /// How requests are authenticated.
     pub auth: AuthSpec,
-    /// How it differs from others of its wire.
+    /// How it differs from other services with the same wire.
     #[serde(default)]
     pub compat: Compat,
-    /// What is different on servers of the user's own machine.
+    /// Settings for local servers.
     #[serde(default)]
-    pub local: Local,
+    pub local: LocalServer,
 }
 
-/// Where requests go below a vendor's address. Paths may hold `{variables}` and `{model}`.
+/// Paths relative to a vendor's base URL. They may contain `{variables}` and `{model}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Paths {
-    /// Where the model is asked, where that is not the wire's own path.
+pub struct VendorPaths {
+    /// The request path, if it is not the wire's default.
     pub request: Option<String>,
-    /// Where the tokens of a prompt are counted, if the service does that.
+    /// The path for token counts, if the service supports them.
     pub count: Option<String>,
-    /// Where a key can be tried for nothing, where that is not the list of models beside the path of requests. Empty where that list
-    /// is open to everybody, so that it says nothing about the key.
+    /// A path that checks a key without cost, if that is not the model list next to the request path. Empty if that
+    /// list is public and does not check the key.
     pub check: Option<String>,
 }
 
-/// A value that is filled into an address, a path or a header.
+/// A value that is filled into a base URL, a path or a header.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Variable {
-    /// Environment variables that hold it, first one first.
+pub struct UrlVariable {
+    /// Environment variables that set it, in order of priority.
     #[serde(default)]
     pub env: Vec<String>,
-    /// What it is if none of them is set; may hold other `{variables}`. Without it, one must be set.
+    /// The default value; may contain other `{variables}`. Without a default, the variable must be set.
     #[serde(default)]
     pub default: Option<String>,
-    /// Values that stand for others: what it would be, and what it is instead.
+    /// Values that are replaced by others.
     #[serde(default)]
     pub replace: BTreeMap<String, String>,
-    /// What it is, for people.
+    /// A description for users.
     pub help: String,
 }
 
-/// How requests prove who sends them.
+/// How requests are authenticated.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "AuthTable")]
 pub struct AuthSpec {
-    /// In which form.
+    /// The auth scheme.
     pub scheme: AuthScheme,
-    /// Environment variables that hold the key, first one first. Where a key is wanted and none is named,
+    /// Environment variables that hold the key, in order of priority. If the scheme needs a key and none is given,
     /// `<ID>_API_KEY`.
     pub key_env: Vec<String>,
     /// A command that prints the key.
@@ -92,7 +92,7 @@ pub struct AuthSpec {
     pub optional: bool,
 }
 
-/// The form of the proof.
+/// An auth scheme.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuthScheme {
     /// The key in a header of this name.
@@ -107,33 +107,33 @@ pub enum AuthScheme {
         /// For instance `key`.
         parameter: String,
     },
-    /// A signature of AWS (SigV4), or a bearer token where `key_env` holds one.
+    /// An AWS signature (SigV4), or a bearer token if `key_env` provides one.
     Aws {
-        /// The service's name in signatures, for instance `bedrock`.
+        /// The service name in signatures, for instance `bedrock`.
         service: String,
     },
-    /// A token of Google: service account or application-default credentials.
+    /// A Google access token: service account or application default credentials.
     Google,
-    /// Anthropic: a key in `x-api-key`, or an OAuth token as bearer with the headers that go with it.
+    /// Anthropic: a key in `x-api-key`, or an OAuth bearer token with its required headers.
     Anthropic,
-    /// None.
+    /// No authentication.
     None,
 }
 
-/// What is different on servers of the user's own machine. Empty for services.
+/// Settings for local servers. Empty for remote services.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Local {
-    /// How to ask for the size of the context.
-    pub probe: Option<Probe>,
-    /// How long the first byte of an answer may take; a slow machine reads a long prompt for minutes.
+pub struct LocalServer {
+    /// How to request the context window.
+    pub probe: Option<ProbeMethod>,
+    /// Timeout for the first byte of a response; a slow machine reads a long prompt for minutes.
     pub first_byte_timeout_ms: Option<u64>,
 }
 
-/// How a server on the user's own machine is asked for the size of its context.
+/// How a local server reports its context window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Probe {
+pub enum ProbeMethod {
     /// llama.cpp: `GET /props`.
     Props,
     /// Ollama: `POST /api/show`.
@@ -145,29 +145,29 @@ pub enum Probe {
 }
 
 impl Vendor {
-    /// Where requests go below the address; may hold `{variables}` and `{model}`.
+    /// The request path; may contain `{variables}` and `{model}`.
     pub fn path(&self) -> &str {
         self.paths.request.as_deref().unwrap_or(self.wire.path())
     }
 
-    /// How to ask for the size of the context, for servers of the user's own machine.
-    pub fn probe(&self) -> Option<Probe> {
+    /// How to request the context window from a local server.
+    pub fn probe(&self) -> Option<ProbeMethod> {
         self.local.probe
     }
 
-    /// How long the first byte of an answer may take, where that differs from what is usual.
+    /// Timeout for the first byte of a response, if it differs from the default.
     pub fn first_byte_timeout(&self) -> Option<Duration> {
         self.local.first_byte_timeout_ms.map(Duration::from_millis)
     }
 
-    /// The same vendor as `id`, with the names that follow from it.
+    /// Sets the id and the names derived from it.
     pub(super) fn named(mut self, id: &str) -> Self {
         let prefix = id.to_ascii_uppercase().replace(['-', '.'], "_");
         let address = format!("{prefix}_BASE_URL");
         if !self.base_url_env.contains(&address) {
             self.base_url_env.insert(0, address);
         }
-        if self.auth.key_env.is_empty() && self.auth.scheme.wants_key() {
+        if self.auth.key_env.is_empty() && self.auth.scheme.requires_key() {
             self.auth.key_env.push(format!("{prefix}_API_KEY"));
         }
         if self.name.is_empty() {
@@ -179,7 +179,7 @@ impl Vendor {
 }
 
 impl AuthScheme {
-    /// Its name, as vendor files have it.
+    /// The name used in vendor files.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Header { .. } => "header",
@@ -192,8 +192,8 @@ impl AuthScheme {
         }
     }
 
-    /// Whether it is nothing without a key; the others find their credentials elsewhere.
-    fn wants_key(&self) -> bool {
+    /// Whether it requires a key; the others find their credentials elsewhere.
+    fn requires_key(&self) -> bool {
         match self {
             Self::Header { .. } | Self::Bearer | Self::Query { .. } | Self::Anthropic => true,
             Self::Aws { .. } | Self::Google | Self::None => false,
@@ -201,7 +201,7 @@ impl AuthScheme {
     }
 }
 
-/// An [`AuthSpec`] as it is written: the scheme's own value is a key beside its name.
+/// An [`AuthSpec`] as written in files: the scheme's parameter is a separate key.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AuthTable {
@@ -234,18 +234,19 @@ impl TryFrom<AuthTable> for AuthSpec {
     fn try_from(table: AuthTable) -> Result<Self, String> {
         let AuthTable { header, parameter, service, key_env, api_key_command, optional, .. } = table;
         let given = [("header", header), ("parameter", parameter), ("service", service)];
-        let wanted = match table.scheme {
+        let required_key = match table.scheme {
             SchemeName::Header => Some("header"),
             SchemeName::Query => Some("parameter"),
             SchemeName::Aws => Some("service"),
             SchemeName::Bearer | SchemeName::Google | SchemeName::Anthropic | SchemeName::None => None,
         };
-        if let Some((extra, _)) = given.iter().find(|(name, value)| value.is_some() && Some(*name) != wanted)
+        if let Some((extra, _)) =
+            given.iter().find(|(name, value)| value.is_some() && Some(*name) != required_key)
         {
-            return Err(format!("the key {extra:?} does not go with this scheme; remove it"));
+            return Err(format!("the key {extra:?} is not valid for this scheme; remove it"));
         }
         let value = given.into_iter().find_map(|(_, value)| value.filter(|value| !value.is_empty()));
-        let value = || match wanted {
+        let value = || match required_key {
             Some(name) => value.ok_or_else(|| format!("the key {name:?} is missing; this scheme needs it")),
             None => Ok(String::new()),
         };

@@ -1,29 +1,29 @@
-//! Models that the catalogue does not have: their thinking is set as most models of their wire have it. Pure.
+//! Models without a catalog entry: thinking follows the defaults of their wire. Pure.
 
 use std::sync::Arc;
 
 use rheon_types::{ModelInfo, ThinkingLevel};
 
 use super::spec::Vendor;
-use crate::catalogue::{Catalogue, Model, ThinkingStyle};
+use crate::catalog::{Catalog, Model, ThinkingStyle};
 use crate::wire::WireKind;
 
 impl Vendor {
-    /// What is known of the vendor's model `id`, or what is assumed of it.
-    pub fn model(&self, catalogue: &Catalogue, id: &str) -> Arc<Model> {
-        catalogue.model_or(&self.id, id, || unknown_model(self.wire, id))
+    /// The catalog entry of the vendor's model `id`, or defaults.
+    pub fn model(&self, catalog: &Catalog, id: &str) -> Arc<Model> {
+        catalog.model_or(&self.id, id, || unknown_model(self.wire, id))
     }
 }
 
-/// A model that nothing is known of but what its service speaks.
+/// Defaults for a model of which only the wire is known.
 pub(crate) fn unknown_model(wire: WireKind, id: &str) -> Model {
     use ThinkingLevel::{High, Low, Max, Medium};
-    // Below the longest answer that is assumed, because the budget is part of the answer.
+    // Below the assumed output limit, because the budget is part of the output.
     let budget =
         |min| ThinkingStyle::Budget { min, max: ModelInfo::OUTPUT_TOKENS_UNKNOWN / 2, can_disable: true };
-    // "Off" is not among the levels: not every service takes it, and saying nothing is always right.
+    // "Off" is not among the levels: not every service accepts it, and omitting it is always valid.
     let thinking = match wire {
-        // A Claude that is not in the catalogue is newer than it, and the newer ones take levels only.
+        // A Claude model without a catalog entry is newer than the catalog, and newer models only accept levels.
         WireKind::Anthropic | WireKind::Bedrock if id.contains("claude-") => {
             ThinkingStyle::Levels(vec![Low, Medium, High, Max])
         }
@@ -31,7 +31,7 @@ pub(crate) fn unknown_model(wire: WireKind, id: &str) -> Model {
         WireKind::Gemini if id.contains("gemini-2") => budget(512),
         WireKind::Gemini if id.contains("gemini-") => ThinkingStyle::Levels(vec![Low, Medium, High]),
         WireKind::Chat | WireKind::Responses => ThinkingStyle::Levels(vec![Low, Medium, High]),
-        // The other models there have no setting in common.
+        // The other models there have no common setting.
         WireKind::Gemini | WireKind::Bedrock => ThinkingStyle::None,
     };
     Model { thinking, ..Model::unknown(id) }
@@ -45,7 +45,7 @@ mod tests {
     use crate::vendor::Vendors;
 
     #[test]
-    fn an_unknown_model_works_with_the_fallbacks_of_its_wire() {
+    fn unknown_model_uses_the_defaults_of_its_wire() {
         let style = |(wire, id): (WireKind, &str)| {
             let model = unknown_model(wire, id);
             assert_eq!(*model.info, ModelInfo::unknown(id));
@@ -76,17 +76,17 @@ mod tests {
     }
 
     #[test]
-    fn a_vendor_knows_its_models_and_assumes_the_rest() {
-        let (groq, catalogue) = (Vendors::builtin().get("groq").unwrap(), Catalogue::builtin());
-        assert!(groq.model(&catalogue, "openai/gpt-oss-120b").info.prices.is_some());
-        assert_eq!(*groq.model(&catalogue, "m"), unknown_model(WireKind::Chat, "m"));
+    fn vendor_knows_its_models_and_uses_defaults_for_others() {
+        let (groq, catalog) = (Vendors::builtin().get("groq").unwrap(), Catalog::builtin());
+        assert!(groq.model(&catalog, "openai/gpt-oss-120b").info.prices.is_some());
+        assert_eq!(*groq.model(&catalog, "m"), unknown_model(WireKind::Chat, "m"));
     }
 
     #[test]
-    fn every_vendor_with_models_speaks_a_wire_that_can_set_their_thinking() {
+    fn every_vendors_wire_supports_the_thinking_of_its_models() {
         for vendor in Vendors::builtin().iter() {
-            for id in Catalogue::builtin().ids(&vendor.id) {
-                let model = vendor.model(&Catalogue::builtin(), id);
+            for id in Catalog::builtin().ids(&vendor.id) {
+                let model = vendor.model(&Catalog::builtin(), id);
                 let is_budget = matches!(model.thinking, ThinkingStyle::Budget { .. });
                 assert!(!is_budget || vendor.wire != WireKind::Responses, "{}/{id}", vendor.id);
                 assert!(model.info.known, "{}/{id}", vendor.id);

@@ -1,10 +1,10 @@
-//! Schemas of answers as the services that hold a model to them take them. Pure.
+//! Output schemas as each service accepts them. Pure.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-/// What Anthropic's models cannot be held to; the service refuses a schema that has it.
+/// Keywords that Anthropic's structured output refuses.
 const CLAUDE_REFUSES: [&str; 20] = [
     "minimum",
     "maximum",
@@ -27,7 +27,7 @@ const CLAUDE_REFUSES: [&str; 20] = [
     "then",
     "else",
 ];
-/// What OpenAI's strict form does not know.
+/// Keywords that OpenAI's strict mode does not support.
 const STRICT_REFUSES: [&str; 12] = [
     "allOf",
     "oneOf",
@@ -43,7 +43,7 @@ const STRICT_REFUSES: [&str; 12] = [
     "prefixItems",
 ];
 
-/// `schema` as Anthropic's models take it: objects are closed, and what the service refuses is left out.
+/// `schema` as Anthropic accepts it: objects are closed, and refused keywords are removed.
 pub(super) fn for_claude(schema: &Value) -> Value {
     let mut closed = schema.clone();
     each_schema(&mut closed, &mut |fields| {
@@ -61,17 +61,16 @@ pub(super) fn for_claude(schema: &Value) -> Value {
     closed
 }
 
-/// A schema that OpenAI is given.
+/// An output schema for OpenAI.
 #[derive(Debug, PartialEq)]
 pub(super) struct OpenAiSchema<'a> {
-    /// Whether the model is held to it to the letter.
+    /// Whether strict mode is used.
     pub(super) strict: bool,
-    /// The schema.
     pub(super) schema: Cow<'a, Value>,
 }
 
-/// `schema` as OpenAI takes it. The strict form wants closed objects that require all their properties, and the service
-/// refuses the whole request for another; what cannot be had strictly is asked for without.
+/// `schema` as OpenAI accepts it. Strict mode requires closed objects with all properties required, and the service
+/// refuses the whole request otherwise; schemas that do not fit are sent without strict mode.
 pub(super) fn for_openai(schema: &Value) -> OpenAiSchema<'_> {
     let top = schema.as_object().is_some_and(|fields| is_object(fields) && !fields.contains_key("anyOf"));
     let mut strict = top;
@@ -104,7 +103,7 @@ fn requires_all(fields: &Map<String, Value>) -> bool {
     closed && properties.is_none_or(|properties| properties.keys().all(is_required))
 }
 
-/// Shows every schema in `schema` to `look`, the outer ones first. Names and data are no schemas.
+/// Calls `visit` for every schema in `schema`, outer ones first. Property names and data are not schemas.
 fn each_schema(schema: &mut Value, look: &mut impl FnMut(&mut Map<String, Value>)) {
     let Value::Object(fields) = schema else { return };
     look(fields);
@@ -127,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn objects_are_closed_and_what_the_service_refuses_is_left_out() {
+    fn objects_are_closed_and_refused_keywords_are_removed() {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn only_objects_that_require_everything_are_asked_for_strictly() {
+    fn only_fully_required_objects_are_strict() {
         let object = |extra: Value| {
             let mut schema = json!({ "type": "object", "properties": { "a": { "type": "string" } } });
             schema.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());

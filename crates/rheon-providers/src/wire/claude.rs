@@ -1,43 +1,42 @@
-//! What Anthropic's models ask of a request, whatever the wire: its limit, its thinking, its choice of tools. Pure.
+//! Settings for Anthropic's models on any wire: output limit, thinking and tool choice. Pure.
 
 use rheon_types::{ModelInfo, ProviderError, Request, SignatureKind, ThinkingLevel, ToolChoice};
 use serde::{Deserialize, Serialize};
 
 use crate::call_id::CallIdRule;
-use crate::catalogue::ThinkingStyle;
+use crate::catalog::ThinkingStyle;
 use crate::error;
-use crate::fit::{Block, Fitted, Role};
+use crate::history::{Block, PreparedHistory, Role};
+use crate::wire::codec::WireRequest;
 use crate::wire::levels::nearest;
-use crate::wire::seam::Call;
 
-/// The limit of an answer where the request has none, besides its thinking.
+/// The default output limit, without thinking.
 const ANSWER_TOKENS: u32 = 32_000;
-/// The least budget the service takes, whatever a catalogue says.
+/// The minimum budget that the service accepts, whatever the catalog says.
 const BUDGET_TOKENS_MIN: u32 = 1_024;
-/// The highest temperature the models take; other services know higher ones.
+/// The highest temperature that the models accept; other services accept higher ones.
 const TEMPERATURE_MAX: f32 = 1.0;
 
-/// What the model reads where a message says nothing that can be sent.
+/// What the model sees if a message has no content that can be sent.
 pub(super) const EMPTY_MESSAGE: &str = "(empty message)";
-/// What the model reads where a result says nothing that can be sent.
+/// What the model sees if a result has no content that can be sent.
 pub(super) const EMPTY_RESULT: &str = "(no output)";
-/// What ends an answer of its own that has only thinking, which the service does not take as an end.
+/// Ends an assistant message that has only thinking, which the service does not accept.
 pub(super) const NO_ANSWER: &str = "(no answer)";
 
-/// The settings of one request, as the models take them together.
+/// The settings of one request, consistent with each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Settings<'a> {
-    /// The limit of the answer, thinking included.
+    /// The output limit, including thinking.
     pub(super) tokens_max: u32,
-    /// What is said about thinking, if anything.
+    /// The `thinking` object, if any.
     pub(super) thinking: Option<Thinking>,
-    /// How much work goes into the answer.
+    /// The effort level.
     pub(super) effort: Option<&'static str>,
-    /// The sampling temperature.
     pub(super) temperature: Option<f32>,
-    /// Which tools must be called.
+    /// The tool choice.
     pub(super) choice: &'a ToolChoice,
-    /// Whether the model can go on writing an answer that ends the conversation.
+    /// Whether the model can continue an assistant message at the end of the conversation.
     pub(super) prefill: bool,
 }
 
@@ -45,16 +44,15 @@ pub(super) struct Settings<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Thinking {
-    /// Off.
     Disabled,
-    /// On, up to so many tokens.
+    /// Enabled, with a token budget.
     Enabled {
-        /// Less than the limit of the answer.
+        /// Less than the output limit.
         budget_tokens: u32,
     },
-    /// As the model sees fit.
+    /// The model decides.
     Adaptive {
-        /// Always `summarized`: newer models otherwise leave the text of their thinking out.
+        /// Always `summarized`: newer models otherwise omit the text of their thinking.
         display: &'static str,
     },
 }
@@ -64,18 +62,18 @@ impl Thinking {
 }
 
 impl<'a> Settings<'a> {
-    /// The settings for `call`, to a model whose thinking is set by `style`.
-    pub(super) fn new(call: &Call<'a>, style: &ThinkingStyle) -> Self {
-        let Call { request, model, .. } = *call;
+    /// The settings for `call` to a model whose thinking is configured by `style`.
+    pub(super) fn new(call: &WireRequest<'a>, style: &ThinkingStyle) -> Self {
+        let WireRequest { request, model, .. } = *call;
         let forced = match request.tool_choice {
             ToolChoice::Required | ToolChoice::Tool(_) => !request.tools.is_empty(),
             ToolChoice::Auto | ToolChoice::None => false,
         };
-        // A tool cannot be forced on a model that thinks. Whoever forces one wants the call more than the thinking, so
-        // thinking is dropped; the choice is lowered only for models that cannot be told not to think.
+        // A tool cannot be forced while the model thinks. A forced call is more important than thinking, so thinking
+        // is dropped; the choice is relaxed only for models whose thinking cannot be disabled.
         let level = if forced { ThinkingLevel::Off } else { request.thinking };
         let plan = match style {
-            // Nobody knows whether it can be told not to think, and saying nothing is always right.
+            // It is unknown whether its thinking can be disabled, and omitting the field is always valid.
             ThinkingStyle::Levels(_) if !model.info.known && level == ThinkingLevel::Off => Plan::default(),
             ThinkingStyle::None
             | ThinkingStyle::Budget { .. }
@@ -86,7 +84,7 @@ impl<'a> Settings<'a> {
         let tokens_max = tokens_max(request, &model.info, plan.budget_tokens());
         Self {
             tokens_max,
-            thinking: plan.thinking_below(tokens_max),
+            thinking: plan.thinking_within(tokens_max),
             effort: plan.effort,
             temperature: request
                 .temperature
@@ -98,8 +96,8 @@ impl<'a> Settings<'a> {
     }
 }
 
-/// The limit of the answer: never above what the model is known to write. What is only guessed of an unknown model
-/// does not bind whoever asks for a limit.
+/// The output limit: at most the model's known maximum. The assumed maximum of an unknown model does not limit an
+/// explicit value.
 fn tokens_max(request: &Request, info: &ModelInfo, budget_tokens: u32) -> u32 {
     let tokens = match request.tokens_max {
         Some(tokens) if info.known => tokens.min(info.output_tokens_max),
@@ -109,15 +107,15 @@ fn tokens_max(request: &Request, info: &ModelInfo, budget_tokens: u32) -> u32 {
     tokens.max(1)
 }
 
-/// What a model is told about thinking.
+/// The thinking settings of a request.
 #[derive(Debug, Clone, Copy, Default)]
 struct Plan {
     thinking: Option<Thinking>,
     budget_tokens_min: u32,
     effort: Option<&'static str>,
-    /// Whether it will think.
+    /// Whether the model will think.
     thinks: bool,
-    /// Whether it is of those that take a temperature and go on with an answer: older ones, when they do not think.
+    /// Whether the model accepts a temperature and continues its own message: older models, when they do not think.
     plain: bool,
 }
 
@@ -128,7 +126,7 @@ impl Plan {
             ThinkingStyle::None => plain,
             ThinkingStyle::Budget { can_disable: true, .. } if level == ThinkingLevel::Off => plain,
             ThinkingStyle::Budget { min, max, .. } => Self::budget(level, *min, *max),
-            ThinkingStyle::Levels(levels) => match known_level(levels, level) {
+            ThinkingStyle::Levels(levels) => match supported_level(levels, level) {
                 None => plain,
                 Some(ThinkingLevel::Off) => Self { thinking: Some(Thinking::Disabled), ..Self::default() },
                 Some(level) => Self {
@@ -147,7 +145,7 @@ impl Plan {
     }
 
     fn budget(level: ThinkingLevel, min: u32, max: u32) -> Self {
-        let wanted = match level {
+        let target = match level {
             ThinkingLevel::Off | ThinkingLevel::Minimal => BUDGET_TOKENS_MIN,
             ThinkingLevel::Low => 4_096,
             ThinkingLevel::Medium => 8_192,
@@ -155,7 +153,7 @@ impl Plan {
             ThinkingLevel::Max => 32_768,
         };
         let min = min.max(BUDGET_TOKENS_MIN);
-        let budget_tokens = wanted.clamp(min, max.max(min));
+        let budget_tokens = target.clamp(min, max.max(min));
         let thinking = Some(Thinking::Enabled { budget_tokens });
         Self { thinking, budget_tokens_min: min, thinks: true, ..Self::default() }
     }
@@ -167,8 +165,8 @@ impl Plan {
         }
     }
 
-    /// A budget leaves a quarter of the limit for the answer; where even the least one does not fit, nothing is said.
-    fn thinking_below(&self, tokens_max: u32) -> Option<Thinking> {
+    /// Leaves a quarter of the limit for the response; if even the minimum budget does not fit, the field is omitted.
+    fn thinking_within(&self, tokens_max: u32) -> Option<Thinking> {
         match self.thinking {
             Some(Thinking::Enabled { budget_tokens }) => {
                 let budget_tokens =
@@ -180,12 +178,12 @@ impl Plan {
     }
 }
 
-/// The level of `levels` for the one that is asked for. Thinking is switched off only if that is asked for.
-fn known_level(levels: &[ThinkingLevel], asked: ThinkingLevel) -> Option<ThinkingLevel> {
-    if asked == ThinkingLevel::Off && levels.contains(&asked) {
-        return Some(asked);
+/// The supported level for the requested one. Thinking is disabled only if that is requested.
+fn supported_level(levels: &[ThinkingLevel], requested: ThinkingLevel) -> Option<ThinkingLevel> {
+    if requested == ThinkingLevel::Off && levels.contains(&requested) {
+        return Some(requested);
     }
-    nearest(levels, asked).or_else(|| levels.first().copied())
+    nearest(levels, requested).or_else(|| levels.first().copied())
 }
 
 fn effort(level: ThinkingLevel) -> Option<&'static str> {
@@ -198,7 +196,7 @@ fn effort(level: ThinkingLevel) -> Option<&'static str> {
     }
 }
 
-/// The rule for ids: a service's own, but never looser than the models' own.
+/// The id rule: the service's own, but never looser than the models'.
 pub(super) fn call_id_rule(rule: CallIdRule) -> CallIdRule {
     match rule {
         CallIdRule::Any | CallIdRule::Word64 => CallIdRule::Word64,
@@ -207,10 +205,10 @@ pub(super) fn call_id_rule(rule: CallIdRule) -> CallIdRule {
     }
 }
 
-/// The pictures that the models read.
-pub(super) const PICTURE_TYPES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
+/// The image types that the models accept.
+pub(super) const IMAGE_TYPES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// Whether a block can be sent: services refuse blank text, and thinking without what proves it.
+/// Whether a block can be sent: services refuse blank text, and thinking without a signature.
 pub(super) fn can_send(block: &Block<'_>) -> bool {
     match block {
         Block::Text(text) => !is_blank(text),
@@ -221,12 +219,12 @@ pub(super) fn can_send(block: &Block<'_>) -> bool {
     }
 }
 
-/// Whether services would call this text empty.
+/// Whether services consider this text empty.
 pub(super) fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
-/// What stands at the end of a message so that the service takes it, besides its own blocks.
+/// Text to append to a message so that the service accepts it.
 pub(super) fn filler(role: Role, last: Option<&Block<'_>>) -> Option<&'static str> {
     match (role, last) {
         (Role::User | Role::Tool, None) => Some(EMPTY_MESSAGE),
@@ -235,33 +233,33 @@ pub(super) fn filler(role: Role, last: Option<&Block<'_>>) -> Option<&'static st
     }
 }
 
-/// What a conversation looks like from its end, in one pass and without memory that grows with it.
+/// The end of a conversation, collected in one pass and constant memory.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Outline {
-    /// The places of the last two messages in the user's role.
+    /// The indexes of the last two messages in the user role.
     users: [Option<usize>; 2],
-    /// The place of an answer that ends the conversation.
+    /// The index of an assistant message at the end of the conversation.
     pub(super) open_answer: Option<usize>,
-    /// Whether that answer ends with text that could go on.
+    /// Whether that message ends with text that can be continued.
     open_text: bool,
 }
 
 impl Outline {
-    /// The outline of `fitted`. An error if there is nothing to send.
-    pub(super) fn new(fitted: &Fitted<'_>) -> Result<Self, ProviderError> {
-        fitted.ensure_said()?;
+    /// The outline of `history`. An error if there is nothing to send.
+    pub(super) fn new(history: &PreparedHistory<'_>) -> Result<Self, ProviderError> {
+        history.ensure_not_empty()?;
         let mut outline = Self::default();
-        for (place, (role, blocks)) in fitted.messages().enumerate() {
+        for (index, (role, blocks)) in history.messages().enumerate() {
             outline.open_answer = None;
             match role {
-                // What is only a reminder is gone in the next request, and no place to mark.
-                Role::User | Role::Tool if fitted.lasting(place, blocks) == 0 => {}
+                // A reminder is not part of the next request, so it is not a position to mark.
+                Role::User | Role::Tool if history.stable_blocks(index, blocks) == 0 => {}
                 Role::User | Role::Tool => {
                     let [_, before] = outline.users;
-                    outline.users = [before, Some(place)];
+                    outline.users = [before, Some(index)];
                 }
                 Role::Assistant => {
-                    outline.open_answer = Some(place);
+                    outline.open_answer = Some(index);
                     let last = blocks.iter().rfind(|block| can_send(block));
                     outline.open_text = matches!(last, Some(Block::Text(_)));
                 }
@@ -270,22 +268,22 @@ impl Outline {
         Ok(outline)
     }
 
-    /// Whether the user has to say something after the model's words, which end the conversation, for a model that can
-    /// go on with them or cannot.
+    /// Whether a user message has to be appended because the conversation ends with an assistant message that the
+    /// model cannot continue.
     pub(super) fn needs_continue(&self, settings: &Settings<'_>) -> bool {
         self.open_answer.is_some() && !(self.open_text && settings.prefill)
     }
 
-    /// The places of the last two messages in the user's role.
-    pub(super) fn user_places(&self) -> impl DoubleEndedIterator<Item = usize> + use<> {
+    /// The indexes of the last two messages in the user role.
+    pub(super) fn user_indexes(&self) -> impl DoubleEndedIterator<Item = usize> + use<> {
         self.users.into_iter().flatten()
     }
 }
 
-/// Reads the JSON of one event of an answer.
+/// Parses the JSON of one event.
 pub(super) fn read<'a, T: Deserialize<'a>>(event: &str, data: &'a str) -> Result<T, ProviderError> {
     serde_json::from_str(data).map_err(|problem| {
-        // The problem may quote the event, which may be large.
+        // The error may quote the event, which may be large.
         let problem: String = problem.to_string().chars().take(200).collect();
         error::malformed(format_args!("event {event}: {problem}"))
     })

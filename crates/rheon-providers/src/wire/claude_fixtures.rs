@@ -1,4 +1,4 @@
-//! Conversations, models and readable results for the tests of the wires of Anthropic's models.
+//! Conversations, models and readable results for the tests of the Anthropic and Bedrock wires.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use rheon_types::{
 };
 use serde_json::{Value, json};
 
-use super::{Call, WireKind};
-use crate::catalogue::{Model, ThinkingStyle};
+use super::{WireKind, WireRequest};
+use crate::catalog::{Model, ThinkingStyle};
 use crate::compat::{CacheStyle, Compat};
 use crate::frame::Frame;
 
 pub(super) const ORIGIN: &str = "vendor/claude-test";
 
-/// A model of which everything is known.
+/// A fully known model.
 pub(super) fn model(thinking: ThinkingStyle) -> Model {
     let known = ModelInfo { known: true, output_tokens_max: 64_000, ..ModelInfo::unknown("claude-test") };
     Model { info: Arc::new(known), thinking, tool_style: None }
@@ -63,7 +63,7 @@ pub(super) fn result(id: &str, content: Vec<Content>, is_error: bool) -> Message
     Message::ToolResult(ToolResultMessage { tool_call_id, tool_name, content, is_error, timestamp })
 }
 
-pub(super) fn picture() -> Content {
+pub(super) fn image() -> Content {
     Content::Image { data: "iVBORw0KGgo=".into(), mime_type: "image/png".into() }
 }
 
@@ -81,14 +81,14 @@ pub(super) fn section(text: &str, stable: bool) -> SystemSection {
     SystemSection { text: text.into(), stable }
 }
 
-/// The body of a request with a cache, as indented JSON.
+/// The body of a request with caching, as indented JSON.
 pub(super) fn encode(wire: WireKind, request: &Request, model: &Model) -> String {
     let cache = if wire == WireKind::Bedrock { CacheStyle::Points } else { CacheStyle::Marks };
     encode_for(wire, request, model, &Compat { cache, ..Compat::default() })
 }
 
 pub(super) fn encode_for(wire: WireKind, request: &Request, model: &Model, compat: &Compat) -> String {
-    match wire.encode(&Call { request, model, compat, origin: ORIGIN }) {
+    match wire.encode(&WireRequest { request, model, compat, origin: ORIGIN }) {
         Ok(bytes) => {
             let body: Value = serde_json::from_slice(&bytes).unwrap();
             format!("{body:#}\n")
@@ -97,7 +97,7 @@ pub(super) fn encode_for(wire: WireKind, request: &Request, model: &Model, compa
     }
 }
 
-/// All chunks of an answer, and the error that ended it.
+/// All chunks of a response, and the error that ended it.
 pub(super) fn decode(wire: WireKind, frames: &[(&str, &str)]) -> (Vec<Chunk>, Option<ProviderError>) {
     let mut decoder = wire.decoder(ORIGIN.into());
     let mut chunks = VecDeque::new();
@@ -114,7 +114,7 @@ pub(super) fn decode(wire: WireKind, frames: &[(&str, &str)]) -> (Vec<Chunk>, Op
     (chunks.into(), failure)
 }
 
-/// The same as text, a line each.
+/// The same as text, one chunk per line.
 pub(super) fn decoded(wire: WireKind, frames: &[(&str, &str)]) -> String {
     let (chunks, failure) = decode(wire, frames);
     let mut text: String = chunks.iter().map(|chunk| format!("{chunk:?}\n")).collect();
@@ -124,7 +124,7 @@ pub(super) fn decoded(wire: WireKind, frames: &[(&str, &str)]) -> String {
     text
 }
 
-/// The message that a run makes of an answer.
+/// The message that a run builds from a response.
 pub(super) fn drafted(wire: WireKind, frames: &[(&str, &str)]) -> Message {
     let (chunks, failure) = decode(wire, frames);
     assert_eq!(failure, None);

@@ -3,10 +3,10 @@
 use expect_test::expect;
 use rheon_types::{Request, ThinkingLevel, ToolChoice};
 
-use super::Call;
+use super::WireRequest;
 use super::claude::Settings;
 use super::claude_fixtures::{ORIGIN, budget, model, request, tool, user};
-use crate::catalogue::{Model, ThinkingStyle};
+use crate::catalog::{Model, ThinkingStyle};
 use crate::compat::Compat;
 
 const LEVELS: [ThinkingLevel; 6] = [
@@ -20,7 +20,8 @@ const LEVELS: [ThinkingLevel; 6] = [
 
 fn settings(request: &Request, model: &Model) -> String {
     let compat = Compat::default();
-    let settings = Settings::new(&Call { request, model, compat: &compat, origin: ORIGIN }, &model.thinking);
+    let settings =
+        Settings::new(&WireRequest { request, model, compat: &compat, origin: ORIGIN }, &model.thinking);
     let Settings { tokens_max, thinking, effort, temperature, choice, prefill } = settings;
     format!("{tokens_max} {thinking:?} {effort:?} {temperature:?} {choice:?} prefill={prefill}\n")
 }
@@ -34,7 +35,7 @@ fn at_every_level(style: &ThinkingStyle, tokens_max: Option<u32>) -> String {
 }
 
 #[test]
-fn a_budget_grows_with_the_level_and_the_limit_with_the_budget() {
+fn budget_grows_with_the_level_and_limit_with_the_budget() {
     expect![[r#"
         Off: 32000 None None Some(0.5) Auto prefill=true
         Minimal: 33024 Some(Enabled { budget_tokens: 1024 }) None None Auto prefill=false
@@ -47,7 +48,7 @@ fn a_budget_grows_with_the_level_and_the_limit_with_the_budget() {
 }
 
 #[test]
-fn a_budget_stays_below_a_small_limit_and_above_the_least_the_service_takes() {
+fn budget_stays_within_the_limits() {
     expect![[r#"
         Off: 4000 None None Some(0.5) Auto prefill=true
         Minimal: 4000 Some(Enabled { budget_tokens: 1024 }) None None Auto prefill=false
@@ -69,7 +70,7 @@ fn a_budget_stays_below_a_small_limit_and_above_the_least_the_service_takes() {
 }
 
 #[test]
-fn budgets_keep_to_the_bounds_of_the_model_even_if_they_make_no_sense() {
+fn budgets_respect_even_inconsistent_model_limits() {
     let narrow = ThinkingStyle::Budget { min: 5_000, max: 6_000, can_disable: false };
     expect![[r#"
         Off: 37000 Some(Enabled { budget_tokens: 5000 }) None None Auto prefill=false
@@ -93,7 +94,7 @@ fn budgets_keep_to_the_bounds_of_the_model_even_if_they_make_no_sense() {
 }
 
 #[test]
-fn levels_become_the_nearest_effort_and_off_only_where_the_model_can_be_switched_off() {
+fn levels_become_the_nearest_effort_and_off_only_if_supported() {
     use ThinkingLevel::{High, Low, Max, Off};
     expect![[r#"
         Off: 32000 Some(Disabled) None None Auto prefill=false
@@ -125,7 +126,7 @@ fn levels_become_the_nearest_effort_and_off_only_where_the_model_can_be_switched
 }
 
 #[test]
-fn an_unknown_model_that_is_not_to_think_is_told_nothing() {
+fn unknown_model_without_thinking_gets_no_field() {
     let known = model(ThinkingStyle::Levels(vec![ThinkingLevel::Low, ThinkingLevel::High]));
     let unknown = Model { info: std::sync::Arc::new(rheon_types::ModelInfo::unknown("m")), ..known };
     let call = |thinking| settings(&Request { thinking, ..Request::new("m") }, &unknown);
@@ -140,7 +141,7 @@ fn an_unknown_model_that_is_not_to_think_is_told_nothing() {
 }
 
 #[test]
-fn other_styles_are_switched_or_left_alone() {
+fn other_styles_are_toggled_or_left_alone() {
     expect![[r#"
         Off: 32000 Some(Disabled) None Some(0.5) Auto prefill=true
         Minimal: 33024 Some(Enabled { budget_tokens: 1024 }) None None Auto prefill=false
@@ -171,7 +172,7 @@ fn other_styles_are_switched_or_left_alone() {
 }
 
 #[test]
-fn a_forced_tool_costs_the_thinking_and_where_the_model_always_thinks_the_force() {
+fn forced_tool_disables_thinking_or_is_relaxed() {
     let forced = |style: ThinkingStyle| {
         let request = Request {
             thinking: ThinkingLevel::High,
@@ -201,7 +202,7 @@ fn a_forced_tool_costs_the_thinking_and_where_the_model_always_thinks_the_force(
 }
 
 #[test]
-fn the_limit_is_never_above_the_model_s_and_a_guessed_limit_binds_only_the_default() {
+fn limit_is_at_most_the_models_and_assumed_limit_is_only_a_default() {
     let limit = |model: &Model, tokens_max| {
         let request = Request { tokens_max, ..request([user("a")]) };
         settings(&request, model).split(' ').next().unwrap().to_owned()
@@ -214,7 +215,7 @@ fn the_limit_is_never_above_the_model_s_and_a_guessed_limit_binds_only_the_defau
 }
 
 #[test]
-fn a_temperature_that_is_no_number_is_not_sent() {
+fn temperature_that_is_not_a_number_is_omitted() {
     let request = Request { temperature: Some(f32::NAN), ..request([user("a")]) };
     expect![[r#"
         32000 None None None Auto prefill=true
@@ -223,7 +224,7 @@ fn a_temperature_that_is_no_number_is_not_sent() {
 }
 
 #[test]
-fn a_temperature_above_what_the_models_take_is_lowered() {
+fn temperature_is_clamped() {
     let request = Request { temperature: Some(1.7), ..request([user("a")]) };
     expect![[r#"
         32000 None None Some(1.0) Auto prefill=true

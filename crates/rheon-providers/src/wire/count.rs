@@ -1,11 +1,11 @@
-//! Token counts as services report them. Whatever cannot be a count is taken as not reported.
+//! Token counts as services report them. Implausible values count as not reported.
 
 use serde::{Deserialize, Deserializer};
 
-/// More tokens than any call has: a report above it is nonsense.
+/// More tokens than any call has; higher reports are ignored.
 const COUNT_MAX: u64 = 1_000_000_000;
 
-/// A count that was reported; 0 where it is absent, negative, fractional, absurd or not a number.
+/// A reported count; 0 if it is absent, negative, fractional, implausible or not a number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Count(pub(crate) u64);
 
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nonsense_counts_as_not_reported() {
+    fn invalid_counts_are_not_reported() {
         let counts = ["7", "null", "-1", "1.5", "1e400", "18446744073709551615", "\"9\"", "[]"]
             .map(|json| serde_json::from_str::<Count>(json).map(|count| count.0).ok());
         assert_eq!(counts, [Some(7), Some(0), Some(0), Some(0), None, Some(0), Some(0), Some(0)]);

@@ -1,4 +1,4 @@
-//! Values as services send them in answers, read with borrowed text and without fuss about their type.
+//! Lenient deserialization of values in responses, with borrowed text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,10 +10,10 @@ use serde_json::value::RawValue;
 use super::count::Count;
 use crate::error;
 
-/// How much of what a service adds to its error message is kept.
+/// The maximum length of what a service adds to its error message.
 const DETAIL_CHARS_MAX: usize = 500;
 
-/// A text; borrowed where it holds no escapes. A number becomes its digits; whatever else is no text becomes empty.
+/// A text, borrowed if it has no escapes. A number becomes its digits; any other value becomes empty.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Text<'a>(Cow<'a, str>);
 
@@ -83,20 +83,20 @@ impl<'de> Visitor<'de> for TextVisitor {
     }
 }
 
-/// A place in a list, where one is given.
+/// An index in a list, if given.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place(pub(super) Option<u32>);
+pub(super) struct ListIndex(pub(super) Option<u32>);
 
-impl<'de> Deserialize<'de> for Place {
+impl<'de> Deserialize<'de> for ListIndex {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(Self(Text::deserialize(deserializer)?.parse().ok()))
     }
 }
 
-/// Reads a JSON object that borrows from `json`. `what` names it in the error, which has none of its content.
+/// Parses a JSON object that borrows from `json`. `what` names it in the error, which does not quote its content.
 pub(super) fn parse<'a, T: Deserialize<'a>>(what: &str, json: &'a str) -> Result<T, ProviderError> {
     if !json.starts_with('{') {
-        return Err(error::malformed(format_args!("{what} is no JSON object")));
+        return Err(error::malformed(format_args!("{what} is not a JSON object")));
     }
     serde_json::from_str(json).map_err(|problem| {
         let why = match problem.classify() {
@@ -108,24 +108,24 @@ pub(super) fn parse<'a, T: Deserialize<'a>>(what: &str, json: &'a str) -> Result
     })
 }
 
-/// Reads part of an answer that may be nonsense: what cannot be read counts as absent.
+/// Parses an optional part of a response; invalid values count as absent.
 pub(super) fn parse_or_default<'a, T: Deserialize<'a> + Default>(json: &'a RawValue) -> T {
     serde_json::from_str(json.get()).unwrap_or_default()
 }
 
-/// The counts of a call whose prompt tokens include those of the cache.
+/// The counts of a call whose prompt tokens include cached tokens.
 pub(super) struct Counts {
     pub(super) prompt: Count,
     pub(super) cache_read: Count,
     pub(super) cache_write: Count,
     pub(super) output: Count,
-    /// Most services count these in `output` already.
+    /// Most services include these in `output`.
     pub(super) reasoning: Count,
     pub(super) total: Count,
 }
 
 impl Counts {
-    /// The same with the prompt tokens told apart.
+    /// The usage with cached prompt tokens counted separately.
     pub(super) fn usage(&self) -> Usage {
         Usage {
             input: self.prompt.0.saturating_sub(self.cache_read.0).saturating_sub(self.cache_write.0),
@@ -136,15 +136,15 @@ impl Counts {
         }
     }
 
-    /// All that the model wrote. Some services (xAI, Gemini behind the chat wire) leave the reasoning out of the output, which
-    /// only the sum tells.
+    /// All output tokens. Some services (xAI, Gemini on the chat wire) exclude reasoning from the output, which only
+    /// the total reveals.
     fn written(&self) -> u64 {
         let apart = self.output.0.saturating_add(self.reasoning.0);
         if self.total.0 >= self.prompt.0.saturating_add(apart) { apart } else { self.output.0 }
     }
 }
 
-/// An error that a service reports inside an answer.
+/// An error that a service reports inside a response.
 #[derive(Default, serde::Deserialize)]
 #[serde(default)]
 pub(super) struct Report<'a> {
@@ -167,14 +167,11 @@ struct Metadata<'a> {
     raw: Text<'a>,
 }
 
-/// The error that `json` describes: a text, an object, or an object that holds it as `error`.
+/// The error that `json` describes: a string, an object, or an object with the key `error`.
 pub(super) fn reported(json: &str) -> ProviderError {
     let Ok(report) = serde_json::from_str::<Report<'_>>(json) else {
         let text: Text<'_> = serde_json::from_str(json).unwrap_or_default();
-        return error::in_stream(
-            "error",
-            if text.is_empty() { "the service gives no reason" } else { &text },
-        );
+        return error::in_stream("error", if text.is_empty() { "the service gave no reason" } else { &text });
     };
     match report.error {
         Some(inner) if report.message.is_empty() => reported(inner.get()),
@@ -190,7 +187,7 @@ impl Report<'_> {
             (code, _) => code,
         };
         let metadata: Metadata<'_> = self.metadata.map(parse_or_default).unwrap_or_default();
-        let message = if self.message.is_empty() { "the service gives no reason" } else { &self.message };
+        let message = if self.message.is_empty() { "the service gave no reason" } else { &self.message };
         if metadata.raw.is_empty() {
             error::in_stream(code, message)
         } else {

@@ -1,11 +1,11 @@
-//! Levels of thinking: which of those that a model knows stands for the one that is asked for. Pure.
+//! Thinking levels: maps a requested level to one that the model supports. Pure.
 
 use rheon_types::ThinkingLevel;
 
-/// The level among `levels`, other than off, that is nearest to `asked`; of two equally near the lower.
-pub(super) fn nearest(levels: &[ThinkingLevel], asked: ThinkingLevel) -> Option<ThinkingLevel> {
+/// The level in `levels`, other than off, that is nearest to `requested`; the lower one of two equally near.
+pub(super) fn nearest(levels: &[ThinkingLevel], requested: ThinkingLevel) -> Option<ThinkingLevel> {
     let thinking = levels.iter().copied().filter(|level| *level != ThinkingLevel::Off);
-    thinking.min_by_key(|level| (rank(*level).abs_diff(rank(asked)), rank(*level)))
+    thinking.min_by_key(|level| (rank(*level).abs_diff(rank(requested)), rank(*level)))
 }
 
 fn rank(level: ThinkingLevel) -> u8 {
@@ -26,9 +26,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_level_that_a_model_does_not_know_becomes_the_nearest_one() {
+    fn unsupported_level_becomes_the_nearest_one() {
         assert_eq!(
-            [Off, Minimal, Low, Max].map(|asked| nearest(&[Off, Low, High], asked)),
+            [Off, Minimal, Low, Max].map(|requested| nearest(&[Off, Low, High], requested)),
             [Some(Low), Some(Low), Some(Low), Some(High)]
         );
         assert_eq!(nearest(&[High, Low], Medium), Some(Low));

@@ -1,4 +1,4 @@
-//! Wire formats: requests out, frames in. Pure: no IO, no clock, no vendor.
+//! Wire formats: encode requests, decode frames. Pure: no IO, no clock, no vendor.
 
 mod answer_schema;
 mod anthropic;
@@ -10,6 +10,7 @@ mod claude;
 mod claude_fixtures;
 #[cfg(test)]
 mod claude_tests;
+mod codec;
 mod count;
 mod gemini;
 mod lenient;
@@ -17,7 +18,6 @@ mod levels;
 mod open_calls;
 mod openai;
 mod responses;
-mod seam;
 mod tool_schema;
 mod tools;
 
@@ -29,9 +29,9 @@ use serde::Deserialize;
 
 use crate::frame::{FrameDecoder, Framing};
 
-pub use seam::{Call, Decoder};
+pub use codec::{Decoder, WireRequest};
 
-/// The wire formats there are.
+/// A wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WireKind {
@@ -48,10 +48,10 @@ pub enum WireKind {
 }
 
 impl WireKind {
-    /// All of them.
+    /// All wire formats.
     pub const ALL: [Self; 5] = [Self::Anthropic, Self::Chat, Self::Responses, Self::Gemini, Self::Bedrock];
 
-    /// Its name, as vendor files have it.
+    /// The name used in vendor files.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic",
@@ -62,7 +62,7 @@ impl WireKind {
         }
     }
 
-    /// Where requests go, below the base address. `{model}` stands for the model's name, percent-encoded.
+    /// The default request path, relative to the base URL. `{model}` stands for the percent-encoded model name.
     pub fn path(self) -> &'static str {
         match self {
             Self::Anthropic => "/v1/messages",
@@ -73,7 +73,7 @@ impl WireKind {
         }
     }
 
-    /// Headers that every request of this wire has, whoever sends it.
+    /// Headers that every request on this wire has.
     pub fn headers(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Anthropic => &[("anthropic-version", "2023-06-01")],
@@ -81,7 +81,7 @@ impl WireKind {
         }
     }
 
-    /// How answers are cut into frames, unless their content type says otherwise.
+    /// How responses are split into frames, unless the content type says otherwise.
     pub fn framing(self) -> Framing {
         match self {
             Self::Anthropic | Self::Chat | Self::Responses | Self::Gemini => Framing::Sse,
@@ -89,8 +89,8 @@ impl WireKind {
         }
     }
 
-    /// The body of a request: JSON.
-    pub fn encode(self, call: &Call<'_>) -> Result<Vec<u8>, ProviderError> {
+    /// Encodes a request body as JSON.
+    pub fn encode(self, call: &WireRequest<'_>) -> Result<Vec<u8>, ProviderError> {
         match self {
             Self::Anthropic => anthropic::encode(call),
             Self::Chat => chat::encode(call),
@@ -100,7 +100,7 @@ impl WireKind {
         }
     }
 
-    /// A decoder for one answer of the model `origin` (`vendor/model`), with which signatures are tagged.
+    /// Creates a decoder for one response of the model `origin` (`vendor/model`), which tags signatures.
     pub fn decoder(self, origin: Arc<str>) -> Box<dyn Decoder> {
         match self {
             Self::Anthropic => Box::new(anthropic::decoder(origin)),
@@ -113,12 +113,12 @@ impl WireKind {
 }
 
 /// Reads one answer, whatever the pieces in which its bytes arrive: frames and wire put together.
-pub struct Reader {
+pub struct ResponseReader {
     frames: FrameDecoder,
     decoder: Box<dyn Decoder>,
 }
 
-impl Reader {
+impl ResponseReader {
     /// Reads an answer of the model `origin` (`vendor/model`) on `wire`, cut into frames by `framing`.
     pub fn new(wire: WireKind, framing: Framing, origin: impl Into<Arc<str>>) -> Self {
         Self { frames: FrameDecoder::new(framing), decoder: wire.decoder(origin.into()) }

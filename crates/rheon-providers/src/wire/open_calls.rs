@@ -1,4 +1,4 @@
-//! `OpenCalls`: the tool calls of an answer that are not complete yet, on wires that cut answers into numbered blocks.
+//! `OpenCalls`: incomplete tool calls of a response, for wires with indexed blocks.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -6,17 +6,17 @@ use rheon_types::{Chunk, DeltaText, ProviderError, StopReason, ToolCallId, ToolN
 
 use crate::error;
 
-/// The most tool calls one answer may have open, or may have where they are all remembered.
+/// The maximum number of open tool calls in a response, or of all calls where every one is tracked.
 pub(super) const CALLS_MAX: usize = 1_024;
 
-/// The error of an answer that has more.
+/// The error for too many calls.
 pub(super) fn too_many_calls() -> ProviderError {
     error::malformed(format_args!("it has more than {CALLS_MAX} tool calls"))
 }
 
-/// The open calls, by the numbers of their blocks.
+/// The open calls by block index.
 ///
-/// A call whose block ended without a word of arguments stays open until the answer goes on or says why it ended: cut
+/// A call whose block ended without any arguments stays open until the response continues or gives a stop reason: cut
 /// off at the token limit, it must not pass for a call without arguments.
 #[derive(Debug, Default)]
 pub(super) struct OpenCalls {
@@ -25,16 +25,16 @@ pub(super) struct OpenCalls {
 
 #[derive(Debug, Default)]
 struct OpenCall {
-    /// Arguments that came with the start; those that come in pieces replace them.
+    /// Arguments that came with the start; streamed arguments replace them.
     given: Option<DeltaText>,
-    /// Whether a piece has come.
+    /// Whether a piece of arguments has arrived.
     written: bool,
     /// Whether its block has ended.
     ended: bool,
 }
 
 impl OpenCalls {
-    /// A call begins, with its arguments if they are there already.
+    /// Starts a call, with its arguments if they are already known.
     pub(super) fn start(
         &mut self,
         index: u32,
@@ -54,7 +54,7 @@ impl OpenCalls {
         Ok(())
     }
 
-    /// A piece of arguments. Without a call that it belongs to, it says nothing.
+    /// Adds a piece of arguments; ignored if there is no such call.
     pub(super) fn write(&mut self, index: u32, delta: DeltaText, chunks: &mut VecDeque<Chunk>) {
         if let Some(call) = self.calls.get_mut(&index)
             && !call.ended
@@ -65,28 +65,28 @@ impl OpenCalls {
         }
     }
 
-    /// A block ends; the call in it, if there is one, is complete if it says anything.
+    /// Ends a block; a call in it is complete if it has arguments.
     pub(super) fn end(&mut self, index: u32, chunks: &mut VecDeque<Chunk>) {
         let Some(call) = self.calls.get_mut(&index) else { return };
         call.ended = true;
-        if call.says_anything()
+        if call.has_content()
             && let Some(call) = self.calls.remove(&index)
         {
             call.end(index, chunks);
         }
     }
 
-    /// The answer goes on: calls whose blocks have ended are complete.
-    pub(super) fn go_on(&mut self, chunks: &mut VecDeque<Chunk>) {
+    /// The response continues: calls whose blocks have ended are complete.
+    pub(super) fn continue_response(&mut self, chunks: &mut VecDeque<Chunk>) {
         for (index, call) in self.calls.extract_if(.., |_, call| call.ended) {
             call.end(index, chunks);
         }
     }
 
-    /// The answer is complete. At the token limit, a call without a word of arguments stays without its end.
+    /// Ends the response. At the token limit, a call without any arguments stays incomplete.
     pub(super) fn finish(&mut self, stop_reason: StopReason, chunks: &mut VecDeque<Chunk>) {
         for (index, call) in std::mem::take(&mut self.calls) {
-            if stop_reason != StopReason::Length || call.says_anything() {
+            if stop_reason != StopReason::Length || call.has_content() {
                 call.end(index, chunks);
             }
         }
@@ -94,7 +94,7 @@ impl OpenCalls {
 }
 
 impl OpenCall {
-    fn says_anything(&self) -> bool {
+    fn has_content(&self) -> bool {
         self.written || self.given.is_some()
     }
 
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_so_many_calls_are_open_at_once() {
+    fn number_of_open_calls_is_bounded() {
         let (mut calls, mut chunks) = (OpenCalls::default(), VecDeque::new());
         let mut start = |index: usize| {
             calls.start(u32::try_from(index).unwrap(), "i".into(), "n".into(), None, &mut chunks)

@@ -1,36 +1,36 @@
-//! What the two wires of OpenAI have in common when they write a request, and a schema in a prompt.
+//! Shared by the two OpenAI wires: text, schemas, limits and thinking of requests.
 
 use std::fmt::{self, Display};
 
 use rheon_types::{CacheStrategy, OutputSchema, Request, SystemPrompt, ThinkingLevel};
 use serde::{Serialize, Serializer};
 
+use super::codec::WireRequest;
 use super::levels::nearest;
-use super::seam::Call;
 use crate::call_id::CallIdRule;
-use crate::catalogue::ThinkingStyle;
+use crate::catalog::ThinkingStyle;
 use crate::compat::{CacheStyle, StructuredOutput};
-use crate::fit::{FitResult, ResultBlock};
+use crate::history::{PreparedResult, ResultBlock};
 
-/// What the model reads before a schema that its answer must fit.
+/// The instruction before a schema in the prompt.
 const SCHEMA_PROMPT: &str = include_str!("schema.md");
 
-/// How an error is marked in the text of a tool result, as these wires have no field for it.
+/// Marks an error in the text of a tool result, because these wires have no field for it.
 const ERROR_MARK: &str = "Error: ";
 
-/// The pictures that these services read.
-pub(super) const PICTURE_TYPES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
+/// The image types that these services accept.
+pub(super) const IMAGE_TYPES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// Writes what it shows as one JSON string, without a copy of it.
-pub(super) struct Shown<T>(pub(super) T);
+/// Serializes a value's `Display` output as one JSON string, without copying it.
+pub(super) struct DisplayString<T>(pub(super) T);
 
-impl<T: Display> Serialize for Shown<T> {
+impl<T: Display> Serialize for DisplayString<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
     }
 }
 
-/// A picture as an address that holds it.
+/// An image as a data URL.
 #[derive(Clone, Copy)]
 pub(super) struct DataUrl<'a> {
     pub(super) mime_type: &'a str,
@@ -43,14 +43,14 @@ impl Serialize for DataUrl<'_> {
     }
 }
 
-/// Shows texts with `separator` between them.
+/// Displays texts with `separator` between them.
 pub(super) fn joined<'a, I>(texts: I, separator: &'static str) -> impl Display
 where
     I: Iterator<Item = &'a str> + Clone,
 {
     fmt::from_fn(move |f| {
-        for (place, text) in texts.clone().enumerate() {
-            if place > 0 {
+        for (index, text) in texts.clone().enumerate() {
+            if index > 0 {
                 f.write_str(separator)?;
             }
             f.write_str(text)?;
@@ -59,8 +59,8 @@ where
     })
 }
 
-/// Shows the texts of a tool result, one per line, with a mark where it is an error.
-pub(super) fn result_text<'a>(result: &'a FitResult<'a>) -> impl Display + 'a {
+/// Displays the text of a tool result, one block per line, marked if it is an error.
+pub(super) fn result_text<'a>(result: &'a PreparedResult<'a>) -> impl Display + 'a {
     let texts = || {
         result.blocks().filter_map(|block| match block {
             ResultBlock::Text(text) => Some(text),
@@ -71,8 +71,8 @@ pub(super) fn result_text<'a>(result: &'a FitResult<'a>) -> impl Display + 'a {
     let mark = error_mark(result, first);
     fmt::from_fn(move |f| {
         f.write_str(mark)?;
-        for (place, text) in texts().enumerate() {
-            if place > 0 {
+        for (index, text) in texts().enumerate() {
+            if index > 0 {
                 f.write_str("\n")?;
             }
             f.write_str(text)?;
@@ -81,20 +81,20 @@ pub(super) fn result_text<'a>(result: &'a FitResult<'a>) -> impl Display + 'a {
     })
 }
 
-/// What marks `result` as an error before its first text, unless that says so itself.
-pub(super) fn error_mark(result: &FitResult<'_>, first: &str) -> &'static str {
+/// The prefix that marks `result` as an error, unless its first text has one.
+pub(super) fn error_mark(result: &PreparedResult<'_>, first: &str) -> &'static str {
     if result.is_error && !first.starts_with("Error:") { ERROR_MARK } else { "" }
 }
 
-/// Shows the system prompt, with the schema of the answer where the prompt has to carry it.
+/// Displays the system prompt, with the output schema if it has to be in the prompt.
 pub(super) struct SystemText<'a> {
     system: &'a SystemPrompt,
     schema: Option<&'a OutputSchema>,
 }
 
 impl<'a> SystemText<'a> {
-    /// All that the model is told before the conversation; nothing if there is nothing to tell.
-    pub(super) fn new(call: &Call<'a>) -> Option<Self> {
+    /// The system prompt; `None` if it is empty.
+    pub(super) fn new(call: &WireRequest<'a>) -> Option<Self> {
         let schema = prompted_schema(call);
         let system = &call.request.system;
         if system.is_empty() && schema.is_none() { None } else { Some(Self { system, schema }) }
@@ -115,7 +115,7 @@ impl Display for SystemText<'_> {
     }
 }
 
-/// Shows the request to answer in the form of a schema.
+/// Displays the instruction to answer by a schema.
 pub(super) struct SchemaText<'a>(pub(super) &'a OutputSchema);
 
 impl Display for SchemaText<'_> {
@@ -124,17 +124,17 @@ impl Display for SchemaText<'_> {
     }
 }
 
-/// The schema that has to stand in the prompt, as the service cannot be given it otherwise.
-pub(super) fn prompted_schema<'a>(call: &Call<'a>) -> Option<&'a OutputSchema> {
+/// The output schema, if it has to be in the prompt because the service has no field for it.
+pub(super) fn prompted_schema<'a>(call: &WireRequest<'a>) -> Option<&'a OutputSchema> {
     match call.compat.structured_output {
         StructuredOutput::JsonSchema => None,
         StructuredOutput::JsonObject | StructuredOutput::Prompt => call.request.output_schema.as_deref(),
     }
 }
 
-/// The key by which the service finds its cache, where it takes one and the request allows it. At most 64 bytes.
-pub(super) fn cache_key<'a>(call: &Call<'a>) -> Option<std::borrow::Cow<'a, str>> {
-    let wanted = call.request.cache.enabled
+/// The prompt cache key, if the service accepts one and the request allows it. At most 64 bytes.
+pub(super) fn cache_key<'a>(call: &WireRequest<'a>) -> Option<std::borrow::Cow<'a, str>> {
+    let target = call.request.cache.enabled
         && match call.request.cache.strategy {
             CacheStrategy::Auto => true,
             CacheStrategy::Disabled => false,
@@ -143,23 +143,23 @@ pub(super) fn cache_key<'a>(call: &Call<'a>) -> Option<std::borrow::Cow<'a, str>
             }
         };
     match call.compat.cache {
-        CacheStyle::Key if wanted => call.request.cache_key.as_deref().map(|key| CallIdRule::Any.apply(key)),
+        CacheStyle::Key if target => call.request.cache_key.as_deref().map(|key| CallIdRule::Any.apply(key)),
         CacheStyle::Key | CacheStyle::None | CacheStyle::Marks | CacheStyle::Points => None,
     }
 }
 
-/// The limit of the answer, if one is asked for: never above what the model is known to write, which services refuse.
-pub(super) fn tokens_max(call: &Call<'_>) -> Option<u32> {
+/// The output limit, if requested: at most the model's known maximum, because services refuse more.
+pub(super) fn tokens_max(call: &WireRequest<'_>) -> Option<u32> {
     let info = &call.model.info;
     let most = if info.known { info.output_tokens_max } else { u32::MAX };
     call.request.tokens_max.map(|tokens| tokens.min(most).max(1))
 }
 
-/// The sampling temperature, where the model takes one: those that think by levels do so only while they do not think.
-pub(super) fn temperature(call: &Call<'_>, setting: ThinkingSetting) -> Option<f32> {
+/// The temperature, if the model accepts one: models with thinking levels only accept it while they do not think.
+pub(super) fn temperature(call: &WireRequest<'_>, setting: ThinkingSetting) -> Option<f32> {
     let fixed = match call.model.thinking {
         ThinkingStyle::Levels(_) if call.model.info.known => setting != ThinkingSetting::Off,
-        // Nobody knows whether it thinks at all: what the user asks for counts.
+        // It is unknown whether it thinks at all: the requested setting counts.
         ThinkingStyle::Levels(_) => call.request.thinking != ThinkingLevel::Off,
         ThinkingStyle::None
         | ThinkingStyle::Budget { .. }
@@ -169,25 +169,25 @@ pub(super) fn temperature(call: &Call<'_>, setting: ThinkingSetting) -> Option<f
     call.request.temperature.filter(|temperature| !fixed && temperature.is_finite())
 }
 
-/// What a model is told about its thinking.
+/// The thinking setting of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ThinkingSetting {
-    /// Nothing: there is nothing to set, or not this.
+    /// Omitted: there is no setting.
     Unset,
-    /// Not to think.
+    /// Disabled.
     Off,
-    /// To think.
+    /// Enabled.
     On {
-        /// How hard, where it takes levels.
+        /// The level, if the model has levels.
         effort: Option<&'static str>,
-        /// For how many tokens, where it takes a budget.
+        /// The token budget, if the model has one.
         budget: Option<u32>,
     },
 }
 
 impl ThinkingSetting {
-    /// What the model of `call` is told.
-    pub(super) fn new(call: &Call<'_>) -> Self {
+    /// The setting for `call`.
+    pub(super) fn new(call: &WireRequest<'_>) -> Self {
         let level = call.request.thinking;
         match &call.model.thinking {
             ThinkingStyle::None | ThinkingStyle::Always => Self::Unset,
@@ -218,7 +218,7 @@ impl ThinkingSetting {
         level.map_or(Self::Unset, |level| Self::On { effort: Some(effort(level)), budget: None })
     }
 
-    /// The effort as a word, `none` where it is off.
+    /// The effort as a word; `none` if disabled.
     pub(super) fn effort(self) -> Option<&'static str> {
         match self {
             Self::Unset => None,
@@ -239,10 +239,10 @@ fn effort(level: ThinkingLevel) -> &'static str {
     }
 }
 
-/// The tokens that `level` stands for, within what the service takes; room for the answer itself is left where it can be.
+/// The token budget for `level`, within the service's limits; leaves room for the response if possible.
 fn budget(request: &Request, level: ThinkingLevel, min: u32, max: u32) -> u32 {
     const ANSWER_TOKENS: u32 = 1_024;
-    let wanted = match level {
+    let target = match level {
         ThinkingLevel::Off | ThinkingLevel::Minimal => 1_024,
         ThinkingLevel::Low => 4_096,
         ThinkingLevel::Medium => 10_240,
@@ -250,5 +250,5 @@ fn budget(request: &Request, level: ThinkingLevel, min: u32, max: u32) -> u32 {
         ThinkingLevel::Max => max,
     };
     let room = request.tokens_max.map_or(max, |tokens| tokens.saturating_sub(ANSWER_TOKENS));
-    wanted.min(room).min(max).max(min)
+    target.min(room).min(max).max(min)
 }

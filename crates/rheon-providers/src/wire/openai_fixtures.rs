@@ -1,4 +1,4 @@
-//! For the tests of OpenAI's two wires: conversations, golden requests, answers as text.
+//! Test helpers for the OpenAI wires: conversations, golden requests, responses as text.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -12,8 +12,8 @@ use rheon_types::{
 };
 use serde_json::{Value, json};
 
-use super::{Call, WireKind};
-use crate::catalogue::{Model, ThinkingStyle};
+use super::{WireKind, WireRequest};
+use crate::catalog::{Model, ThinkingStyle};
 use crate::compat::Compat;
 use crate::frame::Frame;
 
@@ -100,7 +100,7 @@ pub(super) fn tool(name: &str) -> ToolDefinition {
     }
 }
 
-/// Two calls at once, one result with a picture, one that failed; then the user goes on.
+/// Two parallel calls, one result with an image, one error, and another user message.
 pub(super) fn with_tools() -> Vec<Message> {
     vec![
         user("look"),
@@ -128,7 +128,7 @@ pub(super) fn model(thinking: ThinkingStyle) -> Model {
 }
 
 pub(super) fn encoded(wire: WireKind, request: &Request, model: &Model, compat: &Compat) -> String {
-    let call = Call { request, model, compat, origin: ORIGIN };
+    let call = WireRequest { request, model, compat, origin: ORIGIN };
     String::from_utf8(wire.encode(&call).unwrap()).unwrap()
 }
 
@@ -145,20 +145,20 @@ pub(super) fn golden(wire: WireKind, name: &str, request: &Request, model: &Mode
         .join(wire.as_str())
         .join(format!("{name}.json"));
     let expected = std::fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str(&text).ok());
-    // The order of fields does not matter, and differs with the features of the JSON crate.
+    // The order of fields does not matter, and depends on features of the JSON crate.
     if expected != Some(body.clone()) {
         let pretty = serde_json::to_string_pretty(&body).unwrap() + "\n";
         expect_test::expect_file![path].assert_eq(&pretty);
     }
 }
 
-/// What a decoder makes of an answer.
+/// The decoded response.
 pub(super) struct Decoded {
     pub(super) chunks: Vec<Chunk>,
     pub(super) error: Option<ProviderError>,
 }
 
-/// Decodes frames, each a name and its data, then the end of the body.
+/// Decodes frames (name and data), then the end of the body.
 pub(super) fn decode<'a>(wire: WireKind, frames: impl IntoIterator<Item = (&'a str, &'a str)>) -> Decoded {
     let mut decoder = wire.decoder(ORIGIN.into());
     let mut chunks = VecDeque::new();
@@ -176,7 +176,7 @@ pub(super) fn decode<'a>(wire: WireKind, frames: impl IntoIterator<Item = (&'a s
 }
 
 impl Decoded {
-    /// The answer, as the loop puts it together.
+    /// The response as the agent loop assembles it.
     pub(super) fn finished(&self) -> Finished {
         let mut draft = Draft::new();
         for chunk in &self.chunks {

@@ -1,4 +1,4 @@
-//! Schemas of arguments as all services take them: an object that says so, has properties and no alternatives at its top.
+//! Parameter schemas as all services accept them: an object with properties and without alternatives at the top level.
 //! Pure.
 
 use std::borrow::Cow;
@@ -6,16 +6,16 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-/// What services refuse at the top of a schema.
+/// Keywords that services refuse at the top level.
 const REFUSED: [&str; 9] = ["$ref", "allOf", "anyOf", "oneOf", "not", "enum", "const", "if", "then"];
 
-/// How deep alternatives may lie in alternatives; deeper ones are left out.
+/// How deeply alternatives may be nested; deeper ones are ignored.
 const DEPTH_MAX: usize = 8;
 
-/// `schema` as services take it; borrowed where they take it as it is.
+/// `schema` as services accept it; borrowed if it is accepted unchanged.
 ///
-/// A top that refers elsewhere, or offers alternatives, becomes one object with all their properties: it allows at least what
-/// `schema` allows, and the tool checks its arguments anyway.
+/// A top level that is a reference or has alternatives becomes one object with all their properties: it allows at
+/// least what `schema` allows, and the tool validates its arguments anyway.
 pub(super) fn arguments_schema(schema: &Value) -> Cow<'_, Value> {
     let Value::Object(fields) = schema else {
         return Cow::Owned(json!({ "type": "object", "properties": {} }));
@@ -26,28 +26,28 @@ pub(super) fn arguments_schema(schema: &Value) -> Cow<'_, Value> {
     if plain {
         return Cow::Borrowed(schema);
     }
-    let mut whole = Whole::default();
-    whole.take(fields, schema, DEPTH_MAX);
+    let mut parts = ObjectParts::default();
+    parts.take(fields, schema, DEPTH_MAX);
     let mut fields = fields.clone();
     fields.retain(|key, _| !REFUSED.contains(&key.as_str()) && key != "else");
     fields.insert("type".to_owned(), "object".into());
-    fields.insert("properties".to_owned(), Value::Object(whole.properties));
-    match whole.required.is_empty() {
+    fields.insert("properties".to_owned(), Value::Object(parts.properties));
+    match parts.required.is_empty() {
         true => fields.remove("required"),
-        false => fields.insert("required".to_owned(), whole.required.into_iter().collect()),
+        false => fields.insert("required".to_owned(), parts.required.into_iter().collect()),
     };
     Cow::Owned(Value::Object(fields))
 }
 
-/// What a schema and its alternatives say of an object.
+/// The properties and required keys of a schema and its alternatives.
 #[derive(Default)]
-struct Whole {
+struct ObjectParts {
     properties: Map<String, Value>,
     required: BTreeSet<String>,
 }
 
-impl Whole {
-    /// Adds what `fields` say, which stand somewhere below `root`.
+impl ObjectParts {
+    /// Adds `fields`, a schema somewhere below `root`.
     fn take(&mut self, fields: &Map<String, Value>, root: &Value, depth: usize) {
         if let Some(Value::Object(properties)) = fields.get("properties") {
             for (name, property) in properties {
@@ -68,7 +68,7 @@ impl Whole {
         }
     }
 
-    /// Only what all alternatives require is required.
+    /// Only keys that all alternatives require are required.
     fn take_one_of<'a>(
         &mut self,
         alternatives: impl Iterator<Item = &'a Map<String, Value>>,
@@ -99,7 +99,7 @@ fn alternatives<'a>(
     fields.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
 }
 
-/// What a reference within `root` points at.
+/// The target of a reference within `root`.
 fn resolve<'a>(reference: &Value, root: &'a Value) -> Option<&'a Map<String, Value>> {
     root.pointer(reference.as_str()?.strip_prefix('#')?)?.as_object()
 }
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_services_take_is_sent_as_it_is() {
+    fn accepted_schema_is_sent_unchanged() {
         let schema = json!({
             "type": "object",
             "properties": { "a": { "anyOf": [{ "type": "string" }, { "$ref": "#/$defs/b" }] } },
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_no_object_with_properties_becomes_one() {
+    fn other_schemas_become_an_object_with_properties() {
         let empty = json!({ "type": "object", "properties": {} });
         for schema in [json!(null), json!(true), json!([]), json!({}), json!({ "type": "object" })] {
             assert_eq!(sent(schema), empty);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn alternatives_at_the_top_become_one_object_with_what_all_of_them_require() {
+    fn top_level_alternatives_become_one_object() {
         let schema = json!({
             "oneOf": [
                 { "type": "object", "properties": { "id": {}, "name": {} }, "required": ["id", "name"] },
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_at_the_top_is_followed_and_one_in_a_circle_ends() {
+    fn top_level_reference_is_resolved_and_cycles_end() {
         let schema = json!({ "$ref": "#/$defs/a", "$defs": { "a": { "properties": { "x": {} } } } });
         assert_eq!(sent(schema)["properties"], json!({ "x": {} }));
         let circle = json!({ "$ref": "#", "anyOf": [{ "$ref": "#" }, { "$ref": "#/anyOf/0" }] });

@@ -1,4 +1,4 @@
-//! `Tool`: a tool as services take it, whatever the wire: with a name that fits, once, and with a schema of an object.
+//! `Tool`: a tool as services accept it on any wire: a valid unique name and an object schema.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -9,22 +9,22 @@ use serde_json::Value;
 use super::tool_schema::arguments_schema;
 use crate::tool_name::ToolNameRule;
 
-/// The names that all wires send.
+/// The rule for tool names on all wires.
 pub(super) const TOOL_NAMES: ToolNameRule = ToolNameRule::Word64;
 
-/// A tool, fit to send.
+/// A tool, ready to send.
 #[derive(Debug)]
 pub(super) struct Tool<'a> {
-    /// Its name, as the service takes it.
+    /// As the service accepts it.
     pub(super) name: Cow<'a, str>,
-    /// What it does; may be empty.
+    /// May be empty.
     pub(super) description: &'a str,
-    /// A JSON Schema of its arguments: an object with properties.
+    /// The JSON Schema of its parameters: an object with properties.
     pub(super) schema: Cow<'a, Value>,
 }
 
-/// The tools of `request`. Of several with one name only the first is sent: services refuse the request otherwise, and a call
-/// could mean only one of them.
+/// The tools of `request`. Of several tools with the same name, only the first is sent: services refuse duplicates,
+/// and a call would be ambiguous.
 pub(super) fn tools(request: &Request) -> Vec<Tool<'_>> {
     let mut names = HashSet::with_capacity(request.tools.len());
     let unique = request.tools.iter().filter(|tool| names.insert(tool.name.as_str()));
@@ -37,7 +37,7 @@ pub(super) fn tools(request: &Request) -> Vec<Tool<'_>> {
         .collect()
 }
 
-/// A tool's name, as the service takes it.
+/// A tool name as the service accepts it.
 pub(super) fn name(name: &ToolName) -> Cow<'_, str> {
     TOOL_NAMES.apply(name.as_str())
 }

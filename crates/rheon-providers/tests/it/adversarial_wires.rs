@@ -1,13 +1,13 @@
-//! Requests and answers that are legal for us and trouble for services, on every wire, against a server that refuses what the
-//! services refuse.
+//! Requests and responses that are valid for us but difficult for services, on every wire, against a server that
+//! refuses what the services refuse.
 
 use std::sync::Arc;
 
 use futures::StreamExt;
 use rheon_providers::wire::WireKind;
-use rheon_providers::{Environment, Registry, RegistryParts, ResolvedModel};
+use rheon_providers::{ProviderEnv, Registry, RegistryParts, ResolvedModel};
 use rheon_testkit::TestClock;
-use rheon_testkit::server::{FakeServer, Reply, Script};
+use rheon_testkit::server::{FakeReply, FakeServer, Script};
 use rheon_types::{
     AgentMessage, AssistantMessage, Content, Draft, Finished, History, Message, OutputSchema, ProviderError,
     ProviderErrorKind, Request, StopReason, Timestamp, ToolCall, ToolDefinition, ToolResultMessage, Usage,
@@ -26,7 +26,7 @@ const MODELS: [(&str, WireKind); 5] = [
     ("bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0", WireKind::Bedrock),
 ];
 
-/// The name that the services know `mcp__git__log.all` by.
+/// The rewritten name of `mcp__git__log.all`.
 const SENT_NAME: &str = "mcp__git__log_all_";
 
 fn model(name: &str, wire: WireKind, server: &FakeServer) -> ResolvedModel {
@@ -42,7 +42,7 @@ fn model(name: &str, wire: WireKind, server: &FakeServer) -> ResolvedModel {
         ("AWS_BEARER_TOKEN_BEDROCK", "k"),
         ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", &url),
     ];
-    let environment: Environment = variables.into_iter().collect();
+    let environment: ProviderEnv = variables.into_iter().collect();
     let parts = RegistryParts::builtin(environment, Arc::new(TestClock::default())).unwrap();
     Registry::new(parts).resolve(name).unwrap()
 }
@@ -58,10 +58,10 @@ async fn ask(resolved: &ResolvedModel, request: Request) -> Result<Finished, Pro
     Ok(draft.finish(StopReason::Error))
 }
 
-/// What a request to each model is answered with, and what it looked like.
+/// The response of each model to a request, and the request body.
 async fn on_every_wire(
     request: &Request,
-    reply: &Reply,
+    reply: &FakeReply,
 ) -> Vec<(WireKind, Result<Finished, ProviderError>, Value)> {
     let mut answers = Vec::new();
     for (name, wire) in MODELS {
@@ -116,7 +116,7 @@ fn history(messages: impl IntoIterator<Item = AgentMessage>) -> History {
     messages.into_iter().map(Arc::new).collect()
 }
 
-fn odd_tools() -> Arc<[ToolDefinition]> {
+fn unusual_tools() -> Arc<[ToolDefinition]> {
     let object = json!({ "type": "object", "properties": { "a": { "type": "string" } } });
     Arc::from([
         tool("mcp__git__log.all", object.clone()),
@@ -131,15 +131,15 @@ fn odd_tools() -> Arc<[ToolDefinition]> {
 }
 
 #[tokio::test]
-async fn tools_with_odd_names_and_schemas_are_taken_and_called_by_their_own_names() {
-    let tools = odd_tools();
+async fn unusual_tool_names_and_schemas_are_accepted() {
+    let tools = unusual_tools();
     let first = Request { tools: Arc::clone(&tools), messages: history([user("a")]), ..Request::new("m") };
-    let server = FakeServer::start(Script::new([Reply::text("b")])).await.unwrap();
+    let server = FakeServer::start(Script::new([FakeReply::text("b")])).await.unwrap();
     ask(&model(MODELS[0].0, MODELS[0].1, &server), first.clone()).await.unwrap();
     let sent = json_of(&server.requests()[0].body)["tools"][0]["name"].as_str().unwrap().to_owned();
     assert!(sent.starts_with(SENT_NAME), "{sent}");
 
-    let reply = Reply::call(sent.as_str(), &json!({ "a": "b" })).and_call("plain", &json!({}));
+    let reply = FakeReply::call(sent.as_str(), &json!({ "a": "b" })).and_call("plain", &json!({}));
     for (wire, answer, body) in on_every_wire(&first, &reply).await {
         let finished = answer.unwrap_or_else(|error| panic!("{wire:?}: {error}"));
         let calls: Vec<ToolCall> = finished
@@ -151,14 +151,14 @@ async fn tools_with_odd_names_and_schemas_are_taken_and_called_by_their_own_name
         assert_eq!(names, ["mcp__git__log.all", "plain"], "{wire:?}");
         assert_eq!(body.to_string().matches("\"name\":").count(), 4, "{wire:?} sends a tool twice: {body}");
     }
-    // The call and its result go back under the name that the service knows.
+    // The call and its result are sent back under the rewritten name.
     let messages = history([
         user("a"),
         assistant(vec![call("toolu_1", "mcp__git__log.all", json!({}))]),
         result("toolu_1", vec!["done".into()]),
     ]);
     let second = Request { messages, ..first };
-    for (wire, answer, body) in on_every_wire(&second, &Reply::text("b")).await {
+    for (wire, answer, body) in on_every_wire(&second, &FakeReply::text("b")).await {
         answer.unwrap_or_else(|error| panic!("{wire:?}: {error}"));
         assert!(!body.to_string().contains("log.all"), "{wire:?}: {body}");
         assert!(body.to_string().matches(&sent).count() >= 2, "{wire:?}: {body}");
@@ -166,9 +166,9 @@ async fn tools_with_odd_names_and_schemas_are_taken_and_called_by_their_own_name
 }
 
 #[tokio::test]
-async fn histories_that_services_refuse_are_made_fit() {
+async fn invalid_histories_are_repaired() {
     let half = [
-        // After a compaction: results whose calls are gone.
+        // After a compaction: results without calls.
         result("gone", vec!["left over".into()]),
         assistant(vec![Content::text("  \n")]),
         user(" \u{a0}\n"),
@@ -186,20 +186,20 @@ async fn histories_that_services_refuse_are_made_fit() {
     ];
     let request = Request {
         messages: history(half),
-        tools: odd_tools(),
+        tools: unusual_tools(),
         tokens_max: Some(1),
         temperature: Some(1.7),
         ..Request::new("m")
     };
-    for (wire, answer, _) in on_every_wire(&request, &Reply::text("b")).await {
+    for (wire, answer, _) in on_every_wire(&request, &FakeReply::text("b")).await {
         answer.unwrap_or_else(|error| panic!("{wire:?}: {error}"));
     }
 }
 
 #[tokio::test]
-async fn a_conversation_without_a_message_is_refused_alike_by_all() {
+async fn empty_conversation_is_refused_by_all_wires() {
     let request = Request { system: "You help.".into(), ..Request::new("m") };
-    for (wire, answer, _) in on_every_wire(&request, &Reply::text("b")).await {
+    for (wire, answer, _) in on_every_wire(&request, &FakeReply::text("b")).await {
         let error = answer.unwrap_err();
         assert_eq!(error.kind, ProviderErrorKind::InvalidRequest, "{wire:?}");
         assert!(error.message.contains("no message to send"), "{wire:?}: {error}");
@@ -207,7 +207,7 @@ async fn a_conversation_without_a_message_is_refused_alike_by_all() {
 }
 
 #[tokio::test]
-async fn a_schema_that_is_open_or_has_bounds_is_taken_on_every_wire() {
+async fn open_or_bounded_schema_is_accepted_on_every_wire() {
     let schema = json!({
         "type": "object",
         "properties": { "n": { "type": "integer", "minimum": 1 }, "note": { "type": "string", "maxLength": 9 } },
@@ -219,20 +219,22 @@ async fn a_schema_that_is_open_or_has_bounds_is_taken_on_every_wire() {
         output_schema: Some(Arc::new(output)),
         ..Request::new("m")
     };
-    for (wire, answer, _) in on_every_wire(&request, &Reply::text("{\"n\":1}")).await {
+    for (wire, answer, _) in on_every_wire(&request, &FakeReply::text("{\"n\":1}")).await {
         answer.unwrap_or_else(|error| panic!("{wire:?}: {error}"));
     }
 }
 
 #[tokio::test]
-async fn numbers_and_letters_of_arguments_come_back_as_they_were_sent() {
+async fn numbers_and_letters_of_arguments_round_trip() {
     let arguments = json!({
         "big": u64::MAX, "small": i64::MIN, "exact": 0.1, "tiny": 5e-324, "huge": 1.7976931348623157e308,
         "crab": "\u{1f980}\u{0}\u{feff}\u{2028}", "key \"\u{e9}\"": ["\\u00e9", null, {}],
     });
     let tools = Arc::from([tool("plain", json!({ "type": "object", "properties": {} }))]);
     let request = Request { messages: history([user("a")]), tools, ..Request::new("m") };
-    for (wire, answer, _) in on_every_wire(&request, &Reply::call("plain", &arguments).delta_chars(1)).await {
+    for (wire, answer, _) in
+        on_every_wire(&request, &FakeReply::call("plain", &arguments).delta_chars(1)).await
+    {
         let finished = answer.unwrap_or_else(|error| panic!("{wire:?}: {error}"));
         let Some(Content::ToolCall(call)) = finished.content.last() else { panic!("{wire:?}: {finished:?}") };
         assert_eq!((&*call.arguments, &call.malformed), (&arguments, &None), "{wire:?}");

@@ -1,4 +1,4 @@
-//! Cancelling and dropping end a stream at once.
+//! Canceling and dropping end a stream immediately.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use tokio_util::sync::CancellationToken;
 use crate::support::{Item, done, model, open, piece, text, user};
 
 fn cancelled() -> Item {
-    Err(ProviderError::new(ProviderErrorKind::Cancelled, "the call was cancelled"))
+    Err(ProviderError::new(ProviderErrorKind::Cancelled, "the call was canceled"))
 }
 
 fn open_turn(turn: Turn) -> (ChunkStream, CancellationToken) {
     open(&ScriptedProvider::new(Scenario::new().turn(turn)), user("go"))
 }
 
-/// Cancels after a second of silence and returns what came, and after how long it ended.
+/// Cancels after a second of silence; returns the chunks and the time until the end.
 async fn cancel_in_silence(turn: Turn) -> (Vec<Item>, u128) {
     let (stream, cancel) = open_turn(turn);
     let began = Instant::now();
@@ -29,13 +29,13 @@ async fn cancel_in_silence(turn: Turn) -> (Vec<Item>, u128) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_delay_ends_when_it_is_cancelled() {
+async fn delay_ends_when_canceled() {
     let turn = Turn::say("a").delay(Duration::from_secs(3_600)).text("b");
     assert_eq!(cancel_in_silence(turn).await, (vec![model(), piece("a"), cancelled()], 1_000));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hang_ends_when_it_is_cancelled() {
+async fn hang_ends_when_canceled() {
     assert_eq!(
         cancel_in_silence(Turn::say("a").hang()).await,
         (vec![model(), piece("a"), cancelled()], 1_000)
@@ -43,7 +43,7 @@ async fn a_hang_ends_when_it_is_cancelled() {
 }
 
 #[tokio::test]
-async fn a_hang_says_nothing_until_then() {
+async fn hang_sends_nothing() {
     let (mut stream, _cancel) = open_turn(Turn::new().hang());
     assert_eq!(stream.next().await, Some(model()));
     for _ in 0..3 {
@@ -52,7 +52,7 @@ async fn a_hang_says_nothing_until_then() {
 }
 
 #[tokio::test]
-async fn ready_chunks_stop_when_it_is_cancelled() {
+async fn ready_chunks_stop_when_canceled() {
     let (mut stream, cancel) = open_turn(Turn::say("a b c"));
     let first: Vec<_> = stream.by_ref().take(2).collect().await;
     assert_eq!(first, [model(), piece("a ")]);
@@ -70,7 +70,7 @@ async fn nothing_follows_done() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_cancelled_before_it_begins_uses_no_turn() {
+async fn call_canceled_before_the_start_uses_no_turn() {
     let provider = ScriptedProvider::new(Scenario::new().turn("one"));
     let (stream, cancel) = open(&provider, user("a"));
     cancel.cancel();
@@ -80,7 +80,7 @@ async fn a_call_that_is_cancelled_before_it_begins_uses_no_turn() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dropped_stream_leaves_nothing_behind() {
+async fn dropped_stream_leaves_nothing_behind() {
     let scenario = Scenario::new()
         .turn(Turn::new().delay(Duration::from_secs(1)))
         .turn(Turn::new().hang())

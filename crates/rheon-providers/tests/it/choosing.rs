@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::{FutureExt, StreamExt};
-use rheon_providers::scripted::{REQUESTS_KEPT_MAX, Scenario, ScriptedProvider, Turn};
+use rheon_providers::scripted::{REQUEST_LOG_MAX, Scenario, ScriptedProvider, Turn};
 use rheon_types::{Provider, ProviderError, ProviderErrorKind};
 use serde_json::json;
 
@@ -21,7 +21,7 @@ async fn turns_are_used_once_in_order_unless_they_repeat() {
 }
 
 #[tokio::test]
-async fn the_first_turn_that_fits_is_played() {
+async fn first_matching_turn_is_played() {
     let scenario = Scenario::new()
         .turn(Turn::say("third").when_request(3))
         .turn(Turn::say("failed").when_tool_result_is_error())
@@ -37,7 +37,7 @@ async fn the_first_turn_that_fits_is_played() {
 }
 
 #[tokio::test]
-async fn a_closure_answers_in_its_place_or_declines() {
+async fn closure_answers_in_order_or_declines() {
     let scenario = Scenario::new().turn("first").respond(|request| {
         let last = request.messages.for_model().next_back()?.text();
         last.strip_prefix("add ").map(|what| Turn::say(format!("added {what}: {{{{last_text}}}}")))
@@ -49,13 +49,12 @@ async fn a_closure_answers_in_its_place_or_declines() {
     assert_eq!(text(&provider, user("z")).await, "last");
     assert_eq!(
         text(&provider, user("z")).await,
-        "the scenario has no turn for request 5: 1 of 3 turns are unused; turn 2 is a closure that declined; the \
-         last message begins \"z\"; add a turn that fits it"
+        "the scenario has no turn for request 5: 1 of 3 turns are unused; turn 2 is a closure that declined; the last message starts with \"z\"; add a matching turn"
     );
 }
 
 #[tokio::test]
-async fn a_closure_may_ask_the_provider_what_it_was_sent() {
+async fn closure_may_inspect_the_requests() {
     let slot: Arc<std::sync::OnceLock<ScriptedProvider>> = Arc::default();
     let inside = Arc::clone(&slot);
     let scenario =
@@ -66,7 +65,7 @@ async fn a_closure_may_ask_the_provider_what_it_was_sent() {
 }
 
 #[tokio::test]
-async fn a_request_that_no_turn_fits_is_told_what_the_turns_want() {
+async fn unmatched_request_lists_the_conditions_of_the_turns() {
     let scenario = Scenario::new()
         .name("demo")
         .turn("one")
@@ -74,20 +73,18 @@ async fn a_request_that_no_turn_fits_is_told_what_the_turns_want() {
         .turn(Turn::call("x", json!({})).when_tool("read").when_tool_result_contains("42").repeat());
     let provider = ScriptedProvider::new(scenario);
     assert_eq!(text(&provider, user("hi")).await, "one");
-    let message = "scenario \"demo\" has no turn for request 2: 2 of 3 turns are unused; turn 2 wants request 7 \
-                   and a last message with \"bye\"; turn 3 wants a tool result of \"read\" with \"42\"; the last \
-                   message begins \"hi\\nthere\"; add a turn that fits it";
+    let message = "scenario \"demo\" has no turn for request 2: 2 of 3 turns are unused; turn 2 needs request 7 \
+                   and a last message with \"bye\"; turn 3 needs a tool result of \"read\" with \"42\"; the last message starts with \"hi\\nthere\"; add a matching turn";
     let error = ProviderError::new(ProviderErrorKind::InvalidRequest, message);
     assert_eq!(ask(&provider, user("hi\nthere")).await, [Err(error)]);
 }
 
 #[tokio::test]
-async fn an_empty_scenario_answers_nothing() {
+async fn empty_scenario_answers_nothing() {
     let provider = ScriptedProvider::new(Scenario::new());
     assert_eq!(
         text(&provider, user("hi")).await,
-        "the scenario has no turn for request 1: 0 of 0 turns are unused; the last message begins \"hi\"; add a \
-         turn that fits it"
+        "the scenario has no turn for request 1: 0 of 0 turns are unused; the last message starts with \"hi\"; add a matching turn"
     );
 }
 
@@ -102,18 +99,18 @@ async fn nothing_happens_before_the_first_poll() {
 }
 
 #[tokio::test]
-async fn requests_are_recorded_and_the_last_ones_kept() {
+async fn last_requests_are_recorded() {
     let provider = ScriptedProvider::new(Scenario::new().turn(Turn::new().repeat()));
     let clone: Arc<dyn Provider> = Arc::new(provider.clone());
-    for number in 0..REQUESTS_KEPT_MAX + 2 {
+    for number in 0..REQUEST_LOG_MAX + 2 {
         let stream = clone.stream(request([user(&number.to_string())]), Default::default());
         assert_eq!(stream.count().await, 2);
     }
-    let kept: Vec<_> = provider.requests().into_iter().map(|request| request.messages).collect();
+    let recorded: Vec<_> = provider.requests().into_iter().map(|request| request.messages).collect();
     let expected: Vec<_> =
-        (2..REQUESTS_KEPT_MAX + 2).map(|number| request([user(&number.to_string())]).messages).collect();
-    assert_eq!(kept, expected);
-    assert_eq!(provider.request_count(), REQUESTS_KEPT_MAX as u64 + 2);
+        (2..REQUEST_LOG_MAX + 2).map(|number| request([user(&number.to_string())]).messages).collect();
+    assert_eq!(recorded, expected);
+    assert_eq!(provider.request_count(), REQUEST_LOG_MAX as u64 + 2);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What a chunk costs: no allocation.
+//! A chunk costs no allocation.
 
 use std::alloc::System;
 
@@ -11,9 +11,10 @@ use crate::support::{open, user};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// The count is of the whole process, so other tests disturb it; a stream that allocates would never be seen clean.
+/// Counts allocations of the whole process, so other tests interfere; a stream that allocates would never have a clean
+/// run.
 #[test]
-fn a_delta_that_fits_inline_is_not_allocated() {
+fn inline_delta_is_not_allocated() {
     const CHUNKS: usize = 10_000;
     let turn = Turn::say("exactly 24 bytes of text".repeat(CHUNKS)).chunked(24).repeat();
     let provider = ScriptedProvider::new(Scenario::new().turn(turn));

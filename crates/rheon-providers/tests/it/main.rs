@@ -1,4 +1,4 @@
-//! Providers from outside: requests in, chunks out.
+//! Providers from the outside: requests in, chunks out.
 
 #![cfg(test)]
 

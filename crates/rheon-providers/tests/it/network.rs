@@ -1,29 +1,29 @@
-//! What the environment of a process does to its calls: proxies and certificates. Each in a process of its own.
+//! How the environment of a process affects its calls: proxies and certificates. Each test runs in a separate process.
 
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use futures::StreamExt;
-use rheon_providers::{Environment, Registry, RegistryParts};
+use rheon_providers::{ProviderEnv, Registry, RegistryParts};
 use rheon_testkit::TestClock;
-use rheon_testkit::server::{FakeServer, Fault, Reply, Script, Times};
+use rheon_testkit::server::{FakeReply, FakeServer, Fault, ReplyCount, Script};
 use rheon_types::{AgentMessage, Chunk, History, ProviderErrorKind, Request, Timestamp};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// What stands before the answer in the output of the child.
+/// Marks the response in the child's output.
 const MARK: &str = "ANSWER:";
 
 #[tokio::test]
 #[ignore = "the other tests run it, in a process of its own"]
 async fn child() {
-    let environment = Environment::new(|name| std::env::var(name).ok());
-    let told = match RegistryParts::builtin(environment, Arc::new(TestClock::default())) {
+    let environment = ProviderEnv::new(|name| std::env::var(name).ok());
+    let summary = match RegistryParts::builtin(environment, Arc::new(TestClock::default())) {
         Ok(parts) => ask(&Registry::new(parts)).await,
         Err(error) => error.to_string(),
     };
-    println!("{MARK}{}", told.replace('\n', " "));
+    println!("{MARK}{}", summary.replace('\n', " "));
 }
 
 async fn ask(registry: &Registry) -> String {
@@ -32,36 +32,36 @@ async fn ask(registry: &Registry) -> String {
     let messages: History = [Arc::new(message)].into_iter().collect();
     let request = Request { messages, tokens_max: Some(64), ..Request::new(model.model) };
     let mut stream = model.provider.stream(request, CancellationToken::new());
-    let mut told = String::new();
+    let mut summary = String::new();
     while let Some(item) = stream.next().await {
         match item {
-            Ok(Chunk::Text { delta }) => told.push_str(&delta),
+            Ok(Chunk::Text { delta }) => summary.push_str(&delta),
             Ok(_) => {}
-            Err(error) => told.push_str(&format!("{:?}: {error}", error.kind)),
+            Err(error) => summary.push_str(&format!("{:?}: {error}", error.kind)),
         }
     }
-    told
+    summary
 }
 
-/// What a child with these variables, and none of ours, is told.
-async fn told(variables: &[(&str, &str)]) -> String {
+/// The result of a child process with only these environment variables.
+async fn summary(variables: &[(&str, &str)]) -> String {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "network::child", "--ignored", "--nocapture"]);
     command.env_clear().env("ANTHROPIC_API_KEY", "sk-ant-key-of-the-child").envs(variables.iter().copied());
     let output = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
-    let said =
+    let stderr_text =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(!said.contains("hush") && !said.contains("sk-ant-key"), "{said}");
-    let answer = said.lines().find_map(|line| line.split_once(MARK));
-    answer.unwrap_or_else(|| panic!("{said}")).1.to_owned()
+    assert!(!stderr_text.contains("hush") && !stderr_text.contains("sk-ant-key"), "{stderr_text}");
+    let answer = stderr_text.lines().find_map(|line| line.split_once(MARK));
+    answer.unwrap_or_else(|| panic!("{stderr_text}")).1.to_owned()
 }
 
-/// A proxy that answers every request with `answer` and keeps what it was asked.
+/// A proxy that answers every request with `answer` and records the requests.
 async fn proxy(answer: &'static str) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let kept = Arc::clone(&seen);
+    let recorded = Arc::clone(&seen);
     tokio::spawn(async move {
         while let Ok((mut socket, _)) = listener.accept().await {
             let mut head = Vec::new();
@@ -70,7 +70,7 @@ async fn proxy(answer: &'static str) -> (String, Arc<Mutex<Vec<String>>>) {
                     break;
                 }
             }
-            kept.lock().unwrap().push(String::from_utf8_lossy(&head).into_owned());
+            recorded.lock().unwrap().push(String::from_utf8_lossy(&head).into_owned());
             socket.write_all(answer.as_bytes()).await.ok();
         }
     });
@@ -78,44 +78,44 @@ async fn proxy(answer: &'static str) -> (String, Arc<Mutex<Vec<String>>>) {
 }
 
 #[tokio::test]
-async fn a_certificate_of_the_users_own_is_trusted_when_a_variable_names_it() {
+async fn certificate_in_environment_variable_is_trusted() {
     let server = FakeServer::start_tls(Script::default()).await.unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("authority.pem");
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("authority.pem");
     std::fs::write(&file, server.certificate().unwrap()).unwrap();
     let url = server.url();
     let address = ("ANTHROPIC_BASE_URL", url.as_str());
-    assert_eq!(told(&[address, ("SSL_CERT_FILE", file.to_str().unwrap())]).await, "ok");
-    let refused = told(&[address]).await;
+    assert_eq!(summary(&[address, ("SSL_CERT_FILE", file.to_str().unwrap())]).await, "ok");
+    let refused = summary(&[address]).await;
     assert!(refused.starts_with("Network: cannot connect to https://127.0.0.1:"), "{refused}");
-    assert!(refused.ends_with("name its certificate in SSL_CERT_FILE"), "{refused}");
+    assert!(refused.ends_with("set SSL_CERT_FILE to its certificate"), "{refused}");
 }
 
 #[tokio::test]
-async fn a_machine_without_certificates_still_reaches_what_needs_none() {
+async fn machine_without_certificates_reaches_plain_servers() {
     let server = FakeServer::start(Script::default()).await.unwrap();
     let url = server.url();
     let none = [("SSL_CERT_FILE", "/nowhere/certificates.pem"), ("SSL_CERT_DIR", "/nowhere")];
-    assert_eq!(told(&[("ANTHROPIC_BASE_URL", url.as_str()), none[0], none[1]]).await, "ok");
-    let refused = told(&[("ANTHROPIC_BASE_URL", "https://127.0.0.1:1"), none[0], none[1]]).await;
+    assert_eq!(summary(&[("ANTHROPIC_BASE_URL", url.as_str()), none[0], none[1]]).await, "ok");
+    let refused = summary(&[("ANTHROPIC_BASE_URL", "https://127.0.0.1:1"), none[0], none[1]]).await;
     assert_eq!(
         refused,
-        "InvalidRequest: no server can be trusted: unexpected error: No CA certificates were loaded from the system; \
-         install the certificates of authorities, or name a file of them in SSL_CERT_FILE"
+        "InvalidRequest: no trusted certificates: unexpected error: No CA certificates were loaded from the system; \
+         install CA certificates, or set SSL_CERT_FILE"
     );
 }
 
 #[tokio::test]
-async fn a_proxy_is_used_and_its_password_is_not_shown() {
+async fn proxy_is_used_and_its_password_is_not_shown() {
     let (address, seen) =
         proxy("HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n").await;
     let proxy = format!("http://user:proxy-hush@{address}");
     let far = ("ANTHROPIC_BASE_URL", "https://models.invalid");
-    let refused = told(&[("HTTPS_PROXY", &proxy), far]).await;
+    let refused = summary(&[("HTTPS_PROXY", &proxy), far]).await;
     assert!(refused.starts_with("Network: cannot connect to https://models.invalid: "), "{refused}");
     let asked = seen.lock().unwrap().join("");
     assert!(asked.starts_with("CONNECT models.invalid:443 HTTP/1.1\r\n"), "{asked}");
-    // The service's key is for the service alone.
+    // The key is only for the service.
     assert!(
         asked.to_lowercase().contains("proxy-authorization: basic ") && !asked.contains("sk-ant"),
         "{asked}"
@@ -123,13 +123,13 @@ async fn a_proxy_is_used_and_its_password_is_not_shown() {
     for nonsense in
         ["http://user:proxy-hush@[", "ftp://user:proxy-hush@127.0.0.1:1", "user:proxy-hush@127.0.0.1:1"]
     {
-        let refused = told(&[("HTTPS_PROXY", nonsense), far]).await;
+        let refused = summary(&[("HTTPS_PROXY", nonsense), far]).await;
         assert!(refused.starts_with("Network: cannot connect to "), "{nonsense}: {refused}");
     }
 }
 
 #[tokio::test]
-async fn what_is_on_this_machine_is_not_asked_through_a_proxy() {
+async fn local_servers_bypass_the_proxy() {
     let server = FakeServer::start(Script::default()).await.unwrap();
     let port = server.url().rsplit(':').next().unwrap().to_owned();
     for host in ["127.0.0.1", "localhost"] {
@@ -139,14 +139,14 @@ async fn what_is_on_this_machine_is_not_asked_through_a_proxy() {
             ("ALL_PROXY", "http://127.0.0.1:1"),
             ("ANTHROPIC_BASE_URL", &url),
         ];
-        assert_eq!(told(&proxies).await, "ok", "{host}");
+        assert_eq!(summary(&proxies).await, "ok", "{host}");
     }
 }
 
 #[tokio::test]
-async fn a_thousand_cancelled_calls_leave_no_connection_and_no_task() {
+async fn canceled_calls_leave_no_connection_and_no_task() {
     const CALLS: usize = 1_000;
-    let never = Reply::fault(Fault::NeverAnswer).times(Times::Always);
+    let never = FakeReply::fault(Fault::NeverAnswer).times(ReplyCount::Always);
     let server = FakeServer::start(Script::new([never])).await.unwrap();
     let url = server.url();
     let environment =
@@ -164,12 +164,12 @@ async fn a_thousand_cancelled_calls_leave_no_connection_and_no_task() {
         let answer = async {
             tokio::select! {
                 item = stream.next() => panic!("{item:?}"),
-                _ = server.arrived(number) => cancel.cancel(),
+                _ = server.wait_for_request(number) => cancel.cancel(),
             }
             stream.next().await.unwrap().unwrap_err().kind
         };
         assert_eq!(answer.await, ProviderErrorKind::Cancelled);
-        server.closed(number).await;
+        server.wait_for_close(number).await;
         tasks.push(tokio::runtime::Handle::current().metrics().num_alive_tasks());
     }
     assert_eq!(server.connections(), CALLS);

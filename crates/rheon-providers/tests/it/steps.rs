@@ -1,4 +1,4 @@
-//! What each step makes the stream do.
+//! What each step does to the stream.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ async fn play_turn(turn: Turn) -> Vec<Item> {
 }
 
 #[tokio::test]
-async fn a_text_comes_word_by_word_and_usage_before_the_end() {
+async fn text_streams_word_by_word_with_usage_before_the_end() {
     let usage = Usage { input: 5, output: 2, ..Usage::default() };
     assert_eq!(
         play_turn(Turn::say("Hello, wide world").usage(usage)).await,
@@ -45,7 +45,7 @@ async fn a_text_comes_word_by_word_and_usage_before_the_end() {
 }
 
 #[tokio::test]
-async fn the_model_and_the_stop_reason_can_be_set_and_a_plain_text_is_a_turn() {
+async fn model_and_stop_reason_can_be_set_and_text_is_a_turn() {
     let scenario = Scenario::new().model("big").turn("a").turn(Turn::say("b").stop(StopReason::Length));
     let provider = ScriptedProvider::new(scenario);
     let big = || Ok(Chunk::Model { model: "big".into() });
@@ -55,13 +55,13 @@ async fn the_model_and_the_stop_reason_can_be_set_and_a_plain_text_is_a_turn() {
 }
 
 #[tokio::test]
-async fn a_turn_without_steps_is_an_empty_answer_and_an_empty_text_an_empty_delta() {
+async fn turn_without_steps_is_empty_and_empty_text_is_an_empty_delta() {
     assert_eq!(play_turn(Turn::new()).await, [model(), done(StopReason::Stop)]);
     assert_eq!(play_turn(Turn::say("")).await, [model(), piece(""), done(StopReason::Stop)]);
 }
 
 #[tokio::test]
-async fn thinking_is_signed_where_a_signature_is_given() {
+async fn thinking_is_signed_if_a_signature_is_given() {
     let thought = |delta: &str| Ok(Chunk::Thinking { delta: delta.into() });
     assert_eq!(
         play_turn(Turn::new().signed_thinking("héé", "sig").chunked(2).thinking("so")).await,
@@ -84,7 +84,7 @@ async fn thinking_is_signed_where_a_signature_is_given() {
 }
 
 #[tokio::test]
-async fn tool_calls_get_an_id_of_the_request_and_their_index_unless_they_have_one() {
+async fn tool_calls_get_ids_from_request_and_index() {
     let turn = Turn::call("read", json!({ "path": "a" }))
         .tool_call_with_id("mine", "read", json!({}))
         .tool_call_with_id("", "read", json!({}))
@@ -110,7 +110,7 @@ async fn tool_calls_get_an_id_of_the_request_and_their_index_unless_they_have_on
 }
 
 #[tokio::test]
-async fn raw_arguments_are_sent_as_they_stand_and_a_partial_call_is_never_complete() {
+async fn raw_arguments_are_sent_verbatim_and_partial_call_stays_incomplete() {
     assert_eq!(
         play_turn(
             Turn::new().raw_tool_call("a", "t", "").raw_tool_call("b", "t", "{\"pa").chunked(3).partial()
@@ -129,7 +129,7 @@ async fn raw_arguments_are_sent_as_they_stand_and_a_partial_call_is_never_comple
 }
 
 #[tokio::test]
-async fn an_error_ends_the_stream() {
+async fn error_ends_the_stream() {
     let error = ProviderError::new(ProviderErrorKind::Overloaded, "busy").with_retry_after_ms(30);
     assert_eq!(play_turn(Turn::fail(error.clone())).await, [model(), Err(error.clone())]);
     assert_eq!(
@@ -139,12 +139,12 @@ async fn an_error_ends_the_stream() {
 }
 
 #[tokio::test]
-async fn a_cut_stream_ends_without_done() {
+async fn cut_stream_ends_without_done() {
     assert_eq!(play_turn(Turn::say("par").cut().usage(Usage::default())).await, [model(), piece("par")]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_delay_takes_its_time() {
+async fn delay_waits() {
     let scenario = Scenario::new().turn(Turn::say("a").delay(Duration::from_millis(1_500)).text("b"));
     let (mut stream, _cancel) = open(&ScriptedProvider::new(scenario), user("go"));
     let began = Instant::now();
@@ -164,7 +164,7 @@ async fn placeholders_quote_the_request() {
 }
 
 #[tokio::test]
-async fn a_stream_that_has_ended_stays_ended() {
+async fn ended_stream_stays_ended() {
     let (mut stream, cancel) = open(&ScriptedProvider::new(Scenario::new().turn("a")), user("go"));
     assert_eq!(stream.by_ref().count().await, 3);
     cancel.cancel();

@@ -1,4 +1,4 @@
-//! Requests to send, and the whole of an answer.
+//! Requests, and whole responses.
 
 use std::sync::Arc;
 
@@ -31,23 +31,23 @@ pub(crate) fn result(tool: &str, text: &str) -> AgentMessage {
     }))
 }
 
-/// A stream of the answer to `message`, not yet polled, and its token.
+/// The stream for `message`, not yet polled, and its cancellation token.
 pub(crate) fn open(provider: &ScriptedProvider, message: AgentMessage) -> (ChunkStream, CancellationToken) {
     let cancel = CancellationToken::new();
     (provider.stream(request([message]), cancel.clone()), cancel)
 }
 
-/// The whole answer to `message`.
+/// The whole response to `message`.
 pub(crate) async fn ask(provider: &ScriptedProvider, message: AgentMessage) -> Vec<Item> {
     open(provider, message).0.collect().await
 }
 
-/// The answer to "go", by a fresh provider.
+/// The response to "go" by a new provider.
 pub(crate) async fn play(scenario: Scenario) -> Vec<Item> {
     ask(&ScriptedProvider::new(scenario), user("go")).await
 }
 
-/// The text of the answer to `message`, or its error.
+/// The text of the response to `message`, or its error.
 pub(crate) async fn text(provider: &ScriptedProvider, message: AgentMessage) -> String {
     let mut text = String::new();
     for item in ask(provider, message).await {

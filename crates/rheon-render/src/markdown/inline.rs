@@ -1,13 +1,12 @@
-//! `spans`: the words of a paragraph and how they are shown, and how much of one that still grows is settled. Pure.
+//! `spans`: the styled words of a paragraph, and how much of an incomplete one is settled. Pure.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use super::super::page::Ink;
 
-/// Stands before the text while it is parsed, so that all of it is a paragraph whatever it begins with.
+/// Put before the text while parsing, so that it is a paragraph however it starts.
 const GUARD: &str = ". ";
 
-/// A piece of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) ink: Ink,
@@ -20,7 +19,7 @@ impl Span {
     }
 }
 
-/// What is shown of a paragraph; nothing if it is something else, or if any of its words would be missing.
+/// The styled text of a paragraph. `None` if it is not a paragraph, or if any word would be lost.
 pub(super) fn spans(source: &str) -> Option<Vec<Span>> {
     let guarded = format!("{GUARD}{source}");
     let mut collected = Collector::default();
@@ -36,7 +35,7 @@ pub(super) fn spans(source: &str) -> Option<Vec<Span>> {
     same_letters(&shown, source).then_some(spans)
 }
 
-/// Takes away what stood before the text.
+/// Removes the guard.
 fn unguarded(mut spans: Vec<Span>) -> Option<Vec<Span>> {
     let first = spans.first_mut()?;
     first.text =
@@ -44,22 +43,22 @@ fn unguarded(mut spans: Vec<Span>) -> Option<Vec<Span>> {
     Some(spans)
 }
 
-/// Whether both have the same letters and digits in the same order: markup may go, words may not.
+/// Whether both contain the same letters and digits in the same order: markup may be removed, words may not.
 pub(super) fn same_letters(one: &str, other: &str) -> bool {
     one.chars().filter(|c| c.is_alphanumeric()).eq(other.chars().filter(|c| c.is_alphanumeric()))
 }
 
-/// Gathers the spans of inline events.
+/// Collects the spans of inline events.
 #[derive(Default)]
 pub(super) struct Collector {
     pub(super) spans: Vec<Span>,
     inks: Vec<Ink>,
-    /// Where the links lead that are open.
+    /// The targets of the open links.
     targets: Vec<String>,
 }
 
 impl Collector {
-    /// Adds what an inline event shows; nothing comes back if it is no inline event.
+    /// Adds an inline event. `None` if the event is not inline.
     pub(super) fn add(&mut self, event: Event<'_>, source: &str) -> Option<()> {
         match event {
             Event::Text(text) => self.push(self.ink(), &text),
@@ -78,7 +77,7 @@ impl Collector {
             }
             Event::End(TagEnd::Emphasis | TagEnd::Strikethrough) => drop(self.inks.pop()),
             Event::Start(Tag::Link { dest_url, title, .. } | Tag::Image { dest_url, title, .. }) => {
-                // What stands in angle brackets is its own target.
+                // An autolink in angle brackets is its own target.
                 let is_bare = source.starts_with('<');
                 let gap = if title.is_empty() { "" } else { " " };
                 self.targets.push(if is_bare { String::new() } else { format!("{dest_url}{gap}{title}") });
@@ -102,7 +101,7 @@ impl Collector {
         Some(())
     }
 
-    /// `__init__` is more often a name than something important, so its underscores stay.
+    /// `__init__` is more often a name than emphasis, so keep its underscores.
     fn underscores(&mut self, source: &str) {
         if source.starts_with('_') {
             self.push(self.ink(), "__");
@@ -121,8 +120,7 @@ impl Collector {
     }
 }
 
-/// How many bytes of a growing text whatever follows will not change the meaning of: up to the end of a word, outside of
-/// all that is opened and not closed.
+/// How many bytes of an incomplete text have a final meaning: up to the end of a word outside all open markup.
 pub(super) fn settled(source: &str) -> usize {
     let mut scan = Scan { source, at: 0, before: ' ', open: Vec::new(), settled: 0 };
     while let Some(next) = scan.peek() {
@@ -133,12 +131,12 @@ pub(super) fn settled(source: &str) -> usize {
     scan.settled
 }
 
-/// A walk through a text that may go on.
+/// Scans a text that may be incomplete.
 struct Scan<'a> {
     source: &'a str,
     at: usize,
     before: char,
-    /// Runs of emphasis that are not closed yet.
+    /// Emphasis that is not closed yet.
     open: Vec<(char, usize)>,
     settled: usize,
 }
@@ -158,7 +156,7 @@ impl Scan<'_> {
         self.at += bytes;
     }
 
-    /// Passes whatever begins with `next`; nothing if its end is not there yet.
+    /// Skips what `next` starts. `None` if its end is still missing.
     fn step(&mut self, next: char) -> Option<()> {
         match next {
             blank if blank.is_whitespace() => {
@@ -177,7 +175,7 @@ impl Scan<'_> {
         Some(())
     }
 
-    /// Code ends with as many backticks as it begins with.
+    /// Code ends with as many backticks as it starts with.
     fn code(&mut self) -> Option<()> {
         let run = self.run('`');
         let mut at = run;

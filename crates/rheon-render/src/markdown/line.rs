@@ -1,10 +1,9 @@
-//! `Line`: what a line of Markdown begins or goes on with. Pure.
+//! `Line`: classifies a line of Markdown. Pure.
 
-/// What a line is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Line<'a> {
     Blank,
-    /// Begins a block of code, or ends it.
+    /// Starts or ends a code block.
     Fence(Fence<'a>),
     Heading {
         text: &'a str,
@@ -18,7 +17,7 @@ pub(super) enum Line<'a> {
         text: &'a str,
     },
     Rule,
-    /// Of a table.
+    /// A table row.
     Row,
     Text {
         indent: usize,
@@ -26,17 +25,16 @@ pub(super) enum Line<'a> {
     },
 }
 
-/// The line around a block of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fence<'a> {
     pub(super) mark: char,
     pub(super) length: usize,
-    /// What it says about the code.
+    /// The info string.
     pub(super) info: &'a str,
 }
 
 impl<'a> Line<'a> {
-    /// What a whole line is.
+    /// Classifies a complete line.
     pub(super) fn of(line: &'a str) -> Self {
         let text = line.trim_start_matches([' ', '\t']);
         let indent = line.len() - text.len();
@@ -64,8 +62,8 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// What a line is whose end is not there yet; nothing if it could still become something else.
-    pub(super) fn begun(line: &'a str) -> Option<Self> {
+    /// Classifies an incomplete line. `None` if it could still become something else.
+    pub(super) fn incomplete(line: &'a str) -> Option<Self> {
         let text = line.trim_start_matches([' ', '\t']);
         let could_be_fence = ['`', '~'].iter().any(|mark| {
             let rest = text.trim_start_matches(*mark);
@@ -93,7 +91,7 @@ impl<'a> Fence<'a> {
         })
     }
 
-    /// Whether it ends the code that `opening` began.
+    /// Whether it ends a code block that was opened with this fence.
     pub(super) fn closes(&self, mark: char, length: usize) -> bool {
         self.mark == mark && self.length >= length && self.info.is_empty()
     }

@@ -70,10 +70,10 @@ fn the_beginning_of_a_line_waits_until_it_is_clear() {
         "##", ">", "+",
     ];
     for line in open {
-        assert_eq!(Line::begun(line), None, "{line}");
+        assert_eq!(Line::incomplete(line), None, "{line}");
     }
     let clear = ["a", "`a", "~5", "-a", "- a", "**a", "1. ", "1.5 ", "# ", "#a", "> ", ">a", "  a"];
     for line in clear {
-        assert_eq!(Line::begun(line), Some(Line::of(line)), "{line}");
+        assert_eq!(Line::incomplete(line), Some(Line::of(line)), "{line}");
     }
 }

@@ -1,17 +1,16 @@
-//! Tables: columns side by side if there is room, else the lines as they were written.
+//! Renders tables: in columns if they fit, otherwise as written.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use super::super::page::{Ink, Page};
-use super::super::words::width;
+use super::super::text::width;
 use super::inline::{Collector, Span, same_letters};
 
-/// Stands between two columns.
+/// The column separator.
 const BETWEEN: &str = " │ ";
 
 type Cell = Vec<Span>;
 
-/// Shows the lines of a table.
 pub(super) fn show(lines: &[String], page: &mut Page) {
     let source = lines.join("\n");
     let rows = rows(&source).unwrap_or_default();
@@ -45,7 +44,7 @@ fn show_row(row: &[Cell], widths: &[usize], is_head: bool, page: &mut Page) {
             page.write_verbatim(Ink::Plain, &" ".repeat(room.saturating_sub(cell_width(cell))));
         }
     }
-    // A row without text in its only cell still takes a line.
+    // A row with a single empty cell still takes a line.
     page.write_verbatim(Ink::Plain, "\n");
 }
 
@@ -64,7 +63,7 @@ fn widths(rows: &[Vec<Cell>]) -> Vec<usize> {
     widths
 }
 
-/// The cells, row by row; nothing if it is no table.
+/// The cells, row by row. `None` if it is not a table.
 fn rows(source: &str) -> Option<Vec<Vec<Cell>>> {
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     let mut cell = Collector::default();

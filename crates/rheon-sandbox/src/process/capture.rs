@@ -1,5 +1,5 @@
-//! `Capture`: output of any length in bounded memory. The head and the tail are kept, the middle is counted, and the
-//! whole goes to a capped file once it no longer fits.
+//! `Capture`: collects output of any length in bounded memory. It keeps the head and the tail, counts the middle, and
+//! writes everything to a size-limited file once it no longer fits.
 
 use std::collections::VecDeque;
 use std::io::Write as _;
@@ -7,53 +7,44 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempPath};
 
-/// How much output is kept.
 #[derive(Debug, Clone)]
 pub struct OutputLimits {
-    /// Bytes kept of the beginning.
     pub head_bytes: usize,
-    /// Bytes kept of the end.
     pub tail_bytes: usize,
-    /// Where the whole goes if it does not fit.
+    /// Where to write the whole output if it does not fit.
     pub spill: Option<Spill>,
 }
 
-/// Where output goes that does not fit.
 #[derive(Debug, Clone)]
 pub struct Spill {
-    /// The folder in which a file is made.
     pub folder: PathBuf,
-    /// The most that is written to it.
     pub bytes_max: u64,
 }
 
-/// The file that holds what did not fit; removed when dropped.
+/// The file with the whole output. Removed when dropped.
 #[derive(Debug)]
-pub struct Spilled {
-    /// Where it is.
+pub struct SpillFile {
     pub path: TempPath,
-    /// How much of the output it holds, from the beginning.
+    /// How many bytes of the output it contains, from the start.
     pub bytes: u64,
 }
 
-/// What was kept of the output.
 #[derive(Debug, Default)]
 pub struct Output {
-    /// The beginning, as text; all of it if nothing was left out. Zero bytes are taken out, invalid ones replaced.
+    /// The start as text; everything if nothing was omitted. NUL bytes are removed, invalid bytes replaced.
     pub head: String,
-    /// The end, if something between was left out.
+    /// The end, if something in between was omitted.
     pub tail: Option<String>,
-    /// How much there was.
+    /// The total size.
     pub bytes: u64,
-    /// How much was left out between head and tail.
     pub omitted_bytes: u64,
-    /// The file that holds the whole, or as much as its cap allows.
-    pub spilled: Option<Spilled>,
+    /// The file with the whole output, up to its size limit.
+    pub spill_file: Option<SpillFile>,
     /// Why there is no such file, or why it ends early.
     pub spill_problem: Option<String>,
 }
 
-/// Output that is being collected.
+/// Output being collected.
 #[derive(Debug)]
 pub struct Capture {
     limits: OutputLimits,
@@ -65,12 +56,10 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Nothing yet.
     pub fn new(limits: OutputLimits) -> Self {
         Self { limits, head: Vec::new(), tail: VecDeque::new(), bytes: 0, file: None, problem: None }
     }
 
-    /// Adds what arrived.
     pub fn push(&mut self, chunk: &[u8]) {
         let fits = self.head.len() + self.tail.len() + chunk.len() <= self.kept_bytes_max();
         if !fits || self.file.is_some() {
@@ -86,12 +75,12 @@ impl Capture {
         self.tail.extend(last);
     }
 
-    /// How much there was so far.
+    /// The total size so far.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// How much is held in memory.
+    /// The size in memory.
     pub fn kept_bytes(&self) -> usize {
         self.head.len() + self.tail.len()
     }
@@ -107,7 +96,7 @@ impl Capture {
         text(bytes)
     }
 
-    /// What arrived since the last call; a character that is not complete yet is left for the next.
+    /// Returns what arrived since the last call. An incomplete character is left for the next call.
     pub fn take(&mut self) -> Output {
         let whole = std::mem::replace(self, Self::new(self.limits.clone()));
         let (output, rest) = whole.split();
@@ -115,7 +104,6 @@ impl Capture {
         output
     }
 
-    /// What was kept.
     pub fn finish(mut self) -> Output {
         let (mut output, rest) = std::mem::replace(&mut self, Self::new(OutputLimits::NONE)).split();
         if !rest.is_empty() {
@@ -125,7 +113,7 @@ impl Capture {
         output
     }
 
-    /// What was kept, and the beginning of a character at its very end.
+    /// The output, and an incomplete character at its end.
     fn split(self) -> (Output, Vec<u8>) {
         let omitted = self.omitted_bytes();
         let mut output = Output { omitted_bytes: omitted, spill_problem: self.problem, ..Output::default() };
@@ -146,7 +134,7 @@ impl Capture {
             output.tail = Some(text(tail.get(skipped..).unwrap_or_default()));
         }
         output.bytes = self.bytes - rest.len() as u64;
-        output.spilled = self.file.map(|(file, bytes)| Spilled { path: file.into_temp_path(), bytes });
+        output.spill_file = self.file.map(|(file, bytes)| SpillFile { path: file.into_temp_path(), bytes });
         (output, rest)
     }
 
@@ -158,7 +146,7 @@ impl Capture {
         self.bytes.saturating_sub(self.kept_bytes() as u64)
     }
 
-    /// Writes what arrived to the file, after all that came before it if the file is new.
+    /// Writes a chunk to the file; a new file first gets everything before it.
     fn spill(&mut self, chunk: &[u8]) {
         let Some(spill) = &self.limits.spill else { return };
         if self.problem.is_some() {
@@ -176,7 +164,7 @@ impl Capture {
         match open {
             Ok(open) => self.file = Some(open),
             Err(error) => {
-                self.problem = Some(format!("cannot make a file in {}: {error}", spill.folder.display()));
+                self.problem = Some(format!("cannot create a file in {}: {error}", spill.folder.display()));
             }
         }
     }
@@ -194,7 +182,7 @@ fn begin(folder: &Path, head: &[u8], tail: &[u8], bytes_max: u64) -> std::io::Re
     Ok((file, bytes))
 }
 
-/// Writes as much of `chunk` as the cap allows.
+/// Writes as much of `chunk` as the limit allows.
 fn append(file: &mut NamedTempFile, bytes: &mut u64, chunk: &[u8], bytes_max: u64) -> std::io::Result<()> {
     let room = usize::try_from(bytes_max.saturating_sub(*bytes)).unwrap_or(usize::MAX).min(chunk.len());
     let (part, _) = chunk.split_at(room);
@@ -203,14 +191,14 @@ fn append(file: &mut NamedTempFile, bytes: &mut u64, chunk: &[u8], bytes_max: u6
     Ok(())
 }
 
-/// Bytes as text: invalid ones replaced, zero bytes taken out.
+/// Converts bytes to text: replaces invalid bytes, removes NUL bytes.
 fn text(bytes: &[u8]) -> String {
     let mut text = String::from_utf8_lossy(bytes).into_owned();
     text.retain(|character| character != '\0');
     text
 }
 
-/// How many bytes at the end begin a character without finishing it.
+/// How many bytes at the end start a character without finishing it.
 fn unfinished_bytes(bytes: &[u8]) -> usize {
     for (back, byte) in bytes.iter().rev().take(3).enumerate() {
         let length = match byte {
@@ -225,7 +213,7 @@ fn unfinished_bytes(bytes: &[u8]) -> usize {
     0
 }
 
-/// How many bytes at the beginning belong to a character that began before.
+/// How many bytes at the start belong to a character that began before.
 fn continuation_bytes(bytes: &[u8]) -> usize {
     bytes.iter().take(3).take_while(|byte| (0x80..=0xBF).contains(*byte)).count()
 }

@@ -65,8 +65,8 @@ fn a_hundred_megabytes_keep_no_more_than_the_cap_in_memory_and_in_the_file() {
         most = most.max(capture.kept_bytes());
     }
     let output = capture.finish();
-    let spilled =
-        output.spilled.as_ref().map(|file| (file.bytes, std::fs::metadata(&file.path).unwrap().len()));
+    let spill_file =
+        output.spill_file.as_ref().map(|file| (file.bytes, std::fs::metadata(&file.path).unwrap().len()));
     assert_eq!(
         (
             most,
@@ -74,7 +74,7 @@ fn a_hundred_megabytes_keep_no_more_than_the_cap_in_memory_and_in_the_file() {
             output.tail.as_ref().map(String::len),
             output.bytes,
             output.omitted_bytes,
-            spilled
+            spill_file
         ),
         (1_500, 1_000, Some(500), 104_857_600, 104_856_100, Some((1_000_000, 1_000_000)))
     );
@@ -87,7 +87,7 @@ fn the_file_holds_the_output_byte_for_byte_and_only_its_owner_reads_it() {
     let mut capture = Capture::new(OutputLimits { head_bytes: 3, tail_bytes: 3, spill: Some(spill) });
     ["abcd", "ef", "g\0", "\u{20AC}"].iter().for_each(|chunk| capture.push(chunk.as_bytes()));
     let output = capture.finish();
-    let path = output.spilled.as_ref().unwrap().path.to_path_buf();
+    let path = output.spill_file.as_ref().unwrap().path.to_path_buf();
     assert_eq!(std::fs::read(&path).unwrap(), "abcdefg\0\u{20AC}".as_bytes());
     #[cfg(unix)]
     {
@@ -106,7 +106,7 @@ fn output_that_fits_makes_no_file_and_a_missing_folder_is_told() {
     assert_eq!(capture.take().spill_problem, None);
     capture.push(b"abcde");
     let problem = capture.take().spill_problem.unwrap();
-    assert!(problem.starts_with("cannot make a file in /nowhere/at/all: "), "{problem}");
+    assert!(problem.starts_with("cannot create a file in /nowhere/at/all: "), "{problem}");
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! `Environment`: the variables a command sees. Built from a list of names, never inherited.
+//! `ProcessEnvironment`: the environment variables of a command. Built from an allowlist, never inherited.
 
 use std::collections::BTreeMap;
 
 use rheon_text::secrets;
 
-/// Names that commands need to find programs, the home folder and the language. A star stands for any ending.
+/// Names that commands need to find programs, the home directory and the locale. A trailing star matches any ending.
 pub const STANDARD_VARIABLES: [&str; 24] = [
     "PATH",
     "HOME",
@@ -32,8 +32,7 @@ pub const STANDARD_VARIABLES: [&str; 24] = [
     "NIX_SSL_CERT_FILE",
 ];
 
-/// What every command sees, whatever was handed in: that an agent runs it, nothing that waits for a person, no colours,
-/// no pager, an editor that leaves the text as it is.
+/// Set for every command: marks it as run by an agent, and turns off prompts, colors, pagers and editors.
 const FIXED: [(&str, &str); 17] = [
     ("CI", "1"),
     ("DEBIAN_FRONTEND", "noninteractive"),
@@ -54,7 +53,7 @@ const FIXED: [(&str, &str); 17] = [
     ("VISUAL", "true"),
 ];
 
-/// Names that make programs run something else, or that lead to helpers which hold keys.
+/// Names that make programs run something else, or that lead to agents which hold keys.
 const DANGEROUS: [&str; 14] = [
     "BASH_ENV",
     "ENV",
@@ -72,18 +71,17 @@ const DANGEROUS: [&str; 14] = [
     "DOCKER_HOST",
 ];
 
-/// The longest value that passes.
 const VALUE_BYTES_MAX: usize = 32 * 1024;
 
-/// The variables a command sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Environment {
+pub struct ProcessEnvironment {
     variables: BTreeMap<String, String>,
 }
 
-impl Environment {
-    /// The variables of `source` whose names are `allowed` (a star at the end stands for any ending), without secrets
-    /// and without those that make programs run something else; then the ones that keep commands from waiting.
+impl ProcessEnvironment {
+    /// Takes the variables of `source` whose names are `allowed` (a trailing star matches any ending), without secrets
+    /// and without those that make programs run something else. Then adds those that keep commands from waiting for
+    /// input.
     pub fn rebuilt(source: impl IntoIterator<Item = (String, String)>, allowed: &[&str]) -> Self {
         let mut variables: BTreeMap<String, String> = source
             .into_iter()
@@ -93,19 +91,19 @@ impl Environment {
         Self { variables }
     }
 
-    /// The same with one more variable, which the caller answers for.
+    /// Adds one more variable. The caller is responsible for it.
     pub fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.variables.insert(name.into(), value.into());
         self
     }
 
-    /// All variables, by name.
+    /// All variables, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 }
 
-/// Whether a variable may be seen by a command at all.
+/// Whether a command may see a variable at all.
 fn passes(name: &str, value: &str) -> bool {
     let secret = secrets::is_secret_variable(name)
         || secrets::is_secret_text(value)
@@ -114,7 +112,6 @@ fn passes(name: &str, value: &str) -> bool {
     !secret && !malformed && !is_named(name, &DANGEROUS) && value.len() <= VALUE_BYTES_MAX
 }
 
-/// Whether `name` is on the list.
 fn is_named(name: &str, list: &[&str]) -> bool {
     list.iter().any(|entry| match entry.strip_suffix('*') {
         Some(beginning) => name.starts_with(beginning),

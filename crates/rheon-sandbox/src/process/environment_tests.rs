@@ -3,13 +3,13 @@
 use expect_test::expect;
 use rheon_text::secrets::canaries;
 
-use super::{Environment, STANDARD_VARIABLES};
+use super::{ProcessEnvironment, STANDARD_VARIABLES};
 
 fn variables(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-fn shown(environment: &Environment) -> String {
+fn shown(environment: &ProcessEnvironment) -> String {
     environment.iter().map(|(name, value)| format!("{name}={value}\n")).collect()
 }
 
@@ -24,7 +24,7 @@ fn only_named_variables_pass_and_none_that_waits_for_a_person() {
         ("EDITOR", "vim"),
         ("FAVOURITE_COLOUR", "blue"),
     ]);
-    let environment = Environment::rebuilt(source, &STANDARD_VARIABLES);
+    let environment = ProcessEnvironment::rebuilt(source, &STANDARD_VARIABLES);
     expect![[r#"
         CI=1
         DEBIAN_FRONTEND=noninteractive
@@ -69,24 +69,24 @@ fn keys_do_not_pass_even_if_everything_is_allowed() {
         ("SSH_AUTH_SOCK", "canary.sock"),
         ("KEPT", "yes"),
     ]);
-    let all = shown(&Environment::rebuilt(source, &["*"]));
+    let all = shown(&ProcessEnvironment::rebuilt(source, &["*"]));
     assert_eq!((all.contains("canary"), all.contains("KEPT=yes")), (false, true), "{all}");
 }
 
 #[test]
 fn an_empty_list_allows_nothing() {
-    let environment = Environment::rebuilt(variables(&[("PATH", "/usr/bin"), ("HOME", "/")]), &[]);
-    assert_eq!(environment, Environment::rebuilt([], &[]));
+    let environment = ProcessEnvironment::rebuilt(variables(&[("PATH", "/usr/bin"), ("HOME", "/")]), &[]);
+    assert_eq!(environment, ProcessEnvironment::rebuilt([], &[]));
 }
 
 #[test]
 fn no_secret_of_any_format_reaches_a_command_whatever_its_name() {
     for (kind, secret) in canaries() {
-        let environment = Environment::rebuilt(variables(&[("HARMLESS", &secret)]), &["*"]);
-        assert_eq!(environment, Environment::rebuilt([], &[]), "{kind}");
+        let environment = ProcessEnvironment::rebuilt(variables(&[("HARMLESS", &secret)]), &["*"]);
+        assert_eq!(environment, ProcessEnvironment::rebuilt([], &[]), "{kind}");
     }
     for name in ["DB_PASS", "OTEL_EXPORTER_OTLP_HEADERS"] {
-        let environment = Environment::rebuilt(variables(&[(name, "canary")]), &["*"]);
-        assert_eq!(environment, Environment::rebuilt([], &[]), "{name}");
+        let environment = ProcessEnvironment::rebuilt(variables(&[(name, "canary")]), &["*"]);
+        assert_eq!(environment, ProcessEnvironment::rebuilt([], &[]), "{name}");
     }
 }

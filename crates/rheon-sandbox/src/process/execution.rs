@@ -1,81 +1,76 @@
-//! `Execution`: the program that a process becomes, with its arguments, variables, folder and pipes; `View`: how files look to
-//! it; `Beginning`: what it gets from the kernel before.
+//! `Execution`: the program that a process becomes, with arguments, environment, directory and pipes. `View`: the file
+//! system it sees. `ProcessSetup`: what the kernel sets up first.
 
 use std::ffi::OsString;
 use std::io::PipeWriter;
 use std::path::PathBuf;
 
-/// What a process becomes.
 pub(super) struct Execution {
-    /// Looked for in the path of the process itself if it has no folder.
+    /// Looked up in the process's own `PATH` if it has no directory.
     pub(super) program: PathBuf,
     pub(super) arguments: Vec<OsString>,
     pub(super) variables: Vec<(OsString, OsString)>,
     pub(super) folder: PathBuf,
-    /// How files look to it, where it gets a view of its own.
+    /// The file system it sees, if it gets its own.
     pub(super) view: Option<View>,
-    /// Its standard input, which is the writing end of a pipe.
+    /// Standard input, which is the writing end of a pipe.
     pub(super) told: PipeWriter,
-    /// Its standard output and its standard error.
+    /// Standard output and standard error.
     pub(super) output: PipeWriter,
 }
 
-/// How one path looks.
+/// How one path appears.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Shown {
-    /// A folder of its own, with nothing in it.
+pub enum PathView {
+    /// An empty directory.
     Empty,
     /// A file that cannot be read.
     Absent,
-    /// As it is, to be read only.
+    /// As it is, but read-only.
     ReadOnly,
-    /// What is at this other path, to be written.
+    /// The content of this other path, writable.
     Writable(PathBuf),
 }
 
-/// What is laid over the files of the machine, all of which are shown to be read only.
+/// The mounts on top of the machine's file system, which is read-only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
-    /// Where, and what; each is laid over those before it.
-    pub places: Vec<(PathBuf, Shown)>,
+    /// In mount order: later ones cover earlier ones.
+    pub places: Vec<(PathBuf, PathView)>,
 }
 
-/// Namespaces that the process is the first of, without another program that would make them.
+/// The namespaces to create for the process, without another program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Namespaces {
-    /// None.
     Inherited,
-    /// Processes and their queues; needs to be root.
+    /// PID and IPC. Requires root.
     Processes,
-    /// The same with a `/proc` that shows them.
+    /// The same with a matching `/proc`.
     ProcessesShown,
-    /// Processes and their queues, within a user namespace in which the user remains who they are.
+    /// PID and IPC, within a user namespace that keeps the user's id.
     UserProcesses,
-    /// All there are, with a view of files of its own.
+    /// All of them, with its own view of the file system.
     All,
-    /// The same, with the network of the machine.
+    /// All but the network namespace.
     AllButNetwork,
 }
 
-/// What becomes of the rights that root has beyond others.
+/// What happens to root's capabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Capabilities {
-    /// They are handed on.
-    Kept,
+    Preserved,
     /// No program that the process becomes or starts gets any.
     Dropped,
 }
 
 /// What a process gets before it becomes another program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Beginning {
-    /// The namespaces.
+pub struct ProcessSetup {
     pub namespaces: Namespaces,
-    /// The rights.
     pub capabilities: Capabilities,
 }
 
-impl Beginning {
-    /// Nothing but what every process of a tool gets.
-    pub const PLAIN: Self = Self { namespaces: Namespaces::Inherited, capabilities: Capabilities::Kept };
+impl ProcessSetup {
+    /// The minimum for every tool process.
+    pub const PLAIN: Self = Self { namespaces: Namespaces::Inherited, capabilities: Capabilities::Preserved };
 }

@@ -1,6 +1,6 @@
-//! `Launcher`: how a line of bash becomes a process. The process is started and awaited by a thread of its own: the
-//! thread may give up rights that the process then inherits, and it lives as long as the process, because the kernel
-//! takes the end of the thread that started a process for the end of its parent.
+//! `Launcher`: turns a line of bash into a process. A dedicated thread starts and awaits it. The thread may drop
+//! rights, which the process inherits, and it lives as long as the process, because the kernel treats the end of the
+//! starting thread as the end of the parent.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -14,94 +14,78 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::environment::Environment;
-use super::execution::{Beginning, Execution, View};
+use super::environment::ProcessEnvironment;
+use super::execution::{Execution, ProcessSetup, View};
 use super::spawn::{Supervision, spawn};
-use super::tree::{KillOnDrop, Killer, Tree};
+use super::tree::{KillOnDrop, ProcessTree, Tree};
 
-/// A line of bash, and where it runs.
 #[derive(Debug, Clone)]
 pub struct ShellLine {
-    /// What bash is to do; any number of lines.
+    /// Any number of lines.
     pub text: String,
-    /// The folder in which it begins.
+    /// The working directory.
     pub folder: PathBuf,
-    /// The variables it sees; there are no others.
-    pub environment: Environment,
+    /// The whole environment.
+    pub environment: ProcessEnvironment,
 }
 
-/// What holds the processes of one line together.
+/// What confines the processes of one line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Containment {
-    /// A PID namespace: when its first process ends, the kernel ends all.
+    /// A PID namespace: the kernel ends all processes with the first one.
     Namespace,
-    /// A supervisor: a process that adopts whatever loses its parent, and ends all when the first process or the agent
-    /// ends. A variable tells their environments from others besides, for the case that one of them ends its supervisor.
-    /// On systems other than Linux there is only a process group and the variable.
+    /// A supervisor: a process that adopts orphans, and ends everything when the first process or the agent ends. An
+    /// environment variable marks the processes in case one of them kills the supervisor. On systems other than Linux
+    /// there is only a process group and the variable.
     Supervisor,
 }
 
 type Restrict = dyn Fn() -> io::Result<()> + Send + Sync;
 
-/// How a line of bash becomes a process.
+/// How to turn a line of bash into a process.
 pub struct Launcher {
-    /// The program and the arguments before bash's own.
+    /// The program and its arguments before bash.
     pub prefix: Vec<OsString>,
-    /// The shell.
     pub bash: PathBuf,
-    /// Variables that the launcher needs the line to see.
+    /// Environment variables that the launcher adds.
     pub variables: Vec<(String, String)>,
-    /// What the process gets before it becomes that program.
-    pub beginning: Beginning,
-    /// How files look to the process, if it gets all namespaces.
+    pub setup: ProcessSetup,
+    /// The file system the process sees, if it gets all namespaces.
     pub view: Option<View>,
-    /// What holds the processes together.
     pub containment: Containment,
-    /// Gives up rights of the thread that starts the process.
+    /// Drops rights of the thread that starts the process.
     pub restrict: Option<Arc<Restrict>>,
     /// Lives as long as the process.
-    pub guard: Option<Box<dyn Guard>>,
+    pub guard: Option<Box<dyn ProcessGuard>>,
 }
 
-/// Something that lives as long as a process.
-pub trait Guard: Send {
-    /// Ends it, before anybody hears of the end of the process. What is returned is dropped after that.
+/// Something that must live as long as a process.
+pub trait ProcessGuard: Send {
+    /// Called before the end of the process is reported. The returned value is dropped afterwards.
     fn release(self: Box<Self>) -> Box<dyn Any + Send>;
 }
 
-/// Why a line was not run.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
-    /// It is too long for the kernel.
-    #[error("the command has {bytes} bytes, {bytes_max} are possible; write it to a file and run that")]
-    TooLong {
-        /// Its length.
-        bytes: usize,
-        /// The most that is possible.
-        bytes_max: usize,
-    },
-    /// It holds what no argument can hold.
-    #[error("the command holds a zero byte; leave it out")]
+    #[error(
+        "the command has {bytes} bytes, but at most {bytes_max} are possible; write it to a file and run that"
+    )]
+    TooLong { bytes: usize, bytes_max: usize },
+    #[error("the command contains a NUL byte; remove it")]
     ZeroByte,
-    /// The thread could not give up its rights, so nothing was started.
+    /// The thread could not drop its rights, so nothing was started.
     #[error("cannot restrict the command, so it was not run: {0}")]
     Restrict(#[source] io::Error),
-    /// The system refused.
     #[error("cannot start {program}: {source}")]
-    Start {
-        /// What was to be started.
-        program: String,
-        /// Why not.
-        source: io::Error,
-    },
-    /// The program that was to start the shell ended without having done so.
-    #[error("{program} did not start the command, so it was not run")]
+    Start { program: String, source: io::Error },
+    /// The launcher program exited without starting the shell.
+    #[error("{program} did not start the command")]
     NotBegun {
         /// What was started.
         program: String,
     },
     /// The thread that waited is gone.
-    #[error("the end of the command was not seen")]
+    #[error("lost track of the command before it ended")]
     Lost,
 }
 
@@ -110,7 +94,7 @@ const LINE_BYTES_MAX: usize = 100_000;
 
 /// A line that was started. It is ended with all that it started when this is dropped.
 pub struct Process {
-    pub(super) killer: KillOnDrop,
+    pub(super) process_tree: KillOnDrop,
     pub(super) output: PipeReader,
     /// Where bash tells the folder in which it ended.
     pub(super) folder: PipeReader,
@@ -122,8 +106,8 @@ pub struct Process {
 
 impl Process {
     /// Ends it from elsewhere.
-    pub fn killer(&self) -> Killer {
-        self.killer.0.clone()
+    pub fn process_tree(&self) -> ProcessTree {
+        self.process_tree.0.clone()
     }
 }
 
@@ -158,13 +142,13 @@ pub fn start(line: &ShellLine, launcher: Launcher) -> Result<Process, ProcessErr
         .stack_size(256 * 1024)
         .spawn(move || {
             let result = run_to_end(execution, &launcher, &supervision, &thread_tree);
-            let remains = launcher.guard.map(Guard::release);
+            let remains = launcher.guard.map(ProcessGuard::release);
             // Nobody listens any more if the caller gave up; the tree has been ended then.
             drop(exit_sender.send(result));
             drop(remains);
         })
         .map_err(failed)?;
-    Ok(Process { killer: KillOnDrop(Killer(tree)), output, folder, exit, began, program })
+    Ok(Process { process_tree: KillOnDrop(ProcessTree(tree)), output, folder, exit, began, program })
 }
 
 /// The variable that tells the processes of one command from others.
@@ -222,7 +206,7 @@ fn run_to_end(
     }
     let program = execution.program.to_string_lossy().into_owned();
     let failed = |source| ProcessError::Start { program, source };
-    let spawned = spawn(&execution, launcher.beginning, supervision);
+    let spawned = spawn(&execution, launcher.setup, supervision);
     // It holds the writing ends of the pipes, which would never close.
     drop(execution);
     let mut process = match spawned {
@@ -231,5 +215,5 @@ fn run_to_end(
     };
     tree.started(process.id());
     process.wait();
-    tree.ended(|| process.reap()).map_err(failed)
+    tree.reap(|| process.reap()).map_err(failed)
 }

@@ -1,4 +1,4 @@
-//! Running a line of bash: a fixed environment, bounded output, and an end that leaves no process behind.
+//! Runs a line of bash with a fixed environment and bounded output, and leaves no process behind.
 
 mod capture;
 mod environment;
@@ -16,14 +16,14 @@ mod spawn;
 mod supervisor;
 mod tree;
 
-pub use capture::{Capture, Output, OutputLimits, Spill, Spilled};
-pub use environment::{Environment, STANDARD_VARIABLES};
-pub use execution::{Beginning, Capabilities, Namespaces, Shown, View};
+pub use capture::{Capture, Output, OutputLimits, Spill, SpillFile};
+pub use environment::{ProcessEnvironment, STANDARD_VARIABLES};
+pub use execution::{Capabilities, Namespaces, PathView, ProcessSetup, View};
 pub use launch::{
-    Containment, Guard, Launcher, MARKER, Process, ProcessError, ShellLine, next_marker, start,
+    Containment, Launcher, MARKER, Process, ProcessError, ProcessGuard, ShellLine, next_marker, start,
 };
-pub use run::{End, Ended, Stop, finish, run};
-pub use tree::Killer;
+pub use run::{EndReason, ProcessOutcome, StopCondition, finish, run};
+pub use tree::ProcessTree;
 
 #[cfg(test)]
 pub(crate) mod stubborn;

@@ -1,9 +1,8 @@
-//! `Mounts`: how a process that has just been born into namespaces of its own gets its view of files. The whole machine is
-//! copied as mounts that can only be read, places are laid over it, and the copy becomes the root; what was the root before
-//! is gone then.
+//! `Mounts`: sets up the file system of a process in new namespaces. The whole machine is cloned as read-only mounts,
+//! paths are mounted on top, and the clone becomes the root; the old root is unmounted.
 //!
-//! Everything is prepared beforehand, for it is arranged in a process that borrows the agent's memory (see `Plan`). Every
-//! place is reached without following links, so that nobody can lead a mount elsewhere.
+//! Everything is prepared in advance, because the setup runs in a process that shares the agent's memory (see `Plan`).
+//! Every path is opened without following symlinks, so that no mount can be redirected.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -18,22 +17,22 @@ use rustix::mount::{
     UnmountFlags,
 };
 
-use super::execution::{Shown, View};
+use super::execution::{PathView, View};
 
-/// A view that can be arranged without memory that grows.
+/// A view that can be set up without allocating.
 pub(super) struct Mounts {
     steps: Vec<Step>,
 }
 
-/// One place of the view. Paths are relative to the root.
+/// One mount of the view. Paths are relative to the root.
 struct Step {
     place: CString,
-    what: What,
-    /// The folders that lead to the place, for the case that what was laid over them has none.
+    kind: MountKind,
+    /// The directories above the path, in case a mount on top of them does not contain them.
     above: Vec<CString>,
 }
 
-enum What {
+enum MountKind {
     Empty,
     Absent,
     Folder(Source),
@@ -52,18 +51,17 @@ enum Writing {
 }
 
 impl Mounts {
-    /// Prepares a view.
     pub(super) fn new(view: &View) -> io::Result<Self> {
         let steps = view.places.iter().map(|(place, shown)| step(place, shown)).collect::<io::Result<_>>()?;
         Ok(Self { steps })
     }
 
-    /// Arranges everything, in a process that has all namespaces and all rights in them.
+    /// Sets everything up, in a process with all namespaces and all capabilities in them.
     pub(super) fn arrange(&self) -> rustix::io::Result<()> {
         rustix::mount::mount_change(c"/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
         let before = rustix::fs::open(c"/", FOLDER, Mode::empty())?;
         let root = copy_of(before.as_fd(), &TO_LOOK_AT)?;
-        // Nothing that is shown comes from where the copy is attached.
+        // Nothing in the view comes from where the clone is attached.
         let somewhere = rustix::fs::open(c"/proc", FOLDER, Mode::empty())?;
         attach(&root, somewhere.as_fd())?;
         arrange_processes(root.as_fd())?;
@@ -73,22 +71,22 @@ impl Mounts {
         }
         rustix::process::fchdir(&root)?;
         rustix::process::pivot_root(c".", c".")?;
-        // The one before is on top of the new one now.
+        // The old root is now on top of the new one.
         rustix::mount::unmount(c".", UnmountFlags::DETACH)?;
         rustix::process::chdir(c"/")
     }
 }
 
-fn step(place: &Path, shown: &Shown) -> io::Result<Step> {
-    let source = |path: &Path, writing| -> io::Result<What> {
+fn step(place: &Path, shown: &PathView) -> io::Result<Step> {
+    let source = |path: &Path, writing| -> io::Result<MountKind> {
         let source = Source { path: relative(path)?, writing };
-        Ok(if path.is_dir() { What::Folder(source) } else { What::File(source) })
+        Ok(if path.is_dir() { MountKind::Folder(source) } else { MountKind::File(source) })
     };
-    let what = match shown {
-        Shown::Empty => What::Empty,
-        Shown::Absent => What::Absent,
-        Shown::ReadOnly => source(place, Writing::Forbidden)?,
-        Shown::Writable(path) => source(path, Writing::Allowed)?,
+    let kind = match shown {
+        PathView::Empty => MountKind::Empty,
+        PathView::Absent => MountKind::Absent,
+        PathView::ReadOnly => source(place, Writing::Forbidden)?,
+        PathView::Writable(path) => source(path, Writing::Allowed)?,
     };
     let mut above: Vec<CString> = place
         .ancestors()
@@ -97,38 +95,37 @@ fn step(place: &Path, shown: &Shown) -> io::Result<Step> {
         .map(relative)
         .collect::<io::Result<_>>()?;
     above.reverse();
-    Ok(Step { place: relative(place)?, what, above })
+    Ok(Step { place: relative(place)?, kind, above })
 }
 
 fn relative(path: &Path) -> io::Result<CString> {
-    let path = path.strip_prefix("/").map_err(|_| io::Error::other("a place has no absolute path"))?;
+    let path =
+        path.strip_prefix("/").map_err(|_| io::Error::other("a mount point must be an absolute path"))?;
     Ok(CString::new(path.as_os_str().as_bytes())?)
 }
 
-/// What becomes of the files in a mount.
+/// Attributes of a mount.
 #[derive(Clone, Copy)]
 enum Attribute {
-    /// They cannot be changed.
     ReadOnly,
-    /// Programs give nobody the rights of their owner.
+    /// No setuid.
     WithoutRights,
-    /// Devices cannot be opened.
+    /// No devices.
     WithoutDevices,
 }
 
-/// Files that can only be looked at.
 const TO_LOOK_AT: [Attribute; 3] = [Attribute::ReadOnly, Attribute::WithoutRights, Attribute::WithoutDevices];
 
 impl Step {
     fn arrange(&self, before: BorrowedFd<'_>, root: BorrowedFd<'_>) -> rustix::io::Result<()> {
-        match &self.what {
-            // What is not there need not be hidden.
-            What::Empty => match opened(root, &self.place) {
+        match &self.kind {
+            // A path that does not exist need not be hidden.
+            MountKind::Empty => match opened(root, &self.place) {
                 Ok(place) => attach(&fresh(c"tmpfs", Some(READABLE))?, place.as_fd()),
                 Err(Errno::NOENT) => Ok(()),
                 Err(error) => Err(error),
             },
-            What::Absent => match opened(root, &self.place) {
+            MountKind::Absent => match opened(root, &self.place) {
                 Ok(place) => {
                     let nothing = opened(before, c"dev/null")?;
                     attach(&copy_of(nothing.as_fd(), &TO_LOOK_AT)?, place.as_fd())
@@ -136,7 +133,7 @@ impl Step {
                 Err(Errno::NOENT) => Ok(()),
                 Err(error) => Err(error),
             },
-            What::Folder(source) | What::File(source) => {
+            MountKind::Folder(source) | MountKind::File(source) => {
                 let shown = opened(before, &source.path)?;
                 let shown = match source.writing {
                     Writing::Allowed => {
@@ -156,28 +153,28 @@ impl Step {
         }
     }
 
-    /// Makes something to lay the place over, with the folders that lead there.
+    /// Creates a mount point, with the directories above it.
     fn make_place(&self, root: BorrowedFd<'_>) -> rustix::io::Result<()> {
         let make_folder = |path: &CStr| match rustix::fs::mkdirat(root, path, Mode::from_raw_mode(0o755)) {
             Ok(()) | Err(Errno::EXIST) => Ok(()),
             Err(error) => Err(error),
         };
         for folder in &self.above {
-            // One that is there may lie where nothing can be made.
+            // An existing one may be where nothing can be created.
             if matches!(opened(root, folder), Err(Errno::NOENT)) {
                 make_folder(folder)?;
             }
         }
-        match self.what {
-            What::File(_) => make_file(root, &self.place),
-            What::Folder(_) | What::Empty | What::Absent => make_folder(&self.place),
+        match self.kind {
+            MountKind::File(_) => make_file(root, &self.place),
+            MountKind::Folder(_) | MountKind::Empty | MountKind::Absent => make_folder(&self.place),
         }
     }
 }
 
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// A place below `root`, reached without following links.
+/// Opens a path below `root` without following symlinks.
 fn opened(root: BorrowedFd<'_>, path: &CStr) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat2(root, path, flags, Mode::empty(), ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS)
@@ -188,7 +185,7 @@ fn make_file(root: BorrowedFd<'_>, path: &CStr) -> rustix::io::Result<()> {
     rustix::fs::openat(root, path, flags, Mode::from_raw_mode(0o644)).map(drop)
 }
 
-/// A copy of what is at a place, with all that is mounted in it, that is nowhere yet.
+/// Clones what is at a path, including its mounts, without attaching it.
 fn copy_of(place: BorrowedFd<'_>, attributes: &[Attribute]) -> rustix::io::Result<OwnedFd> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
@@ -224,10 +221,11 @@ fn attach(mount: &OwnedFd, place: BorrowedFd<'_>) -> rustix::io::Result<()> {
     rustix::mount::move_mount(mount, c"", place, c"", flags)
 }
 
-/// What of `/proc` tells or changes something of the machine itself.
+/// The parts of `/proc` that show or change the machine itself.
 const OF_THE_MACHINE: [&CStr; 4] = [c"proc/sys", c"proc/sysrq-trigger", c"proc/irq", c"proc/bus"];
 
-/// Shows the processes of the namespace, and lets nobody make another user namespace, in which it would have rights again.
+/// Mounts a `/proc` for the namespace, and prevents new user namespaces, in which a process would have capabilities
+/// again.
 fn arrange_processes(root: BorrowedFd<'_>) -> rustix::io::Result<()> {
     attach(&fresh(c"proc", None)?, opened(root, c"proc")?.as_fd())?;
     let flags = OFlags::WRONLY | OFlags::CLOEXEC;
@@ -245,7 +243,7 @@ fn arrange_processes(root: BorrowedFd<'_>) -> rustix::io::Result<()> {
     Ok(())
 }
 
-/// Devices that every program may use: in the machine, and in the folder of devices.
+/// Devices that every program may use: the path on the machine, and the path in `/dev`.
 const DEVICES: [(&CStr, &CStr); 6] = [
     (c"dev/null", c"null"),
     (c"dev/zero", c"zero"),
@@ -286,7 +284,7 @@ fn arrange_devices(before: BorrowedFd<'_>, root: BorrowedFd<'_>) -> rustix::io::
     attach(&terminals, opened(devices.as_fd(), c"pts")?.as_fd())
 }
 
-/// Lets the processes of a new network talk to each other.
+/// Enables the loopback interface of a new network namespace.
 pub(super) fn begin_loopback() -> rustix::io::Result<()> {
     let socket = rustix::net::socket_with(
         rustix::net::AddressFamily::INET,
@@ -297,7 +295,7 @@ pub(super) fn begin_loopback() -> rustix::io::Result<()> {
     kernel::raise_loopback(socket.as_fd())
 }
 
-#[allow(unsafe_code, reason = "the system's library has no safe name for these calls of the kernel")]
+#[allow(unsafe_code, reason = "rustix has no safe wrapper for these system calls")]
 mod kernel {
     use std::os::fd::{AsRawFd as _, BorrowedFd};
     use std::{io, mem};
@@ -330,7 +328,7 @@ mod kernel {
         })
     }
 
-    /// Sets attributes of a mount and of all in it.
+    /// Sets attributes of a mount, recursively.
     pub(super) fn set_attributes(mount: BorrowedFd<'_>, attributes: &[Attribute]) -> rustix::io::Result<()> {
         let bits = attributes.iter().map(|attribute| match attribute {
             Attribute::ReadOnly => libc::MOUNT_ATTR_RDONLY,
@@ -344,7 +342,7 @@ mod kernel {
         change(mount, 0, libc::MOUNT_ATTR_NODEV)
     }
 
-    /// Sets the device by which a machine talks to itself going.
+    /// Brings the loopback interface up.
     pub(super) fn raise_loopback(socket: BorrowedFd<'_>) -> rustix::io::Result<()> {
         // SAFETY: a request of zeros is a valid one; the name fits and the rest of it stays zero.
         let mut request: libc::ifreq = unsafe { mem::zeroed() };

@@ -21,18 +21,18 @@ use rustix::mount::{MountFlags, MountPropagationFlags};
 use rustix::process::{Pid, PidfdFlags, Signal};
 use rustix::thread::CapabilitySet;
 
-use super::execution::{Beginning, Capabilities, Execution, Namespaces};
+use super::execution::{Capabilities, Execution, Namespaces, ProcessSetup};
 use super::mounts::{Mounts, begin_loopback};
 
-/// All that a process needs to begin.
+/// Everything that a new process needs.
 pub(super) struct Plan<'a> {
     execution: &'a Execution,
-    beginning: Beginning,
+    setup: ProcessSetup,
     program: CString,
     folder: CString,
     arguments: Texts,
     variables: Texts,
-    /// The user and the group, as a user namespace is told of them.
+    /// The user and group maps of a user namespace.
     maps: [String; 2],
     /// The agent, for a process that cannot ask who its parent is because its namespace does not know it.
     agent: Option<OwnedFd>,
@@ -63,13 +63,13 @@ const ALL_BUT_NETWORK: c_int =
 const STACK_BYTES: usize = 64 * 1024;
 
 impl<'a> Plan<'a> {
-    /// Prepares everything.
-    pub(super) fn new(execution: &'a Execution, beginning: Beginning) -> io::Result<Self> {
+    /// Prepares everything in advance.
+    pub(super) fn new(execution: &'a Execution, setup: ProcessSetup) -> io::Result<Self> {
         let program = found(execution).into_os_string().into_vec();
         let arguments = execution.arguments.iter().map(|argument| argument.as_bytes().to_vec());
         let variables = execution.variables.iter().map(|(name, value)| variable(name, value));
         let [user, group] = [rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw()];
-        let agent = match beginning.namespaces {
+        let agent = match setup.namespaces {
             Namespaces::Inherited => None,
             Namespaces::Processes
             | Namespaces::ProcessesShown
@@ -80,7 +80,7 @@ impl<'a> Plan<'a> {
             }
         };
         Ok(Self {
-            beginning,
+            setup,
             program: CString::new(program.clone())?,
             folder: CString::new(execution.folder.as_os_str().as_bytes())?,
             arguments: Texts::new(std::iter::once(program).chain(arguments))?,
@@ -93,16 +93,13 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// Starts the process, and returns when it has become the other program.
+    /// Starts the process and returns once it has executed the program.
     pub(super) fn start(&mut self) -> io::Result<Pid> {
         let top = self.stack.as_mut_ptr_range().end;
         let birth = Birth { parent: rustix::process::getpid(), problem: AtomicI32::new(0), plan: self };
         let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD | birth.plan.namespace_flags();
         let held_back = kernel::hold_signals_back();
-        #[allow(
-            unsafe_code,
-            reason = "the system's library starts no process in a namespace, nor one tied to its parent"
-        )]
+        #[allow(unsafe_code, reason = "std cannot start a process in a namespace or tie it to its parent")]
         // SAFETY: the caller's thread sleeps until the process has become another program or has ended, so what it borrows
         // lives and is used by nobody else; it returns from no function that was entered before. Its signals are held back,
         // so no handler runs in it. The stack is aligned to 16 bytes, grows downwards and is used by nothing else.
@@ -113,7 +110,7 @@ impl<'a> Plan<'a> {
         match birth.problem.load(Ordering::SeqCst) {
             0 => Ok(pid),
             problem => {
-                // It has ended by itself.
+                // The process has already exited.
                 while matches!(
                     rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty()),
                     Err(Errno::INTR)
@@ -125,7 +122,7 @@ impl<'a> Plan<'a> {
 
     fn namespace_flags(&self) -> c_int {
         let processes = libc::CLONE_NEWPID | libc::CLONE_NEWIPC;
-        match self.beginning.namespaces {
+        match self.setup.namespaces {
             Namespaces::Inherited => 0,
             Namespaces::Processes => processes,
             Namespaces::ProcessesShown => processes | libc::CLONE_NEWNS,
@@ -141,7 +138,7 @@ impl<'a> Plan<'a> {
         // It has no terminal, no signal of the agent's reaches it, and its group can be ended.
         rustix::process::setsid()?;
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-        match self.beginning.namespaces {
+        match self.setup.namespaces {
             Namespaces::Inherited | Namespaces::Processes => {}
             Namespaces::ProcessesShown => show_processes()?,
             Namespaces::UserProcesses => self.remain_who_they_are()?,
@@ -152,8 +149,8 @@ impl<'a> Plan<'a> {
             Namespaces::AllButNetwork => self.get_view()?,
         }
         rustix::process::chdir(self.folder.as_c_str())?;
-        match self.beginning.capabilities {
-            Capabilities::Kept => {}
+        match self.setup.capabilities {
+            Capabilities::Preserved => {}
             Capabilities::Dropped => drop_capabilities()?,
         }
         kernel::standard_files(self.execution.told.as_fd(), self.execution.output.as_fd())?;
@@ -195,7 +192,7 @@ struct Birth<'a> {
     plan: &'a Plan<'a>,
 }
 
-/// The first function of the process.
+/// The entry point of the process.
 extern "C" fn begin(birth: *mut libc::c_void) -> c_int {
     #[allow(unsafe_code, reason = "the kernel hands on a pointer")]
     // SAFETY: it is the one that was handed over, and its owner waits.
@@ -272,7 +269,7 @@ fn drop_capabilities() -> rustix::io::Result<()> {
     rustix::thread::set_capabilities(None, sets)
 }
 
-#[allow(unsafe_code, reason = "the system's library has no safe name for these calls of the kernel")]
+#[allow(unsafe_code, reason = "rustix has no safe wrapper for these system calls")]
 mod kernel {
     use std::os::fd::{AsRawFd as _, BorrowedFd};
     use std::{io, mem, ptr};
@@ -284,7 +281,7 @@ mod kernel {
         Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)
     }
 
-    /// Holds all signals of the thread back; which ones were so before.
+    /// Blocks all signals of the thread and returns the previous mask.
     pub(super) fn hold_signals_back() -> sigset_t {
         // SAFETY: both sets are filled before they are read.
         unsafe {
@@ -295,7 +292,7 @@ mod kernel {
         }
     }
 
-    /// Holds only these back.
+    /// Restores the signal mask.
     pub(super) fn let_signals_through(held_back: &sigset_t) {
         // SAFETY: the set is whole.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, ptr::from_ref(held_back), ptr::null_mut()) };
@@ -321,7 +318,7 @@ mod kernel {
         }
     }
 
-    /// Puts the files in the places of the standard ones.
+    /// Makes these the standard files.
     pub(super) fn standard_files(input: BorrowedFd<'_>, output: BorrowedFd<'_>) -> rustix::io::Result<()> {
         // One of them may be in a place that the other is to take.
         let output = rustix::io::fcntl_dupfd_cloexec(output, 3)?;
@@ -346,14 +343,14 @@ mod kernel {
         unsafe { libc::syscall(libc::SYS_close_range, 3, c_int::MAX, libc::CLOSE_RANGE_CLOEXEC) };
     }
 
-    /// Takes a capability from all programs that are executed from now on.
+    /// Drops a capability for all programs executed from now on.
     pub(super) fn never_again(capability: u32) -> rustix::io::Result<()> {
         // SAFETY: it touches no memory.
         let done = unsafe { libc::prctl(libc::PR_CAPBSET_DROP, libc::c_ulong::from(capability), 0, 0, 0) };
         if done == -1 { Err(last_error()) } else { Ok(()) }
     }
 
-    /// Becomes another program, with no signal held back; why not, if it returns.
+    /// Executes the program with no signals blocked. Returns only on failure.
     pub(super) fn execute(
         program: &std::ffi::CStr,
         arguments: &[*const c_char],

@@ -1,5 +1,4 @@
-//! One line of bash from start to end: output is collected, and the time, the caller and the drop of the future can
-//! stop it.
+//! Runs one line of bash: collects output, and stops on timeout, cancellation or drop.
 
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -14,80 +13,70 @@ use super::capture::Capture;
 use super::launch::{Launcher, Process, ProcessError, ShellLine, start};
 use super::pipe::{Receiver, receiver};
 
-/// What may stop a line.
 #[derive(Debug, Clone)]
-pub struct Stop {
-    /// The longest it may run.
+pub struct StopCondition {
     pub timeout: Option<Duration>,
-    /// Fires when it should stop.
     pub cancel: CancellationToken,
 }
 
 /// Why a line ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// By itself.
+pub enum EndReason {
     Finished,
-    /// It ran too long.
     TimedOut,
-    /// It was told to stop.
-    Cancelled,
+    Canceled,
 }
 
 /// How a line ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ended {
-    /// Why.
-    pub end: End,
-    /// Its exit code; absent if a signal ended it.
+pub struct ProcessOutcome {
+    pub end: EndReason,
+    /// `None` if a signal ended it.
     pub exit_code: Option<i32>,
-    /// The signal that ended it.
     pub signal: Option<i32>,
-    /// How long it ran.
     pub duration: Duration,
-    /// The folder in which the shell ended, if it could tell.
+    /// The directory in which the shell ended, if it could report it.
     pub folder: Option<PathBuf>,
 }
 
-/// How long is waited for the rest of the output once the process has ended: something may hold the pipe open.
+/// How long to wait for the rest of the output after the process has ended: something may hold the pipe open.
 const GRACE: Duration = Duration::from_millis(250);
 
-/// How long after a piece of output the caller is told again.
+/// How long after a piece of output to call the caller again.
 const SETTLE: Duration = Duration::from_millis(200);
 
-/// How long is waited for a process that was ended. One that hangs in the kernel does not keep the caller.
+/// How long to wait for a killed process. One that hangs in the kernel does not block the caller.
 const KILL_WAIT: Duration = Duration::from_secs(5);
 
-/// Bytes that are read at once.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// The most that is read of what the shell tells: as much as a pipe holds.
+/// The limit for the shell's report: the size of a pipe.
 const TOLD_BYTES_MAX: u64 = 64 * 1024;
 
-/// Runs a line to its end. Output goes to `capture` as it arrives; `arrived` is called after each piece, and again a
-/// moment later, so that a caller that looks only now and then misses nothing. Everything that the line started is ended
+/// Runs a line to its end. Output goes to `capture` as it arrives. `arrived` is called after each piece and once more a
+/// moment later, so that a caller that polls now and then misses nothing. Everything that the line started is ended
 /// with it, also when the future is dropped.
 pub async fn run(
     line: &ShellLine,
     launcher: Launcher,
-    stop: Stop,
+    stop: StopCondition,
     capture: &Mutex<Capture>,
     arrived: impl FnMut(&Mutex<Capture>),
-) -> Result<Ended, ProcessError> {
+) -> Result<ProcessOutcome, ProcessError> {
     finish(start(line, launcher)?, stop, capture, arrived).await
 }
 
-/// Awaits the end of a line that was started, as [`run`] does.
+/// Waits for a started line to end, as [`run`] does.
 pub async fn finish(
     process: Process,
-    stop: Stop,
+    stop: StopCondition,
     capture: &Mutex<Capture>,
     mut arrived: impl FnMut(&Mutex<Capture>),
-) -> Result<Ended, ProcessError> {
+) -> Result<ProcessOutcome, ProcessError> {
     let broken = |source| ProcessError::Start { program: "the pipe".into(), source };
     let mut output = receiver(process.output).map_err(broken)?;
     let mut folder = receiver(process.folder).map_err(broken)?;
-    let (killer, mut exit, began) = (process.killer, process.exit, process.began);
+    let (process_tree, mut exit, began) = (process.process_tree, process.exit, process.began);
 
     let deadline = async {
         match stop.timeout {
@@ -104,9 +93,9 @@ pub async fn finish(
     let (end, status) = loop {
         tokio::select! {
             biased;
-            () = stop.cancel.cancelled() => break (End::Cancelled, None),
-            () = &mut deadline => break (End::TimedOut, None),
-            status = &mut exit => break (End::Finished, Some(received(status)?)),
+            () = stop.cancel.cancelled() => break (EndReason::Canceled, None),
+            () = &mut deadline => break (EndReason::TimedOut, None),
+            status = &mut exit => break (EndReason::Finished, Some(received(status)?)),
             read = output.read(&mut chunk), if open => {
                 open = keep(read, &chunk, capture);
                 arrived(capture);
@@ -124,7 +113,7 @@ pub async fn finish(
     let status = match status {
         Some(status) => Some(status),
         None => {
-            killer.kill();
+            process_tree.kill();
             tokio::time::timeout(KILL_WAIT, &mut exit).await.ok().map(received).transpose()?
         }
     };
@@ -134,18 +123,18 @@ pub async fn finish(
             open = keep(output.read(&mut chunk).await, &chunk, capture);
         }
     };
-    // What was read so far is kept if the grace ends first.
+    // Keep what was read if the grace period ends first.
     drop(tokio::time::timeout(GRACE, rest).await);
     arrived(capture);
     let folder = match end {
-        End::Finished => ended_in(&told(&mut folder, process.program).await?),
-        End::TimedOut | End::Cancelled => None,
+        EndReason::Finished => ended_in(&told(&mut folder, process.program).await?),
+        EndReason::TimedOut | EndReason::Canceled => None,
     };
     let (exit_code, signal) = status.map_or((None, None), |status| (status.code(), signal_of(status)));
-    Ok(Ended { end, exit_code, signal, duration, folder })
+    Ok(ProcessOutcome { end, exit_code, signal, duration, folder })
 }
 
-/// Keeps what was read; whether there may be more.
+/// Saves what was read and returns whether there may be more.
 fn keep(read: std::io::Result<usize>, chunk: &[u8], capture: &Mutex<Capture>) -> bool {
     match read.ok().and_then(|bytes| chunk.get(..bytes)) {
         Some(read) if !read.is_empty() => {
@@ -162,16 +151,17 @@ fn received(
     status.unwrap_or(Err(ProcessError::Lost))
 }
 
-/// What the shell told. One that began has told at least that, so that silence means that `program` did not start it.
+/// Reads the shell's report. A shell that started has reported at least that, so an empty report means that `program`
+/// did not start it.
 async fn told(pipe: &mut Receiver, program: String) -> Result<Vec<u8>, ProcessError> {
     let mut told = Vec::new();
     let mut limited = pipe.take(TOLD_BYTES_MAX);
-    // What was told before the grace ends is there even if somebody holds the pipe open.
+    // The report is complete even if something holds the pipe open.
     drop(tokio::time::timeout(GRACE, limited.read_to_end(&mut told)).await);
     if told.is_empty() { Err(ProcessError::NotBegun { program }) } else { Ok(told) }
 }
 
-/// The folder, which the shell told as the last thing it did: after the last zero byte, with a line break after it.
+/// The directory, which the shell reports last: after the last NUL byte, followed by a line break.
 fn ended_in(told: &[u8]) -> Option<PathBuf> {
     let zero = told.iter().rposition(|byte| *byte == 0)?;
     let last = told.get(zero + 1..)?.strip_suffix(b"\n")?;

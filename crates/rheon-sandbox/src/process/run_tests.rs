@@ -9,9 +9,9 @@ use std::task::{Context, Poll, Waker};
 use tokio_util::sync::CancellationToken;
 
 use super::super::launch::Containment;
-use super::{Capture, End, Ended, Launcher, ProcessError, ShellLine, Stop, run};
+use super::{Capture, EndReason, Launcher, ProcessError, ProcessOutcome, ShellLine, StopCondition, run};
 use crate::process::stubborn::{left, stubborn};
-use crate::process::{Beginning, Environment, OutputLimits};
+use crate::process::{OutputLimits, ProcessEnvironment, ProcessSetup};
 
 fn launcher() -> Launcher {
     let find = |name: &str| PathBuf::from("/usr/bin").join(name);
@@ -19,7 +19,7 @@ fn launcher() -> Launcher {
         prefix: Vec::new(),
         bash: find("bash"),
         variables: Vec::new(),
-        beginning: Beginning::PLAIN,
+        setup: ProcessSetup::PLAIN,
         view: None,
         containment: Containment::Supervisor,
         restrict: None,
@@ -28,7 +28,7 @@ fn launcher() -> Launcher {
 }
 
 fn line(text: &str) -> ShellLine {
-    let environment = Environment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin");
+    let environment = ProcessEnvironment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin");
     ShellLine { text: text.into(), folder: "/".into(), environment }
 }
 
@@ -36,54 +36,54 @@ fn capture() -> Mutex<Capture> {
     Mutex::new(Capture::new(OutputLimits { head_bytes: 10_000, tail_bytes: 10_000, spill: None }))
 }
 
-fn stop() -> Stop {
-    Stop { timeout: None, cancel: CancellationToken::new() }
+fn stop() -> StopCondition {
+    StopCondition { timeout: None, cancel: CancellationToken::new() }
 }
 
-async fn ran(text: &str) -> (Ended, String) {
+async fn ran(text: &str) -> (ProcessOutcome, String) {
     let capture = capture();
-    let ended = run(&line(text), launcher(), stop(), &capture, |_| {}).await.unwrap();
-    (ended, capture.into_inner().unwrap().finish().head)
+    let outcome = run(&line(text), launcher(), stop(), &capture, |_| {}).await.unwrap();
+    (outcome, capture.into_inner().unwrap().finish().head)
 }
 
 #[tokio::test]
 async fn output_arrives_in_order_and_the_exit_code_is_told() {
-    let (ended, output) = ran("echo one; echo two >&2; echo three; exit 7").await;
+    let (outcome, output) = ran("echo one; echo two >&2; echo three; exit 7").await;
     assert_eq!(output, "one\ntwo\nthree\n");
-    assert_eq!((ended.end, ended.exit_code, ended.signal), (End::Finished, Some(7), None));
+    assert_eq!((outcome.end, outcome.exit_code, outcome.signal), (EndReason::Finished, Some(7), None));
 }
 
 #[tokio::test]
 async fn a_signal_is_told() {
-    let (ended, _) = ran("kill -9 $$").await;
-    assert_eq!((ended.end, ended.exit_code, ended.signal), (End::Finished, None, Some(9)));
+    let (outcome, _) = ran("kill -9 $$").await;
+    assert_eq!((outcome.end, outcome.exit_code, outcome.signal), (EndReason::Finished, None, Some(9)));
 }
 
 #[tokio::test]
 async fn the_folder_in_which_the_shell_ended_is_told_and_programs_cannot_tell_another() {
-    let (ended, _) = ran("cd /usr; exit 3").await;
-    assert_eq!(ended.folder, Some("/usr".into()));
-    let (ended, output) =
+    let (outcome, _) = ran("cd /usr; exit 3").await;
+    assert_eq!(outcome.folder, Some("/usr".into()));
+    let (outcome, output) =
         ran("cd /usr; ls /proc/self/fd; perl -e 'open(F, \">&=10\") and syswrite(F, \"\\0/etc\\n\")'").await;
-    assert_eq!(ended.folder, Some("/usr".into()), "{output}");
+    assert_eq!(outcome.folder, Some("/usr".into()), "{output}");
     // The shell itself can break what it tells; then nothing is believed.
-    let (ended, output) = ran("cd /usr; for fd in /proc/self/fd/*; do echo /etc >$fd; done").await;
-    assert_ne!(ended.folder, Some("/etc".into()), "{output}");
+    let (outcome, output) = ran("cd /usr; for fd in /proc/self/fd/*; do echo /etc >$fd; done").await;
+    assert_ne!(outcome.folder, Some("/etc".into()), "{output}");
     let odd = tempfile::tempdir().unwrap();
     let odd = odd.path().join("two\nlines");
     std::fs::create_dir(&odd).unwrap();
-    let (ended, _) = ran(&format!("cd '{}'", odd.display())).await;
-    assert_eq!(ended.folder, Some(odd));
-    let (ended, _) = ran("cd /usr; exec true").await;
-    assert_eq!(ended.folder, None);
+    let (outcome, _) = ran(&format!("cd '{}'", odd.display())).await;
+    assert_eq!(outcome.folder, Some(odd));
+    let (outcome, _) = ran("cd /usr; exec true").await;
+    assert_eq!(outcome.folder, None);
 }
 
 #[tokio::test]
 async fn nothing_can_be_read_and_there_is_no_terminal() {
-    let (ended, output) = ran("read answer; echo \"read=$? answer=$answer\"; cat; (: </dev/tty) 2>/dev/null; \
+    let (outcome, output) = ran("read answer; echo \"read=$? answer=$answer\"; cat; (: </dev/tty) 2>/dev/null; \
                                echo tty=$?; echo $PAGER $GIT_PAGER $GIT_TERMINAL_PROMPT $TERM; stat -Lc %t:%T /dev/stdin").await;
     assert_eq!(output, "read=1 answer=\ntty=1\ncat cat 0 dumb\n1:3\n");
-    assert_eq!(ended.exit_code, Some(0));
+    assert_eq!(outcome.exit_code, Some(0));
 }
 
 #[tokio::test]
@@ -94,20 +94,20 @@ async fn the_command_keeps_its_quotes_its_parameters_and_its_heredocs() {
 
 #[tokio::test]
 async fn a_process_that_holds_the_pipe_does_not_keep_the_caller() {
-    let (ended, output) = ran("setsid sleep 61 & echo done").await;
-    assert_eq!((ended.end, ended.exit_code, output.as_str()), (End::Finished, Some(0), "done\n"));
+    let (outcome, output) = ran("setsid sleep 61 & echo done").await;
+    assert_eq!((outcome.end, outcome.exit_code, output.as_str()), (EndReason::Finished, Some(0), "done\n"));
 }
 
 #[tokio::test]
 async fn a_process_that_closes_its_output_is_awaited_nevertheless() {
-    let (ended, output) = ran("echo first; exec >&- 2>&-; for i in {1..2000}; do :; done; exit 5").await;
-    assert_eq!((ended.exit_code, output.as_str()), (Some(5), "first\n"));
+    let (outcome, output) = ran("echo first; exec >&- 2>&-; for i in {1..2000}; do :; done; exit 5").await;
+    assert_eq!((outcome.exit_code, output.as_str()), (Some(5), "first\n"));
 }
 
 #[tokio::test]
 async fn what_a_command_leaves_behind_ends_with_it() {
-    let (ended, output) = ran(&stubborn("rheon-process-left-behind")).await;
-    assert_eq!((ended.exit_code, output.as_str()), (Some(0), "ready\n"));
+    let (outcome, output) = ran(&stubborn("rheon-process-left-behind")).await;
+    assert_eq!((outcome.exit_code, output.as_str()), (Some(0), "ready\n"));
     assert_eq!(left("rheon-process-left-behind"), Vec::<String>::new());
 }
 
@@ -122,17 +122,17 @@ async fn cancelling_leaves_no_process() {
             cancel.cancel();
         }
     };
-    let ended = run(&line(&text), launcher(), stop, &capture, ready).await.unwrap();
-    assert_eq!((ended.end, ended.exit_code, ended.signal), (End::Cancelled, None, Some(9)));
+    let outcome = run(&line(&text), launcher(), stop, &capture, ready).await.unwrap();
+    assert_eq!((outcome.end, outcome.exit_code, outcome.signal), (EndReason::Canceled, None, Some(9)));
     assert_eq!(left("rheon-process-cancelled"), Vec::<String>::new());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_command_that_takes_too_long_is_ended() {
-    let stop = Stop { timeout: Some(std::time::Duration::from_secs(120)), ..stop() };
+    let stop = StopCondition { timeout: Some(std::time::Duration::from_secs(120)), ..stop() };
     let text = "bash -c 'exec -a rheon-process-late sleep 60' & wait";
-    let ended = run(&line(text), launcher(), stop, &capture(), |_| {}).await.unwrap();
-    assert_eq!(ended.end, End::TimedOut);
+    let outcome = run(&line(text), launcher(), stop, &capture(), |_| {}).await.unwrap();
+    assert_eq!(outcome.end, EndReason::TimedOut);
     assert_eq!(left("rheon-process-late"), Vec::<String>::new());
 }
 
@@ -190,12 +190,12 @@ async fn a_line_that_the_kernel_cannot_take_is_refused() {
     assert_eq!(
         [refused("x".repeat(100_001)).await, refused("a\0b".into()).await],
         [
-            "the command has 100001 bytes, 100000 are possible; write it to a file and run that",
-            "the command holds a zero byte; leave it out"
+            "the command has 100001 bytes, but at most 100000 are possible; write it to a file and run that",
+            "the command contains a NUL byte; remove it"
         ]
     );
-    let (ended, output) = ran(&format!("echo {}", "x".repeat(90_000))).await;
-    assert_eq!((ended.exit_code, output.len()), (Some(0), 20_000 - 10_000));
+    let (outcome, output) = ran(&format!("echo {}", "x".repeat(90_000))).await;
+    assert_eq!((outcome.exit_code, output.len()), (Some(0), 20_000 - 10_000));
 }
 
 #[tokio::test]
@@ -229,7 +229,7 @@ async fn without_a_supervisor_a_program_that_is_missing_and_a_folder_that_is_gon
 async fn a_program_without_a_folder_is_looked_for_in_the_path_of_the_command() {
     let launcher = Launcher { bash: "bash".into(), containment: Containment::Namespace, ..launcher() };
     let capture = capture();
-    let ended = run(&line("echo $0"), launcher, stop(), &capture, |_| {}).await.unwrap();
+    let outcome = run(&line("echo $0"), launcher, stop(), &capture, |_| {}).await.unwrap();
     let output = capture.into_inner().unwrap().finish().head;
-    assert_eq!((ended.exit_code, output.as_str()), (Some(0), "/usr/bin/bash\n"));
+    assert_eq!((outcome.exit_code, output.as_str()), (Some(0), "/usr/bin/bash\n"));
 }

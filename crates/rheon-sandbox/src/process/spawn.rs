@@ -1,4 +1,4 @@
-//! Starting a process, with or without a supervisor, and awaiting its end.
+//! Starts a process, with or without a supervisor, and waits for it to end.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
@@ -7,21 +7,21 @@ use std::process::ExitStatus;
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitOptions, waitid, waitpid};
 
-use super::execution::{Beginning, Execution};
+use super::execution::{Execution, ProcessSetup};
 use super::plan::Plan;
 use super::supervisor::{Lifeline, SupervisorsEnd, lifeline, supervise};
 
-/// Whether a supervisor stands between the agent and the process.
+/// Whether there is a supervisor between the agent and the process.
 #[derive(Debug)]
 pub(super) enum Supervision {
-    /// None: the process is ended by a signal.
+    /// No supervisor: a signal ends the process.
     Absent,
-    /// One that ends all when the other end of its lifeline is gone.
+    /// A supervisor that ends everything when the other end of its lifeline closes.
     Present(SupervisorsEnd),
 }
 
 impl Supervision {
-    /// A supervisor that is to come, and what holds it.
+    /// Prepares a supervisor and its lifeline.
     pub(super) fn present() -> io::Result<(Self, Option<Lifeline>)> {
         lifeline().map(|(agents_end, supervisors_end)| (Self::Present(supervisors_end), Some(agents_end)))
     }
@@ -30,13 +30,13 @@ impl Supervision {
 /// A process that has not been reaped.
 pub(super) struct Spawned(Pid);
 
-/// Starts a process that ends with the thread that calls this, and gets none of the agent's files.
+/// Starts a process that ends with the calling thread and inherits none of the agent's files.
 pub(super) fn spawn(
     execution: &Execution,
-    beginning: Beginning,
+    setup: ProcessSetup,
     supervision: &Supervision,
 ) -> io::Result<Spawned> {
-    let mut plan = Plan::new(execution, beginning)?;
+    let mut plan = Plan::new(execution, setup)?;
     match supervision {
         Supervision::Absent => plan.start(),
         Supervision::Present(lifeline) => supervise(&mut plan, lifeline),
@@ -49,13 +49,13 @@ impl Spawned {
         self.0.as_raw_pid().unsigned_abs()
     }
 
-    /// Waits until the process has ended and keeps its number reserved. An error is met again when it is reaped.
+    /// Waits until the process has ended and keeps its id reserved. An error occurs again when it is reaped.
     pub(super) fn wait(&mut self) {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         while matches!(waitid(WaitId::Pid(self.0), options), Err(Errno::INTR)) {}
     }
 
-    /// How it ended; its number is free after this.
+    /// Returns the exit status and frees the process id.
     pub(super) fn reap(&mut self) -> io::Result<ExitStatus> {
         loop {
             match waitpid(Some(self.0), WaitOptions::empty()) {

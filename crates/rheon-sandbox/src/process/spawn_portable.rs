@@ -1,19 +1,18 @@
-//! Starting a process where only the standard library can be asked.
+//! Starts a process with the standard library only, for systems without namespaces.
 
 use std::io;
 use std::process::{Child, Command, ExitStatus};
 
-use super::execution::{Beginning, Capabilities, Execution, Namespaces};
+use super::execution::{Capabilities, Execution, Namespaces, ProcessSetup};
 use super::supervisor::Lifeline;
 
-/// There is no supervisor on this system.
+/// This system has no supervisor.
 #[derive(Debug)]
 pub(super) enum Supervision {
     Absent,
 }
 
 impl Supervision {
-    /// None.
     pub(super) fn present() -> io::Result<(Self, Option<Lifeline>)> {
         Ok((Self::Absent, None))
     }
@@ -22,14 +21,14 @@ impl Supervision {
 /// A process that has not been reaped.
 pub(super) struct Spawned(Child);
 
-/// Starts a process in a group of its own.
+/// Starts a process in its own process group.
 pub(super) fn spawn(
     execution: &Execution,
-    beginning: Beginning,
+    setup: ProcessSetup,
     _supervision: &Supervision,
 ) -> io::Result<Spawned> {
     match (beginning.namespaces, beginning.capabilities) {
-        (Namespaces::Inherited, Capabilities::Kept) => {}
+        (Namespaces::Inherited, Capabilities::Preserved) => {}
         (_, _) => return Err(io::Error::other("this system has no namespaces and no capabilities")),
     }
     let mut command = Command::new(&execution.program);
@@ -46,7 +45,7 @@ impl Spawned {
         self.0.id()
     }
 
-    /// Waits until the process has ended and, where that is possible, keeps its number reserved.
+    /// Waits until the process has ended and, where possible, keeps its id reserved.
     #[cfg(unix)]
     pub(super) fn wait(&mut self) {
         use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
@@ -61,7 +60,7 @@ impl Spawned {
         drop(self.0.wait());
     }
 
-    /// How it ended; its number is free after this.
+    /// Returns the exit status and frees the process id.
     pub(super) fn reap(&mut self) -> io::Result<ExitStatus> {
         self.0.wait()
     }

@@ -1,6 +1,6 @@
-//! For tests: processes that do all they can to stay, and a look at who is left.
+//! For tests: processes that try to outlive their command, and a check for survivors.
 
-/// Processes that have this among their arguments. Whoever was ended may need a moment to go.
+/// Processes with this argument. A killed process may need a moment to disappear.
 pub(crate) fn left(argument: &str) -> Vec<String> {
     let look = || -> Vec<String> {
         let entries = std::fs::read_dir("/proc").unwrap().flatten();
@@ -16,7 +16,7 @@ pub(crate) fn left(argument: &str) -> Vec<String> {
     look()
 }
 
-/// Starts processes that do all they can to stay, and says `ready` when they are there.
+/// A script that starts processes which try to survive, and prints `ready` once they run.
 pub(crate) fn stubborn(name: &str) -> String {
     format!(
         "trap '' TERM HUP INT

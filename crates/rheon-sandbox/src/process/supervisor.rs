@@ -1,9 +1,9 @@
-//! The supervisor: a process between the agent and the shell, where there is no PID namespace. Whatever loses its parent
-//! is adopted by it, whatever it did with sessions, groups and variables; when the shell or the agent ends, it ends all.
+//! The supervisor: a process between the agent and the shell, used where there is no PID namespace. It adopts every
+//! orphan, regardless of sessions, groups and variables. When the shell or the agent ends, it ends everything.
 //!
-//! It is a fork of the agent that never becomes another program, so it does only what is possible between a fork and an
-//! exec: calls of the kernel, no memory that grows, no locks. Its memory is its own, although a fork costs more the more
-//! the agent has: whatever ends the agent, a lack of memory included, must not end it too.
+//! It is a fork of the agent that never executes another program, so it does only what is safe between fork and exec:
+//! system calls, no allocation, no locks. It has its own memory, although forking a large agent costs more: whatever
+//! kills the agent, including a lack of memory, must not kill the supervisor too.
 
 use std::io::{self, PipeReader, PipeWriter, Read as _};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -14,23 +14,23 @@ use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, Wa
 
 use super::plan::Plan;
 
-/// The supervisor ends all when this is dropped, or when the agent ends.
+/// The supervisor ends everything when this is dropped or when the agent ends.
 #[derive(Debug)]
 pub(super) struct Lifeline {
     _agents_end: PipeWriter,
 }
 
-/// The end of a lifeline that a supervisor holds.
+/// The supervisor's end of a lifeline.
 #[derive(Debug)]
 pub(super) struct SupervisorsEnd(PipeReader);
 
-/// What ties a supervisor to the agent.
+/// Ties a supervisor to the agent.
 pub(super) fn lifeline() -> io::Result<(Lifeline, SupervisorsEnd)> {
     let (supervisors_end, agents_end) = io::pipe()?;
     Ok((Lifeline { _agents_end: agents_end }, SupervisorsEnd(supervisors_end)))
 }
 
-/// Starts a supervisor, which starts the process of `plan`. It ends as that process ends.
+/// Starts a supervisor, which starts the process of `plan` and exits with its status.
 pub(super) fn supervise(plan: &mut Plan<'_>, lifeline: &SupervisorsEnd) -> io::Result<Pid> {
     let (mut problem, problem_end) = io::pipe()?;
     let Some(supervisor) = fork()? else {
@@ -39,14 +39,14 @@ pub(super) fn supervise(plan: &mut Plan<'_>, lifeline: &SupervisorsEnd) -> io::R
             Ok(shell) => stay(&lifeline.0, shell),
             Err(error) => {
                 let number = error.raw_os_error().unwrap_or(libc::EIO);
-                // The agent is gone if nobody reads it.
+                // The write fails only if the agent has exited.
                 rustix::io::write(&problem_end, &number.to_ne_bytes()).ok();
                 end_like(None)
             }
         }
     };
     drop(problem_end);
-    // Closed without a word once the shell runs.
+    // Closed without a message once the shell runs.
     let mut number = [0; 4];
     match problem.read_exact(&mut number) {
         Err(_) => Ok(supervisor),
@@ -60,22 +60,21 @@ pub(super) fn supervise(plan: &mut Plan<'_>, lifeline: &SupervisorsEnd) -> io::R
     }
 }
 
-/// What makes a process a supervisor.
 fn begin() -> io::Result<()> {
-    // No signal of the agent's terminal reaches it, and nobody reads the agent's keys in its memory.
+    // Keep signals of the agent's terminal away, and make the agent's keys in its memory unreadable.
     rustix::process::setsid()?;
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     Ok(())
 }
 
-/// How long is waited at most before processes that were adopted and ended are cleared away.
+/// The longest wait before adopted processes that ended are reaped.
 const CLEAR_EVERY: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
-/// The same on a kernel that does not tell when a process ends.
+/// The same on a kernel that does not report when a process ends.
 const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
-/// Stays until all is over.
+/// Runs until everything has ended.
 fn stay(lifeline: &PipeReader, shell: Pid) -> ! {
     block_signals();
     let lifeline = keep_only(lifeline);
@@ -83,7 +82,7 @@ fn stay(lifeline: &PipeReader, shell: Pid) -> ! {
     let mut status = None;
     loop {
         clear_ended(shell, &mut status);
-        if status.is_some() || wait_for_news(lifeline.as_ref(), shell_end.as_ref()) == News::AgentIsGone {
+        if status.is_some() || wait_for_news(lifeline.as_ref(), shell_end.as_ref()) == Wakeup::AgentExited {
             break;
         }
     }
@@ -92,27 +91,27 @@ fn stay(lifeline: &PipeReader, shell: Pid) -> ! {
 }
 
 #[derive(PartialEq, Eq)]
-enum News {
-    AgentIsGone,
+enum Wakeup {
+    AgentExited,
     Perhaps,
 }
 
-fn wait_for_news(lifeline: Option<&OwnedFd>, shell_end: Option<&OwnedFd>) -> News {
-    let Some(lifeline) = lifeline else { return News::AgentIsGone };
+fn wait_for_news(lifeline: Option<&OwnedFd>, shell_end: Option<&OwnedFd>) -> Wakeup {
+    let Some(lifeline) = lifeline else { return Wakeup::AgentExited };
     let mut watched =
         [PollFd::new(lifeline, PollFlags::IN), PollFd::new(shell_end.unwrap_or(lifeline), PollFlags::IN)];
     let timeout = if shell_end.is_some() { &CLEAR_EVERY } else { &LOOK_EVERY };
-    // An interruption is news of nothing.
+    // An interrupted wait is harmless.
     poll(&mut watched, Some(timeout)).ok();
     let [agent, _] = &watched;
-    if agent.revents().is_empty() { News::Perhaps } else { News::AgentIsGone }
+    if agent.revents().is_empty() { Wakeup::Perhaps } else { Wakeup::AgentExited }
 }
 
-/// Clears away what has ended; whether anything is left.
+/// Reaps ended processes and returns whether any are left.
 fn clear_ended(shell: Pid, status: &mut Option<WaitStatus>) -> bool {
     loop {
         match rustix::process::wait(WaitOptions::NOHANG) {
-            Ok(Some((pid, ended))) if pid == shell => *status = Some(ended),
+            Ok(Some((pid, outcome))) if pid == shell => *status = Some(outcome),
             Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
             Ok(None) => return true,
             Err(_) => return false,
@@ -120,10 +119,10 @@ fn clear_ended(shell: Pid, status: &mut Option<WaitStatus>) -> bool {
     }
 }
 
-/// How often children are looked for and ended. Some may belong to another user and cannot be ended at all.
+/// How often to look for children and kill them. Some may belong to another user and cannot be killed.
 const ROUNDS_MAX: usize = 4_000;
 
-/// Ends children until there are none: those of a child that was ended are the next children.
+/// Kills children until there are none: the children of a killed child are adopted next.
 fn end_all(shell: Pid, status: &mut Option<WaitStatus>) {
     for round in 0..ROUNDS_MAX {
         if !clear_ended(shell, status) {
@@ -131,7 +130,7 @@ fn end_all(shell: Pid, status: &mut Option<WaitStatus>) {
         }
         end_children();
         if round > 0 {
-            // The kernel may need a moment to end what it was told to end.
+            // The kernel may take a moment to end a killed process.
             poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: 1_000_000 })).ok();
         }
     }
@@ -148,13 +147,13 @@ fn end_children() {
         if parent(folder.as_fd(), entry.file_name()) == Some(own.as_raw_pid())
             && let Some(pid) = Pid::from_raw(pid)
         {
-            // An error means that it is gone already, or another user's.
+            // An error means that it has ended, or belongs to another user.
             rustix::process::kill_process(pid, Signal::KILL).ok();
         }
     }
 }
 
-/// The parent of a process: the second field after its name, which is in parentheses and may hold anything.
+/// The parent of a process: the second field after its name, which is in parentheses and may contain anything.
 fn parent(processes: BorrowedFd<'_>, name: &std::ffi::CStr) -> Option<i32> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let folder = rustix::fs::openat(processes, name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
@@ -169,22 +168,22 @@ fn number(digits: &[u8]) -> Option<i32> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Closes everything but the lifeline, so that no pipe stays open for the supervisor's sake.
+/// Closes everything but the lifeline, so that the supervisor holds no pipe open.
 fn keep_only(lifeline: &PipeReader) -> Option<OwnedFd> {
     let kept = lifeline.as_raw_fd();
     close_range(0, kept - 1);
     close_range(kept + 1, i32::MAX);
-    // From here on nothing else owns it: the supervisor never returns to those who do.
+    // Nothing else owns it from here on: the supervisor never returns to its owners.
     lifeline.as_fd().try_clone_to_owned().ok()
 }
 
-#[allow(unsafe_code, reason = "the system's library has no safe name for these calls of the kernel")]
+#[allow(unsafe_code, reason = "rustix has no safe wrapper for these system calls")]
 mod system {
     use std::io;
 
     use rustix::process::{Pid, WaitStatus};
 
-    /// The child in the parent, nothing in the child.
+    /// Returns the child in the parent, and `None` in the child.
     pub(super) fn fork() -> io::Result<Option<Pid>> {
         // SAFETY: the child only calls the kernel; what other threads of the agent were about to do does not matter to it.
         match unsafe { libc::fork() } {
@@ -193,7 +192,7 @@ mod system {
         }
     }
 
-    /// Closes all descriptors of a range that are open.
+    /// Closes all open descriptors of a range.
     pub(super) fn close_range(first: i32, last: i32) {
         if first > last {
             return;
@@ -208,10 +207,10 @@ mod system {
         }
     }
 
-    /// How many descriptors are closed one by one on a kernel that cannot close a range.
+    /// How many descriptors to close one by one on a kernel without `close_range`.
     const DESCRIPTORS_MAX: i32 = 65_536;
 
-    /// Holds all signals back that can be held back.
+    /// Blocks all signals that can be blocked.
     pub(super) fn block_signals() {
         // SAFETY: the set is filled before it is read.
         unsafe {
@@ -238,7 +237,7 @@ mod system {
         unsafe { libc::_exit(code) }
     }
 
-    /// What shells report for a process that was killed.
+    /// What shells report for a killed process.
     const KILLED: i32 = 137;
 }
 

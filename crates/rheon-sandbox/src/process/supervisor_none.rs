@@ -1,5 +1,4 @@
-//! There is no supervisor on this system.
+//! This system has no supervisor.
 
-/// Never there.
 #[derive(Debug)]
 pub(super) enum Lifeline {}

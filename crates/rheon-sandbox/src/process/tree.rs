@@ -1,4 +1,4 @@
-//! `Tree`: a process and all that came from it, so that it can be ended for certain.
+//! `ProcessTree`: a process and all its descendants, so that all of them can be killed.
 
 use std::io;
 use std::process::ExitStatus;
@@ -6,35 +6,34 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::supervisor::Lifeline;
 
-/// A process and all that came from it.
 #[derive(Debug)]
 pub(super) struct Tree {
     state: Mutex<State>,
-    /// A variable that every process of the tree was given, where nothing better holds them together.
+    /// An environment variable that every process of the tree inherits, used where nothing better confines them.
     marker: Option<String>,
-    /// Where the first process is a supervisor: it ends the others, and itself last, when this is gone.
+    /// If the first process is a supervisor: dropping this makes it end the others and then itself.
     lifeline: Mutex<Lifelines>,
 }
 
 #[derive(Debug)]
 enum Lifelines {
-    /// The first process is ended by a signal.
+    /// A signal ends the first process.
     Unsupervised,
-    /// It ends by itself when this is dropped.
+    /// It exits when this is dropped.
     Held { _lifeline: Lifeline },
-    /// It is ending.
+    /// It is exiting.
     Dropped,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// The process is about to be started.
+    /// The process is about to start.
     Waiting,
-    /// It runs, or has ended and its number is still its own.
+    /// It runs, or has ended and its id is still reserved.
     Running(u32),
-    /// It was to be ended before it was started.
+    /// It was killed before it started.
     Killed,
-    /// It has ended; its number may already be another's.
+    /// It has ended, and its id may be reused.
     Gone,
 }
 
@@ -44,7 +43,7 @@ impl Tree {
         Self { state: Mutex::new(State::Waiting), marker, lifeline: Mutex::new(lifeline) }
     }
 
-    /// The process was started; it is ended at once if that was asked for meanwhile.
+    /// Records the process id. Kills the process at once if that was requested in the meantime.
     pub(super) fn started(&self, process_id: u32) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match *state {
@@ -54,14 +53,14 @@ impl Tree {
         *state = State::Running(process_id);
     }
 
-    /// Ends everything. Harmless when nothing is left.
+    /// Kills everything. Harmless if nothing is left.
     pub(super) fn kill(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match *state {
             State::Waiting => *state = State::Killed,
             State::Killed | State::Gone => {}
             State::Running(process_id) => {
-                // Those that left the group and the session are found while their parents still live.
+                // Processes that left the group and the session can only be found while their parents live.
                 let descendants =
                     if self.marker.is_some() { system::descendants(process_id) } else { Vec::new() };
                 self.end_first(process_id);
@@ -73,8 +72,8 @@ impl Tree {
         }
     }
 
-    /// The process has ended: ends what it left behind, then `reap` frees its number.
-    pub(super) fn ended(&self, reap: impl FnOnce() -> io::Result<ExitStatus>) -> io::Result<ExitStatus> {
+    /// The process has ended: kills what it left behind, then `reap` frees its id.
+    pub(super) fn reap(&self, reap: impl FnOnce() -> io::Result<ExitStatus>) -> io::Result<ExitStatus> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match *state {
             State::Running(process_id) => system::kill_group(process_id),
@@ -89,7 +88,7 @@ impl Tree {
         reaped
     }
 
-    /// A supervisor exits by itself only when nothing is left. One that was killed may have left something.
+    /// A supervisor exits by itself only when nothing is left. A killed one may have left something.
     fn has_ended_all(&self, reaped: &io::Result<ExitStatus>) -> bool {
         let lifeline = self.lifeline.lock().unwrap_or_else(PoisonError::into_inner);
         match *lifeline {
@@ -100,7 +99,7 @@ impl Tree {
         }
     }
 
-    /// Ends the first process. A supervisor must not be killed: it would leave those behind that it adopted.
+    /// Ends the first process. A supervisor must not be killed, because it would leave behind what it adopted.
     fn end_first(&self, process_id: u32) {
         let mut lifeline = self.lifeline.lock().unwrap_or_else(PoisonError::into_inner);
         match *lifeline {
@@ -112,7 +111,7 @@ impl Tree {
         }
     }
 
-    /// Ends those that bear the marker, again until none is found: new ones may be born meanwhile.
+    /// Kills processes with the marker until none is found: new ones may start in the meantime.
     fn kill_marked(&self) {
         let Some(marker) = &self.marker else { return };
         for _ in 0..ROUNDS_MAX {
@@ -125,29 +124,29 @@ impl Tree {
     }
 }
 
-/// How often processes are looked for that were born while others were ended.
+/// How often to look for processes that started in the meantime.
 const ROUNDS_MAX: usize = 64;
 
-/// Ends a process with all that came from it.
+/// Kills a process and all its descendants.
 #[derive(Debug, Clone)]
-pub struct Killer(pub(super) Arc<Tree>);
+pub struct ProcessTree(pub(super) Arc<Tree>);
 
-impl Killer {
-    /// For a process that leads a group of its own and was given the variable `marker` (`NAME=value`).
+impl ProcessTree {
+    /// For a process that leads its own process group and has the environment variable `marker` (`NAME=value`).
     pub fn of(process_id: u32, marker: String) -> Self {
         let tree = Tree::new(Some(marker), None);
         tree.started(process_id);
         Self(Arc::new(tree))
     }
 
-    /// Ends everything at once. Harmless when nothing is left.
+    /// Kills everything at once. Harmless if nothing is left.
     pub fn kill(&self) {
         self.0.kill();
     }
 }
 
-/// Ends the tree when dropped, so that no path leaves it behind.
-pub(super) struct KillOnDrop(pub(super) Killer);
+/// Kills the tree when dropped.
+pub(super) struct KillOnDrop(pub(super) ProcessTree);
 
 impl KillOnDrop {
     pub(super) fn kill(&self) {
@@ -169,21 +168,21 @@ mod system {
         i32::try_from(process_id).ok().filter(|id| *id > 1).and_then(Pid::from_raw)
     }
 
-    /// An error means that it is gone already.
+    /// An error means that the process has already ended.
     pub(super) fn kill_process(process_id: u32) {
         if let Some(pid) = pid(process_id) {
             rustix::process::kill_process(pid, Signal::KILL).ok();
         }
     }
 
-    /// An error means that there is no such group (any more).
+    /// An error means that the group does not exist.
     pub(super) fn kill_group(process_id: u32) {
         if let Some(pid) = pid(process_id) {
             rustix::process::kill_process_group(pid, Signal::KILL).ok();
         }
     }
 
-    /// All processes that came from this one and whose line of parents still leads to it.
+    /// All descendants whose parents are still alive up to this process.
     pub(super) fn descendants(process_id: u32) -> Vec<u32> {
         let parents: Vec<(u32, u32)> =
             processes().filter_map(|id| parent(id).map(|parent| (id, parent))).collect();
@@ -198,7 +197,7 @@ mod system {
         found
     }
 
-    /// All living processes whose environment has the marker.
+    /// All live processes whose environment contains the marker.
     pub(super) fn marked(marker: &str) -> Vec<u32> {
         let own = std::process::id();
         processes()
@@ -215,7 +214,7 @@ mod system {
         entries.filter_map(|entry| entry.file_name().to_str().and_then(|name| name.parse().ok()))
     }
 
-    /// The fourth field; the second is a name in parentheses that may hold anything.
+    /// The fourth field. The second is a name in parentheses that may contain anything.
     fn parent(process_id: u32) -> Option<u32> {
         let line = std::fs::read_to_string(format!("/proc/{process_id}/stat")).ok()?;
         let (_, rest) = line.rsplit_once(')')?;

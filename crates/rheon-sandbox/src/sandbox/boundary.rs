@@ -8,21 +8,18 @@ use std::sync::{Arc, OnceLock};
 
 use rheon_types::PROTECTED_NAMES;
 
-/// What a look finds.
+/// Additional paths to protect, found by a directory walk.
 #[derive(Debug, Default)]
-pub struct Sight {
-    /// What cannot be read.
+pub struct Visibility {
+    /// Paths that cannot be read.
     pub hidden: Vec<PathBuf>,
-    /// What cannot be changed.
     pub read_only: Vec<PathBuf>,
 }
 
-/// Whether a process may talk to others over a network.
+/// Whether a process may use the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Network {
-    /// It may not.
+pub enum NetworkAccess {
     Blocked,
-    /// It may.
     Open,
 }
 
@@ -32,63 +29,61 @@ pub struct Boundary {
     roots: Vec<PathBuf>,
     read_only: Vec<PathBuf>,
     hidden: Vec<PathBuf>,
-    /// Walks for more that is to be out of reach. Clones share what they find.
+    /// Walks that find more paths to protect. Clones share the results.
     looks: Vec<Arc<Look>>,
-    network: Network,
+    network: NetworkAccess,
 }
 
 /// A path in the workspace that must not be changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ProtectedPath {
-    /// There is a file or a folder.
     Present(PathBuf),
-    /// There is nothing yet, and nothing may come to be.
+    /// It does not exist and must not be created.
     Missing(PathBuf),
 }
 
-/// How deep and how far protected names are looked for below the roots.
+/// How deep, and how many entries, to search for protected names below the roots.
 const DEPTH_MAX: usize = 4;
 const ENTRIES_MAX: usize = 5_000;
 
-/// How much of a `.git` file or a `commondir` file is read.
+/// How much of a `.git` or `commondir` file to read.
 const POINTER_BYTES_MAX: u64 = 8_192;
 
-/// Folders of other people's files, which are large and not looked through.
+/// Large directories of third-party files that the search skips.
 const SKIPPED: [&str; 3] = ["node_modules", "target", ".venv"];
 
 impl Boundary {
-    /// Writing in these folders, which are those of the workspace and named without links; no network. Protected names
-    /// further down are looked for before the first process is started, or when [`look`](Self::look) is called.
+    /// Allows writing in these directories, the workspace, given without symlinks; no network. Nested protected names
+    /// are searched before the first process starts, or when [`look`](Self::look) is called.
     pub fn new<Root: Into<PathBuf>>(roots: impl IntoIterator<Item = Root>) -> Self {
         let roots: Vec<PathBuf> = roots.into_iter().map(Into::into).collect();
         let looks = roots.iter().map(|root| look_in(root)).collect();
-        Self { roots, read_only: Vec::new(), hidden: Vec::new(), looks, network: Network::Blocked }
+        Self { roots, read_only: Vec::new(), hidden: Vec::new(), looks, network: NetworkAccess::Blocked }
     }
 
-    /// The same without what a walk finds, which is taken as late as that for protected names.
-    pub fn with_look(mut self, walk: impl Fn() -> Sight + Send + Sync + 'static) -> Self {
+    /// Adds paths that a walk finds. The walk runs as late as the search for protected names.
+    pub fn with_visibility(mut self, walk: impl Fn() -> Visibility + Send + Sync + 'static) -> Self {
         self.looks.push(Arc::new(Look::new(walk)));
         self
     }
 
-    /// Looks now for everything that has to be looked for. Large folders take a while.
+    /// Runs all pending searches now. Large directories take a while.
     pub fn look(&self) {
         self.looks.iter().for_each(|look| {
             look.sight();
         });
     }
 
-    /// The same with this use of the network.
-    pub fn with_network(mut self, network: Network) -> Self {
+    pub fn with_network(mut self, network: NetworkAccess) -> Self {
         self.network = network;
         self
     }
 
-    /// The same with another folder in which writing is allowed, and protected names are protected.
+    /// Allows writing in another directory, with its protected names protected.
     pub fn with_writable(mut self, folder: &Path) -> io::Result<Self> {
         let folder = folder.canonicalize()?;
         if !folder.is_dir() || folder.parent().is_none() {
-            let problem = format!("{} cannot be made writable: name a folder below /", folder.display());
+            let problem = format!("{} cannot be made writable: choose a directory below /", folder.display());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
         }
         self.looks.push(look_in(&folder));
@@ -96,60 +91,58 @@ impl Boundary {
         Ok(self)
     }
 
-    /// The same without the usual places of keys in the home folder of the user (`.ssh`, `.aws`, `.netrc`, ...). Only
+    /// Hides the usual key files in the user's home directory (`.ssh`, `.aws`, `.netrc`, ...). Only
     /// [`Level::Namespaces`](super::Level::Namespaces) can hide them.
     pub fn with_keys_hidden(mut self, home: &Path) -> Self {
         self.hidden.extend(KEYS.iter().map(|name| home.join(name)));
         self
     }
 
-    /// The same with a file or folder that cannot be read (folders of keys, sockets of other programs).
+    /// Hides a file or directory (keys, sockets of other programs).
     pub fn with_hidden(mut self, path: impl Into<PathBuf>) -> Self {
         self.hidden.push(path.into());
         self
     }
 
-    /// The same with a file or folder in which nothing can be changed. Only
-    /// [`Level::Namespaces`](super::Level::Namespaces) can see to it.
+    /// Makes a file or directory read-only. Only [`Level::Namespaces`](super::Level::Namespaces) can enforce that.
     pub fn with_read_only(mut self, path: impl Into<PathBuf>) -> Self {
         self.read_only.push(path.into());
         self
     }
 
-    /// Where writing is allowed.
+    /// The writable directories.
     pub fn roots(&self) -> &[PathBuf] {
         &self.roots
     }
 
-    /// What cannot be read, besides what is looked for.
+    /// The hidden paths, without those found by walks.
     pub fn hidden(&self) -> &[PathBuf] {
         &self.hidden
     }
 
-    /// What cannot be read, what was looked for included.
+    /// The hidden paths, including those found by walks.
     pub(super) fn all_hidden(&self) -> impl Iterator<Item = &PathBuf> {
         self.hidden.iter().chain(self.looks.iter().flat_map(|look| &look.sight().hidden))
     }
 
-    /// Whether the network can be used.
-    pub fn network(&self) -> Network {
+    pub fn network(&self) -> NetworkAccess {
         self.network
     }
 
-    /// The places directly in the roots where something must not be changed or made.
+    /// Paths directly in the roots that must not be changed or created.
     pub(super) fn guarded(&self) -> impl Iterator<Item = PathBuf> {
         self.roots.iter().flat_map(|root| PROTECTED_NAMES.map(|name| root.join(name)))
     }
 
-    /// What must not be changed within the roots, as it is now.
+    /// What must not be changed within the roots, as of now.
     pub(super) fn protected(&self) -> Vec<ProtectedPath> {
         let mut found = Vec::new();
         for path in self.guarded() {
             match path.symlink_metadata() {
-                // A link cannot be covered itself; what it leads to can, if it is within a root at all.
+                // A symlink itself cannot be covered, but its target can, if it is within a root.
                 Ok(entry) if entry.is_symlink() => found.extend(self.inside(path.canonicalize().ok())),
                 Ok(entry) if entry.is_file() => {
-                    // A worktree or a submodule: the repository is elsewhere, and may share its settings with another.
+                    // A worktree or submodule: the repository is elsewhere, and may share its settings with another.
                     let repository = pointed_to(&path, "gitdir:");
                     let shared = repository.as_ref().and_then(|it| pointed_to(&it.join("commondir"), ""));
                     found.extend([repository, shared].into_iter().filter_map(|it| self.inside(it)));
@@ -165,7 +158,7 @@ impl Boundary {
         found
     }
 
-    /// Whether nothing in this folder may be changed, for a reason other than its name.
+    /// Whether this directory is read-only for a reason other than its name.
     pub(super) fn forbids_writing(&self, folder: &Path) -> bool {
         let mut forbidden = self.looks.iter().flat_map(|look| &look.sight().read_only).chain(&self.read_only);
         forbidden.any(|path| folder.starts_with(path))
@@ -176,7 +169,7 @@ impl Boundary {
     }
 }
 
-/// The folder that a file of git names after `prefix`, as it stands in `.git` and `commondir`.
+/// The directory that a `.git` or `commondir` file names after `prefix`.
 fn pointed_to(file: &Path, prefix: &str) -> Option<PathBuf> {
     if !file.metadata().ok()?.is_file() {
         return None;
@@ -189,10 +182,13 @@ fn pointed_to(file: &Path, prefix: &str) -> Option<PathBuf> {
 
 fn look_in(root: &Path) -> Arc<Look> {
     let root = root.to_path_buf();
-    Arc::new(Look::new(move || Sight { read_only: nested(&root).into_iter().collect(), ..Sight::default() }))
+    Arc::new(Look::new(move || Visibility {
+        read_only: nested(&root).into_iter().collect(),
+        ..Visibility::default()
+    }))
 }
 
-/// Protected names below `root`, not those directly in it.
+/// Protected names below `root`, but not directly in it.
 fn nested(root: &Path) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     let mut waiting = vec![(root.to_path_buf(), 0)];
@@ -219,7 +215,7 @@ fn nested(root: &Path) -> BTreeSet<PathBuf> {
     found
 }
 
-/// Where people keep keys: files and folders of a home that no command needs to read. Relative to the home folder.
+/// Where users keep keys: paths relative to the home directory that no command needs to read.
 const KEYS: [&str; 36] = [
     ".ssh",
     ".gnupg",
@@ -259,20 +255,20 @@ const KEYS: [&str; 36] = [
     ".terraform.d/credentials.tfrc.json",
 ];
 
-/// A walk through folders for what is to be out of reach. It takes a while in large ones, so it is taken once, when the first
-/// process needs what it finds, or before that by somebody who has the time.
+/// A directory walk for paths to protect. It is slow in large directories, so it runs once: when the first process
+/// needs the result, or earlier on request.
 struct Look {
-    sight: OnceLock<Sight>,
-    walk: Box<dyn Fn() -> Sight + Send + Sync>,
+    sight: OnceLock<Visibility>,
+    walk: Box<dyn Fn() -> Visibility + Send + Sync>,
 }
 
 impl Look {
-    fn new(walk: impl Fn() -> Sight + Send + Sync + 'static) -> Self {
+    fn new(walk: impl Fn() -> Visibility + Send + Sync + 'static) -> Self {
         Self { sight: OnceLock::new(), walk: Box::new(walk) }
     }
 
-    /// What is found. Whoever asks while another walks waits for it.
-    fn sight(&self) -> &Sight {
+    /// The result. A caller that asks during the walk waits for it.
+    fn sight(&self) -> &Visibility {
         self.sight.get_or_init(&self.walk)
     }
 }

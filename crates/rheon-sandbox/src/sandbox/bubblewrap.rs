@@ -1,13 +1,13 @@
-//! The arguments of bubblewrap: the whole machine to be read, and what is laid over it.
+//! Builds bubblewrap's arguments: the machine read-only, with mounts on top.
 
 use std::ffi::OsString;
 
-use super::boundary::Network;
-use super::keeper::User;
-use crate::process::{Shown, View};
+use super::boundary::NetworkAccess;
+use super::isolation::User;
+use crate::process::{PathView, View};
 
-/// The arguments, without the program to be run.
-pub(super) fn arguments(view: View, network: Network) -> Vec<OsString> {
+/// The arguments, without the program to run.
+pub(super) fn arguments(view: View, network: NetworkAccess) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = [
         "--unshare-all",
         "--unshare-user",
@@ -27,18 +27,18 @@ pub(super) fn arguments(view: View, network: Network) -> Vec<OsString> {
     .map(OsString::from)
     .into();
     match network {
-        Network::Blocked => {}
-        Network::Open => arguments.push("--share-net".into()),
+        NetworkAccess::Blocked => {}
+        NetworkAccess::Open => arguments.push("--share-net".into()),
     }
     if User::current() == User::Root {
         arguments.extend(["--ro-bind", "/proc/sys", "/proc/sys"].map(OsString::from));
     }
     for (path, shown) in view.places {
         match shown {
-            Shown::Empty => arguments.extend(["--tmpfs".into(), path.into()]),
-            Shown::Absent => arguments.extend(["--ro-bind".into(), "/dev/null".into(), path.into()]),
-            Shown::ReadOnly => arguments.extend(["--ro-bind".into(), path.clone().into(), path.into()]),
-            Shown::Writable(source) => arguments.extend(["--bind".into(), source.into(), path.into()]),
+            PathView::Empty => arguments.extend(["--tmpfs".into(), path.into()]),
+            PathView::Absent => arguments.extend(["--ro-bind".into(), "/dev/null".into(), path.into()]),
+            PathView::ReadOnly => arguments.extend(["--ro-bind".into(), path.clone().into(), path.into()]),
+            PathView::Writable(source) => arguments.extend(["--bind".into(), source.into(), path.into()]),
         }
     }
     arguments.push("--".into());

@@ -1,174 +1,172 @@
-//! `Sandbox`: the highest level of the ladder that this machine keeps, found by trying to get out.
+//! `Sandbox`: the strongest level that this machine enforces, found by trying to escape.
 
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::boundary::Boundary;
-use super::findings::{Findings, FindingsFile, Remembered};
-use super::keeper::{Keeper, User};
+use super::isolation::{Isolation, User};
 use super::level::{Level, Requirement};
-use super::machine::{Asked, Facts};
+use super::machine::{Facts, SandboxRequest};
 use super::placeholder::Placeholder;
 use super::probe;
-use super::programs::{OwnNamespaces, Programs};
-use super::report::Report;
+use super::probe_cache::{ProbeCache, ProbeCacheFile, ProbeResults};
+use super::programs::{NamespaceUse, Programs};
+use super::report::SandboxReport;
 use super::repository::shut_in;
 use super::wrap::Wrap;
 use crate::process::{Containment, Launcher};
-use crate::temporary::TemporaryFolder;
+use crate::temporary::TemporaryDirectory;
 
 /// Why there is no sandbox.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    /// The machine cannot enforce what was asked for.
     #[error(
-        "this machine cannot hold commands at level \"{required}\" ({problems}); install bubblewrap (the program bwrap), \
+        "this machine cannot sandbox commands at level \"{required}\" ({problems}); install bubblewrap (the program bwrap), \
          use a kernel with Landlock (5.13 or later), require a lower level, or choose to run without a sandbox"
     )]
     Unavailable {
-        /// What was asked for.
         required: Level,
-        /// What went wrong at each level that would have done.
+        /// What went wrong at each acceptable level.
         problems: String,
     },
-    /// A folder for it could not be made.
     #[error("cannot prepare the sandbox: {0}")]
     Prepare(#[from] io::Error),
 }
 
-/// How far processes of tools reach. Clones share the folder for temporary files.
+/// Limits what tool processes can reach. Clones share the temporary directory.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
     wrap: Wrap,
-    report: Report,
+    report: SandboxReport,
     shortfall: Option<String>,
-    remembered: Remembered,
-    file: Option<FindingsFile>,
-    _temporary: Arc<TemporaryFolder>,
+    probe_cache: ProbeCache,
+    file: Option<ProbeCacheFile>,
+    _temporary: Arc<TemporaryDirectory>,
 }
 
 impl Sandbox {
-    /// The highest level that the machine keeps. Refuses if that is below what is required; never runs without a
-    /// sandbox unless told so.
+    /// Picks the strongest level that the machine enforces. Fails if that is below the requirement, and never runs
+    /// unsandboxed unless the requirement says so.
     pub async fn choose(requirement: Requirement, boundary: Boundary) -> Result<Self, SandboxError> {
         Self::choose_with(Programs::find(), requirement, boundary).await
     }
 
-    /// The same with these programs.
+    /// Like [`Self::choose`], with the given programs.
     pub async fn choose_with(
         programs: Programs,
         requirement: Requirement,
         boundary: Boundary,
     ) -> Result<Self, SandboxError> {
-        Self::choose_remembered(programs, requirement, boundary, None).await
+        Self::choose_cached(programs, requirement, boundary, None).await
     }
 
-    /// The same; what is found is kept in the file `memory`, and taken from there without trying anything again as long as
-    /// the machine, the programs and what is asked for are the same.
-    pub async fn choose_remembered(
+    /// Like [`Self::choose_with`], with the probe results cached in the file `memory`. The cache is valid as long as
+    /// the machine, the programs and the request are the same.
+    pub async fn choose_cached(
         programs: Programs,
         requirement: Requirement,
         boundary: Boundary,
         memory: Option<&Path>,
     ) -> Result<Self, SandboxError> {
-        // Agents that were killed may have left some behind.
+        // Killed agents may have left some behind.
         let left_behind = boundary.guarded().chain(shut_in(&boundary));
         left_behind.for_each(|path| Placeholder::sweep(&path));
-        let temporary = Arc::new(TemporaryFolder::new("rheon-")?);
+        let temporary = Arc::new(TemporaryDirectory::new("rheon-")?);
         let file = memory.map(|path| {
-            let asked =
-                Asked { requirement, programs: &programs, boundary: &boundary, temporary: temporary.path() };
-            FindingsFile::new(path, &boundary, Facts::gather(&asked))
+            let asked = SandboxRequest {
+                requirement,
+                programs: &programs,
+                boundary: &boundary,
+                temporary: temporary.path(),
+            };
+            ProbeCacheFile::new(path, &boundary, Facts::gather(&asked))
         });
         let wrap = Wrap {
             level: Level::None,
             programs,
             boundary,
             temporary: temporary.path().canonicalize()?,
-            keeper: Keeper::Supervisor,
+            isolation: Isolation::Supervisor,
         };
         let recalled = file.as_ref().and_then(|file| file.as_ref().ok()?.read());
         let recalled =
             recalled.filter(|it| it.report.level >= requirement.lowest() && holds(&it.report).is_ok());
-        let (findings, remembered) = match recalled {
-            Some(findings) => (findings, Remembered::Recalled),
+        let (results, probe_cache) = match recalled {
+            Some(results) => (results, ProbeCache::Hit),
             None => {
-                let findings = find(&wrap, requirement).await?;
-                let remembered = match &file {
-                    None => Remembered::NotAsked,
-                    Some(Err(problem)) => Remembered::NotWritten(problem.clone()),
-                    Some(Ok(file)) => match file.write(findings.clone()) {
-                        Ok(()) => Remembered::Written,
-                        Err(error) => Remembered::NotWritten(error.to_string()),
+                let results = find(&wrap, requirement).await?;
+                let probe_cache = match &file {
+                    None => ProbeCache::Disabled,
+                    Some(Err(problem)) => ProbeCache::NotSaved(problem.clone()),
+                    Some(Ok(file)) => match file.write(results.clone()) {
+                        Ok(()) => ProbeCache::Saved,
+                        Err(error) => ProbeCache::NotSaved(error.to_string()),
                     },
                 };
-                (findings, remembered)
+                (results, probe_cache)
             }
         };
-        let Findings { keeper, report, shortfall } = findings;
-        let wrap = Wrap { level: report.level, keeper, ..wrap };
+        let ProbeResults { isolation, report, shortfall } = results;
+        let wrap = Wrap { level: report.level, isolation, ..wrap };
         let file = file.and_then(Result::ok);
-        Ok(Self { wrap, report, shortfall, remembered, file, _temporary: temporary })
+        Ok(Self { wrap, report, shortfall, probe_cache, file, _temporary: temporary })
     }
 
-    /// The level reached.
     pub fn level(&self) -> Level {
         self.wrap.level
     }
 
-    /// Why a higher level was not reached, if one was tried.
+    /// Why a stronger level was not reached, if one was tried.
     pub fn shortfall(&self) -> Option<&str> {
         self.shortfall.as_deref()
     }
 
-    /// Whether what was found is remembered for the next session.
-    pub fn remembered(&self) -> &Remembered {
-        &self.remembered
+    /// Whether the probe results came from the cache.
+    pub fn probe_cache(&self) -> &ProbeCache {
+        &self.probe_cache
     }
 
-    /// Forgets what is remembered, because a process could not be started: the next session tries again.
+    /// Deletes the cache because a process could not be started. The next session probes again.
     pub fn forget(&self) {
         if let Some(file) = &self.file {
             file.forget();
         }
     }
 
-    /// What was tried when it was chosen, and what is not protected.
-    pub fn report(&self) -> &Report {
+    /// The probe results: which escapes were tried, and which were open.
+    pub fn report(&self) -> &SandboxReport {
         &self.report
     }
 
-    /// What holds the processes of one command together.
     pub fn containment(&self) -> Containment {
         self.wrap.containment()
     }
 
-    /// Tries every way out again.
-    pub async fn probe(&self) -> io::Result<Report> {
+    /// Tries every escape again.
+    pub async fn probe(&self) -> io::Result<SandboxReport> {
         probe::probe(&self.wrap).await.map_err(io::Error::other)
     }
 
-    /// What starts the next process.
     pub fn launcher(&self) -> Launcher {
         self.wrap.launcher()
     }
 
-    /// What starts the next process, which may change the repository in the root of the workspace, except for what would make
-    /// git run programs later: hooks, settings, and where these are looked for. An error says why it cannot be opened.
+    /// A launcher that may change the repository in the workspace root, except for what would make git run programs
+    /// later: hooks, settings, and where git looks for them. The error says why the repository cannot be opened.
     pub fn git_launcher(&self) -> Result<Launcher, String> {
         self.wrap.git_launcher()
     }
 }
 
-/// The highest level that will do and keeps what it promises.
-async fn find(wrap: &Wrap, requirement: Requirement) -> Result<Findings, SandboxError> {
+/// The strongest acceptable level that holds.
+async fn find(wrap: &Wrap, requirement: Requirement) -> Result<ProbeResults, SandboxError> {
     let mut problems = Vec::new();
     for level in requirement.levels() {
         match attempt(&Wrap { level, ..wrap.clone() }).await {
-            Ok((keeper, report)) => {
+            Ok((isolation, report)) => {
                 let shortfall = (!problems.is_empty()).then(|| problems.join("; "));
-                return Ok(Findings { keeper, report, shortfall });
+                return Ok(ProbeResults { isolation, report, shortfall });
             }
             Err(problem) => problems.push(format!("{level}: {problem}")),
         }
@@ -176,17 +174,17 @@ async fn find(wrap: &Wrap, requirement: Requirement) -> Result<Findings, Sandbox
     Err(SandboxError::Unavailable { required: requirement.lowest(), problems: problems.join("; ") })
 }
 
-/// The best keeper of a level with which processes can be started and that keeps what the level promises.
-async fn attempt(wrap: &Wrap) -> Result<(Keeper, Report), String> {
+/// The best isolation of a level that can start processes and holds.
+async fn attempt(wrap: &Wrap) -> Result<(Isolation, SandboxReport), String> {
     let mut problems: Vec<String> = Vec::new();
-    for keeper in keepers(wrap.level, wrap.programs.namespaces, User::current()) {
-        if *keeper == Keeper::Bubblewrap && wrap.programs.bwrap.is_none() {
+    for isolation in isolations(wrap.level, wrap.programs.namespaces, User::current()) {
+        if *isolation == Isolation::Bubblewrap && wrap.programs.bwrap.is_none() {
             problems.push("bubblewrap is not installed".into());
             continue;
         }
-        let found = probe::probe(&Wrap { keeper: *keeper, ..wrap.clone() }).await;
+        let found = probe::probe(&Wrap { isolation: *isolation, ..wrap.clone() }).await;
         match found.and_then(|report| holds(&report).map(|()| report)) {
-            Ok(report) => return Ok((*keeper, report)),
+            Ok(report) => return Ok((*isolation, report)),
             Err(problem) => problems.push(problem),
         }
     }
@@ -194,26 +192,26 @@ async fn attempt(wrap: &Wrap) -> Result<(Keeper, Report), String> {
     Err(problems.join("; "))
 }
 
-/// What can hold the processes of a level together, best first.
-fn keepers(level: Level, namespaces: OwnNamespaces, user: User) -> &'static [Keeper] {
+/// The isolations for a level, best first.
+fn isolations(level: Level, namespaces: NamespaceUse, user: User) -> &'static [Isolation] {
     match (level, namespaces, user) {
-        (Level::Namespaces, OwnNamespaces::Tried, _) => &[Keeper::AllNamespaces, Keeper::Bubblewrap],
-        (Level::Namespaces, OwnNamespaces::ForProcesses | OwnNamespaces::Avoided, _) => &[Keeper::Bubblewrap],
-        (Level::Landlock | Level::None, OwnNamespaces::Avoided, _) => &[Keeper::Supervisor],
-        // Without a sandbox nothing is to differ from the user's own shell, so there is no user namespace. With Landlock it
-        // needs a `/proc` that can be written, where root could change the kernel's settings.
-        (Level::None, OwnNamespaces::Tried | OwnNamespaces::ForProcesses, _)
-        | (Level::Landlock, OwnNamespaces::Tried | OwnNamespaces::ForProcesses, User::Root) => {
-            &[Keeper::PidNamespace, Keeper::Supervisor]
+        (Level::Namespaces, NamespaceUse::All, _) => &[Isolation::AllNamespaces, Isolation::Bubblewrap],
+        (Level::Namespaces, NamespaceUse::ProcessesOnly | NamespaceUse::Never, _) => &[Isolation::Bubblewrap],
+        (Level::Landlock | Level::None, NamespaceUse::Never, _) => &[Isolation::Supervisor],
+        // Without a sandbox nothing should differ from the user's own shell, so there is no user namespace. With
+        // Landlock it needs a writable `/proc`, where root could change kernel settings.
+        (Level::None, NamespaceUse::All | NamespaceUse::ProcessesOnly, _)
+        | (Level::Landlock, NamespaceUse::All | NamespaceUse::ProcessesOnly, User::Root) => {
+            &[Isolation::PidNamespace, Isolation::Supervisor]
         }
-        (Level::Landlock, OwnNamespaces::Tried | OwnNamespaces::ForProcesses, User::Other) => {
-            &[Keeper::PidNamespace, Keeper::UserNamespace, Keeper::Supervisor]
+        (Level::Landlock, NamespaceUse::All | NamespaceUse::ProcessesOnly, User::Other) => {
+            &[Isolation::PidNamespace, Isolation::UserNamespace, Isolation::Supervisor]
         }
     }
 }
 
-/// Whether the level keeps what it promises; what is open if not.
-fn holds(report: &Report) -> Result<(), String> {
+/// Whether the level blocks what it promises; the error lists what is open.
+fn holds(report: &SandboxReport) -> Result<(), String> {
     if report.level == Level::None || report.holds() {
         return Ok(());
     }

@@ -12,10 +12,12 @@ use std::sync::Mutex;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::{Boundary, Keeper, Level, Programs, Requirement, Sandbox, User, Wrap, keepers, probe};
+use super::{Boundary, Isolation, Level, Programs, Requirement, Sandbox, User, Wrap, isolations, probe};
 use crate::process::stubborn::{left, stubborn};
-use crate::process::{Capture, End, Ended, Environment, OutputLimits, ShellLine, Stop, run};
-use crate::sandbox::{Escape, Network, OwnNamespaces, Verdict};
+use crate::process::{
+    Capture, EndReason, OutputLimits, ProcessEnvironment, ProcessOutcome, ShellLine, StopCondition, run,
+};
+use crate::sandbox::{Escape, EscapeVerdict, NamespaceUse, NetworkAccess};
 
 /// A variable that cargo gives to the test program; it stands for the keys of an agent.
 const CANARY: &str = "CARGO_MANIFEST_DIR";
@@ -78,29 +80,29 @@ async fn places() -> Vec<Place> {
 /// As on a machine without bubblewrap that lets nobody have a view of files of their own.
 fn without_views(programs: Programs) -> Programs {
     let namespaces = match programs.namespaces {
-        OwnNamespaces::Tried | OwnNamespaces::ForProcesses => OwnNamespaces::ForProcesses,
-        OwnNamespaces::Avoided => OwnNamespaces::Avoided,
+        NamespaceUse::All | NamespaceUse::ProcessesOnly => NamespaceUse::ProcessesOnly,
+        NamespaceUse::Never => NamespaceUse::Never,
     };
     Programs { bwrap: None, namespaces, ..programs }
 }
 
 /// As on a machine where only bubblewrap makes namespaces.
 fn with_bubblewrap() -> Programs {
-    Programs { namespaces: OwnNamespaces::ForProcesses, ..Programs::find() }
+    Programs { namespaces: NamespaceUse::ProcessesOnly, ..Programs::find() }
 }
 
 /// As on a machine, or in a container, that lets nobody make namespaces.
 fn without_namespaces() -> Programs {
-    Programs { bwrap: None, namespaces: OwnNamespaces::Avoided, ..Programs::find() }
+    Programs { bwrap: None, namespaces: NamespaceUse::Never, ..Programs::find() }
 }
 
 impl Place {
     fn described(&self) -> String {
         let wrap = &self.sandbox.wrap;
-        format!("{} with {:?}", wrap.level, wrap.keeper)
+        format!("{} with {:?}", wrap.level, wrap.isolation)
     }
 
-    async fn run(&self, text: &str) -> (Ended, String) {
+    async fn run(&self, text: &str) -> (ProcessOutcome, String) {
         self.run_until(text, |_| {}, CancellationToken::new()).await
     }
 
@@ -109,15 +111,15 @@ impl Place {
         text: &str,
         arrived: impl FnMut(&Mutex<Capture>),
         cancel: CancellationToken,
-    ) -> (Ended, String) {
+    ) -> (ProcessOutcome, String) {
         let environment =
-            Environment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin").with("HOME", "/nowhere");
+            ProcessEnvironment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin").with("HOME", "/nowhere");
         let line = ShellLine { text: text.into(), folder: self.root.clone(), environment };
         let limits = OutputLimits { head_bytes: 100_000, tail_bytes: 0, spill: None };
         let capture = Mutex::new(Capture::new(limits));
-        let stop = Stop { timeout: None, cancel };
-        let ended = run(&line, self.sandbox.launcher(), stop, &capture, arrived).await.unwrap();
-        (ended, capture.into_inner().unwrap().finish().head)
+        let stop = StopCondition { timeout: None, cancel };
+        let outcome = run(&line, self.sandbox.launcher(), stop, &capture, arrived).await.unwrap();
+        (outcome, capture.into_inner().unwrap().finish().head)
     }
 }
 
@@ -157,27 +159,30 @@ async fn every_level_keeps_what_it_promises_and_says_what_it_does_not() {
 
 #[test]
 fn root_is_never_held_by_what_needs_settings_of_the_kernel_open() {
-    for namespaces in [OwnNamespaces::Tried, OwnNamespaces::ForProcesses, OwnNamespaces::Avoided] {
+    for namespaces in [NamespaceUse::All, NamespaceUse::ProcessesOnly, NamespaceUse::Never] {
         for level in [Level::Namespaces, Level::Landlock, Level::None] {
-            assert!(!keepers(level, namespaces, User::Root).contains(&Keeper::UserNamespace));
+            assert!(!isolations(level, namespaces, User::Root).contains(&Isolation::UserNamespace));
         }
     }
-    let others = keepers(Level::Landlock, OwnNamespaces::Tried, User::Other);
-    assert_eq!(others, [Keeper::PidNamespace, Keeper::UserNamespace, Keeper::Supervisor]);
+    let others = isolations(Level::Landlock, NamespaceUse::All, User::Other);
+    assert_eq!(others, [Isolation::PidNamespace, Isolation::UserNamespace, Isolation::Supervisor]);
 }
 
 /// Files are only opened, never written: a way that is open harms nothing.
 #[tokio::test]
 async fn settings_of_the_kernel_are_shut_whatever_holds_processes_together() {
     let Some(place) = place(Level::Landlock).await else { return };
-    for keeper in [Keeper::PidNamespace, Keeper::UserNamespace, Keeper::Supervisor] {
-        let wrap = Wrap { keeper, ..place.sandbox.wrap.clone() };
+    for isolation in [Isolation::PidNamespace, Isolation::UserNamespace, Isolation::Supervisor] {
+        let wrap = Wrap { isolation, ..place.sandbox.wrap.clone() };
         match probe::probe(&wrap).await {
             Ok(report) => {
-                assert!(report.escapes.contains(&(Escape::KernelSettings, Verdict::Blocked)), "{report}");
+                assert!(
+                    report.escapes.contains(&(Escape::KernelSettings, EscapeVerdict::Blocked)),
+                    "{report}"
+                );
             }
             // Nothing was started, so nothing was open.
-            Err(problem) => println!("not tested with {keeper:?}: {problem}"),
+            Err(problem) => println!("not tested with {isolation:?}: {problem}"),
         }
     }
 }
@@ -191,7 +196,7 @@ async fn a_level_that_the_machine_does_not_have_is_refused_and_never_replaced_by
     let refused = Sandbox::choose_with(programs, requirement, boundary.clone()).await.unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "this machine cannot hold commands at level \"namespaces\" (namespaces: bubblewrap is not installed); install \
+        "this machine cannot sandbox commands at level \"namespaces\" (namespaces: bubblewrap is not installed); install \
          bubblewrap (the program bwrap), use a kernel with Landlock (5.13 or later), require a lower level, or choose to \
          run without a sandbox"
     );
@@ -207,10 +212,10 @@ async fn a_level_that_the_machine_does_not_have_is_refused_and_never_replaced_by
 #[tokio::test]
 async fn the_workspace_and_the_temporary_folder_can_be_written_and_keep_what_was_written() {
     for place in places().await {
-        let (ended, output) =
+        let (outcome, output) =
             place.run("echo in > new && cat new && echo kept > $TMPDIR/rheon-test && rm new").await;
         if place.sandbox.level() > Level::None {
-            assert_eq!((ended.exit_code, output.as_str()), (Some(0), "in\n"), "{}", place.sandbox.level());
+            assert_eq!((outcome.exit_code, output.as_str()), (Some(0), "in\n"), "{}", place.sandbox.level());
             assert_eq!(place.run("cat $TMPDIR/rheon-test").await.1, "kept\n");
         }
         assert!(!Path::new("/tmp/rheon-test").exists());
@@ -332,13 +337,15 @@ async fn nothing_gets_out_over_the_network() {
 #[tokio::test]
 async fn the_network_can_be_allowed() {
     for level in [Level::Namespaces, Level::Landlock] {
-        let Some(place) = place_with(level, |it, _| it.with_network(Network::Open)).await else { continue };
+        let Some(place) = place_with(level, |it, _| it.with_network(NetworkAccess::Open)).await else {
+            continue;
+        };
         let tcp = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         tcp.set_nonblocking(true).unwrap();
         place.run(&format!("echo x >/dev/tcp/127.0.0.1/{}", tcp.local_addr().unwrap().port())).await;
         assert!(tcp.accept().is_ok());
         let (_, verdict) = &place.sandbox.report().escapes[4];
-        assert_eq!(verdict, &Verdict::Untested("the network is allowed".into()));
+        assert_eq!(verdict, &EscapeVerdict::Untested("the network is allowed".into()));
     }
 }
 
@@ -348,11 +355,11 @@ async fn folders_can_be_made_writable_and_their_protected_names_stay_protected()
     for level in [Level::Namespaces, Level::Landlock] {
         let Some(place) = place_with(level, open).await else { continue };
         let text = format!("cd {}; echo new > file; mkdir .vscode/x", place.outside.display());
-        let (ended, output) = place.run(&text).await;
+        let (outcome, output) = place.run(&text).await;
         assert_eq!(fs::read_to_string(place.outside.join("file")).unwrap(), "new\n", "{output}");
         if level == Level::Namespaces {
             assert_eq!(
-                (ended.exit_code, place.outside.join(".vscode").exists()),
+                (outcome.exit_code, place.outside.join(".vscode").exists()),
                 (Some(1), false),
                 "{output}"
             );
@@ -373,21 +380,21 @@ async fn sockets_of_other_programs_are_hidden_wherever_they_are() {
     listener.set_nonblocking(true).unwrap();
     let Some(place) = place(Level::Namespaces).await else { return };
     let connect = "socket(S,AF_UNIX,SOCK_STREAM,0) or die; connect(S,sockaddr_un($ARGV[0])) or exit 9";
-    let (ended, output) = place.run(&format!("perl -MSocket -e '{connect}' {}", path.display())).await;
-    assert_eq!((ended.exit_code, listener.accept().is_err()), (Some(9), true), "{output}");
+    let (outcome, output) = place.run(&format!("perl -MSocket -e '{connect}' {}", path.display())).await;
+    assert_eq!((outcome.exit_code, listener.accept().is_err()), (Some(9), true), "{output}");
 }
 
 #[tokio::test]
 async fn sockets_without_a_path_are_out_of_reach_even_with_the_network() {
-    let open = |boundary: Boundary, _: &Path| boundary.with_network(Network::Open);
+    let open = |boundary: Boundary, _: &Path| boundary.with_network(NetworkAccess::Open);
     let Some(place) = place_with(Level::Namespaces, open).await else { return };
     let name = format!("rheon-test-open-{}", std::process::id());
     let address = SocketAddr::from_abstract_name(&name).unwrap();
     let listener = std::os::unix::net::UnixListener::bind_addr(&address).unwrap();
     listener.set_nonblocking(true).unwrap();
     let connect = "socket(S,AF_UNIX,SOCK_STREAM,0) or die; connect(S,sockaddr_un(\"\\0$ARGV[0]\")) or exit 9";
-    let (ended, output) = place.run(&format!("perl -MSocket -e '{connect}' {name}")).await;
-    assert_eq!((ended.exit_code, listener.accept().is_err()), (Some(9), true), "{output}");
+    let (outcome, output) = place.run(&format!("perl -MSocket -e '{connect}' {name}")).await;
+    assert_eq!((outcome.exit_code, listener.accept().is_err()), (Some(9), true), "{output}");
 }
 
 #[tokio::test]
@@ -462,8 +469,8 @@ async fn cancelling_ends_whatever_was_started_at_every_level() {
             }
         };
         let text = format!("{}; wait", stubborn(&name));
-        let (ended, output) = place.run_until(&text, ready, cancel.clone()).await;
-        assert_eq!((ended.end, output.as_str()), (End::Cancelled, "ready\n"));
+        let (outcome, output) = place.run_until(&text, ready, cancel.clone()).await;
+        assert_eq!((outcome.end, output.as_str()), (EndReason::Canceled, "ready\n"));
         assert_eq!(left(&name), Vec::<String>::new(), "{}", place.described());
     }
 }
@@ -472,8 +479,8 @@ async fn cancelling_ends_whatever_was_started_at_every_level() {
 async fn what_a_command_leaves_behind_ends_with_it_at_every_level() {
     for place in places().await {
         let name = unique("left", &place);
-        let (ended, output) = place.run(&stubborn(&name)).await;
-        assert_eq!((ended.exit_code, output.as_str()), (Some(0), "ready\n"));
+        let (outcome, output) = place.run(&stubborn(&name)).await;
+        assert_eq!((outcome.exit_code, output.as_str()), (Some(0), "ready\n"));
         assert_eq!(left(&name), Vec::<String>::new(), "{}", place.described());
     }
 }
@@ -592,6 +599,6 @@ async fn a_command_with_a_view_of_its_own_cannot_be_led_elsewhere_by_links() {
     let (_, output) =
         place.run("touch module/.git/x; mv module other; ln -s /etc module; ls -d module").await;
     assert!(output.contains("Read-only file system"), "{output}");
-    let (ended, output) = place.run("echo still works").await;
-    assert_eq!((ended.exit_code, output.as_str()), (Some(0), "still works\n"));
+    let (outcome, output) = place.run("echo still works").await;
+    assert_eq!((outcome.exit_code, output.as_str()), (Some(0), "still works\n"));
 }

@@ -1,18 +1,17 @@
-//! `Level`: the rungs of the ladder; `Requirement`: which of them the caller insists on.
+//! `Level`: how strongly a process is sandboxed. `Requirement`: the level that the caller requires.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How far a process is held, weakest first.
+/// How strongly a process is sandboxed, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// Not at all.
     None,
-    /// Landlock: writes only in the workspace; seccomp: no network.
+    /// Landlock allows writes only in the workspace; seccomp blocks the network.
     Landlock,
-    /// Namespaces, made by ourselves or by bubblewrap: its own view of files, processes and the network; seccomp besides.
+    /// Namespaces, created by Rheon or bubblewrap, isolate files, processes and the network; seccomp in addition.
     Namespaces,
 }
 
@@ -26,12 +25,11 @@ impl fmt::Display for Level {
     }
 }
 
-/// What the caller insists on: Landlock at least, unless somebody said otherwise.
+/// The required level. Defaults to at least Landlock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Requirement {
-    /// This level, or a higher one.
     AtLeast(Level),
-    /// None at all, because somebody said so.
+    /// Run without a sandbox, by explicit choice.
     NoSandbox,
 }
 
@@ -42,7 +40,6 @@ impl Default for Requirement {
 }
 
 impl Requirement {
-    /// The lowest level that will do.
     pub fn lowest(self) -> Level {
         match self {
             Self::AtLeast(lowest) => lowest,
@@ -50,7 +47,7 @@ impl Requirement {
         }
     }
 
-    /// The levels that will do, highest first.
+    /// The acceptable levels, strongest first.
     pub(super) fn levels(self) -> impl Iterator<Item = Level> {
         let levels: &[Level] = match self {
             Self::AtLeast(_) => &[Level::Namespaces, Level::Landlock],

@@ -1,4 +1,4 @@
-//! `Facts`: everything about a machine, this process and what is asked of the sandbox that can change what holds.
+//! `Facts`: everything about the machine, this process and the request that can change the probe results.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,29 +14,29 @@ use super::programs::Programs;
 #[serde(transparent)]
 pub(super) struct Facts(BTreeMap<String, String>);
 
-/// What is asked of the sandbox.
-pub(super) struct Asked<'a> {
+/// The sandbox request.
+pub(super) struct SandboxRequest<'a> {
     pub(super) requirement: Requirement,
     pub(super) programs: &'a Programs,
     pub(super) boundary: &'a Boundary,
-    /// The folder for temporary files, which lies where things were tried.
+    /// The temporary directory, on the file system where the probe ran.
     pub(super) temporary: &'a Path,
 }
 
 impl Facts {
-    /// As they are now; nothing if the system does not tell whether it was started anew meanwhile.
-    pub(super) fn gather(asked: &Asked<'_>) -> Option<Self> {
+    /// Collects the facts. `None` if the system does not say whether it was rebooted.
+    pub(super) fn gather(request: &SandboxRequest<'_>) -> Option<Self> {
         let mut facts = system::facts()?;
-        let Programs { bash, bwrap, namespaces } = asked.programs;
+        let Programs { bash, bwrap, namespaces } = request.programs;
         facts.extend([
             ("version".into(), env!("CARGO_PKG_VERSION").into()),
-            ("requirement".into(), format!("{:?}", asked.requirement)),
-            ("network".into(), format!("{:?}", asked.boundary.network())),
-            ("hides".into(), (!asked.boundary.hidden().is_empty()).to_string()),
+            ("requirement".into(), format!("{:?}", request.requirement)),
+            ("network".into(), format!("{:?}", request.boundary.network())),
+            ("hides".into(), (!request.boundary.hidden().is_empty()).to_string()),
             ("own_namespaces".into(), format!("{namespaces:?}")),
             ("bash".into(), system::identity(bash)),
             ("bwrap".into(), bwrap.as_deref().map_or("none".into(), system::identity)),
-            ("temporary_device".into(), system::device(asked.temporary)),
+            ("temporary_device".into(), system::device(request.temporary)),
         ]);
         Some(Self(facts))
     }
@@ -59,17 +59,17 @@ mod system {
     use std::os::unix::fs::MetadataExt as _;
     use std::path::Path;
 
-    /// Settings of the kernel that may forbid namespaces, and can be changed while it runs.
+    /// Kernel settings that may forbid namespaces and can change at runtime.
     const SETTINGS: [&str; 3] = [
         "/proc/sys/user/max_user_namespaces",
         "/proc/sys/kernel/unprivileged_userns_clone",
         "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
     ];
 
-    /// The namespaces that tell a container from another, or from the machine.
+    /// The namespaces that distinguish containers from each other and from the host.
     const NAMESPACES: [&str; 3] = ["/proc/self/ns/user", "/proc/self/ns/mnt", "/proc/self/ns/pid"];
 
-    /// What the kernel tells of the rights of a process.
+    /// The lines of `/proc/self/status` about process rights.
     const RIGHTS: [&str; 6] = ["Uid:", "Gid:", "Groups:", "Cap", "NoNewPrivs:", "Seccomp"];
 
     pub(super) fn facts() -> Option<BTreeMap<String, String>> {
@@ -96,7 +96,7 @@ mod system {
         Some(facts)
     }
 
-    /// What tells a program from another that was put in its place.
+    /// Distinguishes a program from another at the same path.
     pub(super) fn identity(path: &Path) -> String {
         match path.metadata() {
             Ok(found) => format!(

@@ -1,14 +1,14 @@
-//! The sandbox: how far the process of a tool reaches, and what the machine can enforce of that.
+//! The sandbox: what tool processes can reach, and what the machine can enforce.
 
 mod boundary;
 mod bubblewrap;
 mod choose;
-mod findings;
-mod keeper;
+mod isolation;
 mod level;
 mod machine;
 mod placeholder;
 mod probe;
+mod probe_cache;
 mod programs;
 mod report;
 mod repository;
@@ -17,9 +17,9 @@ mod sockets;
 mod view;
 mod wrap;
 
-pub use boundary::{Boundary, Network, Sight};
+pub use boundary::{Boundary, NetworkAccess, Visibility};
 pub use choose::{Sandbox, SandboxError};
-pub use findings::Remembered;
 pub use level::{Level, Requirement};
-pub use programs::{OwnNamespaces, Programs};
-pub use report::{Escape, Report, Verdict};
+pub use probe_cache::ProbeCache;
+pub use programs::{NamespaceUse, Programs};
+pub use report::{Escape, EscapeVerdict, SandboxReport};

@@ -1,37 +1,37 @@
-//! `Placeholder`: something must stand where nothing may come to be, for a mount needs a place. It is an empty folder,
-//! which git takes for no repository, or a file in which git finds what it would think without it, and it goes when the last
-//! process that needs it has ended.
+//! `Placeholder`: occupies a path that must not be created, because a mount needs a mount point. It is an empty
+//! directory, which git does not take for a repository, or a file with git's default content. It is removed when the
+//! last process that needs it ends.
 //!
-//! It says itself what it is: an empty folder, or such a file, of this user whose time of change no other has. So one that an agent
-//! left behind when it was killed is known again. A lock on it says whether a living agent needs it: the kernel takes the
-//! mounts of all away with the folder.
+//! A placeholder is recognized by its form, its owner and a modification time that nothing else has, so that one left
+//! behind by a killed agent is found again. A lock on it shows whether a live agent needs it: removing the directory
+//! would remove everyone's mounts.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Those that this program needs. One table for the whole program, because so is the file system.
+/// The placeholders that this program needs. Global, because the file system is.
 static NEEDED: Mutex<BTreeMap<PathBuf, Needed>> = Mutex::new(BTreeMap::new());
 
 #[derive(Debug)]
 struct Needed {
     processes: usize,
-    /// Locked as long as it is open.
+    /// Locked while it is open.
     folder: File,
 }
 
-/// An empty folder, or a file of no consequence, that is there as long as this is.
+/// An empty directory, or a harmless file, that exists as long as this value.
 #[derive(Debug)]
 pub(super) struct Placeholder {
     path: PathBuf,
 }
 
-/// How often one is made again that another agent removed in the moment before it was locked.
+/// How often to recreate one that another agent removed just before it was locked.
 const ATTEMPTS_MAX: usize = 16;
 
 impl Placeholder {
-    /// Puts one at `path`, or joins the one that is there. Nothing if something else is there or it cannot be done.
+    /// Creates one at `path`, or joins an existing one. `None` if something else is there or it fails.
     pub(super) fn at(path: &Path) -> Option<Self> {
         let mut all = NEEDED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(needed) = all.get_mut(path) {
@@ -43,12 +43,12 @@ impl Placeholder {
         Some(Self { path: path.to_path_buf() })
     }
 
-    /// Whether a placeholder is at the path, of this agent or of another, or left behind by one that was killed.
+    /// Whether the path is a placeholder: of this agent, of another, or left behind by a killed one.
     pub(super) fn is_at(path: &Path) -> bool {
         NEEDED.lock().unwrap_or_else(PoisonError::into_inner).contains_key(path) || system::is_ours(path)
     }
 
-    /// Removes one that nobody needs any more.
+    /// Removes one that is no longer needed.
     pub(super) fn sweep(path: &Path) {
         let all = NEEDED.lock().unwrap_or_else(PoisonError::into_inner);
         if !all.contains_key(path)
@@ -64,7 +64,7 @@ impl Placeholder {
     /// Removes it if no other process needs it.
     pub(super) fn leave(&mut self) -> Option<File> {
         let mut all = NEEDED.lock().unwrap_or_else(PoisonError::into_inner);
-        // There is no path if it has been left before.
+        // The path is empty if it was left before.
         let path = std::mem::take(&mut self.path);
         let needed = all.get_mut(&path)?;
         needed.processes -= 1;
@@ -83,7 +83,6 @@ impl Drop for Placeholder {
     }
 }
 
-/// What stands somewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg(unix)]
 enum Form {
@@ -93,7 +92,7 @@ enum Form {
 
 #[cfg(unix)]
 impl Form {
-    /// Git takes a folder at these names for damage: one has further settings, the other says where settings are.
+    /// Git treats a directory at these names as damage: one holds further settings, the other says where settings are.
     fn of(path: &Path) -> Self {
         match path.file_name().and_then(std::ffi::OsStr::to_str) {
             Some("config.worktree") => Self::File(""),
@@ -115,7 +114,7 @@ mod system {
 
     use super::Form;
 
-    /// The time of change, in seconds; even, because some file systems know no others.
+    /// The modification time in seconds. Even, because some file systems have a resolution of two seconds.
     const MARK_SECONDS: u64 = 86_420;
 
     fn mark() -> SystemTime {
@@ -127,7 +126,7 @@ mod system {
             && found.uid() == rustix::process::geteuid().as_raw()
     }
 
-    /// Whether this is a placeholder: marked, and as it was made. Whatever is put into it takes the mark away.
+    /// Whether this is a placeholder: marked and unchanged. Writing into it removes the mark.
     pub(super) fn is_ours(path: &Path) -> bool {
         let Ok(found) = path.symlink_metadata() else { return false };
         let is_as_made = || match Form::of(path) {
@@ -159,7 +158,7 @@ mod system {
         });
     }
 
-    /// Opens a folder or a file, and neither what a link leads to nor a pipe that would wait for somebody.
+    /// Opens a directory or file; follows no symlinks and never blocks on a pipe.
     pub(super) fn open(path: &Path) -> Option<File> {
         let kind = match Form::of(path) {
             Form::Folder => OFlags::DIRECTORY,
@@ -169,36 +168,36 @@ mod system {
         rustix::fs::open(path, flags, Mode::empty()).ok().map(File::from)
     }
 
-    /// Makes the placeholder or opens the one that is there, and locks it against removal.
+    /// Creates or opens the placeholder, and locks it against removal.
     pub(super) fn shared(path: &Path) -> Option<File> {
         let made = make(path).is_ok();
         let folder = open(path)?;
         if made {
-            // Without the mark it would not be known again; then it is better not to have made it.
+            // Without the mark it would not be recognized later, so remove it again.
             let times = FileTimes::new().set_accessed(mark()).set_modified(mark());
             if folder.set_times(times).is_err() {
                 remove(path);
                 return None;
             }
         }
-        // Where the file system has no locks, this agent alone takes care.
+        // If the file system has no locks, only this agent is taken into account.
         flock(&folder, FlockOperation::NonBlockingLockShared).ok();
         ((made || is_ours(path)) && is_still(path, &folder)).then_some(folder)
     }
 
-    /// Removes one that no other agent has locked. If the user put something into it, it is theirs now.
+    /// Removes one that no other agent has locked, unless the user put something into it.
     pub(super) fn remove_unless_needed(path: &Path, folder: &File) {
         if flock(folder, FlockOperation::NonBlockingLockExclusive) != Err(rustix::io::Errno::WOULDBLOCK)
             && is_still(path, folder)
         {
-            // A folder into which somebody put something without taking the mark away is not removed; a file would be.
+            // Removing a directory fails if it is not empty; removing a file does not.
             if Form::of(path) == Form::Folder || is_ours(path) {
                 remove(path);
             }
         }
     }
 
-    /// Whether `folder` is still what is at the path, and still marked.
+    /// Whether `folder` is still what exists at the path, and still marked.
     fn is_still(path: &Path, folder: &File) -> bool {
         match (path.symlink_metadata(), folder.metadata()) {
             (Ok(there), Ok(here)) => {

@@ -1,4 +1,4 @@
-//! Tries to get out: one line of bash that is run in the sandbox goes every way, and a look from outside at what came of it.
+//! Tests a sandbox: runs a script inside that tries every escape, then checks from outside what happened.
 
 use std::fs::Permissions;
 use std::io;
@@ -9,15 +9,17 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::boundary::{Boundary, Network};
-use super::report::{Escape, Report, Verdict};
+use super::boundary::{Boundary, NetworkAccess};
+use super::report::{Escape, EscapeVerdict, SandboxReport};
 use super::wrap::Wrap;
-use crate::process::{Capture, Ended, Environment, OutputLimits, ProcessError, ShellLine, Stop, run};
-use crate::temporary::TemporaryFolder;
+use crate::process::{
+    Capture, OutputLimits, ProcessEnvironment, ProcessError, ProcessOutcome, ShellLine, StopCondition, run,
+};
+use crate::temporary::TemporaryDirectory;
 
-/// A place of its own to try in, so that a way that is open harms nothing.
-struct Ground {
-    _folder: TemporaryFolder,
+/// A separate environment for the probe, so that an open escape harms nothing.
+struct ProbeEnv {
+    _folder: TemporaryDirectory,
     wrap: Wrap,
     workspace: PathBuf,
     outside: PathBuf,
@@ -28,12 +30,12 @@ struct Ground {
     _socket: std::os::unix::net::UnixListener,
 }
 
-/// Tries every way out of a sandbox like `wrap`, but around a workspace of its own. An error says why nothing could be
-/// tried: no process could be started there, or it did not come to its end.
-pub(super) async fn probe(wrap: &Wrap) -> Result<Report, String> {
-    let ground = Ground::new(wrap).map_err(|error| error.to_string())?;
-    let (ended, output) = ground.run(&ground.script()).await.map_err(|error| error.to_string())?;
-    if ended.exit_code != Some(0) || output.lines().last() != Some(LAST) {
+/// Tries every escape from a sandbox like `wrap`, around its own workspace. The error says why nothing could be tried:
+/// no process could be started, or it did not finish.
+pub(super) async fn probe(wrap: &Wrap) -> Result<SandboxReport, String> {
+    let env = ProbeEnv::new(wrap).map_err(|error| error.to_string())?;
+    let (outcome, output) = env.run(&env.script()).await.map_err(|error| error.to_string())?;
+    if outcome.exit_code != Some(0) || output.lines().last() != Some(LAST) {
         return Err(output.trim().to_owned());
     }
     let mut escapes = Vec::new();
@@ -50,14 +52,14 @@ pub(super) async fn probe(wrap: &Wrap) -> Result<Report, String> {
         Escape::ReadHidden,
         Escape::KernelSettings,
     ] {
-        escapes.push((escape, ground.verdict(escape, &output).await));
+        escapes.push((escape, env.verdict(escape, &output).await));
     }
-    Ok(Report { level: wrap.level, escapes })
+    Ok(SandboxReport { level: wrap.level, escapes })
 }
 
-impl Ground {
+impl ProbeEnv {
     fn new(wrap: &Wrap) -> io::Result<Self> {
-        let folder = TemporaryFolder::new("rheon-probe-")?;
+        let folder = TemporaryDirectory::new("rheon-probe-")?;
         let place = folder.path().canonicalize()?;
         let [workspace, outside, temporary] =
             ["workspace", "outside", "temporary"].map(|name| place.join(name));
@@ -85,8 +87,8 @@ impl Ground {
         })
     }
 
-    /// Goes every way in turn, each in a shell of its own and few with a program of their own. What one finds is a line of
-    /// output that begins with its name. The process that is left ends with the folder, so that the probe leaves none.
+    /// Tries each escape in turn, each in its own shell, few with a separate program. A result is a line of output that
+    /// starts with its name. The process left behind exits when the directory is removed, so the probe leaves none.
     fn script(&self) -> String {
         let port = |address: io::Result<std::net::SocketAddr>| address.map_or(0, |address| address.port());
         format!(
@@ -111,8 +113,8 @@ impl Ground {
             outside = self.outside.display(),
             agent = std::process::id(),
             network = match self.wrap.boundary.network() {
-                Network::Open => String::new(),
-                Network::Blocked => format!(
+                NetworkAccess::Open => String::new(),
+                NetworkAccess::Blocked => format!(
                     "(exec 3<>/dev/tcp/127.0.0.1/{}); (echo out >/dev/udp/127.0.0.1/{})",
                     port(self.tcp.local_addr()),
                     port(self.udp.local_addr())
@@ -122,12 +124,12 @@ impl Ground {
         )
     }
 
-    /// What the process is called that is to stay.
+    /// The name of the process to leave behind.
     fn process(&self) -> String {
         format!("rheon-probe-{}", self.workspace.display())
     }
 
-    async fn verdict(&self, escape: Escape, output: &str) -> Verdict {
+    async fn verdict(&self, escape: Escape, output: &str) -> EscapeVerdict {
         let told = |name: &str| output.lines().any(|line| line.starts_with(name));
         match escape {
             Escape::WriteOutside => open_if(self.outside.join("new").exists()),
@@ -140,10 +142,10 @@ impl Ground {
             Escape::TcpConnect => self.unless_allowed(self.tcp.accept().is_ok()),
             Escape::UdpSend => self.unless_allowed(self.udp.recv(&mut [0; 8]).is_ok()),
             Escape::UnixSocket if cfg!(not(unix)) => {
-                Verdict::Untested("there are no such sockets on this system".into())
+                EscapeVerdict::Untested("this system has no such sockets".into())
             }
             Escape::UnixSocket => open_if(told(SOCKET)),
-            // A process with the agent's number may be one of the sandbox itself, which has the variable of the probe.
+            // A process with the agent's number may belong to the sandbox itself, which has the variable of the probe.
             Escape::AgentEnvironment => open_if(told(ENVIRONMENT)),
             Escape::ReadHidden => open_if(told(&format!("{HIDDEN}{HIDDEN_TEXT}"))),
             Escape::DetachedProcess => self.process_stays().await,
@@ -151,37 +153,37 @@ impl Ground {
         }
     }
 
-    fn unless_allowed(&self, worked: bool) -> Verdict {
+    fn unless_allowed(&self, worked: bool) -> EscapeVerdict {
         match self.wrap.boundary.network() {
-            Network::Open => Verdict::Untested("the network is allowed".into()),
-            Network::Blocked => open_if(worked),
+            NetworkAccess::Open => EscapeVerdict::Untested("the network is allowed".into()),
+            NetworkAccess::Blocked => open_if(worked),
         }
     }
 
-    async fn process_stays(&self) -> Verdict {
+    async fn process_stays(&self) -> EscapeVerdict {
         let name = self.process();
-        // The kernel may need a moment to end what it was told to end.
+        // The kernel may take a moment to end a killed process.
         for _ in 0..LOOKS_MAX {
             if !is_running(&name) {
-                return Verdict::Blocked;
+                return EscapeVerdict::Blocked;
             }
             tokio::task::yield_now().await;
         }
-        Verdict::Open
+        EscapeVerdict::Open
     }
 
-    async fn run(&self, text: &str) -> io::Result<(Ended, String)> {
+    async fn run(&self, text: &str) -> io::Result<(ProcessOutcome, String)> {
         let environment =
-            Environment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin").with(PROBE_VARIABLE, "1");
+            ProcessEnvironment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin").with(PROBE_VARIABLE, "1");
         let line = ShellLine { text: text.into(), folder: self.workspace.clone(), environment };
         let limits = OutputLimits { head_bytes: 64 * 1024, tail_bytes: 0, spill: None };
         let capture = Mutex::new(Capture::new(limits));
-        let stop = Stop { timeout: Some(TIMEOUT), cancel: CancellationToken::new() };
-        let ended = run(&line, self.wrap.launcher(), stop, &capture, |_| {}).await;
+        let stop = StopCondition { timeout: Some(TIMEOUT), cancel: CancellationToken::new() };
+        let outcome = run(&line, self.wrap.launcher(), stop, &capture, |_| {}).await;
         let output = capture.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).finish().head;
-        match ended {
-            Ok(ended) => Ok((ended, output)),
-            // The program that was to start the shell says why it did not.
+        match outcome {
+            Ok(outcome) => Ok((outcome, output)),
+            // The program that should start the shell says why it did not.
             Err(ProcessError::NotBegun { .. }) if !output.trim().is_empty() => {
                 Err(io::Error::other(output.trim().to_owned()))
             }
@@ -190,10 +192,9 @@ impl Ground {
     }
 }
 
-/// What a hidden file holds.
 const HIDDEN_TEXT: &str = "not to be read";
 
-/// How lines of the probe's output begin.
+/// Prefixes of the probe's output lines.
 const SOCKET: &str = "socket";
 const ENVIRONMENT: &str = "environment";
 const OWN_ENVIRONMENT: &str = "own-environment";
@@ -201,22 +202,20 @@ const HIDDEN: &str = "hidden:";
 const SETTING: &str = "setting";
 const LAST: &str = "all was tried";
 
-/// Settings of the kernel that are the machine's and not a namespace's. They are opened to be written and never written.
+/// Kernel settings of the machine, not of a namespace. They are opened for writing but never written.
 const SETTINGS: &str = "/proc/sys/kernel/core_pattern /proc/sys/kernel/modprobe /proc/sysrq-trigger";
 
 const PROBE_VARIABLE: &str = "RHEON_PROBE";
 
-/// The longest that all of it may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How often is looked whether a process is gone.
+/// How often to check whether a process has ended.
 const LOOKS_MAX: usize = 200;
 
-fn open_if(worked: bool) -> Verdict {
-    if worked { Verdict::Open } else { Verdict::Blocked }
+fn open_if(worked: bool) -> EscapeVerdict {
+    if worked { EscapeVerdict::Open } else { EscapeVerdict::Blocked }
 }
 
-/// Whether a process has this among its arguments.
 fn is_running(argument: &str) -> bool {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     entries

@@ -1,35 +1,30 @@
-//! `Programs`: what the machine has to hold processes with.
+//! `Programs`: the programs on this machine that the sandbox uses.
 
 use std::path::{Path, PathBuf};
 
-/// Whether namespaces are made without a program that makes them.
+/// Whether Rheon creates namespaces itself, without bubblewrap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OwnNamespaces {
-    /// If the kernel lets them be made: all of them, so that bubblewrap is needed only where that fails.
-    Tried,
-    /// Those of processes, if the kernel lets them be made; the others are left to bubblewrap.
-    ForProcesses,
-    /// Never.
-    Avoided,
+pub enum NamespaceUse {
+    /// All of them if the kernel allows it; bubblewrap is the fallback.
+    All,
+    /// PID namespaces if the kernel allows it; bubblewrap creates the others.
+    ProcessesOnly,
+    Never,
 }
 
-/// Programs that start others with fewer rights.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Programs {
-    /// The shell.
     pub bash: PathBuf,
-    /// bubblewrap.
     pub bwrap: Option<PathBuf>,
-    /// Whether processes are put into namespaces by the kernel, without a program.
-    pub namespaces: OwnNamespaces,
+    pub namespaces: NamespaceUse,
 }
 
-/// Where the system keeps its programs. The path of the user is not asked: a workspace could be on it.
+/// Where the system keeps its programs. The user's `PATH` is not used because it could include the workspace.
 const FOLDERS: [&str; 5] =
     ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin", "/opt/homebrew/bin"];
 
 impl Programs {
-    /// Those of this machine.
+    /// Finds the programs of this machine.
     pub fn find() -> Self {
         let find = |name: &str| {
             FOLDERS.iter().map(|folder| Path::new(folder).join(name)).find(|path| path.is_file())
@@ -37,7 +32,7 @@ impl Programs {
         Self {
             bash: find("bash").unwrap_or_else(|| "bash".into()),
             bwrap: find("bwrap"),
-            namespaces: OwnNamespaces::Tried,
+            namespaces: NamespaceUse::All,
         }
     }
 }

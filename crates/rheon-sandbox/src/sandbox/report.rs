@@ -1,4 +1,4 @@
-//! `Report`: which ways out were tried, and which were open.
+//! `SandboxReport`: which escapes were tried, and which were open.
 
 use std::fmt;
 
@@ -6,57 +6,47 @@ use serde::{Deserialize, Serialize};
 
 use super::level::Level;
 
-/// A way out of the sandbox.
+/// A way to escape the sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Escape {
-    /// Writing a file outside the workspace.
     WriteOutside,
-    /// Changing the mode of a file outside the workspace.
     ChangeModeOutside,
-    /// Writing into `.git`.
+    /// Write into `.git`.
     WriteProtected,
-    /// Making a protected name that was missing.
+    /// Create a protected name that does not exist.
     CreateProtected,
-    /// A TCP connection.
     TcpConnect,
-    /// A UDP packet.
     UdpSend,
-    /// Reaching the socket of another program by its path.
+    /// Connect to the socket of another program by its path.
     UnixSocket,
-    /// Reading the environment of the agent, which holds keys.
+    /// Read the agent's environment, which holds keys.
     AgentEnvironment,
-    /// A process that outlives the command.
+    /// Leave a process that outlives the command.
     DetachedProcess,
-    /// Reading files that are to be hidden, like keys.
+    /// Read hidden files, such as keys.
     ReadHidden,
-    /// Opening settings of the kernel to change them, by which root could have it run programs.
+    /// Open kernel settings for writing, with which root could make the kernel run programs.
     KernelSettings,
 }
 
-/// What came of trying.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// It did not work.
+pub enum EscapeVerdict {
     Blocked,
-    /// It worked.
     Open,
-    /// It could not be tried, or is allowed.
+    /// Could not be tried, or is allowed.
     Untested(String),
 }
 
-/// Which ways out were tried, and which were open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Report {
-    /// The level at which they were tried.
+pub struct SandboxReport {
     pub level: Level,
-    /// What came of each.
-    pub escapes: Vec<(Escape, Verdict)>,
+    pub escapes: Vec<(Escape, EscapeVerdict)>,
 }
 
 impl Escape {
-    /// The level from which on it must be blocked.
+    /// The lowest level that must block it.
     pub fn blocked_from(self) -> Level {
         match self {
             Self::WriteOutside
@@ -74,13 +64,13 @@ impl Escape {
     }
 }
 
-impl Report {
-    /// The ways out that are open.
+impl SandboxReport {
+    /// The open escapes.
     pub fn open(&self) -> impl Iterator<Item = Escape> {
-        self.escapes.iter().filter(|(_, verdict)| *verdict == Verdict::Open).map(|(escape, _)| *escape)
+        self.escapes.iter().filter(|(_, verdict)| *verdict == EscapeVerdict::Open).map(|(escape, _)| *escape)
     }
 
-    /// Whether the level keeps what it promises.
+    /// Whether the level blocks what it promises.
     pub fn holds(&self) -> bool {
         self.open().all(|escape| escape.blocked_from() > self.level)
     }
@@ -95,23 +85,23 @@ impl fmt::Display for Escape {
             Self::CreateProtected => "create a missing .git",
             Self::TcpConnect => "connect by TCP",
             Self::UdpSend => "send by UDP",
-            Self::UnixSocket => "reach sockets of other programs",
+            Self::UnixSocket => "connect to sockets of other programs",
             Self::AgentEnvironment => "read the agent's environment",
             Self::DetachedProcess => "leave a process behind",
             Self::ReadHidden => "read hidden files",
-            Self::KernelSettings => "change settings of the kernel",
+            Self::KernelSettings => "change kernel settings",
         })
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for SandboxReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "sandbox: {}", self.level)?;
         for (escape, verdict) in &self.escapes {
             match verdict {
-                Verdict::Blocked => write!(f, "\n  blocked   {escape}")?,
-                Verdict::Open => write!(f, "\n  OPEN      {escape}")?,
-                Verdict::Untested(why) => write!(f, "\n  untested  {escape}: {why}")?,
+                EscapeVerdict::Blocked => write!(f, "\n  blocked   {escape}")?,
+                EscapeVerdict::Open => write!(f, "\n  OPEN      {escape}")?,
+                EscapeVerdict::Untested(why) => write!(f, "\n  untested  {escape}: {why}")?,
             }
         }
         Ok(())

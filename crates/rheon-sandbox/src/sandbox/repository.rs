@@ -1,9 +1,9 @@
-//! `OpenRepository`: a repository that a command of git may change, and what of it stays shut nevertheless.
+//! `OpenRepository`: a repository that a git command may change, except for its protected parts.
 //!
-//! Hooks and filters run with the command, so any program may do with the repository what git does. What would make git run
-//! programs outside the sandbox, or take its settings from elsewhere, is mounted to be read only; where it is missing,
-//! something stands in its place. Every folder above such a mount is a mount too, because others could be moved away with all
-//! that is in them. What cannot be a mount, because git replaces it, is put right when the command has ended.
+//! Hooks and filters run as part of the command, so any program can do what git does. Whatever would make git run
+//! programs outside the sandbox, or read its settings from elsewhere, is mounted read-only; a placeholder covers what
+//! does not exist. Every directory above such a mount is a mount too, because otherwise it could be moved away with its
+//! content. What cannot be a mount, because git replaces it, is restored when the command ends.
 
 use std::fs;
 use std::io::Read as _;
@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 
 use super::boundary::Boundary;
 use super::placeholder::Placeholder;
-use crate::process::Shown;
+use crate::process::PathView;
 
-/// What stays shut: settings, where they are looked for, and programs; those of submodules and other worktrees included.
+/// The protected parts: settings, where git looks for them, and programs, including those of submodules and other
+/// worktrees.
 const SHUT: [&str; 10] = [
     "config",
     "config.worktree",
@@ -27,40 +28,38 @@ const SHUT: [&str; 10] = [
     "objects/info",
 ];
 
-/// Those of them that are files.
+/// Those that are files.
 const SHUT_FILES: [&str; 3] = ["config", "config.worktree", "commondir"];
 
-/// What is mounted to be written: the repository, and the folders without which git would take it for none.
+/// Mounted writable: the repository, and the directories without which git would not recognize it.
 const OPEN: [&str; 3] = ["", "objects", "refs"];
 
-/// The most entries that are looked through for links. A repository with more stays shut.
+/// Entries to search for symlinks. A larger repository stays read-only.
 const ENTRIES_MAX: usize = 100_000;
 
-/// The most that is read of a small file of git.
 const SMALL_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Where an interrupted rebase keeps what it does when it goes on.
+/// Where an interrupted rebase keeps its remaining steps.
 const REBASE_STEPS: &str = "rebase-merge/git-rebase-todo";
 
-/// A repository that a command may change.
 #[derive(Debug)]
 pub(super) struct OpenRepository {
     folder: PathBuf,
-    /// What is checked out, as the command found it.
+    /// `HEAD` before the command.
     head: Vec<u8>,
-    /// The programs that an interrupted rebase was to run already.
+    /// The programs that an interrupted rebase was already going to run.
     rebase_programs: Vec<String>,
     placeholders: Vec<Placeholder>,
 }
 
-/// Those of the workspace that can be opened; why not, if there is none.
+/// Opens the repositories of the workspace. The error says why none can be opened.
 pub(super) fn open_all(boundary: &Boundary) -> Result<Vec<OpenRepository>, String> {
     let mut opened = Vec::new();
-    let mut problem = "the workspace has no folder".to_owned();
+    let mut problem = "the workspace has no directory".to_owned();
     for root in boundary.roots().iter().rev() {
         let folder = root.join(".git");
         if boundary.forbids_writing(&folder) {
-            problem = format!("a rule forbids to change {}", folder.display());
+            problem = format!("a rule denies changes to {}", folder.display());
             continue;
         }
         match OpenRepository::open(&folder) {
@@ -71,7 +70,7 @@ pub(super) fn open_all(boundary: &Boundary) -> Result<Vec<OpenRepository>, Strin
     if opened.is_empty() { Err(problem) } else { Ok(opened) }
 }
 
-/// Every place in repositories of the workspace that is shut while they are open.
+/// Every protected path in the repositories of the workspace.
 pub(super) fn shut_in(boundary: &Boundary) -> impl Iterator<Item = PathBuf> {
     let repositories = boundary.roots().iter().map(|root| root.join(".git"));
     repositories.flat_map(|folder| SHUT.map(|name| folder.join(name)))
@@ -80,69 +79,68 @@ pub(super) fn shut_in(boundary: &Boundary) -> impl Iterator<Item = PathBuf> {
 impl OpenRepository {
     fn open(folder: &Path) -> Result<Self, String> {
         let shown = folder.display();
-        match Found::at(folder) {
-            Found::Folder if Placeholder::is_at(folder) => return Err(missing(folder)),
-            Found::Folder => {}
-            Found::Nothing => return Err(missing(folder)),
-            Found::File => {
+        match PathKind::at(folder) {
+            PathKind::Folder if Placeholder::is_at(folder) => return Err(missing(folder)),
+            PathKind::Folder => {}
+            PathKind::Nothing => return Err(missing(folder)),
+            PathKind::File => {
                 return Err(format!(
-                    "{shown} leads to a repository elsewhere (this is a linked worktree or a submodule), which is closed"
+                    "{shown} points to a repository elsewhere (this is a linked worktree or a submodule), which is read-only"
                 ));
             }
-            Found::Other => return Err(format!("{shown} is a link")),
+            PathKind::Other => return Err(format!("{shown} is a symlink")),
         }
-        if OPEN.iter().any(|name| Found::at(&folder.join(name)) != Found::Folder) {
-            return Err(format!("{shown} is no repository"));
+        if OPEN.iter().any(|name| PathKind::at(&folder.join(name)) != PathKind::Folder) {
+            return Err(format!("{shown} is not a repository"));
         }
         let head = small(&folder.join("HEAD")).filter(|head| is_head(head));
-        let head = head.ok_or_else(|| format!("{shown} has no HEAD that git would take"))?;
+        let head = head.ok_or_else(|| format!("{shown} has no valid HEAD"))?;
         let mut placeholders = Vec::new();
         for name in SHUT {
             let path = folder.join(name);
-            match (Found::at(&path), SHUT_FILES.contains(&name)) {
+            match (PathKind::at(&path), SHUT_FILES.contains(&name)) {
                 _ if Placeholder::is_at(&path) => placeholders.extend(Placeholder::at(&path)),
-                (Found::File, true) if name != "commondir" => {}
-                (Found::Folder, false) => {}
-                (Found::Nothing, _) if name != "config" => placeholders.extend(Placeholder::at(&path)),
-                _ => return Err(format!("{} is not what git makes of it", path.display())),
+                (PathKind::File, true) if name != "commondir" => {}
+                (PathKind::Folder, false) => {}
+                (PathKind::Nothing, _) if name != "config" => placeholders.extend(Placeholder::at(&path)),
+                _ => return Err(format!("{} is not of the type that git creates", path.display())),
             }
-            let wanted = if SHUT_FILES.contains(&name) { Found::File } else { Found::Folder };
-            if Found::at(&path) != wanted {
-                return Err(format!("{} cannot be shut", path.display()));
+            let wanted = if SHUT_FILES.contains(&name) { PathKind::File } else { PathKind::Folder };
+            if PathKind::at(&path) != wanted {
+                return Err(format!("{} cannot be made read-only", path.display()));
             }
         }
         for name in ["config", "config.worktree"] {
             let settings = small(&folder.join(name)).unwrap_or_default();
             if leads_into_repository(&String::from_utf8_lossy(&settings)) {
                 return Err(format!(
-                    "its settings ({shown}/{name}) name files that commands of git could change"
+                    "its settings ({shown}/{name}) name files that git commands could change"
                 ));
             }
         }
         match links(folder, ENTRIES_MAX) {
             Some(links) if links.is_empty() => {}
-            Some(_) => return Err(format!("{shown} has links in it")),
-            None => return Err(format!("{shown} has too many files for a look through them")),
+            Some(_) => return Err(format!("{shown} contains symlinks")),
+            None => return Err(format!("{shown} has too many files to check")),
         }
         let rebase_programs = programs(&small(&folder.join(REBASE_STEPS)).unwrap_or_default());
         Ok(Self { folder: folder.to_path_buf(), head, rebase_programs, placeholders })
     }
 
-    /// The repository itself.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// How it looks to the command.
-    pub(super) fn places(&self) -> impl Iterator<Item = (PathBuf, Shown)> {
+    /// The mounts for the command.
+    pub(super) fn places(&self) -> impl Iterator<Item = (PathBuf, PathView)> {
         let path = |name: &str| if name.is_empty() { self.folder.clone() } else { self.folder.join(name) };
-        let open = OPEN.map(|name| (path(name), Shown::Writable(path(name))));
-        open.into_iter().chain(SHUT.map(|name| (path(name), Shown::ReadOnly)))
+        let open = OPEN.map(|name| (path(name), PathView::Writable(path(name))));
+        open.into_iter().chain(SHUT.map(|name| (path(name), PathView::ReadOnly)))
     }
 
-    /// Puts right what could not be shut, after the command: without a proper HEAD git would look for another repository;
-    /// through a link it would write elsewhere; and a rebase that goes on runs the programs among its steps. What is
-    /// needed no longer is returned.
+    /// Restores what could not be mounted read-only, after the command. Without a valid `HEAD` git would look for
+    /// another repository, through a symlink it would write elsewhere, and a continued rebase runs the programs in its
+    /// steps. Returns the placeholders, which are no longer needed.
     pub(super) fn settle(self) -> Vec<Placeholder> {
         let head = self.folder.join("HEAD");
         if !small(&head).is_some_and(|head| is_head(&head)) {
@@ -167,21 +165,21 @@ impl OpenRepository {
 
 fn missing(folder: &Path) -> String {
     format!(
-        "there is no {}; a repository further up is outside the workspace, and a new one is the user's to make",
+        "there is no {}; a repository further up is outside the workspace, and only the user can create a new one",
         folder.display()
     )
 }
 
-/// What is at a path, links not followed.
+/// What exists at a path, without following symlinks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
+enum PathKind {
     Nothing,
     File,
     Folder,
     Other,
 }
 
-impl Found {
+impl PathKind {
     fn at(path: &Path) -> Self {
         match path.symlink_metadata() {
             Ok(found) if found.is_file() => Self::File,
@@ -192,15 +190,15 @@ impl Found {
     }
 }
 
-/// A small file, which is no link.
+/// Reads a small file that is not a symlink.
 fn small(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
-    let is_file = Found::at(path) == Found::File;
+    let is_file = PathKind::at(path) == PathKind::File;
     let file = fs::File::open(path).ok().filter(|_| is_file)?;
     file.take(SMALL_BYTES_MAX).read_to_end(&mut bytes).ok().map(|_| bytes)
 }
 
-/// Whether git takes this for a HEAD: the name of a branch or of a commit.
+/// Whether git accepts this as `HEAD`: the name of a branch or commit.
 fn is_head(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
     let text = text.trim_end();
@@ -208,8 +206,8 @@ fn is_head(text: &[u8]) -> bool {
         || (matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// Whether settings take in files by a path that counts from the repository, or name files in it as programs or hooks. Those in
-/// `hooks` are shut anyway.
+/// Whether settings include files by a path relative to the repository, or name files in it as programs or hooks. Those
+/// in `hooks` are protected anyway.
 fn leads_into_repository(settings: &str) -> bool {
     let settings = settings.to_ascii_lowercase();
     let includes = settings.contains("[include");
@@ -221,7 +219,7 @@ fn leads_into_repository(settings: &str) -> bool {
     let is_inside = settings.match_indices(".git/").any(|(at, found)| {
         let before = settings.get(..at).and_then(|text| text.chars().next_back()).unwrap_or(' ');
         let after = settings.get(at + found.len()..).unwrap_or_default();
-        // The address of a repository elsewhere ends so too: `https://example.com/name.git/`.
+        // The URL of another repository has the same ending: `https://example.com/name.git/`.
         !before.is_ascii_alphanumeric() && !matches!(before, '-' | '_') && !after.starts_with("hooks/")
     });
     is_inside
@@ -229,11 +227,11 @@ fn leads_into_repository(settings: &str) -> bool {
         || (includes && settings.lines().any(is_relative))
 }
 
-/// Puts a file with this text at the path, whatever is there.
+/// Replaces whatever is at the path with a file of this text.
 fn replace(path: &Path, text: &[u8]) {
-    match Found::at(path) {
-        Found::Folder => drop(fs::remove_dir_all(path)),
-        Found::Nothing | Found::File | Found::Other => drop(fs::remove_file(path)),
+    match PathKind::at(path) {
+        PathKind::Folder => drop(fs::remove_dir_all(path)),
+        PathKind::Nothing | PathKind::File | PathKind::Other => drop(fs::remove_file(path)),
     }
     drop(fs::write(path, text));
 }
@@ -248,8 +246,8 @@ fn is_program(step: &str) -> bool {
     matches!(step.split_whitespace().next(), Some("exec" | "x"))
 }
 
-/// The links where git writes, except among objects, whose names are not for anybody to choose. Nothing if there are too
-/// many files to look at.
+/// The symlinks where git writes, except among objects, whose names cannot be chosen. `None` if there are too many
+/// files.
 fn links(folder: &Path, entries_max: usize) -> Option<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut waiting = vec![folder.to_path_buf()];

@@ -1,37 +1,36 @@
-//! What a thread gives up before it starts a process, which inherits the rest: Landlock for files, seccomp for sockets.
-//! Both bind the calling thread alone.
+//! Rights that a thread drops before it starts a process, which inherits the rest: Landlock for files, seccomp for
+//! sockets. Both affect the calling thread only.
 
 use std::io;
 use std::path::PathBuf;
 
-/// What is given up.
 #[derive(Debug, Clone)]
 pub(super) struct Restrictions {
-    /// Which files remain to be written.
     pub(super) files: Files,
-    /// The kinds of sockets that remain; all if absent.
+    /// The allowed socket types; all if `None`.
     pub(super) sockets: Option<Sockets>,
 }
 
-/// Which files remain to be written.
+/// Which files stay writable.
 #[derive(Debug, Clone)]
 pub(super) enum Files {
-    /// Those in these folders.
     OnlyIn(Vec<PathBuf>),
-    /// Mounts decide that. Landlock only keeps signals and sockets without a path within the sandbox, if the kernel can.
+    /// Mounts decide that. Landlock only confines signals and abstract sockets to the sandbox, if the kernel supports
+    /// it.
     AsMounted,
 }
 
-/// The kinds of sockets that remain.
+/// Which socket types stay allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sockets {
-    /// Those between processes of this machine.
+    /// Unix sockets only.
     Local,
-    /// Those that a network namespace holds back by itself. Others, like those to the host of a virtual machine, pass it.
+    /// Those that a network namespace confines. Others, such as vsock to the host of a virtual machine, would bypass
+    /// it.
     Namespaced,
 }
 
-/// Gives them up for the calling thread and all that it starts.
+/// Applies the restrictions to the calling thread and everything it starts.
 #[cfg(target_os = "linux")]
 pub(super) fn restrict(restrictions: &Restrictions) -> io::Result<()> {
     match &restrictions.files {
@@ -44,10 +43,10 @@ pub(super) fn restrict(restrictions: &Restrictions) -> io::Result<()> {
     }
 }
 
-/// Gives them up for the calling thread and all that it starts.
+/// Applies the restrictions to the calling thread and everything it starts.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn restrict(_restrictions: &Restrictions) -> io::Result<()> {
-    Err(io::Error::other("there is no sandbox on this system"))
+    Err(io::Error::other("this system has no sandbox support"))
 }
 
 #[cfg(target_os = "linux")]
@@ -72,7 +71,7 @@ mod linux {
 
     pub(super) fn write_only_in(writable: &[PathBuf]) -> io::Result<()> {
         let writes = AccessFs::from_write(ABI::V5);
-        // A kernel that knows less enforces what it knows; what that leaves open, the probe finds.
+        // An older kernel enforces what it supports; the probe finds what that leaves open.
         let ruleset = Ruleset::default()
             .handle_access(writes)
             .and_then(|ruleset| ruleset.scope(Scope::from_all(ABI::V6)))
@@ -82,27 +81,27 @@ mod linux {
             .map_err(io::Error::other)?;
         let status = ruleset.restrict_self().map_err(io::Error::other)?;
         if status.ruleset == RulesetStatus::NotEnforced {
-            return Err(io::Error::other("this kernel has no Landlock"));
+            return Err(io::Error::other("this kernel does not support Landlock"));
         }
         Ok(())
     }
 
-    /// A namespace holds back the same, except for the sockets of a network that is open.
+    /// A namespace enforces the same, except for the sockets of an open network.
     pub(super) fn stay_among_themselves() -> io::Result<()> {
         let ruleset = Ruleset::default().scope(Scope::from_all(ABI::V6)).and_then(Ruleset::create);
         ruleset.and_then(RulesetCreated::restrict_self).map(|_| ()).map_err(io::Error::other)
     }
 
-    /// The numbers of `socket` and `io_uring_setup`, whose rings make sockets too.
+    /// The numbers of `socket` and `io_uring_setup`, whose rings can create sockets too.
     #[cfg(target_arch = "x86_64")]
     const CALLS: (i64, i64) = (41, 425);
     #[cfg(not(target_arch = "x86_64"))]
     const CALLS: (i64, i64) = (198, 425);
 
-    /// Calls of the other kind of 64-bit programs bear the same numbers with this bit.
+    /// x32 programs use the same numbers with this bit set.
     const X32_BIT: i64 = 0x4000_0000;
 
-    /// Numbers of address families.
+    /// Address families.
     const UNIX: u64 = 1;
     const INET: u64 = 2;
     const INET6: u64 = 10;

@@ -1,14 +1,13 @@
-//! Sockets of other programs that have a path: they can be talked to through a file system that is read only, and the
-//! programs behind them (docker, the keeper of ssh keys) do what they are told.
+//! Finds the Unix sockets of other programs. They work even on a read-only file system, and the programs behind them
+//! (docker, ssh-agent) do what they are told.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The most that are hidden.
 #[cfg(target_os = "linux")]
 const SOCKETS_MAX: usize = 256;
 
-/// The sockets that programs of this machine have opened at paths, as they are now, but none of `outside_of`.
+/// The sockets that are currently open at paths, except below `outside_of`.
 #[cfg(target_os = "linux")]
 pub(super) fn open_sockets(outside_of: &[&Path]) -> BTreeSet<PathBuf> {
     use std::os::unix::fs::FileTypeExt as _;
@@ -23,7 +22,7 @@ pub(super) fn open_sockets(outside_of: &[&Path]) -> BTreeSet<PathBuf> {
         .collect()
 }
 
-/// None that could be hidden.
+/// None on this system.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn open_sockets(_outside_of: &[&Path]) -> BTreeSet<PathBuf> {
     BTreeSet::new()

@@ -1,45 +1,42 @@
-//! `Wrap`: how a process is started at each level.
+//! `Wrap`: how to start a process at each level.
 
 use std::any::Any;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::boundary::{Boundary, Network};
+use super::boundary::{Boundary, NetworkAccess};
 use super::bubblewrap;
-use super::keeper::{Keeper, User};
+use super::isolation::{Isolation, User};
 use super::level::Level;
 use super::placeholder::Placeholder;
 use super::programs::Programs;
 use super::repository::{OpenRepository, open_all};
 use super::restrict::{Files, Restrictions, Sockets, restrict};
 use super::view::view;
-use crate::process::{Beginning, Capabilities, Containment, Guard, Launcher, Namespaces};
+use crate::process::{Capabilities, Containment, Launcher, Namespaces, ProcessGuard, ProcessSetup};
 
-/// How a process is started.
 #[derive(Debug, Clone)]
 pub(super) struct Wrap {
     pub(super) level: Level,
     pub(super) programs: Programs,
     pub(super) boundary: Boundary,
-    /// The folder for temporary files of the processes.
+    /// The temporary directory of the processes.
     pub(super) temporary: PathBuf,
-    /// What holds the processes together.
-    pub(super) keeper: Keeper,
+    pub(super) isolation: Isolation,
 }
 
 impl Wrap {
-    /// What holds the processes of one command together.
     pub(super) fn containment(&self) -> Containment {
-        match self.keeper {
-            Keeper::AllNamespaces | Keeper::Bubblewrap | Keeper::PidNamespace | Keeper::UserNamespace => {
-                Containment::Namespace
-            }
-            Keeper::Supervisor => Containment::Supervisor,
+        match self.isolation {
+            Isolation::AllNamespaces
+            | Isolation::Bubblewrap
+            | Isolation::PidNamespace
+            | Isolation::UserNamespace => Containment::Namespace,
+            Isolation::Supervisor => Containment::Supervisor,
         }
     }
 
-    /// What starts the next process.
     pub(super) fn launcher(&self) -> Launcher {
         match self.level {
             Level::Namespaces => self.namespaces(Vec::new()),
@@ -48,8 +45,8 @@ impl Wrap {
         }
     }
 
-    /// What starts the next process, which may change the repository; why not, if it cannot be opened. Where nothing shuts
-    /// it, there is nothing to open either.
+    /// A launcher that may change the repository. The error says why it cannot be opened. If nothing protects the
+    /// repository, there is nothing to open.
     pub(super) fn git_launcher(&self) -> Result<Launcher, String> {
         match self.level {
             Level::Namespaces => open_all(&self.boundary).map(|opened| self.namespaces(opened)),
@@ -66,33 +63,33 @@ impl Wrap {
             prefix: Vec::new(),
             bash: self.programs.bash.clone(),
             variables: vec![("TMPDIR".into(), "/tmp".into())],
-            beginning: Beginning::PLAIN,
+            setup: ProcessSetup::PLAIN,
             view: None,
             containment: Containment::Namespace,
             restrict: Some(Arc::new(move || restrict(&restrictions))),
-            guard: Some(Box::new(Kept { opened, placeholders })),
+            guard: Some(Box::new(ViewGuard { opened, placeholders })),
         };
         let network = self.boundary.network();
-        match (self.keeper, &self.programs.bwrap) {
-            (Keeper::Bubblewrap, Some(bwrap)) => {
+        match (self.isolation, &self.programs.bwrap) {
+            (Isolation::Bubblewrap, Some(bwrap)) => {
                 let arguments = bubblewrap::arguments(view, network);
                 Launcher { prefix: std::iter::once(bwrap.into()).chain(arguments).collect(), ..launcher }
             }
-            // Whatever else is said to keep them, at this level all namespaces are made or nothing is started.
+            // At this level, either all namespaces are created or nothing is started.
             (
-                Keeper::AllNamespaces
-                | Keeper::Bubblewrap
-                | Keeper::PidNamespace
-                | Keeper::UserNamespace
-                | Keeper::Supervisor,
+                Isolation::AllNamespaces
+                | Isolation::Bubblewrap
+                | Isolation::PidNamespace
+                | Isolation::UserNamespace
+                | Isolation::Supervisor,
                 _,
             ) => {
                 let namespaces = match network {
-                    Network::Blocked => Namespaces::All,
-                    Network::Open => Namespaces::AllButNetwork,
+                    NetworkAccess::Blocked => Namespaces::All,
+                    NetworkAccess::Open => Namespaces::AllButNetwork,
                 };
-                let beginning = Beginning { namespaces, capabilities: Capabilities::Dropped };
-                Launcher { beginning, view: Some(view), ..launcher }
+                let setup = ProcessSetup { namespaces, capabilities: Capabilities::Dropped };
+                Launcher { setup, view: Some(view), ..launcher }
             }
         }
     }
@@ -100,13 +97,16 @@ impl Wrap {
     fn landlock(&self) -> Launcher {
         let mut writable = self.boundary.roots().to_vec();
         writable.push(self.temporary.clone());
-        match (self.keeper, User::current()) {
-            // A user namespace is set up by writing there.
-            (Keeper::UserNamespace, User::Other) => writable.push("/proc".into()),
-            // Root could do harm there, so that nothing is started.
-            (Keeper::UserNamespace, User::Root)
+        match (self.isolation, User::current()) {
+            // Setting up a user namespace writes there.
+            (Isolation::UserNamespace, User::Other) => writable.push("/proc".into()),
+            // Root could do harm there, so nothing is started.
+            (Isolation::UserNamespace, User::Root)
             | (
-                Keeper::AllNamespaces | Keeper::Bubblewrap | Keeper::PidNamespace | Keeper::Supervisor,
+                Isolation::AllNamespaces
+                | Isolation::Bubblewrap
+                | Isolation::PidNamespace
+                | Isolation::Supervisor,
                 User::Root | User::Other,
             ) => {}
         }
@@ -117,7 +117,7 @@ impl Wrap {
             bash: self.programs.bash.clone(),
             variables: vec![("TMPDIR".into(), self.temporary.display().to_string())],
             // Landlock forbids mounts, so `/proc` shows the processes of the machine.
-            beginning: self.beginning(Namespaces::Processes, Capabilities::Dropped),
+            setup: self.setup(Namespaces::Processes, Capabilities::Dropped),
             view: None,
             containment: self.containment(),
             restrict: Some(Arc::new(move || restrict(&restrictions))),
@@ -130,7 +130,7 @@ impl Wrap {
             prefix: Vec::new(),
             bash: self.programs.bash.clone(),
             variables: Vec::new(),
-            beginning: self.beginning(Namespaces::ProcessesShown, Capabilities::Kept),
+            setup: self.setup(Namespaces::ProcessesShown, Capabilities::Preserved),
             view: None,
             containment: self.containment(),
             restrict: None,
@@ -138,35 +138,34 @@ impl Wrap {
         }
     }
 
-    /// The kinds of sockets that remain.
     fn sockets(&self, without_network: Sockets) -> Option<Sockets> {
         match self.boundary.network() {
-            Network::Blocked => Some(without_network),
-            Network::Open => None,
+            NetworkAccess::Blocked => Some(without_network),
+            NetworkAccess::Open => None,
         }
     }
 
-    /// What the process gets, where the keeper that needs to be root makes `namespaces`.
-    fn beginning(&self, namespaces: Namespaces, capabilities: Capabilities) -> Beginning {
-        let namespaces = match self.keeper {
-            Keeper::PidNamespace => namespaces,
-            Keeper::UserNamespace => Namespaces::UserProcesses,
-            Keeper::Supervisor | Keeper::AllNamespaces | Keeper::Bubblewrap => Namespaces::Inherited,
+    /// The setup of the process. An isolation that requires root creates `namespaces`.
+    fn setup(&self, namespaces: Namespaces, capabilities: Capabilities) -> ProcessSetup {
+        let namespaces = match self.isolation {
+            Isolation::PidNamespace => namespaces,
+            Isolation::UserNamespace => Namespaces::UserProcesses,
+            Isolation::Supervisor | Isolation::AllNamespaces | Isolation::Bubblewrap => Namespaces::Inherited,
         };
-        Beginning { namespaces, capabilities }
+        ProcessSetup { namespaces, capabilities }
     }
 }
 
-/// What must live as long as a process that has a view of its own.
+/// What must live as long as a process with its own view of the file system.
 #[derive(Debug)]
-struct Kept {
+struct ViewGuard {
     opened: Vec<OpenRepository>,
     placeholders: Vec<Placeholder>,
 }
 
-impl Guard for Kept {
-    /// Puts repositories right and removes what stood in for others. To close a folder that was removed takes the file system
-    /// longer than to remove it.
+impl ProcessGuard for ViewGuard {
+    /// Restores repositories and removes placeholders. Closing a removed directory takes the file system longer than
+    /// removing it, so the handles are returned.
     fn release(self: Box<Self>) -> Box<dyn Any + Send> {
         let settled = self.opened.into_iter().flat_map(OpenRepository::settle);
         let placeholders: Vec<Placeholder> = settled.chain(self.placeholders).collect();

@@ -1,6 +1,6 @@
 //! `TranscriptFacts`: the metadata of a transcript, collected line by line.
 
-use rheon_text::Place;
+use rheon_text::TextContext;
 use rheon_types::{MicroUsd, Timestamp};
 use serde_json::Value;
 
@@ -120,7 +120,7 @@ fn title(words: &str) -> Option<String> {
         if chars > 0 {
             title.push(' ');
         }
-        for letter in word.chars().filter(|letter| !Place::Title.forbids(*letter)) {
+        for letter in word.chars().filter(|letter| !TextContext::Title.forbids(*letter)) {
             title.push(letter);
             chars += 1;
             if chars == TITLE_CHARS_MAX {

@@ -1,6 +1,6 @@
 //! Ids of transcripts and of calls.
 
-use rheon_testkit::Dice;
+use rheon_testkit::CountingRandom;
 use rheon_types::SessionId;
 use uuid::Uuid;
 
@@ -22,7 +22,7 @@ fn any_other_id_always_gives_the_same_uuid() {
 
 #[test]
 fn fresh_ids_are_version_4_and_come_from_the_dice() {
-    let dice = Dice::default();
+    let dice = CountingRandom::default();
     let ids = [fresh_uuid(&dice), fresh_uuid(&dice)];
     assert_eq!(ids, ["00000000-0000-4000-8000-000000000001", "00000000-0000-4002-8000-000000000003"]);
 }

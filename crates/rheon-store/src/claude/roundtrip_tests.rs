@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use rheon_testkit::Dice;
+use rheon_testkit::CountingRandom;
 use rheon_types::{
     AgentEvent, AgentMessage, AssistantMessage, Author, Content, Event, LlmMessage, Message, MessageEvent,
     Signature, SignatureKind, StopReason, Timestamp, ToolCall, ToolResultMessage, TurnId, Usage, UserMessage,
@@ -126,7 +126,7 @@ fn history() -> impl Strategy<Value = Vec<AgentMessage>> {
 /// The transcript of `history`, written by `writers` writers one after the other.
 fn written(history: &[AgentMessage], writers: usize) -> String {
     let dir = tempfile::tempdir().unwrap();
-    let random = Arc::new(Dice::default());
+    let random = Arc::new(CountingRandom::default());
     let mut path = dir.path().to_owned();
     for part in history.chunks(history.len().div_ceil(writers).max(1)) {
         let place = TranscriptLocation {

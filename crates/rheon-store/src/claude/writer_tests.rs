@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use expect_test::expect;
-use rheon_testkit::Dice;
+use rheon_testkit::CountingRandom;
 use rheon_types::event::CompactionTrigger;
 use rheon_types::{
     AgentEvent, AgentMessage, AssistantMessage, ChildEvent, Content, ContextEvent, ContinuationKind, Event,
@@ -28,7 +28,7 @@ fn place(dir: &Path) -> TranscriptLocation {
 }
 
 fn open(dir: &Path) -> TranscriptWriter {
-    TranscriptWriter::open(place(dir), Arc::new(Dice::default())).unwrap()
+    TranscriptWriter::open(place(dir), Arc::new(CountingRandom::default())).unwrap()
 }
 
 fn at(second: u64) -> Timestamp {
@@ -336,9 +336,9 @@ fn a_compaction_preserves_the_messages_that_were_not_dropped() {
     assert_eq!(conversation(dir.path()), "note: \"All.\"\n");
 }
 
-/// Dice that continue where earlier ones stopped.
-fn dice_after(rolls: usize) -> Dice {
-    let dice = Dice::default();
+/// A source that continues where an earlier one stopped.
+fn dice_after(rolls: usize) -> CountingRandom {
+    let dice = CountingRandom::default();
     for _ in 0..rolls {
         let _: u64 = rheon_types::Random::next_u64(&dice);
     }
@@ -471,7 +471,7 @@ fn files_and_directories_are_private_to_the_user() {
 fn a_failed_write_is_an_error_and_later_writes_complete_the_transcript() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("projects"), "a file").unwrap();
-    assert!(TranscriptWriter::open(place(dir.path()), Arc::new(Dice::default())).is_err());
+    assert!(TranscriptWriter::open(place(dir.path()), Arc::new(CountingRandom::default())).is_err());
     fs::remove_file(dir.path().join("projects")).unwrap();
     let mut writer = open(dir.path());
     fs::write(dir.path().join("projects"), "a file").unwrap();

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::iter::Peekable;
 use std::str::Chars;
 
-use rheon_text::Place;
+use rheon_text::TextContext;
 
 /// Drops terminal sequences and escapes invisible characters. Returns the text and the number of affected
 /// characters. Line breaks and tabs stay; a carriage return before a line break is dropped.
@@ -58,5 +58,5 @@ fn skip_sequence(characters: &mut Peekable<Chars<'_>>) -> u64 {
 }
 
 fn is_invisible(character: char) -> bool {
-    Place::Prose.forbids(character)
+    TextContext::Prose.forbids(character)
 }

@@ -1,6 +1,6 @@
 //! `Filter`: filters everything an export shows, and keeps the report.
 
-use rheon_text::secrets::{self, Strictness, mark};
+use rheon_text::secrets::{self, SecretStrictness, mark};
 use serde_json::Value;
 
 use super::clean::clean;
@@ -33,7 +33,7 @@ impl<'a> Filter<'a> {
         self.report.hidden_characters += hidden;
         let mut out = String::with_capacity(text.len());
         let mut from = 0;
-        for secret in secrets::find(&text, Strictness::Balanced) {
+        for secret in secrets::find(&text, SecretStrictness::Balanced) {
             out.push_str(text.get(from..secret.range.start).unwrap_or_default());
             self.redact(&mut out, secret.kind);
             from = secret.range.end;

@@ -15,6 +15,6 @@ pub use header::{JournalHeader, JournalParent, Lease};
 pub(crate) use newest::{ByteBudget, newest, stored_bytes};
 pub use record::{JOURNAL_VERSION, LINE_BYTES_MAX, LineProblem};
 pub use scan::{Damage, JournalScan};
-pub(crate) use scan::{StoredEvent, read_header, scan};
+pub(crate) use scan::{ScanPosition, ScanStop, StoredEvent, read_header, scan, scan_from};
 pub(crate) use writer::sync_names;
 pub use writer::{Journal, OpenedJournal};

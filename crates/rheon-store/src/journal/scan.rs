@@ -1,6 +1,8 @@
 //! Reads a journal from its start up to the first damaged line.
 
 use std::fs::File;
+use std::io::{Seek as _, SeekFrom};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -87,6 +89,77 @@ pub(crate) fn scan(
         scan.bytes += bytes;
     }
     Ok(scan)
+}
+
+/// How far a journal was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ScanPosition {
+    /// The offset of the next line.
+    offset: u64,
+    /// The number of the last event.
+    seq: u64,
+}
+
+/// Reads the journal at `path` from `position`, or from its start, and passes its events to `visit` until that stops or
+/// no intact line follows.
+pub(crate) fn scan_from(
+    path: &Path,
+    mut file: &File,
+    position: Option<ScanPosition>,
+    mut visit: impl FnMut(StoredEvent<'_>) -> Result<ControlFlow<ScanStop>, JournalError>,
+) -> Result<ScanPosition, JournalError> {
+    let failed = |source| JournalError::Io { action: "read", path: path.to_owned(), source };
+    let length = file.metadata().map_err(failed)?.len();
+    let mut position = match position {
+        Some(position) => position,
+        None => start(path, file)?,
+    };
+    file.seek(SeekFrom::Start(position.offset)).map_err(failed)?;
+    let mut lines = Lines::many(file);
+    while position.offset < length {
+        let Ok(line) = lines.next().map_err(failed)? else { break };
+        let next = position.offset + bytes_of(line);
+        let Ok(record) = decode(line) else { break };
+        if let Some(json) = record.event {
+            let Ok(seq) = number(json) else { break };
+            if seq != position.seq + 1 {
+                break;
+            }
+            let (blobs, fence, offset) = (record.blobs, record.fence, position.offset);
+            let flow = visit(StoredEvent { seq, json, blobs, fence, offset })?;
+            match flow {
+                ControlFlow::Break(ScanStop::Unused) => break,
+                ControlFlow::Break(ScanStop::Last) => return Ok(ScanPosition { offset: next, seq }),
+                ControlFlow::Continue(()) => position.seq = seq,
+            }
+        }
+        position.offset = next;
+    }
+    Ok(position)
+}
+
+/// Whether the event at which a scan stops was used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ScanStop {
+    /// It was the last one used.
+    Last,
+    /// It is left for the next scan.
+    Unused,
+}
+
+/// The position of the first line after the header.
+fn start(path: &Path, mut file: &File) -> Result<ScanPosition, JournalError> {
+    let failed = |source| JournalError::Io { action: "read", path: path.to_owned(), source };
+    file.seek(SeekFrom::Start(0)).map_err(failed)?;
+    let mut lines = Lines::new(file, HEADER_BYTES);
+    let first = lines.next().map_err(failed)?;
+    let offset = first.as_ref().map_or(0, |line| bytes_of(line));
+    let header = first.and_then(decode).and_then(header);
+    let header = header.map_err(|problem| JournalError::NotAJournal { path: path.to_owned(), problem })?;
+    if header.version > JOURNAL_VERSION {
+        return Err(JournalError::Newer { path: path.to_owned(), version: header.version });
+    }
+    Ok(ScanPosition { offset, seq: header.parent.map_or(0, |parent| parent.seq) })
 }
 
 /// Reads only the header.

@@ -13,9 +13,15 @@ use crate::truncate::{Strings, TEXT_BYTES_KEPT, TruncationReport, truncate};
 pub(super) struct EventRestorer<'a> {
     path: &'a Path,
     blobs: &'a Blobs,
+    state: RestoreState,
+    part: FullRange,
+}
+
+/// What the events so far have held, for later events that refer to it.
+#[derive(Debug, Default)]
+pub(super) struct RestoreState {
     expander: Expander,
     fence: u64,
-    part: FullRange,
 }
 
 /// The events that keep their long texts.
@@ -40,7 +46,17 @@ impl FullRange {
 
 impl<'a> EventRestorer<'a> {
     pub(super) fn new(path: &'a Path, blobs: &'a Blobs, part: FullRange) -> Self {
-        Self { path, blobs, expander: Expander::new(), fence: 0, part }
+        Self::continuing(path, blobs, part, RestoreState::default())
+    }
+
+    /// Like [`Self::new`], for events that follow those of `state`.
+    pub(super) fn continuing(path: &'a Path, blobs: &'a Blobs, part: FullRange, state: RestoreState) -> Self {
+        Self { path, blobs, state, part }
+    }
+
+    /// The state after the events so far.
+    pub(super) fn into_state(self) -> RestoreState {
+        self.state
     }
 
     /// Returns the event and what was cut from it.
@@ -48,10 +64,9 @@ impl<'a> EventRestorer<'a> {
         &mut self,
         stored: StoredEvent<'_>,
     ) -> Result<(Event, TruncationReport), JournalError> {
-        if stored.fence != self.fence {
+        if stored.fence != self.state.fence {
             // A new writer knows nothing of the events before it opened the journal.
-            self.fence = stored.fence;
-            self.expander = Expander::new();
+            self.state = RestoreState { expander: Expander::new(), fence: stored.fence };
         }
         self.expand(&stored).map_err(|error| JournalError::Unreadable {
             path: self.path.to_owned(),
@@ -71,11 +86,11 @@ impl<'a> EventRestorer<'a> {
             && let Some((text, truncation)) = truncate(stored.json, strings)
         {
             // Truncate first, so that the expander does not keep the full text in memory.
-            return Ok((self.expander.expand(&text)?, truncation));
+            return Ok((self.state.expander.expand(&text)?, truncation));
         }
         let event = match strings {
-            Strings::InPlace => self.expander.expand(stored.json),
-            Strings::AsBlobs(blobs) => self.expander.expand_value(internalize(stored.json, blobs)?),
+            Strings::InPlace => self.state.expander.expand(stored.json),
+            Strings::AsBlobs(blobs) => self.state.expander.expand_value(internalize(stored.json, blobs)?),
         };
         Ok((event?, TruncationReport::default()))
     }

@@ -18,6 +18,7 @@ use crate::truncate::TruncationReport;
 use super::error::SessionFileError;
 use super::layout::{self, SessionLayout, journals, listed, names};
 use super::listing::SessionListing;
+use super::pages::{EventPages, PageSource};
 use super::restore::{EventRestorer, FullRange};
 
 /// All journals in a directory, by project. Clones share the directory.
@@ -177,6 +178,17 @@ impl SessionFiles {
             self.visit_journal(link, &mut visit)?;
         }
         self.visit_journal(&Link { path, last: u64::MAX, full_range: FullRange::ALL }, &mut visit)
+    }
+
+    /// The events of a session in pages, those of its ancestors first. For logs of any length.
+    pub fn pages(&self, name: &SessionName) -> Result<EventPages, SessionFileError> {
+        let path = self.path(name)?;
+        let header = read_header(&path, &open_to_read(&path)?)?;
+        let mut chain = self.chain(name, header.parent)?;
+        chain.reverse();
+        let ancestors = chain.into_iter().map(|link| PageSource { path: link.path, last: link.last });
+        let journals = ancestors.chain([PageSource { path, last: u64::MAX }]).collect();
+        Ok(EventPages::new(Arc::clone(&self.blobs), journals))
     }
 
     /// The journals of the ancestors of `name`, newest first.

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, Transaction};
+use crate::sqlite::rusqlite::config::DbConfig;
+use crate::sqlite::rusqlite::{Connection, OpenFlags, Transaction};
 
 use super::error::DatabaseError;
 use super::schema::{self, Schema};
@@ -100,7 +100,7 @@ impl Database {
 
     pub(super) fn read<T>(
         &self,
-        work: impl Fn(&Connection) -> Result<T, rusqlite::Error>,
+        work: impl Fn(&Connection) -> Result<T, crate::sqlite::rusqlite::Error>,
     ) -> Result<T, DatabaseError> {
         let connection = self.lock();
         retry::while_busy(|| work(&connection)).map_err(|source| DatabaseError::new(&self.path, source))
@@ -109,7 +109,7 @@ impl Database {
     /// Runs `work` in one transaction. If it fails or the process dies, nothing is written.
     pub(super) fn write<T>(
         &self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, rusqlite::Error>,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, crate::sqlite::rusqlite::Error>,
     ) -> Result<T, DatabaseError> {
         let connection = self.lock();
         let written = schema::begin(&connection).and_then(|transaction| {
@@ -126,7 +126,7 @@ impl Database {
     }
 }
 
-fn configure(connection: &Connection, schema: &Schema) -> Result<(), rusqlite::Error> {
+fn configure(connection: &Connection, schema: &Schema) -> Result<(), crate::sqlite::rusqlite::Error> {
     connection.busy_timeout(retry::BUSY_TIMEOUT)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "synchronous", schema.durability.synchronous())?;
@@ -140,7 +140,7 @@ fn configure(connection: &Connection, schema: &Schema) -> Result<(), rusqlite::E
 
 /// Lets readers and one writer work at the same time. File systems without shared memory keep the rollback journal,
 /// which is correct too.
-fn use_write_ahead_log(connection: &Connection) -> Result<(), rusqlite::Error> {
+fn use_write_ahead_log(connection: &Connection) -> Result<(), crate::sqlite::rusqlite::Error> {
     retry::while_busy(|| {
         let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
         if mode == "wal" {

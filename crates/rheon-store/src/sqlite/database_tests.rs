@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::super::fixture_tests::{dump, events, run, source};
+use super::super::fixture_tests::{dump, events, rows, run, source};
 use super::super::index::{Index, IndexState};
 use super::super::memory::Memory;
 use super::*;
@@ -46,7 +46,7 @@ fn files_are_private_and_pragmas_are_set() {
             .join(" ")
     };
     assert_eq!(settings(index.database()), r#"Text("wal") Integer(1) Integer(1) Integer(3) Integer(0)"#);
-    assert_eq!(settings(remembered.database()), r#"Text("wal") Integer(2) Integer(1) Integer(3) Integer(0)"#);
+    assert_eq!(settings(remembered.database()), r#"Text("wal") Integer(2) Integer(1) Integer(4) Integer(0)"#);
 }
 
 #[test]
@@ -104,10 +104,27 @@ fn a_memory_of_every_older_version_is_migrated() {
         Connection::open(&path).unwrap().execute_batch(&sql).unwrap();
         let memory = memory(&path).unwrap();
         assert_eq!(memory.goals().open_of("p").unwrap().len(), goals);
-        assert_eq!(memory.checkpoints().latest(&"s1".into()).unwrap(), None);
         assert_eq!(memory.recall("ship", Some("p"), 5).unwrap(), []);
-        assert_eq!(pragma(memory.database(), "user_version"), "Integer(3)");
+        assert_eq!(pragma(memory.database(), "user_version"), "Integer(4)");
     }
+}
+
+#[test]
+fn a_memory_of_version_3_keeps_goals_learnings_notes_and_episodes() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
+    fs::write(&path, include_bytes!("memory/version_3.db")).unwrap();
+    let memory = memory(&path).unwrap();
+    let goals = memory.goals().open_of("p").unwrap();
+    let goals: Vec<_> = goals.iter().map(|goal| (goal.id.0, goal.text.as_str())).collect();
+    assert_eq!(goals, [(7, "Ship it")]);
+    assert_eq!(memory.learnings().relevant("p", "parser", 5).unwrap().len(), 1);
+    assert_eq!(memory.recall("ship", Some("p"), 5).unwrap().len(), 1);
+    assert_eq!(memory.recall("tests", Some("p"), 5).unwrap().len(), 1);
+    let tables = "SELECT name FROM sqlite_schema WHERE name IN ('approvals', 'checkpoints')";
+    assert_eq!(rows(memory.database(), tables), "");
+    memory.goals().create("p", "Next", &"s2".into(), rheon_types::Timestamp::default()).unwrap();
+    assert_eq!(memory.goals().open_of("p").unwrap().len(), 2);
 }
 
 #[test]
@@ -119,7 +136,7 @@ fn newer_and_foreign_databases_are_rejected_unchanged() {
     assert_eq!(
         memory(&path).unwrap_err().to_string(),
         format!(
-            "{} has version 9 and this program knows versions up to 3: use the newer program, or move the file away",
+            "{} has version 9 and this program knows versions up to 4: use the newer program, or move the file away",
             path.display()
         )
     );
@@ -216,7 +233,7 @@ fn a_database_opened_for_reading_is_read_and_not_written() {
         .unwrap()
         .execute_batch("PRAGMA application_id = 0x52484d45; PRAGMA user_version = 1")
         .unwrap();
-    assert!(matches!(reader(), Err(DatabaseError::Older { found: 1, known: 3, .. })));
+    assert!(matches!(reader(), Err(DatabaseError::Older { found: 1, known: 4, .. })));
     fs::remove_file(&path).unwrap();
     let writer = memory(&path).unwrap();
     let at = rheon_types::Timestamp::default();
@@ -240,10 +257,8 @@ fn two_writers_wait_for_each_other_and_readers_never_wait() {
         scope.spawn(move || {
             held.database()
                 .write(|connection| {
-                    connection.execute(
-                        "INSERT INTO goals VALUES (NULL, 'p', 'first', 'open', 0, '', 's', 0, 0)",
-                        [],
-                    )?;
+                    connection
+                        .execute("INSERT INTO goals VALUES (NULL, 'p', 'first', 'open', 's', 0, 0)", [])?;
                     inside.send(()).unwrap();
                     left.recv().unwrap();
                     Ok(())

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Error, ErrorCode};
+use crate::sqlite::rusqlite::{Error, ErrorCode};
 
 /// A database that cannot be opened, read or written.
 #[derive(Debug, thiserror::Error)]

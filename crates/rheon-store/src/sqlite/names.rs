@@ -17,15 +17,15 @@ macro_rules! stored_names {
             }
         }
 
-        impl rusqlite::types::ToSql for $name {
-            fn to_sql(&self) -> Result<rusqlite::types::ToSqlOutput<'_>, rusqlite::Error> {
+        impl crate::sqlite::rusqlite::types::ToSql for $name {
+            fn to_sql(&self) -> Result<crate::sqlite::rusqlite::types::ToSqlOutput<'_>, crate::sqlite::rusqlite::Error> {
                 Ok(self.as_str().into())
             }
         }
 
-        impl rusqlite::types::FromSql for $name {
-            fn column_result(value: rusqlite::types::ValueRef<'_>) -> rusqlite::types::FromSqlResult<Self> {
-                Self::from_stored(value.as_str()?).ok_or(rusqlite::types::FromSqlError::InvalidType)
+        impl crate::sqlite::rusqlite::types::FromSql for $name {
+            fn column_result(value: crate::sqlite::rusqlite::types::ValueRef<'_>) -> crate::sqlite::rusqlite::types::FromSqlResult<Self> {
+                Self::from_stored(value.as_str()?).ok_or(crate::sqlite::rusqlite::types::FromSqlError::InvalidType)
             }
         }
     };

@@ -89,7 +89,7 @@ fn child_to_kill() {
     memory.goals().create("p", "acknowledged", &"s1".into(), Timestamp::default()).unwrap();
     let written = memory.database().write(|connection| {
         for _ in 0..2_000 {
-            let sql = "INSERT INTO goals VALUES (NULL, 'p', ?1, 'open', 0, '', 's', 0, 0)";
+            let sql = "INSERT INTO goals VALUES (NULL, 'p', ?1, 'open', 's', 0, 0)";
             connection.execute(sql, ["x".repeat(4_000)])?;
         }
         println!("\nhalfway");

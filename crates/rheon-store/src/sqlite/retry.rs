@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use rusqlite::{Error, ErrorCode};
+use crate::sqlite::rusqlite::{Error, ErrorCode};
 
 /// How long SQLite waits for a lock before it reports that the database is busy.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);

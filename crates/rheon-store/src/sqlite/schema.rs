@@ -1,6 +1,6 @@
 //! `Schema`: the migrations of a database.
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use crate::sqlite::rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::error::DatabaseError;
 use super::retry;
@@ -78,12 +78,12 @@ impl Schema {
 }
 
 /// A transaction that takes the write lock at its start, so that it cannot fail halfway because of another writer.
-pub(super) fn begin(connection: &Connection) -> Result<Transaction<'_>, rusqlite::Error> {
+pub(super) fn begin(connection: &Connection) -> Result<Transaction<'_>, crate::sqlite::rusqlite::Error> {
     retry::while_busy(|| Transaction::new_unchecked(connection, TransactionBehavior::Immediate))
 }
 
 /// The owner, the version, and the number of tables and indexes.
-fn facts(connection: &Connection) -> Result<(i32, i64, i64), rusqlite::Error> {
+fn facts(connection: &Connection) -> Result<(i32, i64, i64), crate::sqlite::rusqlite::Error> {
     retry::while_busy(|| {
         connection.query_row(
             "SELECT (SELECT application_id FROM pragma_application_id), \

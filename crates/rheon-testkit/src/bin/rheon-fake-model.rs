@@ -1,4 +1,4 @@
-//! `rheon-fake-model`: the fake model server as a program, for pointing any client at it.
+//! `rheon-fake-model`: runs the fake model server as a program, for use with any client.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -6,16 +6,19 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use rheon_providers::wire::WireKind;
-use rheon_testkit::server::{Block, FakeServer, Progress, Protection, Recorded, Reply, Script, Times, When};
+use rheon_testkit::server::{
+    FakeReply, FakeServer, RecordedRequest, ReplyBlock, ReplyCondition, ReplyCount, ReplyProgress, Script,
+    ServerProtocol,
+};
 use serde_json::json;
 
-/// A model server for tests: speaks Anthropic Messages, Chat Completions, Responses, Gemini and Bedrock Converse on
-/// loopback, answers by script and fails by script. No model, no network, no key.
+/// A fake model server for tests. Supports Anthropic Messages, Chat Completions, Responses, Gemini and Bedrock
+/// Converse on loopback, with scripted answers and failures. Needs no model, network or key.
 #[derive(Debug, Parser)]
 #[command(
     name = "rheon-fake-model",
     version,
-    after_help = "Without a script every request is answered with \"All done.\".\n\n\
+    after_help = "Without a script, every request is answered with \"All done.\".\n\n\
         Examples:\n  \
         rheon-fake-model --port 8787\n  \
         rheon-fake-model --tool-turns 3             three tool calls, then \"All done.\"\n  \
@@ -23,25 +26,25 @@ use serde_json::json;
         rheon-fake-model --script script.toml --log requests.jsonl"
 )]
 struct Arguments {
-    /// The port on 127.0.0.1; a free one if absent.
+    /// Port on 127.0.0.1 (default: a free port).
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     port: u16,
-    /// The script, a TOML file.
+    /// Script to play, a TOML file.
     #[arg(long, value_name = "FILE", conflicts_with = "tool_turns")]
     script: Option<PathBuf>,
-    /// Answer so many requests that offer tools with a call of one of them.
+    /// Answer the first N requests that offer tools with a tool call.
     #[arg(long, value_name = "N")]
     tool_turns: Option<usize>,
-    /// Write every request, with headers and body, to this file: one JSON object per line. Holds keys as they were sent.
+    /// Write every request to this file as JSON lines, with headers, body and keys.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Speak TLS, with a certificate that is printed at the start.
+    /// Use TLS and print the certificate at startup.
     #[arg(long)]
     tls: bool,
     /// Stop when standard input is closed.
     #[arg(long)]
     until_stdin_closes: bool,
-    /// Print a script with every key explained, and stop.
+    /// Print an example script that explains every key, and exit.
     #[arg(long)]
     example: bool,
 }
@@ -63,7 +66,7 @@ async fn run(arguments: Arguments) -> Result<(), String> {
         return Ok(());
     }
     let script = script(&arguments)?;
-    let protection = if arguments.tls { Protection::Tls } else { Protection::Plain };
+    let protection = if arguments.tls { ServerProtocol::Tls } else { ServerProtocol::Plain };
     let mut log = match &arguments.log {
         Some(path) => Some(
             std::fs::File::create(path)
@@ -86,18 +89,21 @@ async fn run(arguments: Arguments) -> Result<(), String> {
 }
 
 fn script(arguments: &Arguments) -> Result<Script, String> {
-    let done = Reply::text("All done.");
+    let done = FakeReply::text("All done.");
     if let Some(path) = &arguments.script {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {name}: {error}"))?;
         return Script::from_toml(&name, &text).map_err(|error| error.to_string());
     }
     let turns = arguments.tool_turns.unwrap_or(0);
-    let call = Reply::empty().and(Block::AnyCall).when(When::offers_tools()).times(Times::Exactly(turns));
+    let call = FakeReply::empty()
+        .and(ReplyBlock::AnyCall)
+        .when(ReplyCondition::offers_tools())
+        .times(ReplyCount::Exactly(turns));
     Ok(Script::new([call]).otherwise(done))
 }
 
-/// One line: the address of each wire, and the variables that point clients at it.
+/// One line with the base URL of each wire and the environment variables that select it.
 fn addresses(server: &FakeServer) -> String {
     let wires = WireKind::ALL.map(|wire| format!("{}={}", wire.as_str(), server.base_url(wire))).join(" ");
     format!(
@@ -107,12 +113,12 @@ fn addresses(server: &FakeServer) -> String {
     )
 }
 
-/// One line per request, as soon as its answer is chosen.
+/// Prints one line per request, as soon as its reply is chosen.
 async fn report(server: &FakeServer, log: &mut Option<std::fs::File>) -> Result<(), String> {
     let mut number = 1;
     loop {
-        let request = server.arrived(number).await;
-        let progress = server.reached(number, |progress| !progress.chosen.is_empty()).await;
+        let request = server.wait_for_request(number).await;
+        let progress = server.wait_for_progress(number, |progress| !progress.chosen.is_empty()).await;
         say(&line(&request, &progress))?;
         if let Some(log) = log {
             let record = record(&request, &progress);
@@ -122,11 +128,11 @@ async fn report(server: &FakeServer, log: &mut Option<std::fs::File>) -> Result<
     }
 }
 
-fn line(request: &Recorded, progress: &Progress) -> String {
+fn line(request: &RecordedRequest, progress: &ReplyProgress) -> String {
     format!("{} {} -> {}", request.method, request.path, progress.chosen)
 }
 
-fn record(request: &Recorded, progress: &Progress) -> serde_json::Value {
+fn record(request: &RecordedRequest, progress: &ReplyProgress) -> serde_json::Value {
     let headers: Vec<(String, String)> = request
         .headers
         .iter()
@@ -145,7 +151,7 @@ fn record(request: &Recorded, progress: &Progress) -> serde_json::Value {
     })
 }
 
-/// Whoever reads the output may have gone; then nobody misses it.
+/// A closed output pipe is not an error.
 fn say(text: &str) -> Result<(), String> {
     let mut output = std::io::stdout().lock();
     match writeln!(output, "{text}").and_then(|()| output.flush()) {
@@ -155,11 +161,11 @@ fn say(text: &str) -> Result<(), String> {
     }
 }
 
-/// Reads on a thread of its own, so that the program can stop while the read still waits.
+/// Reads on a separate thread, so that the program can stop while the read is blocked.
 async fn stdin_closed() {
     let (closed, wait) = tokio::sync::oneshot::channel::<()>();
     std::thread::spawn(move || {
-        // Closed and unreadable are the same to those who wait for the end.
+        // A read error counts as closed.
         let _bytes = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
         drop(closed);
     });

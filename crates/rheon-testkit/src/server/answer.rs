@@ -1,40 +1,38 @@
-//! `Answer`: what a service says to one request, ready to be written.
+//! `Answer`: a service's response, ready to be rendered.
 
 use rheon_providers::wire::WireKind;
 
-use super::asked::Asked;
-use super::reply::{Block, Stop, Style, UsageReport};
+use super::reply::{ReplyBlock, ReplyStop, ReplyStyle, UsageReport};
+use super::request_info::RequestInfo;
 
-/// An answer, ready to be written.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Answer<'a> {
-    /// The number of the request, from which ids are made.
+    /// The number of the request, from which ids are derived.
     pub(crate) number: usize,
-    /// What was asked.
-    pub(crate) asked: &'a Asked,
-    /// What the model says; no `AnyCall` among it.
-    pub(crate) blocks: Vec<Block>,
-    /// What the service says that it used.
+    /// The validated request.
+    pub(crate) request_info: &'a RequestInfo,
+    /// The content blocks; without `AnyCall`.
+    pub(crate) blocks: Vec<ReplyBlock>,
+    /// The reported usage.
     pub(crate) usage: UsageReport,
-    /// Why the model stopped; never `Natural`.
-    pub(crate) stop: Stop,
-    /// How it is written.
-    pub(crate) style: Style,
+    /// The stop reason; never `Natural`.
+    pub(crate) stop: ReplyStop,
+    pub(crate) style: ReplyStyle,
 }
 
 impl Answer<'_> {
-    /// An id for the block at `place`.
-    pub(crate) fn id(&self, prefix: &str, place: usize) -> String {
-        format!("{prefix}{:04}{place:02}", self.number)
+    /// An id for the block at `index`.
+    pub(crate) fn id(&self, prefix: &str, index: usize) -> String {
+        format!("{prefix}{:04}{index:02}", self.number)
     }
 
-    /// The id of the call at `place`, unless the script gives one.
-    pub(crate) fn call_id(&self, place: usize) -> String {
-        let prefix = match self.asked.wire {
+    /// The default id of the call at `index`.
+    pub(crate) fn call_id(&self, index: usize) -> String {
+        let prefix = match self.request_info.wire {
             WireKind::Anthropic => "toolu_01",
             WireKind::Chat | WireKind::Responses | WireKind::Gemini => "call_",
             WireKind::Bedrock => "tooluse_",
         };
-        self.id(prefix, place)
+        self.id(prefix, index)
     }
 }

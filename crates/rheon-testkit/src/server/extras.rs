@@ -1,14 +1,14 @@
-//! Answers to what is asked besides models: context sizes, lists of models, counts, tokens.
+//! Responses to other requests than model calls: context windows, model lists, token counts, tokens.
 
 use rheon_providers::wire::WireKind;
 use serde_json::{Value, json};
 
 use super::script::Script;
 
-/// How many bytes of a request count as one token.
+/// The assumed bytes per token.
 const BYTES_PER_TOKEN: usize = 4;
 
-/// A count of the tokens of a request with so many bytes.
+/// The token count of a request of this many bytes.
 pub(crate) fn count(wire: WireKind, bytes: usize) -> Value {
     let tokens = bytes.div_ceil(BYTES_PER_TOKEN);
     match wire {
@@ -43,7 +43,7 @@ pub(crate) fn show(script: &Script) -> Value {
     })
 }
 
-/// A list of models, with the context size where vLLM, LM Studio, OpenRouter, llama.cpp and Gemini have it.
+/// A model list with the context window in the fields of vLLM, LM Studio, OpenRouter, llama.cpp and Gemini.
 pub(crate) fn models(script: &Script) -> Value {
     let tokens = script.context_tokens;
     json!({
@@ -71,7 +71,7 @@ pub(crate) fn models(script: &Script) -> Value {
     })
 }
 
-/// An OAuth token, another one each time.
+/// An OAuth token, different each time.
 pub(crate) fn token(number: usize) -> Value {
     json!({
         "access_token": format!("fake-token-{number}"),
@@ -81,7 +81,7 @@ pub(crate) fn token(number: usize) -> Value {
     })
 }
 
-/// A sign of life.
+/// A health check.
 pub(crate) fn root() -> Value {
     json!({"status": "ok", "what": "rheon-fake-model"})
 }

@@ -1,90 +1,91 @@
-//! `Fault`: what can go wrong with an answer.
+//! `Fault`: what can go wrong with a reply.
 
 use std::time::Duration;
 
 use super::refusal::ServiceError;
 
-/// What goes wrong with an answer. Faults of one reply add up; events count from 1, so "after event 0" is at the start.
+/// What goes wrong with a reply. Faults of one reply are combined; events count from 1, so "after event 0" means at
+/// the start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// A refusal instead of the answer.
+    /// An error status instead of the response.
     Status {
         /// The HTTP status.
         code: u16,
-        /// The body; what the service has for the status if absent.
+        /// The body; the service's default for the status if absent.
         body: Option<String>,
-        /// More headers, for instance `retry-after`.
+        /// Additional headers, for instance `retry-after`.
         headers: Vec<(String, String)>,
     },
-    /// A refusal as the service words it.
+    /// An error as the service reports it.
     Refuse(ServiceError),
-    /// A redirect (307) to this address.
+    /// A redirect (307) to this URL.
     Redirect(String),
-    /// The connection is closed before any answer.
+    /// Closes the connection without a response.
     Hangup,
-    /// No answer until the client leaves.
+    /// Sends nothing until the client disconnects.
     NeverAnswer,
-    /// No headers until released.
+    /// Sends no headers until released.
     StallBeforeHeaders,
-    /// Nothing more behind this event until released.
+    /// Stalls after this event until released.
     StallAfterEvent(usize),
-    /// Nothing more from this byte on until released.
+    /// Stalls at this byte until released.
     StallAtByte(usize),
-    /// The connection is aborted behind this event.
+    /// Aborts the connection after this event.
     CutAfterEvent(usize),
-    /// The connection is aborted at this byte.
+    /// Aborts the connection at this byte.
     CutAtByte(usize),
-    /// The body ends in good order behind this event, as if the answer were whole.
+    /// Ends the body cleanly after this event, as if the response were complete.
     EndAfterEvent(usize),
-    /// An event that is no JSON, behind this event.
+    /// Inserts an event with invalid JSON after this event.
     GarbageAfterEvent(usize),
-    /// Raw bytes between events, behind this event.
+    /// Inserts raw bytes after an event.
     RawAfterEvent {
-        /// Behind which event.
+        /// The event to insert after.
         event: usize,
         /// The bytes.
         bytes: Vec<u8>,
     },
-    /// An error in the form of the wire, behind this event; the body ends with it.
+    /// Inserts an error in the wire's format and ends the body.
     ErrorAfterEvent {
-        /// Behind which event.
+        /// The event to insert after.
         event: usize,
-        /// Which one.
+        /// The error.
         error: ServiceError,
     },
-    /// A text delta of so many bytes, behind this event.
+    /// Inserts a text delta of this many bytes.
     HugeEvent {
-        /// Behind which event.
+        /// The event to insert after.
         event: usize,
-        /// How many bytes its text has.
+        /// The size of the text.
         bytes: usize,
     },
-    /// Text deltas without end, behind this event, until the client leaves.
+    /// Inserts endless text deltas until the client disconnects.
     Endless {
-        /// Behind which event.
+        /// The event to insert after.
         event: usize,
     },
-    /// Another content type than the wire's own.
+    /// Replaces the content type.
     ContentType(String),
-    /// A page for people with status 200.
+    /// An HTML page with status 200.
     Html,
     /// The service's error body with status 200.
     ErrorBody(ServiceError),
-    /// The body goes out in pieces of at most so many bytes.
+    /// Sends the body in pieces of at most this many bytes.
     Pieces(usize),
-    /// Each piece waits for a tick; pieces are of one byte unless said otherwise.
+    /// Waits for a tick before each piece; pieces are one byte by default.
     Drip(Tick),
-    /// The body is compressed.
+    /// Compresses the body.
     Gzip,
-    /// A compressed body that unpacks to so many bytes of one text delta.
+    /// A compressed body that expands to a text delta of this many bytes.
     GzipBomb(usize),
 }
 
-/// What a slow answer waits for between pieces.
+/// What a slow reply waits for between pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tick {
-    /// The test, which calls [`FakeServer::tick`](super::FakeServer::tick).
+    /// The test calls [`FakeServer::tick`](super::FakeServer::tick).
     ByTest,
-    /// Tokio's time.
+    /// Tokio's clock.
     Every(Duration),
 }

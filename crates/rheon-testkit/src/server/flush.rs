@@ -1,4 +1,4 @@
-//! Flushes of a connection, counted, so that an answer is cut only once all before the cut has gone out.
+//! Counts the flushes of a connection, so that a response is cut only after everything before the cut was sent.
 
 use std::io;
 use std::pin::Pin;
@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// How often all that was written to a connection had gone out.
+/// How often all data written to a connection was flushed.
 #[derive(Debug, Default)]
 pub(crate) struct Flushes {
     count: AtomicU64,
@@ -20,7 +20,7 @@ impl Flushes {
         self.count.load(Ordering::Acquire)
     }
 
-    /// Whether there were more than `count`; if not, `waker` is woken by the next one.
+    /// Whether there were more than `count` flushes; if not, the next one wakes `waker`.
     pub(crate) fn is_past(&self, count: u64, waker: &Waker) -> bool {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if self.count() > count {
@@ -37,15 +37,13 @@ impl Flushes {
     }
 }
 
-/// A connection whose flushes are counted.
-pub(crate) struct Watched<S> {
-    /// The connection.
+/// A connection that counts its flushes.
+pub(crate) struct CountedStream<S> {
     pub(crate) stream: S,
-    /// Where they are counted.
     pub(crate) flushes: Arc<Flushes>,
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for CountedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -55,7 +53,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for CountedStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

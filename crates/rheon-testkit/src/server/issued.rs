@@ -1,45 +1,45 @@
-//! `Issued`: what the server has said that a client must give back unchanged.
+//! `IssuedBlocks`: what the server has sent and a client must send back unchanged.
 
 use std::collections::{HashMap, HashSet};
 
-use super::reply::Block;
+use super::reply::ReplyBlock;
 
-/// Thoughts and thought-out calls of all answers so far.
+/// Thinking blocks and calls after thinking of all responses so far.
 #[derive(Debug, Default)]
-pub(crate) struct Issued {
+pub(crate) struct IssuedBlocks {
     thoughts: HashMap<String, HashSet<String>>,
     calls: HashSet<String>,
 }
 
-impl Issued {
-    /// Notes the blocks of an answer; `id` is the id of the call at a place.
-    pub(crate) fn note(&mut self, blocks: &[Block], id: impl Fn(usize) -> String) {
+impl IssuedBlocks {
+    /// Records the blocks of a response; `id` gives the id of the call at an index.
+    pub(crate) fn note(&mut self, blocks: &[ReplyBlock], id: impl Fn(usize) -> String) {
         let begins_with_thought =
-            matches!(blocks.first(), Some(Block::Thinking { .. } | Block::Redacted { .. }));
-        for (place, block) in blocks.iter().enumerate() {
+            matches!(blocks.first(), Some(ReplyBlock::Thinking { .. } | ReplyBlock::Redacted { .. }));
+        for (index, block) in blocks.iter().enumerate() {
             match block {
-                Block::Thinking { text, signature: Some(signature) } => {
+                ReplyBlock::Thinking { text, signature: Some(signature) } => {
                     self.thoughts.entry(signature.clone()).or_default().insert(text.clone());
                 }
-                Block::Call { id: given, .. } if begins_with_thought => {
-                    self.calls.insert(given.clone().unwrap_or_else(|| id(place)));
+                ReplyBlock::Call { id: given, .. } if begins_with_thought => {
+                    self.calls.insert(given.clone().unwrap_or_else(|| id(index)));
                 }
-                Block::Thinking { .. }
-                | Block::Redacted { .. }
-                | Block::Text { .. }
-                | Block::Call { .. }
-                | Block::AnyCall => {}
+                ReplyBlock::Thinking { .. }
+                | ReplyBlock::Redacted { .. }
+                | ReplyBlock::Text { .. }
+                | ReplyBlock::Call { .. }
+                | ReplyBlock::AnyCall => {}
             }
         }
     }
 
-    /// Whether the signature was sent, but never with this thought.
+    /// Whether the signature was issued, but for other thinking.
     pub(crate) fn is_changed(&self, thought: &str, signature: &str) -> bool {
         self.thoughts.get(signature).is_some_and(|thoughts| !thoughts.contains(thought))
     }
 
-    /// Whether the call was sent with a thought before it.
-    pub(crate) fn was_thought_out(&self, id: &str) -> bool {
+    /// Whether the call was sent after thinking.
+    pub(crate) fn followed_thinking(&self, id: &str) -> bool {
         self.calls.contains(id)
     }
 }

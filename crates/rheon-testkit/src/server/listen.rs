@@ -1,4 +1,4 @@
-//! The socket: connections are accepted, counted and served until the server is dropped.
+//! The socket: accepts, counts and serves connections until the server is dropped.
 
 use std::io;
 use std::sync::Arc;
@@ -13,21 +13,20 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-use super::flush::{Flushes, Watched};
+use super::flush::{CountedStream, Flushes};
 use super::serve::{Connection, answer};
 use super::state::State;
 
-/// Accepts connections until the server is dropped.
 pub(crate) async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, state: Arc<State>) {
     loop {
-        // A failure concerns one connection that never came to be, such as one reset while it waited.
+        // The error concerns a connection that was never established, for instance one that was reset while it waited.
         let Ok((stream, _)) = listener.accept().await else { continue };
-        // Small pieces must go out one by one; where that cannot be set they come joined, which no test relies on.
+        // Small pieces must be sent separately; if this cannot be set they may be merged, which no test depends on.
         let _nodelay = stream.set_nodelay(true);
         let mut number = 0;
-        state.records.change(|board| {
-            board.connections += 1;
-            number = board.connections;
+        state.records.change(|log| {
+            log.connections += 1;
+            number = log.connections;
         });
         let serving = Arc::clone(&state);
         let tls = tls.clone();
@@ -40,7 +39,7 @@ pub(crate) async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, stat
                     }
                 }
             }
-            serving.records.change(|board| board.closed += 1);
+            serving.records.change(|log| log.closed += 1);
         });
     }
 }
@@ -51,9 +50,9 @@ where
 {
     let flushes = Arc::new(Flushes::default());
     let connection = Connection { number, state: Arc::clone(state), flushes: Arc::clone(&flushes) };
-    let io = TokioIo::new(Watched { stream, flushes });
+    let io = TokioIo::new(CountedStream { stream, flushes });
     let service = service_fn(move |request| answer(connection.clone(), request));
-    // It fails whenever a script cuts an answer or a client leaves in the middle of one; the records say which.
+    // Fails whenever a script cuts a response or a client disconnects; the log says which.
     let _ended = auto::Builder::new(TokioExecutor::new()).serve_connection(io, service).await;
 }
 

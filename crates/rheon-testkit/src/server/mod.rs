@@ -1,23 +1,24 @@
-//! A fake model server: a real HTTP server on loopback that speaks all five wires, answers by script and fails by script.
+//! A fake model server: a real HTTP server on loopback for all five wires, with scripted
+//! answers and failures.
 //!
 //! ```no_run
-//! # use rheon_testkit::server::{Fault, FakeServer, Reply, Script};
+//! # use rheon_testkit::server::{Fault, FakeServer, FakeReply, Script};
 //! # async fn example() -> std::io::Result<()> {
 //! let server = FakeServer::start(Script::new([
-//!     Reply::status(529),
-//!     Reply::thinking("Hm.", "sig").and_call("read", &serde_json::json!({"path": "a.txt"})),
-//!     Reply::text("All done.").with(Fault::Pieces(1)),
+//!     FakeReply::status(529),
+//!     FakeReply::thinking("Hm.", "sig").and_call("read", &serde_json::json!({"path": "a.txt"})),
+//!     FakeReply::text("All done.").with(Fault::Pieces(1)),
 //! ]))
 //! .await?;
 //! let address = format!("{}/v1/messages", server.url());
 //! # drop(address); Ok(()) }
 //! ```
 //!
-//! Each request is held to the rules that the service publishes; one that breaks them gets the service's own 400 and uses
-//! up no reply.
+//! Requests are validated by the rules that the service publishes. An invalid request gets the service's own 400 and does
+//! not use up a reply.
 
 mod answer;
-mod asked;
+mod condition;
 mod event;
 mod extras;
 mod fault;
@@ -30,12 +31,12 @@ mod play;
 mod record;
 mod refusal;
 mod reply;
+mod request_info;
 mod route;
 mod rules;
 mod script;
 mod serve;
 mod state;
-mod when;
 mod wire;
 
 use std::io;
@@ -45,13 +46,16 @@ use std::sync::Arc;
 use rheon_providers::wire::WireKind;
 use tokio::net::TcpListener;
 
+pub use condition::ReplyCondition;
 pub use fault::{Fault, Tick};
-pub use record::{Ending, Progress, Recorded};
+pub use record::{RecordedRequest, ReplyEnd, ReplyProgress};
 pub use refusal::ServiceError;
-pub use reply::{BedrockFraming, Block, ReasoningField, Reply, SseStyle, Stop, Style, Times, UsageReport};
-pub use rules::{ChatIds, Rules, Strictness};
+pub use reply::{
+    BedrockFraming, FakeReply, ReasoningField, ReplyBlock, ReplyCount, ReplyStop, ReplyStyle, SseStyle,
+    UsageReport,
+};
+pub use rules::{ChatIds, RequestRules, RequestStrictness};
 pub use script::{Script, ScriptError};
-pub use when::When;
 
 use listen::Certificate;
 use state::State;
@@ -64,33 +68,37 @@ pub struct FakeServer {
     certificate: Option<String>,
 }
 
-/// What a client speaks with the server.
+/// The protocol between client and server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Protection {
+pub enum ServerProtocol {
     /// Plain HTTP/1.1, or HTTP/2 with prior knowledge.
     Plain,
-    /// TLS with a certificate of the server's own; HTTP/1.1 or HTTP/2 as the client likes.
+    /// TLS with a self-signed certificate; HTTP/1.1 or HTTP/2 as the client prefers.
     Tls,
 }
 
 impl FakeServer {
     /// Starts a server on a free port of 127.0.0.1.
     pub async fn start(script: impl Into<Script>) -> io::Result<Self> {
-        Self::start_at(0, Protection::Plain, script).await
+        Self::start_at(0, ServerProtocol::Plain, script).await
     }
 
-    /// Starts a server that speaks TLS; [`certificate`](Self::certificate) is what clients must trust.
+    /// Starts a server with TLS; clients must trust its [`certificate`](Self::certificate).
     pub async fn start_tls(script: impl Into<Script>) -> io::Result<Self> {
-        Self::start_at(0, Protection::Tls, script).await
+        Self::start_at(0, ServerProtocol::Tls, script).await
     }
 
     /// Starts a server on this port of 127.0.0.1; 0 for a free one.
-    pub async fn start_at(port: u16, protection: Protection, script: impl Into<Script>) -> io::Result<Self> {
+    pub async fn start_at(
+        port: u16,
+        protocol: ServerProtocol,
+        script: impl Into<Script>,
+    ) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let address = listener.local_addr()?;
-        let (certificate, acceptor) = match protection {
-            Protection::Plain => (None, None),
-            Protection::Tls => {
+        let (certificate, acceptor) = match protocol {
+            ServerProtocol::Plain => (None, None),
+            ServerProtocol::Tls => {
                 let Certificate { pem, acceptor } = Certificate::new()?;
                 (Some(pem), Some(acceptor))
             }
@@ -100,13 +108,13 @@ impl FakeServer {
         Ok(Self { state, address, certificate })
     }
 
-    /// Its address, without a slash at the end.
+    /// The URL, without a trailing slash.
     pub fn url(&self) -> String {
         let scheme = if self.certificate.is_some() { "https" } else { "http" };
         format!("{scheme}://{}", self.address)
     }
 
-    /// The address below which a client of this wire puts the wire's path.
+    /// The base URL for clients of this wire.
     pub fn base_url(&self, wire: WireKind) -> String {
         match wire {
             WireKind::Chat | WireKind::Responses => format!("{}/v1", self.url()),
@@ -114,61 +122,62 @@ impl FakeServer {
         }
     }
 
-    /// The certificate that clients must trust, in PEM; none without TLS.
+    /// The certificate that clients must trust, in PEM format; `None` without TLS.
     pub fn certificate(&self) -> Option<&str> {
         self.certificate.as_deref()
     }
 
     /// All requests so far, in order of arrival.
-    pub fn requests(&self) -> Vec<Recorded> {
-        self.state.records.read(|board| board.requests.clone())
+    pub fn requests(&self) -> Vec<RecordedRequest> {
+        self.state.records.read(|log| log.requests.clone())
     }
 
-    /// How many connections were accepted so far.
+    /// The number of accepted connections.
     pub fn connections(&self) -> usize {
-        self.state.records.read(|board| board.connections)
+        self.state.records.read(|log| log.connections)
     }
 
-    /// How far the answer to request `number` (from 1) is.
-    pub fn progress(&self, number: usize) -> Option<Progress> {
-        self.state.records.read(|board| board.progress.get(number.checked_sub(1)?).cloned())
+    /// The progress of the response to request `number`, starting at 1.
+    pub fn progress(&self, number: usize) -> Option<ReplyProgress> {
+        self.state.records.read(|log| log.progress.get(number.checked_sub(1)?).cloned())
     }
 
-    /// Waits for request `number` (from 1).
-    pub async fn arrived(&self, number: usize) -> Recorded {
-        self.state.records.wait(|board| board.requests.get(number.checked_sub(1)?).cloned()).await
+    /// Waits for request `number`, starting at 1.
+    pub async fn wait_for_request(&self, number: usize) -> RecordedRequest {
+        self.state.records.wait(|log| log.requests.get(number.checked_sub(1)?).cloned()).await
     }
 
-    /// Waits until the answer to request `number` (from 1) is as `wanted`.
-    pub async fn reached(&self, number: usize, wanted: impl Fn(&Progress) -> bool) -> Progress {
-        let find = |progress: &&Progress| wanted(progress);
-        self.state
-            .records
-            .wait(|board| board.progress.get(number.checked_sub(1)?).filter(find).cloned())
-            .await
+    /// Waits until the progress of request `number` satisfies `condition`.
+    pub async fn wait_for_progress(
+        &self,
+        number: usize,
+        condition: impl Fn(&ReplyProgress) -> bool,
+    ) -> ReplyProgress {
+        let find = |progress: &&ReplyProgress| condition(progress);
+        self.state.records.wait(|log| log.progress.get(number.checked_sub(1)?).filter(find).cloned()).await
     }
 
-    /// Waits until the answer to request `number` (from 1) stands still until [`release`](Self::release).
-    pub async fn stalled(&self, number: usize) {
-        self.reached(number, |progress| progress.stalled).await;
+    /// Waits until the response to request `number` stalls until [`release`](Self::release).
+    pub async fn wait_for_stall(&self, number: usize) {
+        self.wait_for_progress(number, |progress| progress.stalled).await;
     }
 
-    /// Waits until the answer to request `number` (from 1) has ended.
-    pub async fn ended(&self, number: usize) -> Ending {
-        self.state.records.wait(|board| board.progress.get(number.checked_sub(1)?)?.ending).await
+    /// Waits until the response to request `number` has ended.
+    pub async fn wait_for_end(&self, number: usize) -> ReplyEnd {
+        self.state.records.wait(|log| log.progress.get(number.checked_sub(1)?)?.ending).await
     }
 
-    /// Waits until so many connections have been closed.
-    pub async fn closed(&self, connections: usize) {
-        self.state.records.wait(|board| (board.closed >= connections).then_some(())).await;
+    /// Waits until this many connections have been closed.
+    pub async fn wait_for_close(&self, connections: usize) {
+        self.state.records.wait(|log| (log.closed >= connections).then_some(())).await;
     }
 
-    /// Lets all answers go on that stand still, or will, to requests that have arrived.
+    /// Releases all current and future stalls of requests that have arrived.
     pub fn release(&self) {
-        self.state.records.change(|board| board.releases += 1);
+        self.state.records.change(|log| log.releases += 1);
     }
 
-    /// Gives so many ticks to answers that wait for them.
+    /// Sends this many ticks to responses that wait for them.
     pub fn tick(&self, times: usize) {
         self.state.ticks.add_permits(times);
     }

@@ -1,4 +1,4 @@
-//! `Plan`: an answer and its faults become steps. Pure.
+//! `Plan`: converts a response and its faults into steps. Pure.
 
 use std::io::Write;
 
@@ -8,41 +8,37 @@ use flate2::write::GzEncoder;
 use rheon_providers::wire::WireKind;
 
 use super::answer::Answer;
-use super::asked::Delivery;
 use super::event::{Event, EventKind};
 use super::fault::{Fault, Tick};
 use super::refusal::Refusal;
-use super::reply::{BedrockFraming, Style};
+use super::reply::{BedrockFraming, ReplyStyle};
+use super::request_info::Delivery;
 use super::wire::{events, frame, text_event, whole};
 
-/// How much of a bomb is packed at a time.
+/// How much of a compression bomb is written at a time.
 const BOMB_PART_BYTES: usize = 1 << 16;
 
 /// What the server does with one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// The HTTP status.
     pub(crate) status: u16,
-    /// The headers, content type included.
+    /// Including the content type.
     pub(crate) headers: Vec<(String, String)>,
     /// What happens before the headers.
     pub(crate) opening: Opening,
-    /// The body.
     pub(crate) steps: Vec<Step>,
-    /// How the body goes out.
     pub(crate) pace: Pace,
 }
 
 /// What happens before the headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Opening {
-    /// Nothing.
     Answer,
-    /// The server waits until released.
+    /// Waits until released.
     Stall,
-    /// The server waits until the client leaves.
+    /// Waits until the client disconnects.
     Never,
-    /// The server closes the connection.
+    /// Closes the connection.
     Hangup,
 }
 
@@ -55,24 +51,24 @@ pub(crate) enum Step {
     Event(Bytes),
     /// Wait until released.
     Stall,
-    /// These bytes again and again.
+    /// Repeat these bytes endlessly.
     Endless(Bytes),
     /// Abort the connection.
     Cut,
 }
 
-/// How a body goes out.
+/// How a body is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pace {
-    /// The most bytes of one piece.
+    /// The maximum size of a piece.
     pub(crate) piece_bytes: usize,
     /// What each piece waits for.
     pub(crate) tick: Option<Tick>,
 }
 
-/// The steps for an answer with these faults.
+/// The plan for a response with these faults.
 pub(crate) fn plan(answer: &Answer<'_>, faults: &[Fault]) -> Plan {
-    let wire = answer.asked.wire;
+    let wire = answer.request_info.wire;
     let mut plan = Plan {
         status: 200,
         headers: service_headers(wire, answer.number),
@@ -81,7 +77,7 @@ pub(crate) fn plan(answer: &Answer<'_>, faults: &[Fault]) -> Plan {
         pace: pace(faults),
     };
     plan.headers.push(("content-type".into(), content_type(answer).into()));
-    // What replaces the answer comes first, so that the other faults apply to it.
+    // Replacements come first, so that the other faults apply to them.
     for fault in faults {
         replace(&mut plan, wire, fault);
     }
@@ -99,7 +95,7 @@ pub(crate) fn plan(answer: &Answer<'_>, faults: &[Fault]) -> Plan {
     plan
 }
 
-/// The steps for a refusal.
+/// The plan for an error response.
 pub(crate) fn refuse(wire: WireKind, refusal: &Refusal) -> Plan {
     let mut headers = refusal.headers(wire);
     headers.push(("content-type".into(), "application/json".into()));
@@ -129,7 +125,7 @@ fn service_headers(wire: WireKind, number: usize) -> Vec<(String, String)> {
 }
 
 fn content_type(answer: &Answer<'_>) -> &'static str {
-    match (answer.asked.delivery, answer.asked.wire, answer.style.bedrock) {
+    match (answer.request_info.delivery, answer.request_info.wire, answer.style.bedrock) {
         (Delivery::Whole | Delivery::ArrayStream, _, _) => "application/json",
         (Delivery::Stream, WireKind::Bedrock, BedrockFraming::EventStream) => {
             "application/vnd.amazon.eventstream"
@@ -143,8 +139,8 @@ fn content_type(answer: &Answer<'_>) -> &'static str {
 }
 
 fn body(answer: &Answer<'_>) -> Vec<Step> {
-    let (wire, style) = (answer.asked.wire, &answer.style);
-    match answer.asked.delivery {
+    let (wire, style) = (answer.request_info.wire, &answer.style);
+    match answer.request_info.delivery {
         Delivery::Whole => vec![Step::Event(whole(answer))],
         Delivery::Stream => {
             events(answer).iter().map(|event| Step::Event(frame(wire, style, event))).collect()
@@ -152,9 +148,9 @@ fn body(answer: &Answer<'_>) -> Vec<Step> {
         Delivery::ArrayStream => {
             let events = events(answer);
             let last = events.len().saturating_sub(1);
-            let item = |(place, event): (usize, Event)| {
+            let item = |(index, event): (usize, Event)| {
                 let (open, close) =
-                    (if place == 0 { "[" } else { ",\r\n" }, if place == last { "]" } else { "" });
+                    (if index == 0 { "[" } else { ",\r\n" }, if index == last { "]" } else { "" });
                 Step::Event(Bytes::from(format!("{open}{}\n{close}", event.data)))
             };
             events.into_iter().enumerate().map(item).collect()
@@ -170,7 +166,7 @@ fn pace(faults: &[Fault]) -> Pace {
     Pace { piece_bytes: pieces.unwrap_or(if tick.is_some() { 1 } else { usize::MAX }), tick }
 }
 
-/// Faults that stand in place of the answer.
+/// Faults that replace the response.
 fn replace(plan: &mut Plan, wire: WireKind, fault: &Fault) {
     let with_refusal = |plan: &mut Plan, refusal: &Refusal| {
         let opening = plan.opening;
@@ -231,8 +227,8 @@ fn set_header(plan: &mut Plan, name: &str, value: &str) {
     plan.headers.push((name.to_owned(), value.to_owned()));
 }
 
-/// Faults that put something between the events or end them.
-fn insert(steps: &mut Vec<Step>, wire: WireKind, style: &Style, fault: &Fault) {
+/// Faults that insert events or end the stream.
+fn insert(steps: &mut Vec<Step>, wire: WireKind, style: &ReplyStyle, fault: &Fault) {
     let framed = |event: &Event| frame(wire, style, event);
     match fault {
         Fault::GarbageAfterEvent(event) => {
@@ -244,17 +240,17 @@ fn insert(steps: &mut Vec<Step>, wire: WireKind, style: &Style, fault: &Fault) {
             put_after(steps, *event, Step::Part(Bytes::from(bytes.clone())));
         }
         Fault::ErrorAfterEvent { event, error } => {
-            steps.truncate(place_after(steps, *event));
+            steps.truncate(index_after(steps, *event));
             steps.push(Step::Event(framed(&Refusal::of(*error, wire).event(wire))));
         }
         Fault::HugeEvent { event, bytes } => {
             put_after(steps, *event, Step::Part(framed(&text_event(wire, &"x".repeat(*bytes)))));
         }
         Fault::Endless { event } => {
-            steps.truncate(place_after(steps, *event));
+            steps.truncate(index_after(steps, *event));
             steps.push(Step::Endless(framed(&text_event(wire, "and so on, "))));
         }
-        Fault::EndAfterEvent(event) => steps.truncate(place_after(steps, *event)),
+        Fault::EndAfterEvent(event) => steps.truncate(index_after(steps, *event)),
         Fault::Status { .. }
         | Fault::Refuse(_)
         | Fault::Redirect(_)
@@ -275,22 +271,22 @@ fn insert(steps: &mut Vec<Step>, wire: WireKind, style: &Style, fault: &Fault) {
     }
 }
 
-/// Faults of the transport: where the body waits or breaks off.
+/// Faults of the transport: where the body stalls or breaks off.
 fn interrupt(plan: &mut Plan, fault: &Fault) {
     let steps = &mut plan.steps;
     match fault {
         Fault::StallAfterEvent(event) => put_after(steps, *event, Step::Stall),
         Fault::CutAfterEvent(event) => {
-            steps.truncate(place_after(steps, *event));
+            steps.truncate(index_after(steps, *event));
             steps.push(Step::Cut);
         }
         Fault::StallAtByte(byte) => {
-            let place = split_at_byte(steps, *byte);
-            steps.insert(place, Step::Stall);
+            let index = split_at_byte(steps, *byte);
+            steps.insert(index, Step::Stall);
         }
         Fault::CutAtByte(byte) => {
-            let place = split_at_byte(steps, *byte);
-            steps.truncate(place);
+            let index = split_at_byte(steps, *byte);
+            steps.truncate(index);
             steps.push(Step::Cut);
         }
         Fault::Status { .. }
@@ -315,32 +311,33 @@ fn interrupt(plan: &mut Plan, fault: &Fault) {
     }
 }
 
-/// The place behind the event with this number, or the end.
-fn place_after(steps: &[Step], event: usize) -> usize {
+/// The index after the event with this number, or the end.
+fn index_after(steps: &[Step], event: usize) -> usize {
     if event == 0 {
         return 0;
     }
     let mut ends = steps.iter().enumerate().filter(|(_, step)| matches!(step, Step::Event(_)));
-    ends.nth(event - 1).map_or(steps.len(), |(place, _)| place + 1)
+    ends.nth(event - 1).map_or(steps.len(), |(index, _)| index + 1)
 }
 
 fn put_after(steps: &mut Vec<Step>, event: usize, step: Step) {
-    let place = place_after(steps, event);
-    steps.insert(place, step);
+    let index = index_after(steps, event);
+    steps.insert(index, step);
 }
 
-/// The place of the step that begins at this byte of the body, made by splitting one if need be; the end if there is none.
+/// The index of the step that starts at this byte of the body, splitting a step if necessary; the end if there is
+/// none.
 fn split_at_byte(steps: &mut Vec<Step>, byte: usize) -> usize {
     let mut before = 0;
-    for (place, step) in steps.iter_mut().enumerate() {
+    for (index, step) in steps.iter_mut().enumerate() {
         let (Step::Part(bytes) | Step::Event(bytes)) = step else { continue };
         if byte <= before {
-            return place;
+            return index;
         }
         if byte < before + bytes.len() {
             let head = bytes.split_to(byte - before);
-            steps.insert(place, Step::Part(head));
-            return place + 1;
+            steps.insert(index, Step::Part(head));
+            return index + 1;
         }
         before += bytes.len();
     }
@@ -352,7 +349,7 @@ fn compress(plan: &mut Plan) {
     let mut packed = Vec::new();
     for step in plan.steps.drain(..) {
         match step {
-            // Each event is flushed, so that a client can read it before the next one comes.
+            // Flush after each event, so that a client can read it before the next one.
             Step::Part(bytes) => packed.push((write_part(&mut encoder, &bytes), false)),
             Step::Event(bytes) => packed.push((write_part(&mut encoder, &bytes), true)),
             Step::Stall | Step::Endless(_) | Step::Cut => {}
@@ -362,21 +359,21 @@ fn compress(plan: &mut Plan) {
         .into_iter()
         .map(|(bytes, is_event)| if is_event { Step::Event(bytes) } else { Step::Part(bytes) })
         .collect();
-    // Writing to memory does not fail.
+    // Writing to memory cannot fail.
     steps.push(Step::Part(Bytes::from(encoder.finish().unwrap_or_default())));
     plan.steps = steps;
     set_header(plan, "content-encoding", "gzip");
 }
 
 fn write_part(encoder: &mut GzEncoder<Vec<u8>>, bytes: &[u8]) -> Bytes {
-    // Writing to memory does not fail; a body that is cut short would show it.
+    // Writing to memory cannot fail; a truncated body would reveal it.
     if encoder.write_all(bytes).and_then(|()| encoder.flush()).is_err() {
         return Bytes::new();
     }
     Bytes::from(std::mem::take(encoder.get_mut()))
 }
 
-/// A few bytes that unpack to one event with `bytes` bytes of text.
+/// A few bytes that expand to one event with `bytes` bytes of text.
 fn bomb(wire: WireKind, bytes: usize) -> Bytes {
     let event = text_event(wire, "\u{2}");
     let (head, tail) = event.data.split_once("\\u0002").unwrap_or_default();
@@ -394,7 +391,7 @@ fn bomb(wire: WireKind, bytes: usize) -> Bytes {
     };
     match write(&mut encoder).and_then(|()| encoder.finish()) {
         Ok(packed) => Bytes::from(packed),
-        // Writing to memory does not fail.
+        // Writing to memory cannot fail.
         Err(_) => Bytes::new(),
     }
 }

@@ -1,4 +1,4 @@
-//! A plan at work: pieces go to the transport as fast as the plan and the client allow.
+//! Plays a plan: sends pieces to the transport as fast as the plan and the client allow.
 
 use std::io;
 use std::pin::Pin;
@@ -12,20 +12,20 @@ use tokio::sync::mpsc;
 use super::fault::Tick;
 use super::flush::Flushes;
 use super::plan::{Pace, Step};
-use super::record::{Ending, Records};
+use super::record::{Records, ReplyEnd};
 use super::state::State;
 
-/// What the player hands to the transport.
+/// What the player sends to the transport.
 enum Piece {
     Data(Bytes),
     Cut,
 }
 
-/// The body of an answer. Dropped by the transport when the client has left.
+/// The body of a response. The transport drops it when the client disconnects.
 pub(crate) struct PlayedBody {
     pieces: mpsc::Receiver<Piece>,
     flushes: Arc<Flushes>,
-    /// How often the connection had been flushed when the last data was handed over.
+    /// The flush count when the last data was passed on.
     flushed_before: u64,
     is_cut: bool,
 }
@@ -49,16 +49,15 @@ impl Body for PlayedBody {
                 Poll::Ready(Some(Piece::Cut)) => self.is_cut = true,
             }
         }
-        // The transport throws away what it has not written yet when a body fails, so all of it goes out first.
+        // The transport discards unsent data when a body fails, so everything is flushed first.
         if self.flushes.is_past(self.flushed_before, context.waker()) {
-            return Poll::Ready(Some(Err(io::Error::other("the script cuts the answer here"))));
+            return Poll::Ready(Some(Err(io::Error::other("the script cuts the response here"))));
         }
         Poll::Pending
     }
 }
 
-/// Starts to play these steps as the answer to request `number`; `released_before` is how often stalls had been released
-/// when it arrived.
+/// Plays these steps as the response to request `number`; `released_before` is the release count when it arrived.
 pub(crate) fn play(
     state: &Arc<State>,
     flushes: &Arc<Flushes>,
@@ -73,8 +72,8 @@ pub(crate) fn play(
     PlayedBody { pieces, flushes: Arc::clone(flushes), flushed_before: flushes.count(), is_cut: false }
 }
 
-/// The client has left.
-struct Gone;
+/// The client has disconnected.
+struct Disconnected;
 
 struct Player {
     state: Arc<State>,
@@ -88,24 +87,24 @@ impl Player {
     async fn run(self, steps: Vec<Step>) {
         let ending = match self.steps(steps).await {
             Ok(ending) => ending,
-            Err(Gone) => Ending::Left,
+            Err(Disconnected) => ReplyEnd::Disconnected,
         };
         let Self { state, sender, number, .. } = self;
         let ending = match ending {
-            Ending::Sent => {
-                // The last piece is on its way only once the transport has taken it.
+            ReplyEnd::Sent => {
+                // The last piece is sent only once the transport has taken it.
                 match sender.reserve().await {
-                    Ok(_) => Ending::Sent,
-                    Err(_) => Ending::Left,
+                    Ok(_) => ReplyEnd::Sent,
+                    Err(_) => ReplyEnd::Disconnected,
                 }
             }
-            Ending::Left | Ending::Cut => ending,
+            ReplyEnd::Disconnected | ReplyEnd::Cut => ending,
         };
         drop(sender);
         state.records.progress(number, |progress| progress.ending = Some(ending));
     }
 
-    async fn steps(&self, steps: Vec<Step>) -> Result<Ending, Gone> {
+    async fn steps(&self, steps: Vec<Step>) -> Result<ReplyEnd, Disconnected> {
         for step in steps {
             match step {
                 Step::Part(bytes) => self.send(bytes).await?,
@@ -119,19 +118,19 @@ impl Player {
                     self.records().progress(self.number, |progress| progress.events += 1);
                 },
                 Step::Cut => {
-                    self.sender.send(Piece::Cut).await.map_err(|_| Gone)?;
-                    return Ok(Ending::Cut);
+                    self.sender.send(Piece::Cut).await.map_err(|_| Disconnected)?;
+                    return Ok(ReplyEnd::Cut);
                 }
             }
         }
-        Ok(Ending::Sent)
+        Ok(ReplyEnd::Sent)
     }
 
     fn records(&self) -> &Records {
         &self.state.records
     }
 
-    async fn send(&self, mut bytes: Bytes) -> Result<(), Gone> {
+    async fn send(&self, mut bytes: Bytes) -> Result<(), Disconnected> {
         while !bytes.is_empty() {
             match self.pace.tick {
                 None => {}
@@ -139,18 +138,18 @@ impl Player {
             }
             let piece = bytes.split_to(bytes.len().min(self.pace.piece_bytes));
             let length = piece.len() as u64;
-            self.sender.send(Piece::Data(piece)).await.map_err(|_| Gone)?;
+            self.sender.send(Piece::Data(piece)).await.map_err(|_| Disconnected)?;
             self.records().progress(self.number, |progress| progress.bytes += length);
         }
         Ok(())
     }
 
-    async fn tick(&self, tick: Tick) -> Result<(), Gone> {
+    async fn tick(&self, tick: Tick) -> Result<(), Disconnected> {
         let wait = async {
             match tick {
                 Tick::ByTest => match self.state.ticks.acquire().await {
                     Ok(permit) => permit.forget(),
-                    // The ticks are never closed.
+                    // The semaphore is never closed.
                     Err(_) => std::future::pending().await,
                 },
                 Tick::Every(time) => tokio::time::sleep(time).await,
@@ -158,16 +157,16 @@ impl Player {
         };
         tokio::select! {
             () = wait => Ok(()),
-            () = self.sender.closed() => Err(Gone),
+            () = self.sender.closed() => Err(Disconnected),
         }
     }
 
-    async fn stall(&self) -> Result<(), Gone> {
+    async fn stall(&self) -> Result<(), Disconnected> {
         self.records().progress(self.number, |progress| progress.stalled = true);
-        let released = self.records().wait(|board| (board.releases > self.released_before).then_some(()));
+        let released = self.records().wait(|log| (log.releases > self.released_before).then_some(()));
         let result = tokio::select! {
             () = released => Ok(()),
-            () = self.sender.closed() => Err(Gone),
+            () = self.sender.closed() => Err(Disconnected),
         };
         self.records().progress(self.number, |progress| progress.stalled = false);
         result

@@ -1,124 +1,124 @@
-//! What the server has seen and done, and how a test waits for more of it.
+//! The server's log, and how a test waits for changes.
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Version};
 use serde_json::Value;
 use tokio::sync::watch;
 
-/// One request as it arrived.
+/// A recorded request.
 #[derive(Debug, Clone)]
-pub struct Recorded {
-    /// Its number, from 1.
+pub struct RecordedRequest {
+    /// The number, starting at 1.
     pub number: usize,
-    /// The number of its connection, from 1.
+    /// The number of the connection, starting at 1.
     pub connection: usize,
-    /// The HTTP version it came in.
+    /// The HTTP version.
     pub version: Version,
-    /// Its method.
+    /// The HTTP method.
     pub method: Method,
-    /// Its path, without the query.
+    /// The path, without the query.
     pub path: String,
-    /// Its query, without the question mark; empty if there is none.
+    /// The query, without the question mark; may be empty.
     pub query: String,
-    /// Its headers.
+    /// The headers.
     pub headers: HeaderMap,
-    /// Its body.
+    /// The body.
     pub body: Bytes,
-    /// Its body as JSON; `null` if it is none.
+    /// The body as JSON; `null` if it is not JSON.
     pub json: Value,
 }
 
-impl Recorded {
-    /// The value of a header, if it is there and text.
+impl RecordedRequest {
+    /// The value of a header, if present and text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 }
 
-/// How far the answer to one request is.
+/// The progress of one response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// The status, once one is chosen; 0 before and if there will be none.
+pub struct ReplyProgress {
+    /// The status once chosen; 0 before, and if there is none.
     pub status: u16,
-    /// What was chosen, for people: `reply 2`, `default`, `refused: ...`.
+    /// A description of the reply: `reply 2`, `default`, `refused: ...`.
     pub chosen: String,
-    /// How many events have been handed to the transport.
+    /// The number of events passed to the transport.
     pub events: usize,
-    /// How many bytes of the body have been handed to the transport.
+    /// The number of body bytes passed to the transport.
     pub bytes: u64,
-    /// Whether the answer waits to be released.
+    /// Whether the response waits to be released.
     pub stalled: bool,
     /// How it ended, once it has.
-    pub ending: Option<Ending>,
+    pub ending: Option<ReplyEnd>,
 }
 
-/// How an answer ended.
+/// How a response ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// All of it was handed to the transport.
+pub enum ReplyEnd {
+    /// Everything was passed to the transport.
     Sent,
-    /// The client left before.
-    Left,
+    /// The client disconnected first.
+    Disconnected,
     /// The script aborted it.
     Cut,
 }
 
-/// All that the server has seen and done.
+/// Everything that the server has received and sent.
 #[derive(Debug, Default)]
-pub(crate) struct Board {
-    /// The requests, in order of arrival.
-    pub(crate) requests: Vec<Recorded>,
-    /// How far their answers are.
-    pub(crate) progress: Vec<Progress>,
-    /// How many connections were accepted.
+pub(crate) struct ServerLog {
+    /// In order of arrival.
+    pub(crate) requests: Vec<RecordedRequest>,
+    /// The progress of their responses.
+    pub(crate) progress: Vec<ReplyProgress>,
+    /// Accepted connections.
     pub(crate) connections: usize,
-    /// How many of them are closed again.
+    /// Closed connections.
     pub(crate) closed: usize,
-    /// How many times stalled answers were released.
+    /// How many times stalled responses were released.
     pub(crate) releases: usize,
 }
 
-/// The board, and who waits for it to change.
+/// The log, with notification of changes.
 #[derive(Debug)]
 pub(crate) struct Records {
-    board: watch::Sender<Board>,
+    log: watch::Sender<ServerLog>,
 }
 
 impl Default for Records {
     fn default() -> Self {
-        Self { board: watch::Sender::new(Board::default()) }
+        Self { log: watch::Sender::new(ServerLog::default()) }
     }
 }
 
 impl Records {
-    /// What `read` finds on the board.
-    pub(crate) fn read<T>(&self, read: impl FnOnce(&Board) -> T) -> T {
-        read(&self.board.borrow())
+    /// Reads from the log.
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&ServerLog) -> T) -> T {
+        read(&self.log.borrow())
     }
 
-    /// Changes the board and wakes all who wait.
-    pub(crate) fn change(&self, change: impl FnOnce(&mut Board)) {
-        self.board.send_modify(change);
+    /// Changes the log and wakes all waiters.
+    pub(crate) fn change(&self, change: impl FnOnce(&mut ServerLog)) {
+        self.log.send_modify(change);
     }
 
-    /// Changes how far the answer to request `number` is.
-    pub(crate) fn progress(&self, number: usize, change: impl FnOnce(&mut Progress)) {
-        self.board.send_modify(|board| {
-            if let Some(progress) = number.checked_sub(1).and_then(|place| board.progress.get_mut(place)) {
+    /// Changes the progress of the response to request `number`.
+    pub(crate) fn progress(&self, number: usize, change: impl FnOnce(&mut ReplyProgress)) {
+        self.log.send_modify(|log| {
+            if let Some(progress) = number.checked_sub(1).and_then(|index| log.progress.get_mut(index)) {
                 change(progress);
             }
         });
     }
 
-    /// Waits until `find` finds something on the board.
-    pub(crate) async fn wait<T>(&self, mut find: impl FnMut(&Board) -> Option<T>) -> T {
-        let mut receiver = self.board.subscribe();
+    /// Waits until `find` returns a value.
+    pub(crate) async fn wait<T>(&self, mut find: impl FnMut(&ServerLog) -> Option<T>) -> T {
+        let mut receiver = self.log.subscribe();
         loop {
             if let Some(found) = find(&receiver.borrow_and_update()) {
                 return found;
             }
             if receiver.changed().await.is_err() {
-                // The sender lives in `self`, so this cannot happen; waiting is what a caller expects of it.
+                // Cannot happen: `self` holds the sender. Waiting is what the caller expects.
                 std::future::pending::<()>().await;
             }
         }

@@ -1,4 +1,4 @@
-//! What a service says when it will not or cannot answer, in the form of its wire.
+//! Error responses in the format of each wire.
 
 use bytes::Bytes;
 use rheon_providers::wire::WireKind;
@@ -7,34 +7,34 @@ use serde_json::{Value, json};
 
 use super::event::{Event, EventKind};
 
-/// The failures that services tell apart.
+/// The errors that services distinguish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServiceError {
-    /// The request breaks a rule.
+    /// Invalid request.
     Invalid,
-    /// No key, or a wrong one.
+    /// Missing or wrong key.
     Authentication,
-    /// The key may not do that.
+    /// The key lacks permission.
     Permission,
-    /// No such model or path.
+    /// Unknown model or path.
     NotFound,
-    /// The body has too many bytes.
+    /// The body is too large.
     TooLarge,
-    /// The conversation has too many tokens.
+    /// The conversation is too long.
     ContextTooLong,
     /// Too many requests.
     RateLimited,
-    /// The account is used up.
+    /// The quota is exhausted.
     Quota,
-    /// The service has too much to do.
+    /// The service is overloaded.
     Overloaded,
-    /// The service failed.
+    /// Internal error.
     Server,
 }
 
 impl ServiceError {
-    /// The failure that a status stands for.
+    /// The error for a status.
     pub fn from_status(status: u16) -> Self {
         match status {
             401 => Self::Authentication,
@@ -49,7 +49,7 @@ impl ServiceError {
         }
     }
 
-    /// The status that a service of this wire sends with it.
+    /// The status that a service with this wire sends.
     pub fn status(self, wire: WireKind) -> u16 {
         let anthropic = wire == WireKind::Anthropic;
         match self {
@@ -68,7 +68,7 @@ impl ServiceError {
         }
     }
 
-    /// What a service of this wire says about it.
+    /// The message that a service with this wire sends.
     fn message(self, wire: WireKind) -> &'static str {
         match self {
             Self::Invalid => "The request is not valid.",
@@ -112,7 +112,7 @@ impl ServiceError {
         }
     }
 
-    /// The service's word for it on this wire.
+    /// The service's error type on this wire.
     fn word(self, wire: WireKind) -> &'static str {
         match wire {
             WireKind::Anthropic => match self {
@@ -157,7 +157,7 @@ impl ServiceError {
         }
     }
 
-    /// OpenAI's `code`, where it has one.
+    /// OpenAI's `code`, if there is one.
     fn code(self) -> Option<&'static str> {
         match self {
             Self::Invalid | Self::Permission | Self::TooLarge => None,
@@ -171,34 +171,31 @@ impl ServiceError {
     }
 }
 
-/// One refusal of a request.
+/// An error response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
-    /// The HTTP status.
     pub(crate) status: u16,
-    /// What failed.
     pub(crate) error: ServiceError,
-    /// What the service says about it.
     pub(crate) message: String,
 }
 
 impl Refusal {
-    /// The request breaks the rule that `message` names.
+    /// An invalid request; `message` names the violated rule.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self { status: 400, error: ServiceError::Invalid, message: message.into() }
     }
 
-    /// The failure as a service of this wire reports it.
+    /// The error as a service with this wire reports it.
     pub(crate) fn of(error: ServiceError, wire: WireKind) -> Self {
         Self { status: error.status(wire), error, message: error.message(wire).to_owned() }
     }
 
-    /// The failure that a service of this wire means by a status.
+    /// The error that a status means on this wire.
     pub(crate) fn from_status(status: u16, wire: WireKind) -> Self {
         Self { status, ..Self::of(ServiceError::from_status(status), wire) }
     }
 
-    /// The body in the form of the wire.
+    /// The body in the wire's format.
     pub(crate) fn body(&self, wire: WireKind) -> Value {
         let word = self.error.word(wire);
         match wire {
@@ -217,7 +214,7 @@ impl Refusal {
         }
     }
 
-    /// Headers that the service sends with it.
+    /// The headers of the error response.
     pub(crate) fn headers(&self, wire: WireKind) -> Vec<(String, String)> {
         match wire {
             WireKind::Anthropic => vec![("request-id".into(), "req_fake".into())],
@@ -227,7 +224,7 @@ impl Refusal {
         }
     }
 
-    /// The event that the service sends if it happens in the middle of a stream.
+    /// The event for an error in the middle of a stream.
     pub(crate) fn event(&self, wire: WireKind) -> Event {
         match wire {
             WireKind::Anthropic => Event::new("error", &self.body(wire)),
@@ -249,13 +246,12 @@ impl Refusal {
         }
     }
 
-    /// The body as bytes.
     pub(crate) fn bytes(&self, wire: WireKind) -> Bytes {
         Bytes::from(self.body(wire).to_string())
     }
 }
 
-/// A refusal for breaking the rule that `message` names.
+/// An error for violating the rule in `message`.
 pub(crate) fn invalid<T>(message: impl Into<String>) -> Result<T, Refusal> {
     Err(Refusal::invalid(message))
 }

@@ -1,79 +1,79 @@
-//! `Reply`: what the model says to one request, and what goes wrong while it does.
+//! `FakeReply`: the response to one request, and what goes wrong with it.
 
 use rheon_types::Usage;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::condition::ReplyCondition;
 use super::fault::Fault;
-use super::when::When;
 
-/// One answer of a script.
+/// A reply of a script.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reply {
+pub struct FakeReply {
     /// Which requests it answers.
-    pub when: When,
+    pub when: ReplyCondition,
     /// How many requests it answers.
-    pub times: Times,
-    /// What the model says.
-    pub blocks: Vec<Block>,
-    /// What the service says that it used.
+    pub times: ReplyCount,
+    /// The content blocks.
+    pub blocks: Vec<ReplyBlock>,
+    /// The reported usage.
     pub usage: UsageReport,
-    /// Why the model stopped.
-    pub stop: Stop,
-    /// How the answer is written.
-    pub style: Style,
+    /// The stop reason.
+    pub stop: ReplyStop,
+    /// How the response is written.
+    pub style: ReplyStyle,
     /// What goes wrong.
     pub faults: Vec<Fault>,
 }
 
-impl Default for Reply {
+impl Default for FakeReply {
     fn default() -> Self {
         Self {
-            when: When::default(),
-            times: Times::Once,
+            when: ReplyCondition::default(),
+            times: ReplyCount::Once,
             blocks: Vec::new(),
             usage: UsageReport::default(),
-            stop: Stop::Natural,
-            style: Style::default(),
+            stop: ReplyStop::Natural,
+            style: ReplyStyle::default(),
             faults: Vec::new(),
         }
     }
 }
 
-impl Reply {
-    /// An answer without content.
+impl FakeReply {
+    /// A response without content.
     pub fn empty() -> Self {
         Self::default()
     }
 
-    /// An answer of one text.
+    /// A response with one text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::empty().and_text(text)
     }
 
-    /// An answer of one tool call.
+    /// A response with one tool call.
     pub fn call(name: impl Into<String>, arguments: &Value) -> Self {
         Self::empty().and_call(name, arguments)
     }
 
-    /// An answer of thinking alone.
+    /// A response with only thinking.
     pub fn thinking(text: impl Into<String>, signature: impl Into<String>) -> Self {
         Self::empty().and_thinking(text, signature)
     }
 
-    /// No answer but this fault.
+    /// A reply with this fault.
     pub fn fault(fault: Fault) -> Self {
         Self::text("ok").with(fault)
     }
 
-    /// A refusal with a status and the body that the service has for it.
+    /// An error status with the service's default body.
     pub fn status(code: u16) -> Self {
         Self::fault(Fault::Status { code, body: None, headers: Vec::new() })
     }
 
     /// Adds a block.
     #[must_use]
-    pub fn and(mut self, block: Block) -> Self {
+    pub fn and(mut self, block: ReplyBlock) -> Self {
         self.blocks.push(block);
         self
     }
@@ -81,19 +81,19 @@ impl Reply {
     /// Adds a text.
     #[must_use]
     pub fn and_text(self, text: impl Into<String>) -> Self {
-        self.and(Block::Text { text: text.into(), signature: None })
+        self.and(ReplyBlock::Text { text: text.into(), signature: None })
     }
 
     /// Adds thinking with a signature.
     #[must_use]
     pub fn and_thinking(self, text: impl Into<String>, signature: impl Into<String>) -> Self {
-        self.and(Block::Thinking { text: text.into(), signature: Some(signature.into()) })
+        self.and(ReplyBlock::Thinking { text: text.into(), signature: Some(signature.into()) })
     }
 
-    /// Adds a tool call; its id is made up by the server.
+    /// Adds a tool call; the server generates its id.
     #[must_use]
     pub fn and_call(self, name: impl Into<String>, arguments: &Value) -> Self {
-        self.and(Block::Call {
+        self.and(ReplyBlock::Call {
             id: None,
             name: name.into(),
             arguments: arguments.to_string(),
@@ -110,42 +110,42 @@ impl Reply {
 
     /// Sets which requests it answers.
     #[must_use]
-    pub fn when(mut self, when: When) -> Self {
+    pub fn when(mut self, when: ReplyCondition) -> Self {
         self.when = when;
         self
     }
 
     /// Sets how many requests it answers.
     #[must_use]
-    pub fn times(mut self, times: Times) -> Self {
+    pub fn times(mut self, times: ReplyCount) -> Self {
         self.times = times;
         self
     }
 
-    /// Sets what the service says that it used.
+    /// Sets the reported usage.
     #[must_use]
     pub fn usage(mut self, usage: UsageReport) -> Self {
         self.usage = usage;
         self
     }
 
-    /// Sets why the model stopped.
+    /// Sets the stop reason.
     #[must_use]
-    pub fn stop(mut self, stop: Stop) -> Self {
+    pub fn stop(mut self, stop: ReplyStop) -> Self {
         self.stop = stop;
         self
     }
 
-    /// Sets how many characters a delta has; 0 for one delta per block.
+    /// Sets the characters per delta; 0 means one delta per block.
     #[must_use]
     pub fn delta_chars(mut self, chars: usize) -> Self {
         self.style.delta_chars = chars;
         self
     }
 
-    /// Sets how the answer is written.
+    /// Sets how the response is written.
     #[must_use]
-    pub fn style(mut self, style: Style) -> Self {
+    pub fn style(mut self, style: ReplyStyle) -> Self {
         self.style = style;
         self
     }
@@ -153,70 +153,70 @@ impl Reply {
 
 /// How many requests a reply answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Times {
-    /// One.
+pub enum ReplyCount {
+    /// One request.
     Once,
-    /// So many.
+    /// This many requests.
     Exactly(usize),
-    /// All that fit.
+    /// All matching requests.
     Always,
 }
 
-/// One block of an answer.
+/// A content block of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Block {
-    /// Thinking that can be read.
+pub enum ReplyBlock {
+    /// Readable thinking.
     Thinking {
-        /// What the model thought.
+        /// The thinking text.
         text: String,
-        /// What the service wants back with it.
+        /// What the service expects back with it.
         signature: Option<String>,
     },
-    /// Thinking that cannot be read.
+    /// Redacted thinking.
     Redacted {
-        /// The service's own text for it.
+        /// The opaque data.
         data: String,
     },
     /// Text.
     Text {
         /// The text.
         text: String,
-        /// What the service wants back with it; Gemini alone sends it.
+        /// What the service expects back with it; only Gemini sends it.
         signature: Option<String>,
     },
     /// A tool call.
     Call {
-        /// Its id; made up by the server if absent.
+        /// The id; generated by the server if absent.
         id: Option<String>,
-        /// Which tool.
+        /// The tool name.
         name: String,
-        /// The arguments as the model writes them; need not be JSON.
+        /// The arguments as text; may be invalid JSON.
         arguments: String,
-        /// What the service wants back with it; Gemini alone sends it.
+        /// What the service expects back with it; only Gemini sends it.
         signature: Option<String>,
     },
-    /// A call of a tool that the request offers, with arguments that fit its schema; text where it offers none.
+    /// A call of a tool that the request offers, with arguments that match its schema; a text if it offers none.
     AnyCall,
 }
 
-/// What the service says that a call used.
+/// The usage that the service reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UsageReport {
-    /// These counts, in the fields of the service.
+    /// These counts, in the service's fields.
     Counts {
-        /// As Rheon counts: `input` is without the cache.
+        /// As Rheon counts: `input` excludes the cache.
         usage: Usage,
-        /// How many of the output tokens were thinking.
+        /// How many output tokens were thinking.
         thinking: u64,
     },
-    /// Nothing.
+    /// None.
     Absent,
-    /// The service's fields, each with this text in place of its number: `-1`, `null`, `1e300`, `"NaN"`, `NaN`.
+    /// The service's fields, each with this text in place of a number: `-1`, `null`, `1e300`, `"NaN"`, `NaN`.
     Every(String),
 }
 
 impl UsageReport {
-    /// These counts, none of them for thinking.
+    /// These counts, without thinking tokens.
     pub fn counts(usage: Usage) -> Self {
         Self::Counts { usage, thinking: 0 }
     }
@@ -228,37 +228,37 @@ impl Default for UsageReport {
     }
 }
 
-/// Why the model stopped.
+/// The stop reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stop {
-    /// For tools if there are calls, otherwise because it was done.
+pub enum ReplyStop {
+    /// Tool use if there are calls, otherwise end of turn.
     Natural,
-    /// It was done.
+    /// End of turn.
     End,
-    /// It wants tools to run.
+    /// Tool use.
     ToolUse,
-    /// It reached the token limit of the answer.
+    /// The token limit was reached.
     Length,
-    /// The service would not let it go on.
+    /// The service refused to continue.
     Refusal,
     /// The service's own word.
     Word(String),
 }
 
-/// How an answer is written.
+/// How a response is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Style {
-    /// How many characters a delta has; 0 for one delta per block.
+pub struct ReplyStyle {
+    /// The characters per delta; 0 means one delta per block.
     pub delta_chars: usize,
-    /// How Bedrock cuts its stream into events.
+    /// How Bedrock frames its stream.
     pub bedrock: BedrockFraming,
-    /// Where the chat wire puts thinking.
+    /// The reasoning field on the chat wire.
     pub reasoning: ReasoningField,
-    /// How lines of server-sent events end and what stands between them.
+    /// The style of server-sent events.
     pub sse: SseStyle,
 }
 
-impl Default for Style {
+impl Default for ReplyStyle {
     fn default() -> Self {
         Self {
             delta_chars: 7,
@@ -269,7 +269,7 @@ impl Default for Style {
     }
 }
 
-/// How Bedrock cuts its stream into events.
+/// How Bedrock frames its stream.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BedrockFraming {
@@ -280,7 +280,7 @@ pub enum BedrockFraming {
     Lines,
 }
 
-/// Where the chat wire puts thinking.
+/// The reasoning field on the chat wire.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReasoningField {
@@ -293,15 +293,15 @@ pub enum ReasoningField {
     ReasoningDetails,
 }
 
-/// How lines of server-sent events end and what stands between them.
+/// The style of server-sent events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SseStyle {
     /// As the service does it.
     #[default]
     AsService,
-    /// Carriage returns alone.
+    /// Carriage returns only.
     CarriageReturns,
-    /// Carriage returns and line feeds, no space behind `data:`, comments and `id` and `retry` fields between events.
+    /// Carriage return and line feed, no space after `data:`, and comments and `id` and `retry` fields between events.
     Noisy,
 }

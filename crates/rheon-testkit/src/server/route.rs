@@ -1,14 +1,14 @@
-//! Which service a path means. Matched by how the path ends, because vendors mount their wire below prefixes of their own.
+//! Routes requests by the end of the path, because vendors mount their wire below different prefixes.
 
 use http::Method;
 use rheon_providers::wire::WireKind;
 
-/// What a request is for.
+/// The kind of request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Route {
-    /// A model's answer.
+    /// A model call.
     Model(WireKind),
-    /// A count of tokens.
+    /// A token count.
     Count(WireKind),
     /// llama.cpp's properties.
     Props,
@@ -18,12 +18,12 @@ pub(crate) enum Route {
     Models,
     /// An OAuth token.
     Token,
-    /// A sign of life (`GET /`, `HEAD /`).
+    /// A health check (`GET /`, `HEAD /`).
     Root,
 }
 
 impl Route {
-    /// What a request with this method and path is for.
+    /// The route for a method and path.
     pub(crate) fn find(method: &Method, path: &str) -> Option<Self> {
         let path = path.strip_suffix('/').unwrap_or(path);
         let last = path.rsplit('/').next().unwrap_or_default();
@@ -42,7 +42,7 @@ impl Route {
             return match verb {
                 "streamGenerateContent" | "generateContent" => Some(Self::Model(WireKind::Gemini)),
                 "countTokens" => Some(Self::Count(WireKind::Gemini)),
-                // Vertex serves Anthropic's models at these.
+                // Vertex serves Anthropic's models at these paths.
                 "streamRawPredict" | "rawPredict" => Some(Self::Model(WireKind::Anthropic)),
                 _ => None,
             };
@@ -72,7 +72,7 @@ impl Route {
     }
 }
 
-/// The model that stands in a path: before `:verb` (Gemini) or after `/model/` (Bedrock), percent-decoded.
+/// The model in a path: before `:verb` (Gemini) or after `/model/` (Bedrock), percent-decoded.
 pub(crate) fn model_in(path: &str) -> Option<String> {
     let part = match path.split_once("/model/") {
         Some((_, rest)) => rest.rsplit_once('/').map_or(rest, |(model, _)| model),
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_matched_by_their_end() {
+    fn paths_are_matched_by_suffix() {
         let post = |path: &str| Route::find(&Method::POST, path);
         for path in ["/v1/messages", "/v1/messages/", "/anthropic/v1/messages", "/p/x:streamRawPredict"] {
             assert_eq!(post(path), Some(Route::Model(WireKind::Anthropic)), "{path}");

@@ -1,33 +1,33 @@
-//! `Rules`: what requests are held to.
+//! `RequestRules`: how requests are validated.
 
 use serde::Deserialize;
 
-/// Which rules requests are held to.
+/// How requests are validated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rules {
-    /// How strict.
-    pub requests: Strictness,
-    /// Which ids of tool calls the chat wire takes.
+pub struct RequestRules {
+    /// The strictness.
+    pub requests: RequestStrictness,
+    /// Which tool call ids the chat wire accepts.
     pub chat_ids: ChatIds,
 }
 
-impl Default for Rules {
+impl Default for RequestRules {
     fn default() -> Self {
-        Self { requests: Strictness::Service, chat_ids: ChatIds::Any64 }
+        Self { requests: RequestStrictness::Service, chat_ids: ChatIds::Any64 }
     }
 }
 
-/// How strictly requests are held to rules.
+/// How strictly requests are validated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Strictness {
-    /// As the service does it.
+pub enum RequestStrictness {
+    /// As strictly as the service.
     Service,
-    /// Not at all: whatever can be read is answered.
+    /// Not at all: every readable request is answered.
     Lenient,
 }
 
-/// Which ids of tool calls the chat wire takes; services differ.
+/// Which tool call ids the chat wire accepts; services differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChatIds {

@@ -1,4 +1,4 @@
-//! One request: recorded, understood, answered.
+//! Handles one request: records, validates and answers it.
 
 use std::io;
 use std::sync::Arc;
@@ -11,32 +11,29 @@ use rheon_providers::wire::WireKind;
 use serde_json::Value;
 
 use super::answer::Answer;
-use super::asked::Asked;
 use super::extras;
 use super::flush::Flushes;
 use super::incoming::Incoming;
-use super::issued::Issued;
+use super::issued::IssuedBlocks;
 use super::plan::{Opening, Pace, Plan, Step, plan, refuse};
 use super::play::{PlayedBody, play};
-use super::record::{Ending, Progress, Recorded};
+use super::record::{RecordedRequest, ReplyEnd, ReplyProgress};
 use super::refusal::{Refusal, ServiceError};
-use super::reply::{Block, Reply, Stop};
+use super::reply::{FakeReply, ReplyBlock, ReplyStop};
+use super::request_info::RequestInfo;
 use super::route::Route;
-use super::script::Cast;
+use super::script::ScriptState;
 use super::state::State;
 use super::wire::validate;
 
-/// The most bytes a request may have: more than any service takes.
+/// The maximum size of a request: more than any service accepts.
 const REQUEST_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// One connection.
 #[derive(Clone)]
 pub(crate) struct Connection {
-    /// Its number, from 1.
+    /// Starting at 1.
     pub(crate) number: usize,
-    /// What it shares with the others.
     pub(crate) state: Arc<State>,
-    /// How often it was flushed.
     pub(crate) flushes: Arc<Flushes>,
 }
 
@@ -48,15 +45,15 @@ pub(crate) async fn answer(
     let Connection { number: connection, state, flushes } = connection;
     let (recorded, size) = record(&state, connection, request).await?;
     let number = recorded.number;
-    let released_before = state.records.read(|board| board.releases);
+    let released_before = state.records.read(|log| log.releases);
     let (plan, chosen) = match size {
         Size::Fits => decide(&state, &recorded),
         Size::TooLarge => too_large(&recorded),
     };
-    let guard = Unanswered { state: &state, number };
+    let guard = DisconnectGuard { state: &state, number };
     state.records.progress(number, |progress| progress.chosen.clone_from(&chosen));
     open(&state, number, released_before, plan.opening).await.inspect_err(|_| {
-        state.records.progress(number, |progress| progress.ending = Some(Ending::Cut));
+        state.records.progress(number, |progress| progress.ending = Some(ReplyEnd::Cut));
     })?;
     guard.defuse();
     state.records.progress(number, |progress| progress.status = plan.status);
@@ -70,23 +67,23 @@ pub(crate) async fn answer(
     Ok(response)
 }
 
-/// Notes that the client left, if the answer is dropped before its headers went out.
-struct Unanswered<'a> {
+/// Records that the client disconnected, if dropped before the headers were sent.
+struct DisconnectGuard<'a> {
     state: &'a State,
     number: usize,
 }
 
-impl Unanswered<'_> {
+impl DisconnectGuard<'_> {
     fn defuse(self) {
         std::mem::forget(self);
     }
 }
 
-impl Drop for Unanswered<'_> {
+impl Drop for DisconnectGuard<'_> {
     fn drop(&mut self) {
         self.state.records.progress(self.number, |progress| {
             progress.stalled = false;
-            progress.ending.get_or_insert(Ending::Left);
+            progress.ending.get_or_insert(ReplyEnd::Disconnected);
         });
     }
 }
@@ -95,14 +92,14 @@ async fn record(
     state: &State,
     connection: usize,
     request: Request<IncomingBody>,
-) -> Result<(Recorded, Size), io::Error> {
+) -> Result<(RecordedRequest, Size), io::Error> {
     let (head, body) = request.into_parts();
     let (body, size) = match Limited::new(body, REQUEST_BYTES_MAX).collect().await {
         Ok(body) => (body.to_bytes(), Size::Fits),
         Err(error) if error.is::<LengthLimitError>() => (Bytes::new(), Size::TooLarge),
         Err(error) => return Err(io::Error::other(error)),
     };
-    let mut recorded = Recorded {
+    let mut recorded = RecordedRequest {
         number: 0,
         connection,
         version: head.version,
@@ -113,21 +110,21 @@ async fn record(
         json: serde_json::from_slice(&body).unwrap_or_default(),
         body,
     };
-    state.records.change(|board| {
-        recorded.number = board.requests.len() + 1;
-        board.requests.push(recorded.clone());
-        board.progress.push(Progress::default());
+    state.records.change(|log| {
+        recorded.number = log.requests.len() + 1;
+        log.requests.push(recorded.clone());
+        log.progress.push(ReplyProgress::default());
     });
     Ok((recorded, size))
 }
 
-/// Whether a request has more bytes than are taken.
+/// Whether a request exceeds the size limit.
 enum Size {
     Fits,
     TooLarge,
 }
 
-fn too_large(recorded: &Recorded) -> (Plan, String) {
+fn too_large(recorded: &RecordedRequest) -> (Plan, String) {
     let wire = match Route::find(&recorded.method, &recorded.path) {
         Some(Route::Model(wire) | Route::Count(wire)) => wire,
         Some(Route::Props | Route::OllamaShow | Route::Models | Route::Token | Route::Root) | None => {
@@ -137,35 +134,39 @@ fn too_large(recorded: &Recorded) -> (Plan, String) {
     (refuse(wire, &Refusal::of(ServiceError::TooLarge, wire)), "refused: too large".to_owned())
 }
 
-/// What is done with a request, and its name for people.
-fn decide(state: &State, recorded: &Recorded) -> (Plan, String) {
+/// The plan for a request, and its description.
+fn decide(state: &State, recorded: &RecordedRequest) -> (Plan, String) {
     let route = Route::find(&recorded.method, &recorded.path);
-    let mut cast = state.cast();
+    let mut script_state = state.script_state();
     match route {
         None => {
-            let message = format!("there is nothing at {} {}", recorded.method, recorded.path);
+            let message = format!("no route for {} {}", recorded.method, recorded.path);
             let refusal = Refusal { message, ..Refusal::of(ServiceError::NotFound, WireKind::Chat) };
             (refuse(WireKind::Chat, &refusal), "refused: no such path".to_owned())
         }
-        Some(Route::Model(wire)) => match understand(&cast, wire, recorded) {
+        Some(Route::Model(wire)) => match validate_request(&script_state, wire, recorded) {
             Err(refusal) => (refuse(wire, &refusal), format!("refused: {}", refusal.message)),
-            Ok(asked) => {
-                let (reply, chosen) = cast.choose(&asked, &recorded.body);
-                (perform(&reply, recorded.number, &asked, &mut cast.issued), chosen)
+            Ok(request_info) => {
+                let (reply, chosen) = script_state.choose(&request_info, &recorded.body);
+                (reply_plan(&reply, recorded.number, &request_info, &mut script_state.issued), chosen)
             }
         },
         Some(Route::Count(wire)) => {
             (extras_plan(&extras::count(wire, recorded.body.len())), "count".to_owned())
         }
-        Some(Route::Props) => (extras_plan(&extras::props(cast.script())), "props".to_owned()),
-        Some(Route::OllamaShow) => (extras_plan(&extras::show(cast.script())), "show".to_owned()),
-        Some(Route::Models) => (extras_plan(&extras::models(cast.script())), "models".to_owned()),
+        Some(Route::Props) => (extras_plan(&extras::props(script_state.script())), "props".to_owned()),
+        Some(Route::OllamaShow) => (extras_plan(&extras::show(script_state.script())), "show".to_owned()),
+        Some(Route::Models) => (extras_plan(&extras::models(script_state.script())), "models".to_owned()),
         Some(Route::Token) => (extras_plan(&extras::token(recorded.number)), "token".to_owned()),
         Some(Route::Root) => (extras_plan(&extras::root()), "root".to_owned()),
     }
 }
 
-fn understand(cast: &Cast, wire: WireKind, recorded: &Recorded) -> Result<Asked, Refusal> {
+fn validate_request(
+    script_state: &ScriptState,
+    wire: WireKind,
+    recorded: &RecordedRequest,
+) -> Result<RequestInfo, Refusal> {
     if recorded.json.is_null() {
         return Err(Refusal::invalid("the body of the request is not valid JSON"));
     }
@@ -174,41 +175,49 @@ fn understand(cast: &Cast, wire: WireKind, recorded: &Recorded) -> Result<Asked,
         query: &recorded.query,
         headers: &recorded.headers,
         body: &recorded.json,
-        rules: cast.script().rules,
-        issued: &cast.issued,
+        rules: script_state.script().rules,
+        issued: &script_state.issued,
     };
     validate(wire, &incoming)
 }
 
-/// The plan for a reply to what was asked.
-fn perform(reply: &Reply, number: usize, asked: &Asked, issued: &mut Issued) -> Plan {
-    let blocks: Vec<Block> = reply.blocks.iter().map(|block| resolve(block, asked)).collect();
-    let calls = blocks.iter().any(|block| matches!(block, Block::Call { .. }));
+/// The plan for a reply to a request.
+fn reply_plan(
+    reply: &FakeReply,
+    number: usize,
+    request_info: &RequestInfo,
+    issued: &mut IssuedBlocks,
+) -> Plan {
+    let blocks: Vec<ReplyBlock> = reply.blocks.iter().map(|block| resolve(block, request_info)).collect();
+    let calls = blocks.iter().any(|block| matches!(block, ReplyBlock::Call { .. }));
     let stop = match &reply.stop {
-        Stop::Natural if calls => Stop::ToolUse,
-        Stop::Natural => Stop::End,
-        Stop::End | Stop::ToolUse | Stop::Length | Stop::Refusal | Stop::Word(_) => reply.stop.clone(),
+        ReplyStop::Natural if calls => ReplyStop::ToolUse,
+        ReplyStop::Natural => ReplyStop::End,
+        ReplyStop::End | ReplyStop::ToolUse | ReplyStop::Length | ReplyStop::Refusal | ReplyStop::Word(_) => {
+            reply.stop.clone()
+        }
     };
     let answer =
-        Answer { number, asked, blocks, usage: reply.usage.clone(), stop, style: reply.style.clone() };
-    issued.note(&answer.blocks, |place| answer.call_id(place));
+        Answer { number, request_info, blocks, usage: reply.usage.clone(), stop, style: reply.style.clone() };
+    issued.note(&answer.blocks, |index| answer.call_id(index));
     plan(&answer, &reply.faults)
 }
 
-fn resolve(block: &Block, asked: &Asked) -> Block {
+fn resolve(block: &ReplyBlock, request_info: &RequestInfo) -> ReplyBlock {
     match block {
-        Block::AnyCall => match asked.any_tool() {
-            Some(tool) => Block::Call {
+        ReplyBlock::AnyCall => match request_info.any_tool() {
+            Some(tool) => ReplyBlock::Call {
                 id: None,
                 name: tool.name.clone(),
                 arguments: tool.arguments().to_string(),
-                signature: (asked.wire == WireKind::Gemini).then(|| "c2lnbmF0dXJl".to_owned()),
+                signature: (request_info.wire == WireKind::Gemini).then(|| "c2lnbmF0dXJl".to_owned()),
             },
-            None => Block::Text { text: "ok".to_owned(), signature: None },
+            None => ReplyBlock::Text { text: "ok".to_owned(), signature: None },
         },
-        Block::Thinking { .. } | Block::Redacted { .. } | Block::Text { .. } | Block::Call { .. } => {
-            block.clone()
-        }
+        ReplyBlock::Thinking { .. }
+        | ReplyBlock::Redacted { .. }
+        | ReplyBlock::Text { .. }
+        | ReplyBlock::Call { .. } => block.clone(),
     }
 }
 
@@ -238,7 +247,7 @@ async fn open(
         }
         Opening::Stall => {
             state.records.progress(number, |progress| progress.stalled = true);
-            state.records.wait(|board| (board.releases > released_before).then_some(())).await;
+            state.records.wait(|log| (log.releases > released_before).then_some(())).await;
             state.records.progress(number, |progress| progress.stalled = false);
             Ok(())
         }

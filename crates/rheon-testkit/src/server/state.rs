@@ -1,4 +1,4 @@
-//! What all connections of one server share.
+//! State shared by all connections of a server.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -6,36 +6,33 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::record::Records;
-use super::script::{Cast, Script};
+use super::script::{Script, ScriptState};
 
-/// What all connections of one server share.
 #[derive(Debug)]
 pub(crate) struct State {
-    cast: Mutex<Cast>,
-    /// What has been seen and done.
+    script_state: Mutex<ScriptState>,
     pub(crate) records: Records,
-    /// Ticks that slow answers wait for.
+    /// Ticks that slow responses wait for.
     pub(crate) ticks: Semaphore,
-    /// Cancelled when the server is dropped.
+    /// Canceled when the server is dropped.
     pub(crate) stop: CancellationToken,
 }
 
 impl State {
     pub(crate) fn new(script: Script) -> Self {
         Self {
-            cast: Mutex::new(Cast::new(script)),
+            script_state: Mutex::new(ScriptState::new(script)),
             records: Records::default(),
             ticks: Semaphore::new(0),
             stop: CancellationToken::new(),
         }
     }
 
-    /// The script at work.
-    pub(crate) fn cast(&self) -> MutexGuard<'_, Cast> {
-        self.cast.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn script_state(&self) -> MutexGuard<'_, ScriptState> {
+        self.script_state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs `task` until it is done or the server is dropped.
+    /// Runs `task` until it finishes or the server is dropped.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let stop = self.stop.clone();
         tokio::spawn(async move {

@@ -1,4 +1,4 @@
-//! A script played by real agents of this process, through `AgentWorker`.
+//! Plays a script with real agents in this process, through `AgentWorker`.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,17 +13,17 @@ use rheon_types::{
 use serde_json::json;
 
 use super::{WorkerScript, WorkerStep};
-use crate::clock::{Dice, TestClock};
-use crate::store::MemoryStore;
+use crate::clock::{CountingRandom, TestClock};
+use crate::store::InMemoryStore;
 use crate::tools::FnTool;
 
-/// The part of run ids that names the configuration.
+/// The part of run ids that names the config.
 const CONFIG_ID: &str = "w";
 
 #[derive(Default)]
 struct Sessions {
     tasks: usize,
-    stores: HashMap<SessionId, Arc<MemoryStore>>,
+    stores: HashMap<SessionId, Arc<InMemoryStore>>,
 }
 
 /// A worker named `agents` whose agents play `script`.
@@ -33,7 +33,7 @@ pub fn scripted_agent_worker(script: WorkerScript) -> AgentWorker {
         let mut sessions = sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let builder = agent(script.steps(sessions.tasks));
         sessions.tasks += 1;
-        keep(&mut sessions, task, builder)
+        restore_session(&mut sessions, task, builder)
     })
 }
 
@@ -50,17 +50,21 @@ fn agent(steps: Vec<WorkerStep>) -> AgentBuilder {
         .tool(act)
         .tool(wait)
         .clock(Arc::new(TestClock::default()))
-        .random(Arc::new(Dice::default()))
+        .random(Arc::new(CountingRandom::default()))
         .agent_id("child")
         .config_id(CONFIG_ID)
         .checks(CheckSettings { nudges_max: 0, ..CheckSettings::default() })
 }
 
-/// Keeps the session of a task, and restores the one it resumes.
-fn keep(sessions: &mut Sessions, task: &Task, builder: AgentBuilder) -> Result<AgentBuilder, WorkerError> {
+/// Saves the session of a task, and restores the one that it resumes.
+fn restore_session(
+    sessions: &mut Sessions,
+    task: &Task,
+    builder: AgentBuilder,
+) -> Result<AgentBuilder, WorkerError> {
     let Some(session_id) = &task.resume else {
         let session_id = SessionId::from(format!("child-{}", sessions.tasks));
-        let store = Arc::new(MemoryStore::default());
+        let store = Arc::new(InMemoryStore::default());
         sessions.stores.insert(session_id.clone(), Arc::clone(&store));
         return Ok(builder.session(session_id).store(store as Arc<dyn Store>));
     };
@@ -82,7 +86,7 @@ fn keep(sessions: &mut Sessions, task: &Task, builder: AgentBuilder) -> Result<A
     Ok(builder.store(store).history(messages.collect()).position(position))
 }
 
-#[allow(clippy::panic, reason = "that is what the step is for")]
+#[allow(clippy::panic, reason = "this is the purpose of the step")]
 fn play(scenario: Scenario, step: WorkerStep) -> Scenario {
     match step {
         WorkerStep::Say(text) => scenario.turn(Turn::say(text).usage(WorkerStep::USAGE)),
@@ -96,11 +100,11 @@ fn play(scenario: Scenario, step: WorkerStep) -> Scenario {
     }
 }
 
-/// Waits in short turns until the user has said something after the prompt.
+/// Waits in short turns until the user sends a message after the prompt.
 fn listen(request: &Request) -> Option<Turn> {
-    let said = request.messages.for_model().filter(|message| matches!(message, Message::User(_)));
-    let said: Vec<String> = said.map(Message::text).collect();
-    let turn = match said.get(1..).and_then(<[String]>::last) {
+    let texts = request.messages.for_model().filter(|message| matches!(message, Message::User(_)));
+    let texts: Vec<String> = texts.map(Message::text).collect();
+    let turn = match texts.get(1..).and_then(<[String]>::last) {
         Some(text) => Turn::say(format!("heard: {text}")),
         None => Turn::call("wait", json!({})),
     };

@@ -1,4 +1,4 @@
-//! Workers for tests: what a worker is to do as a script, two workers that play it, and the suite that every worker passes.
+//! Test workers: scripts for workers, two workers that play them, and the conformance suite.
 
 mod agent;
 mod conformance;
@@ -13,7 +13,7 @@ pub use conformance::worker_conformance;
 pub use parent::TestParent;
 pub use scripted::ScriptedWorker;
 
-/// What the child of a worker does: one list of steps for each task, the last one for all that follow.
+/// What a worker's child does: one list of steps per task; the last one repeats.
 #[derive(Debug, Clone, Default)]
 pub struct WorkerScript {
     /// The steps of each task.
@@ -21,12 +21,12 @@ pub struct WorkerScript {
 }
 
 impl WorkerScript {
-    /// A script of one task.
+    /// A script with one task.
     pub fn new(steps: impl IntoIterator<Item = WorkerStep>) -> Self {
         Self::default().then(steps)
     }
 
-    /// The same with one more task.
+    /// Adds a task.
     pub fn then(mut self, steps: impl IntoIterator<Item = WorkerStep>) -> Self {
         self.tasks.push(steps.into_iter().collect());
         self
@@ -40,13 +40,13 @@ impl WorkerScript {
 /// What a child does in one turn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WorkerStep {
-    /// Says this and is done, at the price of [`WorkerStep::USAGE`].
+    /// Answers with this text and ends, with the usage [`WorkerStep::USAGE`].
     Say(String),
-    /// Calls the tool `act`, which needs an approval and gives back `acted`, with these arguments.
+    /// Calls the tool `act` with these arguments; it needs approval and returns `acted`.
     Act(Value),
-    /// Waits for a message, and is done with `heard: ` and its text.
+    /// Waits for a message, and ends with `heard: ` and its text.
     Listen,
-    /// Does nothing until it is cancelled.
+    /// Does nothing until canceled.
     Hang,
     /// Fails with this message.
     Fail(String),
@@ -55,10 +55,10 @@ pub enum WorkerStep {
 }
 
 impl WorkerStep {
-    /// What a step of talking takes.
+    /// The usage of a text step.
     pub const USAGE: Usage = Usage { input: 100, output: 20, cache_read: 0, cache_write: 0, total_tokens: 0 };
 
-    /// Says `text`.
+    /// Answers with `text`.
     pub fn say(text: impl Into<String>) -> Self {
         Self::Say(text.into())
     }

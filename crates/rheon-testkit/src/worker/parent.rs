@@ -1,4 +1,4 @@
-//! `TestParent`: a parent that records what its child shows and answers as it is told.
+//! `TestParent`: a parent that records its child's events and gives scripted answers.
 
 use std::collections::VecDeque;
 use std::future::pending;
@@ -10,9 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::trace::Trace;
 
-/// Records the events of a child, answers its questions, speaks to it and cancels it.
+/// Records the events of a child, answers its approval requests, sends it messages and cancels it.
 pub struct TestParent {
-    /// All that the child showed.
+    /// All events of the child.
     pub trace: Trace,
     cancel: CancellationToken,
     cancel_at: Option<&'static str>,
@@ -22,31 +22,31 @@ pub struct TestParent {
 #[derive(Default)]
 struct State {
     answer: Option<PermissionResponse>,
-    asked: Vec<ChildApproval>,
+    approvals: Vec<ChildApproval>,
     messages: VecDeque<AgentMessage>,
 }
 
 impl TestParent {
-    /// A parent that answers nothing and says nothing.
+    /// A parent that answers nothing and sends nothing.
     pub fn new() -> Self {
         let (trace, cancel, state) = (Trace::new(), CancellationToken::new(), Mutex::default());
         Self { trace, cancel, cancel_at: None, state }
     }
 
-    /// The same, which answers every question so.
-    pub fn answering(self, answer: impl Into<PermissionResponse>) -> Self {
+    /// Answers every approval request with `answer`.
+    pub fn with_answer(self, answer: impl Into<PermissionResponse>) -> Self {
         self.lock().answer = Some(answer.into());
         self
     }
 
-    /// The same, which says `text` to its child.
-    pub fn saying(self, text: &str) -> Self {
+    /// Sends `text` to the child.
+    pub fn with_message(self, text: &str) -> Self {
         self.lock().messages.push_back(AgentMessage::user(text, Timestamp::default()));
         self
     }
 
-    /// The same, which cancels its child at the first event of this name.
-    pub fn cancelling_at(mut self, event: &'static str) -> Self {
+    /// Cancels the child at the first event of this name.
+    pub fn cancel_at(mut self, event: &'static str) -> Self {
         self.cancel_at = Some(event);
         self
     }
@@ -56,12 +56,12 @@ impl TestParent {
         self.cancel.cancel();
     }
 
-    /// What the child asked.
-    pub fn asked(&self) -> Vec<ChildApproval> {
-        self.lock().asked.clone()
+    /// The child's approval requests.
+    pub fn approvals(&self) -> Vec<ChildApproval> {
+        self.lock().approvals.clone()
     }
 
-    /// All that the child showed.
+    /// All events of the child.
     pub fn events(&self) -> Vec<Event> {
         self.trace.events()
     }
@@ -87,7 +87,7 @@ impl Parent for TestParent {
 
     fn ask<'a>(&'a self, approval: ChildApproval) -> Answer<'a, Option<PermissionResponse>> {
         let mut state = self.lock();
-        state.asked.push(approval);
+        state.approvals.push(approval);
         Answer::Now(state.answer.clone())
     }
 

@@ -1,4 +1,5 @@
-//! `ScriptedWorker`: plays a script without any agent, as a program outside would: it only makes events, asks and listens.
+//! `ScriptedWorker`: plays a script without an agent, as an external program would: it emits events, requests
+//! approvals and receives messages.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,7 +21,7 @@ use super::{WorkerScript, WorkerStep};
 
 const NAME: &str = "scripted";
 
-/// A worker named `scripted` that plays a script without any agent.
+/// A worker named `scripted` that plays a script without an agent.
 pub struct ScriptedWorker {
     script: WorkerScript,
     state: Arc<Mutex<State>>,
@@ -32,7 +33,7 @@ struct State {
     sessions: HashMap<SessionId, Session>,
 }
 
-/// How far the log of a session is.
+/// The position in the log of a session.
 #[derive(Clone, Copy, Default)]
 struct Session {
     seq: u64,
@@ -45,7 +46,11 @@ impl ScriptedWorker {
         Self { script, state: Arc::default() }
     }
 
-    fn begin(&self, task: Task, parent: Arc<dyn Parent>) -> Result<(Child, Vec<WorkerStep>), WorkerError> {
+    fn start_child(
+        &self,
+        task: Task,
+        parent: Arc<dyn Parent>,
+    ) -> Result<(Child, Vec<WorkerStep>), WorkerError> {
         let mut state = lock(&self.state);
         let steps = self.script.steps(state.tasks);
         state.tasks += 1;
@@ -70,20 +75,20 @@ impl Worker for ScriptedWorker {
 
     fn run(&self, task: Task, parent: Arc<dyn Parent>) -> BoxFuture<'_, Result<WorkerOutput, WorkerError>> {
         Box::pin(async move {
-            let (child, steps) = self.begin(task, parent)?;
-            // As a task, so that a panic stays in it; dropped together with this future.
+            let (child, steps) = self.start_child(task, parent)?;
+            // A task, so that a panic stays inside; aborted when this future is dropped.
             let mut tasks = JoinSet::new();
             tasks.spawn(child.play(steps));
             match tasks.join_next().await {
                 Some(Ok(outcome)) => outcome,
                 Some(Err(error)) => Err(WorkerError::new(NAME, error)),
-                None => Err(WorkerError::new(NAME, "its task is gone")),
+                None => Err(WorkerError::new(NAME, "its task has ended")),
             }
         })
     }
 }
 
-/// A child while it runs.
+/// A running child.
 struct Child {
     task: Task,
     parent: Arc<dyn Parent>,
@@ -92,7 +97,7 @@ struct Child {
     output: AgentOutput,
 }
 
-/// What becomes of the run after a step.
+/// What happens after a step.
 type Next = Result<(), RunEnd>;
 
 impl Child {
@@ -173,7 +178,7 @@ impl Child {
         next
     }
 
-    #[allow(clippy::panic, reason = "that is what the step is for")]
+    #[allow(clippy::panic, reason = "this is the purpose of the step")]
     async fn answer(&mut self, step: WorkerStep) -> Next {
         let cancel = self.parent.cancel_token();
         match step {
@@ -227,6 +232,7 @@ impl Child {
             subject: Subject::Arguments { arguments: Arc::clone(&arguments) },
             reason: "it changes something".into(),
             danger: Danger::Moderate,
+            child: None,
             suggested_rule: None,
             digest: String::new(),
         });
@@ -236,7 +242,7 @@ impl Child {
         let (answer, by) = tokio::select! {
             answer = parent.ask(approval).get() => match answer {
                 Some(answer) => (answer, Responder::User),
-                None => (PermissionResponse::denied("nobody is there"), Responder::Nobody),
+                None => (PermissionResponse::denied("no one answered"), Responder::Nobody),
             },
             () = cancel.cancelled() => (PermissionResponse::denied("cancelled"), Responder::Cancelled),
         };
@@ -282,7 +288,7 @@ impl Child {
         result
     }
 
-    /// Ends the model call with an answer.
+    /// Ends the model call with a response.
     fn end_call(&mut self, content: Vec<Content>, stop_reason: StopReason) {
         let usage = match stop_reason {
             StopReason::Stop | StopReason::ToolUse | StopReason::Length => WorkerStep::USAGE,

@@ -4,18 +4,19 @@ use aws_smithy_eventstream::frame::{DecodedFrame, MessageFrameDecoder};
 use expect_test::{expect, expect_file};
 use rheon_providers::wire::WireKind;
 use rheon_testkit::server::{
-    BedrockFraming, Block, FakeServer, Reply, Script, SseStyle, Stop, Style, Times, UsageReport, When,
+    BedrockFraming, FakeReply, FakeServer, ReplyBlock, ReplyCondition, ReplyCount, ReplyStop, ReplyStyle,
+    Script, SseStyle, UsageReport,
 };
 use rheon_types::Usage;
 use serde_json::{Value, json};
 
 use crate::support::{ask, client, hello, with};
 
-/// A reply with everything in it.
-fn rich() -> Reply {
+/// A reply with all kinds of content.
+fn rich() -> FakeReply {
     let usage = Usage { input: 10, output: 20, cache_read: 5, cache_write: 3, ..Usage::default() };
-    Reply::thinking("Hm, so.", "c2lnbmF0dXJl")
-        .and(Block::Redacted { data: "b3BhcXVl".into() })
+    FakeReply::thinking("Hm, so.", "c2lnbmF0dXJl")
+        .and(ReplyBlock::Redacted { data: "b3BhcXVl".into() })
         .and_text("Grüße 🙂!")
         .and_call("read", &json!({"path": "a.txt"}))
         .and_call("list", &json!({}))
@@ -23,14 +24,14 @@ fn rich() -> Reply {
         .usage(UsageReport::Counts { usage, thinking: 4 })
 }
 
-async fn answered(reply: Reply, wire: WireKind) -> Vec<u8> {
+async fn answered(reply: FakeReply, wire: WireKind) -> Vec<u8> {
     let server = FakeServer::start(reply).await.unwrap();
     let (status, bytes) = ask(&server, wire, &hello(wire)).await;
     assert_eq!(status, 200);
     bytes
 }
 
-/// Binary frames as text: the headers, then the payload.
+/// Binary frames as text: headers, then payload.
 fn frames(bytes: &[u8]) -> String {
     let mut decoder = MessageFrameDecoder::new();
     let mut rest = bytes;
@@ -49,14 +50,15 @@ fn frames(bytes: &[u8]) -> String {
 }
 
 #[tokio::test]
-async fn every_wire_streams_a_reply_with_everything_in_it() {
+async fn every_wire_streams_a_full_reply() {
     let text = async |wire| String::from_utf8(answered(rich(), wire).await).unwrap();
     expect_file!["../golden/anthropic.txt"].assert_eq(&text(WireKind::Anthropic).await);
     expect_file!["../golden/chat.txt"].assert_eq(&text(WireKind::Chat).await);
     expect_file!["../golden/responses.txt"].assert_eq(&text(WireKind::Responses).await);
     expect_file!["../golden/gemini.txt"].assert_eq(&text(WireKind::Gemini).await.replace('\r', ""));
     expect_file!["../golden/bedrock.txt"].assert_eq(&frames(&answered(rich(), WireKind::Bedrock).await));
-    let lines = rich().style(Style { delta_chars: 6, bedrock: BedrockFraming::Lines, ..Style::default() });
+    let lines =
+        rich().style(ReplyStyle { delta_chars: 6, bedrock: BedrockFraming::Lines, ..ReplyStyle::default() });
     let lines = String::from_utf8(answered(lines, WireKind::Bedrock).await).unwrap();
     assert!(
         lines
@@ -67,7 +69,7 @@ async fn every_wire_streams_a_reply_with_everything_in_it() {
 }
 
 #[tokio::test]
-async fn whole_bodies_hold_the_same() {
+async fn whole_bodies_have_the_same_content() {
     let server = FakeServer::start(Script::always(rich())).await.unwrap();
     let mut bodies = String::new();
     for wire in [WireKind::Anthropic, WireKind::Chat, WireKind::Responses] {
@@ -86,13 +88,13 @@ async fn whole_bodies_hold_the_same() {
 }
 
 #[tokio::test]
-async fn an_empty_reply_and_one_cut_by_its_limit_end_in_good_order() {
+async fn empty_and_length_limited_replies_end_cleanly() {
     let mut ends = String::new();
     for wire in [WireKind::Anthropic, WireKind::Chat, WireKind::Gemini] {
         for reply in [
-            Reply::empty(),
-            Reply::text("x").stop(Stop::Length),
-            Reply::text("x").stop(Stop::Word("odd".into())),
+            FakeReply::empty(),
+            FakeReply::text("x").stop(ReplyStop::Length),
+            FakeReply::text("x").stop(ReplyStop::Word("odd".into())),
         ] {
             let text = String::from_utf8(answered(reply, wire).await).unwrap();
             let reasons = text
@@ -120,24 +122,24 @@ async fn an_empty_reply_and_one_cut_by_its_limit_end_in_good_order() {
 }
 
 #[tokio::test]
-async fn usage_can_be_absent_or_nonsense() {
+async fn usage_can_be_absent_or_invalid() {
     for wire in [WireKind::Anthropic, WireKind::Chat, WireKind::Responses, WireKind::Gemini] {
-        let nonsense = answered(Reply::text("x").usage(UsageReport::Every("-1e999".into())), wire).await;
+        let nonsense = answered(FakeReply::text("x").usage(UsageReport::Every("-1e999".into())), wire).await;
         let text = String::from_utf8(nonsense).unwrap();
         assert!(
             text.contains(":-1e999") && !text.contains('\u{1}') && !text.contains("\\u0001"),
             "{wire:?}: {text}"
         );
         let absent =
-            String::from_utf8(answered(Reply::text("x").usage(UsageReport::Absent), wire).await).unwrap();
+            String::from_utf8(answered(FakeReply::text("x").usage(UsageReport::Absent), wire).await).unwrap();
         let words = ["input_tokens\":", "prompt_tokens\":", "promptTokenCount"];
         assert!(!words.iter().any(|word| absent.contains(word)), "{wire:?}: {absent}");
     }
 }
 
 #[tokio::test]
-async fn server_sent_events_can_be_written_in_other_ways() {
-    let styled = |sse| Reply::text("x").style(Style { sse, ..Style::default() });
+async fn server_sent_events_have_other_styles() {
+    let styled = |sse| FakeReply::text("x").style(ReplyStyle { sse, ..ReplyStyle::default() });
     let returns =
         String::from_utf8(answered(styled(SseStyle::CarriageReturns), WireKind::Anthropic).await).unwrap();
     assert!(!returns.contains('\n') && returns.ends_with("\r\r"));
@@ -148,9 +150,9 @@ async fn server_sent_events_can_be_written_in_other_ways() {
 #[tokio::test]
 async fn replies_are_used_in_order_and_then_the_default() {
     let server = FakeServer::start([
-        Reply::text("never").when(When::contains("goodbye")),
-        Reply::text("one"),
-        Reply::text("two").when(When::wire(WireKind::Chat)).times(Times::Exactly(2)),
+        FakeReply::text("never").when(ReplyCondition::contains("goodbye")),
+        FakeReply::text("one"),
+        FakeReply::text("two").when(ReplyCondition::wire(WireKind::Chat)).times(ReplyCount::Exactly(2)),
     ])
     .await
     .unwrap();
@@ -168,8 +170,8 @@ async fn replies_are_used_in_order_and_then_the_default() {
 }
 
 #[tokio::test]
-async fn a_request_that_breaks_a_rule_uses_up_no_reply() {
-    let server = FakeServer::start(Reply::text("scripted")).await.unwrap();
+async fn invalid_request_uses_up_no_reply() {
+    let server = FakeServer::start(FakeReply::text("scripted")).await.unwrap();
     let broken = with(&hello(WireKind::Chat), json!({"messages": []}));
     assert_eq!(ask(&server, WireKind::Chat, &broken).await.0, 400);
     let answer = ask(&server, WireKind::Chat, &hello(WireKind::Chat)).await.1;
@@ -178,7 +180,7 @@ async fn a_request_that_breaks_a_rule_uses_up_no_reply() {
 }
 
 #[tokio::test]
-async fn a_request_without_a_key_or_without_json_is_refused() {
+async fn request_without_key_or_json_is_refused() {
     let server = FakeServer::start(Script::default()).await.unwrap();
     let client = client();
     let mut statuses = Vec::new();

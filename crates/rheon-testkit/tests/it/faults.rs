@@ -1,21 +1,23 @@
-//! What goes wrong by script goes wrong on the wire.
+//! Scripted faults really happen on the wire.
 
 use rheon_providers::wire::WireKind;
-use rheon_testkit::server::{Ending, FakeServer, Fault, Protection, Reply, Script, ServiceError, Tick};
+use rheon_testkit::server::{
+    FakeReply, FakeServer, Fault, ReplyEnd, Script, ServerProtocol, ServiceError, Tick,
+};
 use serde_json::Value;
 
 use crate::support::{address, ask, broken, client, client_builder, hello, post};
 
-async fn server(reply: Reply) -> FakeServer {
+async fn server(reply: FakeReply) -> FakeServer {
     FakeServer::start(Script::always(reply)).await.unwrap()
 }
 
 #[tokio::test]
-async fn a_cut_at_any_byte_sends_exactly_that_many_bytes_and_aborts() {
+async fn cut_at_any_byte_sends_exactly_that_many_bytes() {
     for wire in WireKind::ALL {
-        let whole = ask(&server(Reply::text("ok")).await, wire, &hello(wire)).await.1;
+        let whole = ask(&server(FakeReply::text("ok")).await, wire, &hello(wire)).await.1;
         for byte in [0, 1, 17, whole.len() - 1, whole.len()] {
-            let server = server(Reply::text("ok").with(Fault::CutAtByte(byte))).await;
+            let server = server(FakeReply::text("ok").with(Fault::CutAtByte(byte))).await;
             let client = client();
             match post(&client, &server, wire, &hello(wire)).send().await {
                 Ok(answer) => {
@@ -23,14 +25,14 @@ async fn a_cut_at_any_byte_sends_exactly_that_many_bytes_and_aborts() {
                 }
                 Err(error) => panic!("{wire:?} {byte}: {error}"),
             }
-            assert_eq!(server.ended(1).await, Ending::Cut);
+            assert_eq!(server.wait_for_end(1).await, ReplyEnd::Cut);
         }
     }
 }
 
 #[tokio::test]
-async fn a_cut_reaches_clients_of_http_2_as_well() {
-    let server = server(Reply::text("hello there").with(Fault::CutAfterEvent(3))).await;
+async fn cut_reaches_http_2_clients() {
+    let server = server(FakeReply::text("hello there").with(Fault::CutAfterEvent(3))).await;
     let client = client_builder().http2_prior_knowledge().build().unwrap();
     let answer =
         post(&client, &server, WireKind::Anthropic, &hello(WireKind::Anthropic)).send().await.unwrap();
@@ -41,24 +43,24 @@ async fn a_cut_reaches_clients_of_http_2_as_well() {
 }
 
 #[tokio::test]
-async fn a_stall_lasts_until_it_is_released() {
+async fn stall_lasts_until_released() {
     for fault in [Fault::StallBeforeHeaders, Fault::StallAfterEvent(2), Fault::StallAtByte(5)] {
-        let server = server(Reply::text("ok").with(fault)).await;
+        let server = server(FakeReply::text("ok").with(fault)).await;
         let body = hello(WireKind::Chat);
         let asking = ask(&server, WireKind::Chat, &body);
         let releasing = async {
-            server.stalled(1).await;
+            server.wait_for_stall(1).await;
             server.release();
         };
         let ((status, bytes), ()) = tokio::join!(asking, releasing);
         assert_eq!(status, 200);
         assert!(bytes.ends_with(b"data: [DONE]\n\n"));
-        assert_eq!(server.ended(1).await, Ending::Sent);
+        assert_eq!(server.wait_for_end(1).await, ReplyEnd::Sent);
     }
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_is_noticed_before_headers_in_a_stall_and_in_an_endless_stream() {
+async fn client_disconnect_is_detected_everywhere() {
     let faults = [
         Fault::NeverAnswer,
         Fault::StallBeforeHeaders,
@@ -66,35 +68,35 @@ async fn a_client_that_leaves_is_noticed_before_headers_in_a_stall_and_in_an_end
         Fault::Endless { event: 2 },
     ];
     for fault in faults {
-        let server = server(Reply::text("ok").with(fault.clone())).await;
+        let server = server(FakeReply::text("ok").with(fault.clone())).await;
         let client = client();
         let request = post(&client, &server, WireKind::Anthropic, &hello(WireKind::Anthropic));
         let asking = tokio::spawn(async move { broken(request.send().await.unwrap()).await });
         if let Fault::Endless { .. } = fault {
-            server.reached(1, |progress| progress.bytes > 100_000).await;
+            server.wait_for_progress(1, |progress| progress.bytes > 100_000).await;
         } else {
-            server.stalled(1).await;
+            server.wait_for_stall(1).await;
         }
         asking.abort();
         drop(client);
-        assert_eq!(server.ended(1).await, Ending::Left, "{fault:?}");
-        server.closed(1).await;
+        assert_eq!(server.wait_for_end(1).await, ReplyEnd::Disconnected, "{fault:?}");
+        server.wait_for_close(1).await;
     }
 }
 
 #[tokio::test]
-async fn a_hangup_closes_the_connection_without_an_answer() {
-    let server = server(Reply::fault(Fault::Hangup)).await;
+async fn hangup_closes_the_connection_without_a_response() {
+    let server = server(FakeReply::fault(Fault::Hangup)).await;
     let client = client();
     let result = post(&client, &server, WireKind::Chat, &hello(WireKind::Chat)).send().await;
     assert!(result.is_err());
-    assert_eq!(server.ended(1).await, Ending::Cut);
+    assert_eq!(server.wait_for_end(1).await, ReplyEnd::Cut);
 }
 
 #[tokio::test]
-async fn a_status_has_the_body_of_the_service_and_the_headers_of_the_script() {
+async fn status_has_the_services_body_and_the_scripts_headers() {
     let headers = vec![("Retry-After".to_owned(), "7".to_owned())];
-    let server = server(Reply::fault(Fault::Status { code: 429, body: None, headers })).await;
+    let server = server(FakeReply::fault(Fault::Status { code: 429, body: None, headers })).await;
     for wire in WireKind::ALL {
         let client = client();
         let answer = post(&client, &server, wire, &hello(wire)).send().await.unwrap();
@@ -111,8 +113,8 @@ async fn a_status_has_the_body_of_the_service_and_the_headers_of_the_script() {
 }
 
 #[tokio::test]
-async fn slow_bytes_come_one_per_tick() {
-    let server = server(Reply::text("ok").with(Fault::Drip(Tick::ByTest))).await;
+async fn slow_bytes_arrive_one_per_tick() {
+    let server = server(FakeReply::text("ok").with(Fault::Drip(Tick::ByTest))).await;
     let client = client();
     let mut answer = post(&client, &server, WireKind::Chat, &hello(WireKind::Chat)).send().await.unwrap();
     for expected in [&b"d"[..], b"a", b"t"] {
@@ -124,8 +126,8 @@ async fn slow_bytes_come_one_per_tick() {
 }
 
 #[tokio::test]
-async fn pieces_have_the_size_that_the_script_says() {
-    let server = server(Reply::text("größer 🙂").with(Fault::Pieces(1))).await;
+async fn pieces_have_the_configured_size() {
+    let server = server(FakeReply::text("größer 🙂").with(Fault::Pieces(1))).await;
     let client = client();
     let mut answer = post(&client, &server, WireKind::Chat, &hello(WireKind::Chat)).send().await.unwrap();
     let mut text = Vec::new();
@@ -137,9 +139,9 @@ async fn pieces_have_the_size_that_the_script_says() {
 }
 
 #[tokio::test]
-async fn errors_in_the_stream_have_the_form_of_the_wire() {
+async fn stream_errors_have_the_wires_format() {
     let fault = Fault::ErrorAfterEvent { event: 1, error: ServiceError::Overloaded };
-    let server = server(Reply::text("ok").with(fault)).await;
+    let server = server(FakeReply::text("ok").with(fault)).await;
     let expected = [
         (
             WireKind::Anthropic,
@@ -161,11 +163,11 @@ async fn errors_in_the_stream_have_the_form_of_the_wire() {
 }
 
 #[tokio::test]
-async fn the_rest_of_the_faults_show_in_status_headers_and_bytes() {
+async fn other_faults_show_in_status_headers_and_bytes() {
     let wire = WireKind::Anthropic;
     let client = client_builder().redirect(reqwest::redirect::Policy::none()).no_gzip().build().unwrap();
     let get = async |fault: Fault| {
-        let server = server(Reply::fault(fault)).await;
+        let server = server(FakeReply::fault(fault)).await;
         let answer = post(&client, &server, wire, &hello(wire)).send().await.unwrap();
         let header =
             |name: &str| answer.headers().get(name).map_or("", |value| value.to_str().unwrap()).to_owned();
@@ -199,16 +201,18 @@ async fn the_rest_of_the_faults_show_in_status_headers_and_bytes() {
 }
 
 #[tokio::test]
-async fn a_compressed_answer_unpacks_to_the_same_bytes() {
-    let plain = ask(&server(Reply::text("ok")).await, WireKind::Anthropic, &hello(WireKind::Anthropic)).await;
+async fn compressed_response_expands_to_the_same_bytes() {
+    let plain =
+        ask(&server(FakeReply::text("ok")).await, WireKind::Anthropic, &hello(WireKind::Anthropic)).await;
     let packed =
-        ask(&server(Reply::fault(Fault::Gzip)).await, WireKind::Anthropic, &hello(WireKind::Anthropic)).await;
+        ask(&server(FakeReply::fault(Fault::Gzip)).await, WireKind::Anthropic, &hello(WireKind::Anthropic))
+            .await;
     assert_eq!(plain, packed);
 }
 
 #[tokio::test]
-async fn tls_speaks_both_versions_of_http() {
-    let server = FakeServer::start_at(0, Protection::Tls, Reply::text("ok")).await.unwrap();
+async fn tls_supports_both_http_versions() {
+    let server = FakeServer::start_at(0, ServerProtocol::Tls, FakeReply::text("ok")).await.unwrap();
     let certificate = reqwest::Certificate::from_pem(server.certificate().unwrap().as_bytes()).unwrap();
     for (client, version) in [
         (client_builder().http1_only(), reqwest::Version::HTTP_11),
@@ -224,15 +228,17 @@ async fn tls_speaks_both_versions_of_http() {
 }
 
 #[tokio::test]
-async fn a_request_beyond_the_cap_is_refused_and_one_at_the_cap_is_read() {
+async fn oversized_request_is_refused() {
     let server = FakeServer::start(Script::default()).await.unwrap();
     let mut answers = Vec::new();
     for bytes in [64 * 1024 * 1024, 64 * 1024 * 1024 + 1] {
         let request = client().post(address(&server, WireKind::Anthropic)).body(vec![b' '; bytes]);
-        // A server that has stopped to read may close the connection before the client has sent all.
+        // A server that has stopped reading may close the connection before the client has sent everything.
         let status = request.send().await.map_or(0, |answer| answer.status().as_u16());
-        answers
-            .push((status, server.reached(answers.len() + 1, |progress| progress.status > 0).await.status));
+        answers.push((
+            status,
+            server.wait_for_progress(answers.len() + 1, |progress| progress.status > 0).await.status,
+        ));
     }
     assert_eq!(answers[0], (400, 400));
     assert!(answers[1] == (413, 413) || answers[1] == (0, 413), "{answers:?}");

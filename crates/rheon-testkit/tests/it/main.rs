@@ -1,4 +1,4 @@
-//! The fake model server from outside: requests in, bytes out.
+//! The fake model server from the outside: requests in, bytes out.
 
 #![cfg(test)]
 

@@ -1,4 +1,4 @@
-//! The program `rheon-fake-model` from outside.
+//! The program `rheon-fake-model` from the outside.
 
 use std::process::Stdio;
 
@@ -12,9 +12,9 @@ fn program() -> Command {
 }
 
 #[tokio::test]
-async fn it_tells_where_it_listens_answers_logs_and_stops_with_its_input() {
-    let folder = tempfile::tempdir().unwrap();
-    let log = folder.path().join("log.jsonl");
+async fn program_prints_its_urls_answers_logs_and_stops_with_stdin() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("log.jsonl");
     let mut child = program()
         .args(["--tool-turns", "1", "--until-stdin-closes", "--log"])
         .arg(&log)
@@ -59,14 +59,14 @@ async fn it_tells_where_it_listens_answers_logs_and_stops_with_its_input() {
 }
 
 #[tokio::test]
-async fn it_tells_what_is_wrong_with_a_script() {
-    let folder = tempfile::tempdir().unwrap();
-    let script = folder.path().join("script.toml");
+async fn program_reports_an_invalid_script() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = directory.path().join("script.toml");
     std::fs::write(&script, "[[reply]]\ntxet = \"a\"\n").unwrap();
     let output = program().arg("--script").arg(&script).output().await.unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let stderr_text = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success());
-    assert!(said.contains("script.toml: line 2: unknown field `txet`"), "{said}");
+    assert!(stderr_text.contains("script.toml: line 2: unknown field `txet`"), "{stderr_text}");
     let missing = program().args(["--script", "/nowhere.toml"]).output().await.unwrap();
     assert!(
         String::from_utf8(missing.stderr)
@@ -76,9 +76,9 @@ async fn it_tells_what_is_wrong_with_a_script() {
 }
 
 #[tokio::test]
-async fn it_prints_an_example_that_it_can_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let script = folder.path().join("script.toml");
+async fn program_prints_a_valid_example() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = directory.path().join("script.toml");
     std::fs::write(&script, program().arg("--example").output().await.unwrap().stdout).unwrap();
     let output =
         program().arg("--script").arg(&script).arg("--until-stdin-closes").stdin(Stdio::null()).output();

@@ -1,15 +1,15 @@
-//! Requests that break the rules of Anthropic Messages, and some that keep them.
+//! Requests that violate the rules of Anthropic Messages, and some valid ones.
 
 use expect_test::expect;
 use rheon_providers::wire::WireKind;
-use rheon_testkit::server::{FakeServer, Reply, Script};
+use rheon_testkit::server::{FakeReply, FakeServer, Script};
 use serde_json::{Value, json};
 
 use crate::support::{ask, hello, verdicts, with};
 
 const WIRE: WireKind = WireKind::Anthropic;
 
-fn said(messages: Value) -> Value {
+fn request_with(messages: Value) -> Value {
     with(&hello(WIRE), json!({"messages": messages}))
 }
 
@@ -61,41 +61,41 @@ async fn conversations() {
     let calls = json!({"role": "assistant", "content": [call("a"), call("b")]});
     let results = json!({"role": "user", "content": [result("a"), result("b")]});
     let requests = [
-        said(json!([])),
-        said(json!([{"role": "assistant", "content": "hi"}])),
-        said(json!([{"role": "system", "content": "hi"}])),
-        said(json!([{"role": "tool", "content": "hi"}])),
-        said(json!([user, user])),
-        said(json!([{"role": "user", "content": ""}])),
-        said(json!([{"role": "user", "content": [{"type": "text", "text": ""}]}])),
-        said(json!([{"role": "user", "content": [{"type": "text", "text": " \n"}]}])),
-        said(json!([user, {"role": "assistant", "content": "ends "}])),
-        said(json!([user, calls, results])),
-        said(
+        request_with(json!([])),
+        request_with(json!([{"role": "assistant", "content": "hi"}])),
+        request_with(json!([{"role": "system", "content": "hi"}])),
+        request_with(json!([{"role": "tool", "content": "hi"}])),
+        request_with(json!([user, user])),
+        request_with(json!([{"role": "user", "content": ""}])),
+        request_with(json!([{"role": "user", "content": [{"type": "text", "text": ""}]}])),
+        request_with(json!([{"role": "user", "content": [{"type": "text", "text": " \n"}]}])),
+        request_with(json!([user, {"role": "assistant", "content": "ends "}])),
+        request_with(json!([user, calls, results])),
+        request_with(
             json!([user, calls, {"role": "user", "content": [result("a")]}, {"role": "user", "content": [result("b")]}]),
         ),
-        said(json!([user, calls])),
-        said(json!([user, calls, user])),
-        said(json!([user, calls, {"role": "user", "content": [result("a")]}])),
-        said(
+        request_with(json!([user, calls])),
+        request_with(json!([user, calls, user])),
+        request_with(json!([user, calls, {"role": "user", "content": [result("a")]}])),
+        request_with(
             json!([user, calls, {"role": "user", "content": [{"type": "text", "text": "x"}, result("a"), result("b")]}]),
         ),
-        said(json!([user, {"role": "user", "content": [result("a")]}])),
-        said(
+        request_with(json!([user, {"role": "user", "content": [result("a")]}])),
+        request_with(
             json!([user, {"role": "assistant", "content": [call("a.1")]}, {"role": "user", "content": [result("a.1")]}]),
         ),
-        said(
+        request_with(
             json!([user, {"role": "assistant", "content": [call("a"), call("a")]}, {"role": "user", "content": [result("a")]}]),
         ),
-        said(
+        request_with(
             json!([user, {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "r", "input": null}]},
             {"role": "user", "content": [result("a")]}]),
         ),
-        said(json!([user, {"role": "assistant", "content": [call("a")]},
+        request_with(json!([user, {"role": "assistant", "content": [call("a")]},
             {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "is_error": true, "content": ""}]}])),
-        said(json!([{"role": "user", "content": [{"type": "image", "source":
+        request_with(json!([{"role": "user", "content": [{"type": "image", "source":
             {"type": "base64", "media_type": "image/bmp", "data": "AAAA"}}]}])),
-        said(json!([{"role": "user", "content": [{"type": "image", "source":
+        request_with(json!([{"role": "user", "content": [{"type": "image", "source":
             {"type": "base64", "media_type": "image/png", "data": "AAAA"}}]}])),
     ];
     expect![[r#"
@@ -124,12 +124,14 @@ async fn conversations() {
 }
 
 #[tokio::test]
-async fn thinking_that_goes_back() {
+async fn thinking_sent_back() {
     let thought = |signature: Value| json!({"type": "thinking", "thinking": "hm", "signature": signature});
     let turn = |blocks: Value| {
         with(
-            &said(json!([{"role": "user", "content": "hi"}, {"role": "assistant", "content": blocks},
-                {"role": "user", "content": [result("a")]}])),
+            &request_with(
+                json!([{"role": "user", "content": "hi"}, {"role": "assistant", "content": blocks},
+                {"role": "user", "content": [result("a")]}]),
+            ),
             json!({"thinking": {"type": "enabled", "budget_tokens": 2000}}),
         )
     };
@@ -205,8 +207,8 @@ async fn tools_and_marks() {
 }
 
 #[tokio::test]
-async fn thinking_that_was_sent_with_a_call_comes_back_unchanged() {
-    let reply = Reply::thinking("hm", "sig").and_call("read", &json!({}));
+async fn thinking_sent_with_a_call_comes_back_unchanged() {
+    let reply = FakeReply::thinking("hm", "sig").and_call("read", &json!({}));
     let server = FakeServer::start(Script::new([reply])).await.unwrap();
     let thinking = json!({"thinking": {"type": "enabled", "budget_tokens": 2000}});
     assert_eq!(ask(&server, WIRE, &with(&hello(WIRE), thinking.clone())).await.0, 200);
@@ -216,7 +218,7 @@ async fn thinking_that_was_sent_with_a_call_comes_back_unchanged() {
         json!({"type": "thinking", "thinking": "hm!", "signature": "sig"}),
         json!({"type": "text", "text": "no thought"}),
     ] {
-        let turn = said(json!([{"role": "user", "content": "hi"},
+        let turn = request_with(json!([{"role": "user", "content": "hi"},
             {"role": "assistant", "content": [thought, call("toolu_01000101")]},
             {"role": "user", "content": [result("toolu_01000101")]}]));
         statuses.push(ask(&server, WIRE, &with(&turn, thinking.clone())).await.0);

@@ -1,4 +1,4 @@
-//! Requests that break the rules of Bedrock Converse, and some that keep them.
+//! Requests that violate the rules of Bedrock Converse, and some valid ones.
 
 use expect_test::expect;
 use rheon_providers::wire::WireKind;
@@ -8,7 +8,7 @@ use crate::support::{hello, verdicts, with};
 
 const WIRE: WireKind = WireKind::Bedrock;
 
-fn said(messages: Value) -> Value {
+fn request_with(messages: Value) -> Value {
     let tools =
         json!({"tools": [{"toolSpec": {"name": "read", "inputSchema": {"json": {"type": "object"}}}}]});
     json!({"messages": messages, "toolConfig": tools})
@@ -28,28 +28,28 @@ async fn conversations() {
     let calls = json!({"role": "assistant", "content": [call("a"), call("b")]});
     let results = json!({"role": "user", "content": [result("a"), result("b")]});
     let requests = [
-        said(json!([])),
-        said(json!([{"role": "assistant", "content": [{"text": "hi"}]}])),
-        said(json!([user, user])),
-        said(json!([{"role": "user", "content": []}])),
-        said(json!([{"role": "user", "content": [{"text": " "}]}])),
-        said(json!([{"role": "user", "content": [{"type": "text", "text": "x", "image": {}}]}])),
-        said(json!([user, calls, results])),
-        with(&said(json!([user, calls, results])), json!({"toolConfig": null})),
-        said(json!([user, calls])),
-        said(json!([user, calls, user])),
-        said(json!([{"role": "user", "content": [result("a")]}])),
-        said(
+        request_with(json!([])),
+        request_with(json!([{"role": "assistant", "content": [{"text": "hi"}]}])),
+        request_with(json!([user, user])),
+        request_with(json!([{"role": "user", "content": []}])),
+        request_with(json!([{"role": "user", "content": [{"text": " "}]}])),
+        request_with(json!([{"role": "user", "content": [{"type": "text", "text": "x", "image": {}}]}])),
+        request_with(json!([user, calls, results])),
+        with(&request_with(json!([user, calls, results])), json!({"toolConfig": null})),
+        request_with(json!([user, calls])),
+        request_with(json!([user, calls, user])),
+        request_with(json!([{"role": "user", "content": [result("a")]}])),
+        request_with(
             json!([user, {"role": "assistant", "content": [call("a|b")]}, {"role": "user", "content": [result("a|b")]}]),
         ),
-        said(
+        request_with(
             json!([user, {"role": "assistant", "content": [{"toolUse": {"toolUseId": "a", "name": "r", "input": null}}]},
             {"role": "user", "content": [result("a")]}]),
         ),
-        said(
+        request_with(
             json!([user, {"role": "assistant", "content": [{"reasoningContent": {"reasoningText": {"text": "x"}}}]}, user]),
         ),
-        said(
+        request_with(
             json!([{"role": "user", "content": [{"image": {"format": "bmp", "source": {"bytes": "AAAA"}}}]}]),
         ),
     ];

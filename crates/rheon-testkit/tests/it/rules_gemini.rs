@@ -1,4 +1,4 @@
-//! Requests that break the rules of Gemini, and some that keep them.
+//! Requests that violate the rules of Gemini, and some valid ones.
 
 use expect_test::expect;
 use rheon_providers::wire::WireKind;
@@ -9,7 +9,7 @@ use crate::support::{client, hello, verdicts, with};
 
 const WIRE: WireKind = WireKind::Gemini;
 
-fn said(contents: Value) -> Value {
+fn request_with(contents: Value) -> Value {
     json!({"contents": contents})
 }
 
@@ -20,26 +20,26 @@ async fn conversations() {
     let response = |name: &str| json!({"functionResponse": {"name": name, "response": {"result": "x"}}});
     let result = json!({"role": "user", "parts": [response("read")]});
     let requests = [
-        said(json!([])),
-        said(json!([{"role": "assistant", "parts": [{"text": "hi"}]}])),
-        said(json!([{"role": "user", "parts": []}])),
-        said(json!([{"role": "user", "parts": [{"text": ""}]}])),
-        said(json!([{"role": "user", "parts": [{"text": "x", "functionCall": {"name": "a"}}]}])),
-        said(json!([{"role": "user", "parts": [{"type": "text", "text": "x"}]}])),
-        said(json!([user, call, result])),
-        said(json!([user, call])),
-        said(json!([user, call, user])),
-        said(json!([user, result])),
-        said(json!([call, result])),
-        said(json!([user, call, {"role": "user", "parts": [response("read"), response("read")]}])),
-        said(json!([user, call, {"role": "user", "parts": [response("write")]}])),
-        said(
+        request_with(json!([])),
+        request_with(json!([{"role": "assistant", "parts": [{"text": "hi"}]}])),
+        request_with(json!([{"role": "user", "parts": []}])),
+        request_with(json!([{"role": "user", "parts": [{"text": ""}]}])),
+        request_with(json!([{"role": "user", "parts": [{"text": "x", "functionCall": {"name": "a"}}]}])),
+        request_with(json!([{"role": "user", "parts": [{"type": "text", "text": "x"}]}])),
+        request_with(json!([user, call, result])),
+        request_with(json!([user, call])),
+        request_with(json!([user, call, user])),
+        request_with(json!([user, result])),
+        request_with(json!([call, result])),
+        request_with(json!([user, call, {"role": "user", "parts": [response("read"), response("read")]}])),
+        request_with(json!([user, call, {"role": "user", "parts": [response("write")]}])),
+        request_with(
             json!([user, call, {"role": "user", "parts": [{"functionResponse": {"name": "read", "response": "x"}}]}]),
         ),
-        said(
+        request_with(
             json!([user, {"role": "model", "parts": [{"functionCall": {"name": "read", "args": null}, "thoughtSignature": "ä"}]}, result]),
         ),
-        said(
+        request_with(
             json!([{"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": "no base64"}}]}]),
         ),
     ];
@@ -126,13 +126,14 @@ async fn settings_and_tools() {
 }
 
 #[tokio::test]
-async fn gemini_3_wants_the_signatures_of_the_turn_that_goes_on() {
+async fn gemini_3_requires_the_signatures_of_the_current_turn() {
     let server = FakeServer::start(rheon_testkit::server::Script::default()).await.unwrap();
     let address = format!("{}/v1beta/models/gemini-3-pro:generateContent?key=k", server.url());
     let ask = async |call: Value| {
-        let body =
-            said(json!([{"role": "user", "parts": [{"text": "hi"}]}, {"role": "model", "parts": [call]},
-            {"role": "user", "parts": [{"functionResponse": {"name": "read", "response": {}}}]}]));
+        let body = request_with(
+            json!([{"role": "user", "parts": [{"text": "hi"}]}, {"role": "model", "parts": [call]},
+            {"role": "user", "parts": [{"functionResponse": {"name": "read", "response": {}}}]}]),
+        );
         client().post(&address).json(&body).send().await.unwrap().status().as_u16()
     };
     assert_eq!(ask(json!({"functionCall": {"name": "read", "args": {}}})).await, 400);

@@ -1,4 +1,4 @@
-//! Requests that break the rules of Chat Completions and Responses, and some that keep them.
+//! Requests that violate the rules of Chat Completions and Responses, and some valid ones.
 
 use expect_test::expect;
 use rheon_providers::wire::WireKind;

@@ -1,10 +1,10 @@
-//! What the tests of the server share: a client and small requests of each wire.
+//! Shared by the server tests: a client and small requests for each wire.
 
 use rheon_providers::wire::WireKind;
 use rheon_testkit::server::FakeServer;
 use serde_json::{Value, json};
 
-/// A request that says "hello" and asks for a stream.
+/// A request with the message "hello" and streaming.
 pub(crate) fn hello(wire: WireKind) -> Value {
     match wire {
         WireKind::Anthropic => json!({"model": "m", "max_tokens": 4096, "stream": true,
@@ -18,12 +18,12 @@ pub(crate) fn hello(wire: WireKind) -> Value {
     }
 }
 
-/// Where requests of the wire go.
+/// The request URL of the wire.
 pub(crate) fn address(server: &FakeServer, wire: WireKind) -> String {
     format!("{}{}", server.base_url(wire), wire.path().replace("{model}", "m"))
 }
 
-/// A request with a key and the headers that the wire needs.
+/// A request with a key and the headers of the wire.
 pub(crate) fn post(
     client: &reqwest::Client,
     server: &FakeServer,
@@ -41,13 +41,13 @@ pub(crate) fn post(
     }
 }
 
-/// The status and the body of the answer to a request.
+/// The status and body of the response.
 pub(crate) async fn ask(server: &FakeServer, wire: WireKind, body: &Value) -> (u16, Vec<u8>) {
     let answer = post(&client(), server, wire, body).send().await.unwrap();
     (answer.status().as_u16(), answer.bytes().await.unwrap().to_vec())
 }
 
-/// The bytes of an answer that breaks off, and whether it did.
+/// The bytes of a response that breaks off, and whether it did.
 pub(crate) async fn broken(mut answer: reqwest::Response) -> (Vec<u8>, bool) {
     let mut bytes = Vec::new();
     loop {
@@ -59,7 +59,7 @@ pub(crate) async fn broken(mut answer: reqwest::Response) -> (Vec<u8>, bool) {
     }
 }
 
-/// What the service says to each request: "ok", or the status and the message of the refusal. One line each.
+/// The result of each request: "ok", or status and message of the error. One line each.
 pub(crate) async fn verdicts(wire: WireKind, requests: &[Value]) -> String {
     let server = FakeServer::start(rheon_testkit::server::Script::default()).await.unwrap();
     let mut lines = Vec::new();
@@ -90,12 +90,12 @@ pub(crate) fn with(base: &Value, change: Value) -> Value {
     changed
 }
 
-/// The beginnings of a client. It trusts nobody, because loading the system's certificates takes longer than most tests.
+/// A client builder. It trusts no certificates, because loading the system's takes longer than most tests.
 pub(crate) fn client_builder() -> reqwest::ClientBuilder {
     reqwest::Client::builder().tls_certs_only([])
 }
 
-/// A client of its own, with connections of its own.
+/// A client with separate connections.
 pub(crate) fn client() -> reqwest::Client {
     client_builder().build().unwrap()
 }

@@ -1,35 +1,34 @@
-//! Finding secrets in text: keys that tell themselves by their beginning, and the places where others stand.
+//! Finds secrets in text: keys with a known prefix, and values in known positions.
 
 use std::ops::Range;
 
 use super::bytes::{is_value, is_word, run};
 use super::names::{is_password_name, is_secret_name};
 use super::shapes::{begins_like_secret, shaped};
-use super::strictness::Strictness;
+use super::strictness::SecretStrictness;
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// Where; between characters.
+pub struct SecretMatch {
+    /// On character boundaries.
     pub range: Range<usize>,
-    /// What it is.
     pub kind: &'static str,
 }
 
-/// No name is longer; a longer word is not looked up.
+/// Longer words are not looked up.
 const NAME_BYTES_MAX: usize = 48;
 
 /// The secrets in `text`, in order.
-pub fn find(text: &str, strictness: Strictness) -> Vec<Found> {
+pub fn find(text: &str, strictness: SecretStrictness) -> Vec<SecretMatch> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
         match secret_at(bytes, at, strictness) {
-            // All shapes are ASCII, so that every range lies between characters.
+            // All shapes are ASCII, so every range is on character boundaries.
             Some((range, kind)) => {
                 at = range.end.max(at + 1);
-                found.push(Found { range, kind });
+                found.push(SecretMatch { range, kind });
             }
             None => at += 1,
         }
@@ -37,19 +36,20 @@ pub fn find(text: &str, strictness: Strictness) -> Vec<Found> {
     found
 }
 
-/// Whether a value under this name is a secret.
+/// Whether a value with this name is a secret.
 pub fn is_secret_value(name: &str, value: &str) -> bool {
     let value = value.as_bytes();
-    let is_value = is_secret(value, Strictness::Balanced) || (is_password_name(name) && is_password(value));
-    is_value && announces_secret(name, Strictness::Balanced)
+    let is_value =
+        is_secret(value, SecretStrictness::Balanced) || (is_password_name(name) && is_password(value));
+    is_value && announces_secret(name, SecretStrictness::Balanced)
 }
 
-/// Whether a whole value is a secret, whatever its name: it begins as only secrets do, or has the shape of one.
+/// Whether a whole value is a secret regardless of its name: it has the prefix or the shape of one.
 pub fn is_secret_text(value: &str) -> bool {
-    begins_like_secret(value) || key_at(value.as_bytes(), Strictness::Balanced).is_some()
+    begins_like_secret(value) || key_at(value.as_bytes(), SecretStrictness::Balanced).is_some()
 }
 
-fn secret_at(text: &[u8], at: usize, strictness: Strictness) -> Option<(Range<usize>, &'static str)> {
+fn secret_at(text: &[u8], at: usize, strictness: SecretStrictness) -> Option<(Range<usize>, &'static str)> {
     let rest = text.get(at..)?;
     if rest.starts_with(b"://") {
         return url_password(text, at + 3);
@@ -61,13 +61,15 @@ fn secret_at(text: &[u8], at: usize, strictness: Strictness) -> Option<(Range<us
     let (range, kind) = key_at(rest, strictness)
         .map(|(length, kind)| (0..length, kind))
         .or_else(|| announced(rest, b"bearer", strictness).map(|range| (range, "bearer token")))
-        .or_else(|| announced(rest, b"basic", Strictness::Balanced).map(|range| (range, "basic credentials")))
+        .or_else(|| {
+            announced(rest, b"basic", SecretStrictness::Balanced).map(|range| (range, "basic credentials"))
+        })
         .or_else(|| named(rest, before, strictness).map(|range| (range, "named secret")))?;
     Some((at + range.start..at + range.end, kind))
 }
 
-/// How long the secret at the beginning of `text` is that needs no name, and what it is.
-fn key_at(text: &[u8], strictness: Strictness) -> Option<(usize, &'static str)> {
+/// The length and kind of the secret at the start of `text` that needs no name.
+fn key_at(text: &[u8], strictness: SecretStrictness) -> Option<(usize, &'static str)> {
     private_key(text)
         .map(|length| (length, "private key"))
         .or_else(|| shaped(text, strictness))
@@ -75,7 +77,7 @@ fn key_at(text: &[u8], strictness: Strictness) -> Option<(usize, &'static str)> 
         .or_else(|| telegram(text).map(|length| (length, "Telegram token")))
 }
 
-/// Whether a word begins here. `\n` and its like, written out, are no part of a word.
+/// Whether a word starts here. A written-out `\n` is not part of a word.
 fn is_beginning(text: &[u8], at: usize) -> bool {
     let before = |back: usize| at.checked_sub(back).and_then(|index| text.get(index)).copied();
     match before(1) {
@@ -85,7 +87,7 @@ fn is_beginning(text: &[u8], at: usize) -> bool {
     }
 }
 
-/// `eyJ` (Base64 of `{"`), then two or more parts with dots between them.
+/// `eyJ` (Base64 of `{"`), then two or more parts separated by dots.
 fn json_web_token(text: &[u8]) -> Option<usize> {
     if !text.starts_with(b"eyJ") {
         return None;
@@ -96,7 +98,7 @@ fn json_web_token(text: &[u8]) -> Option<usize> {
     is_token.then(|| run(text, 0, |byte| is_word(byte) || byte == b'.'))
 }
 
-/// A private key in PEM, whole or cut off, its line breaks real or written out.
+/// A private key in PEM, complete or truncated, with real or written-out line breaks.
 fn private_key(text: &[u8]) -> Option<usize> {
     const BEGIN: &[u8] = b"-----BEGIN ";
     const LABEL: &[u8] = b"PRIVATE KEY";
@@ -106,7 +108,7 @@ fn private_key(text: &[u8]) -> Option<usize> {
     let line_end = label.windows(5).position(|window| window == b"-----")?;
     label.get(..line_end)?.windows(LABEL.len()).find(|window| *window == LABEL)?;
     let start = BEGIN.len() + line_end + 5;
-    // Headers of old formats (`Proc-Type: 4,ENCRYPTED`) stand between.
+    // Old formats have headers in between (`Proc-Type: 4,ENCRYPTED`).
     let body = run(text, start, |byte| {
         byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"+/=\\:,>|\"-".contains(&byte)
     });
@@ -119,9 +121,9 @@ fn private_key(text: &[u8]) -> Option<usize> {
     Some(close.map_or(start + body, |close| after + close + 5))
 }
 
-/// `123456789:AA...`, the name of a bot and its key.
+/// `123456789:AA...`, the id of a bot and its key.
 fn telegram(text: &[u8]) -> Option<usize> {
-    // In addresses, `bot` stands before the name.
+    // In URLs, `bot` comes before the id.
     let start = if text.starts_with(b"bot") { 3 } else { 0 };
     let colon = start + run(text, start, |byte| byte.is_ascii_digit());
     if !(8..=10).contains(&(colon - start)) || !text.get(colon..)?.starts_with(b":AA") {
@@ -131,8 +133,8 @@ fn telegram(text: &[u8]) -> Option<usize> {
     (key == 35).then_some(colon + 1 + key)
 }
 
-/// The value after a word that announces one, as `Bearer` does.
-fn announced(text: &[u8], word: &[u8], strictness: Strictness) -> Option<Range<usize>> {
+/// The value after a word such as `Bearer`.
+fn announced(text: &[u8], word: &[u8], strictness: SecretStrictness) -> Option<Range<usize>> {
     if !text.get(..word.len())?.eq_ignore_ascii_case(word) {
         return None;
     }
@@ -142,17 +144,17 @@ fn announced(text: &[u8], word: &[u8], strictness: Strictness) -> Option<Range<u
     let value = text.get(start..start + length)?;
     let is_mixed = value.iter().skip(1).any(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
     let is_token = match strictness {
-        Strictness::Balanced => length >= 6 && is_mixed,
-        Strictness::Strict => (length >= 6 && is_mixed) || is_secret(value, strictness),
+        SecretStrictness::Balanced => length >= 6 && is_mixed,
+        SecretStrictness::Strict => (length >= 6 && is_mixed) || is_secret(value, strictness),
     };
     (space > 0 && is_token).then_some(start..start + length)
 }
 
-/// The value after a name, for instance in `?token=...`, `"api_key": "..."` or `x-api-key: ...`. `before` stands before
-/// the name.
-fn named(text: &[u8], before: Option<u8>, strictness: Strictness) -> Option<Range<usize>> {
+/// The value after a name, as in `?token=...`, `"api_key": "..."` or `x-api-key: ...`. `before` is the byte before the
+/// name.
+fn named(text: &[u8], before: Option<u8>, strictness: SecretStrictness) -> Option<Range<usize>> {
     let length = run(text.get(..text.len().min(NAME_BYTES_MAX + 1))?, 0, is_word);
-    // Quotes and spaces around the sign; more of them are no separator.
+    // Quotes and spaces around the separator; more of them are not a separator.
     let is_between = |byte: u8| matches!(byte, b' ' | b'"' | b'\'' | b'\\' | b':' | b'=');
     let between = run(text.get(..text.len().min(length + 9))?, length, is_between);
     let signs = text.get(length..length + between)?.iter().filter(|byte| matches!(byte, b':' | b'=')).count();
@@ -164,7 +166,7 @@ fn named(text: &[u8], before: Option<u8>, strictness: Strictness) -> Option<Rang
         return None;
     }
     let is_query = matches!(before, Some(b'?' | b'&')) && text.get(length) == Some(&b'=');
-    if is_query && strictness == Strictness::Strict {
+    if is_query && strictness == SecretStrictness::Strict {
         let value = run(text, length + 1, |byte| is_value(byte) && byte != b'#');
         return (value > 0).then_some(length + 1..length + 1 + value);
     }
@@ -180,22 +182,22 @@ fn named(text: &[u8], before: Option<u8>, strictness: Strictness) -> Option<Rang
     is_secret(text.get(start..start + value)?, strictness).then_some(start..start + value)
 }
 
-/// The header whose value is a secret, though people write it before words, too.
+/// A header whose value is a secret, although prose also uses the word.
 const AUTHORIZATION: &str = "authorization";
 
-/// Whether a secret stands after this name.
-fn announces_secret(name: &str, strictness: Strictness) -> bool {
+/// Whether a secret follows this name.
+fn announces_secret(name: &str, strictness: SecretStrictness) -> bool {
     // `key` is the name of many things in code.
-    let is_key = strictness == Strictness::Strict && name.eq_ignore_ascii_case("key");
+    let is_key = strictness == SecretStrictness::Strict && name.eq_ignore_ascii_case("key");
     is_key || is_secret_name(name) || name.to_ascii_lowercase().ends_with(AUTHORIZATION)
 }
 
-/// Whether the value of a password is one, and not the name of a variable.
+/// Whether the value of a password is one, rather than the name of a variable.
 fn is_password(value: &[u8]) -> bool {
     value.first().is_some_and(|byte| !b"$%*{<".contains(byte))
 }
 
-/// The password in `scheme://user:password@host`, where `start` is after the slashes.
+/// The password in `scheme://user:password@host`. `start` is after the slashes.
 fn url_password(text: &[u8], start: usize) -> Option<(Range<usize>, &'static str)> {
     let user = run(text, start, |byte| byte.is_ascii_graphic() && !b":/@\"'<>?#\\".contains(&byte));
     let password = start + user + 1;
@@ -208,14 +210,14 @@ fn url_password(text: &[u8], start: usize) -> Option<(Range<usize>, &'static str
     is_password.then_some((password..password + length, "password in a URL"))
 }
 
-/// Whether a value can be a secret: not an ordinary word, not a number, and not the name of a variable.
-fn is_secret(value: &[u8], strictness: Strictness) -> bool {
+/// Whether a value can be a secret: not an ordinary word, a number or the name of a variable.
+fn is_secret(value: &[u8], strictness: SecretStrictness) -> bool {
     let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
     let is_long = value.len() >= 20 || (value.len() >= 6 && digits > 0);
     let (is_number, variables) = match strictness {
-        Strictness::Balanced => (digits == value.len(), b"$%*".as_slice()),
-        // Services write `*` for what they leave out, and `%` before what they encode.
-        Strictness::Strict => (false, b"$".as_slice()),
+        SecretStrictness::Balanced => (digits == value.len(), b"$%*".as_slice()),
+        // Services write `*` for omitted characters, and `%` before encoded ones.
+        SecretStrictness::Strict => (false, b"$".as_slice()),
     };
     is_long && !is_number && !value.first().is_some_and(|byte| variables.contains(byte))
 }

@@ -8,13 +8,13 @@ use proptest::prelude::*;
 
 use super::super::redact;
 use super::super::shapes::{SHAPES, canaries, example};
-use super::{Strictness, find, is_secret_text, is_secret_value};
+use super::{SecretStrictness, find, is_secret_text, is_secret_value};
 
 fn redacted(text: &str) -> String {
-    redacted_by(text, Strictness::Balanced)
+    redacted_by(text, SecretStrictness::Balanced)
 }
 
-fn redacted_by(text: &str, strictness: Strictness) -> String {
+fn redacted_by(text: &str, strictness: SecretStrictness) -> String {
     let mut shown = String::new();
     let mut from = 0;
     for found in find(text, strictness) {
@@ -119,7 +119,7 @@ proptest! {
     #[test]
     fn ranges_are_in_order_and_between_characters(text in "(\\PC|sk-ant-|://|é|:|@|Bearer |-----BEGIN |PRIVATE KEY-----|[a-z0-9]{8}){0,30}") {
         let mut from = 0;
-        for found in find(&text, Strictness::Balanced) {
+        for found in find(&text, SecretStrictness::Balanced) {
             prop_assert!(from <= found.range.start && found.range.start < found.range.end);
             prop_assert!(text.get(found.range.clone()).is_some());
             from = found.range.end;
@@ -131,7 +131,7 @@ proptest! {
 fn every_canary_is_found_by_every_reading_and_leaves_nothing() {
     for (kind, secret) in canaries() {
         assert!(is_secret_text(&secret), "{secret}");
-        for strictness in [Strictness::Balanced, Strictness::Strict] {
+        for strictness in [SecretStrictness::Balanced, SecretStrictness::Strict] {
             for (before, after) in [("", ""), ("said: ", "\n"), ("é\"", "\","), ("(", ")"), ("\\n", "")] {
                 let shown = redacted_by(&format!("{before}{secret}{after}"), strictness);
                 assert_eq!(shown, format!("{before}[{kind}]{after}"), "{strictness:?}");
@@ -152,7 +152,7 @@ key: ****abcd1234, token: 12345678, the token: missing, key = value, sk-short, m
         [OpenAI key], [secret key]; [Groq key] [Hugging Face token] [Fireworks key]
         Bearer [bearer token] and bearer authentication failed
         GET https://example.com/v1?alt=sse&key=[named secret]&x=2 and ?api_key=[named secret]#top
-        key: [named secret], token: [named secret], the token: missing, key = value, sk-short, monkey=12345678"#]].assert_eq(&redacted_by(text, Strictness::Strict));
+        key: [named secret], token: [named secret], the token: missing, key = value, sk-short, monkey=12345678"#]].assert_eq(&redacted_by(text, SecretStrictness::Strict));
     expect![[r#"
         Incorrect API key provided: sk-proj-abcd1234********wxyz. See the docs.
         sk-abcdefghijklmnop, sk_abcdefghijklmnopqrst; gsk_abcdefghijklmnop hf_is_something_long fw_abcdefghijklmnop

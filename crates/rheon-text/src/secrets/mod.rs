@@ -1,4 +1,4 @@
-//! What a secret looks like, by its shape, by its name and by its place; and text without secrets.
+//! Recognizes secrets by shape, name and position, and redacts them.
 
 mod bytes;
 mod find;
@@ -8,22 +8,22 @@ mod strictness;
 
 use std::borrow::Cow;
 
-pub use find::{Found, find, is_secret_text, is_secret_value};
+pub use find::{SecretMatch, find, is_secret_text, is_secret_value};
 pub use names::{is_secret_name, is_secret_variable};
 pub use shapes::canaries;
-pub use strictness::Strictness;
+pub use strictness::SecretStrictness;
 
-/// What stands where a secret stood that only its name or place gave away.
+/// Replaces a secret that only its name or position identifies.
 pub const MARK: &str = "[redacted]";
 
-/// What stands where a secret of this kind stood.
+/// Replaces a secret of this kind.
 pub fn mark(kind: &str) -> String {
     format!("[redacted: {kind}]")
 }
 
-/// `text` with every secret replaced by `[redacted: kind]`.
+/// Replaces every secret in `text` with `[redacted: kind]`.
 pub fn redact(text: &str) -> Cow<'_, str> {
-    let secrets = find(text, Strictness::Balanced);
+    let secrets = find(text, SecretStrictness::Balanced);
     if secrets.is_empty() {
         return Cow::Borrowed(text);
     }

@@ -1,6 +1,6 @@
-//! The one list of names whose value is a secret: of fields, parameters, headers, options and variables.
+//! The list of names whose value is a secret: fields, parameters, headers, options and environment variables.
 
-/// Endings of such names, alone or behind another word. Lower case, `-` written as `_`.
+/// Endings of such names, alone or after another word. Lower case, with `-` written as `_`.
 const ENDINGS: &[&str] = &[
     "password",
     "passwd",
@@ -20,13 +20,13 @@ const ENDINGS: &[&str] = &[
     "credential",
 ];
 
-/// Such names that count only whole, or behind a `_`.
+/// Names that count only alone or after a `_`.
 const WHOLE: &[&str] = &["pass", "pw"];
 
-/// Endings of names of passwords, which may be any words at all.
+/// Endings of password names. A password may be any words.
 const PASSWORDS: &[&str] = &["password", "passwd", "passphrase", "passwort"];
 
-/// Parts of names of variables that hold secrets, wherever they stand in the name.
+/// Parts of environment variable names that mark a secret, anywhere in the name.
 const VARIABLE_PARTS: &[&str] = &[
     "KEY",
     "TOKEN",
@@ -40,7 +40,7 @@ const VARIABLE_PARTS: &[&str] = &[
     "HEADERS",
 ];
 
-/// Whether a value under this name is a secret: `api-key`, `GITHUB_TOKEN`, `clientSecret`, `DB_PASS`.
+/// Whether a value with this name is a secret: `api-key`, `GITHUB_TOKEN`, `clientSecret`, `DB_PASS`.
 pub fn is_secret_name(name: &str) -> bool {
     let plain = name.to_lowercase().replace('-', "_");
     let is_whole = |known: &&str| {
@@ -49,14 +49,14 @@ pub fn is_secret_name(name: &str) -> bool {
     ENDINGS.iter().any(|known| plain.ends_with(known)) || WHOLE.iter().any(is_whole)
 }
 
-/// Whether an environment variable of this name holds a secret. Wider than `is_secret_name`: a variable that is withheld
-/// costs little, one that leaks costs much.
+/// Whether an environment variable with this name holds a secret. Broader than `is_secret_name`: withholding a variable
+/// costs little, leaking one costs a lot.
 pub fn is_secret_variable(name: &str) -> bool {
     let upper = name.to_uppercase();
     VARIABLE_PARTS.iter().any(|part| upper.contains(part)) || is_secret_name(name)
 }
 
-/// Whether a value under this name may be any words at all.
+/// Whether a value with this name may be any words.
 pub(super) fn is_password_name(name: &str) -> bool {
     let lower = name.to_lowercase();
     PASSWORDS.iter().any(|known| lower.ends_with(known))

@@ -1,27 +1,27 @@
-//! The one table of keys that tell themselves by their beginning.
+//! The table of keys with a known prefix.
 
 use super::bytes::{is_key, is_long, is_word, run};
-use super::strictness::Strictness;
+use super::strictness::SecretStrictness;
 
-/// A key that tells itself by its beginning.
+/// A key with a known prefix.
 pub(super) struct Shape {
     pub(super) kind: &'static str,
     pub(super) prefix: &'static str,
     pub(super) rest: Rest,
 }
 
-/// What follows the beginning.
+/// What follows the prefix.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Rest {
-    /// At least so many letters and digits, a digit among them.
+    /// At least this many letters and digits, including a digit.
     Plain(usize),
-    /// The same, and `-` and `_`.
+    /// The same, plus `-` and `_`.
     Word(usize),
-    /// The same, and `.`, `+`, `/`, `=`, `:`.
+    /// The same, plus `.`, `+`, `/`, `=`, `:`.
     Long(usize),
-    /// Exactly so many hexadecimal digits.
+    /// Exactly this many hexadecimal digits.
     Hex(usize),
-    /// Exactly so many capital letters and digits.
+    /// Exactly this many capital letters and digits.
     Capitals(usize),
 }
 
@@ -29,7 +29,7 @@ const fn shape(kind: &'static str, prefix: &'static str, rest: Rest) -> Shape {
     Shape { kind, prefix, rest }
 }
 
-/// Longer beginnings stand before those that they begin with.
+/// A longer prefix comes before any prefix of it.
 pub(super) const SHAPES: &[Shape] = &[
     shape("Anthropic key", "sk-ant-", Rest::Word(16)),
     shape("OpenRouter key", "sk-or-", Rest::Word(16)),
@@ -94,43 +94,43 @@ pub(super) const SHAPES: &[Shape] = &[
     shape("Tailscale key", "tskey-", Rest::Word(16)),
 ];
 
-/// Beginnings of values that are secrets, beside those of the table, whatever follows.
+/// Prefixes, beside those in the table, that make any value a secret.
 const BEGINNINGS: &[&str] = &["pk_", "rk_", "xox", "AKIA", "ASIA", "AIza", "eyJ", "-----BEGIN "];
 
-/// No key of the table is shorter.
+/// No key in the table is shorter.
 const SHAPE_BYTES_MIN: usize = 15;
 
-/// How much of a key must be there for a strict reading.
+/// How much of a key must be present in strict mode.
 const STRICT_BYTES_MIN: usize = 16;
 
-/// How long the key at the beginning of `text` is, and what it is.
-pub(super) fn shaped(text: &[u8], strictness: Strictness) -> Option<(usize, &'static str)> {
-    // Most words are short, and need not be held against the table.
+/// The length and kind of the key at the start of `text`.
+pub(super) fn shaped(text: &[u8], strictness: SecretStrictness) -> Option<(usize, &'static str)> {
+    // Most words are short and need no table lookup.
     let is_any = |byte| is_key(byte) || byte == b':';
     if run(text.get(..text.len().min(SHAPE_BYTES_MIN))?, 0, is_any) < SHAPE_BYTES_MIN {
         return None;
     }
     let fits = |shape: &&Shape| text.starts_with(shape.prefix.as_bytes());
-    // Two shapes may begin alike: the first that fits whole is taken.
+    // Two shapes may have the same prefix: the first complete match wins.
     SHAPES.iter().filter(fits).find_map(|shape| {
         let strictly = || match strictness {
-            Strictness::Balanced => None,
-            Strictness::Strict => shape.strict_length(text),
+            SecretStrictness::Balanced => None,
+            SecretStrictness::Strict => shape.strict_length(text),
         };
-        // Whatever is a key either way is one; the longer reading hides more.
+        // A match in either mode counts; the longer one hides more.
         let length = shape.length(text).max(strictly())?;
         Some((length, shape.kind))
     })
 }
 
-/// Whether a value begins as only secrets do, however long it is.
+/// Whether a value has a prefix that only secrets have, regardless of its length.
 pub(super) fn begins_like_secret(value: &str) -> bool {
     SHAPES.iter().any(|shape| shape.is_distinct() && value.starts_with(shape.prefix))
         || BEGINNINGS.iter().any(|beginning| value.starts_with(beginning))
 }
 
 impl Shape {
-    /// How long the key at the beginning of `text` is, if it is one.
+    /// The length of the key at the start of `text`, if it is one.
     fn length(&self, text: &[u8]) -> Option<usize> {
         let start = self.prefix.len();
         let (length, is_enough) = match self.rest {
@@ -145,7 +145,7 @@ impl Shape {
         is_enough.then_some(start + length)
     }
 
-    /// The same where words without a digit count, too, and keys that are shortened with `*`.
+    /// Like `length`, but also accepts words without a digit and keys shortened with `*`.
     fn strict_length(&self, text: &[u8]) -> Option<usize> {
         let start = self.prefix.len();
         let least = match self.rest {
@@ -159,7 +159,7 @@ impl Shape {
         (length >= least).then_some(start + length)
     }
 
-    /// Whether the beginning ends with a sign, so that few words begin with it.
+    /// Whether the prefix ends with a punctuation character, so that few words start with it.
     fn is_distinct(&self) -> bool {
         self.prefix.ends_with(['-', '_', '.', '/'])
     }

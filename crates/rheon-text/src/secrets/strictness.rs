@@ -1,10 +1,10 @@
-//! `Strictness`: how readily text is taken for a secret.
+//! `SecretStrictness`: how readily text is treated as a secret.
 
-/// How much doubt a secret may leave.
+/// How readily text is treated as a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Strictness {
-    /// For text with code in it, where a word that is hidden without need is missed.
+pub enum SecretStrictness {
+    /// For text with code in it, where needless redaction hurts.
     Balanced,
-    /// For messages of services, which quote keys, whole or shortened: what may be a secret is one.
+    /// For service messages, which quote keys in full or shortened: anything that may be a secret is one.
     Strict,
 }

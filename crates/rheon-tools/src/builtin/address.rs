@@ -1,20 +1,18 @@
-//! Which addresses of the network a tool may reach: those of the public internet.
+//! `AddressRule`: which network addresses a tool may reach.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-/// Which addresses may be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressRule {
-    /// Those of the public internet.
+    /// Addresses of the public internet.
     Public,
-    /// All, for instance to reach a server of one's own.
+    /// All addresses, for instance to reach a local server.
     Any,
 }
 
 impl AddressRule {
-    /// Whether the address may be reached.
     pub(super) fn allows(self, address: IpAddr) -> bool {
         match self {
             Self::Any => true,
@@ -50,14 +48,14 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
     // Global unicast is 2000::/3. Of it, 2001::/23 is for protocols such as tunnels (Teredo), and 2001:db8::/32 and
-    // 3fff::/20 are for documents.
+    // 3fff::/20 are for documentation.
     let [first, second, ..] = address.segments();
     let protocol = first == 0x2001 && second < 0x0200;
     let document = (first == 0x2001 && second == 0x0db8) || (first == 0x3fff && second < 0x1000);
     first & 0xe000 == 0x2000 && !protocol && !document
 }
 
-/// The address of the older kind that is written inside one of the newer: mapped, translated (NAT64) or tunnelled (6to4).
+/// The IPv4 address embedded in an IPv6 address: mapped, translated (NAT64) or tunneled (6to4).
 fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let [first, second, third, fourth, fifth, sixth, ..] = address.segments();
     let octets = address.octets();
@@ -66,7 +64,7 @@ fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
         Some(Ipv4Addr::from(<[u8; 4]>::try_from(four).ok()?))
     };
     match (first, second) {
-        // Longer prefixes of this kind are for networks of their own.
+        // Longer prefixes of this kind are for private networks.
         (0x0064, 0xff9b) if [third, fourth, fifth, sixth] == [0; 4] => at(12),
         (0x2002, _) => at(2),
         (0, 0) if third == 0 => address.to_ipv4(),
@@ -74,18 +72,18 @@ fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     }
 }
 
-/// Looks names up and keeps only the addresses that may be reached, so that what is checked is what is connected to.
+/// Resolves names and keeps only the allowed addresses, so that the checked address is the one that is used.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct CheckedNames(pub(super) AddressRule);
+pub(super) struct FilteringResolver(pub(super) AddressRule);
 
-impl Resolve for CheckedNames {
+impl Resolve for FilteringResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let rule = self.0;
         Box::pin(async move {
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let allowed: Vec<SocketAddr> = found.filter(|address| rule.allows(address.ip())).collect();
+            let addresses = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let allowed: Vec<SocketAddr> = addresses.filter(|address| rule.allows(address.ip())).collect();
             if allowed.is_empty() {
-                return Err(format!("{} has no address that may be reached", name.as_str()).into());
+                return Err(format!("{} has no allowed address", name.as_str()).into());
             }
             Ok(Box::new(allowed.into_iter()) as Addrs)
         })
@@ -97,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_addresses_of_the_public_internet_are_public() {
+    fn only_public_addresses_are_allowed() {
         let private = [
             "127.0.0.1",
             "10.1.2.3",

@@ -1,7 +1,7 @@
-//! `ask_user`: questions to the user.
+//! `ask_user`: asks the user questions.
 //!
-//! That nobody answers is no failure: the model reads what happened and how to go on. Only a call that was cancelled
-//! while it waited is an error.
+//! A missing answer is not a failure: the result tells the model how to proceed. Only a call that is cancelled while it
+//! waits is an error.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -13,57 +13,54 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::builtin::call::{ask, clipped};
+use crate::builtin::call::{ask, truncate};
 
-/// How many questions one call may ask.
 const QUESTIONS_MAX: usize = 4;
 
-/// How many choices a question may have.
 const CHOICES_MAX: usize = 6;
 
-/// How many characters a question, a label and a description may have.
 const TEXT_CHARACTERS_MAX: usize = 2_000;
 const LABEL_CHARACTERS_MAX: usize = 200;
 const DESCRIPTION_CHARACTERS_MAX: usize = 1_000;
 
-/// How many answers to one question are passed on, and how much of each.
+/// The most answers to one question, and the most characters of each.
 const ANSWERS_MAX: usize = 20;
 const ANSWER_CHARACTERS_MAX: usize = 10_000;
 
-/// Asks the user.
 #[derive(Default, Tool)]
-// Asking changes nothing, but nobody wants to be asked twice.
+// Asking changes nothing, but the user should not be asked twice.
 #[tool(
+    name = "ask_user",
     label = "Question",
     description = include_str!("ask_user.md"),
     effect = "idempotent",
     arguments = Arguments
 )]
-pub struct AskUser;
+pub struct AskUserTool;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
     #[schemars(length(min = 1, max = 4))]
-    questions: Vec<Question>,
+    questions: Vec<QuestionArgument>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Question {
+struct QuestionArgument {
     #[schemars(length(min = 1, max = 2000))]
     text: String,
     /// None for a free answer.
     #[serde(default)]
     #[schemars(length(max = 6))]
-    choices: Vec<Offered>,
+    choices: Vec<ChoiceArgument>,
     #[serde(default)]
-    selection: Many,
+    selection: SelectionArgument,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Offered {
+struct ChoiceArgument {
     #[schemars(length(min = 1, max = 200))]
     label: String,
     #[serde(default)]
@@ -73,41 +70,42 @@ struct Offered {
 
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-enum Many {
+enum SelectionArgument {
     #[default]
     One,
     Many,
 }
 
-impl AskUser {
-    async fn run(&self, given: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
-        let questions = questions(given)?;
+impl AskUserTool {
+    async fn run(&self, arguments: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
+        let questions = questions(arguments)?;
         let subject = Subject::Questions { questions: questions.clone() };
-        let answer = ask(&context, subject, "the model wants to know something").await?;
+        let answer = ask(&context, subject, "the model has a question").await?;
         Ok(match answer {
-            None => outcome("nobody", include_str!("ask_user/nobody.md")),
+            None => outcome_result("nobody", include_str!("ask_user/non_interactive.md")),
             Some(answer) => match answer.decision {
-                PermissionDecision::Allow => answered(&questions, answer),
-                PermissionDecision::Deny => declined(answer),
+                PermissionDecision::Allow => answered_result(&questions, answer),
+                PermissionDecision::Deny => declined_result(answer),
             },
         })
     }
 }
 
-fn questions(given: Arguments) -> Result<Vec<UserQuestion>, ToolError> {
-    if given.questions.is_empty() || given.questions.len() > QUESTIONS_MAX {
-        let problem = format!("`questions` has to hold 1 to {QUESTIONS_MAX} questions");
+fn questions(arguments: Arguments) -> Result<Vec<UserQuestion>, ToolError> {
+    if arguments.questions.is_empty() || arguments.questions.len() > QUESTIONS_MAX {
+        let problem = format!("`questions` must have 1 to {QUESTIONS_MAX} items");
         return Err(ToolError::InvalidArgs(problem));
     }
-    given.questions.into_iter().enumerate().map(|(index, question)| checked(index, question)).collect()
+    arguments.questions.into_iter().enumerate().map(|(index, question)| checked(index, question)).collect()
 }
 
-fn checked(index: usize, question: Question) -> Result<UserQuestion, ToolError> {
+fn checked(index: usize, question: QuestionArgument) -> Result<UserQuestion, ToolError> {
     let at = format!("questions[{index}]");
     let text = required(&format!("{at}.text"), &question.text, TEXT_CHARACTERS_MAX)?;
     if question.choices.len() > CHOICES_MAX {
         let count = question.choices.len();
-        let problem = format!("{at}.choices has {count}, more than {CHOICES_MAX}; offer the likeliest");
+        let problem =
+            format!("{at}.choices has {count} items; the limit is {CHOICES_MAX}; offer the most likely ones");
         return Err(ToolError::InvalidArgs(problem));
     }
     let mut choices = Vec::new();
@@ -116,70 +114,71 @@ fn checked(index: usize, question: Question) -> Result<UserQuestion, ToolError> 
         let at = format!("{at}.choices[{number}]");
         let label = required(&format!("{at}.label"), &choice.label, LABEL_CHARACTERS_MAX)?;
         let description =
-            within(&format!("{at}.description"), &choice.description, DESCRIPTION_CHARACTERS_MAX)?;
+            check_length(&format!("{at}.description"), &choice.description, DESCRIPTION_CHARACTERS_MAX)?;
         if !labels.insert(label.clone()) {
-            let problem = format!("{at}.label is the same as one before it; choices have to differ");
+            let problem = format!("{at}.label is a duplicate; labels must differ");
             return Err(ToolError::InvalidArgs(problem));
         }
         choices.push(Choice { label, description });
     }
     let selection = match question.selection {
-        Many::One => Selection::One,
-        Many::Many => Selection::Many,
+        SelectionArgument::One => Selection::One,
+        SelectionArgument::Many => Selection::Many,
     };
     Ok(UserQuestion { text, choices, selection })
 }
 
 fn required(field: &str, text: &str, characters_max: usize) -> Result<String, ToolError> {
-    let text = within(field, text, characters_max)?;
+    let text = check_length(field, text, characters_max)?;
     if text.is_empty() {
         return Err(ToolError::InvalidArgs(format!("{field} is empty")));
     }
     Ok(text)
 }
 
-fn within(field: &str, text: &str, characters_max: usize) -> Result<String, ToolError> {
+fn check_length(field: &str, text: &str, characters_max: usize) -> Result<String, ToolError> {
     let text = text.trim();
     let count = text.chars().count();
     if count > characters_max {
-        let problem = format!("{field} has {count} characters, more than {characters_max}; say it shorter");
+        let problem = format!("{field} has {count} characters; the limit is {characters_max}; shorten it");
         return Err(ToolError::InvalidArgs(problem));
     }
     Ok(text.to_owned())
 }
 
-fn answered(questions: &[UserQuestion], answer: PermissionResponse) -> ToolResult {
+fn answered_result(questions: &[UserQuestion], answer: PermissionResponse) -> ToolResult {
     let mut text = String::new();
-    let mut told: Vec<Vec<String>> = Vec::new();
+    let mut answers_by_question: Vec<Vec<String>> = Vec::new();
     let mut answers = answer.answers.into_iter();
     for question in questions {
         let given = answers.next().unwrap_or_default();
         let given: Vec<String> = given
             .iter()
-            .map(|one| clipped(one.trim(), ANSWER_CHARACTERS_MAX))
+            .map(|one| truncate(one.trim(), ANSWER_CHARACTERS_MAX))
             .filter(|one| !one.is_empty())
             .take(ANSWERS_MAX)
             .collect();
-        let said = if given.is_empty() { "(no answer)".to_owned() } else { given.join("; ") };
+        let answer_text = if given.is_empty() { "(no answer)".to_owned() } else { given.join("; ") };
         // Writing to a string cannot fail.
-        writeln!(text, "Question: {}\nAnswer: {said}", question.text).ok();
-        told.push(given);
+        writeln!(text, "Question: {}\nAnswer: {answer_text}", question.text).ok();
+        answers_by_question.push(given);
     }
     if let Some(message) = answer.message.as_deref().map(str::trim).filter(|message| !message.is_empty()) {
-        writeln!(text, "The user adds: {}", clipped(message, ANSWER_CHARACTERS_MAX)).ok();
+        writeln!(text, "The user adds: {}", truncate(message, ANSWER_CHARACTERS_MAX)).ok();
     }
-    ToolResult::text(text.trim_end()).with_details(json!({ "outcome": "answered", "answers": told }))
+    ToolResult::text(text.trim_end())
+        .with_details(json!({ "outcome": "answered", "answers": answers_by_question }))
 }
 
-fn declined(answer: PermissionResponse) -> ToolResult {
+fn declined_result(answer: PermissionResponse) -> ToolResult {
     let mut text = include_str!("ask_user/declined.md").trim_end().to_owned();
     if let Some(message) = answer.message.as_deref().map(str::trim).filter(|message| !message.is_empty()) {
         // Writing to a string cannot fail.
-        write!(text, "\nThe user says: {}", clipped(message, ANSWER_CHARACTERS_MAX)).ok();
+        write!(text, "\nThe user says: {}", truncate(message, ANSWER_CHARACTERS_MAX)).ok();
     }
-    outcome("declined", &text)
+    outcome_result("declined", &text)
 }
 
-fn outcome(outcome: &str, text: &str) -> ToolResult {
+fn outcome_result(outcome: &str, text: &str) -> ToolResult {
     ToolResult::text(text.trim_end()).with_details(json!({ "outcome": outcome, "answers": [] }))
 }

@@ -1,10 +1,10 @@
-//! `bash`, `bash_output` and `bash_kill`: command lines, in the foreground and in the background.
+//! `bash`, `bash_output` and `bash_kill`: run commands in the foreground and in the background.
 
-mod folders;
 mod jobs;
 mod render;
 mod repository;
 mod session;
+mod working_dir;
 
 use std::sync::Arc;
 
@@ -13,62 +13,60 @@ use rheon_types::{Tool, ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use session::Run;
+use session::BashArguments;
 
 pub use session::{BashSession, BashSettings};
 
-/// The three tools of one session.
 pub fn bash_tools(session: &Arc<BashSession>) -> Vec<Arc<dyn Tool>> {
     vec![
-        Arc::new(Bash(Arc::clone(session))),
-        Arc::new(BashOutput(Arc::clone(session))),
-        Arc::new(BashKill(Arc::clone(session))),
+        Arc::new(BashTool(Arc::clone(session))),
+        Arc::new(BashOutputTool(Arc::clone(session))),
+        Arc::new(BashKillTool(Arc::clone(session))),
     ]
 }
 
-/// Runs a command line. Those of one session run one after the other, in the order in which they were called; background
-/// commands begin in that order too.
+/// Runs a command. The commands of one session run one after the other, in the order of their calls; background
+/// commands start in that order too.
 #[derive(Tool)]
-#[tool(description = self.0.description(), arguments = Run)]
-pub struct Bash(pub Arc<BashSession>);
+#[tool(name = "bash", description = self.0.description(), arguments = BashArguments)]
+pub struct BashTool(pub Arc<BashSession>);
 
-/// Reads what a background command has printed.
+/// Reads the output of a background command.
 #[derive(Tool)]
-// What was read is not given again, so it is more than a look; but it changes nothing in the world.
-#[tool(description = include_str!("bash/output.md"), effect = "idempotent", arguments = Background)]
-pub struct BashOutput(pub Arc<BashSession>);
+// Output is returned only once, so this is more than a read; but it changes nothing else.
+#[tool(name = "bash_output", description = include_str!("bash/output.md"), effect = "idempotent", arguments = JobArguments)]
+pub struct BashOutputTool(pub Arc<BashSession>);
 
-/// Ends a background command.
+/// Stops a background command.
 #[derive(Tool)]
-#[tool(description = include_str!("bash/kill.md"), effect = "idempotent", arguments = Background)]
-pub struct BashKill(pub Arc<BashSession>);
+#[tool(name = "bash_kill", description = include_str!("bash/kill.md"), effect = "idempotent", arguments = JobArguments)]
+pub struct BashKillTool(pub Arc<BashSession>);
 
-/// Which background command.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Background {
+struct JobArguments {
     id: String,
 }
 
-impl Bash {
-    async fn run(&self, given: Run, context: ToolContext) -> Result<ToolResult, ToolError> {
-        if given.background.unwrap_or_default() {
-            self.0.start(given, &context).await
+impl BashTool {
+    async fn run(&self, arguments: BashArguments, context: ToolContext) -> Result<ToolResult, ToolError> {
+        if arguments.background.unwrap_or_default() {
+            self.0.start(arguments, &context).await
         } else {
-            self.0.run(given, &context).await
+            self.0.run(arguments, &context).await
         }
     }
 }
 
-impl BashOutput {
-    async fn run(&self, given: Background, _context: ToolContext) -> Result<ToolResult, ToolError> {
-        self.0.output(&given.id)
+impl BashOutputTool {
+    async fn run(&self, arguments: JobArguments, _context: ToolContext) -> Result<ToolResult, ToolError> {
+        self.0.output(&arguments.id)
     }
 }
 
-impl BashKill {
-    async fn run(&self, given: Background, _context: ToolContext) -> Result<ToolResult, ToolError> {
-        self.0.kill(&given.id).await
+impl BashKillTool {
+    async fn run(&self, arguments: JobArguments, _context: ToolContext) -> Result<ToolResult, ToolError> {
+        self.0.kill(&arguments.id).await
     }
 }
 

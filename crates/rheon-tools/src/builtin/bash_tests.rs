@@ -1,4 +1,4 @@
-//! Tests of the tools on the real machine, at the highest level it has.
+//! Tests of the bash tools on the real machine, at its highest sandbox level.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
-use rheon_policy::shell::analyse;
+use rheon_policy::shell::analyze;
 use rheon_policy::{ShellFacts, Workspace};
-use rheon_sandbox::process::{Environment, OutputLimits, Spill};
-use rheon_sandbox::{Boundary, Level, OwnNamespaces, Programs, Remembered, Requirement, Sandbox};
+use rheon_sandbox::process::{OutputLimits, ProcessEnvironment, Spill};
+use rheon_sandbox::{Boundary, Level, NamespaceUse, ProbeCache, Programs, Requirement, Sandbox};
 use rheon_types::{
     CallFacts, RunId, SessionId, Tool, ToolCallId, ToolContext, ToolError, ToolName, ToolReporter, ToolResult,
 };
@@ -17,15 +17,15 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::{Bash, BashKill, BashOutput, BashSession, BashSettings};
+use super::{BashKillTool, BashOutputTool, BashSession, BashSettings, BashTool};
 
-struct Place {
+struct Fixture {
     folder: TempDir,
     root: PathBuf,
     session: Arc<BashSession>,
 }
 
-async fn place() -> Place {
+async fn fixture() -> Fixture {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap().join("workspace");
     fs::create_dir_all(root.join("sub")).unwrap();
@@ -37,11 +37,11 @@ async fn place() -> Place {
         Err(_) => Sandbox::choose(Requirement::NoSandbox, boundary).await.unwrap(),
     };
     println!("tested at {}", sandbox.level());
-    let environment = Environment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin");
+    let environment = ProcessEnvironment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin");
     let spill = Spill { folder: folder.path().join("saved"), bytes_max: 1_000 };
     let output = OutputLimits { head_bytes: 20, tail_bytes: 10, spill: Some(spill) };
     let settings = BashSettings { workspace, sandbox, environment, output };
-    Place { folder, root, session: Arc::new(BashSession::new(settings)) }
+    Fixture { folder, root, session: Arc::new(BashSession::new(settings)) }
 }
 
 fn context(cancel: CancellationToken, reporter: Option<Arc<dyn ToolReporter>>) -> ToolContext {
@@ -53,12 +53,12 @@ async fn call(tool: &dyn Tool, arguments: Value) -> Result<ToolResult, ToolError
     tool.execute(Arc::new(arguments), context(CancellationToken::new(), None)).await
 }
 
-impl Place {
+impl Fixture {
     async fn bash(&self, command: &str) -> String {
-        self.text(call(&Bash(Arc::clone(&self.session)), json!({ "command": command })).await)
+        self.text(call(&BashTool(Arc::clone(&self.session)), json!({ "command": command })).await)
     }
 
-    /// What the model reads, without what differs from run to run.
+    /// What the model reads, without parts that differ from run to run.
     fn text(&self, result: Result<ToolResult, ToolError>) -> String {
         let text = match result {
             Ok(result) => result.as_text(),
@@ -69,12 +69,12 @@ impl Place {
 }
 
 #[tokio::test]
-async fn the_result_is_the_output_and_always_the_exit_code() {
-    let place = place().await;
-    assert_eq!(place.bash("echo out; echo err >&2; (exit 3)").await, "out\nerr\nexit code 3");
-    assert_eq!(place.bash("true").await, "exit code 0");
-    assert_eq!(place.bash("printf unfinished").await, "unfinished\nexit code 0");
-    let killed = place.bash("kill -9 $$; echo still here").await;
+async fn the_result_is_the_output_and_the_exit_code() {
+    let fixture = fixture().await;
+    assert_eq!(fixture.bash("echo out; echo err >&2; (exit 3)").await, "out\nerr\nexit code 3");
+    assert_eq!(fixture.bash("true").await, "exit code 0");
+    assert_eq!(fixture.bash("printf unfinished").await, "unfinished\nexit code 0");
+    let killed = fixture.bash("kill -9 $$; echo still here").await;
     assert!(
         ["exit code 137", "ended by signal 9, no exit code", "still here\nexit code 0"]
             .contains(&killed.as_str())
@@ -83,13 +83,14 @@ async fn the_result_is_the_output_and_always_the_exit_code() {
 
 #[tokio::test]
 async fn details_are_whole() {
-    let place = place().await;
+    let fixture = fixture().await;
     let result =
-        call(&Bash(Arc::clone(&place.session)), json!({ "command": "cd sub; echo hello; exit 4" })).await;
+        call(&BashTool(Arc::clone(&fixture.session)), json!({ "command": "cd sub; echo hello; exit 4" }))
+            .await;
     let mut details = result.unwrap().details;
     assert!(details["duration_ms"].take().is_u64());
-    assert_eq!(details["sandbox"].take(), place.session.sandbox().level().to_string());
-    let sub = place.root.join("sub");
+    assert_eq!(details["sandbox"].take(), fixture.session.sandbox().level().to_string());
+    let sub = fixture.root.join("sub");
     assert_eq!(
         details,
         json!({
@@ -100,32 +101,35 @@ async fn details_are_whole() {
 }
 
 #[tokio::test]
-async fn the_folder_carries_over_within_the_workspace_only() {
-    let place = place().await;
-    assert_eq!(place.bash("cd sub").await, "exit code 0");
-    assert_eq!(place.bash("basename $PWD; cd ..; exit 1").await, "sub\nexit code 1");
+async fn the_directory_carries_over_only_within_the_workspace() {
+    let fixture = fixture().await;
+    assert_eq!(fixture.bash("cd sub").await, "exit code 0");
+    assert_eq!(fixture.bash("basename $PWD; cd ..; exit 1").await, "sub\nexit code 1");
     assert_eq!(
-        place.bash("cd /usr").await,
-        "[/usr is outside the workspace; the next command begins in <root>]\nexit code 0"
+        fixture.bash("cd /usr").await,
+        "[/usr is outside the workspace; the next command starts in <root>]\nexit code 0"
     );
-    assert_eq!(place.bash("cd sub && rmdir ../sub; true").await.lines().last(), Some("exit code 0"));
-    assert_eq!(place.session.folder(), place.root);
-    assert_eq!(place.bash("ln -s /etc link; cd link").await.lines().last(), Some("exit code 0"));
-    assert_eq!(place.session.folder(), place.root);
+    assert_eq!(fixture.bash("cd sub && rmdir ../sub; true").await.lines().last(), Some("exit code 0"));
+    assert_eq!(fixture.session.working_dir(), fixture.root);
+    assert_eq!(fixture.bash("ln -s /etc link; cd link").await.lines().last(), Some("exit code 0"));
+    assert_eq!(fixture.session.working_dir(), fixture.root);
 }
 
 #[tokio::test]
-async fn a_folder_that_is_gone_is_told() {
-    let place = place().await;
-    place.bash("cd sub").await;
-    fs::remove_dir(place.root.join("sub")).unwrap();
-    assert_eq!(place.bash("true").await, "[<root>/sub is gone; the command began in <root>]\nexit code 0");
+async fn a_removed_directory_is_reported() {
+    let fixture = fixture().await;
+    fixture.bash("cd sub").await;
+    fs::remove_dir(fixture.root.join("sub")).unwrap();
+    assert_eq!(
+        fixture.bash("true").await,
+        "[<root>/sub no longer exists; the command started in <root>]\nexit code 0"
+    );
 }
 
 #[tokio::test]
-async fn long_output_keeps_head_and_tail_and_names_the_file_with_the_whole() {
-    let place = place().await;
-    let tool = Bash(Arc::clone(&place.session));
+async fn long_output_is_truncated_and_saved_to_a_file() {
+    let fixture = fixture().await;
+    let tool = BashTool(Arc::clone(&fixture.session));
     let result = call(&tool, json!({ "command": "for i in {100..199}; do echo $i; done" })).await.unwrap();
     let file = result.details["output_file"].as_str().unwrap().to_owned();
     let whole: String = (100..200).map(|number| format!("{number}\n")).collect();
@@ -136,7 +140,7 @@ async fn long_output_keeps_head_and_tail_and_names_the_file_with_the_whole() {
         102
         103
         104
-        [370 bytes left out here; the whole output is in <file>]
+        [370 bytes left out here; the full output is in <file>]
         7
         198
         199
@@ -149,30 +153,31 @@ async fn long_output_keeps_head_and_tail_and_names_the_file_with_the_whole() {
 }
 
 #[tokio::test]
-async fn the_oldest_saved_output_goes_when_there_are_too_many() {
-    let place = place().await;
+async fn the_oldest_saved_output_is_removed_first() {
+    let fixture = fixture().await;
     for _ in 0..20 {
-        place.bash("printf %100s").await;
+        fixture.bash("printf %100s").await;
     }
-    assert_eq!(fs::read_dir(place.folder.path().join("saved")).unwrap().count(), 16);
+    assert_eq!(fs::read_dir(fixture.folder.path().join("saved")).unwrap().count(), 16);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_command_that_takes_too_long_says_so() {
-    let place = place_without_probe().await;
+async fn a_command_that_times_out_is_reported() {
+    let fixture = fixture_without_probe().await;
     let result =
-        call(&Bash(Arc::clone(&place.session)), json!({ "command": "sleep 60", "timeout_ms": 5 })).await;
-    let text = place.text(result);
-    assert!(text.starts_with("timedOut: stopped after "), "{text}");
-    assert!(text.ends_with("give a larger timeout_ms, or run it in the background"), "{text}");
+        call(&BashTool(Arc::clone(&fixture.session)), json!({ "command": "sleep 60", "timeout_ms": 5 }))
+            .await;
+    let text = fixture.text(result);
+    assert!(text.starts_with("timedOut: timed out after "), "{text}");
+    assert!(text.ends_with("set a larger timeout_ms, or run it in the background"), "{text}");
 }
 
-/// The clock stands still until nothing else happens, which would end the attempts of the probe: they are made before.
-async fn place_without_probe() -> Place {
+/// A paused clock would end the attempts of the sandbox probe, so probe before pausing it.
+async fn fixture_without_probe() -> Fixture {
     tokio::time::resume();
-    let place = place().await;
+    let fixture = fixture().await;
     tokio::time::pause();
-    place
+    fixture
 }
 
 struct CancelOnOutput(CancellationToken, Mutex<Vec<String>>);
@@ -187,33 +192,33 @@ impl ToolReporter for CancelOnOutput {
 }
 
 #[tokio::test]
-async fn output_is_shown_while_it_runs_and_a_cancelled_command_keeps_what_it_said() {
-    let place = place().await;
+async fn output_is_streamed_and_kept_when_a_command_is_cancelled() {
+    let fixture = fixture().await;
     let cancel = CancellationToken::new();
     let reporter = Arc::new(CancelOnOutput(cancel.clone(), Mutex::default()));
     let arguments = json!({ "command": "while :; do echo tick; read -t 0.05 < <(sleep 1); done" });
-    let tool = Bash(Arc::clone(&place.session));
+    let tool = BashTool(Arc::clone(&fixture.session));
     let result = tool.execute(Arc::new(arguments), context(cancel, Some(reporter.clone()))).await;
-    let text = place.text(result);
+    let text = fixture.text(result);
     assert!(text.starts_with("cancelled: tick\n"), "{text}");
-    assert!(text.contains("stopped with all that it started, because it was cancelled"), "{text}");
+    assert!(text.contains("cancelled and stopped with all its child processes"), "{text}");
     assert!(reporter.1.lock().unwrap()[0].starts_with("tick\n"));
 }
 
 #[tokio::test]
-async fn background_commands_are_read_in_pieces_and_ended() {
-    let place = place().await;
+async fn background_output_is_read_incrementally() {
+    let fixture = fixture().await;
     let (bash, output, kill) = (
-        Bash(Arc::clone(&place.session)),
-        BashOutput(Arc::clone(&place.session)),
-        BashKill(Arc::clone(&place.session)),
+        BashTool(Arc::clone(&fixture.session)),
+        BashOutputTool(Arc::clone(&fixture.session)),
+        BashKillTool(Arc::clone(&fixture.session)),
     );
     let command =
         "echo one; until [ -e go ]; do read -t 0.01 < <(sleep 1); done; echo two; exec -a rheon-job sleep 60";
     let started = call(&bash, json!({ "command": command, "background": true })).await.unwrap();
     assert_eq!(
         started.as_text(),
-        "started in the background as bash-1; read with bash_output, end with bash_kill"
+        "started in the background as bash-1; read its output with bash_output, stop it with bash_kill"
     );
     let mut read = String::new();
     let mut until = async |wanted: &str| {
@@ -225,27 +230,32 @@ async fn background_commands_are_read_in_pieces_and_ended() {
         }
     };
     until("one\n").await;
-    fs::write(place.root.join("go"), "").unwrap();
+    fs::write(fixture.root.join("go"), "").unwrap();
     until("two\n").await;
     assert_eq!(read, "one\ntwo\n");
     let killed = call(&kill, json!({ "id": "bash-1" })).await.unwrap();
-    assert!(killed.as_text().starts_with("stopped with all that it started"), "{}", killed.as_text());
+    assert!(
+        killed.as_text().starts_with("cancelled and stopped with all its child processes"),
+        "{}",
+        killed.as_text()
+    );
     assert_eq!(killed.details["running"], false);
     assert_eq!(left("rheon-job"), 0);
     assert_eq!(
-        place.text(call(&output, json!({ "id": "bash-2" })).await),
-        "failed: there is no background command \"bash-2\"; known: bash-1"
+        fixture.text(call(&output, json!({ "id": "bash-2" })).await),
+        "failed: no background command \"bash-2\"; known: bash-1"
     );
 }
 
 #[tokio::test]
-async fn a_background_command_that_ended_tells_its_exit_code() {
-    let place = place().await;
-    let bash = Bash(Arc::clone(&place.session));
+async fn a_finished_background_command_reports_its_exit_code() {
+    let fixture = fixture().await;
+    let bash = BashTool(Arc::clone(&fixture.session));
     call(&bash, json!({ "command": "echo done; exit 6", "background": true })).await.unwrap();
     let mut all = String::new();
     while !all.ends_with("exit code 6") {
-        let result = call(&BashOutput(Arc::clone(&place.session)), json!({ "id": "bash-1" })).await.unwrap();
+        let result =
+            call(&BashOutputTool(Arc::clone(&fixture.session)), json!({ "id": "bash-1" })).await.unwrap();
         all.push_str(&result.as_text().replace("bash-1 is still running", ""));
         tokio::task::yield_now().await;
     }
@@ -253,52 +263,52 @@ async fn a_background_command_that_ended_tells_its_exit_code() {
 }
 
 #[tokio::test]
-async fn background_commands_end_with_the_session() {
-    let place = place().await;
-    let bash = Bash(Arc::clone(&place.session));
+async fn background_commands_stop_with_the_session() {
+    let fixture = fixture().await;
+    let bash = BashTool(Arc::clone(&fixture.session));
     let command =
         "(setsid bash -c 'exec -a rheon-session-job sleep 60' &); exec -a rheon-session-job sleep 60";
     call(&bash, json!({ "command": command, "background": true })).await.unwrap();
     while left_now("rheon-session-job") < 2 {
         tokio::task::yield_now().await;
     }
-    drop((bash, place));
+    drop((bash, fixture));
     assert_eq!(left("rheon-session-job"), 0);
 }
 
 #[tokio::test]
-async fn only_so_many_background_commands_run() {
-    let place = place().await;
-    let bash = Bash(Arc::clone(&place.session));
+async fn background_commands_are_limited() {
+    let fixture = fixture().await;
+    let bash = BashTool(Arc::clone(&fixture.session));
     for _ in 0..32 {
         call(&bash, json!({ "command": "sleep 60", "background": true })).await.unwrap();
     }
     assert_eq!(
-        place.text(call(&bash, json!({ "command": "sleep 60", "background": true })).await),
-        "failed: too many background commands run; end one with bash_kill first"
+        fixture.text(call(&bash, json!({ "command": "sleep 60", "background": true })).await),
+        "failed: too many background commands; stop one with bash_kill first"
     );
-    call(&BashKill(Arc::clone(&place.session)), json!({ "id": "bash-7" })).await.unwrap();
+    call(&BashKillTool(Arc::clone(&fixture.session)), json!({ "id": "bash-7" })).await.unwrap();
     let next = call(&bash, json!({ "command": "sleep 60", "background": true })).await.unwrap();
     assert_eq!(next.details, json!({ "id": "bash-33", "running": true }));
 }
 
 #[tokio::test]
-async fn arguments_that_do_not_fit_are_refused() {
-    let place = place().await;
-    let bash = Bash(Arc::clone(&place.session));
+async fn invalid_arguments_are_rejected() {
+    let fixture = fixture().await;
+    let bash = BashTool(Arc::clone(&fixture.session));
     for arguments in
         [json!({}), json!({ "command": 1 }), json!({ "command": "x", "cwd": "/" }), json!([]), json!(null)]
     {
         let error = call(&bash, arguments).await.unwrap_err();
         assert_eq!(error.kind(), "invalidArgs", "{error}");
     }
-    assert_eq!(place.bash("echo a\0b").await, "failed: the command holds a zero byte; leave it out");
+    assert_eq!(fixture.bash("echo a\0b").await, "failed: the command holds a zero byte; leave it out");
 }
 
 #[tokio::test]
-async fn the_schema_is_closed_and_says_what_each_field_is() {
-    let place = place().await;
-    let schema = Bash(Arc::clone(&place.session)).parameters_schema();
+async fn the_schema_rejects_unknown_fields() {
+    let fixture = fixture().await;
+    let schema = BashTool(Arc::clone(&fixture.session)).parameters_schema();
     assert_eq!(schema["additionalProperties"], json!(false));
     assert_eq!(schema["required"], json!(["command"]));
     let fields: Vec<&str> = schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
@@ -306,7 +316,7 @@ async fn the_schema_is_closed_and_says_what_each_field_is() {
 }
 
 fn facts(line: &str, folder: PathBuf) -> CallFacts {
-    CallFacts::new(ShellFacts { line: line.to_owned(), folder: Some(folder), analysis: analyse(line) })
+    CallFacts::new(ShellFacts { line: line.to_owned(), folder: Some(folder), analysis: analyze(line) })
 }
 
 async fn call_with(facts: CallFacts, tool: &dyn Tool, command: &str) -> Result<ToolResult, ToolError> {
@@ -317,38 +327,38 @@ async fn call_with(facts: CallFacts, tool: &dyn Tool, command: &str) -> Result<T
 }
 
 #[tokio::test]
-async fn a_command_that_was_judged_for_another_folder_is_not_run() {
-    let place = place().await;
-    let bash = Bash(Arc::clone(&place.session));
-    let begin = place.session.folder();
-    assert_eq!(begin, place.root);
+async fn a_command_checked_for_another_directory_is_not_run() {
+    let fixture = fixture().await;
+    let bash = BashTool(Arc::clone(&fixture.session));
+    let begin = fixture.session.working_dir();
+    assert_eq!(begin, fixture.root);
     let [enter, remove] = ["echo a > sub/file; cd sub", "rm -rf *"];
     let (first, second) = tokio::join!(
         call_with(facts(enter, begin.clone()), &bash, enter),
         call_with(facts(remove, begin), &bash, remove)
     );
-    assert_eq!(place.text(first), "exit code 0");
+    assert_eq!(fixture.text(first), "exit code 0");
     assert_eq!(
-        place.text(second),
-        "denied: not run: the folder changed from <root> to <root>/sub since this command was checked; call it again"
+        fixture.text(second),
+        "denied: not run: the working directory changed from <root> to <root>/sub since this command was checked; call it again"
     );
-    assert_eq!(fs::read_to_string(place.root.join("sub/file")).unwrap(), "a\n");
-    assert_eq!(place.session.shell_folder().current(), place.root.join("sub"));
-    let judged = facts(remove, place.session.folder());
-    assert_eq!(place.text(call_with(judged.clone(), &bash, remove).await), "exit code 0");
-    assert!(!place.root.join("sub/file").exists());
+    assert_eq!(fs::read_to_string(fixture.root.join("sub/file")).unwrap(), "a\n");
+    assert_eq!(fixture.session.shell_folder().current(), fixture.root.join("sub"));
+    let judged = facts(remove, fixture.session.working_dir());
+    assert_eq!(fixture.text(call_with(judged.clone(), &bash, remove).await), "exit code 0");
+    assert!(!fixture.root.join("sub/file").exists());
     assert_eq!(
-        place.text(call_with(judged, &bash, "rm -rf ..").await),
-        "denied: not run: another line was checked than this one; call it again"
+        fixture.text(call_with(judged, &bash, "rm -rf ..").await),
+        "denied: not run: a different command was checked; call it again"
     );
 }
 
 #[tokio::test]
-async fn commands_of_one_session_run_one_after_the_other_in_the_order_of_their_calls() {
-    let place = place().await;
-    let bash = Bash(Arc::clone(&place.session));
+async fn commands_of_a_session_run_in_call_order() {
+    let fixture = fixture().await;
+    let bash = BashTool(Arc::clone(&fixture.session));
     let enter =
-        |number: u32| format!("mkdir {number}; cd {number}; echo $PWD >> {}/all", place.root.display());
+        |number: u32| format!("mkdir {number}; cd {number}; echo $PWD >> {}/all", fixture.root.display());
     let (lines, never) = ((1..=5).map(enter).collect::<Vec<_>>(), CancellationToken::new());
     never.cancel();
     let results = tokio::join!(
@@ -359,16 +369,16 @@ async fn commands_of_one_session_run_one_after_the_other_in_the_order_of_their_c
         call(&bash, json!({ "command": lines[3] })),
         call(&bash, json!({ "command": lines[4] })),
     );
-    assert_eq!(place.text(results.3), "cancelled: not run, because it was cancelled");
-    let all = fs::read_to_string(place.root.join("all")).unwrap();
-    let all = all.replace(&place.root.display().to_string(), "");
+    assert_eq!(fixture.text(results.3), "cancelled: cancelled before it ran");
+    let all = fs::read_to_string(fixture.root.join("all")).unwrap();
+    let all = all.replace(&fixture.root.display().to_string(), "");
     assert_eq!(all, "/1\n/1/2\n/1/2/3\n/1/2/3/4\n/1/2/3/4/5\n");
 }
 
-/// Makes a file as soon as it is shown what it waits for.
-struct GoOnOutput(PathBuf, Mutex<Vec<String>>);
+/// Creates a file as soon as it is shown the expected output.
+struct SignalOnOutput(PathBuf, Mutex<Vec<String>>);
 
-impl ToolReporter for GoOnOutput {
+impl ToolReporter for SignalOnOutput {
     fn update(&self, partial: ToolResult) {
         if partial.as_text().contains("second") {
             fs::write(&self.0, "").unwrap();
@@ -380,22 +390,22 @@ impl ToolReporter for GoOnOutput {
 }
 
 #[tokio::test]
-async fn what_a_command_said_last_is_shown_though_it_says_nothing_more() {
-    let place = place().await;
-    let reporter = Arc::new(GoOnOutput(place.root.join("go"), Mutex::default()));
+async fn the_last_output_is_shown_while_a_command_is_silent() {
+    let fixture = fixture().await;
+    let reporter = Arc::new(SignalOnOutput(fixture.root.join("go"), Mutex::default()));
     let command = "echo first; echo second; until [ -e go ]; do read -t 0.01 < <(sleep 1); done; echo third";
-    let tool = Bash(Arc::clone(&place.session));
+    let tool = BashTool(Arc::clone(&fixture.session));
     let context = context(CancellationToken::new(), Some(reporter.clone()));
     let result = tool.execute(Arc::new(json!({ "command": command })), context).await;
-    assert_eq!(place.text(result), "first\nsecond\nthird\nexit code 0");
+    assert_eq!(fixture.text(result), "first\nsecond\nthird\nexit code 0");
 }
 
 #[tokio::test]
-async fn output_that_never_ends_is_shown_now_and_then_only() {
-    let place = place().await;
-    let reporter = Arc::new(GoOnOutput(place.root.join("go"), Mutex::default()));
+async fn continuous_output_is_shown_at_intervals() {
+    let fixture = fixture().await;
+    let reporter = Arc::new(SignalOnOutput(fixture.root.join("go"), Mutex::default()));
     let command = "head -c 20000000 /dev/zero | tr '\\0' x";
-    let tool = Bash(Arc::clone(&place.session));
+    let tool = BashTool(Arc::clone(&fixture.session));
     let context = context(CancellationToken::new(), Some(reporter.clone()));
     let result = tool.execute(Arc::new(json!({ "command": command })), context).await.unwrap();
     let shown = reporter.1.lock().unwrap().len() as u64;
@@ -405,31 +415,31 @@ async fn output_that_never_ends_is_shown_now_and_then_only() {
 }
 
 #[tokio::test]
-async fn the_level_is_told_to_the_model_where_it_is_weak() {
+async fn the_description_names_a_weak_sandbox() {
     let folder = tempfile::tempdir().unwrap();
     let workspace = Workspace::new(folder.path()).unwrap();
-    let said = async |programs: Programs, requirement: Requirement| {
+    let output = async |programs: Programs, requirement: Requirement| {
         let sandbox =
             Sandbox::choose_with(programs, requirement, Boundary::new(workspace.roots())).await.ok()?;
-        let environment = Environment::rebuilt([], &[]);
-        let output = BashSettings::output_in(folder.path());
+        let environment = ProcessEnvironment::rebuilt([], &[]);
+        let output = BashSettings::output_limits(folder.path());
         let settings = BashSettings { workspace: workspace.clone(), sandbox, environment, output };
-        let bash = Bash(Arc::new(BashSession::new(settings)));
+        let bash = BashTool(Arc::new(BashSession::new(settings)));
         let weakness = bash.description().strip_prefix(include_str!("bash.md").trim_end()).unwrap();
         Some(weakness.chars().take(60).collect::<String>())
     };
-    let none = said(Programs::find(), Requirement::NoSandbox).await.unwrap();
-    assert!(none.starts_with("\n- There is no sandbox: commands reach everything"), "{none}");
-    let strong = said(Programs::find(), Requirement::AtLeast(Level::Namespaces)).await;
-    assert!(strong.is_none_or(|said| said.is_empty()));
-    let without = Programs { bwrap: None, namespaces: OwnNamespaces::ForProcesses, ..Programs::find() };
-    let weak = said(without, Requirement::default()).await;
-    assert!(weak.is_none_or(|said| said.starts_with("\n- The sandbox of this machine is weaker than")));
+    let none = output(Programs::find(), Requirement::NoSandbox).await.unwrap();
+    assert!(none.starts_with("\n- There is no sandbox: commands can reach everything"), "{none}");
+    let strong = output(Programs::find(), Requirement::AtLeast(Level::Namespaces)).await;
+    assert!(strong.is_none_or(|output| output.is_empty()));
+    let without = Programs { bwrap: None, namespaces: NamespaceUse::ProcessesOnly, ..Programs::find() };
+    let weak = output(without, Requirement::default()).await;
+    assert!(weak.is_none_or(|output| output.starts_with("\n- The sandbox on this machine is weak")));
 }
 
 #[tokio::test]
-async fn nothing_waits_for_a_person() {
-    let place = place().await;
+async fn commands_never_wait_for_input() {
+    let fixture = fixture().await;
     let lines = [
         "git init -q repo && cd repo && git config user.name a && git config user.email a@b && echo x > f && git add f",
         "git commit -q -m one && git commit -q --amend && git log | cat | wc -l && git log -p | tail -1",
@@ -440,7 +450,7 @@ async fn nothing_waits_for_a_person() {
     ];
     let mut all = String::new();
     for line in lines {
-        let text = place.bash(line).await;
+        let text = fixture.bash(line).await;
         all.push_str(text.lines().last().unwrap());
         all.push('\n');
     }
@@ -453,17 +463,17 @@ fn left_now(argument: &str) -> usize {
     lines.filter(|line| line.split('\0').any(|word| word == argument)).count()
 }
 
-/// Whoever was ended may need a moment to go.
+/// A killed process may need a moment to exit.
 fn left(argument: &str) -> usize {
     (0..1_000).map(|_| left_now(argument)).find(|count| *count == 0).unwrap_or_else(|| left_now(argument))
 }
 
 #[tokio::test]
-async fn a_remembered_sandbox_that_starts_nothing_is_told_and_forgotten() {
+async fn a_cached_sandbox_that_fails_is_reported_and_dropped() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().canonicalize().unwrap();
     fs::create_dir(path.join("workspace")).unwrap();
-    // A shell that does its work while it is tried, and later does not begin.
+    // A shell that works while it is probed and fails later.
     let bash = path.join("bash");
     let text = format!(
         "#!/bin/bash\n[ ! -e {0}/broken ] || {{ echo no longer >&2; exit 1; }}\nexec /bin/bash \"$@\"\n",
@@ -471,26 +481,26 @@ async fn a_remembered_sandbox_that_starts_nothing_is_told_and_forgotten() {
     );
     fs::write(&bash, text).unwrap();
     fs::set_permissions(&bash, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let programs = Programs { bash, bwrap: None, namespaces: OwnNamespaces::Avoided };
+    let programs = Programs { bash, bwrap: None, namespaces: NamespaceUse::Never };
     let workspace = Workspace::new(&path.join("workspace")).unwrap();
     let memory = path.join("state/sandbox.json");
     let choose = || {
         let boundary = Boundary::new(workspace.roots());
-        Sandbox::choose_remembered(programs.clone(), Requirement::NoSandbox, boundary, Some(&memory))
+        Sandbox::choose_cached(programs.clone(), Requirement::NoSandbox, boundary, Some(&memory))
     };
-    assert_eq!(choose().await.unwrap().remembered(), &Remembered::Written);
+    assert_eq!(choose().await.unwrap().probe_cache(), &ProbeCache::Saved);
     let sandbox = choose().await.unwrap();
-    assert_eq!(sandbox.remembered(), &Remembered::Recalled);
+    assert_eq!(sandbox.probe_cache(), &ProbeCache::Hit);
     fs::write(path.join("broken"), "").unwrap();
-    let environment = Environment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin");
-    let output = BashSettings::output_in(&path);
+    let environment = ProcessEnvironment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin");
+    let output = BashSettings::output_limits(&path);
     let settings = BashSettings { workspace: workspace.clone(), sandbox, environment, output };
-    let tool = Bash(Arc::new(BashSession::new(settings)));
+    let tool = BashTool(Arc::new(BashSession::new(settings)));
     let refused = call(&tool, json!({ "command": "echo ran" })).await.unwrap_err();
     assert_eq!(
         refused.to_string().replace(&path.display().to_string(), "<folder>"),
-        "<folder>/bash did not start the command, so it was not run; the sandbox (none) said \"no longer\"; a new session \
-         finds out anew what holds"
+        "<folder>/bash did not start the command, so it was not run; the sandbox (none) printed \"no longer\"; \
+         start a new session to probe the sandbox again"
     );
     assert!(!memory.exists());
 }

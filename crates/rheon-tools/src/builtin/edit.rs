@@ -1,4 +1,4 @@
-//! `edit`: exact replacements in one file, all or none.
+//! `edit`: exact replacements in one file, all or nothing.
 
 mod apply;
 mod hint;
@@ -11,17 +11,15 @@ use serde_json::{Value, json};
 
 use crate::arguments::read_arguments;
 use crate::builtin::call::{blocking, path_of};
-use crate::files::{Change, FileError, LineEnding, Loaded, Spot, TextFile, Workshop};
-use apply::{Replacement, Which, apply};
+use crate::files::{FileChange, FileContext, FileError, FileTarget, LineEnding, LoadedFile, TextFile};
+use apply::{Occurrences, Replacement, apply};
 
-/// How many edits one call may have.
 const EDITS_MAX: usize = 1_000;
 
-/// Changes files.
 #[derive(Tool)]
-#[tool(label = "Edit", description = include_str!("edit.md"), claim = Self::hold, arguments = Arguments)]
-pub struct Edit {
-    workshop: Workshop,
+#[tool(name = "edit", label = "Edit", description = include_str!("edit.md"), claim = Self::claim_file, arguments = Arguments)]
+pub struct EditTool {
+    file_context: FileContext,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -29,86 +27,95 @@ pub struct Edit {
 struct Arguments {
     path: String,
     #[schemars(length(min = 1, max = 1000))]
-    edits: Vec<One>,
+    edits: Vec<EditArgument>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct One {
+struct EditArgument {
     old_string: String,
     new_string: String,
     #[serde(default)]
     replace_all: bool,
 }
 
-/// What an edit did besides the change itself.
-struct Done {
+/// The outcome of an edit besides the change itself.
+struct EditSummary {
     replacements: Vec<usize>,
     ending: LineEnding,
-    other_names: u64,
+    other_links: u64,
 }
 
-impl Edit {
-    /// The tool in this workshop.
-    pub fn new(workshop: Workshop) -> Self {
-        Self { workshop }
+impl EditTool {
+    pub fn new(file_context: FileContext) -> Self {
+        Self { file_context }
     }
 
-    /// What a call with these arguments would change. Nothing is changed.
-    pub fn preview(&self, given: &Value) -> Result<Change, ToolError> {
-        let given: Arguments = read_arguments(Self::NAME, given)?;
-        self.workshop.preview(&given.path, |spot, loaded| plan(&given, spot, loaded))
+    /// The change a call with these arguments would make. Nothing is written.
+    pub fn preview(&self, arguments: &Value) -> Result<FileChange, ToolError> {
+        let arguments: Arguments = read_arguments(Self::NAME, arguments)?;
+        self.file_context.preview(&arguments.path, |target, loaded| plan(&arguments, target, loaded))
     }
 
-    fn hold(&self, given: &Value, context: &ToolContext) -> Result<Hold, ToolError> {
-        self.workshop.claim(path_of(Self::NAME, given)?, context)
+    fn claim_file(&self, arguments: &Value, context: &ToolContext) -> Result<Hold, ToolError> {
+        self.file_context.claim(path_of(Self::NAME, arguments)?, context)
     }
 
-    async fn run(&self, given: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
-        let workshop = self.workshop.clone();
-        blocking(move || edit(&workshop, &given, &context)).await
+    async fn run(&self, arguments: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
+        let file_context = self.file_context.clone();
+        blocking(move || edit(&file_context, &arguments, &context)).await
     }
 }
 
-fn plan(given: &Arguments, spot: &Spot, loaded: Option<&Loaded>) -> Result<(Vec<u8>, Done), ToolError> {
-    let path = || spot.shown.clone();
-    if given.edits.is_empty() || given.edits.len() > EDITS_MAX {
-        return Err(ToolError::InvalidArgs(format!("`edits` has to hold 1 to {EDITS_MAX} edits")));
+fn plan(
+    arguments: &Arguments,
+    target: &FileTarget,
+    loaded: Option<&LoadedFile>,
+) -> Result<(Vec<u8>, EditSummary), ToolError> {
+    let path = || target.display_path.clone();
+    if arguments.edits.is_empty() || arguments.edits.len() > EDITS_MAX {
+        return Err(ToolError::InvalidArgs(format!("`edits` must have 1 to {EDITS_MAX} items")));
     }
     let loaded = loaded.ok_or_else(|| FileError::Missing { path: path() })?;
     let mut file =
         TextFile::decode(&loaded.content).map_err(|problem| FileError::NotText { path: path(), problem })?;
-    let wanted: Vec<_> = given.edits.iter().map(|one| replacement(&file, one)).collect();
-    let (text, replacements) = apply(&file.text, &wanted)
-        .map_err(|problem| ToolError::Failed(format!("{} was not changed: {problem}", spot.shown)))?;
+    let edits: Vec<_> = arguments.edits.iter().map(|edit| replacement(&file, edit)).collect();
+    let (text, replacements) = apply(&file.text, &edits).map_err(|problem| {
+        ToolError::Failed(format!("{} was not changed: {problem}", target.display_path))
+    })?;
     file.text = text;
-    let other_names = loaded.names.saturating_sub(1);
-    Ok((file.encode(), Done { replacements, ending: file.ending, other_names }))
+    let other_links = loaded.link_count.saturating_sub(1);
+    Ok((file.encode(), EditSummary { replacements, ending: file.ending, other_links }))
 }
 
-fn replacement(file: &TextFile, one: &One) -> Replacement {
+fn replacement(file: &TextFile, edit: &EditArgument) -> Replacement {
     Replacement {
-        old: file.adapt(&one.old_string),
-        new: file.adapt(&one.new_string),
-        which: if one.replace_all { Which::All } else { Which::Only },
+        old: file.adapt(&edit.old_string),
+        new: file.adapt(&edit.new_string),
+        occurrences: if edit.replace_all { Occurrences::All } else { Occurrences::Single },
     }
 }
 
-fn edit(workshop: &Workshop, given: &Arguments, context: &ToolContext) -> Result<ToolResult, ToolError> {
-    let (change, done) = workshop.change(&given.path, context, |spot, loaded| plan(given, spot, loaded))?;
+fn edit(
+    file_context: &FileContext,
+    arguments: &Arguments,
+    context: &ToolContext,
+) -> Result<ToolResult, ToolError> {
+    let (change, summary) =
+        file_context.change(&arguments.path, context, |target, loaded| plan(arguments, target, loaded))?;
     let diff = change.compare();
-    let count: usize = done.replacements.iter().sum();
-    let (path, added, removed) = (&change.shown, diff.added, diff.removed);
+    let count: usize = summary.replacements.iter().sum();
+    let (path, added, removed) = (&change.display_path, diff.added, diff.removed);
     let mut text = format!("changed {path}: {count} replaced, +{added} -{removed} lines");
-    if done.other_names > 0 {
-        text.push_str("; it had hard links, which still name the old content");
+    if summary.other_links > 0 {
+        text.push_str("; it had hard links, which still point to the old content");
     }
     let mut details = diff.details();
     if let Some(fields) = details.as_object_mut() {
         fields.insert("path".into(), json!(path));
-        fields.insert("replacements".into(), json!(done.replacements));
-        fields.insert("lineEnding".into(), json!(done.ending));
-        fields.insert("otherNames".into(), json!(done.other_names));
+        fields.insert("replacements".into(), json!(summary.replacements));
+        fields.insert("lineEnding".into(), json!(summary.ending));
+        fields.insert("otherNames".into(), json!(summary.other_links));
     }
     Ok(ToolResult::text(text).with_details(details))
 }

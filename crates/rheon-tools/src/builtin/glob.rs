@@ -1,4 +1,4 @@
-//! `glob`: files by the pattern of their names.
+//! `glob`: finds files by name pattern.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -12,23 +12,21 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::walk::{Ground, StopFlag, ground, is_file, on_thread, walk};
-use crate::files::Workshop;
+use super::walk::{SearchRoot, StopFlag, is_file, on_thread, search_root, walk};
+use crate::files::FileContext;
 
-/// How many files are named unless the model asks otherwise, and at most.
+/// The default and the largest limit.
 const LIMIT: usize = 200;
 const LIMIT_MAX: usize = 5_000;
-/// How many files are remembered at most; beyond them only the number is known.
-const FOUND_MAX: usize = 1_000_000;
+/// The most paths collected. Beyond that, files are only counted.
+const MATCHES_MAX: usize = 1_000_000;
 
-/// Finds files by the pattern of their names.
 #[derive(Clone, Tool)]
-#[tool(label = "Find files", description = include_str!("glob.md"), effect = "pure", arguments = Arguments)]
-pub struct Glob {
-    workshop: Workshop,
+#[tool(name = "glob", label = "Find files", description = include_str!("glob.md"), effect = "pure", arguments = Arguments)]
+pub struct GlobTool {
+    file_context: FileContext,
 }
 
-/// What the model says.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
@@ -47,83 +45,83 @@ enum Sort {
     Modified,
 }
 
-impl Glob {
-    /// Looks in the workspace of `workshop`.
-    pub fn new(workshop: Workshop) -> Self {
-        Self { workshop }
+impl GlobTool {
+    pub fn new(file_context: FileContext) -> Self {
+        Self { file_context }
     }
 
-    async fn run(&self, wanted: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
-        let ground = ground(&self.workshop, wanted.path.as_deref())?;
-        let fitting = Wanted::new(&wanted.pattern)?;
-        let folder = ground.folder.clone();
-        let (sort, limit) = (wanted.sort, wanted.limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX));
-        let found = on_thread(&context, move |stop| {
-            let mut found = find(&ground, &fitting, &stop)?;
-            found.keep_first(sort, limit);
-            Ok(found)
+    async fn run(&self, arguments: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
+        let search_root = search_root(&self.file_context, arguments.path.as_deref())?;
+        let pattern = Pattern::new(&arguments.pattern)?;
+        let dir = search_root.dir.clone();
+        let (sort, limit) = (arguments.sort, arguments.limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX));
+        let matches = on_thread(&context, move |stop| {
+            let mut matches = find(&search_root, &pattern, &stop)?;
+            matches.keep_first(sort, limit);
+            Ok(matches)
         });
-        Ok(self.show(&folder, &found.await?))
+        Ok(self.show(&dir, &matches.await?))
     }
 
-    fn show(&self, folder: &Path, found: &Found) -> ToolResult {
-        let total = found.total;
+    fn show(&self, dir: &Path, matches: &GlobMatches) -> ToolResult {
+        let total = matches.total;
         let mut lines: Vec<String> =
-            found.paths.iter().map(|path| self.workshop.workspace().shown(path).to_string()).collect();
+            matches.paths.iter().map(|path| self.file_context.workspace().shown(path).to_string()).collect();
         let shown = lines.len();
         if total == 0 {
-            let place = self.workshop.workspace().shown(folder);
-            lines.push(format!("no file fits in {place}"));
+            let shown_dir = self.file_context.workspace().shown(dir);
+            lines.push(format!("no files match in {shown_dir}"));
         } else if shown < total {
-            lines.push(format!("({shown} of {total} files; narrow the pattern to see the others)"));
+            lines.push(format!("({shown} of {total} files; narrow the pattern to see the rest)"));
         }
         ToolResult::text(lines.join("\n")).with_details(json!({ "files": total, "shown": shown }))
     }
 }
 
 fn modified(path: &Path) -> SystemTime {
-    path.symlink_metadata().and_then(|found| found.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
+    path.symlink_metadata().and_then(|matches| matches.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-/// Which files fit. The set of one pattern is quicker than the pattern: it looks at endings and names before anything else.
+/// A compiled pattern. A set with one pattern is faster than the pattern alone, because it checks extensions and names
+/// first.
 #[derive(Debug)]
-enum Wanted {
-    /// A pattern without a slash fits names in all folders.
+enum Pattern {
+    /// Without a slash: matches file names in all directories.
     Name(GlobSet),
-    /// One with a slash fits the path below the folder.
+    /// With a slash: matches paths relative to the directory.
     Path(GlobSet),
 }
 
-impl Wanted {
+impl Pattern {
     fn new(pattern: &str) -> Result<Self, ToolError> {
         let pattern = pattern.trim_start_matches("./");
         let glob = GlobBuilder::new(pattern).literal_separator(true).build();
         let set = glob.and_then(|glob| GlobSet::builder().add(glob).build());
         let set =
-            set.map_err(|problem| ToolError::InvalidArgs(format!("{pattern:?} is no pattern: {problem}")))?;
+            set.map_err(|problem| ToolError::InvalidArgs(format!("invalid pattern {pattern:?}: {problem}")))?;
         Ok(if pattern.contains('/') { Self::Path(set) } else { Self::Name(set) })
     }
 
-    fn fits(&self, entry: &DirEntry, folder: &Path) -> bool {
+    fn matches_entry(&self, entry: &DirEntry, dir: &Path) -> bool {
         match self {
             Self::Name(set) => set.is_match(entry.file_name()),
-            Self::Path(set) => set.is_match(entry.path().strip_prefix(folder).unwrap_or(entry.path())),
+            Self::Path(set) => set.is_match(entry.path().strip_prefix(dir).unwrap_or(entry.path())),
         }
     }
 }
 
 #[derive(Debug, Default)]
-struct Found {
+struct GlobMatches {
     paths: Vec<PathBuf>,
     total: usize,
 }
 
-impl Found {
-    /// Drops all but the first in the order asked for.
+impl GlobMatches {
+    /// Keeps the first `limit` paths in the requested order.
     fn keep_first(&mut self, sort: Sort, limit: usize) {
         match sort {
             Sort::Path => {
-                // Putting all in order would take longer than to find them.
+                // Sorting all paths would take longer than finding them.
                 if limit < self.paths.len() {
                     self.paths.select_nth_unstable(limit);
                 }
@@ -138,27 +136,27 @@ impl Found {
     }
 }
 
-fn find(ground: &Ground, fitting: &Wanted, stop: &StopFlag) -> Result<Found, ToolError> {
-    let found = Mutex::new(Found::default());
-    let folder = &ground.folder;
-    walk(ground, &[], None)?.build_parallel().run(|| {
+fn find(search_root: &SearchRoot, pattern: &Pattern, stop: &StopFlag) -> Result<GlobMatches, ToolError> {
+    let matches = Mutex::new(GlobMatches::default());
+    let dir = &search_root.dir;
+    walk(search_root, &[], None)?.build_parallel().run(|| {
         Box::new(|entry| {
             if stop.is_set() {
                 return WalkState::Quit;
             }
-            // What cannot be read is not found; the walk goes on.
+            // Skip what cannot be read.
             let Ok(entry) = entry else { return WalkState::Continue };
-            if is_file(&entry) && fitting.fits(&entry, folder) {
-                let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-                found.total += 1;
-                if found.paths.len() < FOUND_MAX {
-                    found.paths.push(entry.into_path());
+            if is_file(&entry) && pattern.matches_entry(&entry, dir) {
+                let mut matches = matches.lock().unwrap_or_else(PoisonError::into_inner);
+                matches.total += 1;
+                if matches.paths.len() < MATCHES_MAX {
+                    matches.paths.push(entry.into_path());
                 }
             }
             WalkState::Continue
         })
     });
-    Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
+    Ok(matches.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 #[cfg(test)]

@@ -7,15 +7,15 @@ use std::os::unix::fs::symlink;
 use expect_test::expect;
 use serde_json::json;
 
-use crate::builtin::List;
-use crate::builtin::stage::{Stage, call, told};
+use crate::builtin::ListTool;
+use crate::builtin::fixture::{Fixture, call, output_of};
 
-fn list(stage: &Stage) -> List {
-    List::new(stage.workshop.clone())
+fn list(fixture: &Fixture) -> ListTool {
+    ListTool::new(fixture.file_context.clone())
 }
 
-fn tree() -> Stage {
-    let stage = Stage::new();
+fn tree() -> Fixture {
+    let fixture = Fixture::new();
     for (path, content) in [
         ("src/lib.rs", "lib"),
         ("src/deep/x.rs", ""),
@@ -25,16 +25,16 @@ fn tree() -> Stage {
         (".git/HEAD", "ref"),
         (".hidden", ""),
     ] {
-        stage.put(path, content);
+        fixture.put(path, content);
     }
-    symlink("../outside", stage.at("link")).unwrap();
-    stage
+    symlink("../outside", fixture.at("link")).unwrap();
+    fixture
 }
 
 #[tokio::test]
 async fn entries_are_sorted_with_kinds_and_sizes() {
-    let stage = tree();
-    let result = call(list(&stage), json!({})).await.unwrap();
+    let fixture = tree();
+    let result = call(list(&fixture), json!({})).await.unwrap();
     expect![[r#"
         .git/
         .gitignore	7
@@ -49,7 +49,7 @@ async fn entries_are_sorted_with_kinds_and_sizes() {
 }
 
 #[tokio::test]
-async fn deeper_levels_do_not_go_into_git_or_links() {
+async fn deeper_levels_skip_git_and_links() {
     expect![[r#"
         .git/
         .gitignore	7
@@ -63,23 +63,23 @@ async fn deeper_levels_do_not_go_into_git_or_links() {
         target/
         target/out	1
     "#]]
-    .assert_eq(&told(list(&tree()), json!({ "depth": 5, "include_ignored": true })).await);
+    .assert_eq(&output_of(list(&tree()), json!({ "depth": 5, "include_ignored": true })).await);
 }
 
 #[tokio::test]
-async fn what_cannot_be_listed_says_why() {
-    let stage = tree();
-    std::fs::create_dir(stage.at("empty")).unwrap();
+async fn invalid_list_calls_give_an_error() {
+    let fixture = tree();
+    std::fs::create_dir(fixture.at("empty")).unwrap();
     let mut all = String::new();
     for path in ["empty", "missing", "src.txt", "link", "..", "/"] {
-        let told = told(list(&stage), json!({ "path": path })).await;
-        all.push_str(&told.replace(&stage.base.display().to_string(), "BASE"));
+        let output = output_of(list(&fixture), json!({ "path": path })).await;
+        all.push_str(&output.replace(&fixture.base.display().to_string(), "BASE"));
         all.push('\n');
     }
     expect![[r#"
-        [empty is empty, or all of it is ignored]
-        failed: there is no folder missing
-        failed: src.txt is not a folder; use `read` for files
+        [empty is empty or fully ignored]
+        failed: directory missing does not exist
+        failed: src.txt is not a directory; use `read` for files
         denied: BASE/outside is outside the workspace; only files in the workspace can be used
         denied: BASE is outside the workspace; only files in the workspace can be used
         denied: / is outside the workspace; only files in the workspace can be used
@@ -88,22 +88,22 @@ async fn what_cannot_be_listed_says_why() {
 }
 
 #[tokio::test]
-async fn odd_names_are_shown_inert() {
-    let stage = Stage::new();
-    stage.put("a\nb", "");
-    std::fs::write(stage.at("").join(OsStr::from_bytes(b"caf\xe9")), "").unwrap();
-    stage.put("-rf", "");
-    assert_eq!(told(list(&stage), json!({})).await, "-rf\t0\na\\nb\t0\ncaf\\xe9\t0\n");
+async fn unusual_names_are_escaped() {
+    let fixture = Fixture::new();
+    fixture.put("a\nb", "");
+    std::fs::write(fixture.at("").join(OsStr::from_bytes(b"caf\xe9")), "").unwrap();
+    fixture.put("-rf", "");
+    assert_eq!(output_of(list(&fixture), json!({})).await, "-rf\t0\na\\nb\t0\ncaf\\xe9\t0\n");
 }
 
 #[tokio::test]
-async fn at_the_cap_the_rest_is_counted() {
-    let stage = Stage::new();
+async fn at_the_limit_the_rest_is_counted() {
+    let fixture = Fixture::new();
     for number in 0..1_003 {
-        stage.put(&format!("{number:04}"), "");
+        fixture.put(&format!("{number:04}"), "");
     }
-    let result = call(list(&stage), json!({})).await.unwrap();
+    let result = call(list(&fixture), json!({})).await.unwrap();
     assert_eq!(result.as_text().lines().count(), 1_001);
-    assert!(result.as_text().ends_with("[3 more entries; list a folder in it, or use `glob`]"));
+    assert!(result.as_text().ends_with("[3 more entries; list a subdirectory, or use `glob`]"));
     assert_eq!((&result.details["omitted"], &result.details["complete"]), (&json!(3), &json!(false)));
 }

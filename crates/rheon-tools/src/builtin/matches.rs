@@ -1,4 +1,4 @@
-//! The matches of one file: its lines, with their numbers, as far as they are to be shown.
+//! `FileMatches`: the matching lines of one file, for `search`.
 
 use std::io;
 
@@ -6,16 +6,14 @@ use grep_searcher::{Searcher, Sink, SinkContext, SinkMatch};
 
 use super::walk::StopFlag;
 
-/// How much of a line is shown.
 const LINE_CHARS_MAX: usize = 400;
 
-/// How many lines of one file are kept; a match that spans lines may have any number.
+/// The most lines kept per file. One multiline match may have any number.
 const LINES_MAX: usize = 20_000;
 
-/// The matches of one file.
 #[derive(Debug, Default)]
 pub(super) struct FileMatches {
-    /// How many lines match.
+    /// The number of matching lines.
     pub(super) count: usize,
     lines: Vec<Line>,
 }
@@ -25,12 +23,12 @@ struct Line {
     number: u64,
     text: String,
     is_match: bool,
-    /// Whether lines between the one before and this are left out.
+    /// Whether lines before this one were left out.
     after_gap: bool,
 }
 
 impl FileMatches {
-    /// Writes at most `limit` matching lines with what stands around them. How many that were.
+    /// Writes at most `limit` matching lines with their context, and returns how many.
     pub(super) fn write(&self, text: &mut String, limit: usize) -> usize {
         let mut shown = 0;
         for line in &self.lines {
@@ -48,46 +46,44 @@ impl FileMatches {
     }
 }
 
-/// Collects the matches of one file.
-pub(super) struct Collect<'a> {
-    found: FileMatches,
+pub(super) struct MatchCollector<'a> {
+    matches: FileMatches,
     matches_max: usize,
     gap: bool,
     stop: &'a StopFlag,
 }
 
-impl<'a> Collect<'a> {
-    /// Keeps the lines of at most `matches_max` matches; the others are only counted.
+impl<'a> MatchCollector<'a> {
+    /// Keeps the lines of at most `matches_max` matches, and only counts the rest.
     pub(super) fn new(matches_max: usize, stop: &'a StopFlag) -> Self {
-        Self { found: FileMatches::default(), matches_max, gap: false, stop }
+        Self { matches: FileMatches::default(), matches_max, gap: false, stop }
     }
 
-    /// What was found, if anything.
     pub(super) fn finish(self) -> Option<FileMatches> {
-        (self.found.count > 0).then_some(self.found)
+        (self.matches.count > 0).then_some(self.matches)
     }
 
     fn keep(&mut self, number: Option<u64>, bytes: &[u8], is_match: bool) {
-        if self.found.count > self.matches_max {
+        if self.matches.count > self.matches_max {
             return;
         }
         let after_gap = std::mem::take(&mut self.gap);
         let texts = bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|byte| *byte == b'\n');
-        let room = LINES_MAX.saturating_sub(self.found.lines.len());
-        for (place, line) in texts.take(room).enumerate() {
-            let text = shortened(line);
-            let number = number.unwrap_or(0).saturating_add(place as u64);
-            self.found.lines.push(Line { number, text, is_match, after_gap: after_gap && place == 0 });
+        let room = LINES_MAX.saturating_sub(self.matches.lines.len());
+        for (index, line) in texts.take(room).enumerate() {
+            let text = truncate_line(line);
+            let number = number.unwrap_or(0).saturating_add(index as u64);
+            self.matches.lines.push(Line { number, text, is_match, after_gap: after_gap && index == 0 });
         }
     }
 }
 
-impl Sink for Collect<'_> {
+impl Sink for MatchCollector<'_> {
     type Error = io::Error;
 
-    fn matched(&mut self, _searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
-        self.found.count += 1;
-        self.keep(found.line_number(), found.bytes(), true);
+    fn matched(&mut self, _searcher: &Searcher, matches: &SinkMatch<'_>) -> io::Result<bool> {
+        self.matches.count += 1;
+        self.keep(matches.line_number(), matches.bytes(), true);
         Ok(!self.stop.is_set())
     }
 
@@ -102,18 +98,18 @@ impl Sink for Collect<'_> {
     }
 
     fn binary_data(&mut self, _searcher: &Searcher, _offset: u64) -> io::Result<bool> {
-        // A file that turns out to be binary is not shown at all.
-        self.found = FileMatches::default();
+        // Do not show binary files.
+        self.matches = FileMatches::default();
         Ok(false)
     }
 }
 
-/// A line as it is shown: without its end, and not longer than a person would read.
-fn shortened(line: &[u8]) -> String {
+/// A line without its line ending, truncated.
+fn truncate_line(line: &[u8]) -> String {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let text = String::from_utf8_lossy(line);
     match text.char_indices().nth(LINE_CHARS_MAX) {
-        Some((end, _)) => format!("{} ... (shortened)", text.get(..end).unwrap_or_default()),
+        Some((end, _)) => format!("{} ... (truncated)", text.get(..end).unwrap_or_default()),
         None => text.into_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! What `memory` keeps, finds and refuses.
+//! What `memory` stores, finds and rejects.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
@@ -9,34 +9,34 @@ use rheon_types::{Effect, Tool};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::builtin::stage::{FarClock, call, told};
-use crate::builtin::{Recollection, Remember};
-use crate::notes::{NOTE_BYTES_MAX, NOTES_MAX, NoteFolder};
-use crate::skills::Origin;
+use crate::builtin::fixture::{FarClock, call, output_of};
+use crate::builtin::{MemoryTool, Recollection};
+use crate::notes::{NOTE_BYTES_MAX, NOTES_MAX, NoteDir};
+use crate::skills::FileOrigin;
 
-struct World {
-    folder: TempDir,
+struct Fixture {
+    dir: TempDir,
 }
 
-impl World {
+impl Fixture {
     fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self { dir: tempfile::tempdir().unwrap() }
     }
 
     fn at(&self, path: &str) -> PathBuf {
-        self.folder.path().canonicalize().unwrap().join(path)
+        self.dir.path().canonicalize().unwrap().join(path)
     }
 
-    fn tool(&self) -> Remember {
-        let folder = |path: &str, origin| NoteFolder { path: self.at(path), origin };
-        let folders = vec![folder("home/memory", Origin::User), folder("data/project", Origin::Project)];
-        Remember::new(folders, Arc::new(FarClock::default()))
+    fn tool(&self) -> MemoryTool {
+        let dir = |path: &str, origin| NoteDir { path: self.at(path), origin };
+        let dirs = vec![dir("home/memory", FileOrigin::User), dir("data/project", FileOrigin::Project)];
+        MemoryTool::new(dirs, Arc::new(FarClock::default()))
     }
 
     async fn all(&self, calls: &[Value]) -> String {
         let mut text = String::new();
         for given in calls {
-            text.push_str(&told(self.tool(), given.clone()).await);
+            text.push_str(&output_of(self.tool(), given.clone()).await);
             text.push_str("\n----\n");
         }
         text.replace(&self.at("").display().to_string(), "/T/")
@@ -47,7 +47,7 @@ fn write(name: &str, text: &str) -> Value {
     json!({ "action": "write", "name": name, "description": format!("About {name}"), "text": text })
 }
 
-/// Everything that happens to notes, in order.
+/// Every action on notes, in order.
 fn a_life() -> Vec<Value> {
     vec![
         json!({ "action": "list" }),
@@ -70,14 +70,14 @@ fn a_life() -> Vec<Value> {
 
 #[tokio::test]
 async fn notes_are_written_found_read_and_removed() {
-    let world = World::new();
-    let told = world.all(&a_life()).await;
+    let fixture = Fixture::new();
+    let output = fixture.all(&a_life()).await;
     expect![[r#"
         There are no notes.
         ----
-        wrote the note build-system of the project
+        wrote project note build-system
         ----
-        wrote the note style of the user
+        wrote user note style
         ----
         - style (user, episodic): How the user likes code
         - build-system (project, semantic): About build-system
@@ -92,20 +92,20 @@ async fn notes_are_written_found_read_and_removed() {
         ----
         - build-system (project, semantic): About build-system
         ----
-        No note has anything to do with it.
+        No notes match.
         ----
-        replaced the note build-system of the project
+        replaced project note build-system
         ----
         [semantic note of the project, 2100-01-01T00:00:00Z: About build-system]
 
         Use `just`.
         ----
-        removed the note style of the user
+        removed user note style
         ----
-        failed: there is no note "style"; `list` shows which there are
+        failed: note "style" does not exist; use `list` to see all notes
         ----
     "#]]
-    .assert_eq(&told);
+    .assert_eq(&output);
     expect![[r#"
         ---
         name: "build-system"
@@ -116,27 +116,27 @@ async fn notes_are_written_found_read_and_removed() {
 
         Use `just`.
     "#]]
-    .assert_eq(&std::fs::read_to_string(world.at("data/project/build-system.md")).unwrap());
+    .assert_eq(&std::fs::read_to_string(fixture.at("data/project/build-system.md")).unwrap());
     expect![[r#"
         # Notes
 
-        Made anew with every change; edit the notes themselves.
+        Generated: edit the notes, not this list.
 
         - [build-system](build-system.md) (semantic): About build-system
     "#]]
-    .assert_eq(&std::fs::read_to_string(world.at("data/project/INDEX.md")).unwrap());
-    let mode = |path: &str| world.at(path).metadata().unwrap().permissions().mode() & 0o777;
+    .assert_eq(&std::fs::read_to_string(fixture.at("data/project/INDEX.md")).unwrap());
+    let mode = |path: &str| fixture.at(path).metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("data/project/build-system.md"), mode("data/project")), (0o600, 0o700));
-    assert_eq!(world.tool().effect(), Effect::Idempotent);
+    assert_eq!(fixture.tool().effect(), Effect::Idempotent);
 }
 
 #[tokio::test]
-async fn names_never_lead_out_of_the_folder_and_what_is_missing_is_said() {
-    let world = World::new();
-    std::fs::create_dir_all(world.at("data/project")).unwrap();
-    std::fs::write(world.at("data/secret.md"), "secret").unwrap();
-    symlink("../secret.md", world.at("data/project/linked.md")).unwrap();
-    let told = world
+async fn note_names_are_never_paths() {
+    let fixture = Fixture::new();
+    std::fs::create_dir_all(fixture.at("data/project")).unwrap();
+    std::fs::write(fixture.at("data/secret.md"), "secret").unwrap();
+    symlink("../secret.md", fixture.at("data/project/linked.md")).unwrap();
+    let output = fixture
         .all(&[
             write("../secret", "x"),
             write("/etc/passwd", "x"),
@@ -153,22 +153,22 @@ async fn names_never_lead_out_of_the_folder_and_what_is_missing_is_said() {
             json!({ "action": "delete", "name": "../secret" }),
             json!({ "action": "search" }),
             json!({ "action": "list" }),
-            // What a link leads to stays as it is; the link is what is replaced.
+            // The target of a link is not touched; the link itself is replaced.
             write("linked", "mine"),
         ])
         .await;
     expect![[r#"
-        invalidArgs: a note cannot be called "../secret": lower-case words with hyphens between them are needed, at most 64 characters, and not `index`
+        invalidArgs: invalid note name "../secret": use lower-case words joined by hyphens, at most 64 characters, and not `index`
         ----
-        invalidArgs: a note cannot be called "/etc/passwd": lower-case words with hyphens between them are needed, at most 64 characters, and not `index`
+        invalidArgs: invalid note name "/etc/passwd": use lower-case words joined by hyphens, at most 64 characters, and not `index`
         ----
-        invalidArgs: a note cannot be called "a/b": lower-case words with hyphens between them are needed, at most 64 characters, and not `index`
+        invalidArgs: invalid note name "a/b": use lower-case words joined by hyphens, at most 64 characters, and not `index`
         ----
-        invalidArgs: a note cannot be called "Index": lower-case words with hyphens between them are needed, at most 64 characters, and not `index`
+        invalidArgs: invalid note name "Index": use lower-case words joined by hyphens, at most 64 characters, and not `index`
         ----
-        invalidArgs: a note cannot be called "index": lower-case words with hyphens between them are needed, at most 64 characters, and not `index`
+        invalidArgs: invalid note name "index": use lower-case words joined by hyphens, at most 64 characters, and not `index`
         ----
-        invalidArgs: a note cannot be called "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx": lower-case words with hyphens between them are needed, at most 64 characters, and not `index`
+        invalidArgs: invalid note name "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx": use lower-case words joined by hyphens, at most 64 characters, and not `index`
         ----
         invalidArgs: this action needs `name`
         ----
@@ -176,32 +176,32 @@ async fn names_never_lead_out_of_the_folder_and_what_is_missing_is_said() {
         ----
         invalidArgs: this action needs `text`
         ----
-        invalidArgs: the note has 16482 bytes, more than 16384; keep what matters, or make several notes of it
+        invalidArgs: the note has 16482 bytes; the limit is 16384; shorten it or split it into several notes
         ----
-        failed: there is no note "../secret"; `list` shows which there are
+        failed: note "../secret" does not exist; use `list` to see all notes
         ----
-        failed: there is no note "linked"; `list` shows which there are
+        failed: note "linked" does not exist; use `list` to see all notes
         ----
-        failed: there is no note "../secret"; `list` shows which there are
+        failed: note "../secret" does not exist; use `list` to see all notes
         ----
         invalidArgs: this action needs `query`
         ----
         There are no notes.
-        [note /T/data/project/linked.md is left out: it is not a regular file, but a link]
+        [note /T/data/project/linked.md is skipped: not a regular file, but a link]
         ----
-        wrote the note linked of the project
+        wrote project note linked
         ----
-    "#]].assert_eq(&told);
-    assert_eq!(std::fs::read_to_string(world.at("data/secret.md")).unwrap(), "secret");
-    assert!(!world.at("data/project/linked.md").is_symlink());
+    "#]].assert_eq(&output);
+    assert_eq!(std::fs::read_to_string(fixture.at("data/secret.md")).unwrap(), "secret");
+    assert!(!fixture.at("data/project/linked.md").is_symlink());
 }
 
 #[tokio::test]
-async fn a_name_that_both_have_is_the_projects_and_is_removed_only_when_it_is_said_whose() {
-    let world = World::new();
+async fn a_shared_name_reads_the_project_note_and_deletion_needs_a_scope() {
+    let fixture = Fixture::new();
     let user =
         json!({ "action": "write", "scope": "user", "name": "a", "description": "mine", "text": "user" });
-    let told = world
+    let output = fixture
         .all(&[
             write("a", "project"),
             user,
@@ -213,9 +213,9 @@ async fn a_name_that_both_have_is_the_projects_and_is_removed_only_when_it_is_sa
         ])
         .await;
     expect![[r#"
-        wrote the note a of the project
+        wrote project note a
         ----
-        wrote the note a of the user
+        wrote user note a
         ----
         [semantic note of the project, 2100-01-01T00:00:00Z: About a]
 
@@ -225,58 +225,58 @@ async fn a_name_that_both_have_is_the_projects_and_is_removed_only_when_it_is_sa
 
         user
         ----
-        failed: the user and the project both have a note "a"; say which by `scope`
+        failed: both user and project have a note "a"; set `scope`
         ----
-        removed the note a of the user
+        removed user note a
         ----
         - a (project, semantic): About a
         ----
     "#]]
-    .assert_eq(&told);
+    .assert_eq(&output);
 }
 
 #[tokio::test]
-async fn a_wider_search_that_fails_is_told() {
-    let world = World::new();
+async fn a_failed_recall_is_reported() {
+    let fixture = Fixture::new();
     let search = json!({ "action": "search", "query": "parser" });
-    let found = world.tool().with_recall(Arc::new(|query: &str, count: usize| {
+    let found = fixture.tool().with_recall(Arc::new(|query: &str, count: usize| {
         let lines = [format!("{query} {count}\nfixed"), "x".repeat(1_000)];
         Ok(lines.into_iter().map(Recollection::Session).collect())
     }));
-    let text = told(found, search.clone()).await;
+    let text = output_of(found, search.clone()).await;
     assert!(text.contains("From earlier sessions:\n- parser 10 fixed\n- xxx"), "{text}");
-    assert!(text.ends_with("[700 characters more]"), "{text}");
+    assert!(text.ends_with("[700 more characters]"), "{text}");
     let failing =
-        world.tool().with_recall(Arc::new(|_: &str, _: usize| Err("the database is damaged".into())));
+        fixture.tool().with_recall(Arc::new(|_: &str, _: usize| Err("the database is damaged".into())));
     expect![[r#"
-        No note has anything to do with it.
-        [earlier sessions could not be searched: the database is damaged]"#]]
-    .assert_eq(&told(failing, search).await);
+        No notes match.
+        [cannot search earlier sessions: the database is damaged]"#]]
+    .assert_eq(&output_of(failing, search).await);
 }
 
 #[tokio::test]
-async fn a_wider_search_adds_notes_that_are_still_there_and_each_once() {
-    let world = World::new();
+async fn recall_adds_existing_notes_once() {
+    let fixture = Fixture::new();
     for name in ["parsers", "grammar"] {
-        call(world.tool(), write(name, "How texts are read.")).await.unwrap();
+        call(fixture.tool(), write(name, "How texts are read.")).await.unwrap();
     }
-    let found = world.tool().with_recall(Arc::new(|_: &str, _: usize| {
-        let note = |name: &str| Recollection::Note { origin: Origin::Project, name: name.to_owned() };
+    let found = fixture.tool().with_recall(Arc::new(|_: &str, _: usize| {
+        let note = |name: &str| Recollection::Note { origin: FileOrigin::Project, name: name.to_owned() };
         Ok(vec![note("grammar"), note("gone"), note("parsers"), note("grammar")])
     }));
-    let text = told(found, json!({ "action": "search", "query": "parsers" })).await;
+    let text = output_of(found, json!({ "action": "search", "query": "parsers" })).await;
     let names: Vec<&str> = text.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
     assert_eq!(names, ["parsers", "grammar"], "{text}");
 }
 
 #[tokio::test]
-async fn at_the_cap_old_notes_can_be_replaced_and_no_new_ones_written() {
-    let world = World::new();
-    std::fs::create_dir_all(world.at("data/project")).unwrap();
+async fn at_the_limit_notes_can_be_replaced_but_not_added() {
+    let fixture = Fixture::new();
+    std::fs::create_dir_all(fixture.at("data/project")).unwrap();
     for number in 0..NOTES_MAX {
-        std::fs::write(world.at(&format!("data/project/n{number}.md")), "x").unwrap();
+        std::fs::write(fixture.at(&format!("data/project/n{number}.md")), "x").unwrap();
     }
-    assert!(call(world.tool(), write("n7", "new")).await.is_ok());
-    let told = told(world.tool(), write("another", "x")).await;
-    assert_eq!(told, "failed: there are 1000 notes already; remove or merge some first");
+    assert!(call(fixture.tool(), write("n7", "new")).await.is_ok());
+    let output = output_of(fixture.tool(), write("another", "x")).await;
+    assert_eq!(output, "failed: there are already 1000 notes; remove or merge some first");
 }

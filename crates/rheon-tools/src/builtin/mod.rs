@@ -19,29 +19,29 @@ mod web_fetch;
 mod write;
 
 pub use address::AddressRule;
-pub use ask_user::AskUser;
-pub use edit::Edit;
-pub use glob::Glob;
-pub use list::List;
-pub use memory::{Recall, Recollection, Remember};
-pub use plan::Plan;
-pub use read::Read;
-pub use search::Search;
-pub use skill::UseSkill;
-pub use todo::{Todo, TodoList};
-pub use web_fetch::WebFetch;
-pub use write::Write;
+pub use ask_user::AskUserTool;
+pub use edit::EditTool;
+pub use glob::GlobTool;
+pub use list::ListTool;
+pub use memory::{MemoryTool, Recall, Recollection};
+pub use plan::PlanTool;
+pub use read::ReadTool;
+pub use search::SearchTool;
+pub use skill::SkillTool;
+pub use todo::{TodoList, TodoTool};
+pub use web_fetch::WebFetchTool;
+pub use write::WriteTool;
 
 #[cfg(test)]
 mod ask_user_tests;
 #[cfg(test)]
 mod edit_tests;
 #[cfg(test)]
+pub(crate) mod fixture;
+#[cfg(test)]
 mod list_tests;
 #[cfg(test)]
 mod memory_tests;
-#[cfg(test)]
-pub(crate) mod person;
 #[cfg(test)]
 mod plan_tests;
 #[cfg(test)]
@@ -49,7 +49,7 @@ mod read_tests;
 #[cfg(test)]
 mod skill_tests;
 #[cfg(test)]
-pub(crate) mod stage;
+pub(crate) mod test_user;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

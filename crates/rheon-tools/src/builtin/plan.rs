@@ -1,4 +1,4 @@
-//! `plan`: into plan mode, and out of it with the user's consent.
+//! `plan`: enters plan mode, and leaves it with the user's approval.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -11,22 +11,19 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::builtin::call::{ask, clipped};
+use crate::builtin::call::{ask, truncate};
 
-/// How many characters a plan may have.
 const PLAN_CHARACTERS_MAX: usize = 50_000;
 
-/// How many changes the result repeats, and how much of each.
+/// The most changes in the result, and the most characters of each.
 const CHANGES_SHOWN_MAX: usize = 50;
 const SUMMARY_CHARACTERS_MAX: usize = 300;
 
-/// How much of what the user says is passed on.
 const MESSAGE_CHARACTERS_MAX: usize = 10_000;
 
-/// Enters and leaves plan mode.
 #[derive(Tool)]
-#[tool(label = "Plan", description = include_str!("plan.md"), effect = "idempotent", arguments = Arguments)]
-pub struct Plan {
+#[tool(name = "plan", label = "Plan", description = include_str!("plan.md"), effect = "idempotent", arguments = Arguments)]
+pub struct PlanTool {
     gate: Arc<PolicyGate>,
 }
 
@@ -46,8 +43,7 @@ enum Action {
     Exit,
 }
 
-impl Plan {
-    /// The tool for the session that this gate guards.
+impl PlanTool {
     pub fn new(gate: Arc<PolicyGate>) -> Self {
         Self { gate }
     }
@@ -55,8 +51,8 @@ impl Plan {
     fn enter(&self, context: &ToolContext) -> Result<ToolResult, ToolError> {
         let was_on = self.gate.mode() == PermissionMode::Plan;
         if !was_on {
-            let refused = |error| ToolError::Denied(format!("plan mode cannot be entered: {error}"));
-            self.gate.set_mode(PermissionMode::Plan).map_err(refused)?;
+            let denied = |error| ToolError::Denied(format!("cannot enter plan mode: {error}"));
+            self.gate.set_mode(PermissionMode::Plan).map_err(denied)?;
             context.news(ToolNews::Mode(PermissionMode::Plan));
         }
         Ok(outcome("enter", if was_on { "already" } else { "entered" }, include_str!("plan/entered.md"), &[]))
@@ -64,7 +60,7 @@ impl Plan {
 
     async fn exit(&self, plan: String, context: &ToolContext) -> Result<ToolResult, ToolError> {
         if self.gate.mode() != PermissionMode::Plan {
-            let problem = "plan mode is not on, so there is nothing to leave; go on with the work";
+            let problem = "plan mode is not on; continue with the work";
             return Err(ToolError::Failed(problem.into()));
         }
         let changes = self.gate.queued_changes();
@@ -72,7 +68,7 @@ impl Plan {
         let answer =
             ask(context, subject, "the model wants to leave plan mode and carry out its plan").await?;
         let Some(answer) = answer else {
-            return Ok(outcome("exit", "nobody", include_str!("plan/nobody.md"), &changes));
+            return Ok(outcome("exit", "nobody", include_str!("plan/non_interactive.md"), &changes));
         };
         Ok(match answer.decision {
             PermissionDecision::Allow => self.approve(&changes, &answer, context),
@@ -86,69 +82,69 @@ impl Plan {
         answer: &PermissionResponse,
         context: &ToolContext,
     ) -> ToolResult {
-        let Some((mode, changes)) = self.gate.approve_shown_plan(shown) else {
+        let Some((mode, changes)) = self.gate.approve_plan_as_shown(shown) else {
             return outcome("exit", "changed", include_str!("plan/changed.md"), &self.gate.queued_changes());
         };
-        tell(&changes, PermissionDecision::Allow, context);
+        report_resolved(&changes, PermissionDecision::Allow, context);
         context.news(ToolNews::Mode(mode));
-        let mut text = "The user agrees with the plan, and plan mode is over.".to_owned();
+        let mut text = "The user approved the plan. Plan mode is off.".to_owned();
         // Writing to a string cannot fail.
         if changes.is_empty() {
-            text.push_str(" Nothing was queued; carry out the plan.");
+            text.push_str(" No calls were queued; carry out the plan.");
         } else {
             text.push_str(
-                " Make these calls now, exactly as you queued them, each once; nobody is asked again:",
+                " Make these calls now, exactly as you queued them, each once; they need no further approval:",
             );
         }
         for change in changes.iter().take(CHANGES_SHOWN_MAX) {
-            let summary = clipped(&change.summary, SUMMARY_CHARACTERS_MAX);
+            let summary = truncate(&change.summary, SUMMARY_CHARACTERS_MAX);
             write!(text, "\n- {} ({}): {summary}", change.tool_name, change.call_id).ok();
         }
         if let rest @ 1.. = changes.len().saturating_sub(CHANGES_SHOWN_MAX) {
-            write!(text, "\n[{rest} more that were queued after these]").ok();
+            write!(text, "\n[{rest} more queued calls]").ok();
         }
-        text.push_str(&said(answer));
+        text.push_str(&user_message(answer));
         outcome("exit", "approved", &text, &changes)
     }
 
     fn reject(&self, answer: &PermissionResponse, context: &ToolContext) -> ToolResult {
         let changes = self.gate.reject_plan();
-        tell(&changes, PermissionDecision::Deny, context);
-        let text = format!("{}{}", include_str!("plan/rejected.md").trim_end(), said(answer));
+        report_resolved(&changes, PermissionDecision::Deny, context);
+        let text = format!("{}{}", include_str!("plan/rejected.md").trim_end(), user_message(answer));
         outcome("exit", "rejected", &text, &changes)
     }
 
-    async fn run(&self, given: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
-        match given.action {
+    async fn run(&self, arguments: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
+        match arguments.action {
             Action::Enter => self.enter(&context),
-            Action::Exit => self.exit(checked(given.plan)?, &context).await,
+            Action::Exit => self.exit(checked(arguments.plan)?, &context).await,
         }
     }
 }
 
 fn checked(plan: Option<String>) -> Result<String, ToolError> {
-    let plan = plan.filter(|plan| !plan.trim().is_empty()).ok_or_else(|| {
-        ToolError::InvalidArgs("`plan` is missing: to leave plan mode, say what you want to do".into())
-    })?;
+    let plan = plan
+        .filter(|plan| !plan.trim().is_empty())
+        .ok_or_else(|| ToolError::InvalidArgs("`plan` is missing: describe what you want to do".into()))?;
     let count = plan.chars().count();
     if count > PLAN_CHARACTERS_MAX {
         let problem =
-            format!("`plan` has {count} characters, more than {PLAN_CHARACTERS_MAX}; say it shorter");
+            format!("`plan` has {count} characters; the limit is {PLAN_CHARACTERS_MAX}; shorten it");
         return Err(ToolError::InvalidArgs(problem));
     }
     Ok(plan)
 }
 
-fn tell(changes: &[QueuedChange], decision: PermissionDecision, context: &ToolContext) {
+fn report_resolved(changes: &[QueuedChange], decision: PermissionDecision, context: &ToolContext) {
     for change in changes {
         context.news(ToolNews::PlanResolved { call_id: change.call_id.clone(), decision });
     }
 }
 
-fn said(answer: &PermissionResponse) -> String {
+fn user_message(answer: &PermissionResponse) -> String {
     match answer.message.as_deref().map(str::trim) {
         Some(message) if !message.is_empty() => {
-            format!("\nThe user says: {}", clipped(message, MESSAGE_CHARACTERS_MAX))
+            format!("\nThe user says: {}", truncate(message, MESSAGE_CHARACTERS_MAX))
         }
         Some(_) | None => String::new(),
     }

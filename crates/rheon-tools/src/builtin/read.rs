@@ -1,4 +1,4 @@
-//! `read`: one file, as text with line numbers, as a picture, or as the cells of a notebook.
+//! `read`: reads one file as text with line numbers, as an image, or as notebook cells.
 
 mod image;
 mod notebook;
@@ -16,27 +16,25 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::builtin::call::blocking;
-use crate::files::{Fingerprint, Loaded, Opened, Spot, Stamp, Workshop, foreign};
+use crate::files::{FileContext, FileTarget, Fingerprint, LoadedFile, OpenFile, Stamp, unsupported_kind};
 use image::ImageKind;
-use page::{Page, Range, Stop};
+use page::{Page, PageEnd, Range};
 
-/// How many lines are given unless the call says otherwise.
 const LINES_DEFAULT: u64 = 2_000;
 
-/// The largest text file that is looked at as a whole; of larger ones only what is asked for is held.
+/// The largest text file that is read whole. Larger ones are streamed.
 const WHOLE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// The largest picture or notebook.
+/// The largest image or notebook.
 const IMAGE_BYTES_MAX: u64 = 20 * 1024 * 1024;
 
-/// How much of a file is looked at to tell what it is.
+/// The number of bytes read to detect the file type.
 const HEAD_BYTES: usize = 8_192;
 
-/// Reads files.
 #[derive(Tool)]
-#[tool(label = "Read", description = include_str!("read.md"), effect = "pure", arguments = Arguments)]
-pub struct Read {
-    workshop: Workshop,
+#[tool(name = "read", label = "Read", description = include_str!("read.md"), effect = "pure", arguments = Arguments)]
+pub struct ReadTool {
+    file_context: FileContext,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -50,73 +48,76 @@ struct Arguments {
     limit: Option<u64>,
 }
 
-impl Read {
-    /// The tool in this workshop.
-    pub fn new(workshop: Workshop) -> Self {
-        Self { workshop }
+impl ReadTool {
+    pub fn new(file_context: FileContext) -> Self {
+        Self { file_context }
     }
 
-    async fn run(&self, given: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
-        let workshop = self.workshop.clone();
-        blocking(move || read(&workshop, &given, &context)).await
+    async fn run(&self, arguments: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
+        let file_context = self.file_context.clone();
+        blocking(move || read(&file_context, &arguments, &context)).await
     }
 }
 
-fn read(workshop: &Workshop, given: &Arguments, context: &ToolContext) -> Result<ToolResult, ToolError> {
-    let range = Range::new(given.offset, given.limit, LINES_DEFAULT)?;
-    let spot = workshop.locate(&given.path, Access::Read)?;
-    let opened = workshop.open(&spot)?;
+fn read(
+    file_context: &FileContext,
+    arguments: &Arguments,
+    context: &ToolContext,
+) -> Result<ToolResult, ToolError> {
+    let range = Range::new(arguments.offset, arguments.limit, LINES_DEFAULT)?;
+    let target = file_context.locate(&arguments.path, Access::Read)?;
+    let opened = file_context.open(&target)?;
     if opened.metadata.len() <= WHOLE_BYTES_MAX {
-        return whole(workshop, &spot, opened, range, context);
+        return whole_file(file_context, &target, opened, range, context);
     }
-    let Opened { mut file, metadata } = opened;
-    let head = head_of(&mut file).map_err(|source| spot.failed("read", source))?;
+    let OpenFile { mut file, metadata } = opened;
+    let head = head_of(&mut file).map_err(|source| target.io_error("read", source))?;
     if let Some(kind) = ImageKind::of(&head) {
-        return picture(workshop, &spot, Opened { file, metadata }, kind);
+        return large_image(file_context, &target, OpenFile { file, metadata }, kind);
     }
-    refuse_foreign(&spot, &head)?;
-    if is_notebook(&spot) && metadata.len() <= IMAGE_BYTES_MAX {
-        return whole(workshop, &spot, Opened { file, metadata }, range, context);
+    refuse_unsupported(&target, &head)?;
+    if is_notebook(&target) && metadata.len() <= IMAGE_BYTES_MAX {
+        return whole_file(file_context, &target, OpenFile { file, metadata }, range, context);
     }
-    workshop.remember(&spot, Fingerprint::of_stamp(Stamp::of(&metadata)));
+    file_context.record_read(&target, Fingerprint::of_stamp(Stamp::of(&metadata)));
     let page = Page::collect(BufReader::with_capacity(64 * 1024, file), range, &context.cancel);
-    text(&spot, page, &[], range)
+    text(&target, page, &[], range)
 }
 
-/// The result for a file that is held as a whole.
-fn whole(
-    workshop: &Workshop,
-    spot: &Spot,
-    opened: Opened,
+/// The result for a file that is read whole.
+fn whole_file(
+    file_context: &FileContext,
+    target: &FileTarget,
+    opened: OpenFile,
     range: Range,
     context: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
     let size = opened.metadata.len();
-    let loaded = workshop.load(spot, opened)?;
+    let loaded = file_context.load(target, opened)?;
     let content = &*loaded.content;
     let head = content.get(..HEAD_BYTES).unwrap_or(content);
     if let Some(kind) = ImageKind::of(head) {
-        return shown_picture(workshop, spot, &loaded, kind, size);
+        return image_result(file_context, target, &loaded, kind, size);
     }
-    refuse_foreign(spot, head)?;
-    workshop.remember(spot, loaded.fingerprint);
-    if is_notebook(spot)
+    refuse_unsupported(target, head)?;
+    file_context.record_read(target, loaded.fingerprint);
+    if is_notebook(target)
         && let Some(cells) = notebook::cells(content)
     {
-        return Ok(notebook::result(&spot.shown, &cells, range));
+        return Ok(notebook::result(&target.display_path, &cells, range));
     }
-    text(spot, Page::collect(content, range, &context.cancel), content, range)
+    text(target, Page::collect(content, range, &context.cancel), content, range)
 }
 
-fn is_notebook(spot: &Spot) -> bool {
-    spot.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ipynb"))
+fn is_notebook(target: &FileTarget) -> bool {
+    target.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ipynb"))
 }
 
-fn refuse_foreign(spot: &Spot, head: &[u8]) -> Result<(), ToolError> {
-    let Some(problem) = foreign(head) else { return Ok(()) };
-    let path = &spot.shown;
-    let next = "use a program that understands it";
-    Err(ToolError::Failed(format!("{path} cannot be shown as text: {problem}; {next}")))
+fn refuse_unsupported(target: &FileTarget, head: &[u8]) -> Result<(), ToolError> {
+    let Some(problem) = unsupported_kind(head) else { return Ok(()) };
+    let path = &target.display_path;
+    let next = "use a program that supports this format";
+    Err(ToolError::Failed(format!("{path} is not UTF-8 text: {problem}; {next}")))
 }
 
 fn head_of(file: &mut File) -> std::io::Result<Vec<u8>> {
@@ -126,33 +127,33 @@ fn head_of(file: &mut File) -> std::io::Result<Vec<u8>> {
     Ok(head)
 }
 
-fn picture(
-    workshop: &Workshop,
-    spot: &Spot,
-    opened: Opened,
+fn large_image(
+    file_context: &FileContext,
+    target: &FileTarget,
+    opened: OpenFile,
     kind: ImageKind,
 ) -> Result<ToolResult, ToolError> {
-    let (path, size) = (&spot.shown, opened.metadata.len());
+    let (path, size) = (&target.display_path, opened.metadata.len());
     if size > IMAGE_BYTES_MAX {
-        let problem = format!("{path} is a picture of {size} bytes, more than the {IMAGE_BYTES_MAX} allowed");
-        return Err(ToolError::Failed(format!("{problem}; make it smaller first")));
+        let problem = format!("{path} is an image of {size} bytes; the limit is {IMAGE_BYTES_MAX}");
+        return Err(ToolError::Failed(format!("{problem}; resize it first")));
     }
-    let loaded = workshop.load(spot, opened)?;
-    shown_picture(workshop, spot, &loaded, kind, size)
+    let loaded = file_context.load(target, opened)?;
+    image_result(file_context, target, &loaded, kind, size)
 }
 
-fn shown_picture(
-    workshop: &Workshop,
-    spot: &Spot,
-    loaded: &Loaded,
+fn image_result(
+    file_context: &FileContext,
+    target: &FileTarget,
+    loaded: &LoadedFile,
     kind: ImageKind,
     size: u64,
 ) -> Result<ToolResult, ToolError> {
-    let path = &spot.shown;
+    let path = &target.display_path;
     let (width, height) = kind
         .size(&loaded.content)
-        .map_err(|problem| ToolError::Failed(format!("{path} cannot be shown: {problem}")))?;
-    workshop.remember(spot, loaded.fingerprint);
+        .map_err(|problem| ToolError::Failed(format!("cannot show {path}: {problem}")))?;
+    file_context.record_read(target, loaded.fingerprint);
     let mime_type = kind.mime_type();
     let data = base64::engine::general_purpose::STANDARD.encode(&loaded.content);
     let details = json!({
@@ -163,34 +164,34 @@ fn shown_picture(
     Ok(ToolResult { content: vec![about, image], details, child_run_id: None })
 }
 
-/// The result for a page of text; `whole` is all of the file, or nothing if that is too large.
+/// The result for a page of text. `whole_file` is the whole file, or empty if it is too large.
 fn text(
-    spot: &Spot,
+    target: &FileTarget,
     page: std::io::Result<Page>,
-    whole: &[u8],
+    whole_file: &[u8],
     range: Range,
 ) -> Result<ToolResult, ToolError> {
-    let page = page.map_err(|source| spot.failed("read", source))?;
-    let path = &spot.shown;
-    let total = match page.stop {
-        Stop::End => Some(page.passed),
-        Stop::Cancelled => return Err(ToolError::Cancelled(format!("cancelled while {path} was read"))),
-        Stop::Scan if page.lines == 0 => {
+    let page = page.map_err(|source| target.io_error("read", source))?;
+    let path = &target.display_path;
+    let total = match page.end {
+        PageEnd::Eof => Some(page.lines_seen),
+        PageEnd::Cancelled => return Err(ToolError::Cancelled(format!("cancelled while reading {path}"))),
+        PageEnd::ScanLimit if page.lines == 0 => {
             let problem = format!("line {} of {path} is too far into the file", range.first);
             return Err(ToolError::Failed(format!("{problem}; use `search`, or `bash` with `tail`")));
         }
-        Stop::Scan | Stop::Limit | Stop::Bytes if whole.is_empty() => None,
-        Stop::Scan | Stop::Limit | Stop::Bytes => Some(page::count_lines(whole)),
+        PageEnd::ScanLimit | PageEnd::LineLimit | PageEnd::ByteLimit if whole_file.is_empty() => None,
+        PageEnd::ScanLimit | PageEnd::LineLimit | PageEnd::ByteLimit => Some(page::count_lines(whole_file)),
     };
     let details = json!({
         "path": path, "kind": "text", "firstLine": range.first, "lines": page.lines, "totalLines": total,
         "shortenedLines": page.shortened, "invalidLines": page.invalid, "crlfLines": page.crlf,
     });
-    if page.passed == 0 {
+    if page.lines_seen == 0 {
         return Ok(ToolResult::text(format!("[{path} is empty]")).with_details(details));
     }
     if page.lines == 0 {
-        let problem = format!("{path} has {} lines, there is no line {}", page.passed, range.first);
+        let problem = format!("{path} has {} lines; line {} does not exist", page.lines_seen, range.first);
         return Err(ToolError::Failed(problem));
     }
     Ok(ToolResult::text(page.with_notes(range, total)).with_details(details))

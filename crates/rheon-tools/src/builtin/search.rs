@@ -1,4 +1,4 @@
-//! `search`: lines of files that fit a regular expression, by ripgrep's own engine.
+//! `search`: searches file contents with ripgrep's engine.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,30 +14,26 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::matches::{Collect, FileMatches};
-use super::walk::{Ground, StopFlag, ground, is_file, on_thread, walk};
-use crate::files::Workshop;
+use super::matches::{FileMatches, MatchCollector};
+use super::walk::{SearchRoot, StopFlag, is_file, on_thread, search_root, walk};
+use crate::files::FileContext;
 
-/// How many lines (or files) are shown unless the model asks otherwise, and at most.
+/// The default and the largest limit of lines or files.
 const LIMIT: usize = 100;
 const LIMIT_MAX: usize = 2_000;
-/// How many matches are looked for before a search counts as too wide.
+/// The number of matches at which a search stops as too broad.
 const MATCHES_MAX: usize = 100_000;
-/// How many lines around a match can be asked for.
 const CONTEXT_MAX: usize = 20;
-/// How much memory a compiled expression may take.
 const REGEX_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// How much of a file is held at once: the longest line, or the largest file where matches may span lines.
-const HELD_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// The most bytes buffered: the longest line, or the largest file in a multiline search.
+const BUFFER_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Searches the contents of files.
 #[derive(Clone, Tool)]
-#[tool(label = "Search", description = include_str!("search.md"), effect = "pure", arguments = Arguments)]
-pub struct Search {
-    workshop: Workshop,
+#[tool(name = "search", label = "Search", description = include_str!("search.md"), effect = "pure", arguments = Arguments)]
+pub struct SearchTool {
+    file_context: FileContext,
 }
 
-/// What the model says.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
@@ -49,7 +45,7 @@ struct Arguments {
     #[serde(rename = "type")]
     kind: Option<String>,
     #[serde(default)]
-    output: Output,
+    output: OutputMode,
     #[serde(default)]
     ignore_case: bool,
     #[serde(default)]
@@ -65,65 +61,63 @@ struct Arguments {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Output {
+enum OutputMode {
     #[default]
     Lines,
     Files,
     Count,
 }
 
-impl Search {
-    /// Searches the workspace of `workshop`.
-    pub fn new(workshop: Workshop) -> Self {
-        Self { workshop }
+impl SearchTool {
+    pub fn new(file_context: FileContext) -> Self {
+        Self { file_context }
     }
 
-    async fn run(&self, wanted: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
-        let ground = ground(&self.workshop, wanted.path.as_deref())?;
-        let limit = wanted.limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX);
-        let output = wanted.output;
-        let plan = Plan::new(&wanted, limit)?;
-        let found = on_thread(&context, move |stop| plan.run(&ground, &stop)).await?;
-        Ok(self.show(found, output, limit))
+    async fn run(&self, arguments: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
+        let search_root = search_root(&self.file_context, arguments.path.as_deref())?;
+        let limit = arguments.limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX);
+        let output = arguments.output;
+        let plan = SearchPlan::new(&arguments, limit)?;
+        let results = on_thread(&context, move |stop| plan.run(&search_root, &stop)).await?;
+        Ok(self.show(results, output, limit))
     }
 }
 
-/// What to look for and where.
-struct Plan {
+/// A prepared search.
+struct SearchPlan {
     matcher: RegexMatcher,
     globs: Vec<String>,
     kind: Option<String>,
     context: usize,
     multiline: bool,
-    /// How many lines of one file are kept.
+    /// The most lines kept per file.
     lines_max: usize,
-    /// How many lines or files are shown.
     limit: usize,
 }
 
-impl Plan {
-    fn new(wanted: &Arguments, limit: usize) -> Result<Self, ToolError> {
+impl SearchPlan {
+    fn new(arguments: &Arguments, limit: usize) -> Result<Self, ToolError> {
         let matcher = RegexMatcherBuilder::new()
-            .case_insensitive(wanted.ignore_case)
-            .fixed_strings(wanted.literal)
+            .case_insensitive(arguments.ignore_case)
+            .fixed_strings(arguments.literal)
             .multi_line(true)
-            .dot_matches_new_line(wanted.multiline)
-            .line_terminator(if wanted.multiline { None } else { Some(b'\n') })
+            .dot_matches_new_line(arguments.multiline)
+            .line_terminator(if arguments.multiline { None } else { Some(b'\n') })
             .size_limit(REGEX_BYTES_MAX)
-            .build(&wanted.pattern)
+            .build(&arguments.pattern)
             .map_err(|problem| {
-                ToolError::InvalidArgs(regex_problem(&wanted.pattern, &problem.to_string()))
+                ToolError::InvalidArgs(regex_problem(&arguments.pattern, &problem.to_string()))
             })?;
-        let lines_max = match wanted.output {
-            Output::Lines => limit,
-            Output::Files | Output::Count => 0,
+        let lines_max = match arguments.output {
+            OutputMode::Lines => limit,
+            OutputMode::Files | OutputMode::Count => 0,
         };
         Ok(Self {
             matcher,
-            globs: wanted.glob.clone().unwrap_or_default(),
-            kind: wanted.kind.clone(),
-            context: wanted.context.min(CONTEXT_MAX),
-            multiline: wanted.multiline,
+            globs: arguments.glob.clone().unwrap_or_default(),
+            kind: arguments.kind.clone(),
+            context: arguments.context.min(CONTEXT_MAX),
+            multiline: arguments.multiline,
             lines_max,
             limit,
         })
@@ -132,7 +126,7 @@ impl Plan {
     fn searcher(&self) -> Searcher {
         SearcherBuilder::new()
             .binary_detection(BinaryDetection::quit(0))
-            .heap_limit(Some(HELD_BYTES_MAX))
+            .heap_limit(Some(BUFFER_BYTES_MAX))
             .line_number(true)
             .multi_line(self.multiline)
             .before_context(self.context)
@@ -140,66 +134,66 @@ impl Plan {
             .build()
     }
 
-    /// Searches all files in parallel. The order of files is that of their names, whichever thread was first.
-    fn run(&self, ground: &Ground, stop: &StopFlag) -> Result<Found, ToolError> {
-        let found = Mutex::new(Found::default());
-        let (matches, unread) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        walk(ground, &self.globs, self.kind.as_deref())?.build_parallel().run(|| {
+    /// Searches all files in parallel. Results are ordered by path, whichever thread finishes first.
+    fn run(&self, search_root: &SearchRoot, stop: &StopFlag) -> Result<SearchResults, ToolError> {
+        let results = Mutex::new(SearchResults::default());
+        let (matches, unreadable) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        walk(search_root, &self.globs, self.kind.as_deref())?.build_parallel().run(|| {
             let mut searcher = self.searcher();
-            let (found, matches, unread) = (&found, &matches, &unread);
+            let (results, matches, unreadable) = (&results, &matches, &unreadable);
             Box::new(move |entry| {
                 if stop.is_set() || matches.load(Ordering::Relaxed) >= MATCHES_MAX {
                     return WalkState::Quit;
                 }
-                // What cannot be read is not searched; the walk goes on.
+                // Skip what cannot be read.
                 let Ok(entry) = entry else { return WalkState::Continue };
                 if !is_file(&entry) {
                     return WalkState::Continue;
                 }
-                let mut collect = Collect::new(self.lines_max, stop);
-                let opened = ground.open(entry.path());
+                let mut collect = MatchCollector::new(self.lines_max, stop);
+                let opened = search_root.open(entry.path());
                 if opened.and_then(|file| searcher.search_file(&self.matcher, &file, &mut collect)).is_err() {
-                    unread.fetch_add(1, Ordering::Relaxed);
+                    unreadable.fetch_add(1, Ordering::Relaxed);
                 } else if let Some(file) = collect.finish() {
                     matches.fetch_add(file.count, Ordering::Relaxed);
-                    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-                    found.add(entry.into_path(), file, self);
+                    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+                    results.add(entry.into_path(), file, self);
                 }
                 WalkState::Continue
             })
         });
-        let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        found.is_cut = matches.into_inner() >= MATCHES_MAX;
-        found.unread = unread.into_inner();
-        Ok(found)
+        let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        results.is_cut = matches.into_inner() >= MATCHES_MAX;
+        results.unreadable = unreadable.into_inner();
+        Ok(results)
     }
 }
 
-/// The problem in words, with a hint for what models often get wrong.
+/// The error message, with a hint for the most common mistake.
 fn regex_problem(pattern: &str, problem: &str) -> String {
-    format!("{pattern:?} is no regular expression: {problem}; escape special characters or set `literal`")
+    format!("invalid regular expression {pattern:?}: {problem}; escape special characters or set `literal`")
 }
 
-/// What was found. Only the files that can be shown are kept, the first by name; of the others, the number.
+/// The results. Only files that will be shown are kept, the first by path; the others are counted.
 #[derive(Default)]
-struct Found {
+struct SearchResults {
     shown: BTreeMap<PathBuf, FileMatches>,
-    /// How many lines or files those are.
+    /// The number of lines or files in `shown`.
     shown_count: usize,
     files: usize,
     matches: usize,
-    /// Whether the search ended before everything was searched.
+    /// Whether the search stopped early.
     is_cut: bool,
-    /// How many files could not be read, or not within the memory they may take.
-    unread: usize,
+    /// Files that could not be read or are too large to buffer.
+    unreadable: usize,
 }
 
-impl Found {
-    fn add(&mut self, path: PathBuf, file: FileMatches, plan: &Plan) {
+impl SearchResults {
+    fn add(&mut self, path: PathBuf, file: FileMatches, plan: &SearchPlan) {
         let count = |file: &FileMatches| file.count.clamp(1, plan.lines_max.max(1));
         self.files += 1;
         self.matches += file.count;
-        // Most files come after all that are shown.
+        // Most files come after all that will be shown.
         let is_full = self.shown_count >= plan.limit;
         if is_full && self.shown.last_key_value().is_some_and(|(last, _)| *last < path) {
             return;
@@ -215,19 +209,19 @@ impl Found {
     }
 }
 
-impl Search {
-    fn show(&self, found: Found, output: Output, limit: usize) -> ToolResult {
+impl SearchTool {
+    fn show(&self, results: SearchResults, output: OutputMode, limit: usize) -> ToolResult {
         let mut text = String::new();
         let mut shown = 0;
-        for (path, file) in &found.shown {
+        for (path, file) in &results.shown {
             if shown >= limit {
                 break;
             }
-            let path = self.workshop.workspace().shown(path);
+            let path = self.file_context.workspace().shown(path);
             match output {
-                Output::Files => text.push_str(&format!("{path}\n")),
-                Output::Count => text.push_str(&format!("{path}: {}\n", file.count)),
-                Output::Lines => {
+                OutputMode::Files => text.push_str(&format!("{path}\n")),
+                OutputMode::Count => text.push_str(&format!("{path}: {}\n", file.count)),
+                OutputMode::Lines => {
                     let gap = if text.is_empty() { "" } else { "\n" };
                     text.push_str(&format!("{gap}{path}\n"));
                     shown += file.write(&mut text, limit - shown);
@@ -237,23 +231,24 @@ impl Search {
             shown += 1;
         }
         let total = match output {
-            Output::Lines => found.matches,
-            Output::Files | Output::Count => found.files,
+            OutputMode::Lines => results.matches,
+            OutputMode::Files | OutputMode::Count => results.files,
         };
-        let more = if found.is_cut { "more than " } else { "" };
-        let what = match output {
-            Output::Lines => "matching lines",
-            Output::Files | Output::Count => "files",
+        let more = if results.is_cut { "more than " } else { "" };
+        let unit = match output {
+            OutputMode::Lines => "matching lines",
+            OutputMode::Files | OutputMode::Count => "files",
         };
         if total == 0 {
-            text.push_str("nothing matches");
+            text.push_str("no matches");
         } else if shown < total {
-            text.push_str(&format!("({shown} of {more}{total} {what}; narrow the search to see the others)"));
+            text.push_str(&format!("({shown} of {more}{total} {unit}; narrow the search to see the rest)"));
         }
-        if found.unread > 0 {
-            text.push_str(&format!("\n(files that could not be read or are too large: {})", found.unread));
+        if results.unreadable > 0 {
+            text.push_str(&format!("\n(files skipped as unreadable or too large: {})", results.unreadable));
         }
-        let details = json!({ "matches": found.matches, "files": found.files, "complete": !found.is_cut });
+        let details =
+            json!({ "matches": results.matches, "files": results.files, "complete": !results.is_cut });
         ToolResult::text(text.trim_end()).with_details(details)
     }
 }

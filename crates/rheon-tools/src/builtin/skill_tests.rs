@@ -1,4 +1,4 @@
-//! What `skill` gives the model, and what it refuses.
+//! What `skill` returns and rejects.
 
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
@@ -9,21 +9,21 @@ use rheon_types::{Effect, Tool};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::builtin::UseSkill;
-use crate::builtin::stage::{call, told};
-use crate::skills::{Origin, SkillFolder, SkillSet};
+use crate::builtin::SkillTool;
+use crate::builtin::fixture::{call, output_of};
+use crate::skills::{FileOrigin, SkillDir, SkillSet};
 
-struct World {
+struct Fixture {
     folder: TempDir,
 }
 
-impl World {
+impl Fixture {
     fn with(files: &[(&str, &str)]) -> Self {
-        let world = Self { folder: tempfile::tempdir().unwrap() };
+        let fixture = Self { folder: tempfile::tempdir().unwrap() };
         for (path, text) in files {
-            world.put(path, text);
+            fixture.put(path, text);
         }
-        world
+        fixture
     }
 
     fn base(&self) -> PathBuf {
@@ -36,9 +36,9 @@ impl World {
         std::fs::write(path, text).unwrap();
     }
 
-    fn tool(&self) -> UseSkill {
-        let folder = SkillFolder { path: self.base(), origin: Origin::User };
-        UseSkill::new(Arc::new(SkillSet::load(&[folder])))
+    fn tool(&self) -> SkillTool {
+        let folder = SkillDir { path: self.base(), origin: FileOrigin::User };
+        SkillTool::new(Arc::new(SkillSet::load(&[folder])))
     }
 
     fn clean(&self, text: &str) -> String {
@@ -49,8 +49,8 @@ impl World {
 const HEAD: &str = "---\nname: pdf\ndescription: Reads PDFs.\n---\n";
 
 #[tokio::test]
-async fn a_skill_is_its_text_with_the_arguments_in_it_its_folder_and_its_files() {
-    let world = World::with(&[
+async fn a_skill_result_has_its_text_directory_and_files() {
+    let fixture = Fixture::with(&[
         (
             "pdf/SKILL.md",
             &format!("{HEAD}\n# PDF\nRead $ARGUMENTS with scripts/read.py, then $ARGUMENTS again.\n"),
@@ -59,26 +59,26 @@ async fn a_skill_is_its_text_with_the_arguments_in_it_its_folder_and_its_files()
         ("pdf/references/a\nb.md", ""),
         ("pdf/.git/HEAD", ""),
     ]);
-    symlink("/etc", world.base().join("pdf/etc")).unwrap();
-    let result = call(world.tool(), json!({ "name": "pdf", "arguments": "x.pdf" })).await.unwrap();
+    symlink("/etc", fixture.base().join("pdf/etc")).unwrap();
+    let result = call(fixture.tool(), json!({ "name": "pdf", "arguments": "x.pdf" })).await.unwrap();
     expect![[r#"
         <skill_content name="pdf">
         # PDF
         Read x.pdf with scripts/read.py, then x.pdf again.
 
-        [The skill's folder is /T/pdf; paths in the text above are relative to it. It also holds:
+        [The skill's directory is /T/pdf; paths in the text above are relative to it. Other files:
         references/a\nb.md
         scripts/read.py]
         </skill_content>"#]]
-    .assert_eq(&world.clean(&result.as_text()));
+    .assert_eq(&fixture.clean(&result.as_text()));
     expect![[r#"{"digest":"81551244b61a09e6","files":["references/a\\nb.md","scripts/read.py"],"folder":"/T/pdf","name":"pdf","omitted":0}"#]]
-    .assert_eq(&world.clean(&result.details.to_string()));
-    assert_eq!(world.tool().effect(), Effect::Pure);
+    .assert_eq(&fixture.clean(&result.details.to_string()));
+    assert_eq!(fixture.tool().effect(), Effect::Pure);
 }
 
 #[tokio::test]
-async fn arguments_without_a_place_are_added_and_missing_ones_are_empty() {
-    let world = World::with(&[
+async fn arguments_without_a_placeholder_are_appended() {
+    let fixture = Fixture::with(&[
         ("a/SKILL.md", "---\nname: a\ndescription: x\n---\nPlain."),
         ("b/SKILL.md", "---\nname: b\ndescription: x\n---\nOn ($ARGUMENTS)."),
     ]);
@@ -89,27 +89,27 @@ async fn arguments_without_a_place_are_added_and_missing_ones_are_empty() {
         json!({ "name": "b" }),
         json!({ "name": "b", "arguments": "$ARGUMENTS" }),
     ] {
-        let told = told(world.tool(), given).await;
-        let text = told.split("\n\n[The skill").next().unwrap();
+        let output = output_of(fixture.tool(), given).await;
+        let text = output.split("\n\n[The skill").next().unwrap();
         all.push(text.split_once(">\n").unwrap().1.to_owned());
     }
     assert_eq!(all, ["Plain.\n\nArguments: $ARGUMENTS", "Plain.", "On ().", "On ($ARGUMENTS)."]);
 }
 
 #[tokio::test]
-async fn what_cannot_be_loaded_says_why() {
-    let world = World::with(&[
+async fn invalid_skill_calls_give_an_error() {
+    let fixture = Fixture::with(&[
         ("a/SKILL.md", "---\nname: a\ndescription: x\n---\nPlain."),
         ("mine/SKILL.md", "---\nname: mine\ndescription: x\ndisable-model-invocation: true\n---\nSecret."),
         ("many/SKILL.md", &format!("---\nname: many\ndescription: x\n---\n{}", "$ARGUMENTS".repeat(100))),
         ("gone/SKILL.md", "---\nname: gone\ndescription: x\n---\n"),
         ("new/SKILL.md", "---\nname: new\ndescription: x\n---\nTrusted."),
     ]);
-    let tool = world.tool();
-    std::fs::remove_file(world.base().join("gone/SKILL.md")).unwrap();
-    world.put("new/SKILL.md", "---\nname: new\ndescription: x\n---\nNobody has seen this.");
-    std::fs::remove_dir_all(world.base().join("a")).unwrap();
-    symlink("/etc", world.base().join("a")).unwrap();
+    let tool = fixture.tool();
+    std::fs::remove_file(fixture.base().join("gone/SKILL.md")).unwrap();
+    fixture.put("new/SKILL.md", "---\nname: new\ndescription: x\n---\nNobody has seen this.");
+    std::fs::remove_dir_all(fixture.base().join("a")).unwrap();
+    symlink("/etc", fixture.base().join("a")).unwrap();
     let tool = Arc::new(tool);
     let mut all = Vec::new();
     for given in [
@@ -124,44 +124,44 @@ async fn what_cannot_be_loaded_says_why() {
         json!({ "name": "a" }),
         json!({}),
     ] {
-        let context = crate::builtin::stage::context_of("run");
+        let context = crate::builtin::fixture::context_of("run");
         let error = tool.execute(Arc::new(given), context).await.unwrap_err();
         all.push(format!("{}: {error}", error.kind()));
     }
     expect![[r#"
-        failed: there is no skill "b"; there are: a, gone, many, new
-        failed: there is no skill "../a"; there are: a, gone, many, new
-        failed: there is no skill "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx [4900 characters more]"; there are: a, gone, many, new
-        denied: only the user may call the skill "mine"; ask them to, if it is needed
-        failed: the skill "many" with these arguments is larger than 262144 bytes; pass shorter ones
-        invalidArgs: `arguments` has 10001 characters, more than 10000
-        failed: the skill "gone" cannot be used: it cannot be read: it is gone
-        failed: the skill "new" cannot be used: it changed since the session began; ask the user to look at it and to begin a new session
-        failed: the skill "a" cannot be used: it cannot be read: Not a directory (os error 20)
+        failed: unknown skill "b"; available: a, gone, many, new
+        failed: unknown skill "../a"; available: a, gone, many, new
+        failed: unknown skill "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx [4900 more characters]"; available: a, gone, many, new
+        denied: only the user may call the skill "mine"; ask them if you need it
+        failed: the skill "many" with these arguments is larger than 262144 bytes; pass shorter arguments
+        invalidArgs: `arguments` has 10001 characters; the limit is 10000
+        failed: cannot use skill "gone": cannot read it: it no longer exists
+        failed: cannot use skill "new": it changed since the session started; ask the user to review it and start a new session
+        failed: cannot use skill "a": cannot read it: Not a directory (os error 20)
         invalidArgs: invalid arguments for skill: missing field `name`"#]].assert_eq(&all.join("\n"));
-    let nothing = UseSkill::new(Arc::default());
+    let nothing = SkillTool::new(Arc::default());
     assert_eq!(
-        told(nothing, json!({ "name": "a" })).await,
-        "failed: there is no skill \"a\"; there are none"
+        output_of(nothing, json!({ "name": "a" })).await,
+        "failed: unknown skill \"a\"; no skills are available"
     );
 }
 
 #[tokio::test]
-async fn at_the_caps_files_and_names_are_counted() {
-    let world = World::with(&[("pdf/SKILL.md", HEAD)]);
+async fn at_the_limits_files_and_names_are_counted() {
+    let fixture = Fixture::with(&[("pdf/SKILL.md", HEAD)]);
     for number in 0..103 {
-        world.put(&format!("pdf/{number:03}"), "");
+        fixture.put(&format!("pdf/{number:03}"), "");
     }
     assert!(
-        told(world.tool(), json!({ "name": "pdf" }))
+        output_of(fixture.tool(), json!({ "name": "pdf" }))
             .await
             .ends_with("\n099\n3 more files]\n</skill_content>")
     );
     for number in 0..51 {
-        world.put(
+        fixture.put(
             &format!("s{number:02}/SKILL.md"),
             &format!("---\nname: s{number:02}\ndescription: x\n---\n"),
         );
     }
-    assert!(told(world.tool(), json!({ "name": "x" })).await.ends_with(", s48 and 2 more"));
+    assert!(output_of(fixture.tool(), json!({ "name": "x" })).await.ends_with(", s48 and 2 more"));
 }

@@ -1,4 +1,4 @@
-//! For tests of built-in tools: a folder with files, and the context of a call.
+//! Fixture for tests of built-in tools: a directory with files, and the context of a call.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,9 +9,8 @@ use rheon_types::ToolContext;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use crate::files::Workshop;
+use crate::files::FileContext;
 
-/// A folder with these files.
 pub(super) fn folder(files: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
@@ -22,12 +21,10 @@ pub(super) fn folder(files: &[(&str, &str)]) -> TempDir {
     folder
 }
 
-/// A workshop in `folder`.
-pub(super) fn workshop(folder: &Path) -> Workshop {
-    Workshop::new(Workspace::new(folder).unwrap(), Arc::new(TestClock::default()))
+pub(super) fn file_context(folder: &Path) -> FileContext {
+    FileContext::new(Workspace::new(folder).unwrap(), Arc::new(TestClock::default()))
 }
 
-/// The context of one call of `tool`.
 pub(super) fn context(tool: &str) -> ToolContext {
     ToolContext::new(
         ("call".into(), tool.into()),

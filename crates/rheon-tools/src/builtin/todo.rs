@@ -10,19 +10,17 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::builtin::call::clipped;
+use crate::builtin::call::truncate;
 
-/// How many tasks a list may have.
 const TASKS_MAX: usize = 200;
 
-/// How many characters a task may have.
 const CHARACTERS_MAX: usize = 2_000;
 
-/// How many open tasks the result repeats, and how much of each.
+/// The most open tasks in the result, and the most characters of each.
 const OPEN_SHOWN_MAX: usize = 10;
 const OPEN_CHARACTERS_MAX: usize = 200;
 
-/// The task list of a session. A clone is the same list, so that user interfaces and the context can read what the tool writes.
+/// The task list of a session. Clones share the list, so that user interfaces can read what the tool writes.
 #[derive(Debug, Clone, Default)]
 pub struct TodoList {
     shared: Arc<Shared>,
@@ -31,38 +29,36 @@ pub struct TodoList {
 #[derive(Debug, Default)]
 struct Shared {
     items: Mutex<Vec<TaskItem>>,
-    /// Held while a list is written and told, so that the last list told is the one that is kept.
+    /// Held while a list is stored and published, so that the last published list is the stored one.
     writing: Mutex<()>,
 }
 
 impl TodoList {
-    /// The tasks as they are now.
     pub fn items(&self) -> Vec<TaskItem> {
         self.lock().clone()
     }
 
-    /// Puts back the tasks of a session that goes on; tells nobody.
+    /// Restores the tasks of a resumed session without publishing them.
     pub fn restore(&self, items: Vec<TaskItem>) {
         *self.lock() = items;
     }
 
-    fn write(&self, items: Vec<TaskItem>, tell: impl FnOnce(Vec<TaskItem>)) {
+    fn write(&self, items: Vec<TaskItem>, publish: impl FnOnce(Vec<TaskItem>)) {
         let _writing = self.shared.writing.lock().unwrap_or_else(PoisonError::into_inner);
         self.restore(items.clone());
-        // Whoever is told may read the list, so the list itself is free by now.
-        tell(items);
+        // The list is unlocked here, because listeners may read it.
+        publish(items);
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<TaskItem>> {
-        // A list is replaced in one step and never half written.
+        // A list is replaced in one step, so it is never half written.
         self.shared.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Writes the task list.
 #[derive(Tool)]
-#[tool(label = "Tasks", description = include_str!("todo.md"), effect = "idempotent", arguments = Arguments)]
-pub struct Todo {
+#[tool(name = "todo", label = "Tasks", description = include_str!("todo.md"), effect = "idempotent", arguments = Arguments)]
+pub struct TodoTool {
     list: TodoList,
 }
 
@@ -70,75 +66,74 @@ pub struct Todo {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     #[schemars(length(max = 200))]
-    tasks: Vec<Task>,
+    tasks: Vec<TaskArgument>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Task {
+struct TaskArgument {
     #[schemars(length(min = 1, max = 2000))]
     text: String,
     #[serde(default)]
-    status: Status,
+    status: StatusArgument,
 }
 
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-enum Status {
+enum StatusArgument {
     #[default]
     Pending,
     InProgress,
     Completed,
 }
 
-impl Todo {
-    /// The tool for this list.
+impl TodoTool {
     pub fn new(list: TodoList) -> Self {
         Self { list }
     }
 
-    async fn run(&self, given: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
-        let items = items(given)?;
+    async fn run(&self, arguments: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
+        let items = items(arguments)?;
         let result = result(&items);
         self.list.write(items, |items| context.news(ToolNews::Tasks(items)));
         Ok(result)
     }
 }
 
-fn items(given: Arguments) -> Result<Vec<TaskItem>, ToolError> {
-    if given.tasks.len() > TASKS_MAX {
-        let problem = format!("{} tasks are more than the {TASKS_MAX} a list may have", given.tasks.len());
-        return Err(ToolError::InvalidArgs(format!("{problem}; join some of them")));
+fn items(arguments: Arguments) -> Result<Vec<TaskItem>, ToolError> {
+    if arguments.tasks.len() > TASKS_MAX {
+        let problem = format!("{} tasks exceed the limit of {TASKS_MAX}", arguments.tasks.len());
+        return Err(ToolError::InvalidArgs(format!("{problem}; merge some of them")));
     }
-    given.tasks.into_iter().enumerate().map(|(index, task)| item(index, task)).collect()
+    arguments.tasks.into_iter().enumerate().map(|(index, task)| item(index, task)).collect()
 }
 
-fn item(index: usize, task: Task) -> Result<TaskItem, ToolError> {
-    let refused = |problem: String| ToolError::InvalidArgs(format!("tasks[{index}].text {problem}"));
+fn item(index: usize, task: TaskArgument) -> Result<TaskItem, ToolError> {
+    let invalid = |problem: String| ToolError::InvalidArgs(format!("tasks[{index}].text {problem}"));
     let text = task.text.trim();
     let count = text.chars().count();
     if text.is_empty() {
-        return Err(refused("is empty; say what is to be done".into()));
+        return Err(invalid("is empty; describe the task".into()));
     }
     if count > CHARACTERS_MAX {
-        return Err(refused(format!("has {count} characters, more than {CHARACTERS_MAX}; say it shorter")));
+        return Err(invalid(format!("has {count} characters; the limit is {CHARACTERS_MAX}; shorten it")));
     }
     Ok(TaskItem { text: text.to_owned(), status: task.status.into() })
 }
 
-impl From<Status> for TaskStatus {
-    fn from(status: Status) -> Self {
+impl From<StatusArgument> for TaskStatus {
+    fn from(status: StatusArgument) -> Self {
         match status {
-            Status::Pending => Self::Pending,
-            Status::InProgress => Self::InProgress,
-            Status::Completed => Self::Completed,
+            StatusArgument::Pending => Self::Pending,
+            StatusArgument::InProgress => Self::InProgress,
+            StatusArgument::Completed => Self::Completed,
         }
     }
 }
 
 fn result(items: &[TaskItem]) -> ToolResult {
     let open: Vec<&TaskItem> = items.iter().filter(|item| item.status != TaskStatus::Completed).collect();
-    let begun = open.iter().filter(|item| item.status == TaskStatus::InProgress).count();
+    let in_progress = open.iter().filter(|item| item.status == TaskStatus::InProgress).count();
     let done = items.len() - open.len();
     let mut text = match (items.len(), open.len()) {
         (0, _) => "The task list is empty.".to_owned(),
@@ -148,13 +143,13 @@ fn result(items: &[TaskItem]) -> ToolResult {
     // Writing to a string cannot fail.
     for item in open.iter().take(OPEN_SHOWN_MAX) {
         let mark = if item.status == TaskStatus::InProgress { "[in progress] " } else { "" };
-        write!(text, "\n- {mark}{}", clipped(&item.text, OPEN_CHARACTERS_MAX)).ok();
+        write!(text, "\n- {mark}{}", truncate(&item.text, OPEN_CHARACTERS_MAX)).ok();
     }
     if let rest @ 1.. = open.len().saturating_sub(OPEN_SHOWN_MAX) {
         write!(text, "\n[{rest} more]").ok();
     }
-    if begun > 1 {
-        write!(text, "\n{begun} tasks are in progress; one at a time is easier to follow.").ok();
+    if in_progress > 1 {
+        write!(text, "\n{in_progress} tasks are in progress; one at a time is easier to follow.").ok();
     }
     ToolResult::text(text).with_details(json!({ "tasks": items, "open": open.len(), "done": done }))
 }

@@ -1,4 +1,4 @@
-//! Walking the workspace as ripgrep does: ignore files obeyed, hidden files seen, `.git` left out, links not followed.
+//! Walks the workspace like ripgrep: respects ignore files, includes hidden files, skips `.git`, and follows no links.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -12,105 +12,108 @@ use ignore::{DirEntry, WalkBuilder};
 use rheon_policy::Access;
 use rheon_types::{ToolContext, ToolError};
 
-use crate::files::{Entry, Folder, Hidden, Missing, Workshop};
+use crate::files::{DirectoryEntry, DirectoryHandle, FileContext, HiddenPaths, OnMissing};
 
-/// Where a search goes.
-pub(super) struct Ground {
-    /// Where it begins.
-    pub(super) folder: PathBuf,
-    /// The root that it may not leave.
-    root: Folder,
+/// Where a search starts and what it covers.
+pub(super) struct SearchRoot {
+    pub(super) dir: PathBuf,
+    /// The root it must not leave.
+    root: DirectoryHandle,
     root_path: PathBuf,
-    /// What it leaves out.
-    hidden: Hidden,
+    hidden: HiddenPaths,
 }
 
-/// The ground of a search: from `path` on, or the workspace.
-pub(super) fn ground(workshop: &Workshop, path: Option<&str>) -> Result<Ground, ToolError> {
-    let resolved = workshop.admit(path.unwrap_or("."), Access::Read)?;
+/// Resolves the start of a search: `path`, or the workspace.
+pub(super) fn search_root(file_context: &FileContext, path: Option<&str>) -> Result<SearchRoot, ToolError> {
+    let resolved = file_context.resolve(path.unwrap_or("."), Access::Read)?;
     if !resolved.path.exists() {
-        let shown = workshop.workspace().shown(&resolved.path);
-        return Err(ToolError::Failed(format!("there is no {shown}; list the folder above it")));
+        let shown = file_context.workspace().shown(&resolved.path);
+        return Err(ToolError::Failed(format!("{shown} does not exist; list its parent directory")));
     }
-    let root_path = workshop.root_of(&resolved.path).to_owned();
-    let root = Folder::open(&root_path, Path::new(""), Missing::Refuse)
-        .map_err(|problem| ToolError::Failed(format!("cannot look into the workspace: {problem}")))?;
-    Ok(Ground { folder: resolved.path, root, root_path, hidden: workshop.hidden().clone() })
+    let root_path = file_context.root_of(&resolved.path).to_owned();
+    let root = DirectoryHandle::open(&root_path, Path::new(""), OnMissing::Refuse)
+        .map_err(|problem| ToolError::Failed(format!("cannot open the workspace: {problem}")))?;
+    Ok(SearchRoot { dir: resolved.path, root, root_path, hidden: file_context.hidden().clone() })
 }
 
-impl Ground {
-    /// Opens a file that the walk found. What has become a link meanwhile is not followed.
+impl SearchRoot {
+    /// Opens a file that the walk found. Follows no link that replaced it meanwhile.
     pub(super) fn open(&self, path: &Path) -> std::io::Result<File> {
         let Self { root, root_path, .. } = self;
         let relative = path.strip_prefix(root_path).unwrap_or(path);
         if root_path.parent().is_some() {
             return root.file(relative);
         }
-        // Outside the workspace there are files that the kernel makes up, and that show what other processes hold.
+        // Outside the workspace there are files that the kernel generates and that reveal data of other processes.
         let parent = relative.parent().unwrap_or(Path::new(""));
-        match Folder::open(root_path, parent, Missing::Refuse)?
+        match DirectoryHandle::open(root_path, parent, OnMissing::Refuse)?
             .entry(relative.file_name().unwrap_or_default())?
         {
-            Entry::File(file) => Ok(file),
-            Entry::Nothing | Entry::Folder | Entry::Other(_) => Err(std::io::ErrorKind::InvalidInput.into()),
+            DirectoryEntry::File(file) => Ok(file),
+            DirectoryEntry::Absent | DirectoryEntry::Directory | DirectoryEntry::Other(_) => {
+                Err(std::io::ErrorKind::InvalidInput.into())
+            }
         }
     }
 }
 
-/// How long one search may take.
+/// The time limit of a search.
 pub(super) const TIME_LIMIT: Duration = Duration::from_secs(30);
 
-/// How many threads look at once. More gain little, since the disk is shared.
+/// The number of threads. More gain little, since the disk is shared.
 const THREADS: usize = 4;
 
-/// A walk over `ground`, of files whose names fit `globs` and whose kind is `kind`.
-pub(super) fn walk(ground: &Ground, globs: &[String], kind: Option<&str>) -> Result<WalkBuilder, ToolError> {
-    let hidden = ground.hidden.clone();
-    let mut builder = WalkBuilder::new(&ground.folder);
+/// A walk over files that match `globs` and have the type `kind`.
+pub(super) fn walk(
+    search_root: &SearchRoot,
+    globs: &[String],
+    kind: Option<&str>,
+) -> Result<WalkBuilder, ToolError> {
+    let hidden = search_root.hidden.clone();
+    let mut builder = WalkBuilder::new(&search_root.dir);
     builder
         .hidden(false)
         .require_git(false)
         .follow_links(false)
-        .overrides(overrides(&ground.folder, globs)?)
-        .filter_entry(move |entry| entry.file_name() != ".git" && !hidden.leaves_out(entry.path()))
+        .overrides(overrides(&search_root.dir, globs)?)
+        .filter_entry(move |entry| entry.file_name() != ".git" && !hidden.excludes(entry.path()))
         .threads(THREADS);
     if let Some(kind) = kind {
         let mut types = TypesBuilder::new();
         types.add_defaults().select(kind);
         let types = types.build().map_err(|problem| {
-            ToolError::InvalidArgs(format!("there is no type {kind:?}: {problem}; use `glob` instead"))
+            ToolError::InvalidArgs(format!("unknown type {kind:?}: {problem}; use `glob` instead"))
         })?;
         builder.types(types);
     }
     Ok(builder)
 }
 
-fn overrides(folder: &Path, globs: &[String]) -> Result<Override, ToolError> {
-    let mut builder = OverrideBuilder::new(folder);
+fn overrides(dir: &Path, globs: &[String]) -> Result<Override, ToolError> {
+    let mut builder = OverrideBuilder::new(dir);
     for glob in globs {
         let added = builder.add(glob);
-        added.map_err(|problem| ToolError::InvalidArgs(format!("{glob:?} is no pattern: {problem}")))?;
+        added.map_err(|problem| ToolError::InvalidArgs(format!("invalid pattern {glob:?}: {problem}")))?;
     }
-    builder.build().map_err(|problem| ToolError::InvalidArgs(format!("the patterns do not fit: {problem}")))
+    builder.build().map_err(|problem| ToolError::InvalidArgs(format!("invalid patterns: {problem}")))
 }
 
-/// Whether the entry is an ordinary file: no folder, link, device or pipe.
+/// Whether the entry is a regular file, not a directory, link, device or pipe.
 pub(super) fn is_file(entry: &DirEntry) -> bool {
     entry.file_type().is_some_and(|kind| kind.is_file())
 }
 
-/// Tells a thread that works for a tool when to stop.
+/// Tells a worker thread to stop.
 #[derive(Debug, Clone, Default)]
 pub(super) struct StopFlag(Arc<AtomicBool>);
 
 impl StopFlag {
-    /// Whether to stop.
     pub(super) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Sets the flag when it is dropped, so that no thread outlives whoever waits for it by much.
+/// Sets the flag on drop, so that no thread runs much longer than its caller.
 struct StopGuard(StopFlag);
 
 impl Drop for StopGuard {
@@ -119,7 +122,7 @@ impl Drop for StopGuard {
     }
 }
 
-/// Runs `work` on a thread of its own until it is done, cancelled or out of time.
+/// Runs `work` on a blocking thread until it is done, cancelled or out of time.
 pub(super) async fn on_thread<T: Send + 'static>(
     context: &ToolContext,
     work: impl FnOnce(StopFlag) -> Result<T, ToolError> + Send + 'static,
@@ -128,7 +131,7 @@ pub(super) async fn on_thread<T: Send + 'static>(
     let _stop = StopGuard(flag.clone());
     let task = tokio::task::spawn_blocking(move || work(flag));
     tokio::select! {
-        done = task => done.map_err(|problem| ToolError::Panicked(format!("the search broke down: {problem}")))?,
+        done = task => done.map_err(|problem| ToolError::Panicked(format!("the search failed: {problem}")))?,
         () = context.cancel.cancelled() => Err(ToolError::Cancelled("the search was cancelled".into())),
         () = tokio::time::sleep(TIME_LIMIT) => {
             let seconds = TIME_LIMIT.as_secs();

@@ -1,4 +1,4 @@
-//! `write`: a new file, or new content for an old one.
+//! `write`: creates a file or replaces its content.
 
 use rheon_macros::Tool;
 use rheon_types::{Hold, ToolContext, ToolError, ToolResult};
@@ -8,19 +8,19 @@ use serde_json::{Value, json};
 
 use crate::arguments::read_arguments;
 use crate::builtin::call::{blocking, path_of};
-use crate::files::{Change, FILE_BYTES_MAX, Loaded, Spot, Workshop};
+use crate::files::{FILE_BYTES_MAX, FileChange, FileContext, FileTarget, LoadedFile};
 
-/// Writes files.
 #[derive(Tool)]
 #[tool(
+    name = "write",
     label = "Write",
     description = include_str!("write.md"),
     effect = "idempotent",
-    claim = Self::hold,
+    claim = Self::claim_file,
     arguments = Arguments
 )]
-pub struct Write {
-    workshop: Workshop,
+pub struct WriteTool {
+    file_context: FileContext,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -30,54 +30,64 @@ struct Arguments {
     content: String,
 }
 
-impl Write {
-    /// The tool in this workshop.
-    pub fn new(workshop: Workshop) -> Self {
-        Self { workshop }
+impl WriteTool {
+    pub fn new(file_context: FileContext) -> Self {
+        Self { file_context }
     }
 
-    /// What a call with these arguments would change. Nothing is changed.
-    pub fn preview(&self, given: &Value) -> Result<Change, ToolError> {
-        let given: Arguments = read_arguments(Self::NAME, given)?;
-        self.workshop.preview(&given.path, |spot, loaded| plan(&given, spot, loaded))
+    /// The change a call with these arguments would make. Nothing is written.
+    pub fn preview(&self, arguments: &Value) -> Result<FileChange, ToolError> {
+        let arguments: Arguments = read_arguments(Self::NAME, arguments)?;
+        self.file_context.preview(&arguments.path, |target, loaded| plan(&arguments, target, loaded))
     }
 
-    fn hold(&self, given: &Value, context: &ToolContext) -> Result<Hold, ToolError> {
-        self.workshop.claim(path_of(Self::NAME, given)?, context)
+    fn claim_file(&self, arguments: &Value, context: &ToolContext) -> Result<Hold, ToolError> {
+        self.file_context.claim(path_of(Self::NAME, arguments)?, context)
     }
 
-    async fn run(&self, given: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
-        let workshop = self.workshop.clone();
-        blocking(move || write(&workshop, &given, &context)).await
+    async fn run(&self, arguments: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
+        let file_context = self.file_context.clone();
+        blocking(move || write(&file_context, &arguments, &context)).await
     }
 }
 
-/// The new content, and how many other names the old file has.
-fn plan(given: &Arguments, spot: &Spot, loaded: Option<&Loaded>) -> Result<(Vec<u8>, u64), ToolError> {
-    let (path, size) = (&spot.shown, given.content.len() as u64);
+/// The new content, and the number of other hard links to the old file.
+fn plan(
+    arguments: &Arguments,
+    target: &FileTarget,
+    loaded: Option<&LoadedFile>,
+) -> Result<(Vec<u8>, u64), ToolError> {
+    let (path, size) = (&target.display_path, arguments.content.len() as u64);
     if size > FILE_BYTES_MAX {
-        let problem = format!("{size} bytes are more than the {FILE_BYTES_MAX} that {path} may have");
+        let problem = format!("{path} would have {size} bytes; the limit is {FILE_BYTES_MAX}");
         return Err(ToolError::Failed(problem));
     }
-    Ok((given.content.clone().into_bytes(), loaded.map_or(0, |loaded| loaded.names.saturating_sub(1))))
+    Ok((
+        arguments.content.clone().into_bytes(),
+        loaded.map_or(0, |loaded| loaded.link_count.saturating_sub(1)),
+    ))
 }
 
-fn write(workshop: &Workshop, given: &Arguments, context: &ToolContext) -> Result<ToolResult, ToolError> {
-    let (change, other_names) =
-        workshop.change(&given.path, context, |spot, loaded| plan(given, spot, loaded))?;
+fn write(
+    file_context: &FileContext,
+    arguments: &Arguments,
+    context: &ToolContext,
+) -> Result<ToolResult, ToolError> {
+    let (change, other_links) =
+        file_context.change(&arguments.path, context, |target, loaded| plan(arguments, target, loaded))?;
     let diff = change.compare();
-    let (path, bytes, is_new) = (&change.shown, change.after.len(), change.before.is_none());
+    let (path, bytes, is_new) = (&change.display_path, change.after.len(), change.before.is_none());
     let verb = if is_new { "created" } else { "replaced" };
     let mut text = format!("{verb} {path}: {bytes} bytes, +{} -{} lines", diff.added, diff.removed);
-    if other_names > 0 {
-        text.push_str("; it had hard links, which still name the old content");
+    if other_links > 0 {
+        text.push_str("; it had hard links, which still point to the old content");
     }
     let mut details = diff.details();
     if let Some(fields) = details.as_object_mut() {
         fields.insert("path".into(), json!(path));
         fields.insert("created".into(), json!(is_new));
         fields.insert("bytes".into(), json!(bytes));
-        fields.insert("otherNames".into(), json!(other_names));
+        fields.insert("otherNames".into(), json!(other_links));
     }
     Ok(ToolResult::text(text).with_details(details))
 }

@@ -1,4 +1,4 @@
-//! What `write` changes, and what it leaves alone.
+//! What `write` changes and preserves.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::sync::Arc;
@@ -8,24 +8,25 @@ use expect_test::expect;
 use rheon_types::Tool;
 use serde_json::json;
 
-use crate::builtin::stage::{Stage, call, context_of, told};
-use crate::builtin::{Edit, Read, Write};
+use crate::builtin::fixture::{Fixture, call, context_of, output_of};
+use crate::builtin::{EditTool, ReadTool, WriteTool};
 
-fn write(stage: &Stage) -> Write {
-    Write::new(stage.workshop.clone())
+fn write(fixture: &Fixture) -> WriteTool {
+    WriteTool::new(fixture.file_context.clone())
 }
 
-async fn read(stage: &Stage, path: &str) {
-    call(Read::new(stage.workshop.clone()), json!({ "path": path })).await.unwrap();
+async fn read(fixture: &Fixture, path: &str) {
+    call(ReadTool::new(fixture.file_context.clone()), json!({ "path": path })).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_new_file_is_created_with_the_folders_on_the_way() {
-    let stage = Stage::new();
-    let result = call(write(&stage), json!({ "path": "a/b/c.txt", "content": "one\ntwo\n" })).await.unwrap();
+async fn a_new_file_is_created_with_its_parent_directories() {
+    let fixture = Fixture::new();
+    let result =
+        call(write(&fixture), json!({ "path": "a/b/c.txt", "content": "one\ntwo\n" })).await.unwrap();
     assert_eq!(result.as_text(), "created a/b/c.txt: 8 bytes, +2 -0 lines");
-    assert_eq!(stage.get("a/b/c.txt"), "one\ntwo\n");
-    assert_eq!(std::fs::read_dir(stage.at("a/b")).unwrap().count(), 1);
+    assert_eq!(fixture.get("a/b/c.txt"), "one\ntwo\n");
+    assert_eq!(std::fs::read_dir(fixture.at("a/b")).unwrap().count(), 1);
     assert_eq!(result.details["created"], json!(true));
     expect![[r#"
         --- /dev/null
@@ -38,37 +39,37 @@ async fn a_new_file_is_created_with_the_folders_on_the_way() {
 }
 
 #[tokio::test]
-async fn an_old_file_has_to_be_read_first_and_keeps_its_mode() {
-    let stage = Stage::new();
-    stage.put("run.sh", "old\n");
-    std::fs::set_permissions(stage.at("run.sh"), std::fs::Permissions::from_mode(0o750)).unwrap();
+async fn an_existing_file_must_be_read_first_and_keeps_its_mode() {
+    let fixture = Fixture::new();
+    fixture.put("run.sh", "old\n");
+    std::fs::set_permissions(fixture.at("run.sh"), std::fs::Permissions::from_mode(0o750)).unwrap();
     let arguments = json!({ "path": "run.sh", "content": "new\n" });
     assert_eq!(
-        told(write(&stage), arguments.clone()).await,
-        "failed: run.sh exists and was not read in this session; use `read` on it first"
+        output_of(write(&fixture), arguments.clone()).await,
+        "failed: run.sh exists but was not read in this session; use `read` on it first"
     );
-    read(&stage, "run.sh").await;
-    assert_eq!(told(write(&stage), arguments.clone()).await, "replaced run.sh: 4 bytes, +1 -1 lines");
-    assert_eq!(stage.get("run.sh"), "new\n");
-    assert_eq!(stage.at("run.sh").metadata().unwrap().mode() & 0o7777, 0o750);
-    // What the session wrote it knows.
-    assert_eq!(told(write(&stage), arguments).await, "replaced run.sh: 4 bytes, +0 -0 lines");
-    stage.put("run.sh", "user's\n");
+    read(&fixture, "run.sh").await;
+    assert_eq!(output_of(write(&fixture), arguments.clone()).await, "replaced run.sh: 4 bytes, +1 -1 lines");
+    assert_eq!(fixture.get("run.sh"), "new\n");
+    assert_eq!(fixture.at("run.sh").metadata().unwrap().mode() & 0o7777, 0o750);
+    // The session knows what it wrote.
+    assert_eq!(output_of(write(&fixture), arguments).await, "replaced run.sh: 4 bytes, +0 -0 lines");
+    fixture.put("run.sh", "user's\n");
     assert_eq!(
-        told(write(&stage), json!({ "path": "run.sh", "content": "lost" })).await,
+        output_of(write(&fixture), json!({ "path": "run.sh", "content": "lost" })).await,
         "failed: run.sh changed since it was read; use `read` on it again before you change it"
     );
-    assert_eq!(stage.get("run.sh"), "user's\n");
+    assert_eq!(fixture.get("run.sh"), "user's\n");
 }
 
 #[tokio::test]
-async fn nothing_outside_and_nothing_protected_is_written_and_nothing_is_left_behind() {
-    let stage = Stage::new();
-    symlink("../outside", stage.at("folder")).unwrap();
-    symlink("../outside/secret", stage.at("file")).unwrap();
-    symlink("../outside/new", stage.at("nothing")).unwrap();
-    stage.put("a.txt", "x");
-    let before = stage.names();
+async fn nothing_outside_or_protected_is_written() {
+    let fixture = Fixture::new();
+    symlink("../outside", fixture.at("folder")).unwrap();
+    symlink("../outside/secret", fixture.at("file")).unwrap();
+    symlink("../outside/new", fixture.at("nothing")).unwrap();
+    fixture.put("a.txt", "x");
+    let before = fixture.names();
     let mut all = String::new();
     for path in [
         "../new",
@@ -86,8 +87,8 @@ async fn nothing_outside_and_nothing_protected_is_written_and_nothing_is_left_be
         ".",
         "a.txt/b",
     ] {
-        let told = told(write(&stage), json!({ "path": path, "content": "escaped" })).await;
-        all.push_str(&told.replace(&stage.base.display().to_string(), ""));
+        let output = output_of(write(&fixture), json!({ "path": path, "content": "escaped" })).await;
+        all.push_str(&output.replace(&fixture.base.display().to_string(), ""));
         all.push('\n');
     }
     expect![[r#"
@@ -95,123 +96,126 @@ async fn nothing_outside_and_nothing_protected_is_written_and_nothing_is_left_be
         denied: /outside/secret is outside the workspace; only files in the workspace can be used
         denied: /outside/new is outside the workspace; only files in the workspace can be used
         denied: /outside/secret is outside the workspace; only files in the workspace can be used
-        failed: cannot follow /repo/nothing: it is a link that leads to nothing
+        failed: cannot resolve /repo/nothing: it is a dangling symlink
         denied: /tmp/rheon-test-escape is outside the workspace; only files in the workspace can be used
-        denied: .git/config is protected (git, hooks or settings of agents): tools must not change it; ask the user to do it
-        denied: .git is protected (git, hooks or settings of agents): tools must not change it; ask the user to do it
-        denied: .mcp.json is protected (git, hooks or settings of agents): tools must not change it; ask the user to do it
-        denied: .vscode/tasks.json is protected (git, hooks or settings of agents): tools must not change it; ask the user to do it
-        denied: deep/.claude/settings.json is protected (git, hooks or settings of agents): tools must not change it; ask the user to do it
-        failed: new is a folder; use `list` to see what is in it
-        failed: . is a folder; use `list` to see what is in it
+        denied: .git/config is protected (git, hooks or agent settings): tools cannot change it; ask the user to change it
+        denied: .git is protected (git, hooks or agent settings): tools cannot change it; ask the user to change it
+        denied: .mcp.json is protected (git, hooks or agent settings): tools cannot change it; ask the user to change it
+        denied: .vscode/tasks.json is protected (git, hooks or agent settings): tools cannot change it; ask the user to change it
+        denied: deep/.claude/settings.json is protected (git, hooks or agent settings): tools cannot change it; ask the user to change it
+        failed: new is a directory; use `list` to see its entries
+        failed: . is a directory; use `list` to see its entries
         failed: cannot follow /repo/a.txt: it is a file, not a folder
     "#]]
     .assert_eq(&all);
-    assert_eq!(stage.names(), before);
-    assert_eq!(stage.outside(), ["secret"]);
-    assert_eq!(std::fs::read_to_string(stage.base.join("outside/secret")).unwrap(), "secret\n");
+    assert_eq!(fixture.names(), before);
+    assert_eq!(fixture.outside(), ["secret"]);
+    assert_eq!(std::fs::read_to_string(fixture.base.join("outside/secret")).unwrap(), "secret\n");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_parent_that_is_swapped_for_a_link_while_files_are_written_lets_nothing_out() {
-    let stage = Stage::new();
-    stage.put("real/x", "");
-    let swapping = stage.swap();
+async fn swapping_a_directory_for_a_link_lets_no_write_escape() {
+    let fixture = Fixture::new();
+    fixture.put("real/x", "");
+    let swapping = fixture.swap();
     for number in 0..300 {
-        // Every other time a folder has to be created too, which is done step by step.
+        // Every other time a directory has to be created too.
         let path = if number % 2 == 0 { format!("real/{number}") } else { format!("real/{number}/new") };
-        call(write(&stage), json!({ "path": path, "content": "x" })).await.ok();
+        call(write(&fixture), json!({ "path": path, "content": "x" })).await.ok();
     }
     drop(swapping);
-    assert_eq!(stage.outside(), ["secret"]);
+    assert_eq!(fixture.outside(), ["secret"]);
 }
 
 #[tokio::test]
-async fn a_hard_link_to_a_file_outside_is_broken_not_written_through() {
-    let stage = Stage::new();
-    std::fs::hard_link(stage.base.join("outside/secret"), stage.at("name")).unwrap();
-    read(&stage, "name").await;
-    let told = told(write(&stage), json!({ "path": "name", "content": "mine\n" })).await;
+async fn a_hard_link_to_an_outside_file_is_broken() {
+    let fixture = Fixture::new();
+    std::fs::hard_link(fixture.base.join("outside/secret"), fixture.at("name")).unwrap();
+    read(&fixture, "name").await;
+    let output = output_of(write(&fixture), json!({ "path": "name", "content": "mine\n" })).await;
     assert_eq!(
-        told,
-        "replaced name: 5 bytes, +1 -1 lines; it had hard links, which still name the old content"
+        output,
+        "replaced name: 5 bytes, +1 -1 lines; it had hard links, which still point to the old content"
     );
-    assert_eq!(std::fs::read_to_string(stage.base.join("outside/secret")).unwrap(), "secret\n");
+    assert_eq!(std::fs::read_to_string(fixture.base.join("outside/secret")).unwrap(), "secret\n");
 }
 
 #[tokio::test]
-async fn a_file_that_is_read_only_stays_as_it_is() {
-    let stage = Stage::new();
-    stage.put("a", "x");
-    std::fs::set_permissions(stage.at("a"), std::fs::Permissions::from_mode(0o444)).unwrap();
-    read(&stage, "a").await;
-    let told = told(write(&stage), json!({ "path": "a", "content": "y" })).await;
-    assert_eq!(told, "failed: a is read-only; its mode has to be changed first");
+async fn a_read_only_file_is_not_changed() {
+    let fixture = Fixture::new();
+    fixture.put("a", "x");
+    std::fs::set_permissions(fixture.at("a"), std::fs::Permissions::from_mode(0o444)).unwrap();
+    read(&fixture, "a").await;
+    let output = output_of(write(&fixture), json!({ "path": "a", "content": "y" })).await;
+    assert_eq!(output, "failed: a is read-only; change its mode first");
 }
 
 #[tokio::test]
 async fn a_cancelled_call_changes_nothing_and_releases_its_claim() {
-    let stage = Stage::new();
+    let fixture = Fixture::new();
     let context = context_of("run");
     context.cancel.cancel();
     let arguments = Arc::new(json!({ "path": "a", "content": "x" }));
-    let error = write(&stage).execute(arguments, context).await.unwrap_err();
+    let error = write(&fixture).execute(arguments, context).await.unwrap_err();
     assert_eq!(error.kind(), "cancelled");
-    assert_eq!(stage.names(), Vec::<String>::new());
-    assert_eq!(stage.workshop.claims().holder(&stage.at("a")), None);
+    assert_eq!(fixture.names(), Vec::<String>::new());
+    assert_eq!(fixture.file_context.claims().holder(&fixture.at("a")), None);
 }
 
 #[tokio::test]
-async fn a_file_that_another_run_holds_is_refused_with_the_name_of_the_run() {
-    let stage = Stage::new();
-    let _claim = stage.workshop.claims().claim(&stage.at("a"), "run other", Duration::from_secs(60)).unwrap();
-    let told = told(write(&stage), json!({ "path": "./a", "content": "x" })).await;
+async fn a_file_claimed_by_another_run_names_that_run() {
+    let fixture = Fixture::new();
+    let _claim =
+        fixture.file_context.claims().claim(&fixture.at("a"), "run other", Duration::from_secs(60)).unwrap();
+    let output = output_of(write(&fixture), json!({ "path": "./a", "content": "x" })).await;
     assert_eq!(
-        told,
-        "failed: a is being changed by run other, for 60 s more at most; work on something else, then read it again"
+        output,
+        "failed: a is being changed by run other for up to 60 s; work on something else, then read it again"
     );
-    assert_eq!(stage.names(), Vec::<String>::new());
+    assert_eq!(fixture.names(), Vec::<String>::new());
 }
 
 #[tokio::test]
-async fn a_preview_shows_the_change_and_makes_none() {
-    let stage = Stage::new();
-    let change = write(&stage).preview(&json!({ "path": "a/b", "content": "x\n" })).unwrap();
+async fn a_preview_writes_nothing() {
+    let fixture = Fixture::new();
+    let change = write(&fixture).preview(&json!({ "path": "a/b", "content": "x\n" })).unwrap();
     assert_eq!(change.diff(), "--- /dev/null\n+++ b/a/b\n@@ -0,0 +1 @@\n+x\n");
-    assert_eq!(stage.names(), Vec::<String>::new());
+    assert_eq!(fixture.names(), Vec::<String>::new());
 }
 
 #[tokio::test]
-async fn content_beyond_the_cap_is_refused() {
-    let stage = Stage::new();
-    let told = told(write(&stage), json!({ "path": "a", "content": "x".repeat(32 * 1024 * 1024 + 1) })).await;
-    assert_eq!(told, "failed: 33554433 bytes are more than the 33554432 that a may have");
+async fn content_over_the_limit_is_rejected() {
+    let fixture = Fixture::new();
+    let output_of =
+        output_of(write(&fixture), json!({ "path": "a", "content": "x".repeat(32 * 1024 * 1024 + 1) })).await;
+    assert_eq!(output_of, "failed: a would have 33554433 bytes; the limit is 33554432");
 }
 
 #[tokio::test]
-async fn a_file_is_held_from_the_claim_until_the_call_has_ended() {
-    let stage = Stage::new();
+async fn a_file_is_claimed_until_the_call_ends() {
+    let fixture = Fixture::new();
     let (one, two) = (context_of("one"), context_of("two"));
     let (path, edits) = (json!({ "path": "a", "content": "x" }), json!({ "path": "./a", "edits": [] }));
-    let (write, edit) = (Write::new(stage.workshop.clone()), Edit::new(stage.workshop.for_session()));
+    let (write, edit) =
+        (WriteTool::new(fixture.file_context.clone()), EditTool::new(fixture.file_context.for_session()));
     let hold = write.claim(&path, &one).unwrap();
-    assert_eq!(stage.workshop.claims().holder(&stage.at("a")).as_deref(), Some("run one"));
+    assert_eq!(fixture.file_context.claims().holder(&fixture.at("a")).as_deref(), Some("run one"));
     let conflict = edit.claim(&edits, &two).unwrap_err().to_string();
-    assert!(conflict.starts_with("a is being changed by run one, for 60 s more at most"), "{conflict}");
-    // The same run may hold a file several times, and does while it writes.
+    assert!(conflict.starts_with("a is being changed by run one for up to 60 s"), "{conflict}");
+    // One run may claim a file several times, and does so while it writes.
     let again = edit.claim(&edits, &one).unwrap();
     write.execute(Arc::new(path), one).await.unwrap();
     drop(hold);
     assert!(edit.claim(&edits, &two).is_err());
     drop(again);
     let _free = edit.claim(&edits, &two).unwrap();
-    assert_eq!(stage.get("a"), "x");
+    assert_eq!(fixture.get("a"), "x");
 }
 
 #[test]
-fn what_may_not_be_changed_cannot_be_claimed() {
-    let stage = Stage::new();
-    let write = Write::new(stage.workshop.clone());
+fn files_that_cannot_be_changed_cannot_be_claimed() {
+    let fixture = Fixture::new();
+    let write = WriteTool::new(fixture.file_context.clone());
     let mut all = String::new();
     for given in
         [json!({ "path": "../outside/secret" }), json!({ "path": ".git/config" }), json!({}), json!([])]
@@ -221,13 +225,13 @@ fn what_may_not_be_changed_cannot_be_claimed() {
     }
     expect![[r#"
         denied: BASE/outside/secret is outside the workspace; only files in the workspace can be used
-        denied: .git/config is protected (git, hooks or settings of agents): tools must not change it; ask the user to do it
+        denied: .git/config is protected (git, hooks or agent settings): tools cannot change it; ask the user to change it
         invalidArgs: invalid arguments for write: missing field `path`
         invalidArgs: invalid arguments for write: missing field `path`
-    "#]].assert_eq(&all.replace(&stage.base.display().to_string(), "BASE"));
+    "#]].assert_eq(&all.replace(&fixture.base.display().to_string(), "BASE"));
 }
 
-/// A file system with room for this many bytes; nothing where the user may not make one.
+/// A file system with this much space, or `None` if mounting is not permitted.
 #[cfg(target_os = "linux")]
 fn small_disk(at: &std::path::Path, bytes: usize) -> Option<impl Drop + use<>> {
     struct Mounted(std::path::PathBuf);
@@ -246,34 +250,41 @@ fn small_disk(at: &std::path::Path, bytes: usize) -> Option<impl Drop + use<>> {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn on_a_full_disk_the_old_file_stays_whole_and_nothing_is_left_behind() {
-    let stage = Stage::new();
-    std::fs::create_dir(stage.at("small")).unwrap();
-    let Some(_disk) = small_disk(&stage.at("small"), 256 * 1024) else {
+async fn a_full_disk_leaves_the_old_file_intact() {
+    let fixture = Fixture::new();
+    std::fs::create_dir(fixture.at("small")).unwrap();
+    let Some(_disk) = small_disk(&fixture.at("small"), 256 * 1024) else {
         return eprintln!("skipped: no file system can be mounted here");
     };
-    stage.put("small/a", "old\n");
-    told(Read::new(stage.workshop.clone()), json!({ "path": "small/a" })).await;
+    fixture.put("small/a", "old\n");
+    output_of(ReadTool::new(fixture.file_context.clone()), json!({ "path": "small/a" })).await;
     let large = "x".repeat(1024 * 1024);
     for path in ["small/a", "small/new"] {
-        let said = told(Write::new(stage.workshop.clone()), json!({ "path": path, "content": large })).await;
-        assert_eq!(said, format!("failed: cannot write {path}: No space left on device (os error 28)"));
+        let output = output_of(
+            WriteTool::new(fixture.file_context.clone()),
+            json!({ "path": path, "content": large }),
+        )
+        .await;
+        assert_eq!(output, format!("failed: cannot write {path}: No space left on device (os error 28)"));
     }
-    assert_eq!(stage.get("small/a"), "old\n");
+    assert_eq!(fixture.get("small/a"), "old\n");
     let names: Vec<_> =
-        std::fs::read_dir(stage.at("small")).unwrap().map(|one| one.unwrap().file_name()).collect();
+        std::fs::read_dir(fixture.at("small")).unwrap().map(|one| one.unwrap().file_name()).collect();
     assert_eq!(names, ["a"]);
-    let said =
-        told(Write::new(stage.workshop.clone()), json!({ "path": "small/a", "content": "new\n" })).await;
-    assert!(said.starts_with("replaced small/a"), "{said}");
-    // The same for what the user trusts: nothing half written, and the old word still counts.
-    let store = rheon_policy::trust::TrustStore::open(stage.at("small/trust.json")).unwrap();
+    let output = output_of(
+        WriteTool::new(fixture.file_context.clone()),
+        json!({ "path": "small/a", "content": "new\n" }),
+    )
+    .await;
+    assert!(output.starts_with("replaced small/a"), "{output}");
+    // The same for the trust store: nothing is half written, and old grants stay valid.
+    let store = rheon_policy::trust::TrustStore::open(fixture.at("small/trust.json")).unwrap();
     let project = tempfile::tempdir().unwrap();
     std::fs::write(project.path().join(".mcp.json"), "{}").unwrap();
     let content = rheon_policy::trust::ProjectContent::gather(project.path()).unwrap();
     store.grant(&content).unwrap();
-    stage.put("small/filling", "x");
-    let filling = std::fs::File::options().write(true).open(stage.at("small/filling")).unwrap();
+    fixture.put("small/filling", "x");
+    let filling = std::fs::File::options().write(true).open(fixture.at("small/filling")).unwrap();
     let mut filled = 0;
     while std::os::unix::fs::FileExt::write_at(&filling, &[1; 4_096], filled).is_ok_and(|count| count > 0) {
         filled += 4_096;

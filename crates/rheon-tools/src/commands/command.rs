@@ -1,20 +1,20 @@
-//! `SlashCommand`: one command, as far as it is known without its text.
+//! `CustomCommand`: the metadata of one slash command, without its text.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use crate::markdown::Origin;
+use crate::markdown::FileOrigin;
 
-/// How many commands there may be.
+/// The most commands in a session.
 pub const COMMANDS_MAX: usize = 1_000;
 
-/// How large the file of a command may be.
+/// The largest command file.
 pub const COMMAND_BYTES_MAX: u64 = 64 * 1024;
 
-/// How deep folders may lie in each other.
+/// How deep directories may nest.
 pub(super) const DEPTH_MAX: usize = 5;
 
-/// How `$1` counts.
+/// Whether `$1` is the first or the second argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbering {
     /// `$1` is the first argument.
@@ -23,20 +23,17 @@ pub enum Numbering {
     FromZero,
 }
 
-/// A folder in which each markdown file is a command.
+/// A directory in which each markdown file is a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandFolder {
-    /// Where it is.
+pub struct CommandDir {
     pub path: PathBuf,
-    /// Whose it is.
-    pub origin: Origin,
-    /// How its files count arguments.
+    pub origin: FileOrigin,
     pub numbering: Numbering,
 }
 
-impl CommandFolder {
-    /// The folder at `path`. Files in a folder `.claude` were written for Claude Code and count as it does.
-    pub fn new(path: impl Into<PathBuf>, origin: Origin) -> Self {
+impl CommandDir {
+    /// The directory at `path`. Files in a `.claude` directory were written for Claude Code and use its numbering.
+    pub fn new(path: impl Into<PathBuf>, origin: FileOrigin) -> Self {
         let path = path.into();
         let is_claude = path.parent().and_then(|parent| parent.file_name()) == Some(OsStr::new(".claude"));
         let numbering = if is_claude { Numbering::FromZero } else { Numbering::FromOne };
@@ -44,38 +41,32 @@ impl CommandFolder {
     }
 }
 
-/// One command, as far as it is known without its text.
+/// The metadata of one command, without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SlashCommand {
-    /// What it is called by, without the slash; folders come before it, each with a colon.
+pub struct CustomCommand {
+    /// The name without the slash. Directory names come first, separated by colons.
     pub name: String,
-    /// What the file says about itself.
-    pub about: About,
-    /// Whose it is.
-    pub origin: Origin,
-    /// How it counts arguments.
+    pub info: CommandInfo,
+    pub origin: FileOrigin,
     pub numbering: Numbering,
-    /// Its file, canonical.
+    /// The canonical path.
     pub file: PathBuf,
-    /// The folder it was found in, canonical; nothing is read outside it.
+    /// The canonical directory it was found in. Nothing outside it is read.
     pub(super) root: PathBuf,
-    /// What the whole file was when it was found, for whoever keeps a record of what is trusted.
+    /// The hash of the file when it was found, to check whether the user trusts it.
     pub digest: [u8; 32],
 }
 
-/// What a command says about itself. These are wishes: what a command may do is the gate's decision.
+/// The frontmatter of a command. It only makes requests: the gate decides what a command may do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct About {
-    /// What it does; the first line of its text where it does not say.
+pub struct CommandInfo {
+    /// What it does, or the first line of its text.
     pub description: String,
-    /// What to type behind it.
+    /// The arguments to type after the name.
     pub argument_hint: Option<String>,
-    /// The model to use.
     pub model: Option<String>,
-    /// The agent to use.
     pub agent: Option<String>,
-    /// Whether it runs as a sub-agent.
     pub is_subtask: bool,
-    /// Rules for tools that it would like to have allowed while it runs.
+    /// Rules for tools it asks to allow while it runs.
     pub allowed_tools: Vec<String>,
 }

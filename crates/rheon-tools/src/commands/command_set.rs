@@ -1,51 +1,51 @@
-//! `CommandSet`: all slash commands of a session.
+//! `CommandSet`: finds and loads the slash commands of a session.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::commands::command::{COMMAND_BYTES_MAX, COMMANDS_MAX, CommandFolder, DEPTH_MAX, SlashCommand};
+use crate::commands::command::{COMMAND_BYTES_MAX, COMMANDS_MAX, CommandDir, CustomCommand, DEPTH_MAX};
 use crate::commands::frontmatter;
 use crate::commands::template::Template;
 use crate::commands::warning::{CommandError, CommandProblem, CommandWarning};
-use crate::markdown::{FileProblem, Origin, entries, is_usable, read};
+use crate::markdown::{FileOrigin, FileProblem, entries, is_valid_name, read};
 
-/// All commands of a session, by name, and what was odd about them.
+/// All commands of a session by name, with warnings about invalid ones.
 #[derive(Debug, Clone, Default)]
 pub struct CommandSet {
-    commands: BTreeMap<String, SlashCommand>,
+    commands: BTreeMap<String, CustomCommand>,
     warnings: Vec<CommandWarning>,
 }
 
 impl CommandSet {
-    /// All commands of several folders; those of a project override those of the user, and in each of both those of a later
-    /// folder override those of an earlier one. A folder that does not exist holds none.
+    /// Loads the commands of several directories. A project's command overrides a user's command of the same name, and
+    /// a later directory overrides an earlier one. A missing directory counts as empty.
     ///
-    /// What a command says becomes a prompt, so **give the folders of a project only once the user trusts it**;
-    /// [`SlashCommand::digest`] is what to remember of each.
-    pub fn load(folders: &[CommandFolder]) -> Self {
+    /// A command becomes a prompt, so **pass a project's directories only if the user trusts the project**.
+    /// [`CustomCommand::digest`] identifies what was trusted.
+    pub fn load(dirs: &[CommandDir]) -> Self {
         let mut all = Self::default();
-        for origin in [Origin::User, Origin::Project] {
-            for folder in folders.iter().filter(|folder| folder.origin == origin) {
-                all.merge(Self::load_dir(folder));
+        for origin in [FileOrigin::User, FileOrigin::Project] {
+            for dir in dirs.iter().filter(|dir| dir.origin == origin) {
+                all.merge(Self::load_dir(dir));
             }
         }
         all
     }
 
-    /// The commands of one folder. Links that lead out of it are refused; whether the folder itself is where it should be is
-    /// the caller's concern.
-    pub fn load_dir(folder: &CommandFolder) -> Self {
-        let mut found = Self::default();
-        match folder.path.canonicalize() {
-            Ok(root) => found.look_in(&Place { folder, root: &root }, &root, &[]),
+    /// Loads the commands of one directory. Links that lead out of it are rejected; the caller checks where the
+    /// directory itself is.
+    pub fn load_dir(dir: &CommandDir) -> Self {
+        let mut set = Self::default();
+        match dir.path.canonicalize() {
+            Ok(root) => set.scan_dir(&CommandSource { dir, root: &root }, &root, &[]),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => found.warn(&folder.path, FileProblem::from(error).into()),
+            Err(error) => set.warn(&dir.path, FileProblem::from(error).into()),
         }
-        found
+        set
     }
 
-    /// Adds the commands of `other`, which override those of the same name, and its warnings.
+    /// Adds the commands of `other`, which override commands of the same name, and its warnings.
     pub fn merge(&mut self, other: Self) {
         self.warnings.extend(other.warnings);
         for command in other.commands.into_values() {
@@ -55,54 +55,53 @@ impl CommandSet {
         }
     }
 
-    /// The command of this name, with or without its slash.
-    pub fn get(&self, name: &str) -> Option<&SlashCommand> {
+    /// The command of this name, with or without the slash.
+    pub fn get(&self, name: &str) -> Option<&CustomCommand> {
         self.commands.get(name.strip_prefix('/').unwrap_or(name))
     }
 
-    /// All commands, by name.
-    pub fn iter(&self) -> impl Iterator<Item = &SlashCommand> {
+    pub fn iter(&self) -> impl Iterator<Item = &CustomCommand> {
         self.commands.values()
     }
 
-    /// What was odd, in the order in which it was found.
+    /// Warnings in the order they were found.
     pub fn warnings(&self) -> &[CommandWarning] {
         &self.warnings
     }
 
-    fn look_in(&mut self, place: &Place<'_>, folder: &Path, names: &[String]) {
-        let (entries, cut) = match entries(folder) {
-            Ok(listed) => listed,
-            Err(error) => return self.warn(folder, FileProblem::from(error).into()),
+    fn scan_dir(&mut self, source: &CommandSource<'_>, dir: &Path, names: &[String]) {
+        let (entries, truncated) = match entries(dir) {
+            Ok(listing) => listing,
+            Err(error) => return self.warn(dir, FileProblem::from(error).into()),
         };
-        if let Some(problem) = cut {
-            self.warn(folder, problem.into());
+        if let Some(problem) = truncated {
+            self.warn(dir, problem.into());
         }
         for entry in entries {
             if self.commands.len() >= COMMANDS_MAX {
-                return self.warn(place.root, CommandProblem::TooMany);
+                return self.warn(source.root, CommandProblem::TooMany);
             }
-            self.look_at(place, &entry, names);
+            self.scan_entry(source, &entry, names);
         }
     }
 
-    fn look_at(&mut self, place: &Place<'_>, entry: &Path, names: &[String]) {
-        let Some(found) = Found::at(entry) else { return };
-        let stem = match found {
-            Found::File => entry.file_stem(),
-            Found::Folder => entry.file_name(),
-            Found::LinkedFolder => return self.warn(entry, CommandProblem::LinkedFolder),
+    fn scan_entry(&mut self, source: &CommandSource<'_>, entry: &Path, names: &[String]) {
+        let Some(kind) = EntryKind::of(entry) else { return };
+        let stem = match kind {
+            EntryKind::File => entry.file_stem(),
+            EntryKind::Folder => entry.file_name(),
+            EntryKind::LinkedDir => return self.warn(entry, CommandProblem::LinkedDir),
         };
         let stem = stem.map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        if !is_usable(&stem) || stem.contains(|one: char| one.is_whitespace() || one == ':') {
-            return self.warn(entry, CommandProblem::NameUnusable);
+        if !is_valid_name(&stem) || stem.contains(|one: char| one.is_whitespace() || one == ':') {
+            return self.warn(entry, CommandProblem::InvalidName);
         }
         let names: Vec<String> = names.iter().cloned().chain([stem]).collect();
-        match found {
-            Found::Folder if names.len() > DEPTH_MAX => self.warn(entry, CommandProblem::TooDeep),
-            Found::Folder => self.look_in(place, entry, &names),
-            Found::LinkedFolder => {}
-            Found::File => match place.command(entry, names.join(":")) {
+        match kind {
+            EntryKind::Folder if names.len() > DEPTH_MAX => self.warn(entry, CommandProblem::TooDeep),
+            EntryKind::Folder => self.scan_dir(source, entry, &names),
+            EntryKind::LinkedDir => {}
+            EntryKind::File => match source.command(entry, names.join(":")) {
                 Ok((command, problems)) => {
                     for problem in problems {
                         self.warn(entry, problem);
@@ -114,8 +113,8 @@ impl CommandSet {
         }
     }
 
-    /// Adds a command, which overrides the one of its name; `false` if there is no room for any more.
-    fn add(&mut self, command: SlashCommand) -> bool {
+    /// Adds a command, which overrides one of the same name. `false` if there is no room for more.
+    fn add(&mut self, command: CustomCommand) -> bool {
         match self.commands.get(&command.name) {
             Some(first) => {
                 let (path, name, by) = (first.file.clone(), command.name.clone(), command.file.clone());
@@ -136,55 +135,54 @@ impl CommandSet {
     }
 }
 
-/// What stands in a folder of commands.
-enum Found {
+/// An entry of a commands directory.
+enum EntryKind {
     File,
     Folder,
-    LinkedFolder,
+    LinkedDir,
 }
 
-impl Found {
-    /// Nothing for what cannot be a command.
-    fn at(entry: &Path) -> Option<Self> {
+impl EntryKind {
+    /// `None` for entries that cannot be commands.
+    fn of(entry: &Path) -> Option<Self> {
         let is_hidden = entry.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
         if is_hidden {
             return None;
         }
-        let kind = entry.symlink_metadata().ok()?;
-        if kind.is_dir() {
+        let metadata = entry.symlink_metadata().ok()?;
+        if metadata.is_dir() {
             return Some(Self::Folder);
         }
-        if kind.is_symlink() && entry.is_dir() {
-            return Some(Self::LinkedFolder);
+        if metadata.is_symlink() && entry.is_dir() {
+            return Some(Self::LinkedDir);
         }
         entry.extension().filter(|extension| *extension == "md").map(|_| Self::File)
     }
 }
 
-/// Where commands are looked for.
-struct Place<'a> {
-    folder: &'a CommandFolder,
-    /// Its canonical path.
+/// A directory that commands are loaded from.
+struct CommandSource<'a> {
+    dir: &'a CommandDir,
     root: &'a Path,
 }
 
-impl Place<'_> {
+impl CommandSource<'_> {
     fn command(
         &self,
         entry: &Path,
         name: String,
-    ) -> Result<(SlashCommand, Vec<CommandProblem>), CommandProblem> {
+    ) -> Result<(CustomCommand, Vec<CommandProblem>), CommandProblem> {
         let file: PathBuf = entry.canonicalize().map_err(FileProblem::from)?;
         let read = read(self.root, &file, COMMAND_BYTES_MAX)?;
         if frontmatter::body(&read.text).is_empty() {
             return Err(CommandProblem::Empty);
         }
-        let (about, problems) = frontmatter::read(&read.text);
-        let command = SlashCommand {
+        let (info, problems) = frontmatter::read(&read.text);
+        let command = CustomCommand {
             name,
-            about,
-            origin: self.folder.origin,
-            numbering: self.folder.numbering,
+            info,
+            origin: self.dir.origin,
+            numbering: self.dir.numbering,
             file,
             root: self.root.to_owned(),
             digest: read.digest,
@@ -193,8 +191,9 @@ impl Place<'_> {
     }
 }
 
-impl SlashCommand {
-    /// Its text, read anew. What changed since the command was found is not what was trusted then, and is refused.
+impl CustomCommand {
+    /// Reads and parses the command's text. Fails if the file changed since it was found, because the user may not
+    /// trust the new text.
     pub fn template(&self) -> Result<Template, CommandError> {
         let failed = |problem| CommandError { name: self.name.clone(), problem };
         let file =

@@ -1,4 +1,4 @@
-//! Which commands are found, and what is said about the others.
+//! Loading commands, and warnings about invalid ones.
 
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
@@ -6,20 +6,20 @@ use std::path::PathBuf;
 use expect_test::expect;
 use tempfile::TempDir;
 
-use super::{COMMAND_BYTES_MAX, COMMANDS_MAX, CommandFolder, CommandProblem, CommandSet, Numbering, Part};
-use crate::markdown::Origin;
+use super::{COMMAND_BYTES_MAX, COMMANDS_MAX, CommandDir, CommandProblem, CommandSet, Numbering, PromptPart};
+use crate::markdown::FileOrigin;
 
-struct World {
-    folder: TempDir,
+struct Fixture {
+    dir: TempDir,
 }
 
-impl World {
+impl Fixture {
     fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self { dir: tempfile::tempdir().unwrap() }
     }
 
     fn base(&self) -> PathBuf {
-        self.folder.path().canonicalize().unwrap()
+        self.dir.path().canonicalize().unwrap()
     }
 
     fn put(&self, path: &str, content: impl AsRef<[u8]>) {
@@ -28,16 +28,16 @@ impl World {
         std::fs::write(path, content).unwrap();
     }
 
-    fn load(&self, folders: &[(&str, Origin)]) -> CommandSet {
-        let folder = |(path, origin): &(&str, Origin)| CommandFolder::new(self.base().join(path), *origin);
-        CommandSet::load(&folders.iter().map(folder).collect::<Vec<_>>())
+    fn load(&self, dirs: &[(&str, FileOrigin)]) -> CommandSet {
+        let dir = |(path, origin): &(&str, FileOrigin)| CommandDir::new(self.base().join(path), *origin);
+        CommandSet::load(&dirs.iter().map(dir).collect::<Vec<_>>())
     }
 
     fn shown(&self, commands: &CommandSet) -> String {
         let mut text = String::new();
         for command in commands.iter() {
             let (name, origin, file) = (&command.name, command.origin, command.file.display());
-            text.push_str(&format!("/{name} {origin:?} {file} {:?}\n", command.about));
+            text.push_str(&format!("/{name} {origin:?} {file} {:?}\n", command.info));
         }
         for warning in commands.warnings() {
             text.push_str(&format!("{warning}\n"));
@@ -48,134 +48,137 @@ impl World {
 
 #[test]
 fn one_bad_file_does_not_stop_the_others() {
-    let world = World::new();
-    world.put(
+    let fixture = Fixture::new();
+    fixture.put(
         "c/full.md",
         "---\ndescription: Reviews: all of it\nargument-hint: [file] [depth]\nmodel: small\nagent: critic\nsubtask: true\n\
          allowed-tools: Bash(git add:*), Read Edit\nunknown: {a: 1}\n---\nReview $1.\n",
     );
-    world.put(
+    fixture.put(
         "c/list.md",
         "---\nallowed-tools:\n  - Read\n  - Bash(git log *)\nargument-hint: [file]\n---\nx",
     );
-    world.put("c/plain.md", "\u{feff}\n## Say hello\nto $1");
-    world.put("c/broken.md", "---\ndescription: [a: b: c\n---\nStill works.");
-    world.put("c/open.md", "---\ndescription: x\nno end");
-    world.put("c/odd.md", "---\nsubtask: perhaps\n---\nx");
-    world.put("c/empty.md", "---\ndescription: x\n---\n \n");
-    world.put("c/bytes.md", b"\xff\xfe");
-    world.put("c/large.md", "x".repeat(COMMAND_BYTES_MAX as usize + 1));
-    world.put("c/fits.md", format!("At the cap.\n{}", "x".repeat(COMMAND_BYTES_MAX as usize - 12)));
-    world.put("c/two words.md", "x");
-    world.put("c/README.txt", "not a command");
-    world.put("c/.hidden.md", "not a command");
-    world.put("c/git/commit.md", "Commit.");
-    world.put("c/a/b/c/d/e/deep.md", "Deep.");
-    world.put("c/a/b/c/d/e/f/deeper.md", "Deeper.");
-    std::fs::create_dir_all(world.base().join("c/folder.md")).unwrap();
-    rustix::fs::mkfifoat(rustix::fs::CWD, world.base().join("c/pipe.md"), 0o600.into()).unwrap();
-    let commands =
-        world.load(&[("c", Origin::User), ("missing", Origin::User), ("c/plain.md", Origin::User)]);
+    fixture.put("c/plain.md", "\u{feff}\n## Say hello\nto $1");
+    fixture.put("c/broken.md", "---\ndescription: [a: b: c\n---\nStill works.");
+    fixture.put("c/open.md", "---\ndescription: x\nno end");
+    fixture.put("c/odd.md", "---\nsubtask: perhaps\n---\nx");
+    fixture.put("c/empty.md", "---\ndescription: x\n---\n \n");
+    fixture.put("c/bytes.md", b"\xff\xfe");
+    fixture.put("c/large.md", "x".repeat(COMMAND_BYTES_MAX as usize + 1));
+    fixture.put("c/fits.md", format!("At the cap.\n{}", "x".repeat(COMMAND_BYTES_MAX as usize - 12)));
+    fixture.put("c/two words.md", "x");
+    fixture.put("c/README.txt", "not a command");
+    fixture.put("c/.hidden.md", "not a command");
+    fixture.put("c/git/commit.md", "Commit.");
+    fixture.put("c/a/b/c/d/e/deep.md", "Deep.");
+    fixture.put("c/a/b/c/d/e/f/deeper.md", "Deeper.");
+    std::fs::create_dir_all(fixture.base().join("c/folder.md")).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, fixture.base().join("c/pipe.md"), 0o600.into()).unwrap();
+    let commands = fixture.load(&[
+        ("c", FileOrigin::User),
+        ("missing", FileOrigin::User),
+        ("c/plain.md", FileOrigin::User),
+    ]);
     expect![[r#"
-        /a:b:c:d:e:deep User /T/c/a/b/c/d/e/deep.md About { description: "Deep.", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
-        /broken User /T/c/broken.md About { description: "Still works.", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
-        /fits User /T/c/fits.md About { description: "At the cap.", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
-        /full User /T/c/full.md About { description: "Reviews: all of it", argument_hint: Some("[file] [depth]"), model: Some("small"), agent: Some("critic"), is_subtask: true, allowed_tools: ["Bash(git add:*)", "Read", "Edit"] }
-        /git:commit User /T/c/git/commit.md About { description: "Commit.", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
-        /list User /T/c/list.md About { description: "x", argument_hint: Some("[file]"), model: None, agent: None, is_subtask: false, allowed_tools: ["Read", "Bash(git log *)"] }
-        /odd User /T/c/odd.md About { description: "x", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
-        /open User /T/c/open.md About { description: "description: x", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
-        /plain User /T/c/plain.md About { description: "Say hello", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
-        command /T/c/a/b/c/d/e/f is left out: it lies more than 5 folders deep
-        command /T/c/broken.md is used all the same: its frontmatter is passed over, because it cannot be read: line 1 column 19: while parsing a flow mapping, did not find expected ',' or '}'
-        command /T/c/bytes.md is left out: it is not UTF-8 text
-        command /T/c/empty.md is left out: it has no text
-        command /T/c/full.md is used all the same: its frontmatter could be read only with its values in quotes: line 1 column 21: mapping values are not allowed in this context
-        command /T/c/large.md is left out: it is larger than 65536 bytes; move parts of it to other files
-        command /T/c/odd.md is used all the same: `subtask` is neither true nor false; it is taken for false
-        command /T/c/open.md is used all the same: its frontmatter has no second line `---`, so that all of it is taken for text
-        command /T/c/pipe.md is left out: it is not a regular file, but a pipe
-        command /T/c/two words.md is left out: its name cannot be typed: 1 to 64 visible characters without spaces and colons are needed
-        command /T/c/plain.md is left out: it cannot be read: Not a directory (os error 20)
-    "#]].assert_eq(&world.shown(&commands));
+        /a:b:c:d:e:deep User /T/c/a/b/c/d/e/deep.md CommandInfo { description: "Deep.", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
+        /broken User /T/c/broken.md CommandInfo { description: "Still works.", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
+        /fits User /T/c/fits.md CommandInfo { description: "At the cap.", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
+        /full User /T/c/full.md CommandInfo { description: "Reviews: all of it", argument_hint: Some("[file] [depth]"), model: Some("small"), agent: Some("critic"), is_subtask: true, allowed_tools: ["Bash(git add:*)", "Read", "Edit"] }
+        /git:commit User /T/c/git/commit.md CommandInfo { description: "Commit.", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
+        /list User /T/c/list.md CommandInfo { description: "x", argument_hint: Some("[file]"), model: None, agent: None, is_subtask: false, allowed_tools: ["Read", "Bash(git log *)"] }
+        /odd User /T/c/odd.md CommandInfo { description: "x", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
+        /open User /T/c/open.md CommandInfo { description: "description: x", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
+        /plain User /T/c/plain.md CommandInfo { description: "Say hello", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
+        command /T/c/a/b/c/d/e/f is skipped: nested more than 5 directories deep
+        command /T/c/broken.md is loaded with a warning: invalid frontmatter, ignored: line 1 column 19: while parsing a flow mapping, did not find expected ',' or '}'
+        command /T/c/bytes.md is skipped: not UTF-8 text
+        command /T/c/empty.md is skipped: it is empty
+        command /T/c/full.md is loaded with a warning: invalid frontmatter, read with its values in quotes: line 1 column 21: mapping values are not allowed in this context
+        command /T/c/large.md is skipped: larger than 65536 bytes; move parts of it to other files
+        command /T/c/odd.md is loaded with a warning: `subtask` is neither true nor false; using false
+        command /T/c/open.md is loaded with a warning: its frontmatter has no closing `---` line; reading all of it as text
+        command /T/c/pipe.md is skipped: not a regular file, but a pipe
+        command /T/c/two words.md is skipped: invalid name: use 1 to 64 visible characters without spaces and colons
+        command /T/c/plain.md is skipped: cannot read it: Not a directory (os error 20)
+    "#]].assert_eq(&fixture.shown(&commands));
     assert_eq!(commands.get("/git:commit").unwrap().name, "git:commit");
 }
 
 #[test]
-fn the_project_overrides_the_user_and_a_later_folder_an_earlier_one() {
-    let world = World::new();
-    for folder in ["home/.rheon/commands", ".claude/commands", ".rheon/commands"] {
-        world.put(&format!("{folder}/same.md"), format!("From {folder}: $1"));
+fn the_project_overrides_the_user_and_a_later_directory_an_earlier_one() {
+    let fixture = Fixture::new();
+    for dir in ["home/.rheon/commands", ".claude/commands", ".rheon/commands"] {
+        fixture.put(&format!("{dir}/same.md"), format!("From {dir}: $1"));
     }
-    world.put("home/.rheon/commands/own.md", "Mine.");
-    let commands = world.load(&[
-        (".claude/commands", Origin::Project),
-        (".rheon/commands", Origin::Project),
-        ("home/.rheon/commands", Origin::User),
+    fixture.put("home/.rheon/commands/own.md", "Mine.");
+    let commands = fixture.load(&[
+        (".claude/commands", FileOrigin::Project),
+        (".rheon/commands", FileOrigin::Project),
+        ("home/.rheon/commands", FileOrigin::User),
     ]);
     expect![[r#"
-        /own User /T/home/.rheon/commands/own.md About { description: "Mine.", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
-        /same Project /T/.rheon/commands/same.md About { description: "From .rheon/commands: $1", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
-        command /T/home/.rheon/commands/same.md is left out: another command is called "same" too, and overrides it: /T/.claude/commands/same.md
-        command /T/.claude/commands/same.md is left out: another command is called "same" too, and overrides it: /T/.rheon/commands/same.md
-    "#]].assert_eq(&world.shown(&commands));
+        /own User /T/home/.rheon/commands/own.md CommandInfo { description: "Mine.", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
+        /same Project /T/.rheon/commands/same.md CommandInfo { description: "From .rheon/commands: $1", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
+        command /T/home/.rheon/commands/same.md is skipped: overridden by another command named "same": /T/.claude/commands/same.md
+        command /T/.claude/commands/same.md is skipped: overridden by another command named "same": /T/.rheon/commands/same.md
+    "#]].assert_eq(&fixture.shown(&commands));
 }
 
 #[test]
-fn files_for_claude_code_count_from_zero() {
-    let world = World::new();
-    world.put(".claude/commands/first.md", "$0");
-    world.put(".rheon/commands/first.md", "$1");
-    for (folder, numbering) in [(".claude", Numbering::FromZero), (".rheon", Numbering::FromOne)] {
-        let commands = world.load(&[(&format!("{folder}/commands"), Origin::User)]);
+fn claude_code_commands_number_arguments_from_zero() {
+    let fixture = Fixture::new();
+    fixture.put(".claude/commands/first.md", "$0");
+    fixture.put(".rheon/commands/first.md", "$1");
+    for (dir, numbering) in [(".claude", Numbering::FromZero), (".rheon", Numbering::FromOne)] {
+        let commands = fixture.load(&[(&format!("{dir}/commands"), FileOrigin::User)]);
         let command = commands.get("first").unwrap();
         assert_eq!(command.numbering, numbering);
-        assert_eq!(command.template().unwrap().fill("a b").unwrap(), [Part::Text("a".into())]);
+        assert_eq!(command.template().unwrap().fill("a b").unwrap(), [PromptPart::Text("a".into())]);
     }
 }
 
 #[test]
-fn links_may_not_lead_out_and_folders_not_in_circles() {
-    let world = World::new();
-    world.put("outside/secret.md", "x");
-    world.put("c/real.md", "x");
-    symlink("../outside/secret.md", world.base().join("c/stolen.md")).unwrap();
-    symlink("real.md", world.base().join("c/twin.md")).unwrap();
-    symlink("gone.md", world.base().join("c/nowhere.md")).unwrap();
-    symlink("../outside", world.base().join("c/away")).unwrap();
-    symlink(".", world.base().join("c/circle")).unwrap();
+fn links_out_of_the_directory_and_cycles_are_rejected() {
+    let fixture = Fixture::new();
+    fixture.put("outside/secret.md", "x");
+    fixture.put("c/real.md", "x");
+    symlink("../outside/secret.md", fixture.base().join("c/stolen.md")).unwrap();
+    symlink("real.md", fixture.base().join("c/twin.md")).unwrap();
+    symlink("gone.md", fixture.base().join("c/nowhere.md")).unwrap();
+    symlink("../outside", fixture.base().join("c/away")).unwrap();
+    symlink(".", fixture.base().join("c/circle")).unwrap();
     expect![[r#"
-        /real Project /T/c/real.md About { description: "x", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
-        /twin Project /T/c/real.md About { description: "x", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
-        command /T/c/away is left out: it is a link to a folder, which is not followed
-        command /T/c/circle is left out: it is a link to a folder, which is not followed
-        command /T/c/nowhere.md is left out: it cannot be read: No such file or directory (os error 2)
-        command /T/c/stolen.md is left out: a link leads out of the folder
-    "#]].assert_eq(&world.shown(&world.load(&[("c", Origin::Project)])));
+        /real Project /T/c/real.md CommandInfo { description: "x", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
+        /twin Project /T/c/real.md CommandInfo { description: "x", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
+        command /T/c/away is skipped: links to directories are not followed
+        command /T/c/circle is skipped: links to directories are not followed
+        command /T/c/nowhere.md is skipped: cannot read it: No such file or directory (os error 2)
+        command /T/c/stolen.md is skipped: a link leads out of the directory
+    "#]].assert_eq(&fixture.shown(&fixture.load(&[("c", FileOrigin::Project)])));
 }
 
 #[test]
-fn what_changed_since_it_was_found_is_refused() {
-    let world = World::new();
-    world.put("c/a.md", "---\ndescription: x\n---\nTrusted $ARGUMENTS");
-    let commands = world.load(&[("c", Origin::Project)]);
+fn a_command_that_changed_since_loading_is_rejected() {
+    let fixture = Fixture::new();
+    fixture.put("c/a.md", "---\ndescription: x\n---\nTrusted $ARGUMENTS");
+    let commands = fixture.load(&[("c", FileOrigin::Project)]);
     let command = commands.get("a").unwrap();
-    assert_eq!(command.template().unwrap().fill("y").unwrap(), [Part::Text("Trusted y".into())]);
-    world.put("c/a.md", "Nobody has seen this.");
+    assert_eq!(command.template().unwrap().fill("y").unwrap(), [PromptPart::Text("Trusted y".into())]);
+    fixture.put("c/a.md", "Nobody has seen this.");
     assert_eq!(
         command.template().unwrap_err().to_string(),
-        "the command \"a\" cannot be used: it changed since it was found; look at it and load the commands again"
+        "cannot use command \"a\": it changed since it was loaded; review it and load the commands again"
     );
 }
 
 #[test]
-fn at_the_cap_the_rest_is_left_out_and_said() {
-    let world = World::new();
+fn at_the_limit_the_rest_is_skipped_with_a_warning() {
+    let fixture = Fixture::new();
     for number in 0..COMMANDS_MAX + 2 {
-        world.put(&format!("c/n{number:04}.md"), "x");
+        fixture.put(&format!("c/n{number:04}.md"), "x");
     }
-    world.put("d/another.md", "x");
-    let commands = world.load(&[("c", Origin::User), ("d", Origin::Project)]);
+    fixture.put("d/another.md", "x");
+    let commands = fixture.load(&[("c", FileOrigin::User), ("d", FileOrigin::Project)]);
     assert_eq!(commands.iter().count(), COMMANDS_MAX);
     let problems: Vec<_> = commands.warnings().iter().map(|warning| warning.problem.clone()).collect();
     assert_eq!(problems, [CommandProblem::TooMany, CommandProblem::TooMany]);

@@ -1,47 +1,42 @@
-//! Arguments put into a template.
+//! Fills arguments into a template.
 
-use crate::commands::template::{Part, Piece, Span, Template};
+use crate::commands::template::{Piece, PromptPart, Span, Template};
 
-/// How many arguments are told apart; the rest is in `$ARGUMENTS` only.
+/// The most numbered arguments. Further ones are only in `$ARGUMENTS`.
 const WORDS_MAX: usize = 1_000;
 
-/// How many bytes the arguments may have.
 const ARGUMENTS_BYTES_MAX: usize = 64 * 1024;
 
-/// How many bytes all parts may have.
 const PARTS_BYTES_MAX: usize = 1024 * 1024;
 
-/// Why arguments cannot be put into a command.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FillError {
-    /// The arguments are too long.
     #[error(
-        "the arguments have {0} bytes, more than {ARGUMENTS_BYTES_MAX}; put them into a file and name it"
+        "the arguments have {0} bytes; the limit is {ARGUMENTS_BYTES_MAX}; put them in a file and pass its path"
     )]
     ArgumentsTooLong(usize),
-    /// The text would be too long.
-    #[error("the text with these arguments is larger than {PARTS_BYTES_MAX} bytes; pass shorter ones")]
+    #[error("the prompt with these arguments is larger than {PARTS_BYTES_MAX} bytes; pass shorter arguments")]
     TooLong,
-    /// An argument might be taken for more than a word by the shell.
+    /// The shell might read an argument as more than a word.
     #[error(
-        "an argument with spaces or signs cannot be put into the line `{line}`: write its place outside of quotes, or \
-         pass a plain word"
+        "cannot insert an argument with spaces or special characters into `{line}`: move the placeholder out of the \
+         quotes, or pass a plain word"
     )]
     InCommand {
-        /// The line, before arguments are in it.
+        /// The line with its placeholders.
         line: String,
     },
 }
 
 impl Template {
-    /// The parts of the prompt with `arguments`, what was typed behind the name of the command.
+    /// The parts of the prompt with `arguments`, the text typed after the command's name.
     ///
-    /// What an argument says is only ever text, a part of a path, or a word of a command line.
-    pub fn fill(&self, arguments: &str) -> Result<Vec<Part>, FillError> {
+    /// An argument only ever becomes text, part of a path, or one word of a command line.
+    pub fn fill(&self, arguments: &str) -> Result<Vec<PromptPart>, FillError> {
         if arguments.len() > ARGUMENTS_BYTES_MAX {
             return Err(FillError::ArgumentsTooLong(arguments.len()));
         }
-        let given = Given { all: arguments.trim(), words: words(arguments) };
+        let given = Arguments { all: arguments.trim(), words: words(arguments) };
         let mut parts = Vec::new();
         let mut bytes = 0_usize;
         for piece in &self.pieces {
@@ -50,24 +45,26 @@ impl Template {
                 return Err(FillError::TooLong);
             }
             parts.push(match piece {
-                Piece::Text(spans) => Part::Text(given.text(spans)),
-                Piece::File(spans) => Part::File(given.text(spans).into()),
-                Piece::Command(spans) => Part::Command(given.line(spans)?),
+                Piece::Text(spans) => PromptPart::Text(given.text(spans)),
+                Piece::File(spans) => PromptPart::File(given.text(spans).into()),
+                Piece::Command(spans) => PromptPart::Command(given.line(spans)?),
             });
         }
-        if !given.all.is_empty() && !self.has_places() {
+        if !given.all.is_empty() && !self.has_placeholders() {
             let added = format!("\n\nArguments: {}", given.all);
             match parts.last_mut() {
-                Some(Part::Text(text)) => text.push_str(&added),
-                Some(Part::File(_) | Part::Command(_)) | None => parts.push(Part::Text(added)),
+                Some(PromptPart::Text(text)) => text.push_str(&added),
+                Some(PromptPart::File(_) | PromptPart::Command(_)) | None => {
+                    parts.push(PromptPart::Text(added))
+                }
             }
         }
-        // A file that no argument names is none.
-        parts.retain(|part| !matches!(part, Part::File(path) if path.as_os_str().is_empty()));
+        // A file placeholder without an argument names no file.
+        parts.retain(|part| !matches!(part, PromptPart::File(path) if path.as_os_str().is_empty()));
         Ok(parts)
     }
 
-    fn has_places(&self) -> bool {
+    fn has_placeholders(&self) -> bool {
         let mut spans = self.pieces.iter().flat_map(Piece::spans);
         spans.any(|span| !matches!(span, Span::Plain(_)))
     }
@@ -81,12 +78,12 @@ impl Piece {
     }
 }
 
-struct Given<'a> {
+struct Arguments<'a> {
     all: &'a str,
     words: Vec<String>,
 }
 
-impl Given<'_> {
+impl Arguments<'_> {
     fn one(&self, index: usize) -> &str {
         self.words.get(index).map(String::as_str).unwrap_or_default()
     }
@@ -109,8 +106,8 @@ impl Given<'_> {
         spans.iter().map(of).collect()
     }
 
-    /// A line for the shell. Words that mean nothing to it stand as they are; others stand in quotes, and only where none are
-    /// open, because in those they might not hold.
+    /// Builds a command line. Words the shell reads literally are inserted as they are; others are quoted, but only
+    /// outside open quotes, where quoting is reliable.
     fn line(&self, spans: &[Span]) -> Result<String, FillError> {
         let mut line = String::new();
         let mut quotes = Quotes::default();
@@ -124,20 +121,20 @@ impl Given<'_> {
                 Span::All => self.words.as_slice(),
                 Span::One(index) => self.words.get(*index).map(std::slice::from_ref).unwrap_or_default(),
             };
-            let put = |word: &String| match quotes.are_open() {
-                true => is_harmless(word).then(|| word.clone()),
-                false => quoted(word),
+            let quote = |word: &String| match quotes.are_open() {
+                true => is_shell_safe(word).then(|| word.clone()),
+                false => shell_quote(word),
             };
-            let put: Option<Vec<String>> = words.iter().map(put).collect();
-            let put = put.ok_or_else(|| FillError::InCommand { line: shown(spans) })?;
-            line.push_str(&put.join(" "));
+            let quoted: Option<Vec<String>> = words.iter().map(quote).collect();
+            let quoted = quoted.ok_or_else(|| FillError::InCommand { line: template_text(spans) })?;
+            line.push_str(&quoted.join(" "));
         }
         Ok(line)
     }
 }
 
-/// A line before arguments are in it.
-fn shown(spans: &[Span]) -> String {
+/// The line with its placeholders.
+fn template_text(spans: &[Span]) -> String {
     let of = |span: &Span| match span {
         Span::Plain(text) => text.clone(),
         Span::All => "$ARGUMENTS".to_owned(),
@@ -146,12 +143,12 @@ fn shown(spans: &[Span]) -> String {
     spans.iter().map(of).collect()
 }
 
-/// Whether a word in quotes would not stand for itself at this place of a line.
+/// Tracks whether a quoted word would be read literally at this point of a line.
 #[derive(Default)]
 struct Quotes {
     open: Option<char>,
     is_escaped: bool,
-    /// Something with rules of its own: a here-document, `$'...'`, arithmetic.
+    /// A construct with its own quoting rules: a here-document, `$'...'`, arithmetic.
     is_special: bool,
 }
 
@@ -176,7 +173,7 @@ impl Quotes {
     }
 }
 
-/// The words of a line: spaces part them, quotes of both kinds hold them together. A quote without an end holds to the end.
+/// Splits a line into words at spaces. Both kinds of quotes group words, and an unclosed quote extends to the end.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -185,7 +182,7 @@ fn words(line: &str) -> Vec<String> {
         match (quote, character) {
             (Some(open), _) if character == open => quote = None,
             (Some(_), _) => word.get_or_insert_default().push(character),
-            // Within a word it is an apostrophe.
+            // Inside a word it is an apostrophe.
             (None, '"' | '\'') if word.as_deref().is_none_or(|word| word.ends_with('=')) => {
                 word.get_or_insert_default();
                 quote = Some(character);
@@ -199,17 +196,17 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Whether a shell reads `word` as itself, wherever it stands.
-fn is_harmless(word: &str) -> bool {
+/// Whether a shell reads `word` literally in any position.
+fn is_shell_safe(word: &str) -> bool {
     let is_plain = |one: char| one.is_ascii_alphanumeric() || "_./:@%+,=-".contains(one);
     !word.is_empty() && word.chars().all(is_plain)
 }
 
-/// `word` so that a shell reads it as itself where no quotes are open; nothing if that is not certain.
-fn quoted(word: &str) -> Option<String> {
-    if is_harmless(word) {
+/// Quotes `word` for use outside quotes. `None` if that is not safe.
+fn shell_quote(word: &str) -> Option<String> {
+    if is_shell_safe(word) {
         return Some(word.to_owned());
     }
-    // A line break might end a comment or a here-document that the word stands in.
+    // A line break might end a comment or here-document around the word.
     (!word.contains(char::is_control)).then(|| format!("'{}'", word.replace('\'', "'\\''")))
 }

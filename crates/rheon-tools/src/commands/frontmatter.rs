@@ -1,32 +1,30 @@
-//! The frontmatter of a command, read leniently: a command works without any.
+//! Lenient parsing of a command's frontmatter, which is optional.
 
 use serde_json::Value;
 
-use crate::commands::command::About;
+use crate::commands::command::CommandInfo;
 use crate::commands::warning::CommandProblem;
-use crate::markdown::{Fields, Readable, parse, split, text_of};
+use crate::markdown::{Fields, ParseMode, parse, split, text_field};
 
-/// How many characters of each field are kept.
 const FIELD_CHARACTERS_MAX: usize = 1_024;
 
-/// How many rules for tools are kept.
 const RULES_MAX: usize = 100;
 
-/// What the file says about itself, with what is odd about it.
-pub(super) fn read(text: &str) -> (About, Vec<CommandProblem>) {
+/// Parses the frontmatter and lists its problems.
+pub(super) fn read(text: &str) -> (CommandInfo, Vec<CommandProblem>) {
     let mut problems = Vec::new();
     let body = body(text);
     let fields = match split(text) {
         Some((yaml, _)) => fields(yaml, &mut problems),
         None => {
             if text.trim_start_matches('\u{feff}').starts_with("---\n") {
-                problems.push(CommandProblem::Unclosed);
+                problems.push(CommandProblem::UnclosedFrontmatter);
             }
             Fields::new()
         }
     };
-    let field = |key: &str| text_of(&fields, key).map(|text| cut(&text));
-    let about = About {
+    let field = |key: &str| text_field(&fields, key).map(|text| one_line(&text));
+    let info = CommandInfo {
         description: field("description").unwrap_or_else(|| first_line(body)),
         argument_hint: hint(&fields),
         model: field("model"),
@@ -35,61 +33,60 @@ pub(super) fn read(text: &str) -> (About, Vec<CommandProblem>) {
             None | Some("false") => false,
             Some("true") => true,
             Some(_) => {
-                problems.push(CommandProblem::SubtaskOdd);
+                problems.push(CommandProblem::InvalidSubtask);
                 false
             }
         },
         allowed_tools: rules(fields.get("allowed-tools")),
     };
-    (about, problems)
+    (info, problems)
 }
 
-/// The text of a command, without its frontmatter.
 pub(super) fn body(text: &str) -> &str {
     split(text).map_or(text.trim_start_matches('\u{feff}'), |(_, body)| body).trim()
 }
 
 fn fields(yaml: &str, problems: &mut Vec<CommandProblem>) -> Fields {
     match parse(yaml) {
-        Ok((fields, Readable::AsItIs)) => fields,
-        Ok((fields, Readable::Mended(problem))) => {
-            problems.push(CommandProblem::Mended(problem));
+        Ok((fields, ParseMode::Strict)) => fields,
+        Ok((fields, ParseMode::Quoted(problem))) => {
+            problems.push(CommandProblem::UnquotedYaml(problem));
             fields
         }
         Err(problem) => {
-            problems.push(CommandProblem::Unreadable(problem));
+            problems.push(CommandProblem::InvalidYaml(problem));
             Fields::new()
         }
     }
 }
 
-/// `[file]` without quotes is a list in YAML, and is what people write.
+/// People write `[file]` without quotes, which YAML reads as a list.
 fn hint(fields: &Fields) -> Option<String> {
     match fields.get("argument-hint")? {
         Value::Array(items) => {
             let words = items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ");
-            Some(cut(&format!("[{words}]")))
+            Some(one_line(&format!("[{words}]")))
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
-            text_of(fields, "argument-hint").map(|text| cut(&text))
+            text_field(fields, "argument-hint").map(|text| one_line(&text))
         }
     }
 }
 
-/// Rules stand in a list, or in one line with commas or spaces between them.
+/// Rules are a list, or one line separated by commas or spaces.
 fn rules(field: Option<&Value>) -> Vec<String> {
     let rules: Vec<String> = match field {
         Some(Value::Array(items)) => {
             items.iter().filter_map(Value::as_str).map(|rule| rule.trim().to_owned()).collect()
         }
-        Some(Value::String(line)) => apart(line),
+        Some(Value::String(line)) => split_rules(line),
         Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => Vec::new(),
     };
-    rules.into_iter().filter(|rule| !rule.is_empty()).take(RULES_MAX).map(|rule| cut(&rule)).collect()
+    rules.into_iter().filter(|rule| !rule.is_empty()).take(RULES_MAX).map(|rule| one_line(&rule)).collect()
 }
 
-/// The rules of a line; what is in parentheses belongs to the rule before it.
-fn apart(line: &str) -> Vec<String> {
+/// Splits a line into rules. Parentheses belong to the rule before them.
+fn split_rules(line: &str) -> Vec<String> {
     let mut rules = vec![String::new()];
     let mut depth = 0_usize;
     for character in line.chars() {
@@ -112,10 +109,10 @@ fn first_line(body: &str) -> String {
         .lines()
         .map(|line| line.trim_start_matches('#').trim())
         .find(|line| !line.is_empty() && *line != "---");
-    cut(line.unwrap_or_default())
+    one_line(line.unwrap_or_default())
 }
 
-fn cut(text: &str) -> String {
+fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     line.chars().take(FIELD_CHARACTERS_MAX).collect()
 }

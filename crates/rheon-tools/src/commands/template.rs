@@ -1,27 +1,26 @@
-//! `Template`: the text of a command, parsed. Pure: nothing is read and nothing is run.
+//! `Template`: the parsed text of a command. Pure: it reads no files and runs nothing.
 
 use std::path::PathBuf;
 
 use crate::commands::command::Numbering;
 
-/// A part of a prompt, in order.
+/// One part of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
-    /// Text.
+pub enum PromptPart {
     Text(String),
-    /// The content of a file, to be read through the gate. Where there is no such file, the text `@path` was meant.
+    /// The content of a file, to be read through the gate. If the file does not exist, the literal text `@path` was
+    /// meant.
     File(PathBuf),
-    /// The output of a command line, to be run through the gate.
     Command(String),
 }
 
-/// The text of a command, parsed.
+/// The parsed text of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     pub(super) pieces: Vec<Piece>,
 }
 
-/// A part before the arguments are in it.
+/// A part before arguments are filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Piece {
     Text(Vec<Span>),
@@ -29,21 +28,19 @@ pub(super) enum Piece {
     Command(Vec<Span>),
 }
 
-/// A stretch of a piece.
+/// A piece of a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Span {
     Plain(String),
-    /// All arguments.
     All,
-    /// One argument, counted from zero.
+    /// One argument, numbered from zero.
     One(usize),
 }
 
-/// What ends a line of prose and no path.
+/// Punctuation that ends a sentence, not a path.
 const PUNCTUATION: [char; 9] = [',', '.', ';', ':', '!', '?', ')', ']', '"'];
 
 impl Template {
-    /// Parses the text of a command.
     pub fn parse(text: &str, numbering: Numbering) -> Self {
         let mut parser = Parser { numbering, pieces: Vec::new(), plain: String::new(), text: Vec::new() };
         let mut fence = None;
@@ -88,9 +85,7 @@ fn fence_after(open: Option<Fence>, line: &str) -> Option<Fence> {
 struct Parser {
     numbering: Numbering,
     pieces: Vec<Piece>,
-    /// Text that is not a span yet.
     plain: String,
-    /// Spans that are not a piece yet.
     text: Vec<Span>,
 }
 
@@ -126,15 +121,15 @@ impl Parser {
         }
     }
 
-    /// Takes one character or one place for arguments; nothing at the end.
+    /// Consumes one character or placeholder. `None` at the end.
     fn step<'a>(&mut self, rest: &'a str) -> Option<&'a str> {
         if let Some(after) = rest.strip_prefix('\\')
-            && let Some((_, behind)) = place(after, self.numbering)
+            && let Some((_, rest)) = placeholder(after, self.numbering)
         {
-            self.plain.push_str(after.get(..after.len() - behind.len()).unwrap_or_default());
-            return Some(behind);
+            self.plain.push_str(after.get(..after.len() - rest.len()).unwrap_or_default());
+            return Some(rest);
         }
-        if let Some((span, after)) = place(rest, self.numbering) {
+        if let Some((span, after)) = placeholder(rest, self.numbering) {
             self.end_plain();
             self.text.push(span);
             return Some(after);
@@ -144,7 +139,7 @@ impl Parser {
         Some(characters.as_str())
     }
 
-    /// The spans of what belongs together.
+    /// The spans of one file or command.
     fn spans(&mut self, text: &str) -> Vec<Span> {
         let mut inner =
             Parser { numbering: self.numbering, pieces: Vec::new(), plain: String::new(), text: Vec::new() };
@@ -177,24 +172,24 @@ impl Parser {
     }
 }
 
-/// What comes after a file or a command that a backslash takes the meaning from.
+/// The rest after an escaped file or command.
 fn escaped(rest: &str) -> Option<&str> {
     let after = rest.strip_prefix('\\')?;
-    command(after).or_else(|| file(after)).map(|(_, behind)| behind)
+    command(after).or_else(|| file(after)).map(|(_, rest)| rest)
 }
 
-/// The line of `` !`line` ``, and what comes after it. It stays on one line.
+/// The line of `` !`line` `` and the rest. It must be on one line.
 fn command(rest: &str) -> Option<(&str, &str)> {
     let (line, after) = rest.strip_prefix("!`")?.split_once('`')?;
     (!line.trim().is_empty() && !line.contains('\n')).then_some((line.trim(), after))
 }
 
-/// The path of `@path`, and what comes after it.
+/// The path of `@path` and the rest.
 fn file(rest: &str) -> Option<(&str, &str)> {
     let after = rest.strip_prefix('@')?;
     let end = after.find(char::is_whitespace).unwrap_or(after.len());
     let path = after.get(..end)?;
-    // An argument ends with a bracket that is its own.
+    // The bracket belongs to the placeholder.
     let path = if path.ends_with(']') && path.contains("$ARGUMENTS[") {
         path
     } else {
@@ -204,29 +199,29 @@ fn file(rest: &str) -> Option<(&str, &str)> {
     is_path.then(|| (path, after.get(path.len()..).unwrap_or_default()))
 }
 
-/// The place for arguments at the beginning of `rest`, and what comes after it.
-fn place(rest: &str, numbering: Numbering) -> Option<(Span, &str)> {
+/// The placeholder at the start of `rest`, and what follows it.
+fn placeholder(rest: &str, numbering: Numbering) -> Option<(Span, &str)> {
     let after = rest.strip_prefix('$')?;
-    if let Some(behind) = after.strip_prefix("ARGUMENTS") {
-        if let Some((number, behind)) = behind.strip_prefix('[').and_then(|inner| inner.split_once(']'))
+    if let Some(rest) = after.strip_prefix("ARGUMENTS") {
+        if let Some((number, rest)) = rest.strip_prefix('[').and_then(|inner| inner.split_once(']'))
             && let Some(index) = number_of(number)
         {
-            return Some((Span::One(index), behind));
+            return Some((Span::One(index), rest));
         }
-        // Part of a longer name.
-        let is_longer = behind.starts_with(|one: char| one.is_alphanumeric() || one == '_');
-        return (!is_longer).then_some((Span::All, behind));
+        // It is a longer name.
+        let is_longer = rest.starts_with(|one: char| one.is_alphanumeric() || one == '_');
+        return (!is_longer).then_some((Span::All, rest));
     }
     let digits = after.chars().take_while(char::is_ascii_digit).count();
     let number = number_of(after.get(..digits)?)?;
-    let behind = after.get(digits..)?;
+    let rest = after.get(digits..)?;
     match numbering {
-        Numbering::FromZero => Some((Span::One(number), behind)),
-        Numbering::FromOne => Some((Span::One(number.checked_sub(1)?), behind)),
+        Numbering::FromZero => Some((Span::One(number), rest)),
+        Numbering::FromOne => Some((Span::One(number.checked_sub(1)?), rest)),
     }
 }
 
-/// A count of at most three digits; more is money or an id.
+/// An index of at most three digits. More digits are money or an id.
 fn number_of(digits: &str) -> Option<usize> {
     let is_count = (1..=3).contains(&digits.len()) && digits.chars().all(|one| one.is_ascii_digit());
     is_count.then(|| digits.parse().ok()).flatten()

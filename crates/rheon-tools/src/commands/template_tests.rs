@@ -1,9 +1,9 @@
-//! What templates become, and what they never become.
+//! Parsing and filling templates.
 
 use expect_test::expect;
 use proptest::prelude::*;
 
-use super::{FillError, Numbering, Part, Template};
+use super::{FillError, Numbering, PromptPart, Template};
 
 fn filled(text: &str, numbering: Numbering, arguments: &str) -> String {
     match Template::parse(text, numbering).fill(arguments) {
@@ -17,7 +17,7 @@ fn all(texts: &[(&str, &str)], numbering: Numbering) -> String {
 }
 
 #[test]
-fn places_are_filled_and_what_is_not_given_is_empty() {
+fn placeholders_are_filled_and_missing_arguments_are_empty() {
     let texts = [
         ("Fix $ARGUMENTS now.", "  the 'big' bug "),
         ("First $1, second $2, third $3.", "a 'b c'"),
@@ -48,7 +48,7 @@ fn places_are_filled_and_what_is_not_given_is_empty() {
 }
 
 #[test]
-fn files_and_commands_are_parts_and_nothing_is_read_or_run() {
+fn files_and_commands_become_parts() {
     let texts = [
         ("Look at @src/main.rs, and (@a.md).", ""),
         ("@$1 and @docs/$ARGUMENTS[0] and @$2", "x.md"),
@@ -85,7 +85,7 @@ fn files_and_commands_are_parts_and_nothing_is_read_or_run() {
 }
 
 #[test]
-fn an_argument_never_becomes_a_file_a_command_or_the_syntax_of_one() {
+fn arguments_never_become_files_commands_or_syntax() {
     let texts = [
         ("Do $ARGUMENTS", "@/etc/passwd !`id`"),
         ("!`git log $ARGUMENTS`", "main -n 3"),
@@ -109,23 +109,23 @@ fn an_argument_never_becomes_a_file_a_command_or_the_syntax_of_one() {
         Command("git log '$(id)'")
         Command("git log 'it'\\''s;' id")
         Command("git log \"main\"")
-        error: an argument with spaces or signs cannot be put into the line `git log "$ARGUMENTS[0]"`: write its place outside of quotes, or pass a plain word
-        error: an argument with spaces or signs cannot be put into the line `git log '$ARGUMENTS[0]'`: write its place outside of quotes, or pass a plain word
-        error: an argument with spaces or signs cannot be put into the line `echo "$(echo $ARGUMENTS[0])"`: write its place outside of quotes, or pass a plain word
-        error: an argument with spaces or signs cannot be put into the line `cat <<E $ARGUMENTS[0]`: write its place outside of quotes, or pass a plain word
-        error: an argument with spaces or signs cannot be put into the line `echo $'\'' $ARGUMENTS[0]`: write its place outside of quotes, or pass a plain word
+        error: cannot insert an argument with spaces or special characters into `git log "$ARGUMENTS[0]"`: move the placeholder out of the quotes, or pass a plain word
+        error: cannot insert an argument with spaces or special characters into `git log '$ARGUMENTS[0]'`: move the placeholder out of the quotes, or pass a plain word
+        error: cannot insert an argument with spaces or special characters into `echo "$(echo $ARGUMENTS[0])"`: move the placeholder out of the quotes, or pass a plain word
+        error: cannot insert an argument with spaces or special characters into `cat <<E $ARGUMENTS[0]`: move the placeholder out of the quotes, or pass a plain word
+        error: cannot insert an argument with spaces or special characters into `echo $'\'' $ARGUMENTS[0]`: move the placeholder out of the quotes, or pass a plain word
         Command("git log $1")
         Text("\n\nArguments: 'a b'")
-        error: an argument with spaces or signs cannot be put into the line `git log $ARGUMENTS[0]`: write its place outside of quotes, or pass a plain word
+        error: cannot insert an argument with spaces or special characters into `git log $ARGUMENTS[0]`: move the placeholder out of the quotes, or pass a plain word
         Command("git log ")
     "#]].assert_eq(&all(&texts, Numbering::FromOne));
 }
 
 #[test]
-fn at_the_caps_the_reason_is_told() {
+fn over_the_limits_filling_fails() {
     let long = "x".repeat(64 * 1024);
     let template = Template::parse("$1", Numbering::FromOne);
-    assert_eq!(template.fill(&long).unwrap(), [Part::Text(long.clone())]);
+    assert_eq!(template.fill(&long).unwrap(), [PromptPart::Text(long.clone())]);
     assert_eq!(template.fill(&format!("{long}x")), Err(FillError::ArgumentsTooLong(65_537)));
     assert_eq!(Template::parse(&"$1".repeat(16), Numbering::FromOne).fill(&long).unwrap().len(), 1);
     assert_eq!(Template::parse(&"$1".repeat(17), Numbering::FromOne).fill(&long), Err(FillError::TooLong));
@@ -133,21 +133,21 @@ fn at_the_caps_the_reason_is_told() {
 
 proptest! {
     #[test]
-    fn any_text_can_be_parsed_and_any_argument_stays_a_word(
+    fn any_text_can_be_parsed(
         text in "[$@!`\\\\ \"'A-Z0-9\n~é\\[\\]]{0,60}",
         argument in ".{0,20}",
     ) {
         let template = Template::parse(&text, Numbering::FromZero);
         template.fill(&argument).ok();
-        // A text without marks is itself.
+        // Text without special characters stays the same.
         let plain: String = text.chars().filter(|one| !"$@!\\".contains(*one)).collect();
         let parts = Template::parse(&plain, Numbering::FromOne).fill("").unwrap();
-        let whole: Vec<Part> = Some(plain).filter(|text| !text.is_empty()).map(Part::Text).into_iter().collect();
+        let whole: Vec<PromptPart> = Some(plain).filter(|text| !text.is_empty()).map(PromptPart::Text).into_iter().collect();
         prop_assert_eq!(parts, whole);
     }
 }
 
-/// What a real shell makes of arguments that want to be more than words.
+/// How a real shell reads hostile arguments.
 #[cfg(unix)]
 #[test]
 fn a_shell_reads_each_argument_as_one_word() {
@@ -155,7 +155,9 @@ fn a_shell_reads_each_argument_as_one_word() {
     for argument in ["$(id)", "a;id", "`id`", "it's", "a b", "*", "~", "\\", "-n", "#x", "é", "&& id", "> f"]
     {
         let typed = format!("\"{argument}\"");
-        let Part::Command(line) = template.fill(&typed).unwrap().remove(0) else { panic!("{argument}") };
+        let PromptPart::Command(line) = template.fill(&typed).unwrap().remove(0) else {
+            panic!("{argument}")
+        };
         let output = std::process::Command::new("sh").args(["-c", &line]).output().unwrap();
         assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("<{argument}><{argument}>"), "{line}");
     }

@@ -1,4 +1,4 @@
-//! `FileCache`: contents of files, shared between agents.
+//! `FileCache`: file contents, shared between agents.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -8,17 +8,17 @@ use rheon_types::Timestamp;
 
 use crate::files::fingerprint::{Fingerprint, Stamp};
 
-/// How many bytes of content are kept.
+/// The most bytes of content in the cache.
 pub const CACHE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// What an entry costs besides its content, so that many empty files are bounded too.
+/// The overhead counted per entry, so that many empty files are bounded too.
 const ENTRY_BYTES: usize = 256;
 
-/// Contents of files by canonical path and stamp.
+/// File contents by canonical path and stamp.
 ///
-/// An entry serves only a caller that has just asked the system for the file's stamp, and only if the stamp is the one that the
-/// content was read under. Nothing expires and nothing has to be told of changes: whoever made them, the stamp shows
-/// them. Content read so soon after a change that a further change might leave the same stamp is not kept.
+/// An entry is returned only to a caller that has just read the file's stamp, and only if that stamp equals the one the
+/// content was read with. So entries never expire and need no invalidation: every change shows in the stamp. Content
+/// read too soon after a change, when another change could leave the same stamp, is not cached.
 #[derive(Debug)]
 pub struct FileCache {
     bytes_max: usize,
@@ -28,7 +28,7 @@ pub struct FileCache {
 #[derive(Debug, Default)]
 struct State {
     entries: HashMap<PathBuf, Entry>,
-    /// Paths by when they were last used.
+    /// Paths ordered by last use.
     order: BTreeMap<u64, PathBuf>,
     next: u64,
     bytes: usize,
@@ -48,12 +48,11 @@ impl Default for FileCache {
 }
 
 impl FileCache {
-    /// A cache that keeps at most `bytes_max`.
     pub fn new(bytes_max: usize) -> Self {
         Self { bytes_max, state: Mutex::default() }
     }
 
-    /// The content of the file at `path`, if it was kept under `stamp`, which must be what the system says now.
+    /// The content of the file at `path` if it was cached with `stamp`, which must be the file's current stamp.
     pub fn get(&self, path: &Path, stamp: &Stamp) -> Option<(Arc<[u8]>, Fingerprint)> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let is_current = state.entries.get(path)?.fingerprint.stamp() == stamp;
@@ -63,18 +62,18 @@ impl FileCache {
         }
         let now = state.tick();
         let entry = state.entries.get_mut(path)?;
-        let before = std::mem::replace(&mut entry.used, now);
-        let found = (Arc::clone(&entry.content), entry.fingerprint);
-        state.order.remove(&before);
+        let last_used = std::mem::replace(&mut entry.used, now);
+        let hit = (Arc::clone(&entry.content), entry.fingerprint);
+        state.order.remove(&last_used);
         state.order.insert(now, path.to_owned());
-        Some(found)
+        Some(hit)
     }
 
-    /// Keeps `content`, read at `now`, unless it is too large or too fresh.
+    /// Caches `content`, read at `now`, unless it is too large or too recent.
     pub fn put(&self, path: &Path, content: &Arc<[u8]>, fingerprint: Fingerprint, now: Timestamp) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.remove(path);
-        // One file must not drive out all others.
+        // One file must not evict all others.
         if cost(content) > self.bytes_max / 4 || !fingerprint.stamp().is_settled(now) {
             return;
         }
@@ -89,7 +88,6 @@ impl FileCache {
         }
     }
 
-    /// How many bytes are kept.
     pub fn bytes(&self) -> usize {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).bytes
     }

@@ -1,4 +1,4 @@
-//! What the cache keeps, and when it does not answer.
+//! What the cache returns, and when it does not.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,14 +17,14 @@ fn file(folder: &Path, name: &str, content: &str) -> (PathBuf, Arc<[u8]>, Finger
 }
 
 #[test]
-fn an_entry_answers_only_for_the_stamp_it_was_kept_under() {
+fn an_entry_is_valid_only_for_its_stamp() {
     let folder = tempfile::tempdir().unwrap();
     let (path, content, fingerprint) = file(folder.path(), "a", "one");
     let cache = FileCache::default();
     cache.put(&path, &content, fingerprint, FAR);
     assert_eq!(cache.get(&path, fingerprint.stamp()), Some((content, fingerprint)));
 
-    // The same size and the same time of change, by another file.
+    // Another file with the same size and modification time.
     let modified = path.metadata().unwrap().modified().unwrap();
     std::fs::remove_file(&path).unwrap();
     std::fs::write(&path, "two").unwrap();
@@ -34,7 +34,7 @@ fn an_entry_answers_only_for_the_stamp_it_was_kept_under() {
 }
 
 #[test]
-fn content_that_may_change_within_the_same_tick_is_not_kept() {
+fn content_that_may_change_within_one_tick_is_not_cached() {
     let folder = tempfile::tempdir().unwrap();
     let (path, content, fingerprint) = file(folder.path(), "a", "one");
     let cache = FileCache::default();
@@ -45,7 +45,7 @@ fn content_that_may_change_within_the_same_tick_is_not_kept() {
 }
 
 #[test]
-fn at_the_cap_the_least_used_goes_first() {
+fn at_the_limit_the_least_recently_used_is_evicted() {
     let folder = tempfile::tempdir().unwrap();
     let cache = FileCache::new(5 * (256 + 10));
     let files: Vec<_> = (0..6).map(|n| file(folder.path(), &n.to_string(), "0123456789")).collect();
@@ -62,7 +62,7 @@ fn at_the_cap_the_least_used_goes_first() {
 }
 
 #[test]
-fn one_large_file_does_not_drive_out_the_others() {
+fn one_large_file_does_not_evict_the_others() {
     let folder = tempfile::tempdir().unwrap();
     let cache = FileCache::new(4_000);
     let (path, content, fingerprint) = file(folder.path(), "a", &"x".repeat(1_000));

@@ -1,4 +1,4 @@
-//! `Claims`: who is at work on which file.
+//! `Claims`: which run is changing which file.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use rheon_types::Clock;
 
-/// A blackboard that all agents of a workspace share: who is at work on which file, by canonical path.
+/// The file claims of all agents in a workspace, by canonical path.
 ///
-/// A claim ends when its guard is dropped, on whatever path that happens, and at the latest when its time is up.
+/// A claim ends when its guard is dropped or when its time to live is over.
 #[derive(Clone)]
 pub struct Claims {
     board: Arc<Mutex<Board>>,
@@ -24,40 +24,36 @@ struct Board {
 
 struct Entry {
     owner: Arc<str>,
-    /// Which claims of this owner are open, and until when.
+    /// The open claims of this owner and when each expires.
     tickets: HashMap<u64, Duration>,
 }
 
-/// A claim on one file, released when it is dropped.
 #[must_use = "a claim ends when it is dropped"]
-pub struct Claim {
+pub struct FileClaim {
     claims: Claims,
     path: PathBuf,
     ticket: u64,
 }
 
-/// Somebody else is at work on the file.
+/// Another run is changing the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{path} is being changed by {owner}, for {remaining_s} s more at most; work on something else, then read it again"
+    "{path} is being changed by {owner} for up to {remaining_s} s; work on something else, then read it again"
 )]
 pub struct ClaimConflict {
-    /// The file.
     pub path: String,
-    /// Who holds it.
     pub owner: Arc<str>,
-    /// When the claim ends by itself, at the latest.
+    /// Seconds until the claim expires.
     pub remaining_s: u64,
 }
 
 impl Claims {
-    /// A blackboard on which nothing is written yet.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { board: Arc::default(), clock }
     }
 
-    /// Claims the file at `path`, a canonical one, for `owner`, who may hold several claims on one file at a time.
-    pub fn claim(&self, path: &Path, owner: &str, ttl: Duration) -> Result<Claim, ClaimConflict> {
+    /// Claims the file at `path` (canonical) for `owner`. One owner may hold several claims on a file.
+    pub fn claim(&self, path: &Path, owner: &str, ttl: Duration) -> Result<FileClaim, ClaimConflict> {
         let now = self.clock.elapsed();
         let mut board = self.board.lock().unwrap_or_else(PoisonError::into_inner);
         board.forget_expired(now);
@@ -76,10 +72,10 @@ impl Claims {
         }
         entry.tickets.insert(ticket, now.saturating_add(ttl));
         board.next_ticket += 1;
-        Ok(Claim { claims: self.clone(), path: path.to_owned(), ticket })
+        Ok(FileClaim { claims: self.clone(), path: path.to_owned(), ticket })
     }
 
-    /// Who holds the file at `path`.
+    /// The owner of the file at `path`, if it is claimed.
     pub fn holder(&self, path: &Path) -> Option<Arc<str>> {
         let mut board = self.board.lock().unwrap_or_else(PoisonError::into_inner);
         board.forget_expired(self.clock.elapsed());
@@ -96,17 +92,16 @@ impl Board {
     }
 }
 
-impl Claim {
-    /// The file.
+impl FileClaim {
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-impl Drop for Claim {
+impl Drop for FileClaim {
     fn drop(&mut self) {
         let mut board = self.claims.board.lock().unwrap_or_else(PoisonError::into_inner);
-        // A claim that ran out may have been followed by somebody else's; the ticket tells them apart.
+        // After a claim expired another owner may hold the file; the ticket tells the claims apart.
         if let Some(entry) = board.entries.get_mut(&self.path) {
             entry.tickets.remove(&self.ticket);
             if entry.tickets.is_empty() {

@@ -1,10 +1,10 @@
-//! Who holds what, and until when.
+//! Who owns a claim, and until when.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::builtin::stage::FarClock;
+use crate::builtin::fixture::FarClock;
 use crate::files::Claims;
 
 const TTL: Duration = Duration::from_secs(60);
@@ -15,14 +15,14 @@ fn claims() -> (Claims, Arc<FarClock>) {
 }
 
 #[test]
-fn a_conflict_names_the_holder() {
+fn a_conflict_names_the_owner() {
     let (claims, clock) = claims();
     let held = claims.claim(Path::new("/w/a"), "run one", TTL).unwrap();
     clock.advance(20);
     let conflict = claims.claim(Path::new("/w/a"), "run two", TTL).err().unwrap();
     assert_eq!(
         conflict.to_string(),
-        "/w/a is being changed by run one, for 40 s more at most; work on something else, then read it again"
+        "/w/a is being changed by run one for up to 40 s; work on something else, then read it again"
     );
     assert!(claims.claim(Path::new("/w/b"), "run two", TTL).is_ok());
     drop(held);
@@ -30,7 +30,7 @@ fn a_conflict_names_the_holder() {
 }
 
 #[test]
-fn a_claim_ends_when_its_holder_panics() {
+fn a_claim_ends_when_its_owner_panics() {
     let (claims, _) = claims();
     let inner = claims.clone();
     let outcome = std::thread::spawn(move || {
@@ -43,7 +43,7 @@ fn a_claim_ends_when_its_holder_panics() {
 }
 
 #[test]
-fn an_owner_may_claim_twice_and_holds_until_both_are_dropped() {
+fn an_owner_may_claim_a_file_twice() {
     let (claims, _) = claims();
     let one = claims.claim(Path::new("/w/a"), "run one", TTL).unwrap();
     let two = claims.claim(Path::new("/w/a"), "run one", TTL).unwrap();
@@ -54,7 +54,7 @@ fn an_owner_may_claim_twice_and_holds_until_both_are_dropped() {
 }
 
 #[test]
-fn a_claim_that_ran_out_does_not_release_the_next_one() {
+fn an_expired_claim_does_not_release_the_next_one() {
     let (claims, clock) = claims();
     let old = claims.claim(Path::new("/w/a"), "run one", TTL).unwrap();
     clock.advance(60);

@@ -1,26 +1,25 @@
-//! `Fingerprint`: which state of a file was seen.
+//! `Fingerprint`: identifies one state of a file.
 
 use std::fs::Metadata;
 use std::time::{Duration, SystemTime};
 
 use rheon_types::Timestamp;
 
-/// How coarse the times of a file system may be. A file that changed more recently than this may change again and keep its times.
+/// The coarsest timestamps a file system may have. A file that changed more recently than this may change again without
+/// new timestamps.
 const TIME_STEP: Duration = Duration::from_secs(2);
 
-/// What a `stat` says of the state of a file.
+/// The state of a file as reported by `stat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
-    /// How many bytes it has.
     pub size: u64,
     modified: Option<SystemTime>,
-    /// When anything about it changed; unlike `modified`, programs cannot set it.
+    /// The change time (ctime). Unlike `modified`, programs cannot set it.
     changed: (i64, i64),
     inode: (u64, u64),
 }
 
 impl Stamp {
-    /// The stamp in `metadata`.
     pub fn of(metadata: &Metadata) -> Self {
         #[cfg(unix)]
         let (changed, inode) = {
@@ -32,7 +31,7 @@ impl Stamp {
         Self { size: metadata.len(), modified: metadata.modified().ok(), changed, inode }
     }
 
-    /// Whether a later change must show in the stamp, because the last one is long enough before `now`.
+    /// Whether any later change must alter the stamp, because the last change is long enough before `now`.
     pub(crate) fn is_settled(&self, now: Timestamp) -> bool {
         let Some(before) = Duration::from_millis(now.as_millis()).checked_sub(TIME_STEP) else {
             return false;
@@ -43,7 +42,7 @@ impl Stamp {
     }
 }
 
-/// Which state of a file was seen: what `stat` said, and a hash of the content where all of it was seen.
+/// One state of a file: its stamp, and a hash of the content if all of it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint {
     stamp: Stamp,
@@ -51,23 +50,22 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// Of a file whose whole content is known.
+    /// The fingerprint of a file whose whole content is known.
     pub fn of(stamp: Stamp, content: &[u8]) -> Self {
         Self { stamp, hash: Some(*blake3::hash(content).as_bytes()) }
     }
 
-    /// Of a file too large to be seen whole.
+    /// The fingerprint of a file that is too large to read whole.
     pub fn of_stamp(stamp: Stamp) -> Self {
         Self { stamp, hash: None }
     }
 
-    /// What `stat` said.
     pub fn stamp(&self) -> &Stamp {
         &self.stamp
     }
 
-    /// Whether both are of the same content. The hash decides where both have one, so that a file which was only touched
-    /// counts as the same, and one that changed within a tick of the clock does not.
+    /// Whether both describe the same content. If both have a hash, the hash decides: a touched file counts as the
+    /// same, and a file that changed within one clock tick does not.
     pub fn is_same_content(&self, other: &Self) -> bool {
         match (self.hash, other.hash) {
             (Some(one), Some(two)) => one == two,

@@ -1,33 +1,33 @@
-//! Files as tools see them: fingerprints, what was read, a cache, and claims.
+//! Files as tools see them: fingerprints, which files a session has read, the content cache, and claims.
 
 mod cache;
+mod change;
 mod claims;
-mod diff;
+mod context;
 mod error;
 mod fingerprint;
-mod hidden;
+mod hidden_paths;
 mod read_files;
 mod text;
-mod workshop;
 
 pub use cache::{CACHE_BYTES_MAX, FileCache};
-pub use claims::{Claim, ClaimConflict, Claims};
-pub use diff::{Change, DIFF_BYTES_MAX};
+pub use change::{DIFF_BYTES_MAX, FileChange};
+pub use claims::{ClaimConflict, Claims, FileClaim};
+pub use context::{FILE_BYTES_MAX, FileContext, LoadedFile, ReadScope};
+pub(crate) use context::{FileTarget, OpenFile};
 pub use error::FileError;
 pub use fingerprint::{Fingerprint, Stamp};
-pub(crate) use hidden::Hidden;
+pub(crate) use hidden_paths::HiddenPaths;
 pub use read_files::{ReadFiles, Staleness};
-pub(crate) use rheon_policy::folder::{Entry, Folder, Missing, Over};
+pub(crate) use rheon_policy::directory::{DirectoryEntry, DirectoryHandle, OnMissing, Overwrite};
 pub use text::{Encoding, LineEnding};
-pub(crate) use text::{TextFile, foreign};
-pub use workshop::{FILE_BYTES_MAX, Loaded, Reach, Workshop};
-pub(crate) use workshop::{Opened, Spot};
+pub(crate) use text::{TextFile, unsupported_kind};
 
 #[cfg(test)]
 mod cache_tests;
 #[cfg(test)]
 mod claims_tests;
 #[cfg(test)]
-mod text_tests;
+mod context_tests;
 #[cfg(test)]
-mod workshop_tests;
+mod text_tests;

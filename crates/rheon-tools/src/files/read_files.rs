@@ -1,4 +1,4 @@
-//! `ReadFiles`: what one session has read.
+//! `ReadFiles`: the files one session has read.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::files::fingerprint::Fingerprint;
 
-/// How many files are remembered; a file forgotten has to be read again before it is changed.
+/// The most files tracked. A file that drops out has to be read again before it is changed.
 const FILES_MAX: usize = 10_000;
 
-/// What one session has read, by canonical path.
+/// The files one session has read, by canonical path.
 #[derive(Debug, Default)]
 pub struct ReadFiles {
     state: Mutex<State>,
@@ -22,17 +22,15 @@ struct State {
     next: u64,
 }
 
-/// Why a file must not be changed on the strength of what was read.
+/// Why a file must not be changed yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Staleness {
-    /// It was never read.
     NeverRead,
-    /// It changed since.
     Changed,
 }
 
 impl ReadFiles {
-    /// Remembers that the session knows this state of the file at `path`, a canonical one.
+    /// Records that the session has seen this state of the file at `path` (canonical).
     pub fn record(&self, path: &Path, fingerprint: Fingerprint) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let number = state.next;
@@ -48,14 +46,13 @@ impl ReadFiles {
         }
     }
 
-    /// Whether the file at `path`, now as `current` says, is still as the session knows it.
+    /// Whether the session has seen the `current` state of the file at `path`.
     pub fn check(&self, path: &Path, current: &Fingerprint) -> Result<(), Staleness> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let (known, _) = state.seen.get(path).ok_or(Staleness::NeverRead)?;
         if known.is_same_content(current) { Ok(()) } else { Err(Staleness::Changed) }
     }
 
-    /// How many files are remembered.
     pub fn count(&self) -> usize {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).seen.len()
     }

@@ -1,33 +1,29 @@
-//! `TextFile`: the text of a file, and what has to be put back around it.
+//! `TextFile`: the text of a file, with the encoding and line endings to write it back with.
 
 use serde::Serialize;
 
-/// How the lines of a file end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum LineEnding {
-    /// All with a line feed, or there is only one line.
+    /// Line feeds only, or a single line.
     Lf,
-    /// All with a carriage return and a line feed.
+    /// Carriage return and line feed on every line.
     CrLf,
-    /// Some one way, some the other.
     Mixed,
 }
 
-/// How the bytes of a file become characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Encoding {
-    /// UTF-8.
     Utf8,
-    /// UTF-8 after a byte order mark.
-    Utf8WithMark,
+    #[serde(rename = "utf8WithMark")]
+    Utf8WithBom,
 }
 
-const MARK: &[u8] = b"\xef\xbb\xbf";
+const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// The text of a file with every line ending in a line feed, and what has to be put back around it. Where endings are mixed the
-/// text is left as it is.
+/// The text of a file with line feeds only, and what is needed to write it back. Text with mixed line endings is left
+/// unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TextFile {
     pub(crate) encoding: Encoding,
@@ -36,17 +32,17 @@ pub(crate) struct TextFile {
 }
 
 impl TextFile {
-    /// The text in `bytes`, or what they are instead of UTF-8.
+    /// Decodes `bytes`, or says what they are instead of UTF-8.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, &'static str> {
-        if let Some(problem) = foreign(bytes) {
+        if let Some(problem) = unsupported_kind(bytes) {
             return Err(problem);
         }
-        let (encoding, rest) = match bytes.strip_prefix(MARK) {
-            Some(rest) => (Encoding::Utf8WithMark, rest),
+        let (encoding, rest) = match bytes.strip_prefix(BOM) {
+            Some(rest) => (Encoding::Utf8WithBom, rest),
             None => (Encoding::Utf8, bytes),
         };
-        let text = std::str::from_utf8(rest).map_err(|_| "it holds bytes that are not UTF-8")?;
-        let ending = ending_of(text);
+        let text = std::str::from_utf8(rest).map_err(|_| "it contains bytes that are not UTF-8")?;
+        let ending = detect_line_ending(text);
         let text = match ending {
             LineEnding::CrLf => text.replace("\r\n", "\n"),
             LineEnding::Lf | LineEnding::Mixed => text.to_owned(),
@@ -54,11 +50,11 @@ impl TextFile {
         Ok(Self { encoding, ending, text })
     }
 
-    /// The bytes of a file with this text; `decode` of them gives the same again.
+    /// Encodes the text. `decode` is the inverse.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = match self.encoding {
             Encoding::Utf8 => Vec::new(),
-            Encoding::Utf8WithMark => MARK.to_vec(),
+            Encoding::Utf8WithBom => BOM.to_vec(),
         };
         match self.ending {
             LineEnding::CrLf => bytes.extend(self.text.replace('\n', "\r\n").as_bytes()),
@@ -67,7 +63,7 @@ impl TextFile {
         bytes
     }
 
-    /// `text` from elsewhere, with line endings as this file's text has them.
+    /// `text` from a tool call, with the line endings of this file's text.
     pub(crate) fn adapt(&self, text: &str) -> String {
         match self.ending {
             LineEnding::CrLf => text.replace("\r\n", "\n"),
@@ -76,20 +72,20 @@ impl TextFile {
     }
 }
 
-/// What the beginning of a file says it is, if not UTF-8 text.
-pub(crate) fn foreign(head: &[u8]) -> Option<&'static str> {
+/// What a file is if its first bytes show that it is not UTF-8 text.
+pub(crate) fn unsupported_kind(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         Some("it is UTF-16 text")
     } else if head.starts_with(b"%PDF-") {
         Some("it is a PDF")
     } else if memchr::memchr(0, head).is_some() {
-        Some("it holds zero bytes, as binary files do")
+        Some("it contains zero bytes, like binary files")
     } else {
         None
     }
 }
 
-fn ending_of(text: &str) -> LineEnding {
+fn detect_line_ending(text: &str) -> LineEnding {
     let feeds = memchr::memchr_iter(b'\n', text.as_bytes()).count();
     let pairs = memchr::memmem::find_iter(text.as_bytes(), b"\r\n").count();
     let returns = memchr::memchr_iter(b'\r', text.as_bytes()).count();

@@ -1,34 +1,39 @@
-//! `HookCallbacks`: hooks that are functions of another program, asked in the same JSON as commands are.
+//! `HookCallbacks`: hooks that are functions of another program and use the same JSON as commands.
 
 use std::time::Duration;
 
 use rheon_types::BoxFuture;
 use serde_json::Value;
 
-use crate::hooks::run::Ended;
+use crate::hooks::run::HookExit;
 
-/// Reaches the functions of another program that serve as hooks.
+/// Calls hook functions of another program.
 pub trait HookCallbacks: Send + Sync {
-    /// Calls the function that is known as `id` with what a command would read; gives what a command would print, or why
-    /// the function did not do its work. Dropped when nobody waits for the answer any more.
+    /// Calls the function `id` with the input a command would read. Returns what a command would print, or why the
+    /// function failed. The future is dropped when the answer is no longer needed.
     fn call<'a>(&'a self, id: &'a str, input: Value) -> BoxFuture<'a, Result<Value, String>>;
 }
 
-/// Calls one function, as if it were a command.
-pub(crate) async fn ask(callbacks: &dyn HookCallbacks, id: &str, input: &[u8], timeout: Duration) -> Ended {
+/// Calls a function as if it were a command.
+pub(crate) async fn call_as_hook(
+    callbacks: &dyn HookCallbacks,
+    id: &str,
+    input: &[u8],
+    timeout: Duration,
+) -> HookExit {
     let input = match serde_json::from_slice(input) {
         Ok(input) => input,
-        Err(error) => return Ended::NotRun(format!("was not asked: {error}")),
+        Err(error) => return HookExit::NotRun(format!("was not called: {error}")),
     };
     match tokio::time::timeout(timeout, callbacks.call(id, input)).await {
-        Err(_) => Ended::TimedOut(timeout),
-        Ok(Err(problem)) => Ended::NotRun(format!("failed: {problem}")),
-        Ok(Ok(Value::Null)) => said(String::new()),
-        Ok(Ok(output @ Value::Object(_))) => said(output.to_string()),
-        Ok(Ok(other)) => Ended::NotRun(format!("answered {other} instead of an object")),
+        Err(_) => HookExit::TimedOut(timeout),
+        Ok(Err(problem)) => HookExit::NotRun(format!("failed: {problem}")),
+        Ok(Ok(Value::Null)) => exited_with(String::new()),
+        Ok(Ok(output @ Value::Object(_))) => exited_with(output.to_string()),
+        Ok(Ok(other)) => HookExit::NotRun(format!("returned {other} instead of an object")),
     }
 }
 
-fn said(text: String) -> Ended {
-    Ended::Exited { code: Some(0), stdout: text.into(), stderr: String::new().into() }
+fn exited_with(text: String) -> HookExit {
+    HookExit::Exited { code: Some(0), stdout: text.into(), stderr: String::new().into() }
 }

@@ -10,24 +10,24 @@ use serde_json::{Value, json};
 
 use crate::hooks::{
     CommandHook, CommandHooks, HookCallbacks, HookContext, HookEnvironment, HookEvent, HookGroup,
-    HookSettings, Matcher, SessionSource,
+    HookSettings, Matcher, SessionStartSource,
 };
 
-/// Answers every call alike and keeps what it was called with.
+/// Gives every call the same answer, and records the calls.
 struct Fixed {
-    answer: Result<Value, String>,
+    interpret: Result<Value, String>,
     called: Mutex<Vec<String>>,
 }
 
 impl HookCallbacks for Fixed {
     fn call<'a>(&'a self, id: &'a str, input: Value) -> BoxFuture<'a, Result<Value, String>> {
         self.called.lock().unwrap().push(format!("{id} {}", input["hook_event_name"]));
-        let answer = self.answer.clone();
-        Box::pin(async move { answer })
+        let interpret = self.interpret.clone();
+        Box::pin(async move { interpret })
     }
 }
 
-async fn permit(answer: Result<Value, String>) -> String {
+async fn permit(interpret: Result<Value, String>) -> String {
     let group = HookGroup {
         event: HookEvent::PreToolUse,
         matcher: Matcher::parse("Bash").unwrap(),
@@ -40,14 +40,14 @@ async fn permit(answer: Result<Value, String>) -> String {
         cwd: "/".into(),
         project: "/".into(),
         home: None,
-        source: SessionSource::Startup,
+        source: SessionStartSource::Startup,
         permission_mode: Arc::new(|| PermissionMode::Default),
         environment: HookEnvironment::default(),
         clock: Arc::new(TestClock::default()),
     };
-    let fixed = Arc::new(Fixed { answer, called: Mutex::default() });
-    let told: Arc<Mutex<Vec<String>>> = Arc::default();
-    let teller = Arc::clone(&told);
+    let fixed = Arc::new(Fixed { interpret, called: Mutex::default() });
+    let messages: Arc<Mutex<Vec<String>>> = Arc::default();
+    let teller = Arc::clone(&messages);
     let callbacks = Arc::clone(&fixed) as Arc<dyn HookCallbacks>;
     let hooks = CommandHooks::with_callbacks(settings, context, callbacks, move |message| {
         teller.lock().unwrap().push(message.to_string());
@@ -55,21 +55,21 @@ async fn permit(answer: Result<Value, String>) -> String {
     let arguments = Arc::new(json!({ "command": "ls" }));
     let call = ToolCall { id: "1".into(), name: "bash".into(), arguments, malformed: None };
     let permit = hooks.permit_tool(&call).get().await;
-    format!("{:?} {:?} {:?}\n", fixed.called.lock().unwrap(), permit.opinion, told.lock().unwrap())
+    format!("{:?} {:?} {:?}\n", fixed.called.lock().unwrap(), permit.opinion, messages.lock().unwrap())
 }
 
 #[tokio::test]
-async fn a_function_says_what_a_command_would_print() {
+async fn a_callback_returns_what_a_command_would_print() {
     let deny = json!({ "hookSpecificOutput": { "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "no" } });
     let mut rows = String::new();
-    for answer in [Ok(deny), Ok(json!({})), Ok(Value::Null), Ok(json!([1])), Err("it broke".to_owned())] {
-        rows += &permit(answer).await;
+    for interpret in [Ok(deny), Ok(json!({})), Ok(Value::Null), Ok(json!([1])), Err("it broke".to_owned())] {
+        rows += &permit(interpret).await;
     }
     expect![[r#"
         ["hook_0 \"PreToolUse\""] Some(Deny("no")) []
         ["hook_0 \"PreToolUse\""] None []
         ["hook_0 \"PreToolUse\""] None []
-        ["hook_0 \"PreToolUse\""] None ["the PreToolUse hook \"hook_0\" answered [1] instead of an object"]
+        ["hook_0 \"PreToolUse\""] None ["the PreToolUse hook \"hook_0\" returned [1] instead of an object"]
         ["hook_0 \"PreToolUse\""] None ["the PreToolUse hook \"hook_0\" failed: it broke"]
     "#]]
     .assert_eq(&rows);

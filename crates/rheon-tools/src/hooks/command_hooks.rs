@@ -1,4 +1,4 @@
-//! `CommandHooks`: the hooks of a session, to be given to an agent as a hook and as an input filter.
+//! `CommandHooks`: the command hooks of a session. Add it to an agent both as a hook and as an input filter.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,14 +13,14 @@ use tokio::sync::OnceCell;
 
 use crate::hooks::callback::HookCallbacks;
 use crate::hooks::context::HookContext;
-use crate::hooks::dispatch::{About, Dispatcher, Occasion};
+use crate::hooks::dispatch::{Dispatcher, EventSubject, HookInvocation};
 use crate::hooks::message::{HookMessage, Reporter};
 use crate::hooks::reply::HookReply;
 
-/// How many calls are timed at once; those on top have no duration.
-const TIMED_MAX: usize = 1_000;
+/// The most calls timed at once. Further calls have no duration.
+const TIMED_CALLS_MAX: usize = 1_000;
 
-/// The hooks of a session. Copies are the same hooks: one is given to the agent as a hook, another as an input filter.
+/// The command hooks of a session. Clones share state: add one to the agent as a hook and one as an input filter.
 #[derive(Clone)]
 pub struct CommandHooks {
     state: Arc<State>,
@@ -28,67 +28,61 @@ pub struct CommandHooks {
 
 struct State {
     dispatcher: Dispatcher,
-    /// What was said at the start of the session; asked for once.
-    opening: OnceCell<HookReply>,
-    /// Whether the model was told what was said at the start.
-    is_opening_told: AtomicBool,
-    /// Why the run is to stop.
-    halt: Mutex<Option<String>>,
-    /// When calls began.
-    begun: Mutex<HashMap<ToolCallId, Duration>>,
+    /// The reply of the SessionStart hooks, which run once.
+    start_reply: OnceCell<HookReply>,
+    /// Whether the model has received the context of the SessionStart hooks.
+    is_context_delivered: AtomicBool,
+    /// Why the run must stop.
+    stop: Mutex<Option<String>>,
+    /// When each call started.
+    start_times: Mutex<HashMap<ToolCallId, Duration>>,
 }
 
-/// Why a session ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SessionEndReason {
-    /// The conversation is emptied.
+    /// The conversation is cleared.
     Clear,
-    /// Another session takes its place.
+    /// Another session is resumed in its place.
     Resume,
-    /// The user logs out.
     Logout,
-    /// The user leaves at the prompt.
+    /// The user exits at the prompt.
     PromptInputExit,
-    /// Anything else.
     #[default]
     Other,
 }
 
-/// Why a conversation is shortened.
+/// Why a conversation is compacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompactTrigger {
-    /// The user wants it.
     Manual,
-    /// It has become too long.
     Auto,
 }
 
 impl CommandHooks {
-    /// The hooks of `settings` in a session.
     pub fn new(settings: HookSettings, context: HookContext) -> Self {
-        Self::reporting(settings, context, Reporter::default(), None)
+        Self::build(settings, context, Reporter::default(), None)
     }
 
-    /// The same, telling the user what there is to tell through `on_message`.
+    /// Also passes messages for the user to `on_message`.
     pub fn with_messages(
         settings: HookSettings,
         context: HookContext,
         on_message: impl Fn(&HookMessage) + Send + Sync + 'static,
     ) -> Self {
-        Self::reporting(settings, context, Reporter::new(Arc::new(on_message)), None)
+        Self::build(settings, context, Reporter::new(Arc::new(on_message)), None)
     }
 
-    /// Hooks that are functions of another program: every command of `settings` is the id of one.
+    /// Hooks that are functions of another program: each command of `settings` is the id of a function.
     pub fn with_callbacks(
         settings: HookSettings,
         context: HookContext,
         callbacks: Arc<dyn HookCallbacks>,
         on_message: impl Fn(&HookMessage) + Send + Sync + 'static,
     ) -> Self {
-        Self::reporting(settings, context, Reporter::new(Arc::new(on_message)), Some(callbacks))
+        Self::build(settings, context, Reporter::new(Arc::new(on_message)), Some(callbacks))
     }
 
-    fn reporting(
+    fn build(
         settings: HookSettings,
         context: HookContext,
         reporter: Reporter,
@@ -96,22 +90,22 @@ impl CommandHooks {
     ) -> Self {
         let state = State {
             dispatcher: Dispatcher::new(settings, context, reporter, callbacks),
-            opening: OnceCell::new(),
-            is_opening_told: AtomicBool::new(false),
-            halt: Mutex::default(),
-            begun: Mutex::default(),
+            start_reply: OnceCell::new(),
+            is_context_delivered: AtomicBool::new(false),
+            stop: Mutex::default(),
+            start_times: Mutex::default(),
         };
         Self { state: Arc::new(state) }
     }
 
-    /// Tells that the session begins and gives what hooks say to it. Done once, at the latest before the first prompt.
+    /// Runs the SessionStart hooks once, before the first prompt if not earlier, and returns their reply.
     pub async fn session_start(&self) -> &HookReply {
         let source = self.dispatcher().context().source.name();
         let fields = fields(json!({ "source": source }));
-        self.state.opening.get_or_init(|| self.about(HookEvent::SessionStart, source, fields)).await
+        self.state.start_reply.get_or_init(|| self.fire_named(HookEvent::SessionStart, source, fields)).await
     }
 
-    /// Tells that the session ends, and waits for what runs in the background.
+    /// Runs the SessionEnd hooks, and waits for background hooks.
     pub async fn session_end(&self, reason: SessionEndReason) -> HookReply {
         let reason = match reason {
             SessionEndReason::Clear => "clear",
@@ -120,30 +114,30 @@ impl CommandHooks {
             SessionEndReason::PromptInputExit => "prompt_input_exit",
             SessionEndReason::Other => "other",
         };
-        let reply = self.about(HookEvent::SessionEnd, reason, fields(json!({ "reason": reason }))).await;
+        let reply = self.fire_named(HookEvent::SessionEnd, reason, fields(json!({ "reason": reason }))).await;
         self.idle().await;
         reply
     }
 
-    /// Asks whether the conversation may be shortened.
+    /// Runs the PreCompact hooks, which may block compaction.
     pub async fn pre_compact(&self, trigger: CompactTrigger, custom_instructions: &str) -> HookReply {
         let fields = fields(json!({ "trigger": trigger.name(), "custom_instructions": custom_instructions }));
-        self.about(HookEvent::PreCompact, trigger.name(), fields).await
+        self.fire_named(HookEvent::PreCompact, trigger.name(), fields).await
     }
 
-    /// Tells that the conversation was shortened.
+    /// Runs the PostCompact hooks.
     pub async fn post_compact(&self, trigger: CompactTrigger, summary: &str) -> HookReply {
         let fields = fields(json!({ "trigger": trigger.name(), "compact_summary": summary }));
-        self.about(HookEvent::PostCompact, trigger.name(), fields).await
+        self.fire_named(HookEvent::PostCompact, trigger.name(), fields).await
     }
 
-    /// Tells that a sub-agent begins; what hooks say goes to it.
+    /// Runs the SubagentStart hooks. Their context goes to the subagent.
     pub async fn subagent_start(&self, agent_id: &str, agent_type: &str) -> HookReply {
         let fields = fields(json!({ "agent_id": agent_id, "agent_type": agent_type }));
-        self.about(HookEvent::SubagentStart, agent_type, fields).await
+        self.fire_named(HookEvent::SubagentStart, agent_type, fields).await
     }
 
-    /// Asks whether a sub-agent may stop; `vetoes` counts how often it was kept from it.
+    /// Runs the SubagentStop hooks, which may keep the subagent running. `vetoes` counts how often they have.
     pub async fn subagent_stop(
         &self,
         agent_id: &str,
@@ -157,85 +151,85 @@ impl CommandHooks {
             "stop_hook_active": vetoes > 0,
             "last_assistant_message": last_message,
         }));
-        self.about(HookEvent::SubagentStop, agent_type, fields).await
+        self.fire_named(HookEvent::SubagentStop, agent_type, fields).await
     }
 
-    /// Tells what the user is told. `notification_type` is for instance `permission_prompt` or `idle_prompt`.
+    /// Runs the Notification hooks. `notification_type` is, for instance, `permission_prompt` or `idle_prompt`.
     pub async fn notification(
         &self,
         notification_type: &str,
         message: &str,
         title: Option<&str>,
     ) -> HookReply {
-        let mut told = fields(json!({ "message": message, "notification_type": notification_type }));
+        let mut fields = fields(json!({ "message": message, "notification_type": notification_type }));
         if let Some(title) = title {
-            told.insert("title".to_owned(), title.into());
+            fields.insert("title".to_owned(), title.into());
         }
-        self.about(HookEvent::Notification, notification_type, told).await
+        self.fire_named(HookEvent::Notification, notification_type, fields).await
     }
 
-    /// Waits until no hook runs in the background.
+    /// Waits until no background hook runs.
     pub async fn idle(&self) {
         self.dispatcher().idle().await;
     }
 
-    async fn about(&self, event: HookEvent, name: &str, fields: Map<String, Value>) -> HookReply {
-        self.dispatcher().fire(Occasion { event, about: About::Name(name), fields }).await
+    async fn fire_named(&self, event: HookEvent, name: &str, fields: Map<String, Value>) -> HookReply {
+        self.dispatcher().fire(HookInvocation { event, subject: EventSubject::Name(name), fields }).await
     }
 
     pub(crate) fn dispatcher(&self) -> &Dispatcher {
         &self.state.dispatcher
     }
 
-    /// What was said at the start of the session and not yet to the model.
-    pub(crate) fn untold_opening(&self) -> Vec<String> {
-        match self.state.opening.get() {
-            Some(opening) if !self.state.is_opening_told.swap(true, Ordering::Relaxed) => {
-                opening.context.clone()
+    /// The context of the SessionStart hooks, the first time it is requested.
+    pub(crate) fn take_session_context(&self) -> Vec<String> {
+        match self.state.start_reply.get() {
+            Some(start_reply) if !self.state.is_context_delivered.swap(true, Ordering::Relaxed) => {
+                start_reply.context.clone()
             }
             Some(_) | None => Vec::new(),
         }
     }
 
-    /// Why the run is to stop, if it is.
-    pub(crate) fn halted(&self) -> Option<String> {
-        self.halt().clone()
+    /// Why the run must stop, if it must.
+    pub(crate) fn stop_reason(&self) -> Option<String> {
+        self.stop().clone()
     }
 
-    /// Stops the run at the next turn, if hooks say so.
-    pub(crate) fn obey(&self, reply: &HookReply) {
-        if let Some(stop) = &reply.stop {
-            self.halt().get_or_insert_with(|| stop.clone());
+    /// Stops the run at the next turn if `reply` says so.
+    pub(crate) fn apply_stop(&self, reply: &HookReply) {
+        if let Some(reason) = &reply.stop {
+            self.stop().get_or_insert_with(|| reason.clone());
         }
     }
 
-    /// Why the run is to stop, if it is; the next one may go on.
-    pub(crate) fn take_halt(&self) -> Option<String> {
-        self.halt().take()
+    /// Takes the reason to stop, so that the next run can start.
+    pub(crate) fn take_stop_reason(&self) -> Option<String> {
+        self.stop().take()
     }
 
-    /// Remembers that a call begins.
-    pub(crate) fn begin(&self, call_id: &ToolCallId) {
+    /// Records the start of a call.
+    pub(crate) fn record_start(&self, call_id: &ToolCallId) {
         let elapsed = self.dispatcher().context().clock.elapsed();
-        let mut begun = self.begun();
-        if begun.len() < TIMED_MAX {
-            begun.insert(call_id.clone(), elapsed);
+        let mut start_times = self.start_times();
+        if start_times.len() < TIMED_CALLS_MAX {
+            start_times.insert(call_id.clone(), elapsed);
         }
     }
 
-    /// How long a call took, in milliseconds.
+    /// The duration of a call, in milliseconds.
     pub(crate) fn duration_ms(&self, call_id: &ToolCallId) -> Option<u64> {
-        let since = self.begun().remove(call_id)?;
+        let since = self.start_times().remove(call_id)?;
         let duration = self.dispatcher().context().clock.elapsed().saturating_sub(since);
         u64::try_from(duration.as_millis()).ok()
     }
 
-    fn halt(&self) -> MutexGuard<'_, Option<String>> {
-        self.state.halt.lock().unwrap_or_else(PoisonError::into_inner)
+    fn stop(&self) -> MutexGuard<'_, Option<String>> {
+        self.state.stop.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn begun(&self) -> MutexGuard<'_, HashMap<ToolCallId, Duration>> {
-        self.state.begun.lock().unwrap_or_else(PoisonError::into_inner)
+    fn start_times(&self) -> MutexGuard<'_, HashMap<ToolCallId, Duration>> {
+        self.state.start_times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -254,7 +248,6 @@ impl fmt::Debug for CommandHooks {
     }
 }
 
-/// The fields of an object.
 pub(crate) fn fields(object: Value) -> Map<String, Value> {
     match object {
         Value::Object(fields) => fields,

@@ -1,4 +1,4 @@
-//! `HookContext`: what hooks are told about the session, and the environment they run in.
+//! `HookContext`: the session data that hooks receive, and their environment.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,47 +8,38 @@ use rheon_types::{Clock, SessionId};
 
 use rheon_policy::hooks::PROJECT_VARIABLES;
 
-/// What hooks are told about the session, and what they run in.
+/// The session data that hooks receive, and their environment.
 #[derive(Clone)]
 pub struct HookContext {
-    /// The session.
     pub session_id: SessionId,
-    /// Where its log is.
+    /// The path of the session log.
     pub transcript_path: Option<PathBuf>,
-    /// Where hooks run.
+    /// The working directory of hooks.
     pub cwd: PathBuf,
-    /// The folder of the project.
+    /// The project directory.
     pub project: PathBuf,
-    /// The user's home, for rules such as `Read(~/.ssh/**)`.
+    /// The home directory, for rules such as `Read(~/.ssh/**)`.
     pub home: Option<PathBuf>,
-    /// How the session began.
-    pub source: SessionSource,
-    /// The mode that the session is in now.
+    pub source: SessionStartSource,
+    /// The current permission mode.
     pub permission_mode: Arc<dyn Fn() -> PermissionMode + Send + Sync>,
-    /// The variables that hooks see.
+    /// The environment variables of hooks.
     pub environment: HookEnvironment,
-    /// Measures how long tools take.
     pub clock: Arc<dyn Clock>,
 }
 
-/// How a session began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum SessionSource {
-    /// Anew.
+pub enum SessionStartSource {
     #[default]
     Startup,
-    /// From one that had ended.
     Resume,
-    /// From an emptied conversation.
     Clear,
-    /// From a shortened conversation.
     Compact,
-    /// From the conversation of another.
     Fork,
 }
 
-impl SessionSource {
-    /// As the protocol has it.
+impl SessionStartSource {
+    /// The name in the hook protocol.
     pub fn name(self) -> &'static str {
         match self {
             Self::Startup => "startup",
@@ -60,8 +51,8 @@ impl SessionSource {
     }
 }
 
-/// The variables that hooks may see of the user's own. Keys and tokens are not among them.
-const PASSED: [&str; 24] = [
+/// The environment variables passed on to hooks. API keys and tokens are not among them.
+const PASSED_VARIABLES: [&str; 24] = [
     "PATH",
     "HOME",
     "USER",
@@ -88,31 +79,31 @@ const PASSED: [&str; 24] = [
     "COMSPEC",
 ];
 
-/// The variables that hooks see.
+/// The environment variables of hooks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HookEnvironment {
     variables: Vec<(String, String)>,
 }
 
 impl HookEnvironment {
-    /// Those of `variables` that are safe to hand on: the paths, the language, the terminal; no keys.
-    pub fn passed_from(variables: impl IntoIterator<Item = (String, String)>) -> Self {
-        let is_passed = |name: &str| PASSED.contains(&name) || name.starts_with("LC_");
-        Self { variables: variables.into_iter().filter(|(name, _)| is_passed(name)).collect() }
+    /// Keeps the variables that are safe to pass on: paths, language, terminal; no keys.
+    pub fn filtered(variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        let is_safe = |name: &str| PASSED_VARIABLES.contains(&name) || name.starts_with("LC_");
+        Self { variables: variables.into_iter().filter(|(name, _)| is_safe(name)).collect() }
     }
 
-    /// The same with one more.
+    /// Adds or replaces a variable.
     pub fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let name = name.into();
-        self.variables.retain(|(known, _)| *known != name);
+        self.variables.retain(|(existing, _)| *existing != name);
         self.variables.push((name, value.into()));
         self
     }
 
-    /// All of them, with the project's folder under our name and under that of Claude Code.
+    /// All variables, with the project directory under Rheon's name and under Claude Code's.
     pub(crate) fn for_project(&self, project: &str) -> Vec<(String, String)> {
         let environment =
-            PROJECT_VARIABLES.iter().fold(self.clone(), |known, name| known.with(*name, project));
+            PROJECT_VARIABLES.iter().fold(self.clone(), |environment, name| environment.with(*name, project));
         environment.variables
     }
 }

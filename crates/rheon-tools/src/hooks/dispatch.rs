@@ -1,68 +1,68 @@
-//! `Dispatcher`: which hooks an event concerns, all of them run at once, and what they say together.
+//! `Dispatcher`: finds the hooks for an event, runs them concurrently, and combines their replies.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::future::join_all;
-use rheon_policy::hooks::{CommandHook, HookEvent, HookSettings, OnFailure, Waiting, with_project};
-use rheon_policy::{Condition, Places, Workspace, mode_name};
+use rheon_policy::hooks::{
+    CommandHook, HookEvent, HookExecution, HookFailurePolicy, HookSettings, expand_project_variables,
+};
+use rheon_policy::{Condition, PatternRoots, Workspace, mode_name};
 use rheon_types::ToolCall;
 use serde_json::{Map, Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::hooks::answer::{Heard, Start, failed, hear};
-use crate::hooks::callback::{HookCallbacks, ask};
+use crate::hooks::callback::{HookCallbacks, call_as_hook};
 use crate::hooks::context::{HookContext, HookEnvironment};
+use crate::hooks::interpret::{HookResult, Launch, failed, interpret};
 use crate::hooks::message::{HookMessage, Reporter};
 use crate::hooks::reply::HookReply;
-use crate::hooks::run::{Job, Program, run};
+use crate::hooks::run::{ProcessSpec, Program, run};
 
-/// How many hooks run at once while somebody waits; the others queue.
+/// The most foreground hooks that run at once. The rest are queued.
 const RUNNING_MAX: usize = 32;
-/// How many run in the background; what comes on top is not run, and told.
+/// The most background hooks. Further ones are not run, and the user is notified.
 pub(crate) const BACKGROUND_MAX: usize = 16;
 
-/// What an event is about: what matchers and conditions look at.
+/// The subject of an event, which matchers and conditions are checked against.
 #[derive(Clone, Copy)]
-pub(crate) enum About<'a> {
-    /// Nothing: matchers do not count.
-    Nothing,
-    /// Something with a name.
+pub(crate) enum EventSubject<'a> {
+    /// There is none, so matchers do not apply.
+    None,
     Name(&'a str),
-    /// A call of a tool.
     Call(&'a ToolCall),
 }
 
-/// Something that happens.
-pub(crate) struct Occasion<'a> {
+/// An event to run hooks for.
+pub(crate) struct HookInvocation<'a> {
     pub(crate) event: HookEvent,
-    pub(crate) about: About<'a>,
-    /// What hooks are told besides the common fields.
+    pub(crate) subject: EventSubject<'a>,
+    /// The input of hooks besides the common fields.
     pub(crate) fields: Map<String, Value>,
 }
 
 pub(crate) struct Dispatcher {
     settings: HookSettings,
     context: HookContext,
-    /// Where conditions look up paths; without it they hold.
+    /// Resolves paths in conditions. Without it all conditions match.
     workspace: Option<Workspace>,
-    surroundings: Arc<Surroundings>,
+    runner: Arc<HookRunner>,
     background: Arc<Semaphore>,
     running: Semaphore,
     cancel: CancellationToken,
-    /// What runs in the background ends with us.
+    /// Stops background hooks when the dispatcher is dropped.
     _end: DropGuard,
 }
 
-/// What a hook needs to run.
-struct Surroundings {
+/// Runs single hooks.
+struct HookRunner {
     cwd: PathBuf,
     project: String,
     environment: HookEnvironment,
     reporter: Reporter,
-    /// Called instead of a command, where hooks are functions of another program.
+    /// Called instead of commands if hooks are functions of another program.
     callbacks: Option<Arc<dyn HookCallbacks>>,
 }
 
@@ -74,7 +74,7 @@ impl Dispatcher {
         callbacks: Option<Arc<dyn HookCallbacks>>,
     ) -> Self {
         let project = context.project.to_string_lossy().into_owned();
-        let surroundings = Arc::new(Surroundings {
+        let runner = Arc::new(HookRunner {
             cwd: context.cwd.clone(),
             environment: context.environment.clone(),
             project,
@@ -86,7 +86,7 @@ impl Dispatcher {
             settings,
             workspace: Workspace::new(&context.cwd).ok(),
             context,
-            surroundings,
+            runner,
             background: Arc::new(Semaphore::new(BACKGROUND_MAX)),
             running: Semaphore::new(RUNNING_MAX),
             _end: cancel.clone().drop_guard(),
@@ -102,74 +102,79 @@ impl Dispatcher {
         self.settings.has(event)
     }
 
-    /// Runs every hook that `occasion` concerns, and waits for those that want it; what they say together.
-    pub(crate) async fn fire(&self, occasion: Occasion<'_>) -> HookReply {
-        let hooks = self.concerned(&occasion);
+    /// Runs all matching hooks, waits for the foreground hooks, and combines their replies.
+    pub(crate) async fn fire(&self, invocation: HookInvocation<'_>) -> HookReply {
+        let hooks = self.matching_hooks(&invocation);
         if hooks.is_empty() {
             return HookReply::default();
         }
-        let input = self.input(&occasion);
+        let input = self.input(&invocation);
         let mut awaited = Vec::new();
         for hook in hooks {
-            match hook.waiting {
-                Waiting::Background => self.run_in_background(occasion.event, hook, &input),
-                Waiting::Foreground => awaited.push(self.run_in_foreground(occasion.event, hook, &input)),
+            match hook.execution {
+                HookExecution::Background => self.run_in_background(invocation.event, hook, &input),
+                HookExecution::Foreground => {
+                    awaited.push(self.run_in_foreground(invocation.event, hook, &input))
+                }
             }
         }
         join_all(awaited).await.into_iter().fold(HookReply::default(), HookReply::and)
     }
 
-    /// Runs every hook that `occasion` concerns; nobody waits.
-    pub(crate) fn tell(&self, occasion: &Occasion<'_>) {
-        let hooks = self.concerned(occasion);
+    /// Runs all matching hooks in the background.
+    pub(crate) fn fire_in_background(&self, invocation: &HookInvocation<'_>) {
+        let hooks = self.matching_hooks(invocation);
         if hooks.is_empty() {
             return;
         }
-        let input = self.input(occasion);
+        let input = self.input(invocation);
         for hook in hooks {
-            self.run_in_background(occasion.event, hook, &input);
+            self.run_in_background(invocation.event, hook, &input);
         }
     }
 
-    /// Waits until nothing runs in the background.
+    /// Waits until no background hook runs.
     pub(crate) async fn idle(&self) {
         let all = u32::try_from(BACKGROUND_MAX).unwrap_or(u32::MAX);
         // The semaphore is never closed.
         self.background.acquire_many(all).await.map(drop).unwrap_or_default();
     }
 
-    /// The hooks that `occasion` concerns, each command once, with the strictest of what its copies say.
-    fn concerned(&self, occasion: &Occasion<'_>) -> Vec<CommandHook> {
-        let mut found: Vec<CommandHook> = Vec::new();
+    /// The matching hooks, each command once, with the strictest settings of its duplicates.
+    fn matching_hooks(&self, invocation: &HookInvocation<'_>) -> Vec<CommandHook> {
+        let mut matching: Vec<CommandHook> = Vec::new();
         let groups = self.settings.groups.iter().filter(|group| {
-            group.event == occasion.event
-                && match occasion.about {
-                    About::Nothing => true,
-                    About::Name(name) => group.matcher.matches(name),
-                    About::Call(call) => group.matcher.matches_tool(call.name.as_str()),
+            group.event == invocation.event
+                && match invocation.subject {
+                    EventSubject::None => true,
+                    EventSubject::Name(name) => group.matcher.matches(name),
+                    EventSubject::Call(call) => group.matcher.matches_tool(call.name.as_str()),
                 }
         });
-        for hook in
-            groups.flat_map(|group| &group.hooks).filter(|hook| self.condition_holds(hook, occasion.about))
+        for hook in groups
+            .flat_map(|group| &group.hooks)
+            .filter(|hook| self.condition_matches(hook, invocation.subject))
         {
-            match found.iter_mut().find(|known| known.is_same_command(hook)) {
+            match matching.iter_mut().find(|known| known.is_same_command(hook)) {
                 Some(known) => {
                     known.on_failure = known.on_failure.max(hook.on_failure);
-                    known.waiting = known.waiting.max(hook.waiting);
-                    known.seal = known.seal.take().or_else(|| hook.seal.clone());
+                    known.execution = known.execution.max(hook.execution);
+                    known.trusted_content =
+                        known.trusted_content.take().or_else(|| hook.trusted_content.clone());
                 }
-                None => found.push(hook.clone()),
+                None => matching.push(hook.clone()),
             }
         }
-        found
+        matching
     }
 
-    /// Whether the hook's rule names the call. A rule that cannot be asked does not keep a hook from running.
-    fn condition_holds(&self, hook: &CommandHook, about: About<'_>) -> bool {
+    /// Whether the hook's rule matches the call. A hook with an invalid rule runs.
+    fn condition_matches(&self, hook: &CommandHook, subject: EventSubject<'_>) -> bool {
         let Some(rule) = &hook.condition else { return true };
-        let About::Call(call) = about else { return false };
-        let places = Places { working_folder: self.context.cwd.clone(), home: self.context.home.clone() };
-        match (Condition::new(rule.clone(), places), &self.workspace) {
+        let EventSubject::Call(call) = subject else { return false };
+        let roots =
+            PatternRoots { working_folder: self.context.cwd.clone(), home: self.context.home.clone() };
+        match (Condition::new(rule.clone(), roots), &self.workspace) {
             (Ok(condition), Some(workspace)) => {
                 condition.holds(call.name.as_str(), &call.arguments, workspace)
             }
@@ -177,18 +182,18 @@ impl Dispatcher {
         }
     }
 
-    /// What hooks read.
-    fn input(&self, occasion: &Occasion<'_>) -> Arc<[u8]> {
+    /// The JSON that hooks read on stdin.
+    fn input(&self, invocation: &HookInvocation<'_>) -> Arc<[u8]> {
         let context = &self.context;
         let mut input = json!({
             "session_id": context.session_id.as_str(),
             "transcript_path": context.transcript_path.as_ref().map(|path| path.to_string_lossy()),
             "cwd": context.cwd.to_string_lossy(),
             "permission_mode": mode_name((context.permission_mode)()),
-            "hook_event_name": occasion.event.name(),
+            "hook_event_name": invocation.event.name(),
         });
         if let Value::Object(input) = &mut input {
-            input.extend(occasion.fields.clone());
+            input.extend(invocation.fields.clone());
         }
         format!("{input}\n").into_bytes().into()
     }
@@ -196,86 +201,89 @@ impl Dispatcher {
     async fn run_in_foreground(&self, event: HookEvent, hook: CommandHook, input: &[u8]) -> HookReply {
         // The semaphore is never closed; a hook runs in any case.
         let _permit = self.running.acquire().await;
-        self.surroundings.run(event, &hook, input).await
+        self.runner.run(event, &hook, input).await
     }
 
     fn run_in_background(&self, event: HookEvent, hook: CommandHook, input: &Arc<[u8]>) {
-        let refuse = |problem: &str| {
-            let heard = failed(problem.to_owned(), OnFailure::Allow);
-            self.surroundings.report(event, &hook, &heard);
+        let reject_hook = |problem: &str| {
+            let result = failed(problem.to_owned(), HookFailurePolicy::Allow);
+            self.runner.report(event, &hook, &result);
         };
-        let Ok(handle) = Handle::try_current() else { return refuse("was not run: there is no runtime") };
+        let Ok(handle) = Handle::try_current() else {
+            return reject_hook("was not run: there is no runtime");
+        };
         let Ok(permit) = Arc::clone(&self.background).try_acquire_owned() else {
-            return refuse(&format!("was not run: {BACKGROUND_MAX} hooks run in the background already"));
+            return reject_hook(&format!(
+                "was not run: {BACKGROUND_MAX} hooks are already running in the background"
+            ));
         };
-        let (surroundings, input) = (Arc::clone(&self.surroundings), Arc::clone(input));
+        let (runner, input) = (Arc::clone(&self.runner), Arc::clone(input));
         let cancel = self.cancel.clone();
         let task = async move {
             let _permit = permit;
-            // What it says is no answer to anything.
-            cancel
-                .run_until_cancelled(surroundings.run(event, &hook, &input))
-                .await
-                .map(drop)
-                .unwrap_or_default();
+            // Nothing waits for its reply.
+            cancel.run_until_cancelled(runner.run(event, &hook, &input)).await.map(drop).unwrap_or_default();
         };
         drop(handle.spawn(task));
     }
 }
 
-impl Surroundings {
-    /// Runs one hook; what it says.
+impl HookRunner {
+    /// Runs one hook and returns its reply.
     async fn run(&self, event: HookEvent, hook: &CommandHook, input: &[u8]) -> HookReply {
-        let heard = match broken_seal(hook).await {
-            Some(problem) => failed(problem, OnFailure::Block),
+        let result = match seal_problem(hook).await {
+            Some(problem) => failed(problem, HookFailurePolicy::Block),
             None => {
-                let job = self.job(event, hook);
-                let ended = match &self.callbacks {
-                    Some(callbacks) => ask(&**callbacks, &hook.command, input, job.timeout).await,
-                    None => run(&job, input).await,
+                let spec = self.spec(event, hook);
+                let exit = match &self.callbacks {
+                    Some(callbacks) => call_as_hook(&**callbacks, &hook.command, input, spec.timeout).await,
+                    None => run(&spec, input).await,
                 };
-                hear(event, &ended, hook.on_failure)
+                interpret(event, &exit, hook.on_failure)
             }
         };
-        self.report(event, hook, &heard);
-        heard.reply
+        self.report(event, hook, &result);
+        result.reply
     }
 
-    fn job(&self, event: HookEvent, hook: &CommandHook) -> Job {
-        // What the hook of a project names counts from the folder that was looked at, wherever the session works.
-        let (folder, project) = match &hook.seal {
-            Some(seal) => (seal.root.clone(), seal.root.to_string_lossy().into_owned()),
+    fn spec(&self, event: HookEvent, hook: &CommandHook) -> ProcessSpec {
+        // A project's hook resolves paths from the directory that was trusted, wherever the session works.
+        let (folder, project) = match &hook.trusted_content {
+            Some(trusted_content) => {
+                (trusted_content.root.clone(), trusted_content.root.to_string_lossy().into_owned())
+            }
             None => (self.cwd.clone(), self.project.clone()),
         };
         let program = match &hook.args {
-            // The shell knows the project's folder by its variable.
-            None => Program::Line(hook.command.clone()),
+            // The shell gets the project directory as an environment variable.
+            None => Program::ShellLine(hook.command.clone()),
             Some(arguments) => {
-                let arguments = arguments.iter().map(|argument| with_project(argument, &project)).collect();
-                Program::Exact(with_project(&hook.command, &project), arguments)
+                let arguments =
+                    arguments.iter().map(|argument| expand_project_variables(argument, &project)).collect();
+                Program::Executable(expand_project_variables(&hook.command, &project), arguments)
             }
         };
         let timeout = hook.timeout.unwrap_or_else(|| event.timeout());
-        Job { program, folder, variables: self.environment.for_project(&project), timeout }
+        ProcessSpec { program, folder, variables: self.environment.for_project(&project), timeout }
     }
 
-    fn report(&self, event: HookEvent, hook: &CommandHook, heard: &Heard) {
-        for (kind, text) in &heard.messages {
+    fn report(&self, event: HookEvent, hook: &CommandHook, result: &HookResult) {
+        for (kind, text) in &result.messages {
             let message = HookMessage { kind: *kind, event, command: hook.title(), text: text.clone() };
-            match heard.start {
-                Start::Ran => self.reporter.tell(&message),
-                Start::Impossible => self.reporter.tell_once(&message),
+            match result.launch {
+                Launch::Started => self.reporter.report(&message),
+                Launch::NotStarted => self.reporter.report_once(&message),
             }
         }
     }
 }
 
-/// Why a hook of a project may not run: its files are not those that were trusted. Looked at right before each run.
-async fn broken_seal(hook: &CommandHook) -> Option<String> {
-    let seal = Arc::clone(hook.seal.as_ref()?);
-    match tokio::task::spawn_blocking(move || seal.check()).await {
+/// Why a project's hook may not run: its files are not the trusted ones. Checked before each run.
+async fn seal_problem(hook: &CommandHook) -> Option<String> {
+    let trusted_content = Arc::clone(hook.trusted_content.as_ref()?);
+    match tokio::task::spawn_blocking(move || trusted_content.check()).await {
         Ok(Ok(())) => None,
         Ok(Err(problem)) => Some(format!("was not run: {problem}")),
-        Err(_) => Some("was not run: its files could not be looked at".to_owned()),
+        Err(_) => Some("was not run: its files could not be checked".to_owned()),
     }
 }

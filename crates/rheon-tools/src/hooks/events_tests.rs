@@ -1,19 +1,19 @@
-//! What hooks are told at each event, and what they can change.
+//! What hooks receive at each event, and what they can change.
 
 use expect_test::expect;
 use rheon_types::{Content, FilterVerdict, Hook, InputFilter, Message, Opinion, Timestamp, ToolResult};
 use serde_json::{Value, json};
 
 use crate::hooks::HookEvent;
-use crate::hooks::fixtures::{Stage, bash, bring_about, call, command, question};
+use crate::hooks::fixtures::{Fixture, bash, call, command, question, trigger};
 
 #[tokio::test]
-async fn hooks_are_told_everything_in_the_shape_of_the_protocol() {
-    let mut told = String::new();
+async fn hooks_receive_all_fields_of_the_protocol() {
+    let mut messages = String::new();
     for event in HookEvent::ALL {
-        let stage = Stage::new();
-        bring_about(event, &stage.one(event.name(), "cat > told.json")).await;
-        told += &stage.plain(&stage.read("told.json"));
+        let fixture = Fixture::new();
+        trigger(event, &fixture.one(event.name(), "cat > input.json")).await;
+        messages += &fixture.plain(&fixture.read("input.json"));
     }
     expect![[r#"
         {"cwd":"PROJECT","hook_event_name":"SessionStart","permission_mode":"default","session_id":"s","source":"startup","transcript_path":null}
@@ -30,13 +30,13 @@ async fn hooks_are_told_everything_in_the_shape_of_the_protocol() {
         {"agent_id":"a1","agent_type":"Explore","cwd":"PROJECT","hook_event_name":"SubagentStop","last_assistant_message":"found it","permission_mode":"default","session_id":"s","stop_hook_active":false,"transcript_path":null}
         {"cwd":"PROJECT","hook_event_name":"Stop","last_assistant_message":"","permission_mode":"default","session_id":"s","stop_hook_active":true,"transcript_path":null}
         {"cwd":"PROJECT","hook_event_name":"Notification","message":"waiting","notification_type":"idle_prompt","permission_mode":"default","session_id":"s","title":"Rheon","transcript_path":null}
-    "#]].assert_eq(&told);
+    "#]].assert_eq(&messages);
 }
 
 /// A hook for `event` that prints `output`.
-fn printing(stage: &Stage, event: &str, output: &Value) -> crate::hooks::CommandHooks {
-    stage.write("output", &output.to_string());
-    stage.one(event, "cat output")
+fn printing(fixture: &Fixture, event: &str, output: &Value) -> crate::hooks::CommandHooks {
+    fixture.write("output", &output.to_string());
+    fixture.one(event, "cat output")
 }
 
 fn specific(event: &str, fields: Value) -> Value {
@@ -49,15 +49,15 @@ fn specific(event: &str, fields: Value) -> Value {
 async fn a_hook_before_a_call_allows_asks_defers_or_denies_it() {
     let mut rows = String::new();
     for decision in ["allow", "ask", "defer", "deny"] {
-        let stage = Stage::new();
+        let fixture = Fixture::new();
         let fields = json!({ "permissionDecision": decision, "permissionDecisionReason": "so it is" });
-        let hooks = printing(&stage, "PreToolUse", &specific("PreToolUse", fields));
-        rows += &format!("{decision}: {}\n", bring_about(HookEvent::PreToolUse, &hooks).await);
+        let hooks = printing(&fixture, "PreToolUse", &specific("PreToolUse", fields));
+        rows += &format!("{decision}: {}\n", trigger(HookEvent::PreToolUse, &hooks).await);
     }
     for decision in ["approve", "block"] {
-        let stage = Stage::new();
-        let hooks = printing(&stage, "PreToolUse", &json!({ "decision": decision, "reason": "as before" }));
-        rows += &format!("{decision}: {}\n", bring_about(HookEvent::PreToolUse, &hooks).await);
+        let fixture = Fixture::new();
+        let hooks = printing(&fixture, "PreToolUse", &json!({ "decision": decision, "reason": "as before" }));
+        rows += &format!("{decision}: {}\n", trigger(HookEvent::PreToolUse, &hooks).await);
     }
     expect![[r#"
         allow: Some(Allow)
@@ -71,13 +71,13 @@ async fn a_hook_before_a_call_allows_asks_defers_or_denies_it() {
 }
 
 #[tokio::test]
-async fn an_updated_input_comes_back_in_our_shape_and_context_with_it() {
-    let stage = Stage::new();
+async fn an_updated_input_is_converted_to_our_arguments() {
+    let fixture = Fixture::new();
     let fields = json!({
-        "updatedInput": { "file_path": stage.path("a.rs").to_str().unwrap(), "old_string": "x", "new_string": "z" },
+        "updatedInput": { "file_path": fixture.path("a.rs").to_str().unwrap(), "old_string": "x", "new_string": "z" },
         "additionalContext": "z is better",
     });
-    let hooks = printing(&stage, "PreToolUse", &specific("PreToolUse", fields));
+    let hooks = printing(&fixture, "PreToolUse", &specific("PreToolUse", fields));
     let edit = call("edit", json!({ "path": "a.rs", "edits": [{ "old_string": "x", "new_string": "y" }] }));
     let permit = hooks.permit_tool(&edit).get().await;
     assert_eq!(
@@ -88,7 +88,7 @@ async fn an_updated_input_comes_back_in_our_shape_and_context_with_it() {
 }
 
 #[tokio::test]
-async fn a_hook_answers_a_question_also_with_other_arguments() {
+async fn a_hook_answers_an_approval_and_may_change_arguments() {
     let mut rows = String::new();
     for decision in [
         json!({ "behavior": "allow" }),
@@ -99,44 +99,44 @@ async fn a_hook_answers_a_question_also_with_other_arguments() {
         json!({ "behavior": "maybe" }),
         json!({}),
     ] {
-        let stage = Stage::new();
+        let fixture = Fixture::new();
         let output = specific("PermissionRequest", json!({ "decision": decision }));
-        let hooks = printing(&stage, "PermissionRequest", &output);
-        let outcome = bring_about(HookEvent::PermissionRequest, &hooks).await;
-        rows += &format!("{decision}: {outcome}\n    told: {}\n", stage.told().join("; "));
+        let hooks = printing(&fixture, "PermissionRequest", &output);
+        let outcome = trigger(HookEvent::PermissionRequest, &hooks).await;
+        rows += &format!("{decision}: {outcome}\n    message: {}\n", fixture.messages().join("; "));
     }
     expect![[r#"
         {"behavior":"allow"}: Some((Allow, None))
-            told: 
+            message: 
         {"behavior":"deny","message":"not today"}: Some((Deny, Some("not today")))
-            told: 
+            message: 
         {"behavior":"allow","updatedInput":{"command":"npm test"}}: Some((Allow, None))
-            told: 
+            message: 
         {"behavior":"allow","updatedInput":{"command":"rm -rf ."}}: Some((Allow, None)) with {"command":"rm -rf ."}
-            told: 
+            message: 
         {"behavior":"allow","updatedPermissions":[{"type":"addRules"}]}: Some((Allow, None))
-            told: the PermissionRequest hook "cat output" asked for other rules, which only the user can save; the rest of its answer counts
+            message: the PermissionRequest hook "cat output" asked to change permission rules, which only the user can do; the rest of its reply is used
         {"behavior":"maybe"}: None
-            told: the PermissionRequest hook "cat output" printed what cannot be read: "behavior" is "maybe" instead of "allow" or "deny"
+            message: the PermissionRequest hook "cat output" printed invalid output: "behavior" is "maybe" instead of "allow" or "deny"
         {}: None
-            told: the PermissionRequest hook "cat output" printed what cannot be read: "behavior" is missing
+            message: the PermissionRequest hook "cat output" printed invalid output: "behavior" is missing
     "#]].assert_eq(&rows);
 }
 
 #[tokio::test]
 async fn a_hook_after_a_call_changes_what_the_model_reads() {
-    let stage = Stage::new();
+    let fixture = Fixture::new();
     let fields = json!({ "updatedToolOutput": "redacted", "additionalContext": "ask for more" });
-    let hooks = printing(&stage, "PostToolUse", &specific("PostToolUse", fields));
+    let hooks = printing(&fixture, "PostToolUse", &specific("PostToolUse", fields));
     let amendment = hooks.after_tool(&bash("env"), &ToolResult::text("KEY=1"), false).get().await;
     assert_eq!(amendment.content, Some(vec![Content::text("redacted")]));
     assert_eq!(amendment.context, ["ask for more"]);
 }
 
 #[tokio::test]
-async fn a_session_starts_once_and_its_context_joins_the_first_prompt_that_passes() {
-    let stage = Stage::new();
-    let hooks = stage.hooks(json!({
+async fn session_start_runs_once_and_its_context_joins_the_first_prompt() {
+    let fixture = Fixture::new();
+    let hooks = fixture.hooks(json!({
         "SessionStart": [{ "matcher": "startup", "hooks": [command("echo once >> starts; echo the branch is main")] }],
         "UserPromptSubmit": [{ "hooks": [command("grep -q secret && { echo no secrets >&2; exit 2; }; echo noted")] }],
     }));
@@ -153,14 +153,14 @@ async fn a_session_starts_once_and_its_context_joins_the_first_prompt_that_passe
             FilterVerdict::Add("noted".into()),
         ]
     );
-    assert_eq!(stage.read("starts"), "once\n");
+    assert_eq!(fixture.read("starts"), "once\n");
 }
 
 #[tokio::test]
-async fn continue_false_denies_the_call_and_every_other_until_the_run_has_stopped() {
-    let stage = Stage::new();
+async fn continue_false_denies_all_calls_until_the_run_stops() {
+    let fixture = Fixture::new();
     let output = json!({ "continue": false, "stopReason": "budget is spent" });
-    let hooks = printing(&stage, "PreToolUse", &output);
+    let hooks = printing(&fixture, "PreToolUse", &output);
     let deny = || Some(Opinion::Deny("budget is spent".into()));
     assert_eq!(hooks.permit_tool(&bash("ls")).get().await.opinion, deny());
     assert_eq!(hooks.permit_tool(&bash("pwd")).get().await.opinion, deny());
@@ -170,31 +170,31 @@ async fn continue_false_denies_the_call_and_every_other_until_the_run_has_stoppe
 }
 
 #[tokio::test]
-async fn continue_false_lets_a_stop_happen_though_another_hook_blocks_it() {
-    let stage = Stage::new();
-    let hooks = stage.hooks(json!({ "Stop": [{ "hooks": [
+async fn continue_false_overrides_a_hook_that_blocks_stopping() {
+    let fixture = Fixture::new();
+    let hooks = fixture.hooks(json!({ "Stop": [{ "hooks": [
         command("echo more to do >&2; exit 2"),
         command("echo '{\"continue\":false}'"),
     ] }] }));
-    assert_eq!(bring_about(HookEvent::Stop, &hooks).await, "Continue");
+    assert_eq!(trigger(HookEvent::Stop, &hooks).await, "Continue");
 }
 
 #[tokio::test]
-async fn a_question_of_the_model_is_not_answered_by_hooks() {
-    let stage = Stage::new();
-    let hooks = stage.one("PermissionRequest", "touch ran");
+async fn hooks_do_not_answer_questions_of_the_model() {
+    let fixture = Fixture::new();
+    let hooks = fixture.one("PermissionRequest", "touch ran");
     let call = call("ask_user", json!({}));
     let mut request = question(&call);
     request.subject = rheon_types::event::Subject::Questions { questions: Vec::new() };
     assert_eq!(hooks.answer_approval(&call, &request).get().await, None);
-    assert!(!stage.path("ran").exists());
+    assert!(!fixture.path("ran").exists());
 }
 
 #[tokio::test]
-async fn words_for_the_model_are_cut_at_their_limit() {
-    let stage = Stage::new();
+async fn text_for_the_model_is_truncated() {
+    let fixture = Fixture::new();
     let hooks = printing(
-        &stage,
+        &fixture,
         "SessionStart",
         &specific("SessionStart", json!({ "additionalContext": "ä".repeat(10_001) })),
     );

@@ -1,37 +1,37 @@
-//! Every event with every exit code: what comes of it, and what the user is told.
+//! Every event with every exit code: the outcome, and the message to the user.
 
 use expect_test::expect;
 use serde_json::json;
 
 use crate::hooks::HookEvent;
-use crate::hooks::fixtures::{Stage, bring_about};
+use crate::hooks::fixtures::{Fixture, trigger};
 
 async fn table(line: &str, more: serde_json::Value) -> String {
     let mut rows = String::new();
     for event in HookEvent::ALL {
-        let stage = Stage::new();
+        let fixture = Fixture::new();
         let mut hook = json!({ "type": "command", "command": line });
         hook.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let hooks = stage.hooks(json!({ event.name(): [{ "hooks": [hook] }] }));
-        let outcome = bring_about(event, &hooks).await;
-        let told = stage.told().join("; ");
+        let hooks = fixture.hooks(json!({ event.name(): [{ "hooks": [hook] }] }));
+        let outcome = trigger(event, &hooks).await;
+        let messages = fixture.messages().join("; ");
         rows += &format!("{event}: {outcome}\n");
-        if !told.is_empty() {
-            rows += &format!("    told: {told}\n");
+        if !messages.is_empty() {
+            rows += &format!("    message: {messages}\n");
         }
     }
     rows
 }
 
 #[tokio::test]
-async fn exit_code_0_agrees_and_plain_text_is_context_where_a_conversation_begins() {
+async fn exit_code_0_allows_and_plain_text_becomes_context() {
     expect![[r#"
         SessionStart: context "said"
         SessionEnd: nothing
         UserPromptSubmit: Add("said")
         PreToolUse: None
         PermissionRequest: None
-        PermissionDenied: told
+        PermissionDenied: reported
         PostToolUse: []
         PostToolUseFailure: []
         PreCompact: nothing
@@ -45,140 +45,140 @@ async fn exit_code_0_agrees_and_plain_text_is_context_where_a_conversation_begin
 }
 
 #[tokio::test]
-async fn exit_code_2_blocks_where_something_can_still_be_kept_from_happening() {
+async fn exit_code_2_blocks_events_that_can_be_blocked() {
     expect![[r#"
         SessionStart: nothing
-            told: SessionStart hook: no
+            message: SessionStart hook: no
         SessionEnd: nothing
-            told: SessionEnd hook: no
+            message: SessionEnd hook: no
         UserPromptSubmit: Reject("no")
         PreToolUse: Some(Deny("no"))
         PermissionRequest: None
-            told: PermissionRequest hook: no
-        PermissionDenied: told
-            told: PermissionDenied hook: no
-        PostToolUse: ["A PostToolUse hook objects: no"]
-        PostToolUseFailure: ["A PostToolUseFailure hook objects: no"]
+            message: PermissionRequest hook: no
+        PermissionDenied: reported
+            message: PermissionDenied hook: no
+        PostToolUse: ["A PostToolUse hook reported a problem: no"]
+        PostToolUseFailure: ["A PostToolUseFailure hook reported a problem: no"]
         PreCompact: Block("no")
         PostCompact: nothing
-            told: PostCompact hook: no
+            message: PostCompact hook: no
         SubagentStart: nothing
-            told: SubagentStart hook: no
+            message: SubagentStart hook: no
         SubagentStop: Block("no")
         Stop: Veto("no")
         Notification: nothing
-            told: Notification hook: no
+            message: Notification hook: no
     "#]]
     .assert_eq(&table("echo '{\"decision\":\"approve\"}'; echo no >&2; exit 2", json!({})).await);
 }
 
 #[tokio::test]
-async fn any_other_exit_code_is_told_and_lets_things_happen() {
+async fn any_other_exit_code_is_reported_and_allows() {
     expect![[r#"
         SessionStart: nothing
-            told: the SessionStart hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the SessionStart hook "echo broken >&2; exit 1" failed with exit code 1: broken
         SessionEnd: nothing
-            told: the SessionEnd hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the SessionEnd hook "echo broken >&2; exit 1" failed with exit code 1: broken
         UserPromptSubmit: Pass
-            told: the UserPromptSubmit hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the UserPromptSubmit hook "echo broken >&2; exit 1" failed with exit code 1: broken
         PreToolUse: None
-            told: the PreToolUse hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the PreToolUse hook "echo broken >&2; exit 1" failed with exit code 1: broken
         PermissionRequest: None
-            told: the PermissionRequest hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        PermissionDenied: told
-            told: the PermissionDenied hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the PermissionRequest hook "echo broken >&2; exit 1" failed with exit code 1: broken
+        PermissionDenied: reported
+            message: the PermissionDenied hook "echo broken >&2; exit 1" failed with exit code 1: broken
         PostToolUse: []
-            told: the PostToolUse hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the PostToolUse hook "echo broken >&2; exit 1" failed with exit code 1: broken
         PostToolUseFailure: []
-            told: the PostToolUseFailure hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the PostToolUseFailure hook "echo broken >&2; exit 1" failed with exit code 1: broken
         PreCompact: nothing
-            told: the PreCompact hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the PreCompact hook "echo broken >&2; exit 1" failed with exit code 1: broken
         PostCompact: nothing
-            told: the PostCompact hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the PostCompact hook "echo broken >&2; exit 1" failed with exit code 1: broken
         SubagentStart: nothing
-            told: the SubagentStart hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the SubagentStart hook "echo broken >&2; exit 1" failed with exit code 1: broken
         SubagentStop: nothing
-            told: the SubagentStop hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the SubagentStop hook "echo broken >&2; exit 1" failed with exit code 1: broken
         Stop: Continue
-            told: the Stop hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the Stop hook "echo broken >&2; exit 1" failed with exit code 1: broken
         Notification: nothing
-            told: the Notification hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the Notification hook "echo broken >&2; exit 1" failed with exit code 1: broken
     "#]]
     .assert_eq(&table("echo broken >&2; exit 1", json!({})).await);
 }
 
 #[tokio::test]
-async fn a_hook_that_must_agree_blocks_when_it_fails() {
+async fn a_required_hook_blocks_when_it_fails() {
     expect![[r#"
-        SessionStart: Block("a hook that must agree failed with exit code 1: broken")
-            told: the SessionStart hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        SessionEnd: Block("a hook that must agree failed with exit code 1: broken")
-            told: the SessionEnd hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        UserPromptSubmit: Reject("a hook that must agree failed with exit code 1: broken")
-            told: the UserPromptSubmit hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        PreToolUse: Some(Deny("a hook that must agree failed with exit code 1: broken"))
-            told: the PreToolUse hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        PermissionRequest: Some((Deny, Some("a hook that must agree failed with exit code 1: broken")))
-            told: the PermissionRequest hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        PermissionDenied: told
-            told: the PermissionDenied hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        PostToolUse: ["A PostToolUse hook objects: a hook that must agree failed with exit code 1: broken"]
-            told: the PostToolUse hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        PostToolUseFailure: ["A PostToolUseFailure hook objects: a hook that must agree failed with exit code 1: broken"]
-            told: the PostToolUseFailure hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        PreCompact: Block("a hook that must agree failed with exit code 1: broken")
-            told: the PreCompact hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        PostCompact: Block("a hook that must agree failed with exit code 1: broken")
-            told: the PostCompact hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        SubagentStart: Block("a hook that must agree failed with exit code 1: broken")
-            told: the SubagentStart hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        SubagentStop: Block("a hook that must agree failed with exit code 1: broken")
-            told: the SubagentStop hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        Stop: Veto("a hook that must agree failed with exit code 1: broken")
-            told: the Stop hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        Notification: Block("a hook that must agree failed with exit code 1: broken")
-            told: the Notification hook "echo broken >&2; exit 1" failed with exit code 1: broken
+        SessionStart: Block("a required hook failed with exit code 1: broken")
+            message: the SessionStart hook "echo broken >&2; exit 1" failed with exit code 1: broken
+        SessionEnd: Block("a required hook failed with exit code 1: broken")
+            message: the SessionEnd hook "echo broken >&2; exit 1" failed with exit code 1: broken
+        UserPromptSubmit: Reject("a required hook failed with exit code 1: broken")
+            message: the UserPromptSubmit hook "echo broken >&2; exit 1" failed with exit code 1: broken
+        PreToolUse: Some(Deny("a required hook failed with exit code 1: broken"))
+            message: the PreToolUse hook "echo broken >&2; exit 1" failed with exit code 1: broken
+        PermissionRequest: Some((Deny, Some("a required hook failed with exit code 1: broken")))
+            message: the PermissionRequest hook "echo broken >&2; exit 1" failed with exit code 1: broken
+        PermissionDenied: reported
+            message: the PermissionDenied hook "echo broken >&2; exit 1" failed with exit code 1: broken
+        PostToolUse: ["A PostToolUse hook reported a problem: a required hook failed with exit code 1: broken"]
+            message: the PostToolUse hook "echo broken >&2; exit 1" failed with exit code 1: broken
+        PostToolUseFailure: ["A PostToolUseFailure hook reported a problem: a required hook failed with exit code 1: broken"]
+            message: the PostToolUseFailure hook "echo broken >&2; exit 1" failed with exit code 1: broken
+        PreCompact: Block("a required hook failed with exit code 1: broken")
+            message: the PreCompact hook "echo broken >&2; exit 1" failed with exit code 1: broken
+        PostCompact: Block("a required hook failed with exit code 1: broken")
+            message: the PostCompact hook "echo broken >&2; exit 1" failed with exit code 1: broken
+        SubagentStart: Block("a required hook failed with exit code 1: broken")
+            message: the SubagentStart hook "echo broken >&2; exit 1" failed with exit code 1: broken
+        SubagentStop: Block("a required hook failed with exit code 1: broken")
+            message: the SubagentStop hook "echo broken >&2; exit 1" failed with exit code 1: broken
+        Stop: Veto("a required hook failed with exit code 1: broken")
+            message: the Stop hook "echo broken >&2; exit 1" failed with exit code 1: broken
+        Notification: Block("a required hook failed with exit code 1: broken")
+            message: the Notification hook "echo broken >&2; exit 1" failed with exit code 1: broken
     "#]].assert_eq(&table("echo broken >&2; exit 1", json!({ "onFailure": "block" })).await);
 }
 
 #[tokio::test]
-async fn the_decision_block_blocks_and_its_reason_is_passed_on() {
+async fn a_block_decision_blocks_with_its_reason() {
     let line = r#"echo ' {"decision":"block","reason":"tests fail","systemMessage":"look here"}'"#;
     expect![[r#"
         SessionStart: Block("tests fail")
-            told: SessionStart hook: look here
+            message: SessionStart hook: look here
         SessionEnd: Block("tests fail")
-            told: SessionEnd hook: look here
+            message: SessionEnd hook: look here
         UserPromptSubmit: Reject("tests fail")
-            told: UserPromptSubmit hook: look here
+            message: UserPromptSubmit hook: look here
         PreToolUse: Some(Deny("tests fail"))
-            told: PreToolUse hook: look here
+            message: PreToolUse hook: look here
         PermissionRequest: Some((Deny, Some("tests fail")))
-            told: PermissionRequest hook: look here
-        PermissionDenied: told
-            told: PermissionDenied hook: look here
-        PostToolUse: ["A PostToolUse hook objects: tests fail"]
-            told: PostToolUse hook: look here
-        PostToolUseFailure: ["A PostToolUseFailure hook objects: tests fail"]
-            told: PostToolUseFailure hook: look here
+            message: PermissionRequest hook: look here
+        PermissionDenied: reported
+            message: PermissionDenied hook: look here
+        PostToolUse: ["A PostToolUse hook reported a problem: tests fail"]
+            message: PostToolUse hook: look here
+        PostToolUseFailure: ["A PostToolUseFailure hook reported a problem: tests fail"]
+            message: PostToolUseFailure hook: look here
         PreCompact: Block("tests fail")
-            told: PreCompact hook: look here
+            message: PreCompact hook: look here
         PostCompact: Block("tests fail")
-            told: PostCompact hook: look here
+            message: PostCompact hook: look here
         SubagentStart: Block("tests fail")
-            told: SubagentStart hook: look here
+            message: SubagentStart hook: look here
         SubagentStop: Block("tests fail")
-            told: SubagentStop hook: look here
+            message: SubagentStop hook: look here
         Stop: Veto("tests fail")
-            told: Stop hook: look here
+            message: Stop hook: look here
         Notification: Block("tests fail")
-            told: Notification hook: look here
+            message: Notification hook: look here
     "#]]
     .assert_eq(&table(line, json!({})).await);
 }
 
 #[tokio::test]
-async fn what_is_no_json_or_says_nonsense_is_a_failure() {
+async fn invalid_output_is_a_failure() {
     let mut rows = String::new();
     for output in [
         "{",
@@ -189,38 +189,41 @@ async fn what_is_no_json_or_says_nonsense_is_a_failure() {
         "{\"hookSpecificOutput\":[]}",
     ] {
         for on_failure in ["allow", "block"] {
-            let stage = Stage::new();
-            stage.write("output", output);
+            let fixture = Fixture::new();
+            fixture.write("output", output);
             let hook = json!({ "type": "command", "command": "cat output", "onFailure": on_failure });
-            let hooks = stage.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
-            let outcome = bring_about(HookEvent::PreToolUse, &hooks).await;
-            rows += &format!("{output} {on_failure}: {outcome}\n    told: {}\n", stage.told().join("; "));
+            let hooks = fixture.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
+            let outcome = trigger(HookEvent::PreToolUse, &hooks).await;
+            rows += &format!(
+                "{output} {on_failure}: {outcome}\n    message: {}\n",
+                fixture.messages().join("; ")
+            );
         }
     }
     expect![[r#"
         { allow: None
-            told: the PreToolUse hook "cat output" printed what cannot be read: EOF while parsing an object at line 1 column 1
-        { block: Some(Deny("a hook that must agree printed what cannot be read: EOF while parsing an object at line 1 column 1"))
-            told: the PreToolUse hook "cat output" printed what cannot be read: EOF while parsing an object at line 1 column 1
+            message: the PreToolUse hook "cat output" printed invalid output: EOF while parsing an object at line 1 column 1
+        { block: Some(Deny("a required hook printed invalid output: EOF while parsing an object at line 1 column 1"))
+            message: the PreToolUse hook "cat output" printed invalid output: EOF while parsing an object at line 1 column 1
         {"decision":"perhaps"} allow: None
-            told: the PreToolUse hook "cat output" printed what cannot be read: "decision" is "perhaps" instead of "block"
-        {"decision":"perhaps"} block: Some(Deny("a hook that must agree printed what cannot be read: \"decision\" is \"perhaps\" instead of \"block\""))
-            told: the PreToolUse hook "cat output" printed what cannot be read: "decision" is "perhaps" instead of "block"
+            message: the PreToolUse hook "cat output" printed invalid output: "decision" is "perhaps" instead of "block"
+        {"decision":"perhaps"} block: Some(Deny("a required hook printed invalid output: \"decision\" is \"perhaps\" instead of \"block\""))
+            message: the PreToolUse hook "cat output" printed invalid output: "decision" is "perhaps" instead of "block"
         {"continue":"no"} allow: None
-            told: the PreToolUse hook "cat output" printed what cannot be read: "continue" is neither true nor false
-        {"continue":"no"} block: Some(Deny("a hook that must agree printed what cannot be read: \"continue\" is neither true nor false"))
-            told: the PreToolUse hook "cat output" printed what cannot be read: "continue" is neither true nor false
+            message: the PreToolUse hook "cat output" printed invalid output: "continue" is neither true nor false
+        {"continue":"no"} block: Some(Deny("a required hook printed invalid output: \"continue\" is neither true nor false"))
+            message: the PreToolUse hook "cat output" printed invalid output: "continue" is neither true nor false
         {"hookSpecificOutput":{"hookEventName":"Stop"}} allow: None
-            told: the PreToolUse hook "cat output" printed what cannot be read: "hookEventName" is "Stop" instead of "PreToolUse"
-        {"hookSpecificOutput":{"hookEventName":"Stop"}} block: Some(Deny("a hook that must agree printed what cannot be read: \"hookEventName\" is \"Stop\" instead of \"PreToolUse\""))
-            told: the PreToolUse hook "cat output" printed what cannot be read: "hookEventName" is "Stop" instead of "PreToolUse"
+            message: the PreToolUse hook "cat output" printed invalid output: "hookEventName" is "Stop" instead of "PreToolUse"
+        {"hookSpecificOutput":{"hookEventName":"Stop"}} block: Some(Deny("a required hook printed invalid output: \"hookEventName\" is \"Stop\" instead of \"PreToolUse\""))
+            message: the PreToolUse hook "cat output" printed invalid output: "hookEventName" is "Stop" instead of "PreToolUse"
         {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"dney"}} allow: None
-            told: the PreToolUse hook "cat output" printed what cannot be read: "permissionDecision" cannot be "dney"
-        {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"dney"}} block: Some(Deny("a hook that must agree printed what cannot be read: \"permissionDecision\" cannot be \"dney\""))
-            told: the PreToolUse hook "cat output" printed what cannot be read: "permissionDecision" cannot be "dney"
+            message: the PreToolUse hook "cat output" printed invalid output: "permissionDecision" has the unknown value "dney"
+        {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"dney"}} block: Some(Deny("a required hook printed invalid output: \"permissionDecision\" has the unknown value \"dney\""))
+            message: the PreToolUse hook "cat output" printed invalid output: "permissionDecision" has the unknown value "dney"
         {"hookSpecificOutput":[]} allow: None
-            told: the PreToolUse hook "cat output" printed what cannot be read: "hookSpecificOutput" is not an object
-        {"hookSpecificOutput":[]} block: Some(Deny("a hook that must agree printed what cannot be read: \"hookSpecificOutput\" is not an object"))
-            told: the PreToolUse hook "cat output" printed what cannot be read: "hookSpecificOutput" is not an object
+            message: the PreToolUse hook "cat output" printed invalid output: "hookSpecificOutput" is not an object
+        {"hookSpecificOutput":[]} block: Some(Deny("a required hook printed invalid output: \"hookSpecificOutput\" is not an object"))
+            message: the PreToolUse hook "cat output" printed invalid output: "hookSpecificOutput" is not an object
     "#]].assert_eq(&rows);
 }

@@ -1,4 +1,4 @@
-//! A project with scripts for tests, the hooks made of its settings, and what the user was told.
+//! A test project with scripts, the hooks of its settings, and the messages shown to the user.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -11,17 +11,17 @@ use tempfile::TempDir;
 
 use crate::hooks::{
     CommandHooks, CompactTrigger, HookContext, HookEnvironment, HookEvent, HookReply, HookSettings,
-    SessionEndReason, SessionSource,
+    SessionEndReason, SessionStartSource,
 };
 
-pub(super) struct Stage {
+pub(super) struct Fixture {
     folder: TempDir,
-    told: Arc<Mutex<Vec<String>>>,
+    messages: Arc<Mutex<Vec<String>>>,
 }
 
-impl Stage {
+impl Fixture {
     pub(super) fn new() -> Self {
-        Self { folder: TempDir::new().unwrap(), told: Arc::default() }
+        Self { folder: TempDir::new().unwrap(), messages: Arc::default() }
     }
 
     pub(super) fn root(&self) -> PathBuf {
@@ -49,37 +49,36 @@ impl Stage {
             cwd: self.root(),
             project: self.root(),
             home: None,
-            source: SessionSource::Startup,
+            source: SessionStartSource::Startup,
             permission_mode: Arc::new(|| PermissionMode::Default),
             environment: HookEnvironment::default().with("PATH", "/usr/local/bin:/usr/bin:/bin"),
             clock: Arc::new(TestClock::default()),
         }
     }
 
-    /// The hooks of `settings`, which is what stands at `hooks`.
+    /// The hooks of `settings`, the value of the key `hooks`.
     pub(super) fn hooks(&self, settings: Value) -> CommandHooks {
         let text = json!({ "hooks": settings }).to_string();
-        self.made_of(HookSettings::parse(&text, "settings.json").unwrap())
+        self.with_settings(HookSettings::parse(&text, "settings.json").unwrap())
     }
 
-    pub(super) fn made_of(&self, settings: HookSettings) -> CommandHooks {
-        let told = Arc::clone(&self.told);
+    pub(super) fn with_settings(&self, settings: HookSettings) -> CommandHooks {
+        let messages = Arc::clone(&self.messages);
         CommandHooks::with_messages(settings, self.context(), move |message| {
-            told.lock().unwrap().push(message.to_string());
+            messages.lock().unwrap().push(message.to_string());
         })
     }
 
-    /// One hook for `event` that runs `line`.
     pub(super) fn one(&self, event: &str, line: &str) -> CommandHooks {
         self.hooks(json!({ event: [{ "hooks": [{ "type": "command", "command": line }] }] }))
     }
 
-    /// What the user was told since the last time.
-    pub(super) fn told(&self) -> Vec<String> {
-        std::mem::take(&mut self.told.lock().unwrap())
+    /// The messages to the user since the last call.
+    pub(super) fn messages(&self) -> Vec<String> {
+        std::mem::take(&mut self.messages.lock().unwrap())
     }
 
-    /// The text with the project's folder named `PROJECT`.
+    /// The text with the project directory replaced by `PROJECT`.
     pub(super) fn plain(&self, text: &str) -> String {
         text.replace(self.root().to_str().unwrap(), "PROJECT")
     }
@@ -105,6 +104,7 @@ pub(super) fn question(call: &ToolCall) -> ApprovalRequest {
         subject: Subject::Arguments { arguments: Arc::clone(&call.arguments) },
         reason: "no rule allows it".into(),
         danger: Danger::Moderate,
+        child: None,
         suggested_rule: Some("Bash(npm test *)".into()),
         digest: "digest".into(),
     }
@@ -118,8 +118,8 @@ fn shown(reply: &HookReply) -> String {
     if parts.is_empty() { "nothing".into() } else { parts.join(", ") }
 }
 
-/// Brings `event` about, and shows what comes of it where the agent meets it.
-pub(crate) async fn bring_about(event: HookEvent, hooks: &CommandHooks) -> String {
+/// Triggers `event` and describes the outcome as the agent sees it.
+pub(crate) async fn trigger(event: HookEvent, hooks: &CommandHooks) -> String {
     let call = bash("npm test");
     let said = Message::user("do it", Timestamp::default());
     match event {
@@ -128,15 +128,15 @@ pub(crate) async fn bring_about(event: HookEvent, hooks: &CommandHooks) -> Strin
         HookEvent::UserPromptSubmit => format!("{:?}", hooks.check(&said).get().await),
         HookEvent::PreToolUse => format!("{:?}", hooks.permit_tool(&call).get().await.opinion),
         HookEvent::PermissionRequest => {
-            let answer = hooks.answer_approval(&call, &question(&call)).get().await;
-            let changed = answer.as_ref().and_then(|answer| answer.arguments.clone());
+            let interpret = hooks.answer_approval(&call, &question(&call)).get().await;
+            let changed = interpret.as_ref().and_then(|interpret| interpret.arguments.clone());
             let changed = changed.map_or_else(String::new, |arguments| format!(" with {arguments}"));
-            format!("{:?}{changed}", answer.map(|answer| (answer.decision, answer.message)))
+            format!("{:?}{changed}", interpret.map(|interpret| (interpret.decision, interpret.message)))
         }
         HookEvent::PermissionDenied => {
             hooks.tool_blocked(&call, &ToolError::Denied("because".into()));
             hooks.idle().await;
-            "told".into()
+            "reported".into()
         }
         HookEvent::PostToolUse => {
             format!("{:?}", hooks.after_tool(&call, &ToolResult::text("fine"), false).get().await.context)

@@ -1,5 +1,5 @@
-//! Forty repositories that mean harm, opened by somebody who has agreed to nothing: nothing of them runs, and nothing outside
-//! them is read (M1, M4, M8, M10).
+//! Forty hostile repositories, opened without trust: nothing of them runs, and nothing outside them is read (M1, M4,
+//! M8, M10).
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -8,18 +8,18 @@ use std::process::Command;
 use std::sync::Arc;
 
 use expect_test::expect;
-use rheon_policy::trust::{ProjectContent, Trust, TrustStore, load_project_hooks};
+use rheon_policy::trust::{ProjectContent, TrustStatus, TrustStore, load_project_hooks};
 use rheon_testkit::TestClock;
 use rheon_types::event::PermissionMode;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::hooks::fixtures::bring_about;
-use crate::hooks::{CommandHooks, HookContext, HookEnvironment, HookEvent, SessionSource};
+use crate::hooks::fixtures::trigger;
+use crate::hooks::{CommandHooks, HookContext, HookEnvironment, HookEvent, SessionStartSource};
 
-/// What every trap tries to do: leave a sign outside the repository.
+/// What every trap tries to do: create a file outside the repository.
 const TRAP: &str = "touch ../ran";
-/// What lies outside, under this name.
+/// The name of a file outside the repository.
 const CANARY: &str = "canary-file";
 
 fn settings(line: &str) -> String {
@@ -51,10 +51,10 @@ fn pipe(root: &Path, name: &str) {
     rustix::fs::mkfifoat(rustix::fs::CWD, path, 0o600.into()).unwrap();
 }
 
-type Fixture = (&'static str, fn(&Path));
+type HostileRepo = (&'static str, fn(&Path));
 
-/// Settings, in whichever file and shape.
-const SETTINGS: [Fixture; 21] = [
+/// Settings in every file and form.
+const SETTINGS: [HostileRepo; 21] = [
     ("hooks of every event", |root| put(root, ".claude/settings.json", settings(TRAP))),
     ("local hooks", |root| put(root, ".claude/settings.local.json", settings(TRAP))),
     ("hooks for this program", |root| put(root, ".rheon/settings.json", settings(TRAP))),
@@ -101,8 +101,8 @@ const SETTINGS: [Fixture; 21] = [
     }),
 ];
 
-/// What else is run or obeyed, here or elsewhere.
-const OTHERS: [Fixture; 20] = [
+/// Other files that a program might run or obey.
+const OTHERS: [HostileRepo; 20] = [
     ("servers", |root| {
         let server = json!({ "mcpServers": { "x": { "command": "sh", "args": ["-c", TRAP] } } });
         put(root, ".mcp.json", server.to_string());
@@ -168,42 +168,42 @@ const OTHERS: [Fixture; 20] = [
     }),
 ];
 
-/// The hooks of the repository in `root`, brought about at every event; what was said about the repository.
+/// Opens the repository in `root`, triggers every event, and returns the trust status.
 async fn open(root: &Path, store: &TrustStore) -> String {
     let loaded = match load_project_hooks(root, store) {
         Ok(loaded) => loaded,
         Err(error) => return error.to_string(),
     };
-    let said = loaded.trust.to_string();
-    assert!(!loaded.trust.is_trusted() && loaded.settings.is_empty(), "{said}");
+    let outcome = loaded.trust.to_string();
+    assert!(!loaded.trust.is_trusted() && loaded.settings.is_empty(), "{outcome}");
     let context = HookContext {
         session_id: "s".into(),
         transcript_path: None,
         cwd: root.to_owned(),
         project: root.to_owned(),
         home: None,
-        source: SessionSource::Startup,
+        source: SessionStartSource::Startup,
         permission_mode: Arc::new(|| PermissionMode::Default),
         environment: HookEnvironment::default().with("PATH", "/usr/bin:/bin"),
         clock: Arc::new(TestClock::default()),
     };
     let hooks = CommandHooks::new(loaded.settings, context);
     for event in HookEvent::ALL {
-        bring_about(event, &hooks).await;
+        trigger(event, &hooks).await;
     }
-    if loaded.trust == Trust::Nothing { "nothing to agree to".into() } else { "asks".into() }
+    if loaded.trust == TrustStatus::Nothing { "nothing to agree to".into() } else { "asks".into() }
 }
 
-/// Every repository in a folder of its own, each with the same things outside it.
-fn lay_out(base: &Path) -> Vec<(&'static str, std::path::PathBuf)> {
+/// Creates every repository in its own directory, each with the same files outside it.
+fn create_all(base: &Path) -> Vec<(&'static str, std::path::PathBuf)> {
     let fixtures = SETTINGS.iter().chain(&OTHERS).enumerate();
     fixtures
-        .map(|(index, (title, lay))| {
+        .map(|(index, (title, create))| {
             let around = base.join(format!("{index:02}"));
             put(&around, &format!("outside/{CANARY}"), "#!/bin/sh\ntouch ran\n");
             put(&around, "outside/settings.json", settings(TRAP));
             fs::create_dir_all(around.join("repo")).unwrap();
-            lay(&around.join("repo"));
+            create(&around.join("repo"));
             (*title, around)
         })
         .collect()
@@ -214,9 +214,9 @@ async fn before_trust_nothing_of_a_hostile_repository_runs() {
     let (base, state) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let store = TrustStore::open(state.path().join("trust.json")).unwrap();
     let mut rows = String::new();
-    for (title, around) in lay_out(base.path()) {
-        let said = open(&around.join("repo"), &store).await;
-        rows += &format!("{title}: {said}\n");
+    for (title, around) in create_all(base.path()) {
+        let outcome = open(&around.join("repo"), &store).await;
+        rows += &format!("{title}: {outcome}\n");
         let mut names: Vec<_> =
             fs::read_dir(&around).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
@@ -235,19 +235,19 @@ async fn before_trust_nothing_of_a_hostile_repository_runs() {
         no text: asks
         deep: asks
         deep below a key: asks
-        huge: the project cannot be trusted: ".claude/settings.json" is larger than 8388608 bytes; remove it or leave the project untrusted
+        huge: cannot trust the project: ".claude/settings.json" is larger than 8388608 bytes; remove it or continue without trust
         larger than settings: asks
-        a pipe: the project cannot be trusted: ".claude/settings.json" is a pipe; remove it or leave the project untrusted
-        a device: the project cannot be trusted: ".claude/settings.json" leads out of the project; remove it or leave the project untrusted
+        a pipe: cannot trust the project: ".claude/settings.json" is a pipe; remove it or continue without trust
+        a device: cannot trust the project: ".claude/settings.json" leads out of the project; remove it or continue without trust
         a folder: nothing to agree to
-        a link out: the project cannot be trusted: ".claude/settings.json" leads out of the project; remove it or leave the project untrusted
-        a folder that leads out: the project cannot be trusted: ".claude/settings.json" leads out of the project; remove it or leave the project untrusted
+        a link out: cannot trust the project: ".claude/settings.json" leads out of the project; remove it or continue without trust
+        a folder that leads out: cannot trust the project: ".claude/settings.json" leads out of the project; remove it or continue without trust
         a circle: cannot read ".claude/settings.json": Too many levels of symbolic links (os error 40)
         a rule to allow all: asks
         ten thousand hooks: asks
         servers: asks
-        servers that lead out: the project cannot be trusted: ".mcp.json" leads out of the project; remove it or leave the project untrusted
-        servers from a pipe: the project cannot be trusted: ".mcp.json" is a pipe; remove it or leave the project untrusted
+        servers that lead out: cannot trust the project: ".mcp.json" leads out of the project; remove it or continue without trust
+        servers from a pipe: cannot trust the project: ".mcp.json" is a pipe; remove it or continue without trust
         a skill with a script: asks
         a skill that leads out: asks
         skills that lead out: asks
@@ -256,10 +256,10 @@ async fn before_trust_nothing_of_a_hostile_repository_runs() {
         a script beside hooks: asks
         a hook that names a file outside: asks
         a hook that is a link out: asks
-        a pipe among hooks: the project cannot be trusted: ".claude/hooks/x" is a pipe; remove it or leave the project untrusted
-        a name that is no text: the project cannot be trusted: ".claude/hooks/\xFF" has a name that is not Unicode; remove it or leave the project untrusted
+        a pipe among hooks: cannot trust the project: ".claude/hooks/x" is a pipe; remove it or continue without trust
+        a name that is no text: cannot trust the project: ".claude/hooks/\xFF" has a name that is not valid UTF-8; remove it or continue without trust
         a name that clears the screen: asks
-        deep folders: the project cannot be trusted: ".claude/hooks/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d" lies deeper than 16 folders; remove it or leave the project untrusted
+        deep folders: cannot trust the project: ".claude/hooks/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d" is more than 16 directories deep; remove it or continue without trust
         settings of git: nothing to agree to
         git elsewhere: nothing to agree to
         variables: nothing to agree to
@@ -268,10 +268,10 @@ async fn before_trust_nothing_of_a_hostile_repository_runs() {
     "#]].assert_eq(&rows);
 }
 
-/// Run by the test below in a process of its own, in the folder that holds the repositories.
+/// Run by the test below in its own process, in the directory with the repositories.
 #[tokio::test]
 #[ignore = "it is a part of another test"]
-async fn look_at_all_repositories() {
+async fn open_all_repositories() {
     let base = std::env::current_dir().unwrap();
     let store = TrustStore::open(base.join("trust.json")).unwrap();
     for around in fs::read_dir(&base).unwrap().map(|entry| entry.unwrap().path()) {
@@ -284,15 +284,15 @@ async fn look_at_all_repositories() {
 }
 
 #[test]
-fn the_kernel_sees_no_program_no_connection_and_no_file_outside() {
+fn no_program_connection_or_outside_file_in_the_system_calls() {
     let base = TempDir::new().unwrap();
-    lay_out(base.path());
+    create_all(base.path());
     let log = base.path().join("log");
     let traced = Command::new("strace")
         .args(["-f", "-qq", "-e", "trace=execve,execveat,connect,open,openat,openat2", "-o"])
         .arg(&log)
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "--ignored", "hooks::hostile_repositories_tests::look_at_all_repositories"])
+        .args(["--exact", "--ignored", "hooks::hostile_repositories_tests::open_all_repositories"])
         .current_dir(base.path())
         .output();
     match traced {
@@ -300,8 +300,8 @@ fn the_kernel_sees_no_program_no_connection_and_no_file_outside() {
             assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
         }
         Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(said.contains("ptrace") || said.contains("not permitted"), "{said}");
+            let outcome = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(outcome.contains("ptrace") || outcome.contains("not permitted"), "{outcome}");
             return eprintln!("skipped: strace may not trace here");
         }
         Err(_) => return eprintln!("skipped: there is no strace"),

@@ -1,30 +1,30 @@
-//! Hooks that are programs: commands of the user, asked and told at fixed points in Claude Code's JSON protocol.
+//! Command hooks: programs that run at fixed points of a session and speak Claude Code's JSON protocol.
 //!
-//! [`HookSettings`] is what files say, [`CommandHooks`] runs it: every matching command at once, each in a process group of
-//! its own, and the strictest word counts. The hooks of a project come from [`rheon_policy::trust`] and from nowhere else.
+//! [`CommandHooks`] runs the [`HookSettings`]: all matching commands at once, each in its own process group, and the
+//! strictest decision wins. A project's hooks come only from [`rheon_policy::trust`].
 
-mod answer;
+mod agent_hook;
 mod callback;
 mod command_hooks;
 mod context;
 mod dispatch;
+mod interpret;
 mod message;
 mod reply;
 mod run;
-mod seam;
 mod translate;
 
+pub use agent_hook::permission_suggestions;
 pub use callback::HookCallbacks;
 pub use command_hooks::{CommandHooks, CompactTrigger, SessionEndReason};
-pub use context::{HookContext, HookEnvironment, SessionSource};
-pub use message::{HookMessage, MessageKind};
+pub use context::{HookContext, HookEnvironment, SessionStartSource};
+pub use message::{HookMessage, HookMessageKind};
 pub use reply::{HookDecision, HookReply};
 pub use rheon_policy::hooks::{
-    CommandHook, HookEvent, HookGroup, HookSettings, HookSettingsError, Matcher, MatcherError, OnFailure,
-    UNFIRED, Waiting, settings_files,
+    CommandHook, HookEvent, HookExecution, HookFailurePolicy, HookGroup, HookSettings, HookSettingsError,
+    Matcher, MatcherError, UNSUPPORTED_EVENTS, settings_files,
 };
-pub use seam::suggestions;
-pub use translate::{Foreign, from_hooks, to_hooks};
+pub use translate::{ClaudeCall, from_claude_input, to_claude_call};
 
 #[cfg(test)]
 mod callback_tests;

@@ -1,42 +1,41 @@
-//! `HookReply`: what hooks say, alone or together.
+//! `HookReply`: the reply of one hook or of several combined.
 
 use serde_json::Value;
 
-/// What hooks say of an event, alone or together.
+/// The reply of one hook or of several combined.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HookReply {
-    /// Whether it may happen; without one nobody minds.
+    /// Whether the event may happen. `None` is no opinion.
     pub decision: Option<HookDecision>,
-    /// What the model is told.
+    /// Text for the model.
     pub context: Vec<String>,
-    /// Why everything is to stop.
+    /// Why the run must stop.
     pub stop: Option<String>,
-    /// The tool's input that is to be used instead, in the shape of the protocol.
+    /// A replacement for the tool's input, in the format of the protocol.
     pub updated_input: Option<Value>,
-    /// The tool's output that the model is to read instead.
+    /// A replacement for the tool's output that the model reads.
     pub updated_output: Option<Value>,
 }
 
-/// Whether something may happen; the later ones are stricter.
+/// Whether something may happen, ordered from lenient to strict.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HookDecision {
-    /// It may, without a question.
+    /// Yes, without asking.
     Allow(String),
-    /// Somebody has to decide; the text says why.
+    /// Ask the user, for this reason.
     Ask(String),
-    /// Somebody has to decide later; the text says why.
+    /// Decide later, for this reason.
     Defer(String),
-    /// It may not; the text says why.
+    /// No, for this reason.
     Block(String),
 }
 
 impl HookReply {
-    /// A reply that keeps it from happening.
     pub fn block(reason: impl Into<String>) -> Self {
         Self { decision: Some(HookDecision::Block(reason.into())), ..Self::default() }
     }
 
-    /// Both together: the stricter decision, the first reason to stop, the later changes, every word for the model.
+    /// Combines two replies: the stricter decision, the first reason to stop, the later replacements, all context.
     pub fn and(self, other: Self) -> Self {
         let Self { decision, mut context, stop, updated_input, updated_output } = self;
         context.extend(other.context);
@@ -49,7 +48,7 @@ impl HookReply {
         }
     }
 
-    /// Why it may not happen, if it may not.
+    /// The reason if the event is blocked.
     pub fn blocked(&self) -> Option<&str> {
         match &self.decision {
             Some(HookDecision::Block(reason)) => Some(reason),
@@ -58,7 +57,7 @@ impl HookReply {
     }
 }
 
-/// The stricter of two; of two that are as strict, the first, with the words of both.
+/// The stricter of two decisions. Two equally strict ones keep both reasons.
 fn stricter(first: Option<HookDecision>, second: Option<HookDecision>) -> Option<HookDecision> {
     use HookDecision::{Allow, Ask, Block, Defer};
     let both = |first: String, second: String| match (first.is_empty(), second.is_empty() || first == second)

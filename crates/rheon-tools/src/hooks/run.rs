@@ -1,4 +1,5 @@
-//! One process: given its stdin, read to its end, and ended with all that it started when it takes too long or nobody waits.
+//! Runs one hook process: writes its stdin, reads its output, and kills it with all its children on timeout or when
+//! dropped.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,98 +9,94 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin, Command};
 
-use rheon_sandbox::process::{Killer, MARKER, next_marker};
+use rheon_sandbox::process::{MARKER, ProcessTree, next_marker};
 
-/// How much of each output is kept; the rest is read away.
+/// The most bytes of each output stream that are captured. The rest is discarded.
 pub(crate) const OUTPUT_BYTES_MAX: usize = 1024 * 1024;
 
-/// How long output is awaited after the process itself has ended: something that it left running may hold the pipe.
-const REST: Duration = Duration::from_millis(500);
+/// How long to wait for output after the process exited: a process it left running may hold the pipe.
+const PIPE_GRACE: Duration = Duration::from_millis(500);
 
-/// What to run.
 #[derive(Debug, Clone)]
 pub(crate) enum Program {
-    /// A line for the shell.
-    Line(String),
-    /// A program and its arguments.
-    Exact(String, Vec<String>),
+    ShellLine(String),
+    Executable(String, Vec<String>),
 }
 
-/// What to run, where and with what.
 #[derive(Debug, Clone)]
-pub(crate) struct Job {
+pub(crate) struct ProcessSpec {
     pub(crate) program: Program,
     pub(crate) folder: PathBuf,
     pub(crate) variables: Vec<(String, String)>,
     pub(crate) timeout: Duration,
 }
 
-/// How a process ended.
 #[derive(Debug)]
-pub(crate) enum Ended {
-    /// By itself; without a code if a signal ended it.
-    Exited { code: Option<i32>, stdout: Kept, stderr: Kept },
-    /// It took longer than this and was killed.
+pub(crate) enum HookExit {
+    /// It exited. There is no code if a signal killed it.
+    Exited {
+        code: Option<i32>,
+        stdout: CapturedOutput,
+        stderr: CapturedOutput,
+    },
     TimedOut(Duration),
-    /// It never ran, or could not be awaited.
     NotRun(String),
 }
 
-/// What was said in full.
-impl From<String> for Kept {
+impl From<String> for CapturedOutput {
     fn from(text: String) -> Self {
         Self { bytes: text.into_bytes(), is_cut: false }
     }
 }
 
-/// What was kept of an output.
+/// The captured part of an output stream.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct CapturedOutput {
     bytes: Vec<u8>,
     pub(crate) is_cut: bool,
 }
 
-impl Kept {
-    /// As text; what is no UTF-8 is replaced.
+impl CapturedOutput {
+    /// The output as text. Invalid UTF-8 is replaced.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
 }
 
-/// Runs `job`, gives it `input` and waits for its end.
-pub(crate) async fn run(job: &Job, input: &[u8]) -> Ended {
+/// Runs a process with `input` on stdin and waits for it.
+pub(crate) async fn run(spec: &ProcessSpec, input: &[u8]) -> HookExit {
     let marker = next_marker();
-    let mut child = match command(job, &marker).spawn() {
+    let mut child = match command(spec, &marker).spawn() {
         Ok(child) => child,
-        Err(error) => return Ended::NotRun(format!("cannot be started: {error}")),
+        Err(error) => return HookExit::NotRun(format!("could not be started: {error}")),
     };
-    let mut group = Group::of(&child, &marker);
-    let (mut stdout, mut stderr) = (Kept::default(), Kept::default());
+    let mut group = ProcessGroup::of(&child, &marker);
+    let (mut stdout, mut stderr) = (CapturedOutput::default(), CapturedOutput::default());
     let finished = finish(&mut child, &mut group, input, &mut stdout, &mut stderr);
-    match tokio::time::timeout(job.timeout, finished).await {
-        Ok(Ok(code)) => Ended::Exited { code, stdout, stderr },
-        Ok(Err(error)) => Ended::NotRun(format!("cannot be awaited: {error}")),
+    match tokio::time::timeout(spec.timeout, finished).await {
+        Ok(Ok(code)) => HookExit::Exited { code, stdout, stderr },
+        Ok(Err(error)) => HookExit::NotRun(format!("could not be awaited: {error}")),
         Err(_) => {
             group.kill();
-            // Reaped here, so that nothing of it is left when the caller goes on.
+            // Reap it here, so that no process is left when the caller continues.
             child.wait().await.map(|_| group.forget()).unwrap_or_default();
-            Ended::TimedOut(job.timeout)
+            HookExit::TimedOut(spec.timeout)
         }
     }
 }
 
-fn command(job: &Job, marker: &str) -> Command {
-    let mut command = match &job.program {
-        Program::Line(line) => shell(line),
-        Program::Exact(program, arguments) => {
+fn command(spec: &ProcessSpec, marker: &str) -> Command {
+    let mut command = match &spec.program {
+        Program::ShellLine(line) => shell(line),
+        Program::Executable(program, arguments) => {
             let mut command = Command::new(program);
             command.args(arguments);
             command
         }
     };
-    command.env_clear().envs(job.variables.iter().map(|(name, value)| (name, value)));
+    command.env_clear().envs(spec.variables.iter().map(|(name, value)| (name, value)));
     command.env(MARKER, marker);
-    command.current_dir(&job.folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.current_dir(&spec.folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.kill_on_drop(true);
     #[cfg(unix)]
     command.process_group(0);
@@ -116,21 +113,21 @@ fn shell(line: &str) -> Command {
 #[cfg(windows)]
 fn shell(line: &str) -> Command {
     let mut command = Command::new("cmd");
-    // The line goes to `cmd` as it is: `cmd` does not understand the usual quoting of arguments.
+    // `cmd` gets the line unquoted, because it does not understand the usual quoting of arguments.
     command.arg("/C").raw_arg(line);
     command
 }
 
-/// Feeds and reads the process until it ends; its exit code.
+/// Exchanges input and output with the process until it exits, and returns its exit code.
 async fn finish(
     child: &mut Child,
-    group: &mut Group,
+    group: &mut ProcessGroup,
     input: &[u8],
-    stdout: &mut Kept,
-    stderr: &mut Kept,
+    stdout: &mut CapturedOutput,
+    stderr: &mut CapturedOutput,
 ) -> io::Result<Option<i32>> {
     let (stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let exchange = async { tokio::join!(feed(stdin, input), keep(out, stdout), keep(err, stderr)) };
+    let exchange = async { tokio::join!(feed(stdin, input), capture(out, stdout), capture(err, stderr)) };
     tokio::pin!(exchange);
     let status = tokio::select! {
         _ = &mut exchange => {
@@ -141,15 +138,15 @@ async fn finish(
         status = child.wait() => {
             let status = status?;
             group.forget();
-            // What it left running may hold the pipes; what was said until now counts.
-            tokio::time::timeout(REST, &mut exchange).await.map(|_| ()).unwrap_or_default();
+            // A process it left running may hold the pipes; use the output so far.
+            tokio::time::timeout(PIPE_GRACE, &mut exchange).await.map(|_| ()).unwrap_or_default();
             status
         }
     };
     Ok(status.code())
 }
 
-/// Writes `input` and closes the pipe. A hook need not read what it is told.
+/// Writes `input` and closes the pipe. A hook need not read its input.
 async fn feed(stdin: Option<ChildStdin>, input: &[u8]) {
     let Some(mut stdin) = stdin else { return };
     if stdin.write_all(input).await.is_ok() {
@@ -157,26 +154,27 @@ async fn feed(stdin: Option<ChildStdin>, input: &[u8]) {
     }
 }
 
-/// Keeps the first [`OUTPUT_BYTES_MAX`] bytes of `pipe` and reads the rest away, so that nobody waits to be read.
-async fn keep(pipe: Option<impl AsyncRead + Unpin>, kept: &mut Kept) {
+/// Captures the first [`OUTPUT_BYTES_MAX`] bytes of `pipe` and discards the rest, so that the process never blocks on
+/// writing.
+async fn capture(pipe: Option<impl AsyncRead + Unpin>, output: &mut CapturedOutput) {
     let Some(mut pipe) = pipe else { return };
     let mut buffer = vec![0; 16 * 1024];
     while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
-        let room = OUTPUT_BYTES_MAX.saturating_sub(kept.bytes.len());
-        kept.is_cut |= count > room;
-        kept.bytes.extend(buffer.iter().take(count.min(room)));
+        let room = OUTPUT_BYTES_MAX.saturating_sub(output.bytes.len());
+        output.is_cut |= count > room;
+        output.bytes.extend(buffer.iter().take(count.min(room)));
     }
 }
 
-/// A process that has not been reaped, and all that came from it; ended when this is dropped. Once the process is reaped its
-/// number may be somebody else's, and what it left running is meant to run.
-struct Group {
-    killer: Option<Killer>,
+/// A process that was not reaped yet, with its children. Dropping this kills them. After reaping, the process id may
+/// belong to another process, and processes left running are intended to run.
+struct ProcessGroup {
+    killer: Option<ProcessTree>,
 }
 
-impl Group {
+impl ProcessGroup {
     fn of(child: &Child, marker: &str) -> Self {
-        Self { killer: child.id().map(|id| Killer::of(id, format!("{MARKER}={marker}"))) }
+        Self { killer: child.id().map(|id| ProcessTree::of(id, format!("{MARKER}={marker}"))) }
     }
 
     fn forget(&mut self) {
@@ -190,7 +188,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         self.kill();
     }

@@ -1,18 +1,18 @@
-//! Hooks in a run: what happens, event by event.
+//! Hooks in scripted runs, as event traces.
 
 use expect_test::expect;
-use rheon_testkit::{FnTool, Ran, Scenario, Turn, scripted};
+use rheon_testkit::{FnTool, Scenario, ScriptedRun, Turn, scripted};
 use rheon_types::ToolResult;
 use serde_json::{Value, json};
 
-use crate::hooks::fixtures::{Stage, command};
+use crate::hooks::fixtures::{Fixture, command};
 
 const SHOWN: &[&str] =
     &["hook.run", "approval.", "tool.", "message.end user", "message.end toolResult", "input.", "agent.end"];
 
 /// A run of one call of `bash` with the hooks of `settings`.
-async fn run(stage: &Stage, settings: Value) -> Ran {
-    let hooks = stage.hooks(settings);
+async fn run(fixture: &Fixture, settings: Value) -> ScriptedRun {
+    let hooks = fixture.hooks(settings);
     let tool = FnTool::new("bash", |arguments, _| async move {
         Ok(ToolResult::text(format!(
             "ran {}",
@@ -31,7 +31,7 @@ async fn run(stage: &Stage, settings: Value) -> Ran {
 }
 
 /// What happened, without how long hooks took.
-fn shown(ran: &Ran) -> String {
+fn shown(ran: &ScriptedRun) -> String {
     let trace = ran.trace.only(SHOWN);
     let lines = trace.lines().map(|line| match line.split_once(", duration_ms: ") {
         Some((line, _)) => format!("{line} }}"),
@@ -48,10 +48,10 @@ fn pre(fields: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_call_that_a_hook_denies_does_not_run_and_the_model_is_told_why() {
-    let stage = Stage::new();
+async fn a_call_denied_by_a_hook_does_not_run() {
+    let fixture = Fixture::new();
     let deny = json!({ "permissionDecision": "deny", "permissionDecisionReason": "use cargo" });
-    let ran = run(&stage, pre(deny)).await;
+    let ran = run(&fixture, pre(deny)).await;
     expect![[r#"
         message.end user "build it"
         hook.run HookRun { hook: "command hooks", point: PermitTool, veto: Some("use cargo") }
@@ -62,10 +62,11 @@ async fn a_call_that_a_hook_denies_does_not_run_and_the_model_is_told_why() {
 }
 
 #[tokio::test]
-async fn a_call_that_a_hook_allows_runs() {
-    let stage = Stage::new();
+async fn a_call_allowed_by_a_hook_runs() {
+    let fixture = Fixture::new();
     let ran =
-        run(&stage, pre(json!({ "permissionDecision": "allow", "additionalContext": "make is slow" }))).await;
+        run(&fixture, pre(json!({ "permissionDecision": "allow", "additionalContext": "make is slow" })))
+            .await;
     expect![[r#"
         message.end user "build it"
         hook.run HookRun { hook: "command hooks", point: PermitTool, veto: None }
@@ -77,10 +78,10 @@ async fn a_call_that_a_hook_allows_runs() {
 }
 
 #[tokio::test]
-async fn a_call_that_a_hook_wants_to_be_asked_about_waits_for_an_answer_which_another_hook_gives() {
-    let stage = Stage::new();
+async fn a_hook_that_asks_waits_for_approval_from_another_hook() {
+    let fixture = Fixture::new();
     let ask = pre(json!({ "permissionDecision": "ask", "permissionDecisionReason": "it costs money" }));
-    let ran = run(&stage, ask.clone()).await;
+    let ran = run(&fixture, ask.clone()).await;
     expect![[r#"
         message.end user "build it"
         hook.run HookRun { hook: "command hooks", point: PermitTool, veto: None }
@@ -92,7 +93,7 @@ async fn a_call_that_a_hook_wants_to_be_asked_about_waits_for_an_answer_which_an
     let mut settings = ask;
     let allow = json!({ "hookSpecificOutput": { "hookEventName": "PermissionRequest", "decision": { "behavior": "allow" } } });
     settings["PermissionRequest"] = json!([{ "hooks": [command(&format!("echo '{allow}'"))] }]);
-    let ran = run(&stage, settings).await;
+    let ran = run(&fixture, settings).await;
     expect![[r#"
         message.end user "build it"
         hook.run HookRun { hook: "command hooks", point: PermitTool, veto: None }
@@ -106,9 +107,9 @@ async fn a_call_that_a_hook_wants_to_be_asked_about_waits_for_an_answer_which_an
 }
 
 #[tokio::test]
-async fn a_call_runs_with_the_input_that_a_hook_gives_it() {
-    let stage = Stage::new();
-    let ran = run(&stage, pre(json!({ "updatedInput": { "command": "make -j1" } }))).await;
+async fn a_call_runs_with_the_input_of_a_hook() {
+    let fixture = Fixture::new();
+    let ran = run(&fixture, pre(json!({ "updatedInput": { "command": "make -j1" } }))).await;
     expect![[r#"
         message.end user "build it"
         hook.run HookRun { hook: "command hooks", point: PermitTool, veto: None }
@@ -120,24 +121,24 @@ async fn a_call_runs_with_the_input_that_a_hook_gives_it() {
 }
 
 #[tokio::test]
-async fn what_a_hook_objects_to_after_a_call_is_said_to_the_model() {
-    let stage = Stage::new();
+async fn a_post_hook_objection_goes_to_the_model() {
+    let fixture = Fixture::new();
     let block = command(r#"echo '{"decision":"block","reason":"the tests fail"}'"#);
-    let ran = run(&stage, json!({ "PostToolUse": [{ "matcher": "Bash", "hooks": [block] }] })).await;
+    let ran = run(&fixture, json!({ "PostToolUse": [{ "matcher": "Bash", "hooks": [block] }] })).await;
     expect![[r#"
         message.end user "build it"
         tool.start bash call_1_0 {"command":"make"}
         tool.end bash call_1_0 ok "ran make"
-        message.end toolResult call_1_0 "ran make" "A PostToolUse hook objects: the tests fail"
+        message.end toolResult call_1_0 "ran make" "A PostToolUse hook reported a problem: the tests fail"
         agent.end completed "Done.""#]]
     .assert_eq(&shown(&ran));
 }
 
 #[tokio::test]
-async fn a_run_goes_on_as_long_as_a_hook_keeps_it_from_stopping() {
-    let stage = Stage::new();
+async fn a_stop_hook_keeps_the_run_going() {
+    let fixture = Fixture::new();
     let hook = command("grep -q '\"stop_hook_active\":true' || { echo run the tests >&2; exit 2; }");
-    let ran = run(&stage, json!({ "Stop": [{ "hooks": [hook] }] })).await;
+    let ran = run(&fixture, json!({ "Stop": [{ "hooks": [hook] }] })).await;
     expect![[r#"
         message.end user "build it"
         tool.start bash call_1_0 {"command":"make"}
@@ -149,10 +150,10 @@ async fn a_run_goes_on_as_long_as_a_hook_keeps_it_from_stopping() {
 }
 
 #[tokio::test]
-async fn a_prompt_that_a_hook_blocks_goes_no_further_and_one_that_it_adds_to_takes_it_along() {
-    let stage = Stage::new();
+async fn prompt_hooks_block_or_add_context() {
+    let fixture = Fixture::new();
     let ran =
-        run(&stage, json!({ "UserPromptSubmit": [{ "hooks": [command("echo not now >&2; exit 2")] }] }))
+        run(&fixture, json!({ "UserPromptSubmit": [{ "hooks": [command("echo not now >&2; exit 2")] }] }))
             .await;
     expect![[r#"
         input.rejected "not now"
@@ -163,14 +164,14 @@ async fn a_prompt_that_a_hook_blocks_goes_no_further_and_one_that_it_adds_to_tak
         "UserPromptSubmit": [{ "hooks": [command("echo in a hurry")] }],
     });
     expect![[r#"user "build it\non branch main\n\nin a hurry""#]]
-        .assert_eq(&run(&stage, settings).await.sent(0));
+        .assert_eq(&run(&fixture, settings).await.sent(0));
 }
 
 #[tokio::test]
 async fn a_hook_that_says_not_to_continue_stops_the_run() {
-    let stage = Stage::new();
+    let fixture = Fixture::new();
     let stop = command(r#"echo '{"continue":false,"stopReason":"enough"}'"#);
-    let ran = run(&stage, json!({ "PostToolUse": [{ "hooks": [stop] }] })).await;
+    let ran = run(&fixture, json!({ "PostToolUse": [{ "hooks": [stop] }] })).await;
     expect![[r#"
         message.end user "build it"
         tool.start bash call_1_0 {"command":"make"}
@@ -181,16 +182,16 @@ async fn a_hook_that_says_not_to_continue_stops_the_run() {
 }
 
 #[tokio::test]
-async fn a_call_that_does_not_run_is_told_to_hooks() {
-    let stage = Stage::new();
+async fn a_denied_call_is_reported_to_hooks() {
+    let fixture = Fixture::new();
     let mut settings = pre(json!({ "permissionDecision": "deny", "permissionDecisionReason": "no" }));
     settings["PermissionDenied"] = json!([{ "hooks": [command("cat > denied")] }]);
-    let hooks = stage.hooks(settings);
+    let hooks = fixture.hooks(settings);
     let tool = FnTool::new("bash", |_, _| async { Ok(ToolResult::text("ran")) });
     let scenario = Scenario::new().turn(Turn::call("bash", json!({ "command": "make" }))).turn("Done.");
     let given = hooks.clone();
     scripted(scenario).tool(tool).with(|builder| builder.hook(given)).run("go").await;
     hooks.idle().await;
-    let told: Value = serde_json::from_str(&stage.read("denied")).unwrap();
-    assert_eq!((&told["tool_name"], &told["reason"]), (&json!("Bash"), &json!("no")));
+    let messages: Value = serde_json::from_str(&fixture.read("denied")).unwrap();
+    assert_eq!((&messages["tool_name"], &messages["reason"]), (&json!("Bash"), &json!("no")));
 }

@@ -1,15 +1,15 @@
-//! Calls and results in the shape that hooks know from Claude Code, and back.
+//! Converts calls and results to the format of Claude Code, and back.
 
 use std::path::Path;
 
-use rheon_policy::{Kind, known};
+use rheon_policy::{ToolKind, known_tool};
 use rheon_types::{Content, ToolCall, ToolResult};
 use serde_json::{Map, Value, json};
 
-use crate::hooks::answer::capped;
+use crate::hooks::interpret::truncate;
 
-/// Arguments of ours and what hooks call them.
-const RENAMED: [(&str, &[(&str, &str)]); 7] = [
+/// Our argument names and Claude Code's.
+const RENAMED_ARGUMENTS: [(&str, &[(&str, &str)]); 7] = [
     ("bash", &[("timeout_ms", "timeout"), ("background", "run_in_background")]),
     ("bash_output", &[("id", "bash_id")]),
     ("bash_kill", &[("id", "shell_id")]),
@@ -22,77 +22,86 @@ const RENAMED: [(&str, &[(&str, &str)]); 7] = [
     ),
 ];
 
-/// What `search` shows, in our words and in those of hooks.
+/// Our output modes of `search` and Claude Code's.
 const OUTPUT_MODES: [(&str, &str); 3] =
     [("lines", "content"), ("files", "files_with_matches"), ("count", "count")];
 
-/// A call as hooks, and programs that speak Claude Code's formats, see it.
+/// A call in the format of Claude Code, as hooks and other programs read it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Foreign {
-    /// The tool's name there.
+pub struct ClaudeCall {
     pub tool_name: String,
-    /// Its arguments there.
     pub tool_input: Value,
 }
 
-/// The call as hooks see it. Paths of files are absolute, counted from `folder`.
-pub fn to_hooks(call: &ToolCall, folder: &Path) -> Foreign {
+/// Converts a call. File paths become absolute, relative to `dir`.
+pub fn to_claude_call(call: &ToolCall, dir: &Path) -> ClaudeCall {
     let name = call.name.as_str();
-    let Some(tool) = known(name).filter(|tool| tool.name == name) else {
-        return Foreign { tool_name: name.to_owned(), tool_input: Value::clone(&call.arguments) };
+    let Some(tool) = known_tool(name).filter(|tool| tool.name == name) else {
+        return ClaudeCall { tool_name: name.to_owned(), tool_input: Value::clone(&call.arguments) };
     };
     let mut tool_name = tool.aliases.first().copied().unwrap_or(name);
     let mut input: Map<String, Value> = match &*call.arguments {
         Value::Object(fields) => {
-            fields.iter().map(|(key, value)| (theirs(name, key), value.clone())).collect()
+            fields.iter().map(|(key, value)| (claude_name(name, key), value.clone())).collect()
         }
-        other => return Foreign { tool_name: tool_name.to_owned(), tool_input: other.clone() },
+        other => return ClaudeCall { tool_name: tool_name.to_owned(), tool_input: other.clone() },
     };
     for key in ["file_path", "path"] {
         if is_path(tool.kind)
             && let Some(Value::String(path)) = input.get_mut(key)
         {
-            *path = absolute(folder, path);
+            *path = absolute(dir, path);
         }
     }
     match name {
-        "edit" if one_edit(&mut input).is_none() => tool_name = "MultiEdit",
-        "search" => search_to_hooks(&mut input),
+        "edit" if inline_single_edit(&mut input).is_none() => tool_name = "MultiEdit",
+        "search" => search_to_claude(&mut input),
         _ => {}
     }
-    Foreign { tool_name: tool_name.to_owned(), tool_input: Value::Object(input) }
+    ClaudeCall { tool_name: tool_name.to_owned(), tool_input: Value::Object(input) }
 }
 
-/// What a hook wrote for the input of `call`, as our tool takes it. What the hook left as it was given stays as the model wrote it.
-pub fn from_hooks(call: &ToolCall, folder: &Path, updated: Value) -> Value {
+/// Converts a hook's replacement for the input of `call` to our arguments. Parts the hook did not change stay as the
+/// model wrote them.
+pub fn from_claude_input(call: &ToolCall, dir: &Path, updated: Value) -> Value {
     let name = call.name.as_str();
-    let Some(tool) = known(name).filter(|tool| tool.name == name) else { return updated };
+    let Some(tool) = known_tool(name).filter(|tool| tool.name == name) else { return updated };
     let Value::Object(fields) = updated else { return updated };
     let mut arguments: Map<String, Value> =
-        fields.into_iter().map(|(key, value)| (ours(name, &key), value)).collect();
+        fields.into_iter().map(|(key, value)| (rheon_name(name, &key), value)).collect();
     if is_path(tool.kind)
         && let Some(Value::String(path)) = arguments.get_mut("path")
         && let Some(written) = call.arguments.get("path").and_then(Value::as_str)
-        && *path == absolute(folder, written)
+        && *path == absolute(dir, written)
     {
         written.clone_into(path);
     }
     match name {
-        "edit" => edits_from_hooks(&mut arguments),
-        "search" => search_from_hooks(&mut arguments),
+        "edit" => edits_from_claude(&mut arguments),
+        "search" => search_from_claude(&mut arguments),
         _ => {}
     }
     Value::Object(arguments)
 }
 
-/// The result as hooks see it.
-pub(crate) fn result_to_hooks(call: &ToolCall, folder: &Path, result: &ToolResult) -> Value {
+/// Converts a result.
+pub(crate) fn to_claude_response(call: &ToolCall, dir: &Path, result: &ToolResult) -> Value {
     let text = result.as_text();
-    let path = || call.arguments.get("path").and_then(Value::as_str).map(|path| absolute(folder, path));
-    let mut response = match known(call.name.as_str()).map(|tool| tool.kind) {
-        Some(Kind::Shell) => json!({ "stdout": text, "stderr": "", "interrupted": false, "isImage": false }),
-        Some(Kind::Edit) => json!({ "filePath": path(), "success": true, "content": text }),
-        Some(Kind::Read | Kind::Fetch | Kind::Named | Kind::Internal | Kind::Mcp | Kind::Other) | None => {
+    let path = || call.arguments.get("path").and_then(Value::as_str).map(|path| absolute(dir, path));
+    let mut response = match known_tool(call.name.as_str()).map(|tool| tool.kind) {
+        Some(ToolKind::Shell) => {
+            json!({ "stdout": text, "stderr": "", "interrupted": false, "isImage": false })
+        }
+        Some(ToolKind::Edit) => json!({ "filePath": path(), "success": true, "content": text }),
+        Some(
+            ToolKind::Read
+            | ToolKind::Fetch
+            | ToolKind::Named
+            | ToolKind::Internal
+            | ToolKind::Mcp
+            | ToolKind::Other,
+        )
+        | None => {
             json!({ "content": result.content.iter().map(block).collect::<Vec<_>>() })
         }
     };
@@ -102,8 +111,8 @@ pub(crate) fn result_to_hooks(call: &ToolCall, folder: &Path, result: &ToolResul
     response
 }
 
-/// What the model reads instead of a result.
-pub(crate) fn output_from_hooks(updated: &Value) -> Vec<Content> {
+/// The output the model reads instead of a result.
+pub(crate) fn from_claude_output(updated: &Value) -> Vec<Content> {
     let text = match updated {
         Value::String(text) => text.clone(),
         Value::Object(fields) => match (fields.get("stdout"), fields.get("content")) {
@@ -117,7 +126,7 @@ pub(crate) fn output_from_hooks(updated: &Value) -> Vec<Content> {
         },
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => updated.to_string(),
     };
-    vec![Content::text(capped(&text))]
+    vec![Content::text(truncate(&text))]
 }
 
 fn block(content: &Content) -> Value {
@@ -128,32 +137,40 @@ fn block(content: &Content) -> Value {
     }
 }
 
-fn is_path(kind: Kind) -> bool {
-    matches!(kind, Kind::Read | Kind::Edit)
+fn is_path(kind: ToolKind) -> bool {
+    matches!(kind, ToolKind::Read | ToolKind::Edit)
 }
 
-fn absolute(folder: &Path, path: &str) -> String {
+fn absolute(dir: &Path, path: &str) -> String {
     let path = path.strip_prefix("./").unwrap_or(path);
     if path == "." {
-        return folder.display().to_string();
+        return dir.display().to_string();
     }
-    folder.join(path).display().to_string()
+    dir.join(path).display().to_string()
 }
 
 fn renamed(tool: &str) -> &'static [(&'static str, &'static str)] {
-    RENAMED.iter().find(|(name, _)| *name == tool).map(|(_, fields)| *fields).unwrap_or_default()
+    RENAMED_ARGUMENTS.iter().find(|(name, _)| *name == tool).map(|(_, fields)| *fields).unwrap_or_default()
 }
 
-fn theirs(tool: &str, key: &str) -> String {
-    renamed(tool).iter().find(|(ours, _)| *ours == key).map_or(key, |(_, theirs)| theirs).to_owned()
+fn claude_name(tool: &str, key: &str) -> String {
+    renamed(tool)
+        .iter()
+        .find(|(rheon_name, _)| *rheon_name == key)
+        .map_or(key, |(_, claude_name)| claude_name)
+        .to_owned()
 }
 
-fn ours(tool: &str, key: &str) -> String {
-    renamed(tool).iter().find(|(_, theirs)| *theirs == key).map_or(key, |(ours, _)| ours).to_owned()
+fn rheon_name(tool: &str, key: &str) -> String {
+    renamed(tool)
+        .iter()
+        .find(|(_, claude_name)| *claude_name == key)
+        .map_or(key, |(rheon_name, _)| rheon_name)
+        .to_owned()
 }
 
-/// Puts the only edit beside the path, as `Edit` has it; nothing where there are several.
-fn one_edit(input: &mut Map<String, Value>) -> Option<()> {
+/// Moves a single edit next to the path, as Claude Code's `Edit` has it. `None` if there are several.
+fn inline_single_edit(input: &mut Map<String, Value>) -> Option<()> {
     let edits = input.get("edits")?.as_array()?;
     let [Value::Object(edit)] = edits.as_slice() else { return None };
     let edit = edit.clone();
@@ -162,7 +179,7 @@ fn one_edit(input: &mut Map<String, Value>) -> Option<()> {
     Some(())
 }
 
-fn edits_from_hooks(arguments: &mut Map<String, Value>) {
+fn edits_from_claude(arguments: &mut Map<String, Value>) {
     if arguments.contains_key("edits") {
         return;
     }
@@ -172,11 +189,12 @@ fn edits_from_hooks(arguments: &mut Map<String, Value>) {
     arguments.insert("edits".to_owned(), json!([edit]));
 }
 
-fn search_to_hooks(input: &mut Map<String, Value>) {
+fn search_to_claude(input: &mut Map<String, Value>) {
     if let Some(Value::String(mode)) = input.get_mut("output_mode")
-        && let Some((_, theirs)) = OUTPUT_MODES.iter().find(|(ours, _)| *ours == mode.as_str())
+        && let Some((_, claude_name)) =
+            OUTPUT_MODES.iter().find(|(rheon_name, _)| *rheon_name == mode.as_str())
     {
-        (*theirs).clone_into(mode);
+        (*claude_name).clone_into(mode);
     }
     if let Some(glob) = input.get_mut("glob")
         && let Some([only]) = glob.as_array().map(Vec::as_slice)
@@ -185,11 +203,12 @@ fn search_to_hooks(input: &mut Map<String, Value>) {
     }
 }
 
-fn search_from_hooks(arguments: &mut Map<String, Value>) {
+fn search_from_claude(arguments: &mut Map<String, Value>) {
     if let Some(Value::String(mode)) = arguments.get_mut("output")
-        && let Some((ours, _)) = OUTPUT_MODES.iter().find(|(_, theirs)| *theirs == mode.as_str())
+        && let Some((rheon_name, _)) =
+            OUTPUT_MODES.iter().find(|(_, claude_name)| *claude_name == mode.as_str())
     {
-        (*ours).clone_into(mode);
+        (*rheon_name).clone_into(mode);
     }
     if let Some(glob @ Value::String(_)) = arguments.get_mut("glob") {
         *glob = json!([glob.clone()]);

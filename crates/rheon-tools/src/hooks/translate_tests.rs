@@ -1,4 +1,4 @@
-//! Calls in the shape of hooks, and back.
+//! Converting calls to the format of Claude Code, and back.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use expect_test::expect;
 use rheon_types::{Content, ToolCall, ToolResult};
 use serde_json::{Value, json};
 
-use crate::hooks::translate::{from_hooks, output_from_hooks, result_to_hooks, to_hooks};
+use crate::hooks::translate::{from_claude_input, from_claude_output, to_claude_call, to_claude_response};
 
 fn call(name: &str, arguments: Value) -> ToolCall {
     ToolCall { id: "1".into(), name: name.into(), arguments: Arc::new(arguments), malformed: None }
@@ -37,13 +37,13 @@ fn calls() -> Vec<ToolCall> {
 }
 
 #[test]
-fn every_built_in_tool_is_shown_as_hooks_know_it_and_comes_back_as_it_was() {
-    let folder = Path::new("/project");
+fn built_in_calls_convert_to_claude_code_and_back() {
+    let dir = Path::new("/project");
     let mut rows = String::new();
     for call in calls() {
-        let foreign = to_hooks(&call, folder);
-        rows += &format!("{} {}\n", foreign.tool_name, foreign.tool_input);
-        assert_eq!(from_hooks(&call, folder, foreign.tool_input), *call.arguments);
+        let claude_call = to_claude_call(&call, dir);
+        rows += &format!("{} {}\n", claude_call.tool_name, claude_call.tool_input);
+        assert_eq!(from_claude_input(&call, dir, claude_call.tool_input), *call.arguments);
     }
     expect![[r#"
         Bash {"command":"ls","description":"looks","run_in_background":true,"timeout":5}
@@ -64,23 +64,26 @@ fn every_built_in_tool_is_shown_as_hooks_know_it_and_comes_back_as_it_was() {
 }
 
 #[test]
-fn what_a_hook_changes_is_changed() {
-    let folder = Path::new("/project");
+fn changes_by_a_hook_are_applied() {
+    let dir = Path::new("/project");
     let read = call("read", json!({ "path": "a" }));
     assert_eq!(
-        from_hooks(&read, folder, json!({ "file_path": "/project/b" })),
+        from_claude_input(&read, dir, json!({ "file_path": "/project/b" })),
         json!({ "path": "/project/b" })
     );
     let edit = call("edit", json!({ "path": "a", "edits": [] }));
     let updated = json!({ "file_path": "/project/a", "edits": [{ "old_string": "x" }] });
-    assert_eq!(from_hooks(&edit, folder, updated), json!({ "path": "a", "edits": [{ "old_string": "x" }] }));
+    assert_eq!(
+        from_claude_input(&edit, dir, updated),
+        json!({ "path": "a", "edits": [{ "old_string": "x" }] })
+    );
 }
 
 #[test]
-fn results_are_shown_as_hooks_know_them() {
+fn results_are_converted_to_the_format_of_claude_code() {
     let result = ToolResult::text("fine").with_details(json!({ "exitCode": 0 }));
     let show = |name: &str| {
-        result_to_hooks(&call(name, json!({ "path": "a" })), Path::new("/project"), &result).to_string()
+        to_claude_response(&call(name, json!({ "path": "a" })), Path::new("/project"), &result).to_string()
     };
     expect![[r#"
         {"details":{"exitCode":0},"interrupted":false,"isImage":false,"stderr":"","stdout":"fine"}
@@ -91,7 +94,7 @@ fn results_are_shown_as_hooks_know_them() {
 }
 
 #[test]
-fn an_updated_output_may_have_any_shape() {
+fn an_updated_output_may_have_any_format() {
     let mut rows = String::new();
     for updated in [
         json!("text"),
@@ -101,7 +104,7 @@ fn an_updated_output_may_have_any_shape() {
         json!({ "other": 1 }),
         json!([1, 2]),
     ] {
-        let content = output_from_hooks(&updated);
+        let content = from_claude_output(&updated);
         let [Content::Text { text }] = content.as_slice() else { panic!("{content:?}") };
         rows += &format!("{updated}: {text:?}\n");
     }

@@ -1,26 +1,24 @@
-//! Frontmatter, read leniently.
+//! Lenient parsing of YAML frontmatter.
 //!
-//! YAML is read by `serde-saphyr`: it is pure Rust, it is maintained, and it bounds depth and aliases.
+//! `serde-saphyr` parses the YAML: it is pure Rust, maintained, and bounds depth and aliases.
 
 use rheon_text::visible;
 use serde_json::{Map, Value};
 
-/// How many characters a name may have.
 pub(crate) const NAME_CHARACTERS_MAX: usize = 64;
 
-/// What frontmatter says, by name.
+/// The fields of frontmatter by name.
 pub(crate) type Fields = Map<String, Value>;
 
-/// How frontmatter could be read.
+/// How frontmatter was parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Readable {
-    /// As it is.
-    AsItIs,
-    /// Only with its values in quotes; this was the problem.
-    Mended(String),
+pub(crate) enum ParseMode {
+    Strict,
+    /// Only after its values were put in quotes. Holds the original problem.
+    Quoted(String),
 }
 
-/// The frontmatter and the body of a file; nothing if it has no frontmatter.
+/// The frontmatter and the body of a file. `None` if it has no frontmatter.
 pub(crate) fn split(text: &str) -> Option<(&str, &str)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.split_inclusive('\n');
@@ -35,12 +33,12 @@ pub(crate) fn split(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// What frontmatter says; an error if it cannot be understood even with its values in quotes.
-pub(crate) fn parse(yaml: &str) -> Result<(Fields, Readable), String> {
+/// Parses frontmatter, with its values in quotes if necessary.
+pub(crate) fn parse(yaml: &str) -> Result<(Fields, ParseMode), String> {
     match parse_strictly(yaml) {
-        Ok(fields) => Ok((fields, Readable::AsItIs)),
-        Err(problem) => match parse_strictly(&quoted(yaml)) {
-            Ok(fields) => Ok((fields, Readable::Mended(problem))),
+        Ok(fields) => Ok((fields, ParseMode::Strict)),
+        Err(problem) => match parse_strictly(&quote_values(yaml)) {
+            Ok(fields) => Ok((fields, ParseMode::Quoted(problem))),
             Err(_) => Err(problem),
         },
     }
@@ -48,9 +46,9 @@ pub(crate) fn parse(yaml: &str) -> Result<(Fields, Readable), String> {
 
 fn parse_strictly(yaml: &str) -> Result<Fields, String> {
     let first_line = |error: serde_saphyr::Error| {
-        let told = error.to_string();
-        let line = told.lines().next().unwrap_or_default();
-        // What a program could do about it helps nobody who wrote the file.
+        let message = error.to_string();
+        let line = message.lines().next().unwrap_or_default();
+        // The hints for programmers do not help the author of the file.
         let line = line.split(", set ").next().unwrap_or(line);
         visible(line.strip_prefix("error: ").unwrap_or(line))
     };
@@ -58,13 +56,13 @@ fn parse_strictly(yaml: &str) -> Result<Fields, String> {
         Value::Object(fields) => Ok(fields),
         Value::Null => Ok(Map::new()),
         Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            Err("it holds no `key: value` lines".into())
+            Err("no `key: value` lines".into())
         }
     }
 }
 
-/// The same with every plain value of one line in quotes, because a `: ` in it is what breaks files most often.
-fn quoted(yaml: &str) -> String {
+/// Puts every plain one-line value in quotes, because a `: ` in a value is the most common mistake.
+fn quote_values(yaml: &str) -> String {
     let mut text = String::with_capacity(yaml.len());
     for line in yaml.lines() {
         match line.split_once(": ") {
@@ -85,7 +83,7 @@ fn is_key(key: &str) -> bool {
     !key.is_empty() && key.chars().all(|one| one.is_alphanumeric() || matches!(one, '-' | '_'))
 }
 
-/// Whether a value has no mark of its own: no quotes, no block, no flow, no truth value. `[file] [depth]` is no list.
+/// Whether a value is plain text: no quotes, block, flow or boolean. `[file] [depth]` is not a list.
 fn is_plain(value: &str) -> bool {
     let is_after_list = |value: &str| value.split_once(']').is_some_and(|(_, rest)| !rest.is_empty());
     if value.starts_with('[') && is_after_list(value) {
@@ -97,23 +95,23 @@ fn is_plain(value: &str) -> bool {
 }
 
 /// A field as text, if it has any.
-pub(crate) fn text_of(fields: &Fields, key: &str) -> Option<String> {
+pub(crate) fn text_field(fields: &Fields, key: &str) -> Option<String> {
     let text = match fields.get(key)? {
         Value::String(text) => text.trim().to_owned(),
         Value::Number(number) => number.to_string(),
-        Value::Bool(truth) => truth.to_string(),
+        Value::Bool(flag) => flag.to_string(),
         Value::Null | Value::Array(_) | Value::Object(_) => return None,
     };
     (!text.is_empty()).then_some(text)
 }
 
-/// Whether something can be called so: 1 to 64 characters, all of them visible.
-pub(crate) fn is_usable(name: &str) -> bool {
+/// Whether this is a valid name: 1 to 64 visible characters.
+pub(crate) fn is_valid_name(name: &str) -> bool {
     (1..=NAME_CHARACTERS_MAX).contains(&name.chars().count()) && name.trim() == name && visible(name) == name
 }
 
 /// `^[a-z0-9]+(-[a-z0-9]+)*$`.
-pub(crate) fn is_words_with_hyphens(name: &str) -> bool {
+pub(crate) fn is_kebab_case(name: &str) -> bool {
     let is_word = |word: &str| {
         !word.is_empty() && word.chars().all(|one| one.is_ascii_lowercase() || one.is_ascii_digit())
     };

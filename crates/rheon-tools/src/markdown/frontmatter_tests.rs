@@ -1,4 +1,4 @@
-//! Where frontmatter ends.
+//! Splitting frontmatter from the body.
 
 use super::split;
 

@@ -1,14 +1,14 @@
-//! Markdown files that are found in folders, with frontmatter before their text: skills, slash commands and notes.
+//! Markdown files with frontmatter, as used for skills, slash commands and notes.
 //!
-//! Reading is lenient, bounded, and never leads out of the folder.
+//! Reading is lenient and bounded, and never follows a link out of the directory.
 
 mod file;
 mod frontmatter;
 
-pub use file::{Beginning, FileProblem, Origin, read_beginning};
-pub(crate) use file::{TextOf, entries, read};
+pub use file::{FileHead, FileOrigin, FileProblem, read_head};
+pub(crate) use file::{MarkdownFile, entries, read};
 pub(crate) use frontmatter::{
-    Fields, NAME_CHARACTERS_MAX, Readable, is_usable, is_words_with_hyphens, parse, split, text_of,
+    Fields, NAME_CHARACTERS_MAX, ParseMode, is_kebab_case, is_valid_name, parse, split, text_field,
 };
 
 #[cfg(test)]

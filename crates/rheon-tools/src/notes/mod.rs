@@ -1,19 +1,19 @@
-//! Notes: what is remembered from session to session, as plain markdown files that anybody can read and edit.
+//! Notes: memory that lasts across sessions, as plain markdown files that anyone can read and edit.
 //!
-//! A folder of notes belongs to the user or to a project. Each file in it is one note; `INDEX.md` lists them and is made anew
-//! with every change. Reading is lenient: one bad file never stops the others.
+//! A directory of notes belongs to the user or to a project. Each file in it is one note; `INDEX.md` lists them and is
+//! rewritten with every change. Reading is lenient: a bad file never stops the others.
 
-mod folder;
 mod note;
+mod note_dir;
 mod note_set;
 mod rank;
 mod text;
 mod warning;
 
-pub use folder::{NoteError, NoteFolder};
 pub use note::{NOTE_BYTES_MAX, NOTES_MAX, Note, NoteKind};
+pub use note_dir::{NoteDir, NoteError};
 pub use note_set::NoteSet;
-pub(crate) use note_set::whose;
+pub(crate) use note_set::origin_name;
 pub use warning::{NoteProblem, NoteWarning};
 
 #[cfg(test)]

@@ -1,29 +1,27 @@
-//! `Note`: one thing that is remembered.
+//! `Note`: one remembered fact or event.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::markdown::Origin;
+use crate::markdown::FileOrigin;
 
-/// How many notes a folder may hold.
+/// The most notes in a directory.
 pub const NOTES_MAX: usize = 1_000;
 
-/// How large the file of a note may be.
+/// The largest note file.
 pub const NOTE_BYTES_MAX: u64 = 16 * 1024;
 
-/// What a note tells of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum NoteKind {
-    /// A fact that holds.
+    /// A fact.
     #[default]
     Semantic,
-    /// Something that happened.
+    /// An event.
     Episodic,
 }
 
 impl NoteKind {
-    /// The word for it in a file.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Semantic => "semantic",
@@ -32,21 +30,18 @@ impl NoteKind {
     }
 }
 
-/// One thing that is remembered.
+/// One remembered fact or event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// What it is called by: the name of its file without `.md`.
+    /// The name of its file without `.md`.
     pub name: String,
-    /// What it says, in one line.
+    /// A summary in one line.
     pub description: String,
-    /// What it tells of.
     pub kind: NoteKind,
-    /// When it was made, as its file says; empty where it does not.
+    /// The creation time from its file, or empty.
     pub created: String,
-    /// Words it is to be found by.
+    /// Words that searches should find it by.
     pub keywords: Vec<String>,
-    /// What it says.
     pub text: String,
-    /// Whose it is.
-    pub origin: Origin,
+    pub origin: FileOrigin,
 }

@@ -1,15 +1,15 @@
-//! `NoteSet`: all notes of a session.
+//! `NoteSet`: loads, searches and formats the notes of a session.
 
-use crate::markdown::Origin;
-use crate::notes::folder::NoteFolder;
+use crate::markdown::FileOrigin;
 use crate::notes::note::Note;
+use crate::notes::note_dir::NoteDir;
 use crate::notes::rank::rank;
 use crate::notes::warning::NoteWarning;
 
-/// How many names of other notes are told of.
+/// The most names of other notes in the prompt.
 const NAMES_SHOWN_MAX: usize = 50;
 
-/// All notes of a session, and what was odd about them. A note of the project and one of the user may have the same name.
+/// All notes of a session, with warnings about invalid ones. The user and the project may have a note of the same name.
 #[derive(Debug, Clone, Default)]
 pub struct NoteSet {
     notes: Vec<Note>,
@@ -17,34 +17,34 @@ pub struct NoteSet {
 }
 
 impl NoteSet {
-    /// All notes of several folders. What a note says goes to the model, so **give the folder of a project only once the user
-    /// trusts it**, unless the user alone can write there.
-    pub fn load(folders: &[NoteFolder]) -> Self {
+    /// Loads the notes of several directories. Notes go to the model, so **pass a project's directory only if the user
+    /// trusts the project**, unless only the user can write there.
+    pub fn load(dirs: &[NoteDir]) -> Self {
         let mut all = Self::default();
-        for folder in folders {
-            let (notes, warnings) = folder.list();
+        for dir in dirs {
+            let (notes, warnings) = dir.list();
             all.notes.extend(notes);
             all.warnings.extend(warnings);
         }
         all
     }
 
-    /// All notes, folder by folder, by name.
+    /// All notes, by directory and name.
     pub fn iter(&self) -> impl Iterator<Item = &Note> {
         self.notes.iter()
     }
 
-    /// What was odd, in the order in which it was found.
+    /// Warnings in the order they were found.
     pub fn warnings(&self) -> &[NoteWarning] {
         &self.warnings
     }
 
-    /// The notes that have something to do with `task`, the best first: words in common, weighted by how rare they are.
+    /// The notes related to `task`, best first: shared words, weighted by rarity.
     pub fn search(&self, task: &str) -> Vec<&Note> {
         rank(&self.notes, task)
     }
 
-    /// The notes that fit `task` best and have no more than `bytes_max` of text together.
+    /// The most relevant notes for `task` that fit in `bytes_max` together.
     pub fn relevant(&self, task: &str, bytes_max: usize) -> Vec<&Note> {
         let mut left = bytes_max;
         let mut taken = Vec::new();
@@ -57,8 +57,8 @@ impl NoteSet {
         taken
     }
 
-    /// What the model reads of the notes that fit `task`, with the names of the others; empty if there are none at all. The
-    /// texts have no more than `bytes_max` together.
+    /// The prompt section with the notes relevant to `task`, in at most `bytes_max` of note text, and the names of the
+    /// others. Empty if there are no notes.
     pub fn format_for_prompt(&self, task: &str, bytes_max: usize) -> String {
         if self.notes.is_empty() {
             return String::new();
@@ -66,28 +66,29 @@ impl NoteSet {
         let relevant = self.relevant(task, bytes_max);
         let mut text = "<notes>\n".to_owned();
         for note in &relevant {
-            let (name, whose, kind) = (&note.name, whose(note.origin), note.kind.as_str());
-            // A note cannot end its own frame.
-            let said = note.text.replace("</note", "&lt;/note");
-            text.push_str(&format!("<note name={name:?} of=\"{whose}\" kind=\"{kind}\">\n{said}\n</note>\n"));
+            let (name, origin_name, kind) = (&note.name, origin_name(note.origin), note.kind.as_str());
+            // A note must not close its own tag.
+            let text_body = note.text.replace("</note", "&lt;/note");
+            text.push_str(&format!(
+                "<note name={name:?} of=\"{origin_name}\" kind=\"{kind}\">\n{text_body}\n</note>\n"
+            ));
         }
         let others =
             self.notes.iter().filter(|note| !relevant.iter().any(|taken| std::ptr::eq(*taken, *note)));
         let names: Vec<&str> = others.map(|note| note.name.as_str()).collect();
-        let shown: Vec<&str> = names.iter().take(NAMES_SHOWN_MAX).copied().collect();
-        match (shown.len(), names.len() - shown.len()) {
+        let listed: Vec<&str> = names.iter().take(NAMES_SHOWN_MAX).copied().collect();
+        match (listed.len(), names.len() - listed.len()) {
             (0, _) => {}
-            (_, 0) => text.push_str(&format!("Other notes: {}\n", shown.join(", "))),
-            (_, rest) => text.push_str(&format!("Other notes: {} and {rest} more\n", shown.join(", "))),
+            (_, 0) => text.push_str(&format!("Other notes: {}\n", listed.join(", "))),
+            (_, rest) => text.push_str(&format!("Other notes: {} and {rest} more\n", listed.join(", "))),
         }
         text + "</notes>"
     }
 }
 
-/// The word for whose a note is.
-pub(crate) fn whose(origin: Origin) -> &'static str {
+pub(crate) fn origin_name(origin: FileOrigin) -> &'static str {
     match origin {
-        Origin::User => "user",
-        Origin::Project => "project",
+        FileOrigin::User => "user",
+        FileOrigin::Project => "project",
     }
 }

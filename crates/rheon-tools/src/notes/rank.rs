@@ -1,19 +1,19 @@
-//! Which notes fit a task: words in common, each weighted by how rare it is among the notes. Pure.
+//! Ranks notes for a task by shared words, weighted by how rare each word is among the notes. Pure.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::notes::note::Note;
 
-/// How much of a task and of a note is looked at.
+/// The most characters of a task and of a note that are read.
 const CHARACTERS_MAX: usize = 32 * 1024;
 
-/// What a word counts by where it stands.
+/// The weight of a word by where it occurs.
 const IN_NAME: f64 = 3.0;
 const IN_DESCRIPTION: f64 = 2.0;
 const IN_TEXT: f64 = 1.0;
 
-/// Words that are in almost every text and say nothing about it.
-const EMPTY_WORDS: [&str; 66] = [
+/// Words too common to be meaningful.
+const STOP_WORDS: [&str; 66] = [
     "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "but", "by", "can", "do",
     "does", "for", "from", "has", "have", "he", "how", "if", "in", "into", "is", "it", "its", "make", "me",
     "more", "my", "no", "not", "now", "of", "on", "one", "only", "or", "our", "out", "please", "she",
@@ -21,23 +21,23 @@ const EMPTY_WORDS: [&str; 66] = [
     "we", "were", "what", "when", "which", "with", "you", "your",
 ];
 
-/// The notes that have something to do with `task`, the best first, the newer one first among equals.
+/// The notes related to `task`, best first. Among equals the newer note comes first.
 pub(super) fn rank<'a>(notes: &'a [Note], task: &str) -> Vec<&'a Note> {
-    let asked = words(task);
-    let weighed: Vec<HashMap<String, f64>> = notes.iter().map(weights).collect();
+    let query = words(task);
+    let weights_by_note: Vec<HashMap<String, f64>> = notes.iter().map(weights).collect();
     let rarity = |word: &str| {
-        let with = weighed.iter().filter(|note| note.contains_key(word)).count();
-        // A word of all notes still counts a little: with a single note every word is one of all.
+        let with = weights_by_note.iter().filter(|note| note.contains_key(word)).count();
+        // A word in all notes still counts a little: with a single note, every word is in all notes.
         (1.0 + notes.len() as f64 / with.max(1) as f64).ln()
     };
-    // The order of a set is not that of the next run, and sums of fractions depend on it.
-    let mut asked: Vec<(String, f64)> = asked.into_iter().map(|word| (word.clone(), rarity(&word))).collect();
-    asked.sort_by(|one, other| one.0.cmp(&other.0));
+    // Sort, because the order of a set varies between runs and floating-point sums depend on it.
+    let mut query: Vec<(String, f64)> = query.into_iter().map(|word| (word.clone(), rarity(&word))).collect();
+    query.sort_by(|one, other| one.0.cmp(&other.0));
     let score = |weights: &HashMap<String, f64>| {
-        let found = asked.iter().filter_map(|(word, rarity)| Some(weights.get(word)? * rarity));
-        found.sum::<f64>()
+        let hits = query.iter().filter_map(|(word, rarity)| Some(weights.get(word)? * rarity));
+        hits.sum::<f64>()
     };
-    let mut scored: Vec<(f64, &Note)> = weighed.iter().map(score).zip(notes).collect();
+    let mut scored: Vec<(f64, &Note)> = weights_by_note.iter().map(score).zip(notes).collect();
     scored.retain(|(score, _)| *score > 0.0);
     scored.sort_by(|(one_score, one), (other_score, other)| {
         let by_score = other_score.total_cmp(one_score);
@@ -46,7 +46,7 @@ pub(super) fn rank<'a>(notes: &'a [Note], task: &str) -> Vec<&'a Note> {
     scored.into_iter().map(|(_, note)| note).collect()
 }
 
-/// Each word of a note with what it counts.
+/// Each word of a note with its weight.
 fn weights(note: &Note) -> HashMap<String, f64> {
     let mut weights: HashMap<String, f64> = HashMap::new();
     let name = format!("{} {}", note.name, note.keywords.join(" "));
@@ -59,19 +59,19 @@ fn weights(note: &Note) -> HashMap<String, f64> {
     weights
 }
 
-/// The words of a text that say something, in lower case and without an `s` at their end. Signs of scripts without spaces are
-/// words of their own.
+/// The meaningful words of a text, in lower case and without a trailing `s`. Characters of scripts without spaces are
+/// words themselves.
 fn words(text: &str) -> HashSet<String> {
     let mut words = HashSet::new();
     let mut word = String::new();
     for character in text.chars().take(CHARACTERS_MAX).chain([' ']) {
-        if character.is_alphanumeric() && !stands_alone(character) {
+        if character.is_alphanumeric() && !is_cjk(character) {
             word.extend(character.to_lowercase());
             continue;
         }
         add(&mut words, &word);
         word.clear();
-        if stands_alone(character) {
+        if is_cjk(character) {
             words.insert(character.to_string());
         }
     }
@@ -80,14 +80,14 @@ fn words(text: &str) -> HashSet<String> {
 
 fn add(words: &mut HashSet<String>, word: &str) {
     let length = word.chars().count();
-    if length < 2 || EMPTY_WORDS.contains(&word) {
+    if length < 2 || STOP_WORDS.contains(&word) {
         return;
     }
     let stem = word.strip_suffix('s').filter(|_| length > 3 && !word.ends_with("ss")).unwrap_or(word);
     words.insert(stem.to_owned());
 }
 
-/// Kana and ideographs.
-fn stands_alone(character: char) -> bool {
+/// Whether this is a kana or an ideograph.
+fn is_cjk(character: char) -> bool {
     matches!(character, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3134f}')
 }

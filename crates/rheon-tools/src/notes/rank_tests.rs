@@ -1,8 +1,8 @@
-//! Which notes fit a task.
+//! Ranking notes for a task.
 
 use super::rank::rank;
 use super::{Note, NoteKind};
-use crate::markdown::Origin;
+use crate::markdown::FileOrigin;
 
 fn note(name: &str, text: &str) -> Note {
     Note {
@@ -12,7 +12,7 @@ fn note(name: &str, text: &str) -> Note {
         created: String::new(),
         keywords: Vec::new(),
         text: text.into(),
-        origin: Origin::User,
+        origin: FileOrigin::User,
     }
 }
 
@@ -36,7 +36,7 @@ fn rare_words_count_more_than_common_ones() {
 }
 
 #[test]
-fn a_name_counts_more_than_a_text_and_endings_do_not_matter() {
+fn names_count_more_than_text_and_plurals_match() {
     let mut tagged = note("x", "other");
     tagged.keywords = vec!["release".into()];
     let notes = [note("y", "how a release is made"), tagged];
@@ -45,7 +45,7 @@ fn a_name_counts_more_than_a_text_and_endings_do_not_matter() {
 }
 
 #[test]
-fn among_equals_the_newer_one_comes_first_and_the_order_is_always_the_same() {
+fn ties_are_broken_by_age_and_the_order_is_stable() {
     let mut notes: Vec<Note> = (0..20).map(|n| note(&format!("n{n:02}"), "parser lexer tokenizer")).collect();
     notes[7].created = "2026-11-15T10:00:00Z".into();
     let first = names(&notes, "parser tokenizer lexer");
@@ -56,7 +56,7 @@ fn among_equals_the_newer_one_comes_first_and_the_order_is_always_the_same() {
 }
 
 #[test]
-fn huge_tasks_and_notes_are_cut() {
+fn long_tasks_and_notes_are_truncated() {
     let notes = [note("a", &"filler ".repeat(100_000)), note("b", "needle")];
     assert_eq!(names(&notes, &format!("needle {}", "x".repeat(10_000_000))), ["b"]);
 }

@@ -1,65 +1,53 @@
-//! What was odd about a note.
+//! `NoteWarning`: problems with note files.
 
 use std::fmt;
 use std::path::PathBuf;
 
-use rheon_policy::Shown;
+use rheon_policy::DisplayPath;
 
 use crate::markdown::FileProblem;
 use crate::notes::note::NOTES_MAX;
 
-/// Something odd about one note, or about a folder of them.
+/// A problem with a note or a directory of notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoteWarning {
-    /// The file or folder.
     pub path: PathBuf,
-    /// What is odd.
     pub problem: NoteProblem,
 }
 
-/// What can be odd.
+/// What is wrong with a note.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoteProblem {
-    /// The YAML could be read only with its values in quotes.
-    #[error("its frontmatter could be read only with its values in quotes: {0}")]
-    Mended(String),
-    /// The frontmatter cannot be read; the text can.
-    #[error("its frontmatter is passed over, because it cannot be read: {0}")]
-    Unreadable(String),
-    /// `kind` is neither of both.
-    #[error("its kind is neither `semantic` nor `episodic`; it is taken for semantic")]
-    KindOdd,
-    /// The name in it is not that of the file.
-    #[error("its name is {name:?}, but it is called {file:?} like its file")]
-    NameDiffers {
-        /// The name in it.
-        name: String,
-        /// The name of the file.
-        file: String,
-    },
-    /// The name of the file cannot be shown.
-    #[error("the name of its file cannot be used")]
-    NameUnusable,
-    /// The file or the folder cannot be read.
+    #[error("invalid frontmatter, read with its values in quotes: {0}")]
+    UnquotedYaml(String),
+    #[error("invalid frontmatter, ignored: {0}")]
+    InvalidYaml(String),
+    #[error("its kind is neither `semantic` nor `episodic`; using semantic")]
+    InvalidKind,
+    #[error("its name {name:?} differs from its file name; using {file:?}")]
+    NameDiffers { name: String, file: String },
+    #[error("invalid file name")]
+    InvalidName,
     #[error(transparent)]
     File(#[from] FileProblem),
-    /// There are too many notes.
-    #[error("there are more than {NOTES_MAX} notes in it; the rest is left out")]
+    #[error("more than {NOTES_MAX} notes; the rest are ignored")]
     TooMany,
 }
 
 impl NoteProblem {
     fn is_used(&self) -> bool {
         match self {
-            Self::Mended(_) | Self::Unreadable(_) | Self::KindOdd | Self::NameDiffers { .. } => true,
-            Self::NameUnusable | Self::File(_) | Self::TooMany => false,
+            Self::UnquotedYaml(_) | Self::InvalidYaml(_) | Self::InvalidKind | Self::NameDiffers { .. } => {
+                true
+            }
+            Self::InvalidName | Self::File(_) | Self::TooMany => false,
         }
     }
 }
 
 impl fmt::Display for NoteWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let outcome = if self.problem.is_used() { "used all the same" } else { "left out" };
-        write!(f, "note {} is {outcome}: {}", Shown(self.path.as_os_str()), self.problem)
+        let outcome = if self.problem.is_used() { "loaded with a warning" } else { "skipped" };
+        write!(f, "note {} is {outcome}: {}", DisplayPath(self.path.as_os_str()), self.problem)
     }
 }

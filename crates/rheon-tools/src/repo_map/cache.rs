@@ -1,5 +1,5 @@
-//! The file that keeps a survey from one session to the next. It can always be made anew, so whatever is odd about it
-//! (older, torn, changed, of another project) makes it count as absent.
+//! The cache file of a survey. It can always be rebuilt, so a file that is outdated, damaged, changed or from another
+//! project counts as missing.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -11,30 +11,28 @@ use serde::{Deserialize, Serialize};
 use super::language;
 use super::survey::{Entry, Survey};
 
-/// Changed whenever the format does.
+/// Changes with the format.
 const FORMAT: &str = "rheon-repo-map 1";
 
-/// How large the file may be.
+/// The largest cache file.
 const BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// One line of the file.
 #[derive(Serialize, Deserialize)]
 struct Line<P, E> {
     path: P,
     entry: E,
 }
 
-/// A survey as it was kept, and when that was.
+/// A survey from the cache.
 #[derive(Debug)]
-pub(super) struct Kept {
-    /// What was known.
+pub(super) struct CachedSurvey {
     pub(super) survey: Survey,
-    /// The time of the file itself, so that it is comparable with those of the files in the survey.
-    pub(super) at: SystemTime,
+    /// The modification time of the cache file, which is comparable with those of the files in the survey.
+    pub(super) saved_at: SystemTime,
 }
 
-/// What is kept of the project at `root`; none where there is nothing of use.
-pub(super) fn load(file: &Path, root: &Path) -> Option<Kept> {
+/// Loads the survey of the project at `root`. `None` if there is no valid one.
+pub(super) fn load(file: &Path, root: &Path) -> Option<CachedSurvey> {
     let opened = File::open(file).ok()?;
     let metadata = opened.metadata().ok()?;
     if !metadata.is_file() || metadata.len() > BYTES_MAX {
@@ -52,29 +50,29 @@ pub(super) fn load(file: &Path, root: &Path) -> Option<Kept> {
         let line: Line<String, Entry> = serde_json::from_slice(line).ok()?;
         survey.insert(line.path, line.entry);
     }
-    Some(Kept { survey, at: metadata.modified().ok()? })
+    Some(CachedSurvey { survey, saved_at: metadata.modified().ok()? })
 }
 
-/// A cache file that is not written yet.
+/// A cache file that is being written.
 #[derive(Debug)]
-pub(super) struct Draft {
+pub(super) struct CacheDraft {
     file: tempfile::NamedTempFile,
-    /// When it was begun, by the clock of the disk.
-    pub(super) begun_at: SystemTime,
+    /// When it was created, by the clock of the file system.
+    pub(super) started_at: SystemTime,
 }
 
-/// Begins a new cache file.
-pub(super) fn begin(file: &Path) -> io::Result<Draft> {
+/// Creates a new cache file.
+pub(super) fn start_draft(file: &Path) -> io::Result<CacheDraft> {
     let folder = file.parent().ok_or(io::ErrorKind::InvalidInput)?;
     std::fs::create_dir_all(folder)?;
     let file = tempfile::NamedTempFile::new_in(folder)?;
-    let begun_at = file.as_file().metadata()?.modified()?;
-    Ok(Draft { file, begun_at })
+    let started_at = file.as_file().metadata()?.modified()?;
+    Ok(CacheDraft { file, started_at })
 }
 
-impl Draft {
-    /// Keeps a survey. The time of the file says of when it is: when the look at the project began, so that what changed while
-    /// it lasted is looked at again. Before and after there is a whole file; nobody waits for the disk.
+impl CacheDraft {
+    /// Saves a survey atomically, without waiting for the disk. The file's time is when the scan started, so that files
+    /// which changed during the scan are read again.
     pub(super) fn save(
         mut self,
         file: &Path,

@@ -1,4 +1,4 @@
-//! What is read again, and what is not.
+//! Which files are read again, and which come from the cache.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use tokio_util::sync::CancellationToken;
 
 use super::limits::RepoMapLimits;
-use super::map::{Query, RepoMap};
+use super::map::{MapQuery, RepoMap};
 use super::update::{UpdateEnd, UpdateReport};
 
 struct Project {
@@ -40,7 +40,7 @@ impl Project {
         RepoMap::open(self.root(), self.cache(), RepoMapLimits::default())
     }
 
-    /// As if the cache were made long after the last change, without waiting that long.
+    /// Makes the cache look much newer than the last change, without waiting.
     fn let_time_pass(&self) {
         let later = SystemTime::UNIX_EPOCH + Duration::from_secs(10_000_000_000);
         let file = File::options().write(true).open(self.cache()).expect("the cache opens");
@@ -54,13 +54,13 @@ fn update(map: &mut RepoMap) -> UpdateReport {
 
 fn text(map: &RepoMap) -> String {
     let count = |text: &str| text.len().div_ceil(4) as u64;
-    map.render(&Query { mentioned: "", focus: &[], tokens_max: 1_000, count: &count })
+    map.render(&MapQuery { mentioned: "", focus: &[], tokens_max: 1_000, count: &count })
 }
 
 const ALL: &str = "a.rs:\n  pub fn a_first()\nb.rs:\n  pub fn b_first()\nc.rs:\n  pub fn c_first()\n";
 
 #[test]
-fn what_is_kept_is_not_parsed_again() {
+fn cached_files_are_not_parsed_again() {
     let project = Project::new();
     let first = update(&mut project.open());
     assert_eq!(first, UpdateReport { files: 3, parsed: 3, ..UpdateReport::default() });
@@ -72,7 +72,7 @@ fn what_is_kept_is_not_parsed_again() {
 }
 
 #[test]
-fn a_file_that_changed_just_before_is_read_but_not_parsed() {
+fn a_recently_changed_file_is_read_but_not_parsed() {
     let project = Project::new();
     update(&mut project.open());
     let report = update(&mut project.open());
@@ -80,7 +80,7 @@ fn a_file_that_changed_just_before_is_read_but_not_parsed() {
 }
 
 #[test]
-fn a_change_that_keeps_size_and_time_is_seen() {
+fn a_change_with_the_same_size_and_time_is_detected() {
     let project = Project::new();
     update(&mut project.open());
     let path = project.root().join("a.rs");
@@ -93,7 +93,7 @@ fn a_change_that_keeps_size_and_time_is_seen() {
 }
 
 #[test]
-fn only_what_changed_is_parsed_and_what_is_gone_is_forgotten() {
+fn only_changed_files_are_parsed_and_removed_ones_dropped() {
     let project = Project::new();
     update(&mut project.open());
     project.let_time_pass();
@@ -109,7 +109,7 @@ fn only_what_changed_is_parsed_and_what_is_gone_is_forgotten() {
 }
 
 #[test]
-fn a_cache_that_is_broken_in_any_place_is_made_anew() {
+fn a_damaged_cache_is_rebuilt() {
     let project = Project::new();
     update(&mut project.open());
     project.let_time_pass();
@@ -132,7 +132,7 @@ fn a_cache_that_is_broken_in_any_place_is_made_anew() {
 }
 
 #[test]
-fn the_cache_of_another_project_is_not_ours() {
+fn the_cache_of_another_project_is_not_used() {
     let (one, two) = (Project::new(), Project::new());
     update(&mut one.open());
     let map = RepoMap::open(two.root(), one.cache(), RepoMapLimits::default());
@@ -140,20 +140,20 @@ fn the_cache_of_another_project_is_not_ours() {
 }
 
 #[test]
-fn a_cache_that_cannot_be_written_is_said_and_the_map_is_there() {
+fn an_unwritable_cache_is_reported() {
     let project = Project::new();
     fs::write(project.folder.path().join("kept"), "a file where the folder should be").expect("written");
     let mut map = project.open();
     let report = update(&mut map);
     assert_eq!((report.parsed, report.end), (3, UpdateEnd::Complete));
     let problem = report.cache_problem.expect("it is said");
-    assert!(problem.starts_with("cannot keep the map in "), "{problem}");
+    assert!(problem.starts_with("cannot write the repository map to "), "{problem}");
     assert_eq!(text(&map), ALL);
     assert_eq!(update(&mut map).touched, 3);
 }
 
 #[test]
-fn no_file_is_left_beside_the_cache() {
+fn no_temporary_files_are_left() {
     let project = Project::new();
     for _ in 0..3 {
         update(&mut project.open());

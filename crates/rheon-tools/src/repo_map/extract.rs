@@ -1,11 +1,11 @@
-//! From the bytes of one file to its tags, in bounded time whatever the bytes are.
+//! Extracts the tags of one file, in bounded time for any input.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 use std::time::Duration;
 
-use rheon_policy::shell::ascii;
+use rheon_policy::shell::mask_non_ascii;
 use rheon_text::visible;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -14,42 +14,39 @@ use tree_sitter::{
     Tree,
 };
 
-use super::language::{Language, Reads};
+use super::language::{Charset, Language};
 use super::limits::RepoMapLimits;
 use super::tags::{
     DEFINITIONS_MAX, Definition, DefinitionKind, FileTags, NAME_BYTES_MAX, NAME_CHARACTERS_MIN,
     REFERENCES_MAX, Reference, SIGNATURE_CHARACTERS_MAX,
 };
 
-/// Up to this size a file counts as written by a person however long its lines are.
+/// A file up to this size counts as written by a person, however long its lines are.
 const SMALL_BYTES_MAX: usize = 64 * 1024;
 
-/// How many bytes a line of text that a person wrote has on average, at most.
+/// The longest average line, in bytes, of a file written by a person.
 const LINE_BYTES_MAX: usize = 300;
 
-/// How many matches of a query may be open at once.
+/// The most query matches in progress at once.
 const MATCHES_MAX: u32 = 1_024;
 
-/// How many signs in a row may make no sense.
-const RUBBLE_MAX: usize = 200;
+/// The longest run of tokens that the parser could not make sense of.
+const ERROR_RUN_MAX: usize = 200;
 
-/// How many bytes of a signature are looked at.
 const SIGNATURE_BYTES_MAX: usize = 1_024;
 
-/// What became of one file.
+/// The outcome for one file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Extracted {
-    /// Its tags.
+pub(super) enum Extraction {
     Tags(FileTags),
-    /// It is no text that a person wrote.
-    NoSource,
-    /// The parser took too many steps or too long.
-    TooHard,
-    /// Somebody does not want to know any more.
+    /// Not text written by a person.
+    NotSource,
+    /// The parser took too many steps or too much time.
+    TooComplex,
     Cancelled,
 }
 
-/// Reads files. Holds what can be used again from file to file.
+/// Extracts tags. Holds what can be reused from file to file.
 pub(super) struct Extractor<'a> {
     parser: Parser,
     cursor: QueryCursor,
@@ -58,21 +55,20 @@ pub(super) struct Extractor<'a> {
 }
 
 impl<'a> Extractor<'a> {
-    /// Gives up on a file after as many steps and as much time as `limits` allow.
+    /// Gives up on a file after the steps and time in `limits`.
     pub(super) fn new(limits: RepoMapLimits, cancel: &'a CancellationToken) -> Self {
         let mut cursor = QueryCursor::new();
         cursor.set_match_limit(MATCHES_MAX);
         Self { parser: Parser::new(), cursor, limits, cancel }
     }
 
-    /// The tags of a file.
-    pub(super) fn extract(&mut self, language: &Language, content: &[u8]) -> Extracted {
+    pub(super) fn extract(&mut self, language: &Language, content: &[u8]) -> Extraction {
         if !is_source(content) {
-            return Extracted::NoSource;
+            return Extraction::NotSource;
         }
-        let Some(query) = language.query() else { return Extracted::TooHard };
+        let Some(query) = language.query() else { return Extraction::TooComplex };
         if self.parser.set_language(&(language.grammar)()).is_err() {
-            return Extracted::TooHard;
+            return Extraction::TooComplex;
         }
         let mut budget = Budget {
             left: self.limits.parse_steps_max,
@@ -80,21 +76,21 @@ impl<'a> Extractor<'a> {
             time_max: self.limits.parse_time_max,
             cancel: self.cancel,
         };
-        let shown = match language.reads {
-            Reads::Everything => Cow::Borrowed(content),
-            Reads::Ascii => Cow::Owned(ascii(content)),
+        let source = match language.charset {
+            Charset::Any => Cow::Borrowed(content),
+            Charset::Ascii => Cow::Owned(mask_non_ascii(content)),
         };
-        let tree = parse(&mut self.parser, &shown, &mut budget).filter(|tree| !is_rubble(tree));
+        let tree = parse(&mut self.parser, &source, &mut budget).filter(|tree| !has_long_error_run(tree));
         let found = tree.and_then(|tree| find(&mut self.cursor, query, &tree, content, &mut budget));
         match found {
-            Some(found) => Extracted::Tags(found.into_tags(content)),
-            None if self.cancel.is_cancelled() => Extracted::Cancelled,
-            None => Extracted::TooHard,
+            Some(found) => Extraction::Tags(found.into_tags(content)),
+            None if self.cancel.is_cancelled() => Extraction::Cancelled,
+            None => Extraction::TooComplex,
         }
     }
 }
 
-/// Whether a file is text, and not made by a program for a program.
+/// Whether a file is text and not generated.
 fn is_source(content: &[u8]) -> bool {
     if memchr::memchr(0, content).is_some() {
         return false;
@@ -103,7 +99,7 @@ fn is_source(content: &[u8]) -> bool {
     content.len() <= SMALL_BYTES_MAX || content.len() / lines <= LINE_BYTES_MAX
 }
 
-/// How many steps and how much time are left for one file.
+/// The steps and time left for one file.
 struct Budget<'a> {
     left: usize,
     started: Instant,
@@ -129,24 +125,24 @@ fn parse(parser: &mut Parser, content: &[u8], budget: &mut Budget<'_>) -> Option
     let tree =
         parser.parse_with_options(&mut |at, _| content.get(at..).unwrap_or_default(), None, Some(options));
     if tree.is_none() {
-        // Otherwise the next file would be taken for the rest of this one.
+        // Otherwise the parser would continue with the next file as the rest of this one.
         parser.reset();
     }
     tree
 }
 
-/// Whether so many signs in a row could not be made sense of that a query would take forever: it looks, at each of them, for
-/// the next that has a name, in time that no step counts.
-fn is_rubble(tree: &Tree) -> bool {
+/// Whether there is such a long run of unparsed tokens that a query would take forever: at each of them it looks for
+/// the next named node, and those steps are not counted.
+fn has_long_error_run(tree: &Tree) -> bool {
     let mut cursor = tree.walk();
     let mut run = 0;
     loop {
         let node = cursor.node();
         run = if node.is_named() { 0 } else { run + 1 };
-        if run > RUBBLE_MAX {
+        if run > ERROR_RUN_MAX {
             return true;
         }
-        // Where nothing is wrong, the grammar keeps rows short.
+        // Without errors, the grammar keeps runs short.
         if node.has_error() && cursor.goto_first_child() {
             run = 0;
             continue;
@@ -160,8 +156,8 @@ fn is_rubble(tree: &Tree) -> bool {
     }
 }
 
-/// A definition as found: the range of all of it, of what stands before its body, and of its name.
-struct Found {
+/// A definition as matched: its range, the end of its head, and the range of its name.
+struct RawDefinition {
     kind: DefinitionKind,
     whole: Range<usize>,
     head_end: Option<usize>,
@@ -169,11 +165,11 @@ struct Found {
     row: usize,
 }
 
-/// What a query found.
+/// The matches of a query.
 #[derive(Default)]
-struct Findings {
-    /// By the place of the name: several patterns may fit one definition, and the widest holds.
-    definitions: BTreeMap<usize, Found>,
+struct RawTags {
+    /// By the position of the name: several patterns may match one definition, and the widest wins.
+    definitions: BTreeMap<usize, RawDefinition>,
     references: BTreeMap<usize, usize>,
 }
 
@@ -183,7 +179,7 @@ fn find(
     tree: &Tree,
     content: &[u8],
     budget: &mut Budget<'_>,
-) -> Option<Findings> {
+) -> Option<RawTags> {
     let mut is_stopped = false;
     let mut progress = |_: &_| {
         let step = budget.step();
@@ -191,16 +187,16 @@ fn find(
         step
     };
     let options = QueryCursorOptions::new().progress_callback(&mut progress);
-    let mut findings = Findings::default();
+    let mut tags = RawTags::default();
     let mut matches = cursor.matches_with_options(query, tree.root_node(), content, options);
     while let Some(found) = matches.next() {
-        findings.add(query, found);
+        tags.add(query, found);
     }
     drop(matches);
-    (!is_stopped).then_some(findings)
+    (!is_stopped).then_some(tags)
 }
 
-impl Findings {
+impl RawTags {
     fn add(&mut self, query: &Query, found: &QueryMatch<'_, '_>) {
         let mut name = None;
         let mut definition = None;
@@ -227,14 +223,17 @@ impl Findings {
         }
         let head_end = node.child_by_field_name("body").map(|body| body.start_byte());
         let row = name.start_position().row;
-        let found = Found { kind, whole, head_end, name: name.byte_range(), row };
+        let found = RawDefinition { kind, whole, head_end, name: name.byte_range(), row };
         self.definitions.insert(name.start_byte(), found);
     }
 
     fn into_tags(self, content: &[u8]) -> FileTags {
         let mut counts: BTreeMap<Box<str>, u32> = BTreeMap::new();
         for (start, end) in self.references {
-            let defines = self.definitions.get(&start).is_some_and(|it| it.kind != DefinitionKind::Scope);
+            let defines = self
+                .definitions
+                .get(&start)
+                .is_some_and(|definition| definition.kind != DefinitionKind::Scope);
             if let Some(name) = name_at(content, start..end)
                 && !defines
                 && name.chars().count() >= NAME_CHARACTERS_MIN
@@ -243,27 +242,37 @@ impl Findings {
                 *counts.entry(name).or_default() += 1;
             }
         }
-        let mut found: Vec<Found> = self.definitions.into_values().collect();
-        found.sort_by_key(|it| (it.whole.start, std::cmp::Reverse(it.whole.end), it.name.start));
+        let mut found: Vec<RawDefinition> = self.definitions.into_values().collect();
+        found.sort_by_key(|definition| {
+            (definition.whole.start, std::cmp::Reverse(definition.whole.end), definition.name.start)
+        });
         let references = counts.into_iter().map(|(name, count)| Reference { name, count }).collect();
         FileTags { definitions: nested(&found, content), references }
     }
 }
 
-/// The definitions in the order of the file, each with the one around it.
-fn nested(found: &[Found], content: &[u8]) -> Vec<Definition> {
+/// The definitions in file order, each with the one that encloses it.
+fn nested(found: &[RawDefinition], content: &[u8]) -> Vec<Definition> {
     let mut definitions: Vec<Definition> = Vec::new();
     let mut open: Vec<(u32, usize)> = Vec::new();
-    for it in found {
+    for definition in found {
         if definitions.len() == DEFINITIONS_MAX {
             break;
         }
-        let Some(name) = name_at(content, it.name.clone()) else { continue };
-        while open.pop_if(|(_, end)| *end < it.whole.end || *end <= it.whole.start).is_some() {}
+        let Some(name) = name_at(content, definition.name.clone()) else { continue };
+        while open.pop_if(|(_, end)| *end < definition.whole.end || *end <= definition.whole.start).is_some()
+        {
+        }
         let parent = open.last().map(|(at, _)| *at);
-        open.push((u32::try_from(definitions.len()).unwrap_or(u32::MAX), it.whole.end));
-        let line = u32::try_from(it.row + 1).unwrap_or(u32::MAX);
-        definitions.push(Definition { name, kind: it.kind, line, signature: signature(content, it), parent });
+        open.push((u32::try_from(definitions.len()).unwrap_or(u32::MAX), definition.whole.end));
+        let line = u32::try_from(definition.row + 1).unwrap_or(u32::MAX);
+        definitions.push(Definition {
+            name,
+            kind: definition.kind,
+            line,
+            signature: signature(content, definition),
+            parent,
+        });
     }
     definitions
 }
@@ -279,7 +288,7 @@ fn kind_of(label: &str) -> Option<DefinitionKind> {
     }
 }
 
-/// A name; none where it is empty or longer than people write.
+/// A name. `None` if it is empty or too long to be written by a person.
 fn name_at(content: &[u8], range: Range<usize>) -> Option<Box<str>> {
     let bytes = content.get(range)?;
     if bytes.is_empty() || bytes.len() > NAME_BYTES_MAX {
@@ -288,15 +297,15 @@ fn name_at(content: &[u8], range: Range<usize>) -> Option<Box<str>> {
     Some(visible(&String::from_utf8_lossy(bytes)).into())
 }
 
-/// What stands on the line of the name and up to the body, in one line; of what has no body, the line alone.
-fn signature(content: &[u8], found: &Found) -> Box<str> {
+/// The signature on one line: from the line of the name to the body, or just that line if there is no body.
+fn signature(content: &[u8], found: &RawDefinition) -> Box<str> {
     let before = content.get(..found.name.start).unwrap_or_default();
     let line_start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
-    // What stands before the definition on its line belongs to it (`export`, `type`), unless it is other code.
+    // Text before the definition on its line belongs to it (`export`, `type`), unless it is other code.
     let lead = content.get(line_start..found.whole.start).unwrap_or_default();
     let is_apart = memchr::memchr3(b'{', b';', b'(', lead).is_some();
     let start = if is_apart { found.whole.start } else { line_start };
-    // Of a long line only what is near the name matters.
+    // Only the part of a long line near the name matters.
     let start = start.max(found.name.start.saturating_sub(SIGNATURE_BYTES_MAX));
     let after = content.get(found.name.end..).unwrap_or_default();
     let line_end = memchr::memchr(b'\n', after).map_or(content.len(), |at| found.name.end + at);
@@ -307,9 +316,9 @@ fn signature(content: &[u8], found: &Found) -> Box<str> {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let line = line.replace("( ", "(").replace(", )", ")");
     let line = line.trim_end_matches([' ', '{', ':']);
-    let mut shown: String = line.chars().take(SIGNATURE_CHARACTERS_MAX).collect();
-    if shown.len() < line.len() {
-        shown.push('…');
+    let mut signature: String = line.chars().take(SIGNATURE_CHARACTERS_MAX).collect();
+    if signature.len() < line.len() {
+        signature.push('…');
     }
-    visible(&shown).into()
+    visible(&signature).into()
 }

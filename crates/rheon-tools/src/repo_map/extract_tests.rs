@@ -1,16 +1,16 @@
-//! Each language: what is found in a small file of it.
+//! The tags of a small file in each language.
 
 use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
 use tokio_util::sync::CancellationToken;
 
-use super::extract::{Extracted, Extractor};
+use super::extract::{Extraction, Extractor};
 use super::language;
 use super::limits::RepoMapLimits;
 use super::tags::{DEFINITIONS_MAX, FileTags, NAME_BYTES_MAX, REFERENCES_MAX, SIGNATURE_CHARACTERS_MAX};
 
-fn extract(file_name: &str, content: &[u8]) -> Extracted {
+fn extract(file_name: &str, content: &[u8]) -> Extraction {
     let cancel = CancellationToken::new();
     let language = language::of(file_name).expect("the language is known");
     Extractor::new(RepoMapLimits::default(), &cancel).extract(language, content)
@@ -18,7 +18,7 @@ fn extract(file_name: &str, content: &[u8]) -> Extracted {
 
 fn tags(file_name: &str, content: &str) -> FileTags {
     match extract(file_name, content.as_bytes()) {
-        Extracted::Tags(tags) => tags,
+        Extraction::Tags(tags) => tags,
         other => panic!("no tags: {other:?}"),
     }
 }
@@ -41,14 +41,14 @@ fn check(file_name: &str, content: &str, expected: &Expect) {
 }
 
 #[test]
-fn every_query_fits_its_grammar() {
+fn every_query_compiles_with_its_grammar() {
     let broken: Vec<&str> =
         language::all().iter().filter(|it| it.query().is_none()).map(|it| it.name).collect();
     assert_eq!(broken, Vec::<&str>::new());
 }
 
 #[test]
-fn a_file_is_known_by_its_ending_only() {
+fn the_extension_decides_the_language() {
     let name = |file: &str| language::of(file).map(|it| it.name);
     assert_eq!(name("a.rs"), Some("rust"));
     assert_eq!(name("A.PY"), Some("python"));
@@ -442,7 +442,7 @@ main "$@"
 }
 
 #[test]
-fn lists_and_texts_have_caps() {
+fn lists_and_texts_are_bounded() {
     let long = "x".repeat(NAME_BYTES_MAX + 1);
     let arguments = "argument, ".repeat(100);
     let mut source = format!("def {long}(): pass\ndef wide({arguments}): pass\n");
@@ -459,7 +459,7 @@ fn lists_and_texts_have_caps() {
 }
 
 #[test]
-fn what_would_be_obeyed_by_a_terminal_is_spelt_out() {
+fn terminal_control_characters_are_escaped() {
     let tags = tags("a.py", "def shown(a='\u{1b}[2J\u{202e}'): pass\n");
     let signatures: Vec<&str> = tags.definitions.iter().map(|it| &*it.signature).collect();
     assert_eq!(signatures, [r"def shown(a='\u{1b}[2J\u{202e}')"]);

@@ -1,4 +1,4 @@
-//! Files that mean harm: the update ends, says what it passed over, and the rest is in the map.
+//! Hostile files: the update ends, reports what it skipped, and maps the rest.
 
 use std::fs;
 use std::path::Path;
@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::extract::{Extracted, Extractor};
+use super::extract::{Extraction, Extractor};
 use super::language;
 use super::limits::RepoMapLimits;
-use super::map::{Query, RepoMap};
+use super::map::{MapQuery, RepoMap};
 use super::update::UpdateReport;
 
 fn updated(folder: &Path, limits: RepoMapLimits) -> (UpdateReport, String) {
     let mut map = RepoMap::open(folder.join("project"), folder.join("kept"), limits);
     let report = map.update(&CancellationToken::new()).expect("the root can be read");
     let count = |text: &str| text.len().div_ceil(4) as u64;
-    let text = map.render(&Query { mentioned: "", focus: &[], tokens_max: 1_000, count: &count });
+    let text = map.render(&MapQuery { mentioned: "", focus: &[], tokens_max: 1_000, count: &count });
     (report, text)
 }
 
@@ -35,23 +35,23 @@ fn a_gigabyte_is_not_read() {
     let file = fs::File::create(folder.path().join("project/huge.rs")).expect("created");
     file.set_len(1 << 30).expect("the disk knows sparse files");
     let (report, text) = updated(folder.path(), RepoMapLimits::default());
-    assert_eq!(report, UpdateReport { files: 1, parsed: 1, passed_over: 1, ..UpdateReport::default() });
+    assert_eq!(report, UpdateReport { files: 1, parsed: 1, skipped: 1, ..UpdateReport::default() });
     assert_eq!(text, GOOD);
 }
 
 #[test]
-fn a_file_of_just_the_size_that_may_be_is_read() {
+fn a_file_at_the_size_limit_is_read() {
     let folder = project();
     let limits = RepoMapLimits { file_bytes_max: 20, ..RepoMapLimits::default() };
     fs::write(folder.path().join("project/exact.rs"), "pub fn exact() { ; }").expect("written");
     fs::write(folder.path().join("project/over.rs"), "pub fn over() { ; ; }").expect("written");
     let (report, text) = updated(folder.path(), limits);
-    assert_eq!((report.parsed, report.passed_over), (2, 1));
+    assert_eq!((report.parsed, report.skipped), (2, 1));
     assert_eq!(text, format!("exact.rs:\n  pub fn exact()\n{GOOD}"));
 }
 
 #[test]
-fn what_is_no_text_is_passed_over_and_what_is_nearly_text_is_read() {
+fn binary_files_are_skipped_and_invalid_utf_8_is_read() {
     let folder = project();
     let write = |name: &str, bytes: &[u8]| {
         fs::write(folder.path().join("project").join(name), bytes).expect("written");
@@ -62,33 +62,33 @@ fn what_is_no_text_is_passed_over_and_what_is_nearly_text_is_read() {
     write("minified.js", "function minified(){}".repeat(20_000).as_bytes());
     write("wide.rs", format!("pub fn wide() {{ \"{}\" }}\n", "x".repeat(10_000)).as_bytes());
     let (report, text) = updated(folder.path(), RepoMapLimits::default());
-    assert_eq!(report, UpdateReport { files: 4, parsed: 4, passed_over: 2, ..UpdateReport::default() });
+    assert_eq!(report, UpdateReport { files: 4, parsed: 4, skipped: 2, ..UpdateReport::default() });
     assert!(text.ends_with("pub fn found() -> u8\nwide.rs:\n  pub fn wide()\n"), "{text}");
 }
 
 #[test]
-fn a_file_that_takes_too_long_is_given_up_once() {
+fn a_file_that_takes_too_many_steps_is_abandoned_once() {
     let folder = project();
     fs::write(folder.path().join("project/hard.rs"), "fn f() { g(); }\n".repeat(1_000)).expect("written");
     let limits = RepoMapLimits { parse_steps_max: 10, ..RepoMapLimits::default() };
     let (report, text) = updated(folder.path(), limits);
-    assert_eq!(report, UpdateReport { files: 2, parsed: 1, given_up: 1, ..UpdateReport::default() });
+    assert_eq!(report, UpdateReport { files: 2, parsed: 1, abandoned: 1, ..UpdateReport::default() });
     assert_eq!(text, GOOD);
     let (again, _) = updated(folder.path(), limits);
-    assert_eq!((again.parsed, again.given_up), (0, 0));
+    assert_eq!((again.parsed, again.abandoned), (0, 0));
 }
 
 #[test]
-fn a_file_that_takes_few_steps_but_long_is_given_up() {
+fn a_file_that_takes_too_long_is_abandoned() {
     let folder = project();
     fs::write(folder.path().join("project/slow.rs"), "fn f() { g(); }\n".repeat(1_000)).expect("written");
     let limits = RepoMapLimits { parse_time_max: Duration::ZERO, ..RepoMapLimits::default() };
     let (report, text) = updated(folder.path(), limits);
-    assert_eq!(report, UpdateReport { files: 2, parsed: 1, given_up: 1, ..UpdateReport::default() });
+    assert_eq!(report, UpdateReport { files: 2, parsed: 1, abandoned: 1, ..UpdateReport::default() });
     assert_eq!(text, GOOD, "what takes not even a step is there");
 }
 
-/// Texts that nest, repeat or leave open what parsers have stumbled over.
+/// Inputs with deep nesting, repetition or unclosed constructs that parsers have failed on.
 fn attacks() -> Vec<String> {
     let nested = |open: &str, close: &str, count: usize| [open.repeat(count), close.repeat(count)].concat();
     let indented: String = (0..300).map(|depth| format!("{}if x:\n", " ".repeat(depth))).collect();
@@ -126,53 +126,57 @@ fn attacks() -> Vec<String> {
 }
 
 #[test]
-fn no_text_breaks_a_parser_or_holds_it_up() {
+fn hostile_input_does_not_break_or_stall_a_parser() {
     let cancel = CancellationToken::new();
-    // Fewer steps than by default, because parsers are slow where they are not optimised.
+    // Fewer steps than the default, because parsers are slow in debug builds.
     let mut extractor =
         Extractor::new(RepoMapLimits { parse_steps_max: 100, ..RepoMapLimits::default() }, &cancel);
     for language in language::all() {
         for attack in attacks() {
-            // Lines keep it from being taken for something made by a program.
+            // Line breaks, so that it does not count as generated.
             let text = format!("{}{attack}", "\n".repeat(attack.len() / 200));
             let extracted = extractor.extract(language, text.as_bytes());
-            assert!(matches!(extracted, Extracted::Tags(_) | Extracted::TooHard), "{}", language.name);
+            assert!(matches!(extracted, Extraction::Tags(_) | Extraction::TooComplex), "{}", language.name);
         }
         let sound = extractor.extract(language, b"\n");
-        assert_eq!(sound, Extracted::Tags(super::tags::FileTags::default()), "the next file is read as ever");
+        assert_eq!(
+            sound,
+            Extraction::Tags(super::tags::FileTags::default()),
+            "the next file is read as ever"
+        );
     }
 }
 
 #[test]
-fn a_heap_of_signs_is_given_up_though_it_takes_few_steps() {
+fn a_long_run_of_errors_is_abandoned() {
     let cancel = CancellationToken::new();
     let language = language::of("a.rs").expect("it is known");
     let mut extractor = Extractor::new(RepoMapLimits::default(), &cancel);
-    assert_eq!(extractor.extract(language, "(".repeat(60_000).as_bytes()), Extracted::TooHard);
+    assert_eq!(extractor.extract(language, "(".repeat(60_000).as_bytes()), Extraction::TooComplex);
     let some = format!("pub fn before() {{}}\n{}", ")".repeat(100));
     assert!(
-        matches!(extractor.extract(language, some.as_bytes()), Extracted::Tags(tags) if tags.count() == 1)
+        matches!(extractor.extract(language, some.as_bytes()), Extraction::Tags(tags) if tags.count() == 1)
     );
 }
 
 #[test]
-fn who_cancels_does_not_wait_for_a_file() {
+fn cancellation_interrupts_parsing() {
     let cancel = CancellationToken::new();
     cancel.cancel();
     let language = language::of("a.rs").expect("it is known");
     let text = "fn f() { g(); }\n".repeat(1_000);
     assert_eq!(
         Extractor::new(RepoMapLimits::default(), &cancel).extract(language, text.as_bytes()),
-        Extracted::Cancelled
+        Extraction::Cancelled
     );
 }
 
 #[test]
-fn characters_beyond_ascii_do_not_crash_a_grammar_that_knows_no_others() {
+fn non_ascii_characters_do_not_crash_the_bash_grammar() {
     let folder = project();
     let odd = "grüße() { echo \u{10ffff}2>x ${ü#\u{10000}} <<-ÜE\n\u{1F600}\nÜE\n}\n";
     fs::write(folder.path().join("project/odd.sh"), odd).expect("written");
     let (report, text) = updated(folder.path(), RepoMapLimits::default());
-    assert_eq!((report.files, report.given_up), (2, 0));
+    assert_eq!((report.files, report.abandoned), (2, 0));
     assert!(text.contains("grüße()"), "{text}");
 }

@@ -1,29 +1,26 @@
-//! Who uses whose names.
+//! Indexes which files define and use each name.
 
 use std::collections::HashMap;
 
 use super::tags::{DefinitionKind, FileTags, NAME_CHARACTERS_MIN};
 
-/// In how many files a name may be defined before it says nothing about which of them is meant.
+/// A name defined in more files than this does not tell which one is meant.
 const FILES_PER_NAME_MAX: usize = 16;
 
-/// A file: its path and its tags.
 pub(super) type File<'a> = (&'a str, &'a FileTags);
 
-/// A name that some file defines.
 #[derive(Debug)]
 pub(super) struct Name<'a> {
-    /// The name.
     pub(super) text: &'a str,
-    /// Which files define it, each once, and at which places.
+    /// The files that define it, each once, with the indices of the definitions.
     pub(super) defined: Vec<(usize, Vec<usize>)>,
-    /// Which other files use it, and how often.
+    /// The files that use it, and how often.
     pub(super) used: Vec<(usize, u32)>,
 }
 
-/// All names that say something, in the order in which they are first defined.
+/// All meaningful names, in order of their first definition.
 pub(super) fn names<'a>(files: &[File<'a>]) -> Vec<Name<'a>> {
-    let mut places: HashMap<&'a str, usize> = HashMap::new();
+    let mut indices: HashMap<&'a str, usize> = HashMap::new();
     let mut names: Vec<Name<'a>> = Vec::new();
     for (file, (_, tags)) in files.iter().enumerate() {
         for (at, definition) in tags.definitions.iter().enumerate() {
@@ -32,11 +29,11 @@ pub(super) fn names<'a>(files: &[File<'a>]) -> Vec<Name<'a>> {
             {
                 continue;
             }
-            let place = *places.entry(&definition.name).or_insert_with(|| {
+            let index = *indices.entry(&definition.name).or_insert_with(|| {
                 names.push(Name { text: &definition.name, defined: Vec::new(), used: Vec::new() });
                 names.len() - 1
             });
-            let Some(name) = names.get_mut(place) else { continue };
+            let Some(name) = names.get_mut(index) else { continue };
             match name.defined.last_mut() {
                 Some((last, all)) if *last == file => all.push(at),
                 Some(_) | None => name.defined.push((file, vec![at])),
@@ -45,7 +42,7 @@ pub(super) fn names<'a>(files: &[File<'a>]) -> Vec<Name<'a>> {
     }
     for (file, (_, tags)) in files.iter().enumerate() {
         for reference in &tags.references {
-            let name = places.get(&*reference.name).and_then(|place| names.get_mut(*place));
+            let name = indices.get(&*reference.name).and_then(|index| names.get_mut(*index));
             if let Some(name) = name {
                 name.used.push((file, reference.count));
             }

@@ -1,97 +1,105 @@
-//! The languages that the map reads: one row each, with a query beside the code that says what is a definition and what
-//! a reference.
+//! The languages of the map: one row each, and a query file that says what is a definition and what a reference.
 
 use std::sync::OnceLock;
 
 use tree_sitter::{Language as Grammar, Query};
 
-/// A language.
 pub(super) struct Language {
-    /// What it is called.
     pub(super) name: &'static str,
-    /// How its files end, without the dot.
+    /// File extensions without the dot.
     extensions: &'static [&'static str],
-    /// Its grammar.
     pub(super) grammar: fn() -> Grammar,
-    /// Its queries, which count as one.
+    /// Queries, which are concatenated.
     queries: &'static [&'static str],
-    /// Which characters its grammar can be shown.
-    pub(super) reads: Reads,
+    /// The characters its grammar supports.
+    pub(super) charset: Charset,
     compiled: OnceLock<Option<Query>>,
 }
 
-/// Which characters a grammar can be shown.
+/// The characters a grammar supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reads {
-    /// All.
-    Everything,
-    /// Those of ASCII.
+pub(super) enum Charset {
+    #[cfg_attr(not(feature = "grammars"), allow(dead_code, reason = "shell scripts are read as ASCII"))]
+    Any,
     Ascii,
 }
 
 impl Language {
+    #[cfg_attr(not(feature = "grammars"), allow(dead_code, reason = "shell scripts are read as ASCII"))]
     const fn new(
         name: &'static str,
         extensions: &'static [&'static str],
         grammar: fn() -> Grammar,
         queries: &'static [&'static str],
     ) -> Self {
-        Self { name, extensions, grammar, queries, reads: Reads::Everything, compiled: OnceLock::new() }
+        Self { name, extensions, grammar, queries, charset: Charset::Any, compiled: OnceLock::new() }
     }
 
-    /// One whose grammar can only be shown ASCII.
-    const fn of_ascii(
+    /// A language whose grammar only supports ASCII.
+    const fn ascii_only(
         name: &'static str,
         extensions: &'static [&'static str],
         grammar: fn() -> Grammar,
         queries: &'static [&'static str],
     ) -> Self {
-        Self { name, extensions, grammar, queries, reads: Reads::Ascii, compiled: OnceLock::new() }
+        Self { name, extensions, grammar, queries, charset: Charset::Ascii, compiled: OnceLock::new() }
     }
 
-    /// The query, compiled once. None only if query and grammar do not fit, which a test rules out.
+    /// The query, compiled once. `None` only if query and grammar do not match, which a test rules out.
     pub(super) fn query(&self) -> Option<&Query> {
         self.compiled.get_or_init(|| Query::new(&(self.grammar)(), &self.queries.concat()).ok()).as_ref()
     }
 }
 
+#[cfg(feature = "grammars")]
 const C: &str = include_str!("queries/c.scm");
+#[cfg(feature = "grammars")]
 const TYPESCRIPT: &str = include_str!("queries/typescript.scm");
 
-/// How many there are. The grammar of Ruby is 2 MB, so it is to be asked for.
-const COUNT: usize = if cfg!(feature = "ruby") { 10 } else { 9 };
+/// The number of languages. The grammar of shell scripts is always there, since permission rules need it; the Ruby grammar
+/// is 2 MB, so it is behind a feature.
+const COUNT: usize =
+    1 + if cfg!(feature = "grammars") { 8 } else { 0 } + if cfg!(feature = "ruby") { 1 } else { 0 };
 
-/// Every language. JavaScript is read with the grammar of TypeScript, of which it is nearly a part: one grammar less to
-/// compile, and types in comments of neither matter here.
+/// All languages. JavaScript uses the TypeScript grammar, of which it is nearly a subset, so that there is one grammar
+/// less to compile.
 static LANGUAGES: [Language; COUNT] = [
+    #[cfg(feature = "grammars")]
     Language::new("rust", &["rs"], || tree_sitter_rust::LANGUAGE.into(), &[include_str!("queries/rust.scm")]),
+    #[cfg(feature = "grammars")]
     Language::new(
         "python",
         &["py", "pyi"],
         || tree_sitter_python::LANGUAGE.into(),
         &[include_str!("queries/python.scm")],
     ),
+    #[cfg(feature = "grammars")]
     Language::new(
         "typescript",
         &["ts", "mts", "cts"],
         || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
         &[TYPESCRIPT],
     ),
+    #[cfg(feature = "grammars")]
     Language::new(
         "tsx",
         &["tsx", "js", "jsx", "mjs", "cjs"],
         || tree_sitter_typescript::LANGUAGE_TSX.into(),
         &[TYPESCRIPT, include_str!("queries/tsx.scm")],
     ),
+    #[cfg(feature = "grammars")]
     Language::new("go", &["go"], || tree_sitter_go::LANGUAGE.into(), &[include_str!("queries/go.scm")]),
+    #[cfg(feature = "grammars")]
     Language::new(
         "java",
         &["java"],
         || tree_sitter_java::LANGUAGE.into(),
         &[include_str!("queries/java.scm")],
     ),
+    #[cfg(feature = "grammars")]
     Language::new("c", &["c"], || tree_sitter_c::LANGUAGE.into(), &[C]),
-    // A header may be of either; the grammar of C++ reads nearly all of C.
+    // A header may be C or C++; the C++ grammar reads nearly all of C.
+    #[cfg(feature = "grammars")]
     Language::new(
         "cpp",
         &["h", "cpp", "cc", "cxx", "hpp", "hh", "hxx"],
@@ -105,7 +113,7 @@ static LANGUAGES: [Language; COUNT] = [
         || tree_sitter_ruby::LANGUAGE.into(),
         &[include_str!("queries/ruby.scm")],
     ),
-    Language::of_ascii(
+    Language::ascii_only(
         "bash",
         &["sh", "bash"],
         || tree_sitter_bash::LANGUAGE.into(),
@@ -113,12 +121,11 @@ static LANGUAGES: [Language; COUNT] = [
     ),
 ];
 
-/// Every language.
 pub(super) fn all() -> &'static [Language] {
     &LANGUAGES
 }
 
-/// The language of a file with this name; none where the map does not read it.
+/// The language of a file with this name, if the map supports it.
 pub(super) fn of(file_name: &str) -> Option<&'static Language> {
     let (stem, extension) = file_name.rsplit_once('.')?;
     if stem.is_empty() {
@@ -127,7 +134,7 @@ pub(super) fn of(file_name: &str) -> Option<&'static Language> {
     all().iter().find(|language| language.extensions.iter().any(|it| it.eq_ignore_ascii_case(extension)))
 }
 
-/// Changes whenever a language, its files or its queries do, so that tags of an older program are not taken for ours.
+/// Changes with any language, extension or query, so that tags of an older version are not reused.
 pub(super) fn digest() -> String {
     let mut hasher = blake3::Hasher::new();
     for language in all() {

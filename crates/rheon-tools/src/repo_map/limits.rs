@@ -1,22 +1,21 @@
-//! How much of a repository the map looks at.
+//! `RepoMapLimits`: how much of a repository the map covers.
 
 use std::time::Duration;
 
-/// How much of a repository the map looks at. What lies beyond is left out, and the report of the update says so.
+/// How much of a repository the map covers. The update report says if something was left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RepoMapLimits {
-    /// How many files are mapped.
     pub files_max: usize,
-    /// How many names in folders are looked at, whatever they stand for.
+    /// The most directory entries that are visited.
     pub entries_max: usize,
-    /// How large a file may be. Larger ones are rarely written by people.
+    /// The largest file. Larger ones are rarely written by people.
     pub file_bytes_max: u64,
-    /// How many definitions and references are kept of all files together.
+    /// The most definitions and references of all files together.
     pub tags_max: usize,
-    /// How often the parser may report progress on one file before it gives up. Ordinary files take a few hundred steps.
+    /// The most progress steps of the parser for one file. Ordinary files take a few hundred.
     pub parse_steps_max: usize,
-    /// How long the parser may take for one file. Ordinary files take milliseconds; there are texts that make each step slower
-    /// than the one before.
+    /// The most time for one file. Ordinary files take milliseconds, but some inputs make each step slower than the one
+    /// before.
     pub parse_time_max: Duration,
 }
 

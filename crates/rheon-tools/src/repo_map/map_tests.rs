@@ -1,4 +1,4 @@
-//! The map as a whole: a small project, its text, the switch, cancelling.
+//! The map as a whole: a small project, its text, turning it off, cancellation.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use expect_test::expect;
 use tokio_util::sync::CancellationToken;
 
 use super::limits::RepoMapLimits;
-use super::map::{Query, RepoMap};
+use super::map::{MapQuery, RepoMap};
 use super::update::{RepoMapError, UpdateEnd, UpdateReport};
 
 fn count(text: &str) -> u64 {
@@ -52,11 +52,11 @@ fn project() -> (tempfile::TempDir, RepoMap) {
 }
 
 fn render(map: &RepoMap, mentioned: &str, focus: &[PathBuf], tokens_max: u64) -> String {
-    map.render(&Query { mentioned, focus, tokens_max, count: &count })
+    map.render(&MapQuery { mentioned, focus, tokens_max, count: &count })
 }
 
 #[test]
-fn a_small_project_is_shown_whole() {
+fn a_small_project_is_shown_completely() {
     let (_folder, map) = project();
     expect![[r#"
         src/main.rs:
@@ -78,7 +78,7 @@ fn a_small_project_is_shown_whole() {
 }
 
 #[test]
-fn in_little_room_stands_what_matters_and_it_depends_on_the_task() {
+fn a_small_limit_shows_what_matters_for_the_task() {
     let (folder, map) = project();
     expect![[r#"
         src/store.rs:
@@ -108,7 +108,7 @@ fn in_little_room_stands_what_matters_and_it_depends_on_the_task() {
 }
 
 #[test]
-fn the_text_does_not_change_where_nothing_that_it_shows_did() {
+fn the_text_changes_only_if_something_it_shows_changes() {
     let (folder, mut map) = project();
     let before = render(&map, "", &[], 40);
     let file = folder.path().join("project/src/store.rs");
@@ -121,14 +121,14 @@ fn the_text_does_not_change_where_nothing_that_it_shows_did() {
 }
 
 #[test]
-fn switched_off_nothing_is_read_or_written() {
+fn a_map_that_is_off_reads_and_writes_nothing() {
     let mut map = RepoMap::off();
     assert_eq!(map.update(&CancellationToken::new()).expect("nothing can fail"), UpdateReport::default());
     assert_eq!(render(&map, "Store", &[], 1_000), "");
 }
 
 #[test]
-fn cancelled_before_it_begins_it_reads_nothing() {
+fn an_update_cancelled_at_the_start_reads_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     write(&folder.path().join("project"), &PROJECT);
     let mut map = map_of(folder.path(), RepoMapLimits::default());
@@ -140,13 +140,13 @@ fn cancelled_before_it_begins_it_reads_nothing() {
 }
 
 #[test]
-fn cancelled_on_the_way_it_keeps_what_it_knew() {
+fn a_cancelled_update_keeps_the_old_map() {
     let (folder, mut map) = project();
     let before = render(&map, "", &[], 1_000);
     let (cancel, asked) = (CancellationToken::new(), Arc::new(AtomicUsize::new(0)));
     let (inner_cancel, inner_asked) = (cancel.clone(), asked.clone());
     fs::remove_file(folder.path().join("project/src/run.rs")).expect("it can be removed");
-    map = map.leaving_out(move |_| {
+    map = map.excluding(move |_| {
         inner_asked.fetch_add(1, Ordering::Relaxed);
         inner_cancel.cancel();
         false
@@ -158,15 +158,15 @@ fn cancelled_on_the_way_it_keeps_what_it_knew() {
 }
 
 #[test]
-fn what_the_user_forbids_is_not_in_the_map() {
+fn excluded_files_are_not_in_the_map() {
     let (_folder, map) = project();
-    let mut map = map.leaving_out(|path| path.ends_with("src/store.rs"));
+    let mut map = map.excluding(|path| path.ends_with("src/store.rs"));
     assert_eq!(map.update(&CancellationToken::new()).expect("readable").removed, 1);
     assert!(!render(&map, "", &[], 1_000).contains("src/store.rs"));
 }
 
 #[test]
-fn tags_have_a_cap_for_all_files_together() {
+fn the_total_number_of_tags_is_limited() {
     let folder = tempfile::tempdir().expect("a folder");
     write(&folder.path().join("project"), &PROJECT);
     let all = {
@@ -185,7 +185,7 @@ fn tags_have_a_cap_for_all_files_together() {
 }
 
 #[test]
-fn a_root_that_is_none_is_said() {
+fn a_missing_root_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut map = map_of(folder.path(), RepoMapLimits::default());
     let RepoMapError::Root { root, source } =

@@ -1,34 +1,33 @@
-//! What a task mentions: names of definitions, spelt as in code or as a person would say them, and files.
+//! `TaskMentions`: the names of definitions and files that a task mentions, as written in code or in plain words.
 
 use std::collections::HashSet;
 
 use super::tags::NAME_CHARACTERS_MIN;
 
-/// How much of a task is looked at.
+/// The most bytes of a task that are read.
 const TASK_BYTES_MAX: usize = 64 * 1024;
 
-/// How much a name counts that is written as in code.
+/// The weight of a name written as in code.
 const AS_CODE: f64 = 10.0;
-/// How much a name counts whose parts all occur, as "session store" mentions `SessionStore`.
+/// The weight of a name whose parts all occur, as "session store" mentions `SessionStore`.
 const IN_PARTS: f64 = 5.0;
-/// How much a name counts that may as well be an ordinary word.
+/// The weight of a name that may just be an ordinary word.
 const AS_WORD: f64 = 2.0;
-/// How much a file counts that is named with its folder or its ending.
+/// The weight of a file named with its directory or extension.
 const FILE: f64 = 20.0;
 
-/// What a task mentions.
+/// The names and files that a task mentions.
 #[derive(Debug, Default)]
-pub(super) struct Mention {
-    /// Words as they are written.
+pub(super) struct TaskMentions {
+    /// Words as written.
     exact: HashSet<String>,
-    /// Parts of words, in small letters.
+    /// Parts of words, in lower case.
     parts: HashSet<String>,
-    /// What may be a path or the name of a file.
+    /// Possible paths and file names.
     paths: Vec<String>,
 }
 
-impl Mention {
-    /// What `task` mentions.
+impl TaskMentions {
     pub(super) fn of(task: &str) -> Self {
         let task = task.get(..task.floor_char_boundary(TASK_BYTES_MAX)).unwrap_or(task);
         let words = || {
@@ -47,7 +46,7 @@ impl Mention {
         Self { exact: words().map(str::to_owned).collect(), parts: words().flat_map(parts).collect(), paths }
     }
 
-    /// How much more a name counts because of the task; 0 for a name that it does not mention.
+    /// The extra weight of a name because of the task. 0 if the task does not mention it.
     pub(super) fn weight(&self, name: &str) -> f64 {
         if self.exact.is_empty() || name.chars().count() < NAME_CHARACTERS_MIN {
             return 0.0;
@@ -68,7 +67,7 @@ impl Mention {
         }
     }
 
-    /// How much more a file counts because the task names it.
+    /// The extra weight of a file because the task names it.
     pub(super) fn file_weight(&self, path: &str) -> f64 {
         let is_named = self.paths.iter().any(|named| {
             path.strip_suffix(named.as_str()).is_some_and(|before| before.is_empty() || before.ends_with('/'))
@@ -77,7 +76,7 @@ impl Mention {
     }
 }
 
-/// The parts of a name, in small letters: `RepoMap`, `repo_map` and `repoMap` have the same.
+/// The parts of a name in lower case: `RepoMap`, `repo_map` and `repoMap` have the same.
 fn parts(name: &str) -> Vec<String> {
     let mut parts = Vec::new();
     let mut part = String::new();

@@ -1,7 +1,7 @@
-//! A map of a repository for the model: which files there are, what they define, and which of that matters for the task.
+//! A map of a repository for the model: its files, what they define, and which definitions matter for the task.
 //!
-//! Walk → tags of each file (tree-sitter) → who uses whose names → ranks → text within a number of tokens. The text has no
-//! line numbers and stands in the order of paths, so that it changes only where something that it shows changed.
+//! Steps: walk the files, extract tags with tree-sitter, index who uses which names, rank, and render within a token
+//! limit. The text has no line numbers and is ordered by path, so it changes only if something it shows changes.
 
 mod cache;
 mod extract;
@@ -18,21 +18,21 @@ mod update;
 mod walk;
 
 pub use limits::RepoMapLimits;
-pub use map::{Query, RepoMap};
+pub use map::{MapQuery, RepoMap};
 pub use tags::{Definition, DefinitionKind, FileTags, Reference};
 pub use update::{RepoMapError, UpdateEnd, UpdateReport};
 
-#[cfg(test)]
+#[cfg(all(test, feature = "grammars"))]
 mod cache_tests;
-#[cfg(test)]
+#[cfg(all(test, feature = "grammars"))]
 mod extract_tests;
-#[cfg(test)]
+#[cfg(all(test, feature = "grammars"))]
 mod hostile_tests;
-#[cfg(test)]
+#[cfg(all(test, feature = "grammars"))]
 mod map_tests;
-#[cfg(test)]
+#[cfg(all(test, feature = "grammars"))]
 mod mention_tests;
-#[cfg(test)]
+#[cfg(all(test, feature = "grammars"))]
 mod rank_tests;
-#[cfg(test)]
+#[cfg(all(test, feature = "grammars"))]
 mod walk_tests;

@@ -1,43 +1,44 @@
-//! Which definitions matter: those that much is built on, and those near what the task is about.
+//! Ranks definitions: first those that much code depends on, and those related to the task.
 //!
-//! A personalised PageRank: importance flows from a file to the files that define the names it uses, and returns to the files
-//! that the task mentions or that were worked with. What flows into a file through a name is the rank of its definition.
+//! A personalized PageRank: importance flows from a file to the files that define the names it uses, and returns to
+//! files that the task mentions or that were worked on. The importance that flows into a file through a name is the
+//! rank of that definition.
 
 use std::cmp::Reverse;
 
 use super::index::{File, Name, names};
-use super::mention::Mention;
+use super::mention::TaskMentions;
 
-/// How much of the importance of a file flows on.
+/// The share of a file's importance that flows on.
 const DAMPING: f64 = 0.85;
 
-/// How often it flows. More changes no order that matters.
+/// The number of iterations. More do not change the order noticeably.
 const ROUNDS: usize = 20;
 
-/// How much a file counts because it was read or edited; any file counts 1.
+/// The weight of a file that was read or edited. Any file has weight 1.
 const FOCUS: f64 = 20.0;
 
-/// How much of the importance of a file its definitions have that nobody uses.
+/// The share of a file's importance that its unused definitions get.
 const UNUSED_SHARE: f64 = 0.02;
 
-/// The same in a file that was read or edited.
+/// The same for a file that was read or edited.
 const FOCUS_SHARE: f64 = 0.1;
 
-/// How much of the importance of its file a definition has for each point that the task gives its name, used or not.
+/// The share of its file's importance that a definition gets per point of task weight, used or not.
 const MENTIONED_SHARE: f64 = 0.1;
 
-/// How many steps of rank there are between a definition and one of twice its weight. Within a step the path decides, so that
-/// a small change somewhere does not change the order everywhere.
+/// The number of rank steps per doubling of weight. Within a step the path decides, so that a small change does not
+/// reorder everything.
 const STEPS_PER_DOUBLING: f64 = 2.0;
 
-/// A definition: its file and its place there.
+/// A definition by the indices of its file and within that file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct DefinitionRef {
     pub(super) file: usize,
-    pub(super) definition: usize,
+    pub(super) index: usize,
 }
 
-/// The use of a name by one file, defined in another.
+/// One file's use of a name defined in another.
 struct Edge<'n> {
     from: usize,
     to: usize,
@@ -45,12 +46,16 @@ struct Edge<'n> {
     weight: f64,
 }
 
-/// All definitions, the most important first.
-pub(super) fn rank(files: &[File<'_>], mention: &Mention, is_focus: &dyn Fn(&str) -> bool) -> Vec<Place> {
+/// All definitions, most important first.
+pub(super) fn rank(
+    files: &[File<'_>],
+    mentions: &TaskMentions,
+    is_focus: &dyn Fn(&str) -> bool,
+) -> Vec<DefinitionRef> {
     let names = names(files);
-    let weights: Vec<f64> = names.iter().map(|name| mention.weight(name.text)).collect();
+    let weights: Vec<f64> = names.iter().map(|name| mentions.weight(name.text)).collect();
     let edges = edges(&names, &weights);
-    let start = start(files, &names, &weights, mention, is_focus);
+    let start = start(files, &names, &weights, mentions, is_focus);
     let out = out(&edges, files.len());
     let ranks = flow(&edges, &out, &start);
     let mut scores: Vec<Vec<f64>> = files
@@ -90,17 +95,17 @@ fn edges<'n>(names: &'n [Name<'_>], weights: &[f64]) -> Vec<Edge<'n>> {
     edges
 }
 
-/// Where importance begins and returns to; the sum is 1.
+/// Where importance starts and returns to. The sum is 1.
 fn start(
     files: &[File<'_>],
     names: &[Name<'_>],
     weights: &[f64],
-    mention: &Mention,
+    mentions: &TaskMentions,
     is_focus: &dyn Fn(&str) -> bool,
 ) -> Vec<f64> {
     let mut start: Vec<f64> = files
         .iter()
-        .map(|(path, _)| 1.0 + mention.file_weight(path) + if is_focus(path) { FOCUS } else { 0.0 })
+        .map(|(path, _)| 1.0 + mentions.file_weight(path) + if is_focus(path) { FOCUS } else { 0.0 })
         .collect();
     for (name, weight) in names.iter().zip(weights) {
         for (file, _) in &name.defined {
@@ -113,7 +118,7 @@ fn start(
     start.iter().map(|value| value / sum).collect()
 }
 
-/// How much leaves each file in all.
+/// The total outgoing weight of each file.
 fn out(edges: &[Edge<'_>], count: usize) -> Vec<f64> {
     let mut out = vec![0.0; count];
     for edge in edges {
@@ -127,7 +132,7 @@ fn out(edges: &[Edge<'_>], count: usize) -> Vec<f64> {
 fn flow(edges: &[Edge<'_>], out: &[f64], start: &[f64]) -> Vec<f64> {
     let mut ranks = start.to_vec();
     for _ in 0..ROUNDS {
-        // What flows into files that use nothing returns to the start.
+        // Importance of files that use nothing returns to the start.
         let stuck: f64 = ranks.iter().zip(out).filter(|(_, out)| **out == 0.0).map(|(rank, _)| rank).sum();
         let returned = 1.0 - DAMPING + DAMPING * stuck;
         let mut next: Vec<f64> = start.iter().map(|value| value * returned).collect();
@@ -141,7 +146,7 @@ fn flow(edges: &[Edge<'_>], out: &[f64], start: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// What flows through an edge.
+/// The importance that flows through an edge.
 fn share(edge: &Edge<'_>, ranks: &[f64], out: &[f64]) -> f64 {
     match (ranks.get(edge.from), out.get(edge.from)) {
         (Some(rank), Some(sum)) if *sum > 0.0 => rank * edge.weight / sum,
@@ -158,18 +163,18 @@ fn add(scores: &mut [Vec<f64>], file: usize, definitions: &[usize], change: impl
     }
 }
 
-fn ordered(scores: &[Vec<f64>]) -> Vec<Place> {
-    let mut ranked: Vec<(Reverse<i64>, Place)> = Vec::new();
+fn ordered(scores: &[Vec<f64>]) -> Vec<DefinitionRef> {
+    let mut ranked: Vec<(Reverse<i64>, DefinitionRef)> = Vec::new();
     for (file, scores) in scores.iter().enumerate() {
-        for (definition, score) in scores.iter().enumerate() {
+        for (index, score) in scores.iter().enumerate() {
             #[allow(
                 clippy::cast_possible_truncation,
                 reason = "a logarithm is small, and a cast of floats saturates"
             )]
             let step = (score.max(f64::MIN_POSITIVE).log2() * STEPS_PER_DOUBLING).floor() as i64;
-            ranked.push((Reverse(step), Place { file, definition }));
+            ranked.push((Reverse(step), DefinitionRef { file, index }));
         }
     }
     ranked.sort_unstable();
-    ranked.into_iter().map(|(_, place)| place).collect()
+    ranked.into_iter().map(|(_, definition)| definition).collect()
 }

@@ -1,7 +1,7 @@
-//! What comes first, and what fits.
+//! The order of definitions, and what fits.
 
 use super::index::File;
-use super::mention::Mention;
+use super::mention::TaskMentions;
 use super::rank::rank;
 use super::render::fit;
 use super::tags::{Definition, DefinitionKind, FileTags, Reference};
@@ -32,23 +32,26 @@ fn project() -> Vec<(&'static str, FileTags)> {
 
 fn order(files: &[(&'static str, FileTags)], task: &str, focus: &str) -> Vec<String> {
     let files: Vec<File<'_>> = files.iter().map(|(path, tags)| (*path, tags)).collect();
-    let ranked = rank(&files, &Mention::of(task), &|path| path == focus);
-    ranked.iter().map(|place| files[place.file].1.definitions[place.definition].name.to_string()).collect()
+    let ranked = rank(&files, &TaskMentions::of(task), &|path| path == focus);
+    ranked
+        .iter()
+        .map(|definition| files[definition.file].1.definitions[definition.index].name.to_string())
+        .collect()
 }
 
 #[test]
-fn what_much_is_built_on_comes_first() {
+fn widely_used_definitions_come_first() {
     assert_eq!(order(&project(), "", "")[..2], ["core_call", "gamma"]);
 }
 
 #[test]
-fn what_the_task_mentions_comes_before_what_it_does_not() {
+fn mentioned_definitions_come_first() {
     assert_eq!(order(&project(), "why does alpha_unused fail", "")[0], "alpha_unused");
     assert_eq!(order(&project(), "rename beta in b.rs", "")[..2], ["core_call", "beta"]);
 }
 
 #[test]
-fn what_a_file_in_focus_uses_rises() {
+fn definitions_used_by_focused_files_rank_higher() {
     let files = [
         ("a.rs", tags(&[], &[("used_by_a", 1)])),
         ("b.rs", tags(&[], &[("used_by_b", 1)])),
@@ -60,7 +63,7 @@ fn what_a_file_in_focus_uses_rises() {
 }
 
 #[test]
-fn a_name_defined_everywhere_says_nothing() {
+fn a_name_defined_everywhere_is_ignored() {
     let mut files: Vec<(&'static str, FileTags)> = vec![("a.rs", tags(&[], &[("new", 50), ("rare", 1)]))];
     files.extend((0..20).map(|_| ("many.rs", tags(&["new"], &[]))));
     files.push(("rare.rs", tags(&["rare"], &[])));
@@ -68,16 +71,16 @@ fn a_name_defined_everywhere_says_nothing() {
 }
 
 #[test]
-fn no_files_and_no_names_are_no_problem() {
+fn empty_projects_are_handled() {
     assert_eq!(order(&[], "task", ""), Vec::<String>::new());
     assert_eq!(order(&[("a.rs", FileTags::default())], "task", ""), Vec::<String>::new());
 }
 
 #[test]
-fn the_text_is_as_long_as_may_be_and_never_longer() {
+fn the_text_fills_the_token_limit_and_never_exceeds_it() {
     let owned = project();
     let files: Vec<File<'_>> = owned.iter().map(|(path, tags)| (*path, tags)).collect();
-    let ranked = rank(&files, &Mention::default(), &|_| false);
+    let ranked = rank(&files, &TaskMentions::default(), &|_| false);
     let bytes = |text: &str| text.len() as u64;
     let whole = fit(&files, &ranked, 10_000, &bytes);
     let mut lengths = Vec::new();
@@ -92,24 +95,24 @@ fn the_text_is_as_long_as_may_be_and_never_longer() {
 }
 
 #[test]
-fn a_definition_comes_with_those_around_it() {
+fn a_definition_comes_with_its_parents() {
     let mut inner = tags(&["outer", "middle", "innermost", "sibling"], &[]);
     for (at, parent) in [(1, 0), (2, 1), (3, 0)] {
         inner.definitions[at].parent = Some(parent);
     }
     let user = tags(&[], &[("innermost", 3)]);
     let files: Vec<File<'_>> = vec![("a.rs", &inner), ("b.rs", &user)];
-    let ranked = rank(&files, &Mention::default(), &|_| false);
+    let ranked = rank(&files, &TaskMentions::default(), &|_| false);
     let text = fit(&files, &ranked[..1], 1_000, &|text| text.len() as u64);
     assert_eq!(text, "a.rs:\n  fn outer()\n    fn middle()\n      fn innermost()\n");
 }
 
 #[test]
-fn a_list_that_names_itself_as_its_surroundings_ends() {
+fn a_definition_that_is_its_own_parent_is_handled() {
     let mut odd = tags(&["one", "two"], &[]);
     odd.definitions[0].parent = Some(1);
     odd.definitions[1].parent = Some(1);
     let files: Vec<File<'_>> = vec![("a.rs", &odd)];
-    let ranked = rank(&files, &Mention::default(), &|_| false);
+    let ranked = rank(&files, &TaskMentions::default(), &|_| false);
     assert_eq!(fit(&files, &ranked, 1_000, &|text| text.len() as u64), "a.rs:\n  fn one()\n  fn two()\n");
 }

@@ -1,18 +1,18 @@
-//! From ranked definitions to text within a number of tokens.
+//! Renders ranked definitions as text within a token limit.
 
 use std::collections::BTreeSet;
 
 use super::index::File;
-use super::rank::Place;
+use super::rank::DefinitionRef;
 
-/// As many of the first of `ranked` as fit into `tokens_max`, as text.
+/// Renders as many of the top-ranked definitions as fit in `tokens_max`.
 pub(super) fn fit(
     files: &[File<'_>],
-    ranked: &[Place],
+    ranked: &[DefinitionRef],
     tokens_max: u64,
     count: &dyn Fn(&str) -> u64,
 ) -> String {
-    // A definition has a line of its own, hence at least one token.
+    // Each definition takes a line, so at least one token.
     let tokens_max_usize = usize::try_from(tokens_max).unwrap_or(usize::MAX);
     let candidates = ranked.get(..ranked.len().min(tokens_max_usize)).unwrap_or(ranked);
     let mut fits = (0, String::new());
@@ -29,27 +29,27 @@ pub(super) fn fit(
     fits.1
 }
 
-/// The definitions in the order of paths and lines, with those around them.
-fn render(files: &[File<'_>], chosen: &[Place]) -> String {
-    let mut places: BTreeSet<Place> = BTreeSet::new();
-    for place in chosen {
-        let mut next = Some(*place);
-        // What stands around a definition is there already if it came with another one.
-        while let Some(place) = next.filter(|place| places.insert(*place)) {
-            next = parent(files, place);
+/// The definitions in order of path and line, each below the definitions that enclose it.
+fn render(files: &[File<'_>], chosen: &[DefinitionRef]) -> String {
+    let mut shown: BTreeSet<DefinitionRef> = BTreeSet::new();
+    for chosen in chosen {
+        let mut next = Some(*chosen);
+        // An enclosing definition that another one brought in already has its own parents.
+        while let Some(added) = next.filter(|next| shown.insert(*next)) {
+            next = parent(files, added);
         }
     }
     let mut text = String::new();
     let mut last_file = None;
-    for place in places {
-        let Some((path, tags)) = files.get(place.file) else { continue };
-        if last_file != Some(place.file) {
+    for shown in shown {
+        let Some((path, tags)) = files.get(shown.file) else { continue };
+        if last_file != Some(shown.file) {
             text.push_str(path);
             text.push_str(":\n");
-            last_file = Some(place.file);
+            last_file = Some(shown.file);
         }
-        if let Some(definition) = tags.definitions.get(place.definition) {
-            text.push_str(&"  ".repeat(depth(files, place)));
+        if let Some(definition) = tags.definitions.get(shown.index) {
+            text.push_str(&"  ".repeat(depth(files, shown)));
             text.push_str(&definition.signature);
             text.push('\n');
         }
@@ -57,16 +57,16 @@ fn render(files: &[File<'_>], chosen: &[Place]) -> String {
     text
 }
 
-/// The definition around one. It always comes before.
-fn parent(files: &[File<'_>], place: Place) -> Option<Place> {
-    let (_, tags) = files.get(place.file)?;
-    let parent = tags.definitions.get(place.definition)?.parent?;
-    let definition = usize::try_from(parent).ok().filter(|parent| *parent < place.definition)?;
-    Some(Place { definition, ..place })
+/// The enclosing definition, which always comes earlier in the file.
+fn parent(files: &[File<'_>], child: DefinitionRef) -> Option<DefinitionRef> {
+    let (_, tags) = files.get(child.file)?;
+    let parent = tags.definitions.get(child.index)?.parent?;
+    let index = usize::try_from(parent).ok().filter(|parent| *parent < child.index)?;
+    Some(DefinitionRef { index, ..child })
 }
 
-/// How deep a definition stands, at most so deep that the indentation does not outweigh it.
-fn depth(files: &[File<'_>], place: Place) -> usize {
+/// The nesting depth of a definition, capped so that indentation does not outweigh the text.
+fn depth(files: &[File<'_>], definition: DefinitionRef) -> usize {
     const DEPTH_MAX: usize = 8;
-    std::iter::successors(Some(place), |place| parent(files, *place)).take(DEPTH_MAX).count()
+    std::iter::successors(Some(definition), |child| parent(files, *child)).take(DEPTH_MAX).count()
 }

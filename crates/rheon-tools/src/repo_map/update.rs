@@ -1,4 +1,4 @@
-//! Bringing a survey up to date: only files that changed are read, and only those whose content changed are parsed.
+//! Updates a survey: reads only files that changed, and parses only those with new content.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -7,123 +7,110 @@ use std::time::SystemTime;
 
 use tokio_util::sync::CancellationToken;
 
-use super::extract::{Extracted, Extractor};
+use super::extract::{Extraction, Extractor};
 use super::language;
 use super::limits::RepoMapLimits;
 use super::survey::{Entry, Stamp, Survey};
 use super::tags::FileTags;
-use super::walk::{LeftOut, walk};
-use crate::files::{Folder, Missing};
+use super::walk::{ExcludeRule, walk};
+use crate::files::{DirectoryHandle, OnMissing};
 
-/// How many threads read at once. The map is made beside other work, and must not take the machine.
+/// The number of reading threads. Few, because the map is built in the background.
 const THREADS: usize = 2;
 
-/// How many files are read before it is looked whether there is room for more tags.
+/// The number of files between checks of the tag limit.
 const BATCH: usize = 256;
 
-/// Why a repository cannot be mapped.
 #[derive(Debug, thiserror::Error)]
 pub enum RepoMapError {
-    /// The root cannot be looked into.
-    #[error("cannot map {}: {source}; check that it is a folder, not a link to one, and may be read", root.display())]
-    Root {
-        /// The root.
-        root: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
+    #[error("cannot map {}: {source}; check that it is a readable directory and not a link", root.display())]
+    Root { root: PathBuf, source: io::Error },
 }
 
-/// What an update did.
+/// The outcome of an update.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UpdateReport {
-    /// How many files are in the map now.
+    /// Files in the map now.
     pub files: usize,
-    /// How many were parsed, because they are new or changed.
+    /// Files parsed because they are new or changed.
     pub parsed: usize,
-    /// How many were read but had the same content as before.
+    /// Files read but unchanged.
     pub touched: usize,
-    /// How many are gone.
+    /// Files that no longer exist.
     pub removed: usize,
-    /// How many were passed over: too large, no text, unreadable, or with a name that cannot be shown.
-    pub passed_over: usize,
-    /// How many the parser gave up on; they are in the map without definitions.
-    pub given_up: usize,
-    /// How it ended.
+    /// Files that are too large, not text, unreadable, or have a name that cannot be shown.
+    pub skipped: usize,
+    /// Files the parser gave up on. They are in the map without definitions.
+    pub abandoned: usize,
     pub end: UpdateEnd,
-    /// Why the cache could not be written, if so. The map is complete all the same; the next session begins anew.
+    /// Why the cache could not be written, if so. The map is complete, but the next session has to rebuild it.
     pub cache_problem: Option<String>,
 }
 
-/// How an update ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum UpdateEnd {
-    /// Everything is in the map.
     #[default]
     Complete,
-    /// A limit was reached; what lies beyond is not in the map.
+    /// A limit was reached, so some files are not in the map.
     Full,
-    /// It was cancelled; the map has what it had, and what was read until then.
+    /// Cancelled: the map has its old content and what was read so far.
     Cancelled,
 }
 
-/// What an update goes by.
-pub(super) struct Ground<'a> {
+/// The inputs of an update.
+pub(super) struct UpdateContext<'a> {
     pub(super) root: &'a Path,
     pub(super) limits: &'a RepoMapLimits,
-    pub(super) left_out: Option<&'a LeftOut>,
+    pub(super) exclude: Option<&'a ExcludeRule>,
     pub(super) cancel: &'a CancellationToken,
 }
 
-/// What became of a file that was looked at.
-enum Look {
-    /// It is as it was.
-    Same,
-    /// Only its stamp is new.
+/// The outcome for one file.
+enum FileUpdate {
+    Unchanged,
+    /// Only the stamp changed.
     Touched(Stamp),
-    /// Its content is new.
     Parsed(Entry),
-    /// Its content is new, and the parser gave up.
-    GivenUp(Entry),
-    /// It has no place in the map.
-    PassedOver,
-    /// There is no room for its tags.
+    /// The content changed, and the parser gave up.
+    Abandoned(Entry),
+    /// Does not belong in the map.
+    Skipped,
+    /// No room for its tags.
     NoRoom,
-    /// It is not known, since nobody wants to know any more.
     Cancelled,
 }
 
-/// Brings `survey` up to date, whose entries were seen at `seen_at`.
+/// Updates `survey`, whose entries were seen at `seen_at`.
 pub(super) fn update(
-    ground: &Ground<'_>,
+    context: &UpdateContext<'_>,
     survey: &mut Survey,
     seen_at: Option<SystemTime>,
 ) -> Result<UpdateReport, RepoMapError> {
-    let folder = Folder::open(ground.root, Path::new(""), Missing::Refuse)
-        .and_then(|folder| std::fs::read_dir(ground.root).map(|_| folder))
-        .map_err(|source| RepoMapError::Root { root: ground.root.to_owned(), source })?;
-    let walked = walk(ground.root, &folder, ground.limits, ground.left_out, ground.cancel);
-    let mut report = UpdateReport { passed_over: walked.passed_over, ..UpdateReport::default() };
-    if ground.cancel.is_cancelled() {
+    let folder = DirectoryHandle::open(context.root, Path::new(""), OnMissing::Refuse)
+        .and_then(|folder| std::fs::read_dir(context.root).map(|_| folder))
+        .map_err(|source| RepoMapError::Root { root: context.root.to_owned(), source })?;
+    let result = walk(context.root, &folder, context.limits, context.exclude, context.cancel);
+    let mut report = UpdateReport { skipped: result.skipped, ..UpdateReport::default() };
+    if context.cancel.is_cancelled() {
         report.end = UpdateEnd::Cancelled;
         report.files = survey.len();
         return Ok(report);
     }
-    report.removed = forget_missing(survey, &walked.files);
-    let mut is_full = walked.is_cut;
+    report.removed = remove_missing(survey, &result.files);
+    let mut is_full = result.is_cut;
     let mut room = Room::Left;
-    for batch in walked.files.chunks(BATCH) {
-        let looks = look_at(batch, &Looking { folder: &folder, ground, survey, seen_at, room });
-        for (path, look) in looks {
-            settle(path, look, survey, &mut report);
+    for batch in result.files.chunks(BATCH) {
+        let updates = scan_batch(batch, &Scanner { folder: &folder, context, survey, seen_at, room });
+        for (path, update) in updates {
+            apply_update(path, update, survey, &mut report);
         }
-        if forget_beyond(survey, ground.limits.tags_max) {
+        if remove_beyond(survey, context.limits.tags_max) {
             room = Room::None;
             is_full = true;
         }
     }
     report.files = survey.len();
-    if ground.cancel.is_cancelled() {
+    if context.cancel.is_cancelled() {
         report.end = UpdateEnd::Cancelled;
     } else if is_full {
         report.end = UpdateEnd::Full;
@@ -131,86 +118,84 @@ pub(super) fn update(
     Ok(report)
 }
 
-/// Forgets what is not among `files`, which are sorted. Says how many that were.
-fn forget_missing(survey: &mut Survey, files: &[String]) -> usize {
+/// Removes entries that are not in `files`, which is sorted, and returns their number.
+fn remove_missing(survey: &mut Survey, files: &[String]) -> usize {
     let before = survey.len();
     survey.retain(|path, _| files.binary_search(path).is_ok());
     before - survey.len()
 }
 
-fn look_at<'f>(batch: &'f [String], looking: &Looking<'_>) -> Vec<(&'f str, Look)> {
+fn scan_batch<'f>(batch: &'f [String], scanner: &Scanner<'_>) -> Vec<(&'f str, FileUpdate)> {
     let share = batch.len().div_ceil(THREADS).max(1);
-    let work = |part: &'f [String]| -> Vec<(&'f str, Look)> {
-        let ground = looking.ground;
-        let mut extractor = Extractor::new(*ground.limits, ground.cancel);
-        let at = |path: &'f String| (path.as_str(), looking.at(path, &mut extractor));
-        part.iter().map(at).collect()
+    let work = |part: &'f [String]| -> Vec<(&'f str, FileUpdate)> {
+        let context = scanner.context;
+        let mut extractor = Extractor::new(*context.limits, context.cancel);
+        part.iter().map(|path| (path.as_str(), scanner.scan(path, &mut extractor))).collect()
     };
     std::thread::scope(|scope| {
         let parts: Vec<_> = batch.chunks(share).map(|part| (part, scope.spawn(move || work(part)))).collect();
         let joined = parts.into_iter().map(|(part, thread)| match thread.join() {
-            Ok(looks) => looks,
-            Err(_) => part.iter().map(|path| (path.as_str(), Look::PassedOver)).collect(),
+            Ok(updates) => updates,
+            Err(_) => part.iter().map(|path| (path.as_str(), FileUpdate::Skipped)).collect(),
         });
         joined.flatten().collect()
     })
 }
 
-/// Whether there is room for more tags.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Room {
     Left,
     None,
 }
 
-/// Looking at files.
-struct Looking<'a> {
-    folder: &'a Folder,
-    ground: &'a Ground<'a>,
+/// Checks files against a survey.
+struct Scanner<'a> {
+    folder: &'a DirectoryHandle,
+    context: &'a UpdateContext<'a>,
     survey: &'a Survey,
     seen_at: Option<SystemTime>,
     room: Room,
 }
 
-impl Looking<'_> {
-    fn at(&self, path: &str, extractor: &mut Extractor<'_>) -> Look {
-        if self.ground.cancel.is_cancelled() {
-            return Look::Cancelled;
+impl Scanner<'_> {
+    fn scan(&self, path: &str, extractor: &mut Extractor<'_>) -> FileUpdate {
+        if self.context.cancel.is_cancelled() {
+            return FileUpdate::Cancelled;
         }
-        self.try_at(path, extractor).unwrap_or(Look::PassedOver)
+        self.try_scan(path, extractor).unwrap_or(FileUpdate::Skipped)
     }
 
-    fn try_at(&self, path: &str, extractor: &mut Extractor<'_>) -> io::Result<Look> {
+    fn try_scan(&self, path: &str, extractor: &mut Extractor<'_>) -> io::Result<FileUpdate> {
         let known = self.survey.get(path);
         if known.is_none() && self.room == Room::None {
-            return Ok(Look::NoRoom);
+            return Ok(FileUpdate::NoRoom);
         }
         let file = self.folder.file(Path::new(path))?;
         let stamp = Stamp::of(&file.metadata()?);
-        let is_same = known.is_some_and(|known| known.stamp == stamp);
-        if is_same && self.seen_at.is_some_and(|seen_at| stamp.is_settled(seen_at)) {
-            return Ok(Look::Same);
+        let is_unchanged = known.is_some_and(|known| known.stamp == stamp);
+        if is_unchanged && self.seen_at.is_some_and(|seen_at| stamp.is_settled(seen_at)) {
+            return Ok(FileUpdate::Unchanged);
         }
         let (Some(content), Some(language)) =
             (self.content(file, stamp)?, language::of(path.rsplit('/').next().unwrap_or(path)))
         else {
-            return Ok(Look::PassedOver);
+            return Ok(FileUpdate::Skipped);
         };
         let hash: Box<str> = blake3::hash(&content).to_hex().as_str().into();
         if known.is_some_and(|known| known.hash == hash) {
-            return Ok(Look::Touched(stamp));
+            return Ok(FileUpdate::Touched(stamp));
         }
         Ok(match extractor.extract(language, &content) {
-            Extracted::Tags(tags) => Look::Parsed(Entry { stamp, hash, tags }),
-            Extracted::TooHard => Look::GivenUp(Entry { stamp, hash, tags: FileTags::default() }),
-            Extracted::NoSource => Look::PassedOver,
-            Extracted::Cancelled => Look::Cancelled,
+            Extraction::Tags(tags) => FileUpdate::Parsed(Entry { stamp, hash, tags }),
+            Extraction::TooComplex => FileUpdate::Abandoned(Entry { stamp, hash, tags: FileTags::default() }),
+            Extraction::NotSource => FileUpdate::Skipped,
+            Extraction::Cancelled => FileUpdate::Cancelled,
         })
     }
 
-    /// The content; none where it is too large, also where it grows while it is read.
+    /// The content. `None` if it is too large, even if it grows while it is read.
     fn content(&self, file: File, stamp: Stamp) -> io::Result<Option<Vec<u8>>> {
-        let bytes_max = self.ground.limits.file_bytes_max;
+        let bytes_max = self.context.limits.file_bytes_max;
         if stamp.size > bytes_max {
             return Ok(None);
         }
@@ -220,32 +205,32 @@ impl Looking<'_> {
     }
 }
 
-fn settle(path: &str, look: Look, survey: &mut Survey, report: &mut UpdateReport) {
-    match look {
-        Look::Same | Look::NoRoom | Look::Cancelled => {}
-        Look::Touched(stamp) => {
+fn apply_update(path: &str, update: FileUpdate, survey: &mut Survey, report: &mut UpdateReport) {
+    match update {
+        FileUpdate::Unchanged | FileUpdate::NoRoom | FileUpdate::Cancelled => {}
+        FileUpdate::Touched(stamp) => {
             report.touched += 1;
             if let Some(entry) = survey.get_mut(path) {
                 entry.stamp = stamp;
             }
         }
-        Look::Parsed(entry) => {
+        FileUpdate::Parsed(entry) => {
             report.parsed += 1;
             survey.insert(path.to_owned(), entry);
         }
-        Look::GivenUp(entry) => {
-            report.given_up += 1;
+        FileUpdate::Abandoned(entry) => {
+            report.abandoned += 1;
             survey.insert(path.to_owned(), entry);
         }
-        Look::PassedOver => {
-            report.passed_over += 1;
+        FileUpdate::Skipped => {
+            report.skipped += 1;
             survey.remove(path);
         }
     }
 }
 
-/// Forgets the files behind those that have `tags_max` tags together, and says whether there were any.
-fn forget_beyond(survey: &mut Survey, tags_max: usize) -> bool {
+/// Removes files beyond the first `tags_max` tags, and returns whether there were any.
+fn remove_beyond(survey: &mut Survey, tags_max: usize) -> bool {
     let before = survey.len();
     let mut count = 0_usize;
     survey.retain(|_, entry| {

@@ -1,4 +1,4 @@
-//! Which files are found.
+//! Which files a walk finds.
 
 use std::fs;
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
 use super::limits::RepoMapLimits;
-use super::walk::{Walked, walk};
-use crate::files::{Folder, Missing};
+use super::walk::{WalkResult, walk};
+use crate::files::{DirectoryHandle, OnMissing};
 
 fn write(root: &Path, files: &[(&str, &str)]) {
     for (path, text) in files {
@@ -17,17 +17,17 @@ fn write(root: &Path, files: &[(&str, &str)]) {
     }
 }
 
-fn walked(root: &Path, limits: RepoMapLimits) -> Walked {
-    let folder = Folder::open(root, Path::new(""), Missing::Refuse).expect("the root opens");
+fn result(root: &Path, limits: RepoMapLimits) -> WalkResult {
+    let folder = DirectoryHandle::open(root, Path::new(""), OnMissing::Refuse).expect("the root opens");
     walk(root, &folder, &limits, None, &CancellationToken::new())
 }
 
-fn found(root: &Path) -> Vec<String> {
-    walked(root, RepoMapLimits::default()).files
+fn walked_files(root: &Path) -> Vec<String> {
+    result(root, RepoMapLimits::default()).files
 }
 
 #[test]
-fn ignore_files_are_obeyed_the_nearest_first() {
+fn the_nearest_ignore_file_wins() {
     let root = tempfile::tempdir().expect("a folder");
     write(
         root.path(),
@@ -48,56 +48,57 @@ fn ignore_files_are_obeyed_the_nearest_first() {
             ("g.rs", ""),
         ],
     );
-    assert_eq!(found(root.path()), ["deep/build/b.rs", "g.rs", "keep/d.gen.rs", "keep/deep/own.rs"]);
+    assert_eq!(walked_files(root.path()), ["deep/build/b.rs", "g.rs", "keep/d.gen.rs", "keep/deep/own.rs"]);
 }
 
 #[test]
-fn limits_hold_and_the_same_files_are_within_them_each_time() {
+fn limits_select_the_same_files_each_time() {
     let root = tempfile::tempdir().expect("a folder");
     for name in ["a.rs", "b.rs", "c/d.rs", "e/f.rs"] {
         write(root.path(), &[(name, "")]);
     }
-    let by_files = walked(root.path(), RepoMapLimits { files_max: 3, ..RepoMapLimits::default() });
+    let by_files = result(root.path(), RepoMapLimits { files_max: 3, ..RepoMapLimits::default() });
     assert_eq!(
         (by_files.files, by_files.is_cut),
         (vec!["a.rs".into(), "b.rs".into(), "c/d.rs".into()], true)
     );
-    let exact = walked(root.path(), RepoMapLimits { files_max: 4, ..RepoMapLimits::default() });
+    let exact = result(root.path(), RepoMapLimits { files_max: 4, ..RepoMapLimits::default() });
     assert_eq!((exact.files.len(), exact.is_cut), (4, false));
-    let by_entries = walked(root.path(), RepoMapLimits { entries_max: 5, ..RepoMapLimits::default() });
+    let by_entries = result(root.path(), RepoMapLimits { entries_max: 5, ..RepoMapLimits::default() });
     assert_eq!((by_entries.files.len(), by_entries.is_cut), (3, true));
 }
 
 #[test]
-fn folders_are_followed_only_so_deep() {
+fn directory_depth_is_limited() {
     let root = tempfile::tempdir().expect("a folder");
     let deep = |depth: usize| format!("{}a.rs", "d/".repeat(depth));
     write(root.path(), &[(&deep(64), "")]);
-    assert_eq!(walked(root.path(), RepoMapLimits::default()).files, [deep(64)]);
+    assert_eq!(result(root.path(), RepoMapLimits::default()).files, [deep(64)]);
     write(root.path(), &[(&deep(65), "")]);
-    let walked = walked(root.path(), RepoMapLimits::default());
-    assert_eq!((walked.files, walked.is_cut), (vec![deep(64)], true));
+    let result = result(root.path(), RepoMapLimits::default());
+    assert_eq!((result.files, result.is_cut), (vec![deep(64)], true));
 }
 
 #[test]
-fn what_a_rule_leaves_out_is_not_found() {
+fn excluded_paths_are_not_found() {
     let root = tempfile::tempdir().expect("a folder");
     write(root.path(), &[("secret/a.rs", ""), ("b.rs", "")]);
-    let folder = Folder::open(root.path(), Path::new(""), Missing::Refuse).expect("the root opens");
+    let folder =
+        DirectoryHandle::open(root.path(), Path::new(""), OnMissing::Refuse).expect("the root opens");
     let secret = root.path().join("secret");
-    let rule: super::walk::LeftOut = std::sync::Arc::new(move |path| path == secret);
-    let walked =
+    let rule: super::walk::ExcludeRule = std::sync::Arc::new(move |path| path == secret);
+    let result =
         walk(root.path(), &folder, &RepoMapLimits::default(), Some(&rule), &CancellationToken::new());
-    assert_eq!(walked.files, ["b.rs"]);
+    assert_eq!(result.files, ["b.rs"]);
 }
 
 #[test]
-fn a_huge_ignore_file_is_read_only_in_part() {
+fn a_huge_ignore_file_is_read_partially() {
     let root = tempfile::tempdir().expect("a folder");
     write(root.path(), &[(".gitignore", "first.rs\n"), ("first.rs", ""), ("b.rs", "")]);
     let file = fs::File::options().write(true).open(root.path().join(".gitignore")).expect("it opens");
     file.set_len(1 << 30).expect("the disk knows sparse files");
-    assert_eq!(found(root.path()), ["b.rs"]);
+    assert_eq!(walked_files(root.path()), ["b.rs"]);
 }
 
 #[cfg(test)]
@@ -108,10 +109,10 @@ mod unix {
     use std::os::unix::ffi::OsStrExt as _;
     use std::os::unix::fs::symlink;
 
-    use super::{RepoMapLimits, found, walked, write};
+    use super::{RepoMapLimits, result, walked_files, write};
 
     #[test]
-    fn links_are_not_followed_not_even_as_ignore_files() {
+    fn links_are_not_followed() {
         let outside = tempfile::tempdir().expect("a folder");
         write(outside.path(), &[("secret.rs", ""), ("rules", "*.rs\n")]);
         let root = tempfile::tempdir().expect("a folder");
@@ -120,7 +121,7 @@ mod unix {
         symlink(outside.path().join("secret.rs"), root.path().join("secret.rs")).expect("a link");
         symlink(root.path(), root.path().join("circle")).expect("a link");
         symlink(outside.path().join("rules"), root.path().join(".gitignore")).expect("a link");
-        assert_eq!(found(root.path()), ["a.rs"]);
+        assert_eq!(walked_files(root.path()), ["a.rs"]);
     }
 
     #[test]
@@ -137,15 +138,15 @@ mod unix {
             )
             .expect("a pipe can be made");
         }
-        assert_eq!(found(root.path()), ["a.rs"]);
+        assert_eq!(walked_files(root.path()), ["a.rs"]);
     }
 
     #[test]
-    fn names_that_cannot_be_shown_are_passed_over() {
+    fn files_with_unprintable_names_are_skipped() {
         let root = tempfile::tempdir().expect("a folder");
         write(root.path(), &[("a.rs", ""), ("new\nline.rs", "")]);
         let is_taken = fs::write(root.path().join(OsStr::from_bytes(b"\xff.rs")), "").is_ok();
-        let walked = walked(root.path(), RepoMapLimits::default());
-        assert_eq!((walked.files, walked.passed_over), (vec!["a.rs".into()], 1 + usize::from(is_taken)));
+        let result = result(root.path(), RepoMapLimits::default());
+        assert_eq!((result.files, result.skipped), (vec!["a.rs".into()], 1 + usize::from(is_taken)));
     }
 }

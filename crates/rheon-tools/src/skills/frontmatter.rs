@@ -1,10 +1,10 @@
-//! The frontmatter of a `SKILL.md`, read leniently.
+//! Lenient parsing of the frontmatter of a `SKILL.md`.
 
-use crate::markdown::{Fields, Readable, is_usable, is_words_with_hyphens, parse, text_of};
+use crate::markdown::{Fields, ParseMode, is_kebab_case, is_valid_name, parse, text_field};
 use crate::skills::skill::{DESCRIPTION_CHARACTERS_MAX, Invocation};
 use crate::skills::warning::SkillProblem;
 
-/// What a file says about itself.
+/// The fields of a `SKILL.md`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Frontmatter {
     pub(crate) name: String,
@@ -12,56 +12,52 @@ pub(crate) struct Frontmatter {
     pub(crate) invocation: Invocation,
 }
 
-/// What the frontmatter says, with what is odd about it; an error is a reason to leave the skill out.
+/// Parses the frontmatter. Returns problems that still allow the skill to load, or the error that does not.
 pub(crate) fn read(
     frontmatter: &str,
-    folder_name: &str,
+    dir_name: &str,
 ) -> Result<(Frontmatter, Vec<SkillProblem>), SkillProblem> {
     let mut problems = Vec::new();
-    let (fields, readable) = parse(frontmatter).map_err(SkillProblem::Unreadable)?;
-    match readable {
-        Readable::AsItIs => {}
-        Readable::Mended(problem) => problems.push(SkillProblem::Mended(problem)),
+    let (fields, mode) = parse(frontmatter).map_err(SkillProblem::InvalidYaml)?;
+    match mode {
+        ParseMode::Strict => {}
+        ParseMode::Quoted(problem) => problems.push(SkillProblem::UnquotedYaml(problem)),
     }
-    let name = name(&fields, folder_name, &mut problems)?;
-    let description = text_of(&fields, "description").ok_or(SkillProblem::NoDescription)?;
+    let name = name(&fields, dir_name, &mut problems)?;
+    let description = text_field(&fields, "description").ok_or(SkillProblem::MissingDescription)?;
     if description.chars().nth(DESCRIPTION_CHARACTERS_MAX).is_some() {
-        problems.push(SkillProblem::DescriptionCut);
+        problems.push(SkillProblem::DescriptionTooLong);
     }
     let description = description.chars().take(DESCRIPTION_CHARACTERS_MAX).collect();
     let invocation = invocation(&fields, &mut problems);
     Ok((Frontmatter { name, description, invocation }, problems))
 }
 
-fn name(
-    fields: &Fields,
-    folder_name: &str,
-    problems: &mut Vec<SkillProblem>,
-) -> Result<String, SkillProblem> {
-    let folder = || folder_name.to_owned();
-    let Some(name) = text_of(fields, "name").filter(|name| is_usable(name)) else {
-        if !is_usable(folder_name) {
-            return Err(SkillProblem::NameUnusable);
+fn name(fields: &Fields, dir_name: &str, problems: &mut Vec<SkillProblem>) -> Result<String, SkillProblem> {
+    let dir = || dir_name.to_owned();
+    let Some(name) = text_field(fields, "name").filter(|name| is_valid_name(name)) else {
+        if !is_valid_name(dir_name) {
+            return Err(SkillProblem::InvalidName);
         }
-        problems.push(SkillProblem::NameMissing { folder: folder() });
-        return Ok(folder());
+        problems.push(SkillProblem::NameMissing { dir: dir() });
+        return Ok(dir());
     };
-    if !is_words_with_hyphens(&name) {
-        problems.push(SkillProblem::NameOdd { name: name.clone() });
+    if !is_kebab_case(&name) {
+        problems.push(SkillProblem::NameNotKebabCase { name: name.clone() });
     }
-    if name != folder_name {
-        problems.push(SkillProblem::NameDiffers { name: name.clone(), folder: folder() });
+    if name != dir_name {
+        problems.push(SkillProblem::NameDiffers { name: name.clone(), dir: dir() });
     }
     Ok(name)
 }
 
 fn invocation(fields: &Fields, problems: &mut Vec<SkillProblem>) -> Invocation {
-    match text_of(fields, "disable-model-invocation").as_deref() {
-        None if !fields.contains_key("disable-model-invocation") => Invocation::Anyone,
-        Some("false") => Invocation::Anyone,
+    match text_field(fields, "disable-model-invocation").as_deref() {
+        None if !fields.contains_key("disable-model-invocation") => Invocation::Any,
+        Some("false") => Invocation::Any,
         Some("true") => Invocation::UserOnly,
         Some(_) | None => {
-            problems.push(SkillProblem::InvocationOdd);
+            problems.push(SkillProblem::InvalidInvocation);
             Invocation::UserOnly
         }
     }

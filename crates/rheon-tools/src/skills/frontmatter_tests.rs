@@ -1,21 +1,20 @@
-//! What is made of frontmatter, good and bad.
+//! Parsing valid and invalid frontmatter.
 
 use expect_test::expect;
 
 use crate::skills::frontmatter::read;
 
-/// What is made of each.
-fn told(all: &[&str]) -> String {
+fn describe(all: &[&str]) -> String {
     let mut text = String::new();
     for yaml in all {
         match read(yaml, "pdf") {
-            Ok((said, odd)) => {
-                let odd: String = odd.iter().map(|problem| format!("\n  {problem}")).collect();
-                let length = said.description.chars().count();
-                let description: String = said.description.chars().take(40).collect();
+            Ok((frontmatter, problems)) => {
+                let problems: String = problems.iter().map(|problem| format!("\n  {problem}")).collect();
+                let length = frontmatter.description.chars().count();
+                let description: String = frontmatter.description.chars().take(40).collect();
                 text.push_str(&format!(
-                    "{} ({length}) {description:?} {:?}{odd}\n",
-                    said.name, said.invocation
+                    "{} ({length}) {description:?} {:?}{problems}\n",
+                    frontmatter.name, frontmatter.invocation
                 ));
             }
             Err(problem) => text.push_str(&format!("left out: {problem}\n")),
@@ -25,8 +24,8 @@ fn told(all: &[&str]) -> String {
 }
 
 #[test]
-fn what_can_be_understood_is_used_and_what_is_odd_is_said() {
-    let all = told(&[
+fn valid_fields_are_used_and_problems_are_reported() {
+    let all = describe(&[
         "name: pdf\ndescription: Reads PDFs.",
         "name: pdf\ndescription: Reads PDFs.\nlicense: MIT\nmetadata: {author: x, version: \"1.0\"}\nallowed-tools: Bash(git:*) Read\nhooks: [1]\n",
         "name: pdf\r\ndescription: Use this: when \"asked\" # really\r\n",
@@ -40,34 +39,34 @@ fn what_can_be_understood_is_used_and_what_is_odd_is_said() {
         "name: 7\ndescription: true",
     ]);
     expect![[r#"
-        pdf (11) "Reads PDFs." Anyone
-        pdf (11) "Reads PDFs." Anyone
-        pdf (31) "Use this: when \"asked\" # really" Anyone
-          its frontmatter could be read only with its values in quotes: line 2 column 22: mapping values are not allowed in this context
+        pdf (11) "Reads PDFs." Any
+        pdf (11) "Reads PDFs." Any
+        pdf (31) "Use this: when \"asked\" # really" Any
+          invalid frontmatter, read with its values in quotes: line 2 column 22: mapping values are not allowed in this context
         pdf (20) "Use this: when asked" UserOnly
-          its frontmatter could be read only with its values in quotes: line 2 column 22: mapping values are not allowed in this context
-        other (12) "Folded text." Anyone
-          its name is "other", but its folder is called "pdf"
-        PDF_Tools (1) "x" Anyone
-          its name "PDF_Tools" should be lower-case words with hyphens between them
-          its name is "PDF_Tools", but its folder is called "pdf"
-        pdf--x (1) "x" Anyone
-          its name "pdf--x" should be lower-case words with hyphens between them
-          its name is "pdf--x", but its folder is called "pdf"
-        pdf (1) "x" Anyone
-          it has no usable `name`, so it is called "pdf" like its folder
-        pdf (1) "x" Anyone
-          it has no usable `name`, so it is called "pdf" like its folder
-        pdf (1) "x" Anyone
-          it has no usable `name`, so it is called "pdf" like its folder
-        7 (4) "true" Anyone
-          its name is "7", but its folder is called "pdf"
+          invalid frontmatter, read with its values in quotes: line 2 column 22: mapping values are not allowed in this context
+        other (12) "Folded text." Any
+          its name "other" differs from its directory name "pdf"
+        PDF_Tools (1) "x" Any
+          its name "PDF_Tools" should be lower-case words joined by hyphens
+          its name "PDF_Tools" differs from its directory name "pdf"
+        pdf--x (1) "x" Any
+          its name "pdf--x" should be lower-case words joined by hyphens
+          its name "pdf--x" differs from its directory name "pdf"
+        pdf (1) "x" Any
+          missing or invalid `name`; using its directory name "pdf"
+        pdf (1) "x" Any
+          missing or invalid `name`; using its directory name "pdf"
+        pdf (1) "x" Any
+          missing or invalid `name`; using its directory name "pdf"
+        7 (4) "true" Any
+          its name "7" differs from its directory name "pdf"
     "#]].assert_eq(&all);
 }
 
 #[test]
-fn what_cannot_be_understood_is_left_out() {
-    let all = told(&[
+fn invalid_skills_are_skipped() {
+    let all = describe(&[
         "name: pdf",
         "name: pdf\ndescription: \"\"",
         "name: pdf\ndescription: [a]",
@@ -78,21 +77,21 @@ fn what_cannot_be_understood_is_left_out() {
         "name: a\nname: b\ndescription: x\n",
     ]);
     expect![[r#"
-        left out: it has no `description`, so the model could not know when to use it
-        left out: it has no `description`, so the model could not know when to use it
-        left out: it has no `description`, so the model could not know when to use it
-        left out: it has no `description`, so the model could not know when to use it
-        left out: its frontmatter cannot be read: it holds no `key: value` lines
-        left out: its frontmatter cannot be read: it holds no `key: value` lines
-        left out: its frontmatter cannot be read: line 2 column 19: while parsing a flow mapping, did not find expected ',' or '}'
-        left out: its frontmatter cannot be read: line 2 column 1: duplicate mapping key: name
+        left out: missing `description`, so the model cannot know when to use it
+        left out: missing `description`, so the model cannot know when to use it
+        left out: missing `description`, so the model cannot know when to use it
+        left out: missing `description`, so the model cannot know when to use it
+        left out: invalid frontmatter: no `key: value` lines
+        left out: invalid frontmatter: no `key: value` lines
+        left out: invalid frontmatter: line 2 column 19: while parsing a flow mapping, did not find expected ',' or '}'
+        left out: invalid frontmatter: line 2 column 1: duplicate mapping key: name
     "#]].assert_eq(&all);
 }
 
 #[test]
-fn a_skill_for_the_user_stays_one_where_that_is_unclear_and_long_texts_are_cut() {
+fn unclear_invocation_means_user_only_and_long_text_is_truncated() {
     let long = format!("name: pdf\ndescription: {}", "\u{e9}".repeat(1_025));
-    let all = told(&[
+    let all = describe(&[
         "name: pdf\ndescription: x\ndisable-model-invocation: true",
         "name: pdf\ndescription: x\ndisable-model-invocation: \"false\"",
         "name: pdf\ndescription: x\ndisable-model-invocation: maybe",
@@ -101,19 +100,19 @@ fn a_skill_for_the_user_stays_one_where_that_is_unclear_and_long_texts_are_cut()
     ]);
     expect![[r#"
         pdf (1) "x" UserOnly
-        pdf (1) "x" Anyone
+        pdf (1) "x" Any
         pdf (1) "x" UserOnly
-          `disable-model-invocation` is neither true nor false; it is taken for true
+          `disable-model-invocation` is neither true nor false; using true
         pdf (1) "x" UserOnly
-          `disable-model-invocation` is neither true nor false; it is taken for true
-        pdf (1024) "éééééééééééééééééééééééééééééééééééééééé" Anyone
-          its description was cut after 1024 characters
+          `disable-model-invocation` is neither true nor false; using true
+        pdf (1024) "éééééééééééééééééééééééééééééééééééééééé" Any
+          its description was truncated to 1024 characters
     "#]]
     .assert_eq(&all);
 }
 
 #[test]
-fn hostile_frontmatter_is_left_out_soon() {
+fn hostile_frontmatter_is_rejected() {
     let mut bomb = "a: &a [x,x,x,x,x,x,x,x,x]\n".to_owned();
     for (name, before) in ["b", "c", "d", "e", "f", "g"].iter().zip(["a", "b", "c", "d", "e", "f"]) {
         bomb.push_str(&format!("{name}: &{name} [{}]\n", vec![format!("*{before}"); 9].join(",")));

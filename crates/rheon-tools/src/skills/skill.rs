@@ -1,57 +1,48 @@
-//! `Skill`: one skill, as far as it is known without its text.
+//! `Skill`: the metadata of one skill, without its text.
 
 use std::path::PathBuf;
 
-use crate::markdown::Origin;
+use crate::markdown::FileOrigin;
 
-/// How many skills there may be.
+/// The most skills in a session.
 pub const SKILLS_MAX: usize = 1_000;
 
-/// How large a `SKILL.md` may be.
+/// The largest `SKILL.md`.
 pub const SKILL_BYTES_MAX: u64 = 64 * 1024;
 
-/// How large the catalogue may be; it goes with every request.
-pub(crate) const CATALOGUE_BYTES_MAX: usize = 64 * 1024;
+/// The largest catalog. It is sent with every request.
+pub(crate) const CATALOG_BYTES_MAX: usize = 64 * 1024;
 
-/// How many characters of a description are kept.
 pub(crate) const DESCRIPTION_CHARACTERS_MAX: usize = 1_024;
 
-/// A folder in which each folder may be a skill.
+/// A directory whose subdirectories may be skills.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SkillFolder {
-    /// Where it is.
+pub struct SkillDir {
     pub path: PathBuf,
-    /// Whose it is.
-    pub origin: Origin,
+    pub origin: FileOrigin,
 }
 
-/// Who may call a skill.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Invocation {
-    /// The model and the user.
     #[default]
-    Anyone,
-    /// The user only: `disable-model-invocation` is set.
+    Any,
+    /// Only the user: `disable-model-invocation` is set.
     UserOnly,
 }
 
-/// One skill, as far as it is known without its text.
+/// The metadata of one skill, without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skill {
-    /// What it is called by.
     pub name: String,
-    /// What it does and when to use it, for the model.
     pub description: String,
-    /// Whose it is.
-    pub origin: Origin,
-    /// Who may call it.
+    pub origin: FileOrigin,
     pub invocation: Invocation,
-    /// Its folder, canonical.
-    pub folder: PathBuf,
-    /// The path of its `SKILL.md`, canonical.
+    /// The canonical directory of the skill.
+    pub dir: PathBuf,
+    /// The canonical path of its `SKILL.md`.
     pub file: PathBuf,
-    /// The folder it was found in, canonical; nothing is read outside it.
+    /// The canonical directory it was found in. Nothing outside it is read.
     pub(crate) root: PathBuf,
-    /// What the whole file was when it was found, for whoever keeps a record of what is trusted.
+    /// The hash of the file when it was found, to check whether the user trusts it.
     pub digest: [u8; 32],
 }

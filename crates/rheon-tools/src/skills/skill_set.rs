@@ -1,24 +1,21 @@
-//! `SkillSet`: all skills of a session, found and read without being led out of the folders of skills.
+//! `SkillSet`: finds and loads the skills of a session.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rheon_policy::Shown;
+use rheon_policy::DisplayPath;
 use rheon_text::visible;
 
-use crate::markdown::{FileProblem, Origin, TextOf, entries, read, split};
+use crate::markdown::{FileOrigin, FileProblem, MarkdownFile, entries, read, split};
 use crate::skills::frontmatter;
-use crate::skills::skill::{
-    CATALOGUE_BYTES_MAX, Invocation, SKILL_BYTES_MAX, SKILLS_MAX, Skill, SkillFolder,
-};
+use crate::skills::skill::{CATALOG_BYTES_MAX, Invocation, SKILL_BYTES_MAX, SKILLS_MAX, Skill, SkillDir};
 use crate::skills::warning::{SkillError, SkillProblem, SkillWarning};
 
-/// What the file of a skill is called.
 const FILE_NAME: &str = "SKILL.md";
 
-/// All skills of a session, by name, and what was odd about them.
+/// All skills of a session by name, with warnings about invalid ones.
 #[derive(Debug, Clone, Default)]
 pub struct SkillSet {
     skills: BTreeMap<String, Skill>,
@@ -26,30 +23,30 @@ pub struct SkillSet {
 }
 
 impl SkillSet {
-    /// All skills of several folders; those of a project override those of the user, and in each of both those of a later
-    /// folder override those of an earlier one. A folder that does not exist holds none.
+    /// Loads the skills of several directories. A project's skill overrides a user's skill of the same name, and a
+    /// later directory overrides an earlier one. A missing directory counts as empty.
     ///
-    /// What a skill says is an instruction to the model, so **give the folders of a project only once the user trusts it**;
-    /// [`Skill::digest`] is what to remember of each.
-    pub fn load(folders: &[SkillFolder]) -> Self {
+    /// A skill is an instruction to the model, so **pass a project's directories only if the user trusts the project**.
+    /// [`Skill::digest`] identifies what was trusted.
+    pub fn load(dirs: &[SkillDir]) -> Self {
         let mut all = Self::default();
-        for origin in [Origin::User, Origin::Project] {
-            for folder in folders.iter().filter(|folder| folder.origin == origin) {
-                all.merge(Self::load_dir(&folder.path, origin));
+        for origin in [FileOrigin::User, FileOrigin::Project] {
+            for dir in dirs.iter().filter(|dir| dir.origin == origin) {
+                all.merge(Self::load_dir(&dir.path, origin));
             }
         }
         all
     }
 
-    /// Finds every `<folder>/<name>/SKILL.md`. Of two skills with one name the later one is used. Links that lead out of the
-    /// folder are refused; whether the folder itself is where it should be is the caller's concern.
-    pub fn load_dir(folder: &Path, origin: Origin) -> Self {
-        let mut found = Self::default();
-        found.look_in(folder, origin);
-        found
+    /// Finds every `<dir>/<name>/SKILL.md`. Of two skills with one name the later one is used. Links that lead out
+    /// of the directory are rejected; the caller checks where the directory itself is.
+    pub fn load_dir(dir: &Path, origin: FileOrigin) -> Self {
+        let mut set = Self::default();
+        set.scan(dir, origin);
+        set
     }
 
-    /// Adds the skills of `other`, which override those of the same name, and its warnings.
+    /// Adds the skills of `other`, which override skills of the same name, and its warnings.
     pub fn merge(&mut self, other: Self) {
         self.warnings.extend(other.warnings);
         for skill in other.skills.into_values() {
@@ -59,33 +56,31 @@ impl SkillSet {
         }
     }
 
-    /// The skill of this name.
     pub fn get(&self, name: &str) -> Option<&Skill> {
         self.skills.get(name)
     }
 
-    /// All skills, by name.
     pub fn iter(&self) -> impl Iterator<Item = &Skill> {
         self.skills.values()
     }
 
-    /// Those that the model may call, by name.
+    /// The skills the model may call, by name.
     pub fn for_model(&self) -> impl Iterator<Item = &Skill> {
-        self.iter().filter(|skill| skill.invocation == Invocation::Anyone)
+        self.iter().filter(|skill| skill.invocation == Invocation::Any)
     }
 
-    /// What was odd, in the order in which it was found.
+    /// Warnings in the order they were found.
     pub fn warnings(&self) -> &[SkillWarning] {
         &self.warnings
     }
 
-    /// What the model reads about the skills it may call, as `<available_skills>`; empty if there are none.
+    /// The catalog of skills for the system prompt, as `<available_skills>`. Empty if there are none.
     pub fn format_for_prompt(&self) -> String {
         let mut text = String::new();
         let mut left_out = 0_usize;
         for skill in self.for_model() {
             let entry = entry(skill);
-            if text.len() + entry.len() <= CATALOGUE_BYTES_MAX {
+            if text.len() + entry.len() <= CATALOG_BYTES_MAX {
                 text.push_str(&entry);
             } else {
                 left_out += 1;
@@ -101,14 +96,14 @@ impl SkillSet {
         format!("<available_skills>\n{text}</available_skills>")
     }
 
-    fn look_in(&mut self, folder: &Path, origin: Origin) {
-        let listed = folder.canonicalize().and_then(|root| Ok((entries(&root)?, root)));
-        let ((entries, cut), root) = match listed {
-            Ok(listed) => listed,
+    fn scan(&mut self, dir: &Path, origin: FileOrigin) {
+        let listing = dir.canonicalize().and_then(|root| Ok((entries(&root)?, root)));
+        let ((entries, truncated), root) = match listing {
+            Ok(listing) => listing,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return,
-            Err(error) => return self.warn(folder, FileProblem::from(error).into()),
+            Err(error) => return self.warn(dir, FileProblem::from(error).into()),
         };
-        if let Some(problem) = cut {
+        if let Some(problem) = truncated {
             self.warn(&root, problem.into());
         }
         for entry in entries {
@@ -127,13 +122,13 @@ impl SkillSet {
         }
     }
 
-    /// Adds a skill, which overrides the one of its name; `false` if there is no room for any more.
+    /// Adds a skill, which overrides one of the same name. `false` if there is no room for more.
     fn add(&mut self, skill: Skill) -> bool {
         match self.skills.get(&skill.name) {
-            // A link to a skill in the same folder is no second skill.
+            // A link to a skill in the same directory is not a second skill.
             Some(first) if first.file == skill.file => return true,
             Some(first) => {
-                let (path, name, by) = (first.folder.clone(), skill.name.clone(), skill.folder.clone());
+                let (path, name, by) = (first.dir.clone(), skill.name.clone(), skill.dir.clone());
                 self.warn(&path, SkillProblem::Overridden { name, by });
             }
             None if self.skills.len() >= SKILLS_MAX => {
@@ -151,28 +146,28 @@ impl SkillSet {
     }
 }
 
-/// The skill in `entry`, if there is one.
+/// Loads the skill in `entry`, if there is one.
 fn load(
     root: &Path,
     entry: &Path,
-    origin: Origin,
+    origin: FileOrigin,
 ) -> Result<Option<(Skill, Vec<SkillProblem>)>, SkillProblem> {
-    let Ok(folder) = entry.canonicalize() else { return Ok(None) };
-    if !folder.is_dir() {
+    let Ok(dir) = entry.canonicalize() else { return Ok(None) };
+    if !dir.is_dir() {
         return Ok(None);
     }
-    if !folder.starts_with(root) {
-        return Err(FileProblem::LeadsOut.into());
+    if !dir.starts_with(root) {
+        return Err(FileProblem::OutsideDir.into());
     }
-    let Some((path, file)) = find(root, &folder)? else { return Ok(None) };
-    let (yaml, _) = split(&file.text).ok_or(SkillProblem::NoFrontmatter)?;
-    let (said, problems) = frontmatter::read(yaml, &name_of(entry))?;
+    let Some((path, file)) = find_skill_file(root, &dir)? else { return Ok(None) };
+    let (yaml, _) = split(&file.text).ok_or(SkillProblem::MissingFrontmatter)?;
+    let (fields, problems) = frontmatter::read(yaml, &dir_name(entry))?;
     let skill = Skill {
-        name: said.name,
-        description: said.description,
+        name: fields.name,
+        description: fields.description,
         origin,
-        invocation: said.invocation,
-        folder,
+        invocation: fields.invocation,
+        dir,
         file: path,
         root: root.to_owned(),
         digest: file.digest,
@@ -180,12 +175,12 @@ fn load(
     Ok(Some((skill, problems)))
 }
 
-fn name_of(folder: &Path) -> String {
-    folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+fn dir_name(dir: &Path) -> String {
+    dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 fn entry(skill: &Skill) -> String {
-    let location = Shown(skill.file.as_os_str()).to_string();
+    let location = DisplayPath(skill.file.as_os_str()).to_string();
     format!(
         "<skill>\n<name>{}</name>\n<description>{}</description>\n<location>{}</location>\n</skill>\n",
         escaped(&skill.name),
@@ -194,49 +189,48 @@ fn entry(skill: &Skill) -> String {
     )
 }
 
-/// `text` on one line, with nothing in it that is markup or hidden.
+/// `text` on one line, with markup escaped and hidden characters made visible.
 fn escaped(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut shown = String::with_capacity(line.len());
+    let mut escaped_text = String::with_capacity(line.len());
     for character in visible(&line).chars() {
         match character {
-            '&' => shown.push_str("&amp;"),
-            '<' => shown.push_str("&lt;"),
-            '>' => shown.push_str("&gt;"),
-            '"' => shown.push_str("&quot;"),
-            '\'' => shown.push_str("&apos;"),
-            other => shown.push(other),
+            '&' => escaped_text.push_str("&amp;"),
+            '<' => escaped_text.push_str("&lt;"),
+            '>' => escaped_text.push_str("&gt;"),
+            '"' => escaped_text.push_str("&quot;"),
+            '\'' => escaped_text.push_str("&apos;"),
+            other => escaped_text.push(other),
         }
     }
-    shown
+    escaped_text
 }
 
-/// The path of the `SKILL.md` in `folder`, canonical, if there is one. Both folders are canonical; links may lead anywhere in
-/// `root`.
-fn find(root: &Path, folder: &Path) -> Result<Option<(PathBuf, TextOf)>, FileProblem> {
-    match folder.join(FILE_NAME).canonicalize() {
+/// Finds and reads the `SKILL.md` in `dir`. Both directories are canonical, and links may lead anywhere in `root`.
+fn find_skill_file(root: &Path, dir: &Path) -> Result<Option<(PathBuf, MarkdownFile)>, FileProblem> {
+    match dir.join(FILE_NAME).canonicalize() {
         Ok(path) => {
             let file = read(root, &path, SKILL_BYTES_MAX)?;
             Ok(Some((path, file)))
         }
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            let is_link = folder.join(FILE_NAME).symlink_metadata().is_ok();
-            if is_link { Err(FileProblem::Io("a link that leads nowhere".into())) } else { Ok(None) }
+            let is_link = dir.join(FILE_NAME).symlink_metadata().is_ok();
+            if is_link { Err(FileProblem::Io("a broken link".into())) } else { Ok(None) }
         }
         Err(error) => Err(error.into()),
     }
 }
 
 impl Skill {
-    /// Its text, without the frontmatter, read anew. What changed since the skill was found is not what was trusted then,
-    /// and is refused.
+    /// Reads the skill's text, without the frontmatter. Fails if the file changed since it was found, because the user
+    /// may not trust the new text.
     pub fn body(&self) -> Result<String, SkillError> {
         let failed = |problem| SkillError { name: self.name.clone(), problem };
         let file = read(&self.root, &self.file, SKILL_BYTES_MAX).map_err(|problem| failed(problem.into()))?;
         if file.digest != self.digest {
             return Err(failed(SkillProblem::Changed));
         }
-        let (_, body) = split(&file.text).ok_or_else(|| failed(SkillProblem::NoFrontmatter))?;
+        let (_, body) = split(&file.text).ok_or_else(|| failed(SkillProblem::MissingFrontmatter))?;
         Ok(body.to_owned())
     }
 }

@@ -1,124 +1,85 @@
-//! What was odd about a skill.
+//! `SkillWarning`: problems with skill files.
 
 use std::fmt;
 use std::path::PathBuf;
 
-use rheon_policy::Shown;
+use rheon_policy::DisplayPath;
 
 use crate::markdown::{FileProblem, NAME_CHARACTERS_MAX};
 use crate::skills::skill::{DESCRIPTION_CHARACTERS_MAX, SKILLS_MAX};
 
-/// Something odd about one skill, or about a folder of them.
+/// A problem with a skill or a directory of skills.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillWarning {
-    /// The file or folder.
     pub path: PathBuf,
-    /// What is odd.
     pub problem: SkillProblem,
 }
 
-/// Whether a skill can be used all the same.
+/// Whether a skill is loaded despite a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// It can.
+pub enum SkillOutcome {
     Loaded,
-    /// It is left out.
     Skipped,
 }
 
-/// What can be odd.
+/// What is wrong with a skill.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SkillProblem {
-    /// The name is not that of the folder.
-    #[error("its name is {name:?}, but its folder is called {folder:?}")]
-    NameDiffers {
-        /// The name.
-        name: String,
-        /// The name of the folder.
-        folder: String,
-    },
-    /// The name is missing or unusable, so that of the folder is used.
-    #[error("it has no usable `name`, so it is called {folder:?} like its folder")]
-    NameMissing {
-        /// The name of the folder.
-        folder: String,
-    },
-    /// The name is not as the specification wants it.
-    #[error("its name {name:?} should be lower-case words with hyphens between them")]
-    NameOdd {
-        /// The name.
-        name: String,
-    },
-    /// Neither its name nor that of its folder can be used.
-    #[error(
-        "neither its `name` nor the name of its folder can be used: 1 to {NAME_CHARACTERS_MAX} visible characters are needed"
-    )]
-    NameUnusable,
-    /// There is no description.
-    #[error("it has no `description`, so the model could not know when to use it")]
-    NoDescription,
-    /// The description is too long.
-    #[error("its description was cut after {DESCRIPTION_CHARACTERS_MAX} characters")]
-    DescriptionCut,
-    /// `disable-model-invocation` is neither true nor false.
-    #[error("`disable-model-invocation` is neither true nor false; it is taken for true")]
-    InvocationOdd,
-    /// The YAML could be read only with its values in quotes.
-    #[error("its frontmatter could be read only with its values in quotes: {0}")]
-    Mended(String),
-    /// There is no frontmatter.
-    #[error("it does not begin with frontmatter between two lines `---`")]
-    NoFrontmatter,
-    /// The frontmatter cannot be read.
-    #[error("its frontmatter cannot be read: {0}")]
-    Unreadable(String),
-    /// The file or the folder cannot be read.
+    #[error("its name {name:?} differs from its directory name {dir:?}")]
+    NameDiffers { name: String, dir: String },
+    #[error("missing or invalid `name`; using its directory name {dir:?}")]
+    NameMissing { dir: String },
+    #[error("its name {name:?} should be lower-case words joined by hyphens")]
+    NameNotKebabCase { name: String },
+    #[error("invalid `name` and directory name: use 1 to {NAME_CHARACTERS_MAX} visible characters")]
+    InvalidName,
+    #[error("missing `description`, so the model cannot know when to use it")]
+    MissingDescription,
+    #[error("its description was truncated to {DESCRIPTION_CHARACTERS_MAX} characters")]
+    DescriptionTooLong,
+    #[error("`disable-model-invocation` is neither true nor false; using true")]
+    InvalidInvocation,
+    #[error("invalid frontmatter, read with its values in quotes: {0}")]
+    UnquotedYaml(String),
+    #[error("missing frontmatter between two `---` lines")]
+    MissingFrontmatter,
+    #[error("invalid frontmatter: {0}")]
+    InvalidYaml(String),
     #[error(transparent)]
     File(#[from] FileProblem),
-    /// Another skill of the same name overrides it.
-    #[error("another skill is called {name:?} too, and overrides it: {}", Shown(.by.as_os_str()))]
-    Overridden {
-        /// The name.
-        name: String,
-        /// The skill that is used.
-        by: PathBuf,
-    },
-    /// The file is not what it was when it was found.
-    #[error("it changed since the session began; ask the user to look at it and to begin a new session")]
+    #[error("overridden by another skill named {name:?}: {}", DisplayPath(.by.as_os_str()))]
+    Overridden { name: String, by: PathBuf },
+    #[error("it changed since the session started; ask the user to review it and start a new session")]
     Changed,
-    /// There are too many skills.
-    #[error("there are more than {SKILLS_MAX} skills; the rest is left out")]
+    #[error("more than {SKILLS_MAX} skills; the rest are ignored")]
     TooMany,
 }
 
-/// Why a skill cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the skill {name:?} cannot be used: {problem}")]
+#[error("cannot use skill {name:?}: {problem}")]
 pub struct SkillError {
-    /// The skill.
     pub name: String,
-    /// What is wrong with it.
     pub problem: SkillProblem,
 }
 
 impl SkillProblem {
     /// Whether the skill can be used all the same.
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> SkillOutcome {
         match self {
             Self::NameDiffers { .. }
             | Self::NameMissing { .. }
-            | Self::NameOdd { .. }
-            | Self::DescriptionCut
-            | Self::InvocationOdd
-            | Self::Mended(_) => Outcome::Loaded,
-            Self::NameUnusable
-            | Self::NoDescription
-            | Self::NoFrontmatter
-            | Self::Unreadable(_)
+            | Self::NameNotKebabCase { .. }
+            | Self::DescriptionTooLong
+            | Self::InvalidInvocation
+            | Self::UnquotedYaml(_) => SkillOutcome::Loaded,
+            Self::InvalidName
+            | Self::MissingDescription
+            | Self::MissingFrontmatter
+            | Self::InvalidYaml(_)
             | Self::File(_)
             | Self::Overridden { .. }
             | Self::Changed
-            | Self::TooMany => Outcome::Skipped,
+            | Self::TooMany => SkillOutcome::Skipped,
         }
     }
 }
@@ -126,9 +87,9 @@ impl SkillProblem {
 impl fmt::Display for SkillWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let outcome = match self.problem.outcome() {
-            Outcome::Loaded => "used all the same",
-            Outcome::Skipped => "left out",
+            SkillOutcome::Loaded => "loaded with a warning",
+            SkillOutcome::Skipped => "skipped",
         };
-        write!(f, "skill {} is {outcome}: {}", Shown(self.path.as_os_str()), self.problem)
+        write!(f, "skill {} is {outcome}: {}", DisplayPath(self.path.as_os_str()), self.problem)
     }
 }

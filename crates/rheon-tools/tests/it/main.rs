@@ -1,6 +1,6 @@
-//! The tools from outside, on a real kernel.
+//! Integration tests of the tools on a real kernel.
 
 #![cfg(test)]
 
-mod judged_folder;
-mod ways_out;
+mod checked_directory;
+mod sandbox_escapes;

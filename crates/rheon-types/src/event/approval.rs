@@ -22,6 +22,10 @@ pub struct ApprovalRequest {
     pub subject: Subject,
     /// Why it is asked.
     pub reason: String,
+    /// The name of the child agent that asks, one of a child behind its parent (`reviewer > tester`); absent where the session's own
+    /// agent asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub child: Option<String>,
     /// How much harm it could do.
     pub danger: Danger,
     /// The rule that "always" would save.
@@ -208,6 +212,20 @@ impl PermissionResponse {
     pub fn with_scope(mut self, scope: Scope) -> Self {
         self.scope = scope;
         self
+    }
+}
+
+impl From<bool> for PermissionDecision {
+    /// `true` allows.
+    fn from(is_allowed: bool) -> Self {
+        if is_allowed { Self::Allow } else { Self::Deny }
+    }
+}
+
+impl From<bool> for PermissionResponse {
+    /// `true` allows the call once.
+    fn from(is_allowed: bool) -> Self {
+        PermissionDecision::from(is_allowed).into()
     }
 }
 

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::history::History;
 use crate::hook_point::HookPoint;
-use crate::id::{AgentId, ApprovalId, ClientCallId, RunId, ToolCallId, ToolName};
+use crate::id::{AgentId, ApprovalId, ClientCallId, RunId, SessionId, ToolCallId, ToolName};
 use crate::message::AgentMessage;
 use crate::outcome::{AgentOutput, ContinuationKind, TurnTrigger};
 use crate::request::{DeltaText, ThinkingLevel};
@@ -267,6 +267,14 @@ group! {
         "subagent.start" Start { child: Arc<ChildRef>, task: String }
         /// A sub-agent is done.
         "subagent.end" End { child: Arc<ChildRef>, summary: String, usage: Usage, is_error: bool }
+        /// Events of a child that this subscriber is not shown: the durable events of its session after `after`, up to `through`, or up to
+        /// its end. Its session has them. Live, and only for a subscriber that fell behind or joined while the child was running.
+        "subagent.missed" Missed {
+            session_id: SessionId,
+            after: u64,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            through: Option<u64>,
+        }
         /// Several runs of one prompt begin.
         [doc alias "ParallelLoopStart"]
         "parallel.start" ParallelStart {

@@ -102,6 +102,7 @@ impl AgentEvent {
                     | MessageEvent::ThinkingDelta { .. }
                     | MessageEvent::ToolCallDelta { .. }
             ) | Self::Tool(ToolEvent::Update { .. } | ToolEvent::Progress { .. })
+                | Self::Child(ChildEvent::Missed { .. })
                 | Self::Session(SessionEvent::ClientCall { .. } | SessionEvent::ClientCallWithdrawn { .. })
         )
     }

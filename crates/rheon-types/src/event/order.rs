@@ -164,7 +164,9 @@ impl RunOrder {
             }
             AgentEvent::Context(ContextEvent::Tools { .. }) => self.require(&[Stage::Intake]),
             AgentEvent::Plan(PlanEvent::Queued { .. })
-            | AgentEvent::Child(ChildEvent::Start { .. } | ChildEvent::End { .. })
+            | AgentEvent::Child(
+                ChildEvent::Start { .. } | ChildEvent::End { .. } | ChildEvent::Missed { .. },
+            )
             | AgentEvent::Context(_)
             | AgentEvent::Budget(_) => {
                 let is_open = !matches!(self.stage, Stage::New | Stage::Ended);

@@ -9,7 +9,7 @@ use crate::content::Content;
 use crate::event::{PermissionMode, PermissionResponse, RulesChange};
 use crate::id::{ApprovalId, ClientCallId, RunId, SessionId};
 use crate::outcome::ContinuationKind;
-use crate::request::ThinkingLevel;
+use crate::request::{OutputSchema, ThinkingLevel};
 use crate::usage::MicroUsd;
 
 /// A request to a session. JSON: tagged by `type`.
@@ -24,25 +24,44 @@ pub enum Command {
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
         content: Vec<Content>,
     },
+    /// Start a run with this prompt, whose last answer must match a JSON Schema.
+    PromptWithSchema {
+        /// The prompt.
+        #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+        content: Vec<Content>,
+        /// The schema.
+        #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::output_schema()"))]
+        output_schema: OutputSchema,
+    },
     /// Start a run without a new prompt.
     Continue {
         /// How it relates to the run before it.
         kind: ContinuationKind,
     },
-    /// Say something to the run in progress, between its tool executions.
+    /// Say something to the run in progress, between its tool executions; with `child`, to a child of it.
     Steer {
         /// What to say.
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
         content: Vec<Content>,
+        /// The session of a running child, as its `subagent.start` names it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        child: Option<SessionId>,
     },
-    /// Say something once the run would otherwise stop.
+    /// Say something once the run would otherwise stop; with `child`, once the run of that child would.
     FollowUp {
         /// What to say.
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
         content: Vec<Content>,
+        /// The session of a running child.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        child: Option<SessionId>,
     },
-    /// Stop the run in progress.
-    Cancel,
+    /// Stop the run in progress; with `child`, that child alone.
+    Cancel {
+        /// The session of a running child.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        child: Option<SessionId>,
+    },
     /// Answer an approval request or a question.
     RespondPermission {
         /// Which one.
@@ -228,3 +247,7 @@ pub enum ClientCallOutcome {
     /// Why it did not do its work.
     Error(String),
 }
+
+#[cfg(test)]
+#[path = "command_tests.rs"]
+mod tests;

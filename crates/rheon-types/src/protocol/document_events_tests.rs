@@ -88,6 +88,7 @@ fn tools() -> Vec<AgentEvent> {
         subject: Subject::Arguments { arguments: Arc::clone(&args) },
         reason: "no rule allows it".into(),
         danger: Danger::Moderate,
+        child: Some("reviewer".into()),
         suggested_rule: Some("Bash(cargo test *)".into()),
         digest: "5e1c".into(),
     };
@@ -153,6 +154,7 @@ fn children() -> Vec<AgentEvent> {
     vec![
         ChildEvent::Start { child, task: "find callers of parse()".into() }.into(),
         end.into(),
+        ChildEvent::Missed { session_id: "019a".into(), after: 12, through: Some(40) }.into(),
         ChildEvent::ParallelStart { run_ids: vec!["0199.a.1".into(), "0199.b.1".into()] }.into(),
         chosen.into(),
     ]

@@ -82,10 +82,17 @@ fn commands() -> Examples {
     let response = PermissionResponse::from(PermissionDecision::Allow);
     examples([
         Command::Prompt { content: content() },
+        Command::PromptWithSchema {
+            content: content(),
+            output_schema: OutputSchema {
+                name: "plan".into(),
+                schema: json!({ "type": "object", "properties": { "steps": { "type": "array" } } }),
+            },
+        },
         Command::Continue { kind: ContinuationKind::Default },
-        Command::Steer { content: content() },
-        Command::FollowUp { content: content() },
-        Command::Cancel,
+        Command::Steer { content: content(), child: Some("019a".into()) },
+        Command::FollowUp { content: content(), child: None },
+        Command::Cancel { child: None },
         Command::RespondPermission { request_id: "approval_1".into(), response },
         Command::AnswerCall {
             call_id: "call_1".into(),
@@ -223,11 +230,13 @@ fn errors() -> Examples {
     examples([
         ClientError::Busy { message: message() },
         ClientError::UnknownApproval { request_id: "approval_1".into() },
+        ClientError::UnknownChild { session_id: "019a".into() },
         ClientError::NotAllowed { message: message() },
         ClientError::NotFound { message: message() },
         ClientError::Gone { message: message() },
         ClientError::Invalid { message: message() },
         ClientError::CutOff { seq: 41 },
+        ClientError::Lost { seq: 41 },
         ClientError::Failed { message: message() },
     ])
 }

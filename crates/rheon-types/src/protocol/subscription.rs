@@ -76,7 +76,8 @@ pub struct Cursor {
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
 pub enum Delivery {
-    /// It gets every durable event: what it missed is read from the log, with the deltas of a message as one.
+    /// It gets every durable event: what it missed is read from the log, with the deltas of a message as one. Where the log does not have
+    /// it, its stream ends with [`ClientError::Lost`](crate::ClientError).
     #[default]
     Block,
     /// Its stream ends with [`ClientError::CutOff`](crate::ClientError), which says where to subscribe again.

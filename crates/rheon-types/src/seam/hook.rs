@@ -28,6 +28,13 @@ impl From<bool> for Flow {
     }
 }
 
+impl From<()> for Flow {
+    /// Goes on.
+    fn from((): ()) -> Self {
+        Self::Continue
+    }
+}
+
 /// What a hook says of a call that the gate does not refuse.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Permit {
@@ -57,6 +64,13 @@ pub struct Amendment {
     pub content: Option<Vec<Content>>,
     /// What it reads besides.
     pub context: Vec<String>,
+}
+
+impl From<()> for Amendment {
+    /// Nothing is changed.
+    fn from((): ()) -> Self {
+        Self::default()
+    }
 }
 
 /// What a hook has to say in the log.

@@ -8,6 +8,7 @@ mod gate;
 mod hook;
 mod provider;
 mod reminder;
+mod shared;
 mod store;
 mod tool;
 mod tool_parent;
@@ -24,6 +25,7 @@ pub use gate::{AllowAll, AskFirst, AskedBy, DenyAll, Gate, GateRequest, Judgemen
 pub use hook::{Amendment, Flow, Hook, HookNews, Opinion, Permit};
 pub use provider::{ChunkStream, Provider};
 pub use reminder::{Reminder, Situation};
+pub use shared::IntoShared;
 pub use store::Store;
 pub use tool::Tool;
 pub use tool_parent::run_child;

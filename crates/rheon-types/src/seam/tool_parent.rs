@@ -5,10 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 use super::worker::{Parent, Task, Worker};
-use crate::answer::Answer;
+use crate::answer::{Answer, BoxFuture};
 use crate::child::{ChildApproval, ParentLink, WorkerError, WorkerOutput};
+use crate::child_inbox::{ChildInbox, ChildMessageTime};
 use crate::content::text_of;
 use crate::event::{AgentEvent, ChildRef, Event, PermissionResponse, RunEvent};
+use crate::message::AgentMessage;
 use crate::tool_context::{ToolContext, ToolNews};
 use crate::usage::Usage;
 
@@ -27,7 +29,10 @@ pub async fn run_child(
         call_id: Some(context.call_id.clone()),
     });
     let summary = shorten(&text_of(&task.prompt));
-    let parent = Arc::new(ToolParent { context: context.clone(), task: summary, child: Mutex::default() });
+    // The user may stop the child without stopping the call.
+    let inbox = ChildInbox::new(context.cancel.child_token());
+    let (context, child) = (context.clone(), Mutex::default());
+    let parent = Arc::new(ToolParent { context, task: summary, inbox, child });
     // Also where the call is dropped before the child has ended.
     let guard = EndGuard(Arc::clone(&parent));
     let outcome = worker.run(task, Arc::clone(&parent) as Arc<dyn Parent>).await;
@@ -38,6 +43,7 @@ pub async fn run_child(
 struct ToolParent {
     context: ToolContext,
     task: String,
+    inbox: ChildInbox,
     child: Mutex<Child>,
 }
 
@@ -68,11 +74,14 @@ impl ToolParent {
         if let Child::Waiting = *state {
             let child = Arc::new(child);
             *state = Child::Running(Arc::clone(&child));
+            // Whoever sees the start can reach the child.
+            self.context.reach_child(&child, self.inbox.clone());
             self.context.news(ToolNews::ChildStarted { child, task: self.task.clone() });
         }
     }
 
     fn tell_end(&self, summary: &str, usage: Usage, is_error: bool) {
+        self.inbox.close();
         if let Child::Running(child) = std::mem::replace(&mut *self.child(), Child::Ended) {
             self.context.news(ToolNews::ChildEnded { child, summary: shorten(summary), usage, is_error });
         }
@@ -107,8 +116,16 @@ impl Parent for ToolParent {
         Answer::later(self.context.ask_for_child(approval))
     }
 
+    fn next_message(&self) -> BoxFuture<'_, Option<AgentMessage>> {
+        Box::pin(self.inbox.next(ChildMessageTime::Steer))
+    }
+
+    fn next_follow_up(&self) -> BoxFuture<'_, Option<AgentMessage>> {
+        Box::pin(self.inbox.next(ChildMessageTime::FollowUp))
+    }
+
     fn cancel_token(&self) -> CancellationToken {
-        self.context.cancel.clone()
+        self.inbox.cancel_token().clone()
     }
 }
 

@@ -75,6 +75,12 @@ pub trait Parent: Send + Sync {
         Box::pin(async { None })
     }
 
+    /// Waits for the next message that the child is to get once its run would otherwise stop; nothing once no more can come. A
+    /// worker that cannot wait so long says it as any other message.
+    fn next_follow_up(&self) -> BoxFuture<'_, Option<AgentMessage>> {
+        Box::pin(async { None })
+    }
+
     /// Fires when the child should stop.
     fn cancel_token(&self) -> CancellationToken;
 }

@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
+use rheon::context::{CompactionStrategy, Summariser, SummaryBy, Tiers, TokenCounter, WindowView};
 use rheon::types::{AgentMessage, Answer, BoxFuture, History, ProviderError, ProviderErrorKind, WindowCut};
-use rheon::{CompactionStrategy, Summariser, SummaryBy, Tiers, TokenCounter, WindowView};
 
 use crate::conversation::of_tokens;
 use crate::race::{race, whole};

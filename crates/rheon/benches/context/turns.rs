@@ -5,11 +5,13 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
+use rheon::Agent;
+use rheon::agent::ExecutionLimits;
+use rheon::context::{Recitation, TokenCounter, WindowSettings};
 use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
 use rheon::types::{
     AllowAll, BoxFuture, ContinuationKind, Effect, History, RunEnd, Tool, ToolContext, ToolError, ToolResult,
 };
-use rheon::{Agent, ExecutionLimits, Recitation, TokenCounter, WindowSettings};
 use serde_json::{Value, json};
 
 use crate::conversation::{TOOL, conversation};

@@ -3,9 +3,10 @@
 use std::any::Any;
 use std::hint::black_box;
 
+use rheon::agent::{EventSubscription, ToolExecution};
 use rheon::providers::scripted::ScriptedProvider;
 use rheon::types::{AgentEvent, AllowAll, Event, MessageEvent, RunEnd, RunEvent};
-use rheon::{Agent, AgentBuilder, EventSubscription, ToolExecution};
+use rheon::{Agent, AgentBuilder};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::Job;
@@ -13,7 +14,7 @@ use super::fixtures::{ANSWER, DELTA, Noop, PROMPT, answers, asks_once, conversat
 
 /// Who watches a run.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Watch {
+pub(crate) enum Observers {
     /// Nobody.
     None,
     /// A callback.
@@ -24,7 +25,7 @@ pub(crate) enum Watch {
     Stream,
 }
 
-impl Watch {
+impl Observers {
     /// Those whose cost per delta is compared, each with its name.
     pub(super) const ALL: [(Self, &str); 4] = [
         (Self::None, "none"),
@@ -70,20 +71,20 @@ pub(super) fn text_turns(turns: u32) -> Job {
 }
 
 /// One run whose answer has so many deltas, in a conversation of so many messages.
-pub(super) fn deltas(watch: Watch, messages: usize, deltas: u32) -> Job {
+pub(super) fn deltas(watch: Observers, messages: usize, deltas: u32) -> Job {
     let builder = builder(streams(deltas)).history(conversation(messages));
     let agent = match watch {
-        Watch::None | Watch::Stream => build(builder),
-        Watch::Callback => build(builder.on_event(|event| {
+        Observers::None | Observers::Stream => build(builder),
+        Observers::Callback => build(builder.on_event(|event| {
             black_box(event);
         })),
-        Watch::Broadcast(_) => build(builder.enable_broadcast(1024)),
+        Observers::Broadcast(_) => build(builder.enable_broadcast(1024)),
     };
     Box::pin(async move {
         let length = match watch {
-            Watch::None | Watch::Callback => text_length(&agent).await,
-            Watch::Broadcast(subscribers) => watched_length(&agent, subscribers, deltas).await,
-            Watch::Stream => streamed_length(&agent, deltas).await,
+            Observers::None | Observers::Callback => text_length(&agent).await,
+            Observers::Broadcast(subscribers) => watched_length(&agent, subscribers, deltas).await,
+            Observers::Stream => streamed_length(&agent, deltas).await,
         };
         assert_eq!(length, DELTA.len() * deltas as usize);
         Box::new(agent) as Box<dyn Any>

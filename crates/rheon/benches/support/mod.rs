@@ -11,7 +11,7 @@ use std::any::Any;
 use std::future::Future;
 use std::pin::Pin;
 
-use agents::Watch;
+use agents::Observers;
 use fixtures::{asks_forever, repeats_id};
 
 /// Work that is ready to be measured. Its result holds whatever the work leaves behind, so that dropping that is not
@@ -62,7 +62,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new("delta/hand_unwatched", DELTAS, bare::gather),
         Case::new("delta/hand_watched", DELTAS, bare::gather_and_send),
     ];
-    for (watch, name) in Watch::ALL {
+    for (watch, name) in Observers::ALL {
         for messages in [10, 1_000, 10_000] {
             let name = format!("delta/{name}/{messages}");
             cases.push(Case::new(name, DELTAS, move |deltas| agents::deltas(watch, messages, deltas)));
@@ -70,7 +70,7 @@ pub(crate) fn cases() -> Vec<Case> {
     }
     cases.extend([
         Case::new("broadcast/bare_8", DELTAS, |deltas| bare::broadcast(8, deltas)),
-        Case::new("broadcast/rheon_8", DELTAS, |deltas| agents::deltas(Watch::Broadcast(8), 10, deltas)),
+        Case::new("broadcast/rheon_8", DELTAS, |deltas| agents::deltas(Observers::Broadcast(8), 10, deltas)),
         Case::new("tool/bare_execute", CALLS, bare::execute),
         Case::new("tool/bare_spawn", CALLS, bare::spawn),
         Case::new("tool/call_parallel", CALLS, agents::parallel_calls),

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
-use rheon::policy::{Places, Policy};
-use rheon::sandbox::process::{Beginning, Capture, Containment, Environment, Launcher, ShellLine, Stop, run};
-use rheon::sandbox::{Boundary, Level, OwnNamespaces, Programs, Remembered, Requirement, Sandbox};
+use rheon::policy::{PatternRoots, Policy};
+use rheon::sandbox::process::{
+    Capture, Containment, Launcher, ProcessEnvironment, ProcessSetup, ShellLine, StopCondition, run,
+};
+use rheon::sandbox::{Boundary, Level, NamespaceUse, ProbeCache, Programs, Requirement, Sandbox};
 use rheon::tools::builtin::AddressRule;
-use rheon::tools::builtin::bash::{Bash, BashSession, BashSettings};
+use rheon::tools::builtin::bash::{BashSession, BashSettings, BashTool};
 use rheon::tools::{Toolkit, ToolkitSettings, Workspace};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -70,7 +72,7 @@ pub(crate) fn measure() {
         let runtime = &runtime;
         let (process, name) = (format!("{}/process", held.name()), held.name().to_owned());
         names.extend([process.clone(), name.clone()]);
-        let tool = Bash(Arc::clone(&session));
+        let tool = BashTool(Arc::clone(&session));
         ways.push(whole(process, move || runtime.block_on(alone(session.sandbox().launcher()))));
         ways.push(whole(name, move || {
             let result = runtime.block_on(bare(&tool, json!({ "command": "echo x" })));
@@ -92,7 +94,7 @@ fn plain() -> Launcher {
         prefix: Vec::new(),
         bash: Programs::find().bash,
         variables: Vec::new(),
-        beginning: Beginning::PLAIN,
+        setup: ProcessSetup::PLAIN,
         view: None,
         containment: Containment::Namespace,
         restrict: None,
@@ -105,8 +107,8 @@ async fn alone(launcher: Launcher) {
     let folder = folder();
     let line =
         ShellLine { text: "echo x".into(), folder: folder.join("workspace"), environment: environment() };
-    let capture = Mutex::new(Capture::new(BashSettings::output_in(folder.join("saved"))));
-    let stop = Stop { timeout: None, cancel: CancellationToken::new() };
+    let capture = Mutex::new(Capture::new(BashSettings::output_limits(folder.join("saved"))));
+    let stop = StopCondition { timeout: None, cancel: CancellationToken::new() };
     let ended = run(&line, launcher, stop, &capture, |_| {}).await.expect("bash can be started");
     assert_eq!(ended.exit_code, Some(0));
 }
@@ -115,10 +117,10 @@ async fn alone(launcher: Launcher) {
 fn measure_toolkit(runtime: &tokio::runtime::Runtime) {
     let memory = folder().join("sandbox.json");
     let toolkit = |memory: Option<PathBuf>| {
-        let places = Places { working_folder: folder().join("workspace"), home: Some(folder()) };
-        let clock = Arc::new(rheon::SystemClock::default());
+        let places = PatternRoots { working_folder: folder().join("workspace"), home: Some(folder()) };
+        let clock = Arc::new(rheon::agent::SystemClock::default());
         let settings = ToolkitSettings {
-            sandbox_memory: memory,
+            sandbox_cache: memory,
             web: Some(AddressRule::Public),
             ..ToolkitSettings::new(Policy::empty(places), clock)
         };
@@ -130,7 +132,7 @@ fn measure_toolkit(runtime: &tokio::runtime::Runtime) {
     let tried = whole("tried", || drop(toolkit(None)));
     let recalled = whole("recalled", || {
         let toolkit = toolkit(Some(memory.clone())).expect("there was one before");
-        assert_eq!(toolkit.sandbox().remembered(), &Remembered::Recalled);
+        assert_eq!(toolkit.sandbox().probe_cache(), &ProbeCache::Hit);
     });
     let times = race(ROUNDS, [tried, recalled]);
     for name in ["tried", "recalled"] {
@@ -139,8 +141,8 @@ fn measure_toolkit(runtime: &tokio::runtime::Runtime) {
     }
 }
 
-fn environment() -> Environment {
-    Environment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin")
+fn environment() -> ProcessEnvironment {
+    ProcessEnvironment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin")
 }
 
 /// A session that is held in just this way.
@@ -148,7 +150,7 @@ async fn session(held: Held) -> Option<Arc<BashSession>> {
     let folder = folder();
     let workspace = Workspace::new(&folder.join("workspace")).expect("the folder is there");
     let all = Programs::find();
-    let for_processes = OwnNamespaces::ForProcesses;
+    let for_processes = NamespaceUse::ProcessesOnly;
     let (programs, requirement) = match held {
         Held::None => (all, Requirement::NoSandbox),
         Held::Landlock => (
@@ -161,7 +163,7 @@ async fn session(held: Held) -> Option<Arc<BashSession>> {
         Held::Namespaces => (Programs { bwrap: None, ..all }, Requirement::AtLeast(Level::Namespaces)),
     };
     let sandbox = Sandbox::choose_with(programs, requirement, Boundary::new(workspace.roots())).await.ok()?;
-    let output = BashSettings::output_in(folder.join("saved"));
+    let output = BashSettings::output_limits(folder.join("saved"));
     let settings = BashSettings { workspace, sandbox, environment: environment(), output };
     Some(Arc::new(BashSession::new(settings)))
 }
@@ -198,7 +200,7 @@ pub(crate) fn run_child() {
                 break;
             }
         }
-        let tool = Bash(found.expect("without a sandbox there is always a session"));
+        let tool = BashTool(found.expect("without a sandbox there is always a session"));
         // Whatever the first command sets up is not its output's.
         bare(&tool, json!({ "command": "true" })).await;
         let before = peak_mib();

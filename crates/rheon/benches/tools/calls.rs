@@ -4,13 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rheon::policy::{Document, Places, Policy, PolicyGate, PolicySource, Shell, Source, Trust};
+use rheon::Agent;
+use rheon::agent::{SystemClock, ToolExecution};
+use rheon::policy::{
+    Document, PatternRoots, Policy, PolicyGate, PolicySource, PolicyTrust, RuleSource, ShellAnalyzer,
+};
 use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
 use rheon::tools::Workspace;
-use rheon::tools::files::Workshop;
-use rheon::tools::memory::Watch;
+use rheon::tools::files::FileContext;
+use rheon::tools::loop_guard::LoopGuard;
 use rheon::types::{Answer, Flow, Hook, Tool, ToolCall, ToolContext, ToolResult};
-use rheon::{Agent, SystemClock, ToolExecution};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -21,10 +24,9 @@ const PERMISSIONS: &str = r#"{ "permissions": {
     "allow": ["Bash(cargo test *)", "Bash(npm run *)", "Bash(git status)", "Bash(git diff *)", "Bash(ls *)", "Edit(/src/**)"]
 } }"#;
 
-/// A workshop in `folder`.
-pub(crate) fn workshop(folder: &Path) -> Workshop {
+pub(crate) fn file_context(folder: &Path) -> FileContext {
     let workspace = Workspace::new(folder).expect("the folder is there");
-    Workshop::new(workspace, Arc::new(SystemClock::default()))
+    FileContext::new(workspace, Arc::new(SystemClock::default()))
 }
 
 /// The result of one call, without loop, gate or log.
@@ -52,7 +54,7 @@ pub(crate) async fn run(
         .model("scripted")
         .tool(tool)
         .permission_policy(gate(folder))
-        .hook(Watch::new())
+        .hook(LoopGuard::new())
         .hook(Watcher)
         .tool_execution(execution)
         .build()
@@ -70,11 +72,11 @@ pub(crate) async fn run(
 
 fn gate(folder: &Path) -> PolicyGate {
     let folder = folder.canonicalize().expect("the folder is there");
-    let places = Places { working_folder: folder.clone(), home: Some(folder.join("home")) };
+    let places = PatternRoots { working_folder: folder.clone(), home: Some(folder.join("home")) };
     let document = Document::parse("settings.json", PERMISSIONS).expect("the settings are in order");
-    let source = PolicySource { source: Source::User, folder, document };
-    let policy =
-        Policy::new(vec![source], places, Trust::Trusted, Shell::default()).expect("the rules are in order");
+    let source = PolicySource { source: RuleSource::User, folder, document };
+    let policy = Policy::new(vec![source], places, PolicyTrust::Trusted, ShellAnalyzer::default())
+        .expect("the rules are in order");
     let workspace = Arc::new(policy.workspace().expect("the folder is there"));
     PolicyGate::new(policy, workspace)
 }

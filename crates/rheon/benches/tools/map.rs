@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use rheon::tools::repo_map::{Query, RepoMap, RepoMapLimits, UpdateReport};
+use rheon::tools::repo_map::{MapQuery, RepoMap, RepoMapLimits, UpdateReport};
 use tokio_util::sync::CancellationToken;
 
 use crate::race::{race, whole};
@@ -92,7 +92,7 @@ fn shown(map: &mut RepoMap) -> UpdateReport {
     let done = map.update(&CancellationToken::new()).expect("the repository can be read");
     let count = |text: &str| text.len().div_ceil(4) as u64;
     let mentioned = "why does work_7_12_3 fail in the session store?";
-    let text = map.render(&Query { mentioned, focus: &[], tokens_max: TOKENS_MAX, count: &count });
+    let text = map.render(&MapQuery { mentioned, focus: &[], tokens_max: TOKENS_MAX, count: &count });
     assert!(text.contains("work_7_12_3"), "what the task mentions is shown");
     done
 }

@@ -4,11 +4,11 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rheon::ToolExecution;
-use rheon::tools::builtin::Read;
+use rheon::agent::ToolExecution;
+use rheon::tools::builtin::ReadTool;
 use serde_json::json;
 
-use crate::calls::{bare, run, workshop};
+use crate::calls::{bare, file_context, run};
 use crate::race::{race, way};
 use crate::{report, runtime};
 
@@ -27,11 +27,11 @@ pub(crate) fn measure() {
     std::thread::sleep(SETTLE);
     let runtime = runtime();
     let arguments = |file: usize| json!({ "path": name(file) });
-    // A workshop that is used again has the files in its cache.
-    let used = workshop(&folder);
-    let pipeline = |execution, calls: usize, workshop| {
+    // A context that is used again has the files in its cache.
+    let used = file_context(&folder);
+    let pipeline = |execution, calls: usize, file_context| {
         let calls = (0..calls).map(arguments).collect();
-        runtime.block_on(run(&folder, Read::new(workshop), execution, calls))
+        runtime.block_on(run(&folder, ReadTool::new(file_context), execution, calls))
     };
     let mut ways = vec![
         way("fs", || {
@@ -48,7 +48,7 @@ pub(crate) fn measure() {
             })
         }),
         way("tool", || {
-            let tool = Read::new(workshop(&folder));
+            let tool = ReadTool::new(file_context(&folder));
             timed(|file| {
                 black_box(runtime.block_on(bare(&tool, arguments(file))));
             })
@@ -59,7 +59,7 @@ pub(crate) fn measure() {
     {
         for calls in [1, FILES] {
             let (pipeline, folder, used) = (&pipeline, &folder, &used);
-            let first = move || pipeline(execution, calls, workshop(folder));
+            let first = move || pipeline(execution, calls, file_context(folder));
             ways.push(way(format!("{label}/first/{calls}"), first));
             ways.push(way(format!("{label}/again/{calls}"), move || {
                 pipeline(execution, calls, used.clone())

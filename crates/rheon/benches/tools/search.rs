@@ -3,11 +3,11 @@
 use std::cell::Cell;
 use std::path::Path;
 
-use rheon::tools::builtin::{Glob, Search};
+use rheon::tools::builtin::{GlobTool, SearchTool};
 use rheon::types::Tool;
 use serde_json::{Value, json};
 
-use crate::calls::{bare, workshop};
+use crate::calls::{bare, file_context};
 use crate::race::{race, whole};
 use crate::{report, ripgrep, runtime, tree};
 
@@ -90,9 +90,9 @@ impl Work {
 }
 
 fn questions(folder: &Path) -> [Question; 7] {
-    let workshop = workshop(folder);
-    let search = || Box::new(Search::new(workshop.clone()));
-    let glob = || Box::new(Glob::new(workshop.clone()));
+    let file_context = file_context(folder);
+    let search = || Box::new(SearchTool::new(file_context.clone()));
+    let glob = || Box::new(GlobTool::new(file_context.clone()));
     [
         Question {
             name: "search/rare",

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use rheon::policy::shell::analyse;
+use rheon::policy::shell::analyze;
 
 use crate::race::{race, whole};
 use crate::report;
@@ -70,7 +70,7 @@ fn hostile() {
     });
     let ways = texts.iter().map(|(part, text)| {
         whole(*part, move || {
-            black_box(analyse(black_box(text)));
+            black_box(analyze(black_box(text)));
         })
     });
     let times = race(HOSTILE_ROUNDS, ways);
@@ -84,7 +84,7 @@ fn usual() {
     let lines = KINDS.map(|(name, part, between, outcome)| {
         let count = LINE_BYTES / (part.len() + between.len());
         let line = vec![part; count].join(between);
-        let analysis = analyse(&line);
+        let analysis = analyze(&line);
         let is_known = analysis.unknown.is_empty();
         assert_eq!(is_known, outcome == Outcome::Known, "{name}: {:?}", analysis.unknown);
         assert!(analysis.commands.len() >= count, "{name}: all commands are listed");
@@ -92,7 +92,7 @@ fn usual() {
     });
     let ways = lines.iter().map(|(name, line)| {
         whole(*name, move || {
-            black_box(analyse(black_box(line)));
+            black_box(analyze(black_box(line)));
         })
     });
     let times = race(ROUNDS, ways);

@@ -44,10 +44,10 @@ pub(crate) async fn full(stage: &Stage) -> Outcome {
 }
 
 /// Why a run came to no good end.
-fn refusal(ran: Result<Arc<AgentOutput>, AgentError>) -> Option<String> {
+fn refusal(ran: rheon::Result<Arc<AgentOutput>>) -> Option<String> {
     match ran {
         Ok(output) if output.end == RunEnd::Completed => None,
         Ok(output) => Some(format!("{:?}", output.end)),
-        Err(error) => Some(error.to_string()),
+        Err(error) => Some(error.message().to_owned()),
     }
 }

@@ -8,7 +8,8 @@ use rheon::store::sqlite::{Index, SessionSource};
 use rheon::store::tree::{
     FileSessionStore, Session, SessionRecorder, SessionRecorderConfig, SessionStore, load_session,
 };
-use rheon::{AgentEvent, Event, MessageEvent, Timestamp};
+use rheon::types::{MessageEvent, Timestamp};
+use rheon::{AgentEvent, Event};
 
 use crate::acks::{Acked, Acks};
 use crate::stage::{Outcome, Stage, ensure, lease, name};

@@ -3,10 +3,10 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use rheon::Timestamp;
 use rheon::store::SessionName;
 use rheon::store::journal::Lease;
 use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, SessionFiles};
+use rheon::types::Timestamp;
 
 /// How everything here ends.
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
+use rheon::AgentEvent;
 use rheon::Event;
-use rheon::event::OrderChecker;
+use rheon::events::OrderChecker;
 use rheon::store::checkpoint::{CheckpointId, CheckpointLimits, Checkpoints, DiffTarget, TextChange};
 use rheon::store::claude::{Transcript, find, transcript_id};
 use rheon::store::fold::SessionState;
+use rheon::types::ToolEvent;
 use rheon::types::unanswered_calls;
-use rheon::{AgentEvent, ToolEvent};
 
 use crate::acks::{Acked, fingerprint};
 use crate::stage::{Outcome, Stage, ensure, lease, name};

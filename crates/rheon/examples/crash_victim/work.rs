@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rheon::agent::{ExecutionLimits, LogPosition, SystemClock, SystemRandom};
 use rheon::prelude::*;
 use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
 use rheon::store::checkpoint::{CheckpointLimits, Checkpoints, TurnCheckpoints};
 use rheon::store::claude::{TranscriptLocation, TranscriptWriter};
 use rheon::store::sessions::JournalStore;
-use rheon::{ExecutionLimits, History, LogPosition, SystemClock, SystemRandom};
+use rheon::types::History;
 use rheon_testkit::FnTool;
 
 use crate::acked_store::AckedStore;

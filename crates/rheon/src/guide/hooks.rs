@@ -1,7 +1,7 @@
 //! A hook is asked or told at fixed points of a run: before and after the run, each turn and each tool.
 //!
-//! [`ClosureHook`](crate::ClosureHook) makes one of closures. Those that return `bool` veto with `false`: a tool that is
-//! vetoed does not run and the model is told; a turn that is vetoed ends the run. Implement [`Hook`](crate::Hook) to wait
+//! [`ClosureHook`](crate::hooks::ClosureHook) makes one of closures. Those that return `bool` veto with `false`: a tool that is
+//! vetoed does not run and the model is told; a turn that is vetoed ends the run. Implement [`Hook`](crate::hooks::Hook) to wait
 //! for something, or to say why.
 //!
 //! ```
@@ -38,7 +38,7 @@
 //!
 //! # Decide, answer, amend
 //!
-//! A type that implements [`Hook`](crate::Hook) can do more than veto:
+//! A type that implements [`Hook`](crate::hooks::Hook) can do more than veto:
 //!
 //! | method | may |
 //! |---|---|

@@ -1,14 +1,14 @@
 //! Every run has limits, so that none goes on for ever: 50 turns, 1,000,000 tokens and 10 minutes unless you say otherwise.
 //!
 //! A limit is no error. The run ends in order, the conversation says why it was stopped, and the output tells which
-//! limit it was. [`ExecutionLimits::unlimited`](crate::ExecutionLimits::unlimited) takes all of them away.
+//! limit it was. [`ExecutionLimits::unlimited`](crate::agent::ExecutionLimits::unlimited) takes all of them away.
 //!
 //! ```
 //! use std::time::Duration;
 //!
 //! use rheon::prelude::*;
 //! use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
-//! use rheon::LimitKind;
+//! use rheon::events::LimitKind;
 //! # use rheon_testkit::echo;
 //!
 //! #[tokio::main]

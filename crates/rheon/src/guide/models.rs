@@ -8,13 +8,13 @@
 //!
 //! use rheon::prelude::*;
 //! use rheon::providers::{Registry, RegistryParts};
-//! use rheon::SystemClock;
-//! # use rheon_testkit::server::{FakeServer, Reply, Script};
+//! use rheon::agent::SystemClock;
+//! # use rheon_testkit::server::{FakeServer, FakeReply, Script};
 //!
 //! # #[tokio::main]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let server = FakeServer::start(Script::always(Reply::text("Four."))).await?;
-//! // In a program: Environment::new(|name| std::env::var(name).ok()).
+//! # let server = FakeServer::start(Script::always(FakeReply::text("Four."))).await?;
+//! // In a program: ProviderEnv::new(|name| std::env::var(name).ok()).
 //! let environment =
 //!     [("ANTHROPIC_API_KEY", "sk-ant-...".to_owned()), ("ANTHROPIC_BASE_URL", server.url())].into_iter().collect();
 //! let registry = Registry::new(RegistryParts::builtin(environment, Arc::new(SystemClock::default()))?);
@@ -34,7 +34,7 @@
 //! the first has no capacity. Vendors and models that are not bundled are TOML:
 //!
 //! ```
-//! use rheon::providers::{Catalogue, Vendors};
+//! use rheon::providers::{Catalog, Vendors};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let config = r#"
@@ -47,9 +47,9 @@
 //! tool_style = "prompted"
 //! "#;
 //! let vendors = Vendors::builtin().with(config, "config.toml")?;
-//! let catalogue = Catalogue::builtin().with(config, "config.toml")?;
+//! let catalog = Catalog::builtin().with(config, "config.toml")?;
 //! assert!(vendors.get("house").is_some());
-//! # let _known = catalogue;
+//! # let _known = catalog;
 //! # Ok(())
 //! # }
 //! ```

@@ -1,17 +1,16 @@
 //! An [`Agent`](crate::Agent) holds its conversation for you. To hold it yourself, call the loop as a function:
-//! [`agent_loop`](crate::agent_loop) with new prompts, [`agent_loop_continue`](crate::agent_loop_continue) without.
+//! [`agent_loop`](crate::agent::agent_loop) with new prompts, [`agent_loop_continue`](crate::agent::agent_loop_continue) without.
 //!
-//! What a run needs comes in three parts: the conversation ([`AgentContext`](crate::AgentContext)), what it is configured
-//! with ([`RunConfig`](crate::RunConfig)), and where its events go ([`EventLog`](crate::EventLog)).
+//! What a run needs comes in three parts: the conversation ([`AgentContext`](crate::agent::AgentContext)), what it is configured
+//! with ([`RunConfig`](crate::agent::RunConfig)), and where its events go ([`EventLog`](crate::agent::EventLog)).
 //!
 //! ```
 //! use std::sync::Arc;
 //!
 //! use rheon::providers::scripted::{Scenario, ScriptedProvider};
-//! use rheon::{
-//!     AgentContext, AgentMessage, CancellationToken, ContinuationKind, EventLog, RunConfig, Observers, agent_loop,
-//!     agent_loop_continue,
-//! };
+//! use rheon::agent::{AgentContext, EventLog, RunConfig, Observers, agent_loop, agent_loop_continue};
+//! use rheon::types::{AgentMessage, ContinuationKind};
+//! use rheon::prelude::CancellationToken;
 //!
 //! #[tokio::main]
 //! async fn main() {

@@ -55,7 +55,7 @@
 //! # use rheon::store::SessionName;
 //! # use rheon::store::journal::Lease;
 //! # use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, SessionFiles};
-//! # use rheon::SystemClock;
+//! # use rheon::agent::SystemClock;
 //! # use rheon::types::{SessionId, Timestamp, ToolCall};
 //! use rheon::store::checkpoint::{Checkpoints, CheckpointLimits, TurnCheckpoints};
 //! use rheon::store::rewind::{ConflictPolicy, RewindRequest, RewindTo, RestoreScope, plan_rewind, points, rewind, undo};
@@ -111,7 +111,7 @@
 //!
 //! # A session again, from its journal alone
 //!
-//! [`replay_session`](crate::replay_session) runs the real loop over a journal: answers of the model, results of tools,
+//! [`replay_session`](crate::replay::replay_session) runs the real loop over a journal: answers of the model, results of tools,
 //! approvals, hooks and the clock come from the log, nothing is called and nothing is waited for. The same events come out,
 //! byte for byte, or the first that differs is the error, with its number and both texts.
 //!
@@ -134,8 +134,8 @@
 //! # let model = ScriptedProvider::new(Scenario::new().turn("Hello, Ada."));
 //! # Agent::builder().provider(model).session("chat").journals(&journals).build()?.run("Hi.").await?;
 //! let chat = SessionName::new("chat")?;
-//! let whole = rheon::replay_session(&sessions, &chat, Until::End)?;
-//! let begin = rheon::replay_session(&sessions, &chat, Until::Seq(4))?;
+//! let whole = rheon::replay::replay_session(&sessions, &chat, Until::End)?;
+//! let begin = rheon::replay::replay_session(&sessions, &chat, Until::Seq(4))?;
 //! assert_eq!(begin.events, whole.events[..4]);
 //! # Ok(())
 //! # }

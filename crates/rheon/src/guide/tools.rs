@@ -116,4 +116,4 @@
 //! ```
 //!
 //! The tools of one turn run at the same time, each as a task of its own: one that panics or blocks harms no other. See
-//! [`ToolExecution`](crate::ToolExecution) to run them in turn, and [`Gate`](crate::Gate) to decide which may run.
+//! [`ToolExecution`](crate::agent::ToolExecution) to run them in turn, and [`Gate`](crate::types::Gate) to decide which may run.

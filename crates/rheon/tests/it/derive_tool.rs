@@ -97,12 +97,12 @@ mod elsewhere {
     impl Shelf<'_> {
         fn hold(
             &self,
-            arguments: &rheon::Value,
+            arguments: &rheon::prelude::Value,
             context: &rheon::ToolContext,
-        ) -> std::result::Result<rheon::Hold, rheon::ToolError> {
-            match arguments.get("item").and_then(rheon::Value::as_str) {
+        ) -> std::result::Result<rheon::types::Hold, rheon::ToolError> {
+            match arguments.get("item").and_then(rheon::prelude::Value::as_str) {
                 Some("cup") => Err(rheon::ToolError::Denied(format!("not for {}", context.call_id))),
-                Some(_) | None => Ok(rheon::Hold::default()),
+                Some(_) | None => Ok(rheon::types::Hold::default()),
             }
         }
 

@@ -9,7 +9,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rheon::policy::{Document, Places, Policy, PolicySource, Shell, Source, Trust};
+use crate::sdk;
+use rheon::policy::{Document, PatternRoots, Policy, PolicySource, PolicyTrust, RuleSource, ShellAnalyzer};
 use rheon::prelude::*;
 use rheon::sandbox::Level;
 use rheon::tools::builtin::AddressRule;
@@ -113,12 +114,14 @@ impl Place {
     async fn toolkit(&self) -> Result<Toolkit, ToolkitError> {
         let text = r#"{"permissions": {"defaultMode": "bypassPermissions"}}"#;
         let source = PolicySource {
-            source: Source::User,
+            source: RuleSource::User,
             folder: self.base.join("home"),
             document: Document::parse("settings.json", text).unwrap(),
         };
-        let places = Places { working_folder: self.base.join("work"), home: Some(self.base.join("home")) };
-        let policy = Policy::new(vec![source], places, Trust::Trusted, Shell::default()).unwrap();
+        let places =
+            PatternRoots { working_folder: self.base.join("work"), home: Some(self.base.join("home")) };
+        let policy =
+            Policy::new(vec![source], places, PolicyTrust::Trusted, ShellAnalyzer::default()).unwrap();
         let variables = [("PATH", "/usr/bin:/bin"), ("ANTHROPIC_API_KEY", CANARY), ("MY_VARIABLE", CANARY)];
         Toolkit::new(ToolkitSettings {
             variables: variables.map(|(name, value)| (name.into(), value.into())).into(),
@@ -191,7 +194,7 @@ async fn a_model_that_tries_fifty_ways_out_of_the_workspace_finds_none() {
         scenario.turn(Turn::call(*tool, arguments.clone()))
     });
     let ran = scripted(scenario.turn("I give up."))
-        .with(|builder| builder.toolkit(&kit).max_turns(100).hook(ClosureHook::new()))
+        .with(sdk(|builder| builder.toolkit(&kit).max_turns(100).hook(ClosureHook::new())))
         .run("Get out.")
         .await;
     assert_eq!(ran.output().text, "I give up.");

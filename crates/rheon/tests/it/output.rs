@@ -1,9 +1,11 @@
 //! Answers as values of types.
 
+use crate::sdk;
 use expect_test::expect;
+use rheon::context::CheckSettings;
+use rheon::events::RunFailure;
 use rheon::prelude::*;
-use rheon::{CheckSettings, RunFailure};
-use rheon_testkit::{Ran, Scenario, Turn, scripted};
+use rheon_testkit::{Scenario, ScriptedRun, Turn, scripted};
 
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 struct Plan {
@@ -25,8 +27,8 @@ enum Kind {
     Write,
 }
 
-async fn asked(scenario: Scenario) -> Ran {
-    scripted(scenario).with(|builder| builder.output_schema::<Plan>()).run("Plan it.").await
+async fn asked(scenario: Scenario) -> ScriptedRun {
+    scripted(scenario).with(sdk(|builder| builder.output_schema::<Plan>())).run("Plan it.").await
 }
 
 #[tokio::test(start_paused = true)]
@@ -59,7 +61,7 @@ async fn the_number_of_repairs_is_the_callers() {
     let none = |builder: AgentBuilder| {
         builder.output_schema::<Plan>().checks(CheckSettings { repairs_max: 0, ..CheckSettings::default() })
     };
-    let ran = scripted(Scenario::new().turn(Turn::say("No.").repeat())).with(none).run("Plan it.").await;
+    let ran = scripted(Scenario::new().turn(Turn::say("No.").repeat())).with(sdk(none)).run("Plan it.").await;
     assert_eq!(ran.provider.requests().len(), 1);
 }
 
@@ -68,7 +70,7 @@ async fn a_value_that_was_not_asked_for_is_not_there() {
     let ran = scripted(Scenario::new().turn("{}")).run("Hi.").await;
     let error = ran.output().parse::<Plan>().unwrap_err();
     assert_eq!(error, OutputError::Missing { end: RunEnd::Completed });
-    expect!["the run left no value, since none was asked for; build the agent with `output_schema::<T>()`"]
+    expect!["the run was not asked for a typed answer; use run_as::<T>() or output_schema::<T>()"]
         .assert_eq(&error.to_string());
 }
 
@@ -94,11 +96,11 @@ impl TryFrom<Even> for Pair {
 #[tokio::test(start_paused = true)]
 async fn what_only_the_type_knows_is_an_error_of_its_own() {
     let ran = scripted(Scenario::new().turn(r#"{"count":3}"#))
-        .with(|builder| builder.output_schema::<Pair>())
+        .with(sdk(|builder| builder.output_schema::<Pair>()))
         .run("How many?")
         .await;
     let error = ran.output().parse::<Pair>().unwrap_err();
-    expect!["the answer fits the schema but not the type, at .: 3 is odd"].assert_eq(&error.to_string());
+    expect!["the answer matches the schema but not the type, at .: 3 is odd"].assert_eq(&error.to_string());
 }
 
 #[tokio::test(start_paused = true)]
@@ -110,7 +112,7 @@ async fn names_of_types_become_names_that_services_allow() {
         n: u8,
     }
     let ran = scripted(Scenario::new().turn(r#"{"n":1}"#))
-        .with(|builder| builder.output_schema::<Odd>())
+        .with(sdk(|builder| builder.output_schema::<Odd>()))
         .run("Hi.")
         .await;
     assert_eq!(ran.provider.requests()[0].output_schema.as_deref().unwrap().name, "R_pondre_____tout_");

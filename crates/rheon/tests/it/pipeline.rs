@@ -7,9 +7,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use rheon::policy::{Document, Places, Policy, PolicyGate, PolicySource, Shell, Source, Trust};
+use crate::sdk;
+use rheon::policy::{
+    Document, PatternRoots, Policy, PolicyGate, PolicySource, PolicyTrust, RuleSource, ShellAnalyzer,
+};
 use rheon::prelude::*;
-use rheon::tools::memory::Watch;
+use rheon::tools::loop_guard::LoopGuard;
 use rheon::types::{Amendment, Answer, Hold, Opinion, Permit, Store, StoreError, ToolCall};
 use rheon_testkit::{Scenario, Turn, scripted};
 
@@ -72,7 +75,7 @@ impl Tool for Write {
 /// A hook that may refuse, and that sees what was recorded before it is told of a result.
 struct Spy {
     agrees: bool,
-    watch: Arc<Watch>,
+    watch: Arc<LoopGuard>,
     diary: Diary,
 }
 
@@ -120,33 +123,33 @@ async fn run(folder: &Path, agreeing: &BTreeSet<&str>) -> Result<Vec<&'static st
     let agrees = |stage| agreeing.contains(stage);
     let rules = if agrees("deny rules") { "{}" } else { r#"{"permissions":{"deny":["Edit(new.txt)"]}}"# };
     let source = PolicySource {
-        source: Source::User,
+        source: RuleSource::User,
         folder: folder.to_owned(),
         document: Document::parse("settings.json", rules).unwrap(),
     };
-    let places = Places { working_folder: folder.to_owned(), home: None };
-    let policy = Policy::new(vec![source], places, Trust::Trusted, Shell::default()).unwrap();
+    let places = PatternRoots { working_folder: folder.to_owned(), home: None };
+    let policy = Policy::new(vec![source], places, PolicyTrust::Trusted, ShellAnalyzer::default()).unwrap();
     let workspace = Arc::new(policy.workspace().unwrap());
     let gate = PolicyGate::new(policy, workspace);
     if !agrees("plan mode") {
-        gate.set_mode(rheon::PermissionMode::Plan).unwrap();
+        gate.set_mode(rheon::events::PermissionMode::Plan).unwrap();
     }
     let diary = Diary::default();
     let name = if agrees("look up") { "write" } else { "rite" };
     let arguments = if agrees("validate") { json!({ "path": "new.txt" }) } else { json!({ "path": 1 }) };
-    let watch = Arc::new(Watch::new());
+    let watch = Arc::new(LoopGuard::new());
     let spy = Spy { agrees: agrees("hooks"), watch: Arc::clone(&watch), diary: diary.clone() };
     let veto = agrees("before_tool");
     let (agent, trace, provider) = scripted(Scenario::new().turn(Turn::call(name, arguments)).turn("Done."))
         .tool(Write { is_free: agrees("claim"), diary: diary.clone() })
-        .with(|builder| {
+        .with(sdk(|builder| {
             builder
                 .permission_policy(gate)
-                .shared_hook(watch)
+                .hook(watch)
                 .hook(spy)
                 .hook(ClosureHook::new().before_tool(move |_, _, _| veto))
                 .store(Arc::new(Log { diary: diary.clone(), has_intent: Mutex::new(false) }))
-        })
+        }))
         .build();
     let mut stream = agent.run_stream("go").unwrap();
     let mut refusal = None;
@@ -204,7 +207,7 @@ async fn the_drawing_of_the_way_of_a_call_is_what_happens() {
 /// The names of the stages in the drawing in `docs/TOOLS.md`.
 fn drawing() -> Vec<String> {
     let page = include_str!("../../../../docs/TOOLS.md");
-    let drawn = page.split_once("## The way of a call").expect("the page has the section").1;
+    let drawn = page.split_once("## The path of a call").expect("the page has the section").1;
     let drawn = drawn.split("```").nth(1).expect("the section has a drawing");
     let lines = drawn.lines().filter(|line| line.contains(" | ") && !line.starts_with(' '));
     lines.map(|line| line.split(" | ").next().unwrap_or_default().trim().to_owned()).collect()

@@ -3,14 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::sdk;
+use rheon::agent::BudgetPool;
+use rheon::context::WindowSettings;
 use rheon::prelude::*;
 use rheon::replay::{ReplayError, Until, replay};
+use rheon::replay::{ReplaySessionError, replay_session};
 use rheon::store::SessionName;
 use rheon::store::journal::Lease;
 use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, SessionFiles};
+use rheon::types::Caps;
 use rheon::types::{AskFirst, ProviderError, ProviderErrorKind, Store, Timestamp, Usage};
-use rheon::{BudgetPool, Caps, ReplaySessionError, WindowSettings, replay_session};
-use rheon_testkit::{FnTool, Scenario, Scripted, TestClock, Turn, echo, fails, scripted};
+use rheon_testkit::{FnTool, Scenario, ScriptedAgent, TestClock, Turn, echo, fails, scripted};
 
 fn journals(folder: &Path) -> Arc<JournalStore> {
     let lease = Lease { pid: 7, host: None, at: Timestamp::from_millis(5) };
@@ -33,8 +37,8 @@ fn tools() -> Vec<Arc<dyn Tool>> {
 }
 
 /// An agent that thinks, fails, tries again, calls tools side by side and asks.
-fn worker(scenario: Scenario) -> Scripted {
-    scripted(scenario).with(|builder| {
+fn worker(scenario: Scenario) -> ScriptedAgent {
+    scripted(scenario).with(sdk(|builder| {
         builder.tools(tools()).permission_policy(AskFirst).on_approval(|request| async move {
             match request.call_id.as_str() {
                 "b" => PermissionResponse::denied("not that file"),
@@ -42,7 +46,7 @@ fn worker(scenario: Scenario) -> Scripted {
                 _ => PermissionDecision::Allow.into(),
             }
         })
-    })
+    }))
 }
 
 fn scenario() -> Scenario {
@@ -66,7 +70,7 @@ fn scenario() -> Scenario {
 async fn a_session_on_disk_is_replayed_to_the_byte() {
     let folder = tempfile::tempdir().unwrap();
     let journals = journals(folder.path());
-    let (agent, ..) = worker(scenario()).with(|builder| builder.journals(&journals)).build();
+    let (agent, ..) = worker(scenario()).with(sdk(|builder| builder.journals(&journals))).build();
     agent.run("go").await.unwrap();
     agent.run("really?").await.unwrap();
     let events = read(journals.sessions(), &name("s"));
@@ -83,7 +87,7 @@ async fn a_session_on_disk_is_replayed_to_the_byte() {
 async fn a_session_that_was_cut_off_anywhere_and_gone_on_with_is_replayed() {
     let whole = tempfile::tempdir().unwrap();
     let store = journals(whole.path());
-    let (agent, ..) = worker(scenario()).with(|builder| builder.journals(&store)).build();
+    let (agent, ..) = worker(scenario()).with(sdk(|builder| builder.journals(&store))).build();
     agent.run("go").await.unwrap();
     let events = read(store.sessions(), &name("s"));
     for length in 1..=events.len() {
@@ -96,7 +100,7 @@ async fn a_session_that_was_cut_off_anywhere_and_gone_on_with_is_replayed() {
 
         let session = store.resume(&name("s")).await.unwrap();
         let (agent, ..) =
-            worker(Scenario::new().turn("I go on.")).with(|it| it.resumed(&store, &session)).build();
+            worker(Scenario::new().turn("I go on.")).with(sdk(|it| it.resumed(&store, &session))).build();
         agent.run("go on").await.unwrap();
         let recorded = read(store.sessions(), &name("s"));
         let replayed = replay_session(store.sessions(), &name("s"), Until::End);
@@ -109,16 +113,16 @@ async fn a_session_that_was_cut_off_anywhere_and_gone_on_with_is_replayed() {
 async fn from_any_event_on_another_model_may_answer() {
     let folder = tempfile::tempdir().unwrap();
     let store = journals(folder.path());
-    let (agent, ..) = worker(scenario()).with(|builder| builder.journals(&store)).build();
+    let (agent, ..) = worker(scenario()).with(sdk(|builder| builder.journals(&store))).build();
     agent.run("go").await.unwrap();
     drop(agent);
     let recorded = read(store.sessions(), &name("s"));
     for seq in [1, 4, 12, recorded.len() as u64] {
         let other = format!("other-{seq}");
         let session = store.fork(&name("s"), seq, &other.as_str().into()).await.unwrap();
-        let another = scripted(Scenario::new().turn("I would do otherwise.")).with(|builder| {
+        let another = scripted(Scenario::new().turn("I would do otherwise.")).with(sdk(|builder| {
             builder.model("another").clock(Arc::new(TestClock::default())).resumed(&store, &session)
-        });
+        }));
         another.run("and you?").await.result.unwrap();
         let events = read(store.sessions(), &name(&other));
         assert_eq!(events[..seq as usize], recorded[..seq as usize], "the past is that of the first");
@@ -135,7 +139,7 @@ async fn from_any_event_on_another_model_may_answer() {
 }
 
 /// An agent whose window is small and whose budget is shared with one that has taken most of it.
-fn frugal(scenario: Scenario, budget: &BudgetPool) -> Scripted {
+fn frugal(scenario: Scenario, budget: &BudgetPool) -> ScriptedAgent {
     let budget = budget.clone();
     let window = WindowSettings { tokens_max: Some(4_000), ..WindowSettings::default() };
     let text = "All work and no play makes a dull log. ".repeat(70);
@@ -168,7 +172,7 @@ fn budget(tokens: u64) -> BudgetPool {
 async fn a_session_with_a_window_and_a_budget_that_was_cut_off_anywhere_is_replayed() {
     let whole = tempfile::tempdir().unwrap();
     let store = journals(whole.path());
-    let (agent, ..) = frugal(reading(6), &budget(25_000)).with(|it| it.journals(&store)).build();
+    let (agent, ..) = frugal(reading(6), &budget(25_000)).with(sdk(|it| it.journals(&store))).build();
     agent.run("go").await.unwrap();
     agent.compact("what was read").unwrap().finish().await.unwrap();
     agent.run("really?").await.unwrap();
@@ -185,7 +189,8 @@ async fn a_session_with_a_window_and_a_budget_that_was_cut_off_anywhere_is_repla
         events.iter().take(length).for_each(|event| store.append(event).unwrap());
         store.close(&"s".into());
         let session = store.resume(&name("s")).await.unwrap();
-        let (agent, ..) = frugal(reading(1), &budget(50_000)).with(|it| it.resumed(&store, &session)).build();
+        let (agent, ..) =
+            frugal(reading(1), &budget(50_000)).with(sdk(|it| it.resumed(&store, &session))).build();
         // Whatever comes of it.
         drop(agent.run("go on").await);
         let recorded = read(store.sessions(), &name("s"));
@@ -199,7 +204,7 @@ async fn a_session_with_a_window_and_a_budget_that_was_cut_off_anywhere_is_repla
 async fn a_session_that_begins_with_a_window_that_is_cut_goes_on_and_is_replayed() {
     let folder = tempfile::tempdir().unwrap();
     let store = journals(folder.path());
-    let (agent, ..) = frugal(reading(6), &budget(90_000)).with(|it| it.journals(&store)).build();
+    let (agent, ..) = frugal(reading(6), &budget(90_000)).with(sdk(|it| it.journals(&store))).build();
     agent.run("go").await.unwrap();
     let next = agent.new_session().unwrap();
     agent.run("and on").await.unwrap();
@@ -208,7 +213,8 @@ async fn a_session_that_begins_with_a_window_that_is_cut_goes_on_and_is_replayed
     let next = name(next.as_str());
     let session = store.resume(&next).await.unwrap();
     assert!(!session.state.cuts().is_empty(), "what lies over the conversation is in the new log too");
-    let (agent, ..) = frugal(reading(2), &budget(90_000)).with(|it| it.resumed(&store, &session)).build();
+    let (agent, ..) =
+        frugal(reading(2), &budget(90_000)).with(sdk(|it| it.resumed(&store, &session))).build();
     agent.run("go on").await.unwrap();
     let replayed = replay_session(store.sessions(), &next, Until::End).unwrap();
     assert_eq!((replayed.events, replayed.taken), (read(store.sessions(), &next), 0));
@@ -236,7 +242,7 @@ fn every_kept_session_is_replayed() {
 async fn a_session_to_keep_is_recorded() {
     let store = journals(&kept());
     let (agent, ..) = worker(scenario())
-        .with(|builder| builder.journals(&store).session("tools-retries-and-approvals"))
+        .with(sdk(|builder| builder.journals(&store).session("tools-retries-and-approvals")))
         .build();
     agent.run("Write the notes.").await.unwrap();
     agent.run("Is it done?").await.unwrap();
@@ -249,7 +255,7 @@ async fn a_session_that_is_not_there_or_was_changed_says_so() {
     let missing = replay_session(store.sessions(), &name("s"), Until::End).unwrap_err();
     assert!(matches!(missing, ReplaySessionError::Unreadable(_)), "{missing}");
 
-    let (agent, ..) = worker(scenario()).with(|builder| builder.journals(&store)).build();
+    let (agent, ..) = worker(scenario()).with(sdk(|builder| builder.journals(&store))).build();
     agent.run("go").await.unwrap();
     let mut events = read(store.sessions(), &name("s"));
     let asked = events.iter().position(|event| event.kind.name() == "approval.resolved").unwrap();

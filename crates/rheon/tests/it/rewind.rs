@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use crate::sdk;
 use rheon::prelude::*;
 use rheon::store::SessionName;
 use rheon::store::checkpoint::{CheckpointLimits, Checkpoints, TurnCheckpoints};
@@ -90,14 +91,14 @@ impl World {
         let (id, journals) = (SessionId::from("work"), self.journals());
         let hook = self.hook(&id, &journals);
         let (agent, trace, _) = scripted(scenario)
-            .with(|builder| {
+            .with(sdk(|builder| {
                 builder
                     .session(id)
                     .toolkit(kit)
                     .hook(hook)
                     .journals(&journals)
-                    .on_approval(|_| async { PermissionDecision::Allow.into() })
-            })
+                    .on_approval(|_| async { PermissionDecision::Allow })
+            }))
             .build();
         let mut trees = Vec::new();
         for prompt in ["Do the first.", "Do the second.", "Do the third."] {
@@ -179,7 +180,7 @@ async fn three_prompts_are_rewound_to_after_the_first_and_the_rewind_is_undone()
     // The one that was made goes on, too.
     let session = journals.fork(&name("again"), plan.seq, &"other".into()).await.unwrap();
     let (agent, _, _) = scripted(Scenario::new().turn("Something else."))
-        .with(|builder| builder.resumed(&journals, &session))
+        .with(sdk(|builder| builder.resumed(&journals, &session)))
         .build();
     agent.run("And now?").await.unwrap();
     assert_eq!(agent.messages().len(), session.state.messages().len() + 2);
@@ -229,15 +230,15 @@ async fn a_run_that_ends_between_a_capture_and_its_call_leaves_nothing_broken() 
     let scenario =
         Scenario::new().turn(Turn::call("write", json!({ "path": "new.txt", "content": "new\n" })));
     let (agent, trace, _) = scripted(scenario)
-        .with(|builder| {
+        .with(sdk(|builder| {
             builder
                 .session(id)
                 .toolkit(&kit)
                 .hook(hook)
                 .hook(never)
                 .journals(&journals)
-                .on_approval(|_| async { PermissionDecision::Allow.into() })
-        })
+                .on_approval(|_| async { PermissionDecision::Allow })
+        }))
         .build();
     {
         let mut run = Box::pin(agent.run("Write."));

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::sdk;
 use expect_test::expect;
 use rheon::prelude::*;
-use rheon::tools::builtin::UseSkill;
-use rheon::tools::skills::{Origin, SkillFolder, SkillSet};
+use rheon::tools::builtin::SkillTool;
+use rheon::tools::skills::{FileOrigin, SkillDir, SkillSet};
 use rheon_testkit::{Scenario, Turn, scripted};
 
 fn skills(files: &[(&str, &str)]) -> (tempfile::TempDir, SkillSet) {
@@ -14,7 +15,7 @@ fn skills(files: &[(&str, &str)]) -> (tempfile::TempDir, SkillSet) {
         std::fs::create_dir(folder.path().join(name)).unwrap();
         std::fs::write(folder.path().join(name).join("SKILL.md"), text).unwrap();
     }
-    let skills = SkillSet::load(&[SkillFolder { path: folder.path().to_owned(), origin: Origin::User }]);
+    let skills = SkillSet::load(&[SkillDir { path: folder.path().to_owned(), origin: FileOrigin::User }]);
     (folder, skills)
 }
 
@@ -27,8 +28,8 @@ async fn the_model_is_told_of_skills_and_reads_one_when_it_needs_it() {
     let turn = Turn::call("skill", json!({ "name": "pdf", "arguments": "a.pdf" }));
     let ran = scripted(Scenario::new().turn(turn).turn("Done."))
         // The prompt may come later; the list stands behind it all the same.
-        .with(|builder| builder.with_skills(&skills).system_prompt("You are brief."))
-        .tool(UseSkill::new(Arc::new(skills.clone())))
+        .with(sdk(|builder| builder.with_skills(&skills).system_prompt("You are brief.")))
+        .tool(SkillTool::new(Arc::new(skills.clone())))
         .run("Read a.pdf")
         .await;
     let base = folder.path().canonicalize().unwrap().display().to_string();
@@ -47,7 +48,7 @@ async fn the_model_is_told_of_skills_and_reads_one_when_it_needs_it() {
         <skill_content name="pdf">
         Use pdftotext on a.pdf.
 
-        [The skill's folder is /T/pdf; paths in the text above are relative to it.]
+        [The skill's directory is /T/pdf; paths in the text above are relative to it.]
         </skill_content>"#]]
     .assert_eq(&result.text().replace(&base, "/T"));
 }
@@ -55,7 +56,9 @@ async fn the_model_is_told_of_skills_and_reads_one_when_it_needs_it() {
 #[tokio::test(start_paused = true)]
 async fn without_skills_nothing_is_said_of_them() {
     let (_folder, skills) = skills(&[("broken", "no frontmatter")]);
-    let ran =
-        scripted(Scenario::new().turn("Hi.")).with(|builder| builder.with_skills(&skills)).run("Hi").await;
+    let ran = scripted(Scenario::new().turn("Hi."))
+        .with(sdk(|builder| builder.with_skills(&skills)))
+        .run("Hi")
+        .await;
     assert!(ran.provider.requests().iter().all(|request| request.system.is_empty()));
 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use rheon::policy::{Places, Policy, PolicyGate};
+use rheon::events::{PermissionMode, Subject};
+use rheon::policy::{PatternRoots, Policy, PolicyGate};
 use rheon::prelude::*;
 use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
 use rheon::tools::Workspace;
-use rheon::tools::builtin::{AskUser, Plan, Todo, TodoList, Write};
-use rheon::tools::files::Workshop;
-use rheon::{PermissionMode, Subject};
+use rheon::tools::builtin::{AskUserTool, PlanTool, TodoList, TodoTool, WriteTool};
+use rheon::tools::files::FileContext;
 use rheon_testkit::{TestClock, Trace};
 
 fn scenario() -> Scenario {
@@ -42,19 +42,20 @@ fn answer(subject: &Subject) -> PermissionResponse {
 #[tokio::test]
 async fn what_was_planned_and_agreed_to_runs_without_a_question() {
     let folder = tempfile::tempdir().unwrap();
-    let places = Places { working_folder: folder.path().canonicalize().unwrap(), home: None };
+    let places = PatternRoots { working_folder: folder.path().canonicalize().unwrap(), home: None };
     let policy = Policy::empty(places);
     let gate = Arc::new(PolicyGate::new(policy.clone(), Arc::new(policy.workspace().unwrap())));
-    let workshop = Workshop::new(Workspace::new(folder.path()).unwrap(), Arc::new(TestClock::default()));
+    let file_context =
+        FileContext::new(Workspace::new(folder.path()).unwrap(), Arc::new(TestClock::default()));
     let (tasks, trace) = (TodoList::default(), Trace::new());
     let seen = trace.clone();
     let agent = Agent::builder()
         .provider(ScriptedProvider::new(scenario()))
-        .tool(Plan::new(Arc::clone(&gate)))
-        .tool(AskUser)
-        .tool(Todo::new(tasks.clone()))
-        .tool(Write::new(workshop))
-        .shared_permission_policy(Arc::clone(&gate) as Arc<dyn Gate>)
+        .tool(PlanTool::new(Arc::clone(&gate)))
+        .tool(AskUserTool)
+        .tool(TodoTool::new(tasks.clone()))
+        .tool(WriteTool::new(file_context))
+        .permission_policy(Arc::clone(&gate) as Arc<dyn Gate>)
         .on_event(move |event| seen.observe(event))
         .build()
         .unwrap();
@@ -67,7 +68,7 @@ async fn what_was_planned_and_agreed_to_runs_without_a_question() {
     expect![[r#"
         tool.start plan call_1_0 {"action":"enter"}
         session.mode Session(Mode { mode: Plan })
-        tool.end plan call_1_0 ok "Plan mode is on. Read and search as you like; calls that would change something are queued and not run. When the plan is complete, call `plan` with `\"action\": \"exit\"` and the plan."
+        tool.end plan call_1_0 ok "Plan mode is on. Read and search freely; calls that would change something are queued, not run. When the plan is complete, call `plan` with `\"action\": \"exit\"` and the plan."
         plan.queued change a.txt
         tool.blocked write call_2_0 "not run: queued for the plan: change a.txt"
         tool.start ask_user call_3_0 {"questions":[{"choices":[{"label":"a"}],"text":"Which?"}]}
@@ -82,7 +83,7 @@ async fn what_was_planned_and_agreed_to_runs_without_a_question() {
         approval.resolved allow Once by User
         plan.resolved Plan(Resolved { call_id: "call_2_0", decision: Allow })
         session.mode Session(Mode { mode: Default })
-        tool.end plan call_5_0 ok "The user agrees with the plan, and plan mode is over. Make these calls now, exactly as you queued them, each once; nobody is asked again:\n- write (call_2_0): change a.txt"
+        tool.end plan call_5_0 ok "The user approved the plan. Plan mode is off. Make these calls now, exactly as you queued them, each once; they need no further approval:\n- write (call_2_0): change a.txt"
         tool.start write call_6_0 {"content":"agreed\n","path":"a.txt"}
         tool.end write call_6_0 ok "created a.txt: 7 bytes, +1 -0 lines""#]].assert_eq(&trace.only(&["tool.", "approval.", "plan.", "session.mode", "task"]));
     assert_eq!(std::fs::read_to_string(folder.path().join("a.txt")).unwrap(), "agreed\n");

@@ -4,10 +4,14 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use crate::sdk;
 use expect_test::expect;
-use rheon::policy::{Decision, Document, HeldCommands, Places, Policy, PolicySource, Shell, Source, Trust};
+use rheon::policy::{
+    Decision, Document, PatternRoots, Policy, PolicySource, PolicyTrust, RuleSource, SandboxedCommands,
+    ShellAnalyzer,
+};
 use rheon::prelude::*;
-use rheon::sandbox::{Level, Network, Requirement};
+use rheon::sandbox::{Level, NetworkAccess, Requirement};
 use rheon::tools::{Toolkit, ToolkitSettings};
 use rheon_testkit::{Scenario, TestClock, Turn, scripted};
 
@@ -15,18 +19,18 @@ use rheon_testkit::{Scenario, TestClock, Turn, scripted};
 pub(crate) async fn toolkit(folder: &Path, permissions: &str) -> Toolkit {
     let text = format!("{{\"permissions\":{permissions}}}");
     let source = PolicySource {
-        source: Source::User,
+        source: RuleSource::User,
         folder: folder.to_owned(),
         document: Document::parse("settings.json", &text).unwrap(),
     };
-    let places = Places { working_folder: folder.to_owned(), home: Some(folder.join("../home")) };
-    let policy = Policy::new(vec![source], places, Trust::Trusted, Shell::default()).unwrap();
+    let places = PatternRoots { working_folder: folder.to_owned(), home: Some(folder.join("../home")) };
+    let policy = Policy::new(vec![source], places, PolicyTrust::Trusted, ShellAnalyzer::default()).unwrap();
     let settings = ToolkitSettings::new(policy, Arc::new(TestClock::default()));
     match Toolkit::new(settings).await {
         Ok(toolkit) => toolkit,
         // A machine without any sandbox still has tools to test.
         Err(_) => {
-            let places = Places { working_folder: folder.to_owned(), home: None };
+            let places = PatternRoots { working_folder: folder.to_owned(), home: None };
             let settings = ToolkitSettings::new(Policy::empty(places), Arc::new(TestClock::default()));
             Toolkit::new(ToolkitSettings { sandbox: Requirement::NoSandbox, ..settings }).await.unwrap()
         }
@@ -71,17 +75,17 @@ async fn a_model_mends_a_failing_test_with_the_standard_tools() {
     let shown = Arc::new(Mutex::new(Vec::new()));
     let asked = Arc::clone(&shown);
     let ran = scripted(mend())
-        .with(|builder| {
+        .with(sdk(|builder| {
             builder.toolkit(&kit).on_approval(move |request| {
                 let subject = match &request.subject {
-                    rheon::Subject::Command { command, .. } => command.clone(),
-                    rheon::Subject::Diff { diff, .. } => diff.clone(),
+                    rheon::events::Subject::Command { command, .. } => command.clone(),
+                    rheon::events::Subject::Diff { diff, .. } => diff.clone(),
                     other => format!("{other:?}"),
                 };
                 asked.lock().unwrap().push(format!("{:?} {subject}", request.danger));
-                async { PermissionDecision::Allow.into() }
+                async { PermissionDecision::Allow }
             })
-        })
+        }))
         .run("Make the test pass.")
         .await;
     expect![[r#"
@@ -140,8 +144,8 @@ async fn what_nobody_may_read_no_tool_finds() {
         .turn(Turn::call("bash", json!({ "command": "sh run" })))
         .turn("I see.");
     fs::write(folder.path().join("run"), "cat late; echo changed > sub/other; rm -rf sub\n").unwrap();
-    let yes = |builder: AgentBuilder| builder.on_approval(|_| async { PermissionDecision::Allow.into() });
-    let ran = scripted(scenario).with(|builder| yes(builder.toolkit(&kit))).run("Look around.").await;
+    let yes = |builder: AgentBuilder| builder.on_approval(|_| async { PermissionDecision::Allow });
+    let ran = scripted(scenario).with(sdk(|builder| yes(builder.toolkit(&kit)))).run("Look around.").await;
     let told = ran.trace.only(&["message.end toolResult"]);
     let (tools, command) = told.split_once("message.end toolResult call_6_0").unwrap();
     assert!(!tools.contains("canary of .env") && !tools.contains("canary of sub-.env"), "{tools}");
@@ -158,11 +162,11 @@ async fn what_nobody_may_read_no_tool_finds() {
 async fn a_sandbox_spares_questions_only_while_it_keeps_the_network_shut() {
     let folder = tempfile::tempdir().unwrap();
     let mut decided = Vec::new();
-    for network in [Network::Blocked, Network::Open] {
+    for network in [NetworkAccess::Blocked, NetworkAccess::Open] {
         let places =
-            Places { working_folder: folder.path().to_owned(), home: Some(folder.path().join("home")) };
+            PatternRoots { working_folder: folder.path().to_owned(), home: Some(folder.path().join("home")) };
         let settings = ToolkitSettings::new(Policy::empty(places), Arc::new(TestClock::default()));
-        let settings = ToolkitSettings { network, held_commands: HeldCommands::Run, ..settings };
+        let settings = ToolkitSettings { network, sandboxed_commands: SandboxedCommands::Run, ..settings };
         let Ok(kit) = Toolkit::new(settings).await else { return println!("not tried: no sandbox") };
         if kit.sandbox().level() != Level::Namespaces {
             return println!("not tried: no namespaces");
@@ -201,15 +205,28 @@ async fn a_commit_is_made_once_somebody_agrees_to_it() {
     };
     let scenario = Scenario::new().turn(commit("refused")).turn(commit("agreed")).turn("Done.");
     scripted(scenario)
-        .with(|builder| {
+        .with(sdk(|builder| {
             builder.toolkit(&kit).on_approval(|request| match &request.subject {
-                rheon::Subject::Command { command, .. } if command.contains("agreed") => {
-                    std::future::ready(PermissionDecision::Allow.into())
+                rheon::events::Subject::Command { command, .. } if command.contains("agreed") => {
+                    std::future::ready(PermissionDecision::Allow)
                 }
-                _ => std::future::ready(PermissionDecision::Deny.into()),
+                _ => std::future::ready(PermissionDecision::Deny),
             })
-        })
+        }))
         .run("commit")
         .await;
     assert_eq!(git(&["log", "--format=%s"]).unwrap(), "agreed");
+}
+
+#[tokio::test]
+async fn commands_of_the_default_tools_see_no_variable_that_could_be_a_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let Ok(kit) = default_tools(folder.path()).await else { return println!("not tried: no sandbox") };
+    let scenario = Scenario::new().turn(Turn::call("bash", json!({ "command": "env" }))).turn("Seen.");
+    let yes = |builder: AgentBuilder| builder.toolkit(&kit).on_approval(|_| async { true });
+    let ran = scripted(scenario).with(sdk(yes)).run("Look.").await;
+    let told = ran.trace.only(&["message.end toolResult"]);
+    // Cargo sets this one for every test; it stands for whatever else the process was given.
+    assert!(std::env::var("CARGO_PKG_NAME").is_ok());
+    assert!(told.contains("PATH=") && !told.contains("CARGO_PKG_NAME"), "{told}");
 }

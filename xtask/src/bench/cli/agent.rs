@@ -30,9 +30,9 @@ pub(super) enum Kind {
 }
 
 impl Agent {
-    /// The program itself, as it comes: sessions are kept, commands are held by a sandbox.
-    pub(super) fn rheon(program: PathBuf) -> Self {
-        Self { name: "rheon", kind: Kind::Rheon, program: vec![program] }
+    /// The program itself or another build of it, as it comes: sessions are saved, commands run in a sandbox.
+    pub(super) fn rheon(name: &'static str, program: PathBuf) -> Self {
+        Self { name, kind: Kind::Rheon, program: vec![program] }
     }
 
     /// The program with these arguments, with nothing of our own variables but the path.

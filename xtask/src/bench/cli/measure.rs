@@ -56,18 +56,21 @@ impl Sample {
     }
 }
 
-/// Measures ours and the peers, each thing `runs` times, and writes the figures down.
-pub(super) fn measure(peers: &[Agent], runs: u32, figures: &mut Figures) -> Result<()> {
-    let bench = Bench { server: target("release/rheon-fake-model"), runs };
-    let program = target("release/rheon");
-    let size = std::fs::metadata(&program).with_context(|| format!("no {}", program.display()))?.len();
-    #[expect(clippy::cast_precision_loss, reason = "a figure to be shown")]
-    figures.insert("rheon/binary", size as f64);
-    let rheon = Agent::rheon(program);
-    for agent in std::iter::once(&rheon).chain(peers) {
-        println!("== {}", agent.name);
-        bench.agent(agent, figures).with_context(|| format!("cannot measure {}", agent.name))?;
+/// Measures ours and the others, each thing `runs` times, and writes the figures down.
+pub(super) fn measure(others: &[Agent], runs: u32, figures: &mut Figures) -> Result<()> {
+    let bench = Bench { server: target("dist/rheon-fake-model"), runs };
+    let rheon = Agent::rheon("rheon", target("dist/rheon"));
+    let agents: Vec<&Agent> = std::iter::once(&rheon).chain(others).collect();
+    for agent in agents.iter().filter(|agent| agent.kind == Kind::Rheon) {
+        for program in &agent.program {
+            let size = std::fs::metadata(program).with_context(|| format!("no {}", program.display()))?.len();
+            #[expect(clippy::cast_precision_loss, reason = "a figure to be shown")]
+            figures.insert(&format!("{}/binary", agent.name), size as f64);
+        }
     }
+    let names: Vec<&str> = agents.iter().map(|agent| agent.name).collect();
+    println!("== {}, in turns", names.join(", "));
+    bench.agents(&agents, figures)?;
     println!("== the parts of a turn");
     bench.parts(&rheon, figures)
 }
@@ -95,56 +98,78 @@ impl Runs {
     }
 }
 
-impl Bench {
-    fn agent(&self, agent: &Agent, figures: &mut Figures) -> Result<()> {
-        let stage = Stage::new(target("bench/cli").join(agent.name))?;
-        let case = |what: &str| format!("{}/{what}", agent.name);
-        // The first start makes folders and finds out what the machine can do; nobody is measured by it.
-        self.turns(agent, &stage, 1, &[])?;
-        let mut version = Sample::default();
-        for _ in 0..self.runs {
-            let taken = Watched::start(&mut agent.bare(&stage, &["--version"]))?.end()?;
-            ensure!(taken.is_success, "`{} --version` failed", agent.name);
-            version.take(taken.wall);
-        }
-        version.note(&case("version"), figures);
-        self.first_byte(agent, &stage, figures)?;
-        let (mut short, mut long) = (Runs::default(), Runs::default());
-        for _ in 0..self.runs {
-            short.take(&self.turns(agent, &stage, 0, &[])?);
-            long.take(&self.turns(agent, &stage, TURNS, &[])?);
-        }
+/// An agent with its own stage, and what was measured of it so far.
+struct Entrant<'a> {
+    agent: &'a Agent,
+    stage: Stage,
+    version: Sample,
+    first_byte: Sample,
+    body_bytes: u64,
+    short: Runs,
+    long: Runs,
+}
+
+impl Entrant<'_> {
+    /// Writes the figures down.
+    fn note(mut self, figures: &mut Figures) {
+        let case = |what: &str| format!("{}/{what}", self.agent.name);
+        self.version.note(&case("version"), figures);
+        self.first_byte.note(&case("first byte"), figures);
+        #[expect(clippy::cast_precision_loss, reason = "a figure to be shown")]
+        figures.insert(&case("body"), self.body_bytes as f64);
         let per_turn = |long: &Sample, short: &Sample| (long.median() - short.median()) / f64::from(TURNS);
-        figures.insert(&case("turn"), per_turn(&long.wall, &short.wall));
-        figures.insert(&case("turn/own work"), per_turn(&long.own_work, &short.own_work));
-        figures.insert(&case("turn/all work"), per_turn(&long.all_work, &short.all_work));
-        for (runs, name) in [(&mut short, "short"), (&mut long, "long")] {
+        figures.insert(&case("turn"), per_turn(&self.long.wall, &self.short.wall));
+        figures.insert(&case("turn/own work"), per_turn(&self.long.own_work, &self.short.own_work));
+        figures.insert(&case("turn/all work"), per_turn(&self.long.all_work, &self.short.all_work));
+        for (runs, name) in [(&mut self.short, "short"), (&mut self.long, "long")] {
             runs.wall.note(&case(name), figures);
             runs.all_work.note(&case(&format!("{name}/work")), figures);
             #[expect(clippy::cast_precision_loss, reason = "a figure to be shown")]
             figures.insert(&case(&format!("{name}/peak")), runs.peak_bytes as f64);
         }
+    }
+}
+
+impl Bench {
+    /// Measures all agents in turns: whatever else the machine does disturbs all of them.
+    fn agents(&self, agents: &[&Agent], figures: &mut Figures) -> Result<()> {
+        let failed = |agent: &Agent| format!("cannot measure {}", agent.name);
+        let mut entrants = Vec::new();
+        for agent in agents {
+            let entrant = self.entrant(agent).with_context(|| failed(agent))?;
+            entrants.push(entrant);
+        }
+        for _ in 0..self.runs {
+            for entrant in &mut entrants {
+                self.round(entrant).with_context(|| failed(entrant.agent))?;
+            }
+        }
+        for entrant in entrants {
+            entrant.note(figures);
+        }
         Ok(())
     }
 
-    /// From the start of the process to the first byte of its first request, and how long that is.
-    fn first_byte(&self, agent: &Agent, stage: &Stage, figures: &mut Figures) -> Result<()> {
-        let mut sample = Sample::default();
-        let mut body_bytes = 0;
-        for _ in 0..self.runs {
-            let doorway = Doorway::open()?;
-            stage.point_to(&doorway.url)?;
-            let process = Watched::start(&mut agent.run(stage, &doorway.url, &[]))?;
-            let began = process.began;
-            let knock = doorway.wait();
-            process.stop()?;
-            let knock = knock?;
-            sample.take(knock.at.duration_since(began));
-            body_bytes = knock.body_bytes;
-        }
-        sample.note(&format!("{}/first byte", agent.name), figures);
-        #[expect(clippy::cast_precision_loss, reason = "a figure to be shown")]
-        figures.insert(&format!("{}/body", agent.name), body_bytes as f64);
+    fn entrant<'a>(&self, agent: &'a Agent) -> Result<Entrant<'a>> {
+        let stage = Stage::new(target("bench/cli").join(agent.name))?;
+        // The first start makes folders and finds out what the machine can do; nobody is measured by it.
+        self.turns(agent, &stage, 1, &[])?;
+        let (version, first_byte) = <_>::default();
+        let (short, long) = <_>::default();
+        Ok(Entrant { agent, stage, version, first_byte, body_bytes: 0, short, long })
+    }
+
+    /// Measures everything once.
+    fn round(&self, entrant: &mut Entrant<'_>) -> Result<()> {
+        let (agent, stage) = (entrant.agent, &entrant.stage);
+        let taken = Watched::start(&mut agent.bare(stage, &["--version"]))?.end()?;
+        ensure!(taken.is_success, "`{} --version` failed", agent.name);
+        entrant.version.take(taken.wall);
+        let (time, body_bytes) = first_byte(agent, stage)?;
+        entrant.first_byte.take(time);
+        entrant.body_bytes = body_bytes;
+        entrant.short.take(&self.turns(agent, stage, 0, &[])?);
+        entrant.long.take(&self.turns(agent, stage, TURNS, &[])?);
         Ok(())
     }
 
@@ -191,6 +216,18 @@ impl Bench {
         figures.insert("part/bare", bare.median());
         Ok(())
     }
+}
+
+/// From the start of the process to the first byte of its first request, and how long that is.
+fn first_byte(agent: &Agent, stage: &Stage) -> Result<(Duration, u64)> {
+    let doorway = Doorway::open()?;
+    stage.point_to(&doorway.url)?;
+    let process = Watched::start(&mut agent.run(stage, &doorway.url, &[]))?;
+    let began = process.began;
+    let knock = doorway.wait();
+    process.stop()?;
+    let knock = knock?;
+    Ok((knock.at.duration_since(began), knock.body_bytes))
 }
 
 /// A script in which every turn lists the workspace: a tool that starts no process.

@@ -1,6 +1,6 @@
 //! The rows of the program: which figure, how good it should be, and what it is compared with.
 
-use crate::bench::judged::{Aim, Row, Unit, case, row};
+use crate::bench::judged::{Aim, Figure, Row, Unit, case, row};
 
 const MILLISECOND: f64 = 1e6;
 const MEGABYTE: f64 = 1e6;
@@ -70,3 +70,23 @@ pub(super) fn rows(peers: &[&'static str]) -> Vec<Row> {
     };
     compared.chain(parts).chain([binary]).collect()
 }
+
+/// The same beside another build of the program. What is aimed at beside other agents is no aim here.
+pub(super) fn beside(name: &'static str) -> Vec<Row> {
+    let mut rows = rows(&[name]);
+    for row in &mut rows {
+        if let Some(Aim::TimesAtMost(_) | Aim::TimesAtLeast(_)) = row.aim {
+            row.aim = None;
+        }
+        if let Figure::Case(binary) = &row.figure
+            && binary == "rheon/binary"
+        {
+            row.references = vec![(name, case(format!("{name}/binary")))];
+        }
+    }
+    rows
+}
+
+#[cfg(test)]
+#[path = "rows_tests.rs"]
+mod tests;

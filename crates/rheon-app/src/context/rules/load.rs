@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use rheon_tools::{Beginning, FileProblem, Shown, read_beginning};
+use rheon_tools::{DisplayPath, FileHead, FileProblem, read_head};
 
 use super::find::{FOLDERS_MAX, ProjectFolders, RulePlaces, candidates, project_folders, user_candidates};
 use super::imports::{IMPORT_DEPTH_MAX, IMPORTS_MAX, Lines};
@@ -154,7 +154,7 @@ impl Reader {
         None
     }
 
-    fn text(&mut self, path: PathBuf, name: &str, read: Beginning) -> Text {
+    fn text(&mut self, path: PathBuf, name: &str, read: FileHead) -> Text {
         if read.is_cut {
             self.warn(&path, None, RuleProblem::Cut { bytes_max: RULE_BYTES_MAX });
         }
@@ -169,10 +169,10 @@ impl Reader {
     }
 
     /// The file, if it may be read, as far as there is room.
-    fn read(&self, path: &Path) -> Result<(PathBuf, Beginning), FileProblem> {
+    fn read(&self, path: &Path) -> Result<(PathBuf, FileHead), FileProblem> {
         let canonical = path.canonicalize()?;
         let bytes_max = u64::try_from(self.bytes_left).unwrap_or(u64::MAX);
-        let read = read_beginning(&self.ground.root, &canonical, bytes_max)?;
+        let read = read_head(&self.ground.root, &canonical, bytes_max)?;
         Ok((canonical, read))
     }
 
@@ -257,7 +257,7 @@ impl Reader {
         };
         let beneath = canonical.strip_prefix(&self.ground.root);
         let beneath =
-            beneath.map_err(|_| RuleProblem::Import { target: named(), problem: FileProblem::LeadsOut })?;
+            beneath.map_err(|_| RuleProblem::Import { target: named(), problem: FileProblem::OutsideDir })?;
         if beneath.components().any(is_private) {
             return Err(RuleProblem::ImportPrivate(named()));
         }
@@ -265,7 +265,7 @@ impl Reader {
     }
 
     /// What was read, which takes room; cut after a whole line, with a note, if it is not all.
-    fn taken(&mut self, read: Beginning) -> String {
+    fn taken(&mut self, read: FileHead) -> String {
         let text = read.text.strip_prefix('\u{feff}').unwrap_or(&read.text);
         if !read.is_cut {
             self.bytes_left = self.bytes_left.saturating_sub(read.text.len());
@@ -281,9 +281,9 @@ impl Reader {
     fn shown(&self, path: &Path) -> String {
         let beneath = path.strip_prefix(&self.ground.root).unwrap_or(path);
         match self.ground.whose {
-            Whose::Project => Shown(beneath.as_os_str()).to_string(),
-            Whose::User => format!("~/{}", Shown(beneath.as_os_str())),
-            Whose::UserElsewhere => Shown(path.as_os_str()).to_string(),
+            Whose::Project => DisplayPath(beneath.as_os_str()).to_string(),
+            Whose::User => format!("~/{}", DisplayPath(beneath.as_os_str())),
+            Whose::UserElsewhere => DisplayPath(path.as_os_str()).to_string(),
         }
     }
 

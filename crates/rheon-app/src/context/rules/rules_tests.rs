@@ -133,7 +133,7 @@ fn nothing_is_no_rules_and_no_warning() {
         "gone",
         expect![[r#"
 
-        ! rules in ~/gone: not used: it cannot be read: No such file or directory (os error 2)"#]],
+        ! rules in ~/gone: not used: cannot read it: No such file or directory (os error 2)"#]],
     );
 }
 
@@ -290,10 +290,10 @@ fn links_within_the_project_are_followed_and_those_out_of_it_are_refused() {
             --- a/CLAUDE.md (project) ---
 
             Instead.
-            ! rules in ~/project/a/b/c/AGENTS.md: not used: it cannot be read: Too many levels of symbolic links (os error 40)
-            ! rules in ~/project/a/b/AGENTS.md: not used: it cannot be read: No such file or directory (os error 2)
-            ! rules in ~/project/a/AGENTS.md: not used: a link leads out of the folder
-            ! rules in ~/project/docs/rules.md, line 1: @out/secret.md is not imported: a link leads out of the folder"#]],
+            ! rules in ~/project/a/b/c/AGENTS.md: not used: cannot read it: Too many levels of symbolic links (os error 40)
+            ! rules in ~/project/a/b/AGENTS.md: not used: cannot read it: No such file or directory (os error 2)
+            ! rules in ~/project/a/AGENTS.md: not used: a link leads out of the directory
+            ! rules in ~/project/docs/rules.md, line 1: @out/secret.md is not imported: a link leads out of the directory"#]],
     );
 }
 
@@ -317,11 +317,11 @@ fn what_is_no_text_file_is_refused_without_waiting() {
 
             Taken, as the pipe is none.
             @pipe.md
-            ! rules in ~/project/a/b/c/AGENTS.md: not used: it is not a regular file, but a pipe
-            ! rules in ~/project/a/b/c/CLAUDE.md, line 2: @pipe.md is not imported: it is not a regular file, but a pipe
-            ! rules in ~/project/a/b/AGENTS.md: not used: it is not a regular file, but a folder
-            ! rules in ~/project/a/AGENTS.md: not used: it is not UTF-8 text
-            ! rules in ~/project/AGENTS.md: not used: it is not UTF-8 text"#]],
+            ! rules in ~/project/a/b/c/AGENTS.md: not used: not a regular file, but a pipe
+            ! rules in ~/project/a/b/c/CLAUDE.md, line 2: @pipe.md is not imported: not a regular file, but a pipe
+            ! rules in ~/project/a/b/AGENTS.md: not used: not a regular file, but a directory
+            ! rules in ~/project/a/AGENTS.md: not used: not UTF-8 text
+            ! rules in ~/project/AGENTS.md: not used: not UTF-8 text"#]],
     );
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use rheon_tools::{FileProblem, Shown};
+use rheon_tools::{DisplayPath, FileProblem};
 
 use super::imports::{IMPORT_DEPTH_MAX, IMPORTS_MAX};
 
@@ -20,7 +20,7 @@ pub struct RuleWarning {
 
 impl fmt::Display for RuleWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "rules in {}", Shown(self.path.as_os_str()))?;
+        write!(f, "rules in {}", DisplayPath(self.path.as_os_str()))?;
         if let Some(line) = self.line {
             write!(f, ", line {line}")?;
         }

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rheon_text::Place;
+use rheon_text::TextContext;
 use rheon_types::Clock;
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
@@ -88,7 +88,7 @@ impl Visit for Words {
 
 /// One line, of bounded length, without anything that a terminal would obey.
 fn inert(text: &str) -> String {
-    let shown = |character: char| if Place::Line.forbids(character) { '\u{fffd}' } else { character };
+    let shown = |character: char| if TextContext::Line.forbids(character) { '\u{fffd}' } else { character };
     let mut line = String::with_capacity(text.len().min(LINE_BYTES_MAX) + 1);
     for character in text.chars().map(shown) {
         if line.len() + character.len_utf8() > LINE_BYTES_MAX - "…\n".len() {

@@ -1,6 +1,6 @@
 //! What a collector says of a message: how much of it was rejected, or why it was refused. Pure.
 
-use rheon_text::Place;
+use rheon_text::TextContext;
 use serde_json::Value;
 
 use super::target::{Encoding, Signal};
@@ -64,7 +64,7 @@ fn json_partial(signal: Signal, body: &[u8]) -> Option<(u64, String)> {
 
 /// Words as they may be shown.
 fn shown(words: &str) -> String {
-    let inert = words.chars().map(|letter| if Place::Title.forbids(letter) { ' ' } else { letter });
+    let inert = words.chars().map(|letter| if TextContext::Title.forbids(letter) { ' ' } else { letter });
     inert.take(WORDS_CHARS_MAX).collect::<String>().trim().to_owned()
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use rheon_agent::RetryConfig;
-use rheon_providers::{Posted, Transport, TransportConfig};
+use rheon_providers::{PostResponse, Transport, TransportConfig};
 use rheon_types::{Clock, ProviderError, ProviderErrorKind, Random};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
@@ -149,8 +149,8 @@ impl Delivery {
 }
 
 /// What an answer means, by the table of OTLP.
-fn outcome(target: &Target, posted: &Posted) -> Outcome {
-    let Posted { status, retry_after_ms, body } = posted;
+fn outcome(target: &Target, posted: &PostResponse) -> Outcome {
+    let PostResponse { status, retry_after_ms, body } = posted;
     let why = || match reason(target.encoding, body) {
         Some(reason) => format!("it answered {status}: {reason}"),
         None => format!("it answered {status}"),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use expect_test::{expect, expect_file};
 use flate2::read::GzDecoder;
 use rheon_agent::RetryConfig;
-use rheon_testkit::Dice;
+use rheon_testkit::CountingRandom;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -105,7 +105,7 @@ async fn export_with(patience: Duration, address: &str, more: &[(&str, &str)]) -
     let (tell, told) = told();
     let (collector, _) = Collector::named_by(&environment).unwrap();
     let clock = Arc::new(StoppedClock(1_700_000_100_000));
-    let random = Arc::new(Dice::default());
+    let random = Arc::new(CountingRandom::default());
     let contents = Contents::asked_for(&environment, || Redactor::new(&environment, [], true));
     let exporter = Exporter::at_pace(quick(), collector, contents, clock, random, Once::new(&tell));
     let observer = exporter.observer();
@@ -268,7 +268,8 @@ async fn spans_that_do_not_fit_the_queue_are_told_once() {
     let (collector, _) = Collector::named_by(&environment).unwrap();
     let clock = Arc::new(StoppedClock(0));
     let contents = Contents::Left;
-    let exporter = Exporter::begin(collector, contents, clock, Arc::new(Dice::default()), Once::new(&tell));
+    let exporter =
+        Exporter::begin(collector, contents, clock, Arc::new(CountingRandom::default()), Once::new(&tell));
     let observer = exporter.observer();
     let events = std::thread::spawn(events).join().unwrap();
     // Nothing leaves the queue meanwhile: this thread is the only one.

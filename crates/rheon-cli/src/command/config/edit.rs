@@ -11,18 +11,18 @@ use crate::command::setup::surroundings;
 use crate::editor;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::remark;
+use crate::output::print_note;
 
-/// Open your settings in your editor, and check them afterwards
+/// Edit your settings and validate them
 ///
-/// A file that is not there yet begins as one in which everything is explained and nothing is set. The editor is what VISUAL or EDITOR names.
+/// A new file explains every setting and sets none. VISUAL or EDITOR names the editor.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Edit {
-    /// The settings of this project instead, which are shared with it
+    /// Edit the project's shared settings
     #[arg(long, conflicts_with = "local")]
     project: bool,
 
-    /// The settings of this project that are only yours
+    /// Edit your personal settings for this project
     #[arg(long)]
     local: bool,
 }
@@ -43,7 +43,6 @@ impl Edit {
     }
 }
 
-/// The file of a layer that is ours to write.
 fn file_of(layer: Layer, inputs: &ConfigInputs) -> Result<PathBuf, Failure> {
     let is_ours = |path: &Path| path.extension().is_some_and(|extension| extension == "toml");
     let mut paths = config_paths(inputs).into_iter().filter(|it| it.layer == layer && is_ours(&it.path));
@@ -54,23 +53,21 @@ fn file_of(layer: Layer, inputs: &ConfigInputs) -> Result<PathBuf, Failure> {
             Ok(folder) => Ok(folder.join("config.toml")),
         },
         (None, _) => Err(Failure::usage(
-            "your home is no project: its settings are yours; leave --project and --local out, or go to a project",
+            "your home directory is not a project; leave out --project and --local, or change to a project",
         )),
     }
 }
 
-/// Makes the file where there is none.
 fn create(file: &Path) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| {
-        Failure::error(format_args!("cannot make {}: {error}; look who may write there", file.display()))
-    };
+    let failed =
+        |error: std::io::Error| Failure::error(format_args!("cannot create {}: {error}", file.display()));
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
     }
     match File::create_new(file) {
         Ok(mut made) => {
             made.write_all(template().as_bytes()).map_err(failed)?;
-            remark(&format!("made {}", file.display()));
+            print_note(&format!("made {}", file.display()));
             Ok(())
         }
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),

@@ -1,4 +1,4 @@
-//! `rheon config`: what is configured, where it comes from, and whether it is right.
+//! `rheon config`.
 
 mod edit;
 mod path;
@@ -8,10 +8,10 @@ mod validate;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// Show, find, edit and check what is configured
+/// Show, edit and validate the configuration
 ///
-/// Settings are TOML files: yours, those of a project, those of a project that are only yours, and those of whoever owns the machine. Later
-/// ones go before earlier ones; a project can only make things tighter.
+/// Settings are TOML files: yours, the project's, your personal ones for the project, and those managed by an administrator. Later ones win;
+/// a project can only make settings stricter.
 #[derive(Debug, clap::Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Config {

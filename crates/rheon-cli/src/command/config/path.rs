@@ -10,10 +10,10 @@ use crate::json::as_json;
 use crate::output::print;
 use crate::table::{Side, Table};
 
-/// List the files that are looked for, weakest first
+/// List the configuration files, lowest precedence first
 #[derive(Debug, clap::Args)]
 pub(crate) struct Path {
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }

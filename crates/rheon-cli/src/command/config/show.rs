@@ -1,29 +1,29 @@
 //! `rheon config show`.
 
 use rheon_app::config::{Effect, Shown, reference};
-use rheon_text::{advice, inert};
+use rheon_text::{did_you_mean, inert};
 use serde_json::{Value, json};
 
 use crate::command::setup::{config, surroundings};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::as_json;
-use crate::output::{print, remark};
+use crate::output::{print, print_note};
 use crate::table::{Side, Table};
 
-/// Show what is configured; keys are never shown
+/// Show the configuration; API keys are never shown
 ///
-/// Without --origin: what counts. With --origin: what every file, variable and default says about every key, and what became of it.
+/// With --origin, shows what every file, environment variable and default says about every key, and which value is used.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Show {
-    /// Only this key, such as model or sandbox.require, or this section
+    /// Show only this key or section, such as sandbox.require
     key: Option<String>,
 
-    /// Where each value comes from, and what was overridden or left out
+    /// Show the source of each value, and overridden values
     #[arg(long)]
     origin: bool,
 
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -32,7 +32,7 @@ impl Show {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let config = config(&surroundings(None)?)?;
         for warning in &config.warnings {
-            remark(&format!("note: {warning}"));
+            print_note(&format!("note: {warning}"));
         }
         let mut shown = config.show();
         if let Some(key) = &self.key {
@@ -46,7 +46,7 @@ impl Show {
             return print(&as_json(&shown.iter().map(json_of).collect::<Vec<Value>>())?);
         }
         if let (Some(key), []) = (&self.key, shown.as_slice()) {
-            remark(&format!("{key} is not set"));
+            print_note(&format!("{key} is not set"));
         }
         if self.origin {
             return print(&table(&shown));
@@ -60,7 +60,6 @@ fn is_within(key: &str, wanted: &str) -> bool {
     key.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// Whether there is such a key.
 fn check(wanted: &str) -> Result<(), Failure> {
     let keys: Vec<&str> = reference().iter().map(|key| key.key).collect();
     let is_known = |key: &&str| match key.strip_suffix(".*") {
@@ -70,10 +69,12 @@ fn check(wanted: &str) -> Result<(), Failure> {
     if keys.iter().any(is_known) {
         return Ok(());
     }
-    let question = Some(advice(wanted, &keys)).filter(|advice| advice.ends_with('?')).unwrap_or_default();
+    let question = Some(did_you_mean(wanted, &keys))
+        .filter(|did_you_mean| did_you_mean.ends_with('?'))
+        .unwrap_or_default();
     let hint =
-        if question.is_empty() { "`rheon config show --origin` lists all that is set" } else { &question };
-    Err(Failure::usage(format_args!("there is no key {wanted:?}; {hint}")))
+        if question.is_empty() { "list all keys with `rheon config show --origin`" } else { &question };
+    Err(Failure::usage(format_args!("unknown key {wanted:?}; {hint}")))
 }
 
 fn effect(effect: Effect) -> (&'static str, &'static str) {

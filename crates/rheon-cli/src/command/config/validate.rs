@@ -9,15 +9,14 @@ use rheon_app::session::Surroundings;
 use crate::command::setup::{self, surroundings};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{print, remark};
+use crate::output::{print, print_note};
 
-/// Look for mistakes in what is configured
+/// Validate the configuration
 ///
-/// Without FILE: in all that counts here. With FILE: in this one, which need not be in its place; a file that is not in a project counts as your
-/// own. Ends with 2 where there are mistakes.
+/// Without FILE, validates every file used here. A FILE outside a project is checked as your own settings. Exits with 2 if there are errors.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Validate {
-    /// Which file
+    /// The file to validate
     file: Option<PathBuf>,
 }
 
@@ -29,7 +28,7 @@ impl Validate {
         }
         let config = setup::config(&surroundings)?;
         for warning in &config.warnings {
-            remark(&format!("note: {warning}"));
+            print_note(&format!("note: {warning}"));
         }
         let wrong: Vec<String> =
             check_rules(&surroundings, &config).into_iter().filter_map(|rule| rule.problem).collect();
@@ -43,18 +42,17 @@ impl Validate {
             .map(|path| format!("  {} ({})\n", path.path.display(), path.layer.as_str()))
             .collect();
         match files.as_slice() {
-            [] => print("nothing is configured, so nothing is wrong\n"),
-            files => print(&format!("nothing is wrong in\n{}", files.concat())),
+            [] => print("no configuration files\n"),
+            files => print(&format!("no problems in\n{}", files.concat())),
         }
     }
 }
 
-/// Looks for mistakes in one file.
 pub(super) fn validate(file: &Path, surroundings: &Surroundings) -> Result<Exit, Failure> {
     let unreadable = |error| Failure::usage(format_args!("cannot read {}: {error}", file.display()));
     let whole = surroundings.working_folder.join(file).canonicalize().map_err(unreadable)?;
     if !whole.is_file() {
-        return Err(Failure::usage(format_args!("cannot read {}: it is no file", file.display())));
+        return Err(Failure::usage(format_args!("cannot read {}: not a file", file.display())));
     }
     let inputs = ConfigInputs::new(surroundings.environment.clone(), &surroundings.working_folder);
     let is_it = |path: &Path| path.canonicalize().is_ok_and(|path| path == whole);
@@ -68,7 +66,7 @@ pub(super) fn validate(file: &Path, surroundings: &Surroundings) -> Result<Exit,
     match loaded {
         Ok(config) => {
             for warning in config.warnings.iter().filter(|finding| is_of_it(finding)) {
-                remark(&format!("note: {warning}"));
+                print_note(&format!("note: {warning}"));
             }
         }
         Err(ConfigError { problems }) => {
@@ -77,9 +75,9 @@ pub(super) fn validate(file: &Path, surroundings: &Surroundings) -> Result<Exit,
                 return Err(Failure::usage(ConfigError { problems: here }));
             }
             for problem in elsewhere {
-                remark(&format!("note: elsewhere: {problem}"));
+                print_note(&format!("note: elsewhere: {problem}"));
             }
         }
     }
-    print(&format!("nothing is wrong in {}\n", file.display()))
+    print(&format!("no problems in {}\n", file.display()))
 }

@@ -5,20 +5,20 @@ use std::fs;
 use rheon_app::keeping::Environment;
 use rheon_app::memory::{MemoryDesk, NoteEdit};
 
-use super::desk::desk;
-use super::thing::{Thing, ThingFlags};
+use super::item::{ItemFlags, MemoryItem};
+use super::manager::manager;
 use crate::editor;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::print;
 
-/// Change the text of a note, of an earlier session's summary or of a learning
+/// Edit a note, an episode or a learning
 ///
-/// Without --text, your editor opens it.
+/// Without --text, opens your editor.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Edit {
     #[command(flatten)]
-    thing: ThingFlags,
+    item: ItemFlags,
 
     /// The new text
     #[arg(long, value_name = "TEXT")]
@@ -27,42 +27,44 @@ pub(crate) struct Edit {
 
 impl Edit {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let desk = desk()?;
-        let thing = self.thing.find(&desk)?;
-        let old = match &thing {
-            Thing::Note(note) => note.text.clone(),
-            Thing::Episode(episode) => episode.summary.clone(),
-            Thing::Learning(learning) => learning.proposal.text.clone(),
+        let manager = manager()?;
+        let item = self.item.find(&manager)?;
+        let old = match &item {
+            MemoryItem::Note(note) => note.text.clone(),
+            MemoryItem::Episode(episode) => episode.summary.clone(),
+            MemoryItem::Learning(learning) => learning.proposal.text.clone(),
         };
         let new = match self.text {
             Some(text) => text,
             None => edited(&old)?,
         };
         if new.trim() == old.trim() {
-            return print("nothing was changed\n");
+            return print("nothing changed\n");
         }
-        keep(&desk, thing, new)?;
+        keep(&manager, item, new)?;
         print("changed\n")
     }
 }
 
-fn keep(desk: &MemoryDesk, thing: Thing, text: String) -> Result<(), Failure> {
-    match thing {
-        Thing::Note(note) => {
+fn keep(manager: &MemoryDesk, item: MemoryItem, text: String) -> Result<(), Failure> {
+    match item {
+        MemoryItem::Note(note) => {
             let edit = NoteEdit { text: Some(text), ..NoteEdit::default() };
-            desk.edit_note(&note.name, Some(note.origin), edit).map(drop).map_err(Failure::error)
+            manager.edit_note(&note.name, Some(note.origin), edit).map(drop).map_err(Failure::error)
         }
-        Thing::Episode(episode) => {
-            desk.edit_episode(episode.session_id.as_str(), &text).map(drop).map_err(Failure::error)
+        MemoryItem::Episode(episode) => {
+            manager.edit_episode(episode.session_id.as_str(), &text).map(drop).map_err(Failure::error)
         }
-        Thing::Learning(learning) => desk.edit_learning(learning.id, &text).map(drop).map_err(Failure::error),
+        MemoryItem::Learning(learning) => {
+            manager.edit_learning(learning.id, &text).map(drop).map_err(Failure::error)
+        }
     }
 }
 
-/// `text` after the user's editor had it.
+/// Opens `text` in the user's editor and returns the result.
 fn edited(text: &str) -> Result<String, Failure> {
     let folder = tempfile::tempdir()
-        .map_err(|error| Failure::error(format_args!("cannot make a folder for the text: {error}")))?;
+        .map_err(|error| Failure::error(format_args!("cannot create a temporary directory: {error}")))?;
     let file = folder.path().join("memory.md");
     fs::write(&file, text).map_err(Failure::error)?;
     editor::edit(&file, &Environment::of_process())?;

@@ -3,15 +3,15 @@
 use rheon_app::memory::{LearningId, LearningStatus};
 use rheon_text::inert;
 
-use super::desk::desk;
+use super::manager::manager;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::print;
 
-/// Say that a learning holds: sessions are told it where it fits
+/// Approve a learning: sessions use it where it applies
 #[derive(Debug, clap::Args)]
 pub(crate) struct Approve {
-    /// Its number
+    /// The number of the learning
     learning: i64,
 }
 
@@ -21,10 +21,10 @@ impl Approve {
     }
 }
 
-/// Say that a learning does not hold: no session is told it again
+/// Reject a learning: no session uses it again
 #[derive(Debug, clap::Args)]
 pub(crate) struct Reject {
-    /// Its number
+    /// The number of the learning
     learning: i64,
 }
 
@@ -35,7 +35,7 @@ impl Reject {
 }
 
 fn judge(number: i64, status: LearningStatus) -> Result<Exit, Failure> {
-    let learning = desk()?.judge_learning(LearningId(number), status).map_err(Failure::error)?;
+    let learning = manager()?.judge_learning(LearningId(number), status).map_err(Failure::error)?;
     let text = learning.proposal.text.replace('\n', " ");
     print(&format!("learning {number} is {}: {}\n", learning.status.as_str(), inert(&text)))
 }

@@ -1,20 +1,20 @@
-//! `rheon memory`: what outlives sessions, to be read and changed.
+//! `rheon memory`.
 
 mod delete;
-mod desk;
 mod edit;
+mod item;
 mod judge;
 mod list;
+mod manager;
 mod search;
 mod show;
-mod thing;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// Read and change what is remembered: notes, earlier sessions, learnings
+/// Manage the memory: notes, episodes (summaries of sessions), learnings
 ///
-/// A note is named by its name, an earlier session by (the beginning of) its id, a learning by its number.
+/// Name a note by its name, an episode by its session id or id prefix, a learning by its number.
 #[derive(Debug, clap::Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Memory {

@@ -3,40 +3,39 @@
 use rheon_app::memory::Recalled;
 use serde_json::{Value, json};
 
-use super::desk::desk;
-use super::thing::episode_json;
+use super::item::episode_json;
+use super::manager::manager;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::as_json;
 use crate::output::print;
 use crate::table::{Side, Table};
 
-/// Find notes and earlier sessions, the best first
+/// Search notes and episodes, best match first
 #[derive(Debug, clap::Args)]
 pub(crate) struct Search {
-    /// What about
+    /// The words to search for
     query: String,
 
-    /// At most this many
+    /// Show at most this many
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     limit: usize,
 
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-/// The most that is found at once.
 const FOUND_MAX: usize = 100;
 
 impl Search {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let found = desk()?.search(&self.query, self.limit.clamp(1, FOUND_MAX)).map_err(Failure::error)?;
+        let found = manager()?.search(&self.query, self.limit.clamp(1, FOUND_MAX)).map_err(Failure::error)?;
         if self.json {
             return print(&as_json(&found.iter().map(json_of).collect::<Vec<Value>>())?);
         }
         if found.is_empty() {
-            return print("nothing that is remembered fits\n");
+            return print("no matches\n");
         }
         let mut table = Table::new(&[("what", Side::Left), ("name", Side::Left), ("about", Side::Left)]);
         for found in &found {

@@ -2,51 +2,51 @@
 
 use rheon_text::inert;
 
-use super::desk::desk;
-use super::thing::{Thing, ThingFlags, episode_json, learning_json, note_json, owner};
+use super::item::{ItemFlags, MemoryItem, episode_json, learning_json, note_json, owner};
+use super::manager::manager;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::as_json;
 use crate::output::print;
 
-/// Show a note, an earlier session or a learning
+/// Show a note, an episode or a learning
 #[derive(Debug, clap::Args)]
 pub(crate) struct Show {
     #[command(flatten)]
-    thing: ThingFlags,
+    item: ItemFlags,
 
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 impl Show {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let thing = self.thing.find(&desk()?)?;
+        let item = self.item.find(&manager()?)?;
         if self.json {
-            return print(&as_json(&match &thing {
-                Thing::Note(note) => note_json(note),
-                Thing::Episode(episode) => episode_json(episode),
-                Thing::Learning(learning) => learning_json(learning),
+            return print(&as_json(&match &item {
+                MemoryItem::Note(note) => note_json(note),
+                MemoryItem::Episode(episode) => episode_json(episode),
+                MemoryItem::Learning(learning) => learning_json(learning),
             })?);
         }
-        print(&inert(&text(&thing)))
+        print(&inert(&text(&item)))
     }
 }
 
-fn text(thing: &Thing) -> String {
-    match thing {
-        Thing::Note(note) => {
+fn text(item: &MemoryItem) -> String {
+    match item {
+        MemoryItem::Note(note) => {
             let keywords = note.keywords.join(", ");
             let about = format!("note {} of the {}: {}\n", note.name, owner(note.origin), note.description);
             let keywords = if keywords.is_empty() { keywords } else { format!("keywords: {keywords}\n") };
             format!("{about}{keywords}\n{}\n", note.text.trim_end())
         }
-        Thing::Episode(episode) => {
+        MemoryItem::Episode(episode) => {
             let (id, outcome) = (&episode.session_id, episode.outcome.as_str());
             format!("session {id} ({outcome})\n\n{}\n", episode.summary)
         }
-        Thing::Learning(learning) => {
+        MemoryItem::Learning(learning) => {
             let (id, status) = (learning.id.0, learning.status.as_str());
             let (helped, misled) = (learning.evidence_for, learning.evidence_against);
             let about = format!("learning {id} ({status}; helped {helped} times, misled {misled} times)");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rheon_app::policy::{Because, Decision, Explanation, Part, explain, typed_call};
+use rheon_app::policy::{Decision, DecisionReason, Explanation, ExplanationPart, explain, typed_call};
 use rheon_app::session::Tell;
 use rheon_text::visible;
 use serde_json::{Value, json};
@@ -12,10 +12,10 @@ use crate::connection::open_failure;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::as_json;
-use crate::output::{print, remark};
+use crate::output::{print, print_note};
 use crate::runtime::block_on;
 
-/// Say what would be decided about a call, and why; nothing runs
+/// Explain the decision about a tool call; nothing runs
 ///
 /// rheon policy explain Bash "git push"
 /// rheon policy explain Edit src/main.rs
@@ -23,14 +23,14 @@ use crate::runtime::block_on;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Explain {
-    /// As JSON; goes before the tool
+    /// Print JSON (put before TOOL)
     #[arg(long)]
     json: bool,
 
-    /// Which tool, by the name that rules use
+    /// The tool, by its name in rules
     tool: String,
 
-    /// The command, path or address; or all arguments as one JSON object
+    /// The command, path or URL, or all arguments as a JSON object
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
 }
@@ -41,9 +41,9 @@ impl Explain {
         let surroundings = surroundings(None)?;
         let config = config(&surroundings)?;
         for warning in &config.warnings {
-            remark(&format!("note: {warning}"));
+            print_note(&format!("note: {warning}"));
         }
-        let tell: Tell = Arc::new(|notice| remark(&format!("note: {}", notice.message)));
+        let tell: Tell = Arc::new(|notice| print_note(&format!("note: {}", notice.message)));
         let explanation =
             block_on(async { explain(&surroundings, &config, &call, &tell).await.map_err(open_failure) })?;
         if self.json {
@@ -56,10 +56,10 @@ impl Explain {
 fn text(explanation: &Explanation) -> String {
     let mut text = format!("{explanation}\n");
     let what = match explanation.decision {
-        Decision::Allow => "It runs without a question.",
-        Decision::Queue => "It waits in the plan until that is approved.",
-        Decision::Ask => "You are asked; where nobody can be asked, it is refused.",
-        Decision::Deny => "It is refused.",
+        Decision::Allow => "It runs without asking.",
+        Decision::Queue => "It waits in the plan until you approve it.",
+        Decision::Ask => "Rheon asks you; in a non-interactive run it is denied.",
+        Decision::Deny => "It is denied.",
     };
     text.push_str(what);
     text.push('\n');
@@ -72,22 +72,24 @@ fn text(explanation: &Explanation) -> String {
     rules.dedup();
     if explanation.decision == Decision::Ask && !rules.is_empty() {
         let rules: Vec<String> = rules.iter().map(|rule| visible(rule).to_string()).collect();
-        text.push_str(&format!("To allow it for good: permissions.allow = {rules:?} in your settings.\n"));
+        text.push_str(&format!("To always allow it: permissions.allow = {rules:?} in your settings.\n"));
     }
     text
 }
 
 fn json_of(explanation: &Explanation) -> Value {
-    let part = |part: &Part| {
-        let (rule, list, source) = match &part.because {
-            Because::Rule { rule, list, source } => (Some(rule), Some(list.to_string()), Some(source)),
-            Because::NotCovered { rule, source, .. } => (Some(rule), Some("allow".to_owned()), Some(source)),
-            Because::Default(_) => (None, None, None),
+    let part = |part: &ExplanationPart| {
+        let (rule, list, source) = match &part.reason {
+            DecisionReason::Rule { rule, list, source } => (Some(rule), Some(list.to_string()), Some(source)),
+            DecisionReason::NotCovered { rule, source, .. } => {
+                (Some(rule), Some("allow".to_owned()), Some(source))
+            }
+            DecisionReason::Default(_) => (None, None, None),
         };
         json!({
-            "what": part.what,
+            "what": part.action,
             "decision": part.decision.to_string(),
-            "because": part.because.to_string(),
+            "because": part.reason.to_string(),
             "rule": rule,
             "list": list,
             "source": source.map(ToString::to_string),

@@ -1,4 +1,4 @@
-//! `rheon policy`: what rules decide.
+//! `rheon policy`.
 
 mod explain;
 mod test;
@@ -6,7 +6,7 @@ mod test;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// Find out what rules decide, and try them
+/// Explain and test permission rules
 #[derive(Debug, clap::Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Policy {

@@ -8,16 +8,15 @@ use crate::command::setup::{config, surroundings};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::as_json;
-use crate::output::{complain, print, remark};
+use crate::output::{print, print_error, print_note};
 use crate::table::{Side, Table};
 
-/// List all rules in the order in which they are asked, and try each on its examples
+/// List all rules in order and test each with its examples
 ///
-/// A rule may have examples: { rule = "Bash(git *)", match = ["git log"], not_match = ["gitk"] }. Ends with 1 where a rule does not do
-/// what its examples say.
+/// A rule may have examples: { rule = "Bash(git *)", match = ["git log"], not_match = ["gitk"] }. Exits with 1 if an example fails.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Test {
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -27,7 +26,7 @@ impl Test {
         let surroundings = surroundings(None)?;
         let config = config(&surroundings)?;
         for warning in &config.warnings {
-            remark(&format!("note: {warning}"));
+            print_note(&format!("note: {warning}"));
         }
         let rules = check_rules(&surroundings, &config);
         let printed = if self.json {
@@ -36,14 +35,14 @@ impl Test {
             print(&text(&rules))
         }?;
         let problems: Vec<&String> = rules.iter().filter_map(|rule| rule.problem.as_ref()).collect();
-        problems.iter().for_each(|problem| complain(problem));
+        problems.iter().for_each(|problem| print_error(problem));
         Ok(if problems.is_empty() { printed } else { Exit::Error })
     }
 }
 
 fn text(rules: &[CheckedRule]) -> String {
     if rules.is_empty() {
-        return "there are no rules: looking around in the workspace is free, everything else asks\n".into();
+        return "no rules: reading in the workspace is allowed, everything else asks\n".into();
     }
     let columns = [
         ("list", Side::Left),

@@ -1,10 +1,10 @@
-//! What calls cost, for a column of a table.
+//! Costs in a table column.
 
 use rheon_app::keeping::Spend;
 use rheon_text::units::money;
 use rheon_types::MicroUsd;
 
-/// What was paid; a question mark stands for what has no price.
+/// The cost, with a question mark if some calls have no known price.
 pub(super) fn cost(spend: &Spend) -> String {
     match (spend.cost, spend.calls_unpriced) {
         (cost, 0) => money(cost.0),

@@ -4,57 +4,57 @@ use std::io::{IsTerminal as _, stdin};
 
 use rheon_app::keeping::Keeper;
 
-use super::kept::keeper;
+use super::manager::manager;
 use crate::ask::{Answer, ask};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{print, remark};
+use crate::output::{print, print_note};
 use crate::runtime::block_on;
 
-/// Delete sessions with their checkpoints; that cannot be undone
+/// Delete sessions and their checkpoints; this cannot be undone
 #[derive(Debug, clap::Args)]
 pub(crate) struct Delete {
-    /// Which sessions
+    /// The sessions, by id or id prefix
     #[arg(required = true)]
     sessions: Vec<String>,
 
-    /// Do it without asking
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
 }
 
 impl Delete {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let (keeper, _) = keeper()?;
+        let (manager, _) = manager()?;
         if !self.yes {
-            block_on(self.announce(&keeper))?;
+            block_on(self.announce(&manager))?;
             if !stdin().is_terminal() {
-                return Err(Failure::usage("nothing was done: say --yes to do it without being asked"));
+                return Err(Failure::usage("not confirmed: use --yes to skip the question"));
             }
-            match ask("Do it? It cannot be undone.").map_err(Failure::error)? {
+            match ask("Delete? This cannot be undone.").map_err(Failure::error)? {
                 Answer::Yes => {}
-                Answer::No => return print("nothing was done\n"),
+                Answer::No => return print("nothing deleted\n"),
             }
         }
         for session in &self.sessions {
-            let deleted = block_on(async { keeper.delete(session).await.map_err(Failure::error) })?;
+            let deleted = block_on(async { manager.delete(session).await.map_err(Failure::error) })?;
             let freed = match deleted.bytes_freed {
                 0 => String::new(),
-                bytes => format!(" ({bytes} bytes free again)"),
+                bytes => format!(" ({bytes} bytes freed)"),
             };
-            remark(&format!("deleted {}{freed}", deleted.session_id));
+            print_note(&format!("deleted {}{freed}", deleted.session_id));
             if let Some(transcript) = deleted.transcript {
-                remark(&format!("its transcript for Claude Code stays: {}", transcript.display()));
+                print_note(&format!("its Claude Code transcript remains: {}", transcript.display()));
             }
         }
         Ok(Exit::Done)
     }
 
-    /// Says what would go, by whole ids: their beginnings are easily mistyped.
-    async fn announce(&self, keeper: &Keeper) -> Result<(), Failure> {
+    /// Prints the full ids that would be deleted: prefixes are easily mistyped.
+    async fn announce(&self, manager: &Keeper) -> Result<(), Failure> {
         for session in &self.sessions {
-            let id = keeper.id_of(session).await.map_err(Failure::error)?;
-            remark(&format!("session {id} would be deleted with its checkpoints"));
+            let id = manager.id_of(session).await.map_err(Failure::error)?;
+            print_note(&format!("session {id} and its checkpoints will be deleted"));
         }
         Ok(())
     }

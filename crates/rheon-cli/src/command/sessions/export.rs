@@ -8,44 +8,43 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::ValueEnum;
 use rheon_app::keeping::{ExportFormat, ExportOptions, RedactionReport};
 
-use super::kept::keeper;
+use super::manager::manager;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{print, remark};
+use crate::output::{print, print_note};
 use crate::runtime::block_on;
 
-/// Write a session as markdown, JSON or a page, without the secrets in it
+/// Export a session as markdown, JSON or HTML, with secrets redacted
 #[derive(Debug, clap::Args)]
 pub(crate) struct Export {
-    /// Which session
+    /// The session, by id or id prefix
     session: String,
 
-    /// How; by default as the name of the file says, else as markdown
+    /// Set the format [default: by file name, else markdown]
     #[arg(short, long, value_name = "FORMAT")]
     format: Option<Format>,
 
-    /// Where to; standard output if absent
+    /// Write to this file [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
 
-    /// Leave out what the model thought
+    /// Leave out the model's thinking
     #[arg(long)]
     no_thinking: bool,
 }
 
-/// How a session is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// For people and repositories
+    /// Markdown
     #[value(alias = "md")]
     Markdown,
-    /// For programs
+    /// JSON
     Json,
-    /// One page for a browser
+    /// One HTML page
     Html,
 }
 
@@ -72,7 +71,7 @@ impl From<Format> for ExportFormat {
 
 impl Export {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let (keeper, _) = keeper()?;
+        let (manager, _) = manager()?;
         let by_name = self.output.as_deref().and_then(Format::of_file);
         let format = self.format.or(by_name).unwrap_or(Format::Markdown).into();
         let options = ExportOptions {
@@ -84,44 +83,44 @@ impl Export {
             let collected = Collected::default();
             let out = collected.clone();
             let report = block_on(async {
-                keeper.export(&self.session, format, options, out).await.map_err(Failure::error)
+                manager.export(&self.session, format, options, out).await.map_err(Failure::error)
             })?;
-            tell(&report);
+            print_redactions(&report);
             return print(&collected.text());
         };
-        // An export that breaks off must not stand in the place of a whole one.
+        // An interrupted export must not replace a complete one.
         let problem =
             |error: io::Error| Failure::error(format_args!("cannot write {}: {error}", file.display()));
         if file.exists() && !self.force {
             return Err(Failure::usage(format_args!(
-                "{} is there already; --force writes over it",
+                "{} already exists; overwrite it with --force",
                 file.display()
             )));
         }
         let draft = file.with_added_extension("part");
         let out = BufWriter::new(File::create(&draft).map_err(problem)?);
         let exported = block_on(async {
-            keeper.export(&self.session, format, options, out).await.map_err(Failure::error)
+            manager.export(&self.session, format, options, out).await.map_err(Failure::error)
         });
         let report = exported.inspect_err(|_| {
             std::fs::remove_file(&draft).ok();
         })?;
         std::fs::rename(&draft, file).map_err(problem)?;
-        tell(&report);
-        remark(&format!("written to {}", file.display()));
+        print_redactions(&report);
+        print_note(&format!("exported to {}", file.display()));
         Ok(Exit::Done)
     }
 }
 
-fn tell(report: &RedactionReport) {
+fn print_redactions(report: &RedactionReport) {
     match report.total() {
         0 => {}
-        1 => remark("note: one secret was taken out"),
-        secrets => remark(&format!("note: {secrets} secrets were taken out")),
+        1 => print_note("note: redacted 1 secret"),
+        secrets => print_note(&format!("note: redacted {secrets} secrets")),
     }
 }
 
-/// What is written, in memory.
+/// Output collected in memory.
 #[derive(Clone, Default)]
 pub(super) struct Collected {
     bytes: Arc<Mutex<Vec<u8>>>,

@@ -2,34 +2,34 @@
 
 use rheon_app::keeping::ForkAt;
 
-use super::kept::keeper;
+use super::manager::manager;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{print, remark};
+use crate::output::{print, print_note};
 use crate::runtime::block_on;
 
-/// Begin a new session where another stands, and print its id
+/// Start a new session from another one and print its id
 #[derive(Debug, clap::Args)]
 pub(crate) struct Fork {
-    /// Which session
+    /// The session, by id or id prefix
     session: String,
 
-    /// From this event on, instead of from its end
+    /// Fork at this event [default: the end]
     #[arg(long, value_name = "EVENT")]
     at: Option<u64>,
 }
 
 impl Fork {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let (keeper, _) = keeper()?;
+        let (manager, _) = manager()?;
         let at = self.at.map_or(ForkAt::End, ForkAt::Event);
         let session_id = block_on(async {
-            let forked = keeper.fork(&self.session, at).await.map_err(Failure::error)?;
+            let forked = manager.fork(&self.session, at).await.map_err(Failure::error)?;
             let session_id = forked.session_id().clone();
             forked.close().await;
             Ok(session_id)
         })?;
-        remark(&format!("to go on: rheon -r {session_id}"));
+        print_note(&format!("to resume it: rheon -r {session_id}"));
         print(&format!("{session_id}\n"))
     }
 }

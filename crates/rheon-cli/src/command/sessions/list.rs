@@ -6,7 +6,7 @@ use rheon_types::Timestamp;
 use serde_json::{Value, json};
 
 use super::cost::cost;
-use super::kept::keeper;
+use super::manager::manager;
 use super::scope::ScopeFlags;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -14,36 +14,36 @@ use crate::output::print;
 use crate::runtime::block_on;
 use crate::table::{Side, Table};
 
-/// List sessions, the latest first
+/// List sessions, newest first
 #[derive(Debug, clap::Args)]
 pub(crate) struct List {
     #[command(flatten)]
     scope: ScopeFlags,
 
-    /// At most this many
+    /// List at most this many
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     limit: usize,
 
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-/// The most characters of a title.
 const TITLE_CHARS_MAX: usize = 60;
 
 impl List {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let (keeper, surroundings) = keeper()?;
+        let (manager, surroundings) = manager()?;
         let limit = self.limit.clamp(1, LIST_LINES_MAX);
-        let lines = block_on(async { keeper.list(self.scope.scope(), limit).await.map_err(Failure::error) })?;
+        let lines =
+            block_on(async { manager.list(self.scope.scope(), limit).await.map_err(Failure::error) })?;
         if self.json {
             let lines: Vec<Value> = lines.iter().map(as_json).collect();
             return print(&(serde_json::to_string_pretty(&lines).map_err(Failure::error)? + "\n"));
         }
         if lines.is_empty() {
-            let hint = if self.scope.all { "" } else { "; --all looks in all folders" };
-            return print(&format!("there are no sessions here yet{hint}\n"));
+            let hint = if self.scope.all { "" } else { "; use --all for all directories" };
+            return print(&format!("no sessions in this directory{hint}\n"));
         }
         print(&table(&lines, surroundings.clock.now()))
     }

@@ -1,11 +1,11 @@
-//! `rheon sessions`: what was said before, to be found, read, gone on with, taken back and taken along.
+//! `rheon sessions`.
 
 mod cost;
 mod delete;
 mod export;
 mod fork;
-mod kept;
 mod list;
+mod manager;
 mod replay;
 mod resume;
 mod rewind;
@@ -17,9 +17,9 @@ mod stats;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// Find, read, go on with, rewind, export and delete sessions
+/// List, show, resume, rewind, export and delete sessions
 ///
-/// A session is named by its id, or by the beginning of it.
+/// Name a session by its id or an id prefix.
 #[derive(Debug, clap::Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Sessions {

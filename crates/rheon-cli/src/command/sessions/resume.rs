@@ -4,10 +4,10 @@ use crate::command::run::Run;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// Go on with a session; the same as rheon -r
+/// Resume a session (same as rheon -r)
 #[derive(Debug, clap::Args)]
 pub(crate) struct Resume {
-    /// Which session; the last one of this folder if absent
+    /// The session [default: the most recent one in this directory]
     session: Option<String>,
 }
 

@@ -10,50 +10,48 @@ use rheon_app::keeping::{
 use rheon_text::units::{ago, count};
 use rheon_types::Timestamp;
 
-use super::kept::keeper;
+use super::manager::manager;
 use crate::ask::{Answer, ask};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{print, remark};
+use crate::output::{print, print_note};
 use crate::runtime::block_on;
 use crate::table::{Side, Table};
 
-/// How many files are named.
 const SHOWN_MAX: usize = 200;
 
-/// Take back what came after something you said: the conversation, the files, or both
+/// Undo everything after one of your prompts: conversation, files or both
 ///
-/// Without --to: list the points to go back to. The session itself stays whole, what goes on is a new one, and the files as they are now
-/// are kept first, so a rewind can be taken back too: it says how (--undo).
+/// Without --to, lists the prompts. The session itself is not changed: the conversation continues in a new one. The current files are
+/// saved first, so a rewind can be undone (--undo).
 #[derive(Debug, clap::Args)]
 pub(crate) struct Rewind {
-    /// Which session
+    /// The session, by id or id prefix
     session: String,
 
-    /// Go back to before this point
+    /// Rewind to before this prompt
     #[arg(long, value_name = "EVENT")]
     to: Option<u64>,
 
-    /// Bring the files back as they were before a rewind, which said what they are kept as
+    /// Undo a rewind: restore the files it saved under this id
     #[arg(long, value_name = "KEPT", conflicts_with_all = ["to", "what"])]
     undo: Option<String>,
 
-    /// What to take back
+    /// Set what to rewind
     #[arg(long, value_name = "WHAT", default_value = "both")]
-    what: WhatFlag,
+    what: ScopeFlag,
 
-    /// Do it without asking
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
 
-    /// Take back files, too, that somebody else changed since
+    /// Also restore files that others changed since
     #[arg(long)]
     overwrite: bool,
 }
 
-/// What to take back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum WhatFlag {
+enum ScopeFlag {
     Conversation,
     Files,
     Both,
@@ -61,61 +59,61 @@ enum WhatFlag {
 
 impl Rewind {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let (keeper, surroundings) = keeper()?;
+        let (manager, surroundings) = manager()?;
         if let Some(kept_as) = &self.undo {
-            return block_on(self.undo(&keeper, kept_as));
+            return block_on(self.undo(&manager, kept_as));
         }
         let Some(to) = self.to else {
-            let points = block_on(async { keeper.points(&self.session).await.map_err(Failure::error) })?;
+            let points = block_on(async { manager.points(&self.session).await.map_err(Failure::error) })?;
             return print(&listed(&points, surroundings.clock.now()));
         };
-        block_on(self.go_back(keeper, to))
+        block_on(self.rewind(manager, to))
     }
 
-    async fn go_back(self, keeper: Keeper, to: u64) -> Result<Exit, Failure> {
+    async fn rewind(self, manager: Keeper, to: u64) -> Result<Exit, Failure> {
         let what = match self.what {
-            WhatFlag::Conversation => RestoreScope::Conversation,
-            WhatFlag::Files => RestoreScope::Files,
-            WhatFlag::Both => RestoreScope::Both,
+            ScopeFlag::Conversation => RestoreScope::Conversation,
+            ScopeFlag::Files => RestoreScope::Files,
+            ScopeFlag::Both => RestoreScope::Both,
         };
         let plan =
-            keeper.plan_rewind(&self.session, RewindTo::Before(to), what).await.map_err(Failure::error)?;
+            manager.plan_rewind(&self.session, RewindTo::Before(to), what).await.map_err(Failure::error)?;
         if !self.yes {
-            remark(&planned(&plan));
+            print_note(&planned(&plan));
             if !stdin().is_terminal() {
-                return Err(Failure::usage("nothing was done: say --yes to do it without being asked"));
+                return Err(Failure::usage("not confirmed: use --yes to skip the question"));
             }
-            match ask("Do it?").map_err(Failure::error)? {
+            match ask("Rewind?").map_err(Failure::error)? {
                 Answer::Yes => {}
-                Answer::No => return print("nothing was done\n"),
+                Answer::No => return print("nothing changed\n"),
             }
         }
         let gone = plan.conversation.as_ref().map(|conversation| conversation.count as u64);
         let unguarded = plan.files.as_ref().and_then(unguarded);
-        let rewound = keeper.rewind(plan, self.others()).await.map_err(|error| self.refused(&error))?;
+        let rewound = manager.rewind(plan, self.others()).await.map_err(|error| self.refused(&error))?;
         let mut lines: Vec<String> =
             gone.map(|gone| format!("{} gone", count(gone, "message"))).into_iter().collect();
         lines.extend(rewound.files.iter().flat_map(done));
         lines.extend(unguarded);
-        remark(&lines.join("\n"));
+        print_note(&lines.join("\n"));
         if let Some(files) = &rewound.files {
             let (from, kept_as) = (&rewound.from, &files.undo);
-            remark(&format!("to bring the files back: rheon sessions rewind {from} --undo {kept_as}"));
+            print_note(&format!("to undo: rheon sessions rewind {from} --undo {kept_as}"));
         }
         if let Some(session) = &rewound.session {
-            remark(&format!("the conversation goes on in a new session; to go on: rheon -r {session}"));
+            print_note(&format!("the conversation continues in a new session: rheon -r {session}"));
             return print(&format!("{session}\n"));
         }
         Ok(Exit::Done)
     }
 
-    async fn undo(&self, keeper: &Keeper, kept_as: &str) -> Result<Exit, Failure> {
+    async fn undo(&self, manager: &Keeper, kept_as: &str) -> Result<Exit, Failure> {
         let id = CheckpointId::parse(kept_as).ok_or_else(|| {
-            Failure::usage(format_args!("{kept_as:?} is nothing that files are kept as; the rewind said it"))
+            Failure::usage(format_args!("unknown id {kept_as:?} for --undo; the rewind printed it"))
         })?;
-        let undone = keeper.undo_rewind(&self.session, id, self.others()).await;
+        let undone = manager.undo_rewind(&self.session, id, self.others()).await;
         let undone = undone.map_err(|error| self.refused(&error))?;
-        remark(&undone.iter().flat_map(done).collect::<Vec<_>>().join("\n"));
+        print_note(&undone.iter().flat_map(done).collect::<Vec<_>>().join("\n"));
         Ok(Exit::Done)
     }
 
@@ -123,34 +121,33 @@ impl Rewind {
         if self.overwrite { ConflictPolicy::Overwrite } else { ConflictPolicy::Refuse }
     }
 
-    /// Where work of others is in the way, how to go on nevertheless.
+    /// Adds how to override changes of others.
     fn refused(&self, error: &KeepingError) -> Failure {
         let is_others = matches!(error, KeepingError::Rewind(RewindError::Conflicts { .. }));
-        let hint = if is_others { "; --overwrite takes back what they did, too" } else { "" };
+        let hint = if is_others { "; restore them anyway with --overwrite" } else { "" };
         Failure::error(format_args!("{error}{hint}"))
     }
 }
 
-/// What became of files.
 fn done(files: &RestoreReport) -> Vec<String> {
     let (restored, removed) = (&files.restored, &files.removed);
-    let mut lines = vec![format!("files: {} as they were, {} gone", restored.len(), removed.len())];
+    let mut lines = vec![format!("files: {} restored, {} removed", restored.len(), removed.len())];
     let all = restored.iter().chain(removed);
     lines.extend(all.clone().take(SHOWN_MAX).map(|path| format!("  {}", path.display())));
     if all.clone().count() > SHOWN_MAX {
         lines.push("  …".into());
     }
     let kept = files.skipped.iter();
-    lines.extend(kept.map(|kept| format!("left as it is: {}: {}", kept.path.display(), kept.reason)));
+    lines.extend(kept.map(|kept| format!("not restored: {}: {}", kept.path.display(), kept.reason)));
     let failed = files.errors.iter();
-    lines.extend(failed.map(|(path, problem)| format!("not done: {}: {problem}", path.display())));
+    lines.extend(failed.map(|(path, problem)| format!("failed: {}: {problem}", path.display())));
     lines
 }
 
 fn unguarded(files: &FilesPlan) -> Option<String> {
     let tools: Vec<&str> = files.unguarded.iter().map(|name| name.as_str()).collect();
     let is_any = !tools.is_empty();
-    is_any.then(|| format!("what {} did before anything was kept stays", tools.join(", ")))
+    is_any.then(|| format!("changes by {} before the first checkpoint stay", tools.join(", ")))
 }
 
 fn listed(points: &[RewindPoint], now: Timestamp) -> String {
@@ -172,18 +169,17 @@ fn listed(points: &[RewindPoint], now: Timestamp) -> String {
     table.text()
 }
 
-/// What a rewind would do.
 fn planned(plan: &RewindPlan) -> String {
     let mut lines = Vec::new();
     if let Some(conversation) = &plan.conversation {
-        lines.push(format!("{} would go", count(conversation.count as u64, "message")));
+        lines.push(format!("{} will be dropped", count(conversation.count as u64, "message")));
     }
     if let Some(files) = &plan.files {
         let (created, modified, removed) = (files.created, files.modified, files.removed);
-        lines.push(format!("files: {created} would come back, {modified} would change, {removed} would go"));
+        lines.push(format!("files: {created} restored, {modified} changed back, {removed} removed"));
         lines.extend(files.changes.iter().map(|change| format!("  {}", change.path.display())));
         if files.conflicts_count > 0 {
-            lines.push(format!("{} of them somebody else changed since", files.conflicts_count));
+            lines.push(format!("{} of them were changed by others since", files.conflicts_count));
         }
         lines.extend(unguarded(files));
     }

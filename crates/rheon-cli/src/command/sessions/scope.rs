@@ -1,11 +1,10 @@
-//! Of which folder sessions are wanted.
+//! Which directories a command covers.
 
 use rheon_app::keeping::Scope;
 
-/// Of which folder sessions are wanted.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct ScopeFlags {
-    /// Sessions of all folders, not only of this one
+    /// Include sessions of all directories
     #[arg(short, long)]
     pub(super) all: bool,
 }

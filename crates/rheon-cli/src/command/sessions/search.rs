@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::kept::keeper;
+use super::manager::manager;
 use super::scope::ScopeFlags;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -10,31 +10,34 @@ use crate::output::print;
 use crate::runtime::block_on;
 use crate::table::{Side, Table};
 
-/// Find where something was said
+/// Search the text of sessions
 #[derive(Debug, clap::Args)]
 pub(crate) struct Search {
-    /// Words to look for
+    /// The words to search for
     #[arg(required = true)]
     words: Vec<String>,
 
     #[command(flatten)]
     scope: ScopeFlags,
 
-    /// At most this many
+    /// Show at most this many
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     limit: usize,
 
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 impl Search {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let (keeper, _) = keeper()?;
+        let (manager, _) = manager()?;
         let text = self.words.join(" ");
         let hits = block_on(async {
-            keeper.search(&text, self.scope.scope(), self.limit.clamp(1, 1_000)).await.map_err(Failure::error)
+            manager
+                .search(&text, self.scope.scope(), self.limit.clamp(1, 1_000))
+                .await
+                .map_err(Failure::error)
         })?;
         if self.json {
             let hits: Vec<Value> = hits
@@ -46,8 +49,8 @@ impl Search {
             return print(&(serde_json::to_string_pretty(&hits).map_err(Failure::error)? + "\n"));
         }
         if hits.is_empty() {
-            let hint = if self.scope.all { "" } else { "; --all looks in all folders" };
-            return print(&format!("nothing was found{hint}\n"));
+            let hint = if self.scope.all { "" } else { "; use --all for all directories" };
+            return print(&format!("no matches{hint}\n"));
         }
         let columns =
             [("session", Side::Left), ("event", Side::Right), ("who", Side::Left), ("what", Side::Left)];

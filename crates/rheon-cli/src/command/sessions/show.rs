@@ -6,30 +6,31 @@ use rheon_app::keeping::{ExportFormat, ExportOptions};
 use rheon_text::inert;
 
 use super::export::Collected;
-use super::kept::keeper;
+use super::manager::manager;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::print;
 use crate::runtime::block_on;
 
-/// Read a session
+/// Show a session
 ///
-/// Each message has the number of its event, which `rheon sessions rewind --to`, `fork --at` and `replay --until` take.
+/// Each message has an event number, for `rheon sessions rewind --to`, `fork --at` and `replay --until`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Show {
-    /// Which session
+    /// The session, by id or id prefix
     session: String,
 
-    /// As the log has it: one JSON object per event
+    /// Print the log, one JSON object per event
     #[arg(long)]
     events: bool,
 }
 
 impl Show {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let (keeper, _) = keeper()?;
+        let (manager, _) = manager()?;
         if self.events {
-            let (_, events) = block_on(async { keeper.events(&self.session).await.map_err(Failure::error) })?;
+            let (_, events) =
+                block_on(async { manager.events(&self.session).await.map_err(Failure::error) })?;
             let mut text = String::new();
             for event in &events {
                 text.push_str(&serde_json::to_string(event).map_err(Failure::error)?);
@@ -41,7 +42,7 @@ impl Show {
         let collected = Collected::default();
         let out = collected.clone();
         block_on(async {
-            keeper.export(&self.session, ExportFormat::Markdown, options, out).await.map_err(Failure::error)
+            manager.export(&self.session, ExportFormat::Markdown, options, out).await.map_err(Failure::error)
         })?;
         let text = collected.text();
         print(&if std::io::stdout().is_terminal() { inert(&text).into() } else { text })

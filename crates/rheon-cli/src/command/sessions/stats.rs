@@ -4,7 +4,7 @@ use rheon_text::units::count;
 use serde_json::{Value, json};
 
 use super::cost::cost;
-use super::kept::keeper;
+use super::manager::manager;
 use super::scope::ScopeFlags;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -12,21 +12,21 @@ use crate::output::print;
 use crate::runtime::block_on;
 use crate::table::{Side, Table};
 
-/// Count turns, tokens and money by model, and calls by tool
+/// Show turns, tokens and cost per model, and calls per tool
 #[derive(Debug, clap::Args)]
 pub(crate) struct Stats {
     #[command(flatten)]
     scope: ScopeFlags,
 
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 impl Stats {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let (keeper, _) = keeper()?;
-        let stats = block_on(async { keeper.stats(self.scope.scope()).await.map_err(Failure::error) })?;
+        let (manager, _) = manager()?;
+        let stats = block_on(async { manager.stats(self.scope.scope()).await.map_err(Failure::error) })?;
         print(&if self.json { as_json(&stats)? } else { text(&stats) })
     }
 }

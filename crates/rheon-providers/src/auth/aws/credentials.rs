@@ -1,4 +1,4 @@
-//! Where AWS's keys and region come from: the config, the environment, a profile of the shared files.
+//! AWS keys and region: from the config, the environment or a profile in the shared files.
 
 use std::path::PathBuf;
 
@@ -7,31 +7,31 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
 use super::profile::{self, FileKind, Settings};
-use crate::auth::shared::Shared;
+use crate::auth::cached::CachedCredential;
 use crate::auth::{AuthError, command, file};
-use crate::env::Environment;
+use crate::env::ProviderEnv;
 
-/// Keys that expire are replaced this long before.
+/// How long before expiry keys are refreshed.
 const EXPIRY_MARGIN_MS: u64 = 5 * 60 * 1000;
 
-/// Where nothing says otherwise.
+/// The default region.
 const REGION: &str = "us-east-1";
 
-/// A pair of keys, and the token that goes with it if it is temporary.
+/// An AWS key pair, with a session token if it is temporary.
 #[derive(Clone)]
 pub struct AwsKeys {
-    /// Names the secret key; not a secret itself.
+    /// Identifies the secret key; not a secret itself.
     pub access_key_id: String,
-    /// Signs, and is never sent.
+    /// Signs requests; never sent.
     pub secret_access_key: SecretString,
-    /// Sent along with requests.
+    /// Sent with each request.
     pub session_token: Option<SecretString>,
-    /// When they cease to be valid.
+    /// When the keys expire.
     pub expires: Option<Timestamp>,
 }
 
 impl AwsKeys {
-    /// What must not be shown.
+    /// The values to redact.
     fn secrets(self) -> impl Iterator<Item = SecretString> {
         std::iter::once(self.secret_access_key).chain(self.session_token)
     }
@@ -43,22 +43,22 @@ impl std::fmt::Debug for AwsKeys {
     }
 }
 
-/// Where keys come from. Those of the environment are looked up for every request; those of the files are kept until
-/// they expire or are forgotten.
+/// Where keys come from. Environment variables are read for every request; keys from files are cached until they
+/// expire or are forgotten.
 pub(crate) struct Credentials {
     vendor: String,
-    environment: Environment,
+    environment: ProviderEnv,
     config: Option<AwsKeys>,
-    from_profile: Shared<AwsKeys>,
+    from_profile: CachedCredential<AwsKeys>,
 }
 
 impl Credentials {
-    pub(crate) fn new(vendor: &str, environment: &Environment, config: Option<AwsKeys>) -> Self {
+    pub(crate) fn new(vendor: &str, environment: &ProviderEnv, config: Option<AwsKeys>) -> Self {
         let environment = environment.clone();
-        Self { vendor: vendor.to_owned(), environment, config, from_profile: Shared::default() }
+        Self { vendor: vendor.to_owned(), environment, config, from_profile: CachedCredential::default() }
     }
 
-    /// The keys to sign with at the moment `now`.
+    /// The keys to sign with at `now`.
     pub(super) async fn get(&self, now: Timestamp) -> Result<AwsKeys, AuthError> {
         if let Some(keys) = self.config.clone().or_else(|| from_environment(&self.environment)) {
             return Ok(keys);
@@ -69,7 +69,7 @@ impl Credentials {
         self.from_profile.get_or(is_fresh, async || self.read_profile().await).await
     }
 
-    /// The region where neither the address nor the environment says one.
+    /// The region to use when the URL does not contain one.
     pub(super) async fn region(&self) -> Result<String, AuthError> {
         if let Some((_, region)) = self.environment.first(["AWS_REGION", "AWS_DEFAULT_REGION"]) {
             return Ok(region);
@@ -78,7 +78,7 @@ impl Credentials {
         Ok(settings.get("region").cloned().unwrap_or_else(|| REGION.to_owned()))
     }
 
-    /// Whether there are keys, or files that may have them.
+    /// Whether there are keys, or files that may hold them.
     pub(super) fn are_configured(&self) -> bool {
         self.config.is_some()
             || from_environment(&self.environment).is_some()
@@ -89,13 +89,13 @@ impl Credentials {
         self.from_profile.forget()
     }
 
-    /// What must not be shown, as far as it is known.
+    /// All values to redact that are known so far.
     pub(super) fn secrets(&self) -> Vec<SecretString> {
         let given = self.config.clone().into_iter().chain(from_environment(&self.environment));
         given.chain(self.from_profile.known()).flat_map(AwsKeys::secrets).collect()
     }
 
-    /// The settings of the profile in both files; the credentials file wins.
+    /// The profile's settings from both files; the credentials file wins.
     async fn settings(&self) -> Result<Settings, AuthError> {
         let name = profile_name(&self.environment);
         let mut settings = Settings::new();
@@ -150,13 +150,13 @@ impl Credentials {
             setting: format!("credential_process of the AWS profile {name:?}"),
             problem,
         };
-        let printed = command::run(command_line).await.map_err(failed)?;
-        printed_keys(printed.expose_secret()).map_err(|problem| failed(problem.to_owned()))
+        let output = command::run(command_line).await.map_err(failed)?;
+        parse_process_output(output.expose_secret()).map_err(|problem| failed(problem.to_owned()))
     }
 }
 
-/// The region that the environment or the profile names, for addresses; the files are read at once.
-pub(crate) fn region(environment: &Environment) -> String {
+/// The region from the environment or the profile, for URLs. Reads the files synchronously.
+pub(crate) fn region(environment: &ProviderEnv) -> String {
     if let Some((_, region)) = environment.first(["AWS_REGION", "AWS_DEFAULT_REGION"]) {
         return region;
     }
@@ -169,8 +169,8 @@ pub(crate) fn region(environment: &Environment) -> String {
     files(environment).into_iter().rev().find_map(in_file).unwrap_or_else(|| REGION.to_owned())
 }
 
-/// The shared files, the one that wins last.
-fn files(environment: &Environment) -> Vec<(PathBuf, FileKind)> {
+/// The shared files; the last one wins.
+fn files(environment: &ProviderEnv) -> Vec<(PathBuf, FileKind)> {
     let path = |variable: &str, name: &str| {
         let given = environment.var(variable).map(PathBuf::from);
         given.or_else(|| Some(environment.home()?.join(".aws").join(name)))
@@ -181,11 +181,11 @@ fn files(environment: &Environment) -> Vec<(PathBuf, FileKind)> {
     config.into_iter().chain(credentials).collect()
 }
 
-fn profile_name(environment: &Environment) -> String {
+fn profile_name(environment: &ProviderEnv) -> String {
     environment.var("AWS_PROFILE").unwrap_or_else(|| "default".to_owned())
 }
 
-fn from_environment(environment: &Environment) -> Option<AwsKeys> {
+fn from_environment(environment: &ProviderEnv) -> Option<AwsKeys> {
     Some(AwsKeys {
         access_key_id: environment.var("AWS_ACCESS_KEY_ID")?,
         secret_access_key: environment.var("AWS_SECRET_ACCESS_KEY")?.into(),
@@ -194,10 +194,10 @@ fn from_environment(environment: &Environment) -> Option<AwsKeys> {
     })
 }
 
-/// What a `credential_process` prints.
+/// The output of a `credential_process`.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Printed {
+struct ProcessOutput {
     version: u32,
     access_key_id: String,
     secret_access_key: SecretString,
@@ -205,20 +205,20 @@ struct Printed {
     expiration: Option<String>,
 }
 
-/// The keys in what a `credential_process` printed. Errors do not quote it.
-fn printed_keys(text: &str) -> Result<AwsKeys, &'static str> {
-    let printed: Printed = serde_json::from_str(text)
-        .map_err(|_| "printed no JSON with Version, AccessKeyId and SecretAccessKey")?;
-    if printed.version != 1 {
+/// Parses the output of a `credential_process`. Errors do not quote it.
+fn parse_process_output(text: &str) -> Result<AwsKeys, &'static str> {
+    let output: ProcessOutput = serde_json::from_str(text)
+        .map_err(|_| "did not print JSON with Version, AccessKeyId and SecretAccessKey")?;
+    if output.version != 1 {
         return Err("printed credentials of a version other than 1");
     }
-    let expires = printed.expiration.map(|moment| moment.parse::<jiff::Timestamp>()).transpose();
+    let expires = output.expiration.map(|moment| moment.parse::<jiff::Timestamp>()).transpose();
     let expires = expires.map_err(|_| "printed an Expiration that is not a time")?;
     Ok(AwsKeys {
-        access_key_id: printed.access_key_id,
-        secret_access_key: printed.secret_access_key,
-        session_token: printed.session_token.filter(|token| !token.expose_secret().is_empty()),
-        // A moment before 1970 has passed.
+        access_key_id: output.access_key_id,
+        secret_access_key: output.secret_access_key,
+        session_token: output.session_token.filter(|token| !token.expose_secret().is_empty()),
+        // A time before 1970 counts as expired.
         expires: expires
             .map(|moment| Timestamp::from_millis(u64::try_from(moment.as_millisecond()).unwrap_or(0))),
     })

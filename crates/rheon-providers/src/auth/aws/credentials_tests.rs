@@ -1,4 +1,4 @@
-//! Where AWS's keys and region come from.
+//! Sources of AWS keys and region.
 
 use expect_test::expect;
 use rheon_types::Timestamp;
@@ -9,25 +9,25 @@ use super::credentials::{AwsKeys, Credentials, region};
 use super::profile::{self, FileKind};
 use crate::auth::authorizer;
 use crate::auth::test_support::{environment, exposed, inputs, request, shown};
-use crate::env::Environment;
+use crate::env::ProviderEnv;
 use crate::vendor::{AuthScheme, AuthSpec};
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
-/// A home folder with AWS's shared files.
+/// A home directory with the shared AWS files.
 fn home(credentials: &str, config: &str) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::create_dir(folder.path().join(".aws")).unwrap();
-    std::fs::write(folder.path().join(".aws/credentials"), credentials).unwrap();
-    std::fs::write(folder.path().join(".aws/config"), config).unwrap();
-    folder
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::create_dir(directory.path().join(".aws")).unwrap();
+    std::fs::write(directory.path().join(".aws/credentials"), credentials).unwrap();
+    std::fs::write(directory.path().join(".aws/config"), config).unwrap();
+    directory
 }
 
-fn at(home: &TempDir, variables: &[(&str, &str)]) -> Environment {
+fn at(home: &TempDir, variables: &[(&str, &str)]) -> ProviderEnv {
     environment(variables).with_home(home.path())
 }
 
-async fn found(environment: &Environment) -> String {
+async fn found(environment: &ProviderEnv) -> String {
     match Credentials::new("bedrock", environment, None).get(NOW).await {
         Ok(keys) => line(&keys),
         Err(error) => error.to_string(),
@@ -44,7 +44,7 @@ const KEYS: &str = "[default]\naws_access_key_id = ID1\naws_secret_access_key=se
                     [work]\naws_access_key_id=ID2\naws_secret_access_key=secret2\naws_session_token=token2\n";
 
 #[tokio::test]
-async fn the_environment_wins_over_the_files_and_the_profile_is_chosen_by_a_variable() {
+async fn environment_wins_over_files_and_variable_selects_the_profile() {
     let home = home(KEYS, "[default]\nregion = eu-north-1\n[profile work]\nregion=ap-south-1\n");
     let variables =
         [("AWS_ACCESS_KEY_ID", "ID0"), ("AWS_SECRET_ACCESS_KEY", "secret0"), ("AWS_PROFILE", "work")];
@@ -61,7 +61,7 @@ async fn the_environment_wins_over_the_files_and_the_profile_is_chosen_by_a_vari
 }
 
 #[tokio::test]
-async fn variables_name_other_files() {
+async fn variables_override_the_file_paths() {
     let home = home(KEYS, "");
     let path = home.path().join("other");
     std::fs::write(&path, "[default]\naws_access_key_id=ID3\naws_secret_access_key=secret3\n").unwrap();
@@ -73,7 +73,7 @@ async fn variables_name_other_files() {
 }
 
 #[tokio::test]
-async fn what_is_missing_or_not_supported_says_what_to_do_instead() {
+async fn missing_and_unsupported_credentials_say_what_to_do() {
     let config = "[profile sso]\nsso_session = corp\n[profile role]\nrole_arn = arn:aws:iam::1:role/x\n\
                   source_profile = default\n";
     let home = home(KEYS, config);
@@ -90,14 +90,14 @@ async fn what_is_missing_or_not_supported_says_what_to_do_instead() {
 }
 
 #[test]
-fn a_shared_file_may_be_indented_and_have_names_in_quotes() {
+fn shared_file_may_have_indentation_and_quoted_names() {
     let text = "[profile \"my work\"]\r\n  aws_access_key_id = AKID\r\n  s3 =\r\n    region = inner\r\n\tregion = inner\r\n";
     let found = profile::settings(text, FileKind::Config, "my work");
     expect![[r#"Some({"aws_access_key_id": "AKID", "s3": ""})"#]].assert_eq(&format!("{found:?}"));
 }
 
 #[test]
-fn a_shared_file_is_read_as_aws_reads_it() {
+fn shared_file_is_parsed_like_aws_does() {
     let text = "# comment\r\n[default]\r\nregion = a-1 ; here\ns3 =\n  region = inner\nregion = a-2\n[profile  x ]\n\
                 region=x-1\n[profilex]\nregion=no\n[sso-session x]\nregion=no\nnonsense\n=\n[default\nkey=1";
     let found = |kind, name| format!("{:?}", profile::settings(text, kind, name));
@@ -117,7 +117,7 @@ mod process {
     }
 
     #[tokio::test]
-    async fn keys_of_a_process_are_kept_until_five_minutes_before_they_expire() {
+    async fn process_keys_are_cached_until_five_minutes_before_expiry() {
         let home = home("", "");
         let (printed, runs) = (home.path().join("printed"), home.path().join("runs"));
         // NOW is 22:13:20.
@@ -144,7 +144,7 @@ mod process {
     }
 
     #[tokio::test]
-    async fn a_process_that_prints_something_else_is_told_without_quoting_it() {
+    async fn invalid_process_output_is_reported_without_quoting_it() {
         let mut out = Vec::new();
         for command_line in [
             r#"echo '{"Version":2,"AccessKeyId":"a","SecretAccessKey":"secret"}'"#,
@@ -156,7 +156,7 @@ mod process {
         }
         expect![[r#"
             credential_process of the AWS profile "default" of bedrock printed credentials of a version other than 1
-            credential_process of the AWS profile "default" of bedrock printed no JSON with Version, AccessKeyId and SecretAccessKey
+            credential_process of the AWS profile "default" of bedrock did not print JSON with Version, AccessKeyId and SecretAccessKey
             credential_process of the AWS profile "default" of bedrock printed an Expiration that is not a time
             credential_process of the AWS profile "default" of bedrock failed (exit status: 1): denied [redacted]"#]]
         .assert_eq(&out.join("\n"));
@@ -173,7 +173,7 @@ fn spec() -> AuthSpec {
 }
 
 #[tokio::test]
-async fn a_bearer_token_wins_over_keys() {
+async fn bearer_token_wins_over_keys() {
     let variables = environment(&[
         ("AWS_BEARER_TOKEN_BEDROCK", "bearer-1"),
         ("AWS_ACCESS_KEY_ID", "ID0"),
@@ -188,7 +188,7 @@ async fn a_bearer_token_wins_over_keys() {
 }
 
 #[tokio::test]
-async fn the_scope_has_the_region_of_the_host_else_that_of_the_environment() {
+async fn scope_uses_the_region_of_the_host_or_the_environment() {
     let variables = environment(&[("AWS_REGION", "ca-west-1")]);
     let mut given = inputs("bedrock", &variables);
     given.aws_keys = Some(AwsKeys {
@@ -206,7 +206,7 @@ async fn the_scope_has_the_region_of_the_host_else_that_of_the_environment() {
 }
 
 #[tokio::test]
-async fn without_keys_the_vendor_is_not_usable() {
+async fn vendor_without_keys_is_not_usable() {
     let variables = environment(&[("AWS_ACCESS_KEY_ID", "only half of it")]);
     assert!(!authorizer(&spec(), inputs("bedrock", &variables)).unwrap().has_key());
 }

@@ -1,4 +1,4 @@
-//! AWS: a bearer token where there is one, else a signature (SigV4). The secret key signs and is never sent.
+//! AWS: a bearer token if there is one, otherwise a signature (SigV4). The secret key signs and is never sent.
 
 mod credentials;
 mod profile;
@@ -24,11 +24,11 @@ pub(crate) use credentials::{Credentials, region};
 
 /// Signs requests for AWS.
 pub(crate) struct AwsAuth {
-    /// The service's name in signatures.
+    /// The service name used in signatures.
     pub(crate) service: String,
-    /// Where a bearer token may come from.
+    /// Source of the bearer token.
     pub(crate) bearer: KeySource,
-    /// Where keys come from, if there is no token.
+    /// Source of the keys, used when there is no token.
     pub(crate) credentials: Credentials,
     pub(crate) clock: Arc<dyn Clock>,
 }
@@ -55,7 +55,7 @@ impl Authorizer for AwsAuth {
     }
 
     fn forget(&self) -> bool {
-        // Both are asked: `||` alone would leave the second one as it is.
+        // Call both: `||` alone would skip the second one.
         let token = self.bearer.forget();
         let keys = self.credentials.forget();
         token || keys

@@ -1,11 +1,11 @@
-//! AWS's shared files: profiles, each a set of settings.
+//! AWS shared files: profiles and their settings.
 
 use std::collections::BTreeMap;
 
 /// The settings of one profile.
 pub(super) type Settings = BTreeMap<String, String>;
 
-/// Which of the two files it is: they name their sections differently.
+/// Which of the two files it is; they name their sections differently.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileKind {
     /// `credentials`: `[name]`.
@@ -14,11 +14,10 @@ pub(super) enum FileKind {
     Config,
 }
 
-/// The settings of the profile `name` in the text of a shared file; nothing if it has no such profile. Of a setting
-/// that stands there twice the last one counts; settings inside settings (indented lines below one without a value) are
-/// left out.
+/// The settings of the profile `name` in a shared file, or `None` if there is no such profile. If a setting occurs
+/// twice, the last one wins. Nested settings (indented lines below a setting without a value) are ignored.
 pub(super) fn settings(text: &str, kind: FileKind, name: &str) -> Option<Settings> {
-    let mut found = None;
+    let mut profile_settings = None;
     let mut is_inside = false;
     let mut is_nested = false;
     for line in text.lines() {
@@ -30,23 +29,23 @@ pub(super) fn settings(text: &str, kind: FileKind, name: &str) -> Option<Setting
             is_inside = profile_name(section, kind).is_some_and(|profile| profile == name);
             is_nested = false;
             if is_inside {
-                found.get_or_insert_with(Settings::new);
+                profile_settings.get_or_insert_with(Settings::new);
             }
             continue;
         }
         if !is_inside || (is_nested && line.starts_with([' ', '\t'])) {
             continue;
         }
-        if let (Some((key, value)), Some(settings)) = (line.split_once('='), &mut found) {
+        if let (Some((key, value)), Some(settings)) = (line.split_once('='), &mut profile_settings) {
             let value = without_comment(value).trim();
             is_nested = value.is_empty();
             settings.insert(key.trim().to_ascii_lowercase(), value.to_owned());
         }
     }
-    found
+    profile_settings
 }
 
-/// The profile that a section is about.
+/// The profile name in a section header.
 fn profile_name(section: &str, kind: FileKind) -> Option<&str> {
     let section = section.trim();
     match kind {
@@ -54,13 +53,13 @@ fn profile_name(section: &str, kind: FileKind) -> Option<&str> {
         FileKind::Config if section == "default" => Some(section),
         FileKind::Config => {
             let name = section.strip_prefix("profile").filter(|rest| rest.starts_with([' ', '\t']));
-            // A name with spaces stands in quotes.
+            // A name with spaces is quoted.
             name.map(|name| name.trim().trim_matches(['"', '\'']))
         }
     }
 }
 
-/// A comment after a value begins with a space and `#` or `;`.
+/// A comment after a value starts with a space and `#` or `;`.
 fn without_comment(value: &str) -> &str {
     [" #", " ;", "\t#", "\t;"].iter().fold(value, |value, mark| value.split(mark).next().unwrap_or(value))
 }

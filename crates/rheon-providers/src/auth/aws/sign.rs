@@ -1,4 +1,4 @@
-//! `sign`: one request, one moment, one signature. Pure.
+//! `sign`: signs one request with AWS Signature Version 4. Pure.
 
 use std::time::{Duration, SystemTime};
 
@@ -15,16 +15,16 @@ use super::AwsKeys;
 use crate::auth::AuthError;
 use crate::transport::HttpRequest;
 
-/// What a signature holds for.
+/// What a signature is valid for.
 pub(super) struct Scope<'a> {
     pub(super) service: &'a str,
     pub(super) region: &'a str,
     pub(super) now: Timestamp,
 }
 
-/// Signs method, path, query, body and the headers `host`, `content-type` and `x-amz-*`; others are not covered,
-/// because they may change on the way. The path is encoded once more for the signature than it is sent (the default of
-/// the signer), as every service but S3 wants: `%3A` in a model's name becomes `%253A`.
+/// Signs method, path, query, body and the headers `host`, `content-type` and `x-amz-*`. Other headers are not covered
+/// because proxies may change them. The path is encoded once more for the signature than it is sent (the signer's
+/// default), as every service except S3 requires: `%3A` in a model name becomes `%253A`.
 pub(super) fn sign(request: &mut HttpRequest, keys: &AwsKeys, scope: Scope<'_>) -> Result<(), AuthError> {
     let identity = Identity::new(
         &keys.access_key_id,
@@ -46,7 +46,7 @@ pub(super) fn sign(request: &mut HttpRequest, keys: &AwsKeys, scope: Scope<'_>) 
     let unsigned = SignableRequest::new(
         request.method.as_str(),
         request.url.as_str(),
-        covered(&request.headers)?.into_iter(),
+        signed_headers(&request.headers)?.into_iter(),
         SignableBody::Bytes(&request.body),
     )
     .map_err(|error| AuthError::Signature(error.to_string()))?;
@@ -61,9 +61,9 @@ pub(super) fn sign(request: &mut HttpRequest, keys: &AwsKeys, scope: Scope<'_>) 
     Ok(())
 }
 
-/// The headers that a signature covers, besides those that it adds itself.
-fn covered(headers: &HeaderMap) -> Result<Vec<(&str, &str)>, AuthError> {
-    let mut covered = Vec::new();
+/// The headers that the signature covers, besides those it adds itself.
+fn signed_headers(headers: &HeaderMap) -> Result<Vec<(&str, &str)>, AuthError> {
+    let mut signed_headers = Vec::new();
     for (name, value) in headers {
         let name = name.as_str();
         let is_added = matches!(name, "x-amz-date" | "x-amz-security-token");
@@ -73,17 +73,17 @@ fn covered(headers: &HeaderMap) -> Result<Vec<(&str, &str)>, AuthError> {
         let value = value.to_str().map_err(|_| {
             AuthError::Signature(format!("the header {name} holds characters that are not ASCII"))
         })?;
-        covered.push((name, value));
+        signed_headers.push((name, value));
     }
-    Ok(covered)
+    Ok(signed_headers)
 }
 
-/// The region in the name of one of AWS's own hosts, for instance `bedrock-runtime.eu-west-1.amazonaws.com`: a
-/// signature for another region would be refused.
+/// The region in the name of an AWS host such as `bedrock-runtime.eu-west-1.amazonaws.com`. AWS refuses a signature
+/// for another region.
 pub(super) fn region_of_host(host: &str) -> Option<&str> {
     let name = host.strip_suffix(".amazonaws.com").or_else(|| host.strip_suffix(".amazonaws.com.cn"))?;
     let (_, last) = name.rsplit_once('.')?;
-    // Hosts of private endpoints end in `.vpce`; the region stands before it.
+    // Private endpoint hosts end in `.vpce`; the region comes before it.
     let region = if last == "vpce" { name.rsplit('.').nth(1)? } else { last };
     let is_region = region.contains('-') && region.bytes().last().is_some_and(|byte| byte.is_ascii_digit());
     is_region.then_some(region)

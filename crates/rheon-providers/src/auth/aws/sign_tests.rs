@@ -1,4 +1,4 @@
-//! Signatures, compared with the published examples and with AWS's algorithm written out step by step.
+//! Signatures, compared with AWS's published examples and with the algorithm written out step by step.
 
 use bytes::Bytes;
 use expect_test::expect;
@@ -16,7 +16,7 @@ use crate::transport::HttpRequest;
 const ID: &str = "AKIDEXAMPLE";
 const SECRET: &str = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
 
-/// 2015-08-30T12:36:00Z, the moment of AWS's published examples.
+/// 2015-08-30T12:36:00Z, the time of AWS's published examples.
 const NOW: Timestamp = Timestamp::from_millis(1_440_938_160_000);
 
 fn keys(session_token: Option<&str>) -> AwsKeys {
@@ -48,7 +48,7 @@ fn hmac(key: &[u8], text: &[u8]) -> [u8; 32] {
     sha256(&[&block.map(|byte| byte ^ 0x5c)[..], &inner].concat())
 }
 
-/// The signature of a canonical request for the moment of the examples.
+/// The signature of a canonical request at the time of the examples.
 fn expected(canonical: &str, region: &str, service: &str) -> String {
     let scope = format!("20150830/{region}/{service}/aws4_request");
     let text = format!("AWS4-HMAC-SHA256\n20150830T123600Z\n{scope}\n{}", hex(&sha256(canonical.as_bytes())));
@@ -58,7 +58,7 @@ fn expected(canonical: &str, region: &str, service: &str) -> String {
 }
 
 #[test]
-fn the_published_examples_come_out() {
+fn published_examples_match() {
     let mut vanilla = request("https://example.amazonaws.com/");
     vanilla.method = Method::GET;
     vanilla.body = Bytes::new();
@@ -103,7 +103,7 @@ fn expected_bedrock(path: &str, query: &str) -> String {
 }
 
 #[test]
-fn a_models_name_is_encoded_once_more_than_it_is_sent() {
+fn model_name_is_encoded_twice_for_the_signature() {
     for (sent, signed) in [
         (
             "/model/anthropic.claude-v1%3A0/converse-stream",
@@ -125,7 +125,7 @@ fn a_models_name_is_encoded_once_more_than_it_is_sent() {
 }
 
 #[test]
-fn the_query_is_covered_in_its_order() {
+fn query_is_signed_in_order() {
     let mut request = bedrock("/model/m/converse-stream?b=2&a=x%20y");
     let scope = Scope { service: "bedrock", region: "eu-west-1", now: NOW };
     sign(&mut request, &keys(Some("session/token+1=")), scope).unwrap();
@@ -134,7 +134,7 @@ fn the_query_is_covered_in_its_order() {
 }
 
 #[test]
-fn the_secret_is_never_sent_and_what_is_secret_is_marked() {
+fn secret_is_never_sent_and_sensitive_headers_are_marked() {
     let mut request = bedrock("/model/m/converse-stream");
     let scope = || Scope { service: "bedrock", region: "eu-west-1", now: NOW };
     sign(&mut request, &keys(Some("session/token+1=")), scope()).unwrap();
@@ -162,7 +162,7 @@ fn the_secret_is_never_sent_and_what_is_secret_is_marked() {
 }
 
 #[test]
-fn the_region_stands_in_the_host() {
+fn region_is_read_from_the_host() {
     let regions = [
         "bedrock-runtime.us-east-1.amazonaws.com",
         "bedrock-runtime-fips.us-gov-west-1.amazonaws.com",

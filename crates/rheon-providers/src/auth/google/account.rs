@@ -1,39 +1,39 @@
-//! `Account`: who asks for a token, as the file of credentials says.
+//! `Account`: the account that a Google credentials file describes.
 
 use secrecy::SecretString;
 use serde::Deserialize;
 use url::Url;
 
-use crate::transport::is_near;
+use crate::transport::is_local;
 
-/// Where tokens are given, if the file does not say.
-const TOKEN_ADDRESS: &str = "https://oauth2.googleapis.com/token";
+/// The default token URL.
+const TOKEN_URL: &str = "https://oauth2.googleapis.com/token";
 
-/// Who asks for a token.
+/// The account that requests a token.
 pub(super) enum Account {
-    /// A service account signs that it is itself.
+    /// A service account, which signs its own assertion.
     Service {
         email: String,
         key_id: Option<String>,
         private_key: SecretString,
-        token_address: Url,
+        token_url: Url,
         quota_project: Option<String>,
     },
-    /// A user who signed in with `gcloud`.
+    /// A user signed in with `gcloud`.
     User {
         client_id: String,
         client_secret: SecretString,
         refresh_token: SecretString,
-        token_address: Url,
+        token_url: Url,
         quota_project: Option<String>,
     },
-    /// The machine that this runs on, which its metadata server knows.
+    /// The machine itself; its metadata server issues tokens.
     Machine { host: String },
 }
 
-/// What a file of credentials may hold; other fields are of no use here.
+/// The fields of a credentials file that are used here.
 #[derive(Deserialize)]
-struct Stored {
+struct CredentialsFile {
     #[serde(rename = "type")]
     kind: String,
     client_email: Option<String>,
@@ -46,26 +46,26 @@ struct Stored {
     quota_project_id: Option<String>,
 }
 
-/// The account that `text` describes, or what is wrong with it. Errors do not quote it.
+/// Parses a credentials file. Errors do not quote it.
 pub(super) fn parse(text: &str) -> Result<Account, String> {
-    let stored: Stored = serde_json::from_str(text)
-        .map_err(|error| format!("line {}: it is not the JSON that Google writes", error.line()))?;
+    let file: CredentialsFile = serde_json::from_str(text)
+        .map_err(|error| format!("line {}: not valid Google credentials", error.line()))?;
     let missing = |field: &str| format!("it has no {field}; download it again");
-    let token_address = token_address(stored.token_uri.as_deref().unwrap_or(TOKEN_ADDRESS))?;
-    match stored.kind.as_str() {
+    let token_url = token_url(file.token_uri.as_deref().unwrap_or(TOKEN_URL))?;
+    match file.kind.as_str() {
         "service_account" => Ok(Account::Service {
-            email: stored.client_email.ok_or_else(|| missing("client_email"))?,
-            key_id: stored.private_key_id,
-            private_key: stored.private_key.ok_or_else(|| missing("private_key"))?,
-            token_address,
-            quota_project: stored.quota_project_id,
+            email: file.client_email.ok_or_else(|| missing("client_email"))?,
+            key_id: file.private_key_id,
+            private_key: file.private_key.ok_or_else(|| missing("private_key"))?,
+            token_url,
+            quota_project: file.quota_project_id,
         }),
         "authorized_user" => Ok(Account::User {
-            client_id: stored.client_id.ok_or_else(|| missing("client_id"))?,
-            client_secret: stored.client_secret.ok_or_else(|| missing("client_secret"))?,
-            refresh_token: stored.refresh_token.ok_or_else(|| missing("refresh_token"))?,
-            token_address,
-            quota_project: stored.quota_project_id,
+            client_id: file.client_id.ok_or_else(|| missing("client_id"))?,
+            client_secret: file.client_secret.ok_or_else(|| missing("client_secret"))?,
+            refresh_token: file.refresh_token.ok_or_else(|| missing("refresh_token"))?,
+            token_url,
+            quota_project: file.quota_project_id,
         }),
         kind => {
             let kind: String = kind.chars().take(40).collect();
@@ -77,18 +77,18 @@ pub(super) fn parse(text: &str) -> Result<Account, String> {
     }
 }
 
-/// Credentials go over TLS, or to this machine itself.
-fn token_address(text: &str) -> Result<Url, String> {
-    let address = Url::parse(text).map_err(|_| "its token_uri is not an address".to_owned())?;
+/// Only HTTPS, or HTTP on the loopback interface: credentials are sent there.
+fn token_url(text: &str) -> Result<Url, String> {
+    let address = Url::parse(text).map_err(|_| "its token_uri is not a URL".to_owned())?;
     match address.scheme() {
         "https" => Ok(address),
-        "http" if is_near(&address) => Ok(address),
-        _ => Err("its token_uri does not begin with https".to_owned()),
+        "http" if is_local(&address) => Ok(address),
+        _ => Err("its token_uri does not start with https".to_owned()),
     }
 }
 
 impl Account {
-    /// What must not be shown.
+    /// The values to redact.
     pub(super) fn secrets(&self) -> Vec<SecretString> {
         match self {
             Self::Service { private_key, .. } => vec![private_key.clone()],
@@ -99,7 +99,7 @@ impl Account {
         }
     }
 
-    /// The project that pays for the calls.
+    /// The project to bill.
     pub(super) fn quota_project(&self) -> Option<String> {
         match self {
             Self::Service { quota_project, .. } | Self::User { quota_project, .. } => quota_project.clone(),

@@ -1,4 +1,4 @@
-//! Tokens of Google, from a server on loopback.
+//! Google access tokens, from a server on loopback.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -15,9 +15,9 @@ use tempfile::TempDir;
 use super::grant::ANSWER_BYTES_MAX;
 use super::token_server::TokenServer;
 use super::{Account, account};
-use crate::auth::test_support::{SetClock, environment, exposed, inputs, request, shown};
+use crate::auth::test_support::{ManualClock, environment, exposed, inputs, request, shown};
 use crate::auth::{Authorizer, authorizer};
-use crate::env::Environment;
+use crate::env::ProviderEnv;
 use crate::vendor::{AuthScheme, AuthSpec};
 
 const NOW_MS: u64 = 1_700_000_000_000;
@@ -28,9 +28,9 @@ fn spec() -> AuthSpec {
     AuthSpec { scheme: AuthScheme::Google, key_env: Vec::new(), api_key_command: None, optional: false }
 }
 
-fn vertex(environment: &Environment, clock: &Arc<SetClock>) -> Arc<dyn Authorizer> {
+fn vertex(environment: &ProviderEnv, clock: &Arc<ManualClock>) -> Arc<dyn Authorizer> {
     let mut given = inputs("vertex", environment);
-    given.clock = Arc::<SetClock>::clone(clock);
+    given.clock = Arc::<ManualClock>::clone(clock);
     authorizer(&spec(), given).unwrap()
 }
 
@@ -38,12 +38,12 @@ fn token(name: &str, expires_in: u64) -> (u16, String) {
     (200, json!({ "access_token": name, "expires_in": expires_in, "token_type": "Bearer" }).to_string())
 }
 
-/// A home folder in which a user has signed in.
+/// A home directory with `gcloud` credentials.
 fn signed_in(server: &TokenServer) -> TempDir {
     let home = tempfile::tempdir().unwrap();
-    let folder = home.path().join(".config/gcloud");
-    std::fs::create_dir_all(&folder).unwrap();
-    write_user(&folder.join("application_default_credentials.json"), server);
+    let directory = home.path().join(".config/gcloud");
+    std::fs::create_dir_all(&directory).unwrap();
+    write_user(&directory.join("application_default_credentials.json"), server);
     home
 }
 
@@ -72,10 +72,10 @@ fn pem() -> String {
     format!("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n", lines.join("\n"))
 }
 
-/// A folder with the file of a service account.
-fn service_account(server: &TokenServer, private_key: &str) -> (TempDir, Environment) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("account.json");
+/// A directory with a service account file.
+fn service_account(server: &TokenServer, private_key: &str) -> (TempDir, ProviderEnv) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("account.json");
     let account = json!({
         "type": "service_account",
         "project_id": "p",
@@ -86,14 +86,14 @@ fn service_account(server: &TokenServer, private_key: &str) -> (TempDir, Environ
     });
     std::fs::write(&path, account.to_string()).unwrap();
     let environment = environment(&[("GOOGLE_APPLICATION_CREDENTIALS", path.to_str().unwrap())]);
-    (folder, environment)
+    (directory, environment)
 }
 
 #[tokio::test]
-async fn a_service_account_signs_a_statement_and_gets_a_token() {
+async fn service_account_signs_an_assertion_and_gets_a_token() {
     let server = TokenServer::start(vec![token("ya29.one", 3600)]).await;
     let (_folder, environment) = service_account(&server, &pem());
-    let vertex = vertex(&environment, &SetClock::at_millis(NOW_MS));
+    let vertex = vertex(&environment, &ManualClock::at_millis(NOW_MS));
     assert!(vertex.has_key());
     expect![[r#"
         https://europe-west1-aiplatform.googleapis.com/v1/x
@@ -128,10 +128,10 @@ async fn a_service_account_signs_a_statement_and_gets_a_token() {
 }
 
 #[tokio::test]
-async fn a_signed_in_user_gets_a_token_for_the_refresh_token() {
+async fn user_gets_a_token_for_the_refresh_token() {
     let server = TokenServer::start(vec![token("ya29.two", 3600)]).await;
     let home = signed_in(&server);
-    let vertex = vertex(&environment(&[]).with_home(home.path()), &SetClock::at_millis(NOW_MS));
+    let vertex = vertex(&environment(&[]).with_home(home.path()), &ManualClock::at_millis(NOW_MS));
     expect![[r#"
         https://europe-west1-aiplatform.googleapis.com/v1/x
         authorization: Bearer ya29.two (sensitive)
@@ -146,10 +146,10 @@ async fn a_signed_in_user_gets_a_token_for_the_refresh_token() {
 }
 
 #[tokio::test]
-async fn the_machine_itself_is_the_last_resort() {
+async fn machine_account_is_the_last_resort() {
     let server = TokenServer::start(vec![token("ya29.three", 3600)]).await;
     let variables = environment(&[("GCE_METADATA_HOST", &server.host)]);
-    let vertex = vertex(&variables, &SetClock::at_millis(NOW_MS));
+    let vertex = vertex(&variables, &ManualClock::at_millis(NOW_MS));
     assert!(vertex.has_key());
     assert!(shown(&*vertex, request(VERTEX)).await.contains("authorization: Bearer ya29.three (sensitive)"));
     let requests = server.requests();
@@ -160,20 +160,20 @@ async fn the_machine_itself_is_the_last_resort() {
 }
 
 #[tokio::test]
-async fn without_any_credentials_the_error_says_what_to_do() {
-    // Nobody listens there.
+async fn missing_credentials_say_what_to_do() {
+    // No server listens there.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let host = listener.local_addr().unwrap().to_string();
     drop(listener);
-    let vertex = vertex(&environment(&[("GCE_METADATA_HOST", &host)]), &SetClock::at_millis(NOW_MS));
+    let vertex = vertex(&environment(&[("GCE_METADATA_HOST", &host)]), &ManualClock::at_millis(NOW_MS));
     expect!["Auth: no key for vertex: run gcloud auth application-default login, or set GOOGLE_APPLICATION_CREDENTIALS to the file of a service account, or GOOGLE_ACCESS_TOKEN, or api_key_command in the config"]
         .assert_eq(&shown(&*vertex, request(VERTEX)).await);
 }
 
 #[tokio::test]
-async fn a_ready_token_is_sent_as_it_is() {
+async fn ready_token_is_sent_unchanged() {
     for variable in ["GOOGLE_ACCESS_TOKEN", "CLOUDSDK_AUTH_ACCESS_TOKEN"] {
-        let vertex = vertex(&environment(&[(variable, "ya29.ready")]), &SetClock::at_millis(NOW_MS));
+        let vertex = vertex(&environment(&[(variable, "ya29.ready")]), &ManualClock::at_millis(NOW_MS));
         assert!(vertex.has_key());
         assert!(
             shown(&*vertex, request(VERTEX)).await.ends_with("authorization: Bearer ya29.ready (sensitive)")
@@ -181,14 +181,14 @@ async fn a_ready_token_is_sent_as_it_is() {
         assert_eq!(exposed(vertex.secrets()), ["ya29.ready"]);
     }
     let nothing = environment(&[]);
-    assert!(!vertex(&nothing, &SetClock::at_millis(NOW_MS)).has_key());
+    assert!(!vertex(&nothing, &ManualClock::at_millis(NOW_MS)).has_key());
 }
 
 #[tokio::test]
-async fn a_token_is_kept_until_five_minutes_before_it_expires_or_until_it_is_refused() {
+async fn token_is_cached_until_five_minutes_before_expiry_or_refusal() {
     let server = TokenServer::start(vec![token("t-1", 3600), token("t-2", 3600), token("t-3", 3600)]).await;
     let home = signed_in(&server);
-    let clock = SetClock::at_millis(NOW_MS);
+    let clock = ManualClock::at_millis(NOW_MS);
     let vertex = vertex(&environment(&[]).with_home(home.path()), &clock);
     let sent = async || {
         let text = shown(&*vertex, request(VERTEX)).await;
@@ -206,10 +206,10 @@ async fn a_token_is_kept_until_five_minutes_before_it_expires_or_until_it_is_ref
 }
 
 #[tokio::test]
-async fn a_token_that_lives_shortly_is_kept_for_half_its_life() {
+async fn short_lived_token_is_cached_for_half_its_lifetime() {
     let server = TokenServer::start(vec![token("t-1", 60), token("t-2", 60)]).await;
     let home = signed_in(&server);
-    let clock = SetClock::at_millis(NOW_MS);
+    let clock = ManualClock::at_millis(NOW_MS);
     let vertex = vertex(&environment(&[]).with_home(home.path()), &clock);
     shown(&*vertex, request(VERTEX)).await;
     clock.set_millis(NOW_MS + 29_999);
@@ -221,10 +221,10 @@ async fn a_token_that_lives_shortly_is_kept_for_half_its_life() {
 }
 
 #[tokio::test]
-async fn callers_at_the_same_time_share_one_request_and_its_failure() {
+async fn concurrent_callers_share_one_request_and_its_failure() {
     let server = TokenServer::start(vec![token("t-1", 3600), (503, "busy".to_owned())]).await;
     let home = signed_in(&server);
-    let vertex = vertex(&environment(&[]).with_home(home.path()), &SetClock::at_millis(NOW_MS));
+    let vertex = vertex(&environment(&[]).with_home(home.path()), &ManualClock::at_millis(NOW_MS));
     let all = || futures::future::join_all((0..20).map(|_| shown(&*vertex, request(VERTEX))));
     assert!(all().await.iter().all(|text| text.contains("Bearer t-1")));
     assert_eq!(server.requests().len(), 1);
@@ -234,7 +234,7 @@ async fn callers_at_the_same_time_share_one_request_and_its_failure() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_told_without_secrets() {
+async fn refusal_is_reported_without_secrets() {
     let echo = r#"{"error":"invalid_grant","error_description":"client-secret-1 refresh+token%2F1 sk-abcdefghijklmnop1"}"#;
     let server = TokenServer::start(vec![
         (400, echo.to_owned()),
@@ -244,53 +244,54 @@ async fn a_refusal_is_told_without_secrets() {
     ])
     .await;
     let home = signed_in(&server);
-    let vertex = vertex(&environment(&[]).with_home(home.path()), &SetClock::at_millis(NOW_MS));
+    let vertex = vertex(&environment(&[]).with_home(home.path()), &ManualClock::at_millis(NOW_MS));
     let mut out = Vec::new();
     for _ in 0..4 {
         out.push(shown(&*vertex, request(VERTEX)).await.replace(&server.host, "HOST"));
     }
     expect![[r#"
-        Auth: http://HOST gave no token: status 400: {"error":"invalid_grant","error_description":"[redacted] [redacted] [redacted]"}; run gcloud auth application-default login again
-        Auth: http://HOST gave no token: status 200: its answer holds no access_token
-        Auth: http://HOST gave no token: status 200: its answer holds an empty access_token
+        Auth: http://HOST refused the token request: status 400: {"error":"invalid_grant","error_description":"[redacted] [redacted] [redacted]"}; run gcloud auth application-default login again
+        Auth: http://HOST refused the token request: status 200: its response has no access_token
+        Auth: http://HOST refused the token request: status 200: its response has an empty access_token
         Auth: the key for vertex from the token server cannot be sent: it contains characters that headers cannot hold; set it again"#]]
     .assert_eq(&out.join("\n"));
 }
 
 #[tokio::test]
-async fn an_answer_may_be_as_long_as_the_cap_and_no_longer() {
+async fn token_response_has_a_size_limit() {
     let padded = |length: usize| {
         let body = token("t-1", 3600).1;
         (200, format!("{body}{}", " ".repeat(length - body.len())))
     };
     let server = TokenServer::start(vec![padded(ANSWER_BYTES_MAX + 1), padded(ANSWER_BYTES_MAX)]).await;
     let home = signed_in(&server);
-    let vertex = vertex(&environment(&[]).with_home(home.path()), &SetClock::at_millis(NOW_MS));
-    expect!["Network: cannot get a token from http://HOST: its answer is longer than 65536 bytes"]
+    let vertex = vertex(&environment(&[]).with_home(home.path()), &ManualClock::at_millis(NOW_MS));
+    expect!["Network: cannot get a token from http://HOST: its response is longer than 65536 bytes"]
         .assert_eq(&shown(&*vertex, request(VERTEX)).await.replace(&server.host, "HOST"));
     assert!(shown(&*vertex, request(VERTEX)).await.contains("Bearer t-1"));
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_used_is_named_and_not_quoted() {
+async fn invalid_file_is_named_but_not_quoted() {
     let server = TokenServer::start(vec![token("t-1", 3600)]).await;
-    let (folder, environment) =
+    let (directory, environment) =
         service_account(&server, "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----");
-    let google = vertex(&environment, &SetClock::at_millis(NOW_MS));
+    let google = vertex(&environment, &ManualClock::at_millis(NOW_MS));
     expect!["Auth: cannot use the credentials in the file of the service account robot@p.iam.gserviceaccount.com: its private_key is not an RSA key in PEM form; download the file again"]
         .assert_eq(&shown(&*google, request(VERTEX)).await);
-    std::fs::remove_file(folder.path().join("account.json")).unwrap();
-    let missing = shown(&*google, request(VERTEX)).await.replace(folder.path().to_str().unwrap(), "FOLDER");
-    expect!["Auth: cannot use the credentials in FOLDER/account.json: there is no such file; correct GOOGLE_APPLICATION_CREDENTIALS"]
+    std::fs::remove_file(directory.path().join("account.json")).unwrap();
+    let missing =
+        shown(&*google, request(VERTEX)).await.replace(directory.path().to_str().unwrap(), "FOLDER");
+    expect!["Auth: cannot use the credentials in FOLDER/account.json: no such file; fix GOOGLE_APPLICATION_CREDENTIALS"]
         .assert_eq(&missing);
 }
 
 #[test]
-fn a_file_of_another_kind_names_the_alternative() {
+fn unsupported_file_names_the_alternative() {
     let problem = |text: &str| account::parse(text).unwrap_err();
     expect![[r#"credentials of type "external_account" are not supported; set api_key_command = "gcloud auth application-default print-access-token" in the config instead"#]]
         .assert_eq(&problem(r#"{"type":"external_account"}"#));
-    expect!["line 2: it is not the JSON that Google writes"].assert_eq(&problem("{\n\"secret\": nonsense"));
+    expect!["line 2: not valid Google credentials"].assert_eq(&problem("{\n\"secret\": nonsense"));
     expect!["it has no private_key; download it again"]
         .assert_eq(&problem(r#"{"type":"service_account","client_email":"a@b"}"#));
     let user = r#"{"type":"authorized_user","client_id":"a","client_secret":"b","refresh_token":"c"}"#;
@@ -299,7 +300,7 @@ fn a_file_of_another_kind_names_the_alternative() {
 }
 
 #[test]
-fn credentials_go_over_tls_or_to_this_machine() {
+fn credentials_require_tls_or_loopback() {
     let problem = |address: &str| {
         let user = json!({ "type": "authorized_user", "client_id": "a", "client_secret": "b", "refresh_token": "c",
             "token_uri": address });
@@ -308,7 +309,7 @@ fn credentials_go_over_tls_or_to_this_machine() {
     assert_eq!(problem("https://example.com/token"), "accepted");
     assert_eq!(problem("http://[::1]:8080/token"), "accepted");
     assert_eq!(problem("http://localhost/token"), "accepted");
-    assert_eq!(problem("http://example.com/token"), "its token_uri does not begin with https");
-    assert_eq!(problem("http://localhost.example.com/token"), "its token_uri does not begin with https");
-    assert_eq!(problem("token"), "its token_uri is not an address");
+    assert_eq!(problem("http://example.com/token"), "its token_uri does not start with https");
+    assert_eq!(problem("http://localhost.example.com/token"), "its token_uri does not start with https");
+    assert_eq!(problem("token"), "its token_uri is not a URL");
 }

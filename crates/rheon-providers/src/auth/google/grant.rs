@@ -1,4 +1,4 @@
-//! Asking a server for a token.
+//! Requests access tokens from Google.
 
 use std::time::Duration;
 
@@ -9,65 +9,66 @@ use serde::Deserialize;
 use url::form_urlencoded::Serializer;
 
 use super::account::Account;
-use super::jwt::{self, Statement};
+use super::jwt::{self, Assertion};
 use crate::auth::command::shorten;
 use crate::auth::{AuthError, Redactor};
-use crate::env::Environment;
+use crate::env::ProviderEnv;
 
-/// The variable that names another metadata server.
+/// The environment variable that overrides the metadata server.
 pub(super) const METADATA_HOST: &str = "GCE_METADATA_HOST";
 
 /// How long a token server may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long the metadata server may take: it is on the machine itself, or not at all.
+/// How long the metadata server may take: it is on the local machine or does not exist.
 const METADATA_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Answers with tokens are small.
+/// Token responses are small.
 pub(super) const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
-/// How long a token is trusted to live if its server does not say.
+/// The assumed lifetime of a token if the server does not give one.
 const LIFETIME_SECS: u64 = 600;
 
-/// What a server gave.
-pub(super) struct Granted {
+/// A token response.
+pub(super) struct TokenResponse {
     pub(super) token: SecretString,
     pub(super) expires_in_secs: u64,
 }
 
-/// Where the machine's own account is asked for.
-pub(super) fn metadata_host(environment: &Environment) -> String {
+/// The host of the metadata server.
+pub(super) fn metadata_host(environment: &ProviderEnv) -> String {
     environment.var(METADATA_HOST).unwrap_or_else(|| "metadata.google.internal".to_owned())
 }
 
-/// Asks for a token as `account`.
-pub(super) async fn ask(
+/// Requests a token for `account`.
+pub(super) async fn request_token(
     client: &reqwest::Client,
     account: &Account,
     now: Timestamp,
-) -> Result<Granted, AuthError> {
+) -> Result<TokenResponse, AuthError> {
     let (request, server, timeout) = match account {
-        Account::Service { email, key_id, private_key, token_address, .. } => {
-            let audience = token_address.as_str();
-            let statement = Statement { email, key_id: key_id.as_deref(), audience, now };
-            let assertion = jwt::signed(&statement, private_key).map_err(|problem| AuthError::File {
-                path: format!("the file of the service account {email}"),
-                problem: problem.to_owned(),
-            })?;
+        Account::Service { email, key_id, private_key, token_url, .. } => {
+            let audience = token_url.as_str();
+            let assertion_parts = Assertion { email, key_id: key_id.as_deref(), audience, now };
+            let assertion =
+                jwt::signed(&assertion_parts, private_key).map_err(|problem| AuthError::File {
+                    path: format!("the file of the service account {email}"),
+                    problem: problem.to_owned(),
+                })?;
             let form = [
                 ("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"),
                 ("assertion", assertion.expose_secret()),
             ];
-            (post(client, token_address, &form), origin(token_address), TIMEOUT)
+            (post(client, token_url, &form), origin(token_url), TIMEOUT)
         }
-        Account::User { client_id, client_secret, refresh_token, token_address, .. } => {
+        Account::User { client_id, client_secret, refresh_token, token_url, .. } => {
             let form = [
                 ("grant_type", "refresh_token"),
                 ("client_id", client_id),
                 ("client_secret", client_secret.expose_secret()),
                 ("refresh_token", refresh_token.expose_secret()),
             ];
-            (post(client, token_address, &form), origin(token_address), TIMEOUT)
+            (post(client, token_url, &form), origin(token_url), TIMEOUT)
         }
         Account::Machine { host } => {
             let address = format!(
@@ -89,12 +90,12 @@ fn post(client: &reqwest::Client, address: &url::Url, form: &[(&str, &str)]) -> 
     client.post(address.clone()).header("content-type", "application/x-www-form-urlencoded").body(body)
 }
 
-/// The server that errors name: without path and query.
+/// The server name for error messages, without path and query.
 fn origin(address: &url::Url) -> String {
     address.origin().ascii_serialization()
 }
 
-/// The status and the body of the answer.
+/// The status and body of the response.
 async fn send(
     request: reqwest::RequestBuilder,
     server: &str,
@@ -105,14 +106,14 @@ async fn send(
     let mut body = Zeroizing::new(Vec::with_capacity(ANSWER_BYTES_MAX));
     while let Some(chunk) = response.chunk().await.map_err(broken)? {
         if body.len() + chunk.len() > ANSWER_BYTES_MAX {
-            return Err(unreachable(format!("its answer is longer than {ANSWER_BYTES_MAX} bytes")));
+            return Err(unreachable(format!("its response is longer than {ANSWER_BYTES_MAX} bytes")));
         }
         body.extend_from_slice(&chunk);
     }
     Ok((response.status().as_u16(), body))
 }
 
-/// An error with what caused it, which `reqwest` leaves out.
+/// The error message with its causes, which `reqwest` leaves out.
 fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -124,35 +125,38 @@ fn with_causes(error: &dyn std::error::Error) -> String {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct TokenBody {
     access_token: SecretString,
     expires_in: Option<u64>,
 }
 
-/// The token in an answer. Errors quote the server only where it refused, and without secrets.
-fn read(status: u16, body: &[u8], server: &str, account: &Account) -> Result<Granted, AuthError> {
+/// Parses a token response. Errors quote the server only if it refused, and without secrets.
+fn read(status: u16, body: &[u8], server: &str, account: &Account) -> Result<TokenResponse, AuthError> {
     let refused = |message: String| AuthError::Refused { server: server.to_owned(), status, message };
     if status != 200 {
         let text = String::from_utf8_lossy(body);
         let text = Redactor::new(account.secrets()).redact(&text).into_owned();
         return Err(refused(format!("{}{}", shorten(&text), remedy(status, account))));
     }
-    let answer: Answer =
-        serde_json::from_slice(body).map_err(|_| refused("its answer holds no access_token".to_owned()))?;
+    let answer: TokenBody =
+        serde_json::from_slice(body).map_err(|_| refused("its response has no access_token".to_owned()))?;
     if answer.access_token.expose_secret().is_empty() {
-        return Err(refused("its answer holds an empty access_token".to_owned()));
+        return Err(refused("its response has an empty access_token".to_owned()));
     }
-    Ok(Granted { token: answer.access_token, expires_in_secs: answer.expires_in.unwrap_or(LIFETIME_SECS) })
+    Ok(TokenResponse {
+        token: answer.access_token,
+        expires_in_secs: answer.expires_in.unwrap_or(LIFETIME_SECS),
+    })
 }
 
-/// What a person can do about a refusal.
+/// What the user can do about a refusal.
 fn remedy(status: u16, account: &Account) -> &'static str {
     match account {
         Account::User { .. } if (400..500).contains(&status) => {
             "; run gcloud auth application-default login again"
         }
         Account::Service { .. } if status == 400 || status == 401 => {
-            "; check the key of the service account and the clock"
+            "; check the service account key and this machine's clock"
         }
         Account::Service { .. } | Account::User { .. } | Account::Machine { .. } => "",
     }

@@ -1,4 +1,4 @@
-//! The signed statement (a JSON Web Token, RS256) by which a service account asks for a token.
+//! The signed assertion (a JSON Web Token, RS256) with which a service account requests a token.
 
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
@@ -9,38 +9,38 @@ use secrecy::zeroize::Zeroizing;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 
-/// What the token is for.
+/// The scope of the token.
 pub(super) const SCOPE: &str = "https://www.googleapis.com/auth/cloud-platform";
 
-/// The longest that Google accepts.
+/// The maximum that Google accepts.
 const LIFETIME_SECS: u64 = 3600;
 
-/// The statement is dated back a little, for clocks that go ahead of Google's.
+/// The assertion is backdated a little, in case the local clock is ahead of Google's.
 const SKEW_SECS: u64 = 10;
 
-/// Who states what.
-pub(super) struct Statement<'a> {
+/// The claims of an assertion.
+pub(super) struct Assertion<'a> {
     pub(super) email: &'a str,
     pub(super) key_id: Option<&'a str>,
     pub(super) audience: &'a str,
     pub(super) now: Timestamp,
 }
 
-/// The statement, signed. The error says what is wrong with the key, without showing it.
+/// The signed assertion. The error says what is wrong with the key, without showing it.
 pub(super) fn signed(
-    statement: &Statement<'_>,
+    assertion_parts: &Assertion<'_>,
     private_key: &SecretString,
 ) -> Result<SecretString, &'static str> {
     let pair = key_pair(private_key.expose_secret())?;
-    let issued = (statement.now.as_millis() / 1000).saturating_sub(SKEW_SECS);
+    let issued = (assertion_parts.now.as_millis() / 1000).saturating_sub(SKEW_SECS);
     let mut header = json!({ "alg": "RS256", "typ": "JWT" });
-    if let (Some(id), Some(header)) = (statement.key_id, header.as_object_mut()) {
+    if let (Some(id), Some(header)) = (assertion_parts.key_id, header.as_object_mut()) {
         header.insert("kid".to_owned(), id.into());
     }
     let claims = json!({
-        "iss": statement.email,
+        "iss": assertion_parts.email,
         "scope": SCOPE,
-        "aud": statement.audience,
+        "aud": assertion_parts.audience,
         "iat": issued,
         "exp": issued.saturating_add(LIFETIME_SECS),
     });
@@ -54,7 +54,7 @@ pub(super) fn signed(
     Ok(SecretString::from(token.as_str()))
 }
 
-/// The key in a PEM text: PKCS #8 as Google writes it, or the older PKCS #1.
+/// Reads an RSA key from PEM text: PKCS #8, as Google writes it, or the older PKCS #1.
 fn key_pair(pem: &str) -> Result<RsaKeyPair, &'static str> {
     const UNUSABLE: &str = "its private_key is not an RSA key in PEM form; download the file again";
     let body: Zeroizing<String> = Zeroizing::new(

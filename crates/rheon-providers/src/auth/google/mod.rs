@@ -1,7 +1,7 @@
-//! Google: a ready access token, or one that a service account, a signed-in user or the machine itself is given.
+//! Google: a ready access token, or one issued to a service account, a signed-in user or the machine itself.
 //!
-//! Written here because `google-cloud-auth` takes neither a clock nor an HTTP client, and looks the metadata server's
-//! address up in the environment itself.
+//! Implemented here because `google-cloud-auth` accepts neither a clock nor an HTTP client, and reads the metadata
+//! server's address from the environment itself.
 
 mod account;
 mod grant;
@@ -21,40 +21,40 @@ use rheon_types::{BoxFuture, Clock, ProviderError, Timestamp};
 use secrecy::zeroize::Zeroizing;
 use secrecy::{ExposeSecret, SecretString};
 
+use super::cached::CachedCredential;
 use super::key::KeySource;
-use super::shared::Shared;
 use super::{AuthError, Authorizer, file};
-use crate::env::Environment;
+use crate::env::ProviderEnv;
 use crate::transport::{HttpRequest, Transport};
 use account::Account;
 
-/// Variables that hold a ready token, whatever the vendor's description says.
+/// Environment variables that hold a ready token, for every Google vendor.
 const TOKEN_VARIABLES: [&str; 2] = ["GOOGLE_ACCESS_TOKEN", "CLOUDSDK_AUTH_ACCESS_TOKEN"];
 
-/// Tokens are replaced this long before they expire.
+/// How long before expiry a token is replaced.
 const EXPIRY_MARGIN_MS: u64 = 5 * 60 * 1000;
 
-/// A token that a server gave.
+/// A cached access token.
 #[derive(Clone)]
 pub(super) struct Token {
     secret: SecretString,
-    /// From when on it is not used any more: some time before it expires.
+    /// When to replace the token, some time before it expires.
     stale: Timestamp,
-    /// The project that pays for the calls of a user.
+    /// The project to bill for a user's calls.
     quota_project: Option<String>,
-    /// The secrets of the account it was given for.
+    /// The secrets of the account, to redact.
     account_secrets: Vec<SecretString>,
 }
 
-/// Sends a token of Google.
+/// Sends a Google access token.
 pub(crate) struct GoogleAuth {
     vendor: String,
-    /// Where a ready token may come from.
+    /// Source of a ready token.
     ready: KeySource,
-    /// The variables that every Google service knows.
+    /// The environment variables shared by all Google services.
     common: KeySource,
-    environment: Environment,
-    tokens: Shared<Token>,
+    environment: ProviderEnv,
+    tokens: CachedCredential<Token>,
     clock: Arc<dyn Clock>,
     transport: Transport,
 }
@@ -63,16 +63,16 @@ impl GoogleAuth {
     pub(crate) fn new(
         vendor: &str,
         ready: KeySource,
-        environment: &Environment,
+        environment: &ProviderEnv,
         clock: Arc<dyn Clock>,
         transport: Transport,
     ) -> Self {
         let common = KeySource::variables(vendor, &TOKEN_VARIABLES.map(str::to_owned), environment);
         let (vendor, environment) = (vendor.to_owned(), environment.clone());
-        Self { vendor, ready, common, environment, tokens: Shared::default(), clock, transport }
+        Self { vendor, ready, common, environment, tokens: CachedCredential::default(), clock, transport }
     }
 
-    async fn put(&self, request: &mut HttpRequest) -> Result<(), AuthError> {
+    async fn authenticate(&self, request: &mut HttpRequest) -> Result<(), AuthError> {
         for source in [&self.ready, &self.common] {
             if let Some(key) = source.find().await? {
                 request.headers.insert(AUTHORIZATION, key.header("Bearer ")?);
@@ -80,7 +80,8 @@ impl GoogleAuth {
             }
         }
         let now = self.clock.now();
-        let token = self.tokens.get_or(|token| now < token.stale, async || self.ask().await).await?;
+        let token =
+            self.tokens.get_or(|token| now < token.stale, async || self.request_token().await).await?;
         let unusable = || AuthError::Invalid {
             vendor: self.vendor.clone(),
             origin: "the token server".to_owned(),
@@ -105,27 +106,27 @@ impl GoogleAuth {
         })
     }
 
-    /// Asks for a token, as whoever the files say.
-    async fn ask(&self) -> Result<Token, AuthError> {
+    /// Requests a token for the configured account.
+    async fn request_token(&self) -> Result<Token, AuthError> {
         let now = self.clock.now();
         let account = match self.account_file() {
             Some(path) => self.read_account(path).await?,
             None => Account::Machine { host: grant::metadata_host(&self.environment) },
         };
-        let granted = grant::ask(self.client()?, &account, now).await;
-        let granted = granted.map_err(|error| match (&account, error) {
-            // Not on a machine of Google's: the real trouble is that there are no credentials.
+        let token_response = grant::request_token(self.client()?, &account, now).await;
+        let token_response = token_response.map_err(|error| match (&account, error) {
+            // Not on a Google machine: the real problem is that there are no credentials.
             (Account::Machine { .. }, AuthError::Unreachable { .. } | AuthError::TimedOut { .. }) => {
                 self.missing()
             }
             (_, error) => error,
         })?;
-        let lifetime_ms = granted.expires_in_secs.saturating_mul(1000);
-        // A token that lives shortly would otherwise be asked for again with every request.
+        let lifetime_ms = token_response.expires_in_secs.saturating_mul(1000);
+        // Otherwise a short-lived token would be requested again for every request.
         let margin_ms = EXPIRY_MARGIN_MS.min(lifetime_ms / 2);
         let stale = now.as_millis().saturating_add(lifetime_ms - margin_ms);
         Ok(Token {
-            secret: granted.token,
+            secret: token_response.token,
             stale: Timestamp::from_millis(stale),
             quota_project: self
                 .environment
@@ -138,24 +139,23 @@ impl GoogleAuth {
     async fn read_account(&self, path: PathBuf) -> Result<Account, AuthError> {
         let unusable = |problem: String| AuthError::File { path: path.display().to_string(), problem };
         let text = file::read(&path).await?;
-        let text = text.ok_or_else(|| {
-            unusable("there is no such file; correct GOOGLE_APPLICATION_CREDENTIALS".to_owned())
-        })?;
+        let text =
+            text.ok_or_else(|| unusable("no such file; fix GOOGLE_APPLICATION_CREDENTIALS".to_owned()))?;
         account::parse(text.expose_secret()).map_err(unusable)
     }
 
-    /// The file that says who we are: the one that a variable names, else the one that `gcloud` wrote, if it is there.
+    /// The credentials file: the one set by environment variable, otherwise the one that `gcloud` wrote, if it exists.
     fn account_file(&self) -> Option<PathBuf> {
         const NAME: &str = "application_default_credentials.json";
         if let Some(path) = self.environment.var("GOOGLE_APPLICATION_CREDENTIALS") {
             return Some(PathBuf::from(path));
         }
-        let folder = match (self.environment.var("CLOUDSDK_CONFIG"), self.environment.var("APPDATA")) {
-            (Some(folder), _) => PathBuf::from(folder),
-            (None, Some(folder)) if cfg!(windows) => PathBuf::from(folder).join("gcloud"),
+        let directory = match (self.environment.var("CLOUDSDK_CONFIG"), self.environment.var("APPDATA")) {
+            (Some(directory), _) => PathBuf::from(directory),
+            (None, Some(directory)) if cfg!(windows) => PathBuf::from(directory).join("gcloud"),
             (None, _) => self.environment.home()?.join(".config").join("gcloud"),
         };
-        Some(folder.join(NAME)).filter(|path| path.is_file())
+        Some(directory.join(NAME)).filter(|path| path.is_file())
     }
 
     fn missing(&self) -> AuthError {
@@ -167,11 +167,11 @@ impl GoogleAuth {
 
 impl Authorizer for GoogleAuth {
     fn authorize<'a>(&'a self, request: &'a mut HttpRequest) -> BoxFuture<'a, Result<(), ProviderError>> {
-        Box::pin(async move { Ok(self.put(request).await?) })
+        Box::pin(async move { Ok(self.authenticate(request).await?) })
     }
 
     fn forget(&self) -> bool {
-        // Both are asked: `||` alone would leave the second one as it is.
+        // Call both: `||` alone would skip the second one.
         let ready = self.ready.forget();
         let token = self.tokens.forget();
         ready || token
@@ -187,7 +187,8 @@ impl Authorizer for GoogleAuth {
         secrets
     }
 
-    /// The machine's own account counts only where a variable names its server: asking would take a request.
+    /// The machine's own account counts only if its server is set by environment variable: checking would take a
+    /// request.
     fn has_key(&self) -> bool {
         self.ready.is_configured()
             || self.common.is_configured()

@@ -1,29 +1,29 @@
-//! A token server on loopback that answers as it is told.
+//! A token server on loopback with scripted responses.
 
 use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// A server that gives every request the next of its answers, the last one for ever.
+/// Answers each request with the next response; the last one repeats.
 pub(super) struct TokenServer {
-    /// Its host and port.
+    /// Host and port.
     pub(super) host: String,
-    /// What it was asked, head and body.
+    /// The requests it received, head and body.
     requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl TokenServer {
-    /// Starts a server with `answers`: statuses and bodies.
+    /// Starts a server with these statuses and bodies.
     pub(super) async fn start(answers: Vec<(u16, String)>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let host = listener.local_addr().unwrap().to_string();
         let requests = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&requests);
+        let log = Arc::clone(&requests);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let request =
-                    answer(stream, |count| answers[count.min(answers.len() - 1)].clone(), &kept).await;
+                    answer(stream, |count| answers[count.min(answers.len() - 1)].clone(), &log).await;
                 assert!(request.is_some(), "a request that is not HTTP");
             }
         });
@@ -41,7 +41,7 @@ async fn answer(
     requests: &Mutex<Vec<String>>,
 ) -> Option<()> {
     let mut bytes = Vec::new();
-    let whole = loop {
+    let request_text = loop {
         let mut chunk = [0; 4096];
         let count = stream.read(&mut chunk).await.ok()?;
         bytes.extend_from_slice(&chunk[..count]);
@@ -58,12 +58,12 @@ async fn answer(
     };
     let count = {
         let mut requests = requests.lock().unwrap();
-        requests.push(whole);
+        requests.push(request_text);
         requests.len() - 1
     };
     let (status, body) = answer(count);
     let head = format!("HTTP/1.1 {status} x\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
-    // A client that has seen enough may close first.
+    // The client may close the connection first.
     let _sent = stream.write_all(format!("{head}{body}").as_bytes()).await;
     Some(())
 }

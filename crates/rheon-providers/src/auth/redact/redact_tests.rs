@@ -1,4 +1,4 @@
-//! What is taken out of texts, and what stays.
+//! What is redacted, and what is not.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ fn redact(secrets: &[&str], text: &str) -> String {
 }
 
 #[test]
-fn a_known_secret_is_taken_out_in_every_form() {
+fn known_secret_is_redacted_in_every_encoding() {
     let secret = "p/ss \"w\"+1";
     let text = r#"raw p/ss "w"+1
 percent p%2Fss%20%22w%22%2B1
@@ -35,7 +35,7 @@ base64 cC9zcyAidyIrMQ=="#;
 }
 
 #[test]
-fn common_shapes_are_taken_out_though_nobody_knows_them() {
+fn common_key_formats_are_redacted() {
     let text = "Incorrect API key provided: sk-proj-abcd1234********wxyz. See the docs.
 sk-ant-api03-AAAABBBBCCCCDDDD_eeee-ffff and (AIzaSyA1234567890abcdefghijklmnopqrstu)
 gsk_abcdefghijklmnop1234, xai-abcdefghijklmnop1234; ghp_abcdefghijklmnop1234
@@ -61,7 +61,7 @@ eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJhIn0.c2lnbmF0dXJl!";
 }
 
 #[test]
-fn a_private_key_is_taken_out_whether_its_lines_are_real_or_escaped() {
+fn private_key_is_redacted_with_real_or_escaped_line_ends() {
     expect!["key: [redacted]"]
         .assert_eq(&redact(&[], "key: -----BEGIN PRIVATE KEY-----\nMIIE\nabc=\n-----END PRIVATE KEY-----"));
     expect!["[redacted]"]
@@ -69,7 +69,7 @@ fn a_private_key_is_taken_out_whether_its_lines_are_real_or_escaped() {
 }
 
 #[test]
-fn ordinary_text_stays_and_is_not_copied() {
+fn ordinary_text_is_not_copied() {
     let text = "bearer authentication failed: the token: missing, key = value, disk-space, task-list-of-many-things, \
                 AKIAlowercase1234567, monkey=12345678, eyJ, sk-short, naïve 日本語";
     let redactor = Redactor::new([SecretString::from("a-known-secret")]);
@@ -77,20 +77,20 @@ fn ordinary_text_stays_and_is_not_copied() {
 }
 
 #[test]
-fn secrets_that_overlap_leave_nothing_between_them() {
+fn overlapping_secrets_are_redacted_together() {
     assert_eq!(redact(&["abcdefgh", "efghijkl"], "<abcdefghijkl>"), "<[redacted]>");
     assert_eq!(redact(&["abcdefgh", "abcdefghijkl"], "<abcdefghijkl>"), "<[redacted]>");
 }
 
 #[test]
-fn a_secret_that_is_too_short_is_not_searched_for() {
+fn short_secret_is_not_searched_for() {
     assert_eq!(redact(&["short", "", " "], "short and shorter"), "short and shorter");
     assert_eq!(redact(&["shorts"], "shorts"), "[redacted]");
     assert_eq!(SECRET_BYTES_MIN, 6);
 }
 
 #[test]
-fn the_redactor_does_not_show_its_secrets() {
+fn redactor_debug_shows_no_secrets() {
     let redactor = Redactor::new([SecretString::from("sk-very-secret-thing")]);
     expect!["Redactor { forms: 2, .. }"].assert_eq(&format!("{redactor:?}"));
 }
@@ -101,20 +101,20 @@ proptest! {
         prop_assume!(secret.trim().len() >= SECRET_BYTES_MIN);
         let text = format!("{before}{secret}{after}");
         let shown = redact(&[&secret], &text);
-        // The mark is no part of what the text said.
+        // The marker is not part of the original text.
         let rest = shown.replace("[redacted]", "\n");
         prop_assert!(!rest.contains(secret.trim()), "{}", shown);
     }
 
     #[test]
-    fn any_text_can_be_searched_for_shapes(text in "(sk-|Bearer |key=|eyJ|[.]|\"|-----BEGIN |\\PC){0,60}") {
+    fn any_text_can_be_searched(text in "(sk-|Bearer |key=|eyJ|[.]|\"|-----BEGIN |\\PC){0,60}") {
         let once = redact(&[], &text);
         prop_assert!(once.len() <= text.len() + 10 * text.len());
     }
 }
 
 #[test]
-fn a_secret_that_is_cut_in_the_middle_is_taken_out() {
+fn truncated_secret_is_redacted() {
     let text = crate::error::shorten(&format!("{}verysecretvalue and more", "x".repeat(990)));
     assert_eq!(
         redact(&["verysecretvalue"], &text),
@@ -123,7 +123,7 @@ fn a_secret_that_is_cut_in_the_middle_is_taken_out() {
 }
 
 #[test]
-fn no_message_of_a_service_keeps_a_secret_of_any_format() {
+fn no_service_message_keeps_a_secret() {
     for (kind, secret) in canaries() {
         let message = format!("the key {secret} is not valid");
         assert_eq!(redact(&[], &message), "the key [redacted] is not valid", "{kind}");

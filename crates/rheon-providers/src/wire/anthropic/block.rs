@@ -5,30 +5,28 @@ use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::fit::{Block, FitResult, ResultBlock, Role};
+use crate::history::{Block, PreparedResult, ResultBlock, Role};
 use crate::wire::claude::{self, can_send, is_blank};
 
-/// The mark of a block up to which the service keeps the prompt.
+/// Marks the end of the cached part of the prompt.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(super) struct CacheControl {
     #[serde(rename = "type")]
     kind: &'static str,
 }
 
-/// The mark, where a place has one.
+/// The mark, if the position has one.
 pub(super) fn mark(marked: bool) -> Option<CacheControl> {
     marked.then_some(CacheControl { kind: "ephemeral" })
 }
 
 /// The content of one message.
 pub(super) struct Content<'a> {
-    /// Who speaks.
     pub(super) role: Role,
-    /// What is said.
     pub(super) blocks: &'a [Block<'a>],
-    /// After how many blocks the mark stands up to which the prompt is kept.
+    /// The number of blocks before the cache mark.
     pub(super) marked: Option<usize>,
-    /// Whether it is an answer that the model goes on with; it must not end with white space.
+    /// Whether the model continues this message; it must not end with whitespace.
     pub(super) open: bool,
 }
 
@@ -38,9 +36,9 @@ impl Serialize for Content<'_> {
         let filler = claude::filler(self.role, last.and_then(|last| self.blocks.get(last)));
         let marked = self.marked.and_then(|end| self.blocks.iter().take(end).rposition(can_send));
         let mut content = serializer.serialize_seq(None)?;
-        for (place, block) in self.blocks.iter().enumerate().filter(|(_, block)| can_send(block)) {
-            let last = last == Some(place) && filler.is_none();
-            let cache_control = mark(marked == Some(place) && filler.is_none());
+        for (index, block) in self.blocks.iter().enumerate().filter(|(_, block)| can_send(block)) {
+            let last = last == Some(index) && filler.is_none();
+            let cache_control = mark(marked == Some(index) && filler.is_none());
             content.serialize_element(&wire_block(block, cache_control, self.open && last))?;
         }
         if let Some(text) = filler {
@@ -94,7 +92,7 @@ struct Source<'a> {
     data: &'a str,
 }
 
-/// `open` is the last text of an answer that the model goes on with.
+/// `open` is the last text of a message that the model continues.
 fn wire_block<'a>(block: &'a Block<'a>, cache_control: Option<CacheControl>, open: bool) -> WireBlock<'a> {
     match block {
         Block::Text(text) => {
@@ -122,8 +120,8 @@ fn image<'a>(data: &'a str, media_type: &'a str, cache_control: Option<CacheCont
     WireBlock::Image { source: Source { kind: "base64", media_type, data }, cache_control }
 }
 
-/// What a tool said.
-struct ResultContent<'a>(&'a FitResult<'a>);
+/// The content of a tool result.
+struct ResultContent<'a>(&'a PreparedResult<'a>);
 
 impl Serialize for ResultContent<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,4 +1,4 @@
-//! Anthropic Messages: answers.
+//! Anthropic Messages: responses.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -14,14 +14,14 @@ use serde_json::value::RawValue;
 use crate::error;
 use crate::frame::{FRAME_BYTES_MAX, Frame};
 use crate::wire::claude::read;
+use crate::wire::codec::Decoder;
 use crate::wire::count::Count;
 use crate::wire::open_calls::OpenCalls;
-use crate::wire::seam::Decoder;
 
-/// How much of the reason for a refusal is kept.
+/// The maximum length of a refusal reason.
 const REASON_CHARS_MAX: usize = 500;
 
-/// A decoder for one answer.
+/// Creates a decoder for one response.
 pub(in crate::wire) fn decoder(origin: Arc<str>) -> impl Decoder + use<> {
     Decode {
         origin,
@@ -42,12 +42,12 @@ struct Decode {
     done: bool,
 }
 
-/// The block that is being written, besides tool calls.
+/// The current block, unless it is a tool call.
 #[derive(Default)]
 struct OpenBlock {
-    /// Its number, if it is of a kind that is not understood: what is in it is left out.
+    /// The index of a block of an unknown kind, whose content is ignored.
     ignored: Option<u32>,
-    /// The signature of its thinking, as far as it is there.
+    /// The signature of its thinking so far.
     signature: String,
 }
 
@@ -58,8 +58,8 @@ impl Decoder for Decode {
         }
         match frame.name {
             "" | "message" if frame.data.trim_start().starts_with('{') => {
-                let typed: Typed<'_> = read("(unnamed)", frame.data)?;
-                self.event(&typed.kind, frame.data, chunks)
+                let tag: TypeTag<'_> = read("(unnamed)", frame.data)?;
+                self.event(&tag.kind, frame.data, chunks)
             }
             "" | "message" => Ok(()),
             name => self.event(name, frame.data, chunks),
@@ -103,7 +103,7 @@ impl Decode {
                 let failure: Failure<'_> = read(name, data)?;
                 Err(error::in_stream(&failure.error.kind, &failure.error.message))
             }
-            // `ping`, and whatever the service adds.
+            // `ping`, and events added later.
             _ => Ok(()),
         }
     }
@@ -118,7 +118,7 @@ impl Decode {
             "input_json_delta" => self.calls.write(index, delta.partial_json.unwrap_or_default(), chunks),
             "thinking_delta" => push_thinking(delta.thinking, chunks),
             "signature_delta" => return self.sign(delta.signature.as_deref().unwrap_or_default()),
-            // `citations_delta`, and whatever the service adds.
+            // `citations_delta`, and deltas added later.
             _ => {}
         }
         Ok(())
@@ -131,9 +131,9 @@ impl Decode {
     ) -> Result<(), ProviderError> {
         const NAME: &str = "content_block_start";
         self.close_block(chunks);
-        self.calls.go_on(chunks);
+        self.calls.continue_response(chunks);
         let content = event.content_block.get();
-        match &*read::<Typed<'_>>(NAME, content)?.kind {
+        match &*read::<TypeTag<'_>>(NAME, content)?.kind {
             "text" => push_text(read::<TextBlock>(NAME, content)?.text, chunks),
             "thinking" => {
                 let block: ThinkingBlock = read(NAME, content)?;
@@ -146,22 +146,22 @@ impl Decode {
             }
             "tool_use" => {
                 let call: CallBlock<'_> = read(NAME, content)?;
-                let given = call.input.map(RawValue::get).filter(|input| says_anything(input));
+                let given = call.input.map(RawValue::get).filter(|input| has_content(input));
                 let (id, name) = (ToolCallId::from(&*call.id), ToolName::from(&*call.name));
                 self.calls.start(event.index, id, name, given.map(DeltaText::from), chunks)?;
             }
-            // `server_tool_use` and its results, and whatever the service adds.
+            // `server_tool_use` and its results, and blocks added later.
             _ => self.block.ignored = Some(event.index),
         }
         Ok(())
     }
 
-    /// A signature may come in pieces; it is handed on whole, when its block ends.
+    /// A signature may come in pieces; it is passed on when its block ends.
     fn sign(&mut self, piece: &str) -> Result<(), ProviderError> {
         if self.block.signature.len() + piece.len() > FRAME_BYTES_MAX {
             return Err(ProviderError::new(
                 ProviderErrorKind::Api,
-                format!("a signature in the answer is larger than {FRAME_BYTES_MAX} bytes"),
+                format!("a signature in the response is larger than {FRAME_BYTES_MAX} bytes"),
             ));
         }
         self.block.signature.push_str(piece);
@@ -180,7 +180,7 @@ impl Decode {
         chunks.push_back(Chunk::Signature { signature: Box::new(signature) });
     }
 
-    /// Counts are cumulative, and a report may leave some out: those that are not there stay as they were.
+    /// Counts are cumulative, and a report may omit some: missing counts stay unchanged.
     fn count(&mut self, report: Option<UsageReport>, chunks: &mut VecDeque<Chunk>) {
         let Some(report) = report else { return };
         let update = |count: &mut u64, reported: Option<Count>| {
@@ -212,11 +212,11 @@ impl Decode {
                 return Err(ProviderError::new(
                     ProviderErrorKind::ContentFilter,
                     format!(
-                        "the model refuses to answer; change the request or use another model (its reason: {why})"
+                        "the model refused to answer; change the request or use another model (reason: {why})"
                     ),
                 ));
             }
-            // `end_turn`, `stop_sequence`, `pause_turn`, and whatever the service adds.
+            // `end_turn`, `stop_sequence`, `pause_turn`, and reasons added later.
             _ => StopReason::Stop,
         });
         Ok(())
@@ -235,14 +235,14 @@ fn push_thinking(delta: Option<DeltaText>, chunks: &mut VecDeque<Chunk>) {
     }
 }
 
-/// Whether the `input` at the start of a call is more than the placeholder for arguments that come in pieces.
-fn says_anything(input: &str) -> bool {
+/// Whether the `input` at the start of a call is more than a placeholder for streamed arguments.
+fn has_content(input: &str) -> bool {
     let words = || input.bytes().filter(|byte| !byte.is_ascii_whitespace());
     !(words().eq(*b"{}") || words().eq(*b"null") || words().eq(*b"\"\""))
 }
 
 #[derive(Deserialize)]
-struct Typed<'a> {
+struct TypeTag<'a> {
     #[serde(rename = "type", borrow, default)]
     kind: Cow<'a, str>,
 }

@@ -1,4 +1,4 @@
-//! Answers: events in, chunks out.
+//! Responses: events in, chunks out.
 
 use expect_test::expect;
 use rheon_types::{Chunk, Content, Message, StopReason};
@@ -27,7 +27,7 @@ fn ended(reason: &str) -> String {
 }
 
 #[test]
-fn a_text_with_everything_around_it() {
+fn text_with_all_events() {
     expect![[r#"
         Model { model: "claude-test-1" }
         Usage { usage: Usage { input: 25, output: 1, cache_read: 100, cache_write: 7, total_tokens: 0 } }
@@ -53,7 +53,7 @@ fn a_text_with_everything_around_it() {
 }
 
 #[test]
-fn thinking_with_its_signature_in_pieces_and_redacted_thinking() {
+fn thinking_with_signature_in_pieces_and_redacted_thinking() {
     expect![[r#"
         Thinking { delta: "Hm." }
         Signature { signature: Signature { data: "EqQB/\0+==", kind: Proof, id: None, origin: "vendor/claude-test" } }
@@ -79,7 +79,7 @@ fn thinking_with_its_signature_in_pieces_and_redacted_thinking() {
 }
 
 #[test]
-fn a_thinking_only_answer_whose_text_the_service_keeps() {
+fn thinking_only_response_without_text() {
     let frames = [
         ("content_block_start", r#"{"index":0,"content_block":{"type":"thinking","thinking":""}}"#),
         ("content_block_delta", r#"{"index":0,"delta":{"type":"signature_delta","signature":"Eq"}}"#),
@@ -91,7 +91,7 @@ fn a_thinking_only_answer_whose_text_the_service_keeps() {
 }
 
 #[test]
-fn parallel_calls_also_when_their_blocks_interleave_or_their_arguments_come_whole() {
+fn parallel_calls_with_interleaved_blocks_or_whole_arguments() {
     let frames = [
         (
             "content_block_start",
@@ -151,7 +151,7 @@ fn parallel_calls_also_when_their_blocks_interleave_or_their_arguments_come_whol
 }
 
 #[test]
-fn a_call_that_the_limit_cut_before_its_arguments_never_passes_for_one_without_any() {
+fn call_cut_before_its_arguments_is_not_complete() {
     let message = drafted(
         WIRE,
         &[
@@ -170,7 +170,7 @@ fn a_call_that_the_limit_cut_before_its_arguments_never_passes_for_one_without_a
 }
 
 #[test]
-fn what_the_service_runs_itself_and_unknown_blocks_are_left_out() {
+fn server_tools_and_unknown_blocks_are_ignored() {
     expect![[r#"
         Text { delta: "without a start" }
         Usage { usage: Usage { input: 0, output: 12, cache_read: 0, cache_write: 0, total_tokens: 0 } }
@@ -192,7 +192,7 @@ fn what_the_service_runs_itself_and_unknown_blocks_are_left_out() {
 }
 
 #[test]
-fn every_reason_to_stop() {
+fn every_stop_reason() {
     let reasons = [
         "end_turn",
         "stop_sequence",
@@ -216,21 +216,21 @@ fn every_reason_to_stop() {
         model_context_window_exceeded: Some(Done { stop_reason: Length }) None
         tool_use: Some(Done { stop_reason: ToolUse }) None
         pause_turn: Some(Done { stop_reason: Stop }) None
-        refusal: Some(Usage { usage: Usage { input: 0, output: 12, cache_read: 0, cache_write: 0, total_tokens: 0 } }) Some("ContentFilter: the model refuses to answer; change the request or use another model (its reason: none)")
+        refusal: Some(Usage { usage: Usage { input: 0, output: 12, cache_read: 0, cache_write: 0, total_tokens: 0 } }) Some("ContentFilter: the model refused to answer; change the request or use another model (reason: none)")
         something_new: Some(Done { stop_reason: Stop }) None
     "#]].assert_eq(&text);
 }
 
 #[test]
-fn a_refusal_says_why_where_the_service_does() {
+fn refusal_has_the_services_reason() {
     let frame = r#"{"delta":{"stop_reason":"refusal","stop_details":{"type":"refusal","category":"cyber","explanation":"No \"exploits\"."}}}"#;
     expect![[r#"
-        ContentFilter: the model refuses to answer; change the request or use another model (its reason: No "exploits".)
+        ContentFilter: the model refused to answer; change the request or use another model (reason: No "exploits".)
     "#]].assert_eq(&decoded(&[("message_delta", frame), STOP]));
 }
 
 #[test]
-fn without_event_names_the_type_counts() {
+fn type_is_used_without_event_names() {
     let unnamed = [
         ("", START.1),
         ("message", r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi"}}"#),
@@ -249,7 +249,7 @@ fn without_event_names_the_type_counts() {
 }
 
 #[test]
-fn counts_are_cumulative_and_what_a_later_report_omits_stays() {
+fn counts_are_cumulative_and_missing_ones_are_kept() {
     expect![[r#"
         Model { model: "claude-test-1" }
         Usage { usage: Usage { input: 25, output: 1, cache_read: 100, cache_write: 7, total_tokens: 0 } }
@@ -266,7 +266,7 @@ fn counts_are_cumulative_and_what_a_later_report_omits_stays() {
 }
 
 #[test]
-fn absurd_counts_are_not_counted() {
+fn implausible_counts_are_ignored() {
     expect![[r#"
         Usage { usage: Usage { input: 0, output: 0, cache_read: 0, cache_write: 0, total_tokens: 0 } }
         Done { stop_reason: Stop }
@@ -278,7 +278,7 @@ fn absurd_counts_are_not_counted() {
 }
 
 #[test]
-fn errors_in_the_stream_end_the_answer() {
+fn stream_error_ends_the_response() {
     expect![[r#"
         Text { delta: "half" }
         Overloaded: overloaded_error: Overloaded
@@ -290,7 +290,7 @@ fn errors_in_the_stream_end_the_answer() {
 }
 
 #[test]
-fn an_unreadable_event_is_named() {
+fn unreadable_event_is_named() {
     let mut text = String::new();
     for (name, data) in [
         ("content_block_delta", r#"{"index":0,"delta":{"type":"text_delta","text":"cut of"#),
@@ -306,22 +306,22 @@ fn an_unreadable_event_is_named() {
         text.push_str(&decoded(&[(name, data)]));
     }
     expect![[r#"
-        Malformed: the service's answer cannot be read: event content_block_delta: EOF while parsing a string at line 1 column 54
-        Malformed: the service's answer cannot be read: event content_block_delta: invalid value: integer `-1`, expected u32 at line 1 column 11
-        Malformed: the service's answer cannot be read: event content_block_start: missing field `content_block` at line 1 column 11
-        Malformed: the service's answer cannot be read: event content_block_start: missing field `data` at line 1 column 28
-        Malformed: the service's answer cannot be read: event content_block_stop: invalid type: integer `7`, expected struct BlockStop at line 1 column 1
-        Malformed: the service's answer cannot be read: event message_start: invalid type: null, expected struct MessageStart at line 1 column 4
-        Malformed: the service's answer cannot be read: event message_delta: EOF while parsing a value at line 1 column 0
-        Malformed: the service's answer cannot be read: event error: missing field `error` at line 1 column 2
-        Malformed: the service's answer cannot be read: event (unnamed): EOF while parsing a value at line 1 column 8
+        Malformed: cannot read the service's response: event content_block_delta: EOF while parsing a string at line 1 column 54
+        Malformed: cannot read the service's response: event content_block_delta: invalid value: integer `-1`, expected u32 at line 1 column 11
+        Malformed: cannot read the service's response: event content_block_start: missing field `content_block` at line 1 column 11
+        Malformed: cannot read the service's response: event content_block_start: missing field `data` at line 1 column 28
+        Malformed: cannot read the service's response: event content_block_stop: invalid type: integer `7`, expected struct BlockStop at line 1 column 1
+        Malformed: cannot read the service's response: event message_start: invalid type: null, expected struct MessageStart at line 1 column 4
+        Malformed: cannot read the service's response: event message_delta: EOF while parsing a value at line 1 column 0
+        Malformed: cannot read the service's response: event error: missing field `error` at line 1 column 2
+        Malformed: cannot read the service's response: event (unnamed): EOF while parsing a value at line 1 column 8
     "#]].assert_eq(&text);
     let long = format!(r#"{{"index":"{}","delta":{{}}}}"#, "x".repeat(100_000));
     assert!(decoded(&[("content_block_delta", &long)]).len() < 400);
 }
 
 #[test]
-fn an_answer_that_is_cut_anywhere_has_no_done() {
+fn response_cut_anywhere_has_no_done() {
     let frames = [
         START,
         ("content_block_start", r#"{"index":0,"content_block":{"type":"thinking","thinking":""}}"#),
@@ -355,13 +355,13 @@ fn an_answer_that_is_cut_anywhere_has_no_done() {
 }
 
 #[test]
-fn an_empty_answer_is_done_and_empty() {
+fn empty_response_is_done() {
     assert_eq!(decoded(&[("message_delta", r#"{"delta":{}}"#), STOP]), "Done { stop_reason: Stop }\n");
     assert_eq!(decoded(&[]), "");
 }
 
 #[test]
-fn a_call_that_begins_twice_is_ended_first_and_stray_pieces_say_nothing() {
+fn restarted_call_is_ended_first_and_stray_pieces_are_ignored() {
     let start = r#"{"index":0,"content_block":{"type":"tool_use","id":"t","name":"n","input":{}}}"#;
     let piece = r#"{"index":9,"delta":{"type":"input_json_delta","partial_json":"{}"}}"#;
     expect![[r#"
@@ -381,7 +381,7 @@ fn a_call_that_begins_twice_is_ended_first_and_stray_pieces_say_nothing() {
 }
 
 #[test]
-fn a_signature_may_be_as_large_as_a_frame_and_no_larger() {
+fn signature_size_has_a_limit() {
     let half = format!(
         r#"{{"index":0,"delta":{{"type":"signature_delta","signature":"{}"}}}}"#,
         "x".repeat(FRAME_BYTES_MAX / 2)
@@ -391,7 +391,7 @@ fn a_signature_may_be_as_large_as_a_frame_and_no_larger() {
     assert_eq!((chunks.len(), failure), (2, None));
     let more = ("content_block_delta", r#"{"index":0,"delta":{"type":"signature_delta","signature":"y"}}"#);
     expect![[r#"
-        Api: a signature in the answer is larger than 8388608 bytes
+        Api: a signature in the response is larger than 8388608 bytes
     "#]]
     .assert_eq(&decoded(&[piece, piece, more, STOP]));
 }

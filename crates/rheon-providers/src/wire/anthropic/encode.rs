@@ -1,4 +1,4 @@
-//! Anthropic Messages: requests. Written straight from the borrowed history into one buffer.
+//! Anthropic Messages: requests. Serialized from the borrowed history into one buffer.
 
 use std::borrow::Cow;
 
@@ -10,29 +10,29 @@ use serde_json::Value;
 use super::block::{CacheControl, Content, mark};
 use crate::cache::CacheMarks;
 use crate::compat::{CacheStyle, StructuredOutput};
-use crate::fit::{CONTINUE, FitRules, FitThinking, Fitted, Pictures, Role};
+use crate::history::{CONTINUE, HistoryRules, ImageSupport, PreparedHistory, Role, ThinkingFilter};
 use crate::wire::answer_schema;
 use crate::wire::body;
 use crate::wire::claude::{self, Outline, Settings, Thinking};
+use crate::wire::codec::WireRequest;
 use crate::wire::openai::{SchemaText, prompted_schema};
-use crate::wire::seam::Call;
 use crate::wire::tools::{self, TOOL_NAMES, Tool, tools};
 
-/// The body of a request.
-pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError> {
+/// Encodes a request body.
+pub(in crate::wire) fn encode(call: &WireRequest<'_>) -> Result<Vec<u8>, ProviderError> {
     let request = call.request;
-    let rules = FitRules {
+    let rules = HistoryRules {
         origin: call.origin,
         call_id: claude::call_id_rule(call.compat.call_id),
         alternate: true,
         tool_name: TOOL_NAMES,
-        pictures: Pictures::new(&call.model.info, claude::PICTURE_TYPES),
-        thinking: FitThinking::Signed,
+        image_support: ImageSupport::new(&call.model.info, claude::IMAGE_TYPES),
+        thinking: ThinkingFilter::Signed,
     };
-    let fitted = Fitted::new(request, rules);
-    let outline = Outline::new(&fitted)?;
+    let history = PreparedHistory::new(request, rules);
+    let outline = Outline::new(&history)?;
     let marks = match call.compat.cache {
-        CacheStyle::Marks => CacheMarks::new(request, outline.user_places()),
+        CacheStyle::Marks => CacheMarks::new(request, outline.user_indexes()),
         CacheStyle::None | CacheStyle::Points | CacheStyle::Key => CacheMarks::default(),
     };
     let settings = Settings::new(call, &call.model.thinking);
@@ -46,9 +46,9 @@ pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError>
         thinking: settings.thinking,
         temperature: settings.temperature,
         output_config: OutputConfig::new(call, &settings),
-        messages: Messages { fitted: &fitted, marks: &marks, outline, settings: &settings },
+        messages: Messages { history: &history, marks: &marks, outline, settings: &settings },
     };
-    body::write(&body, &fitted)
+    body::write(&body, &history)
 }
 
 #[derive(Serialize)]
@@ -71,7 +71,7 @@ struct Body<'a> {
     messages: Messages<'a>,
 }
 
-/// The system prompt: a block per section, and one for the schema where it has to stand in the prompt.
+/// The system prompt: a block per section, and one for the schema if it has to be in the prompt.
 struct System<'a> {
     request: &'a Request,
     marked: [Option<usize>; 2],
@@ -79,16 +79,16 @@ struct System<'a> {
 }
 
 impl<'a> System<'a> {
-    fn new(call: &Call<'a>, marks: &CacheMarks) -> Option<Self> {
+    fn new(call: &WireRequest<'a>, marks: &CacheMarks) -> Option<Self> {
         let request = call.request;
-        let said =
+        let sections_sent =
             || request.system.sections().enumerate().filter(|(_, section)| !claude::is_blank(&section.text));
         let schema = prompted_schema(call).map(|schema| SchemaText(schema).to_string());
         if schema.is_none() {
-            said().next()?;
+            sections_sent().next()?;
         }
-        // A mark moves to the last section up to its place that is really sent.
-        let sent = |at| said().map(|(place, _)| place).take_while(|place| *place <= at).last();
+        // A mark moves back to the last section that is really sent.
+        let sent = |at| sections_sent().map(|(index, _)| index).take_while(|index| *index <= at).last();
         Some(Self { request, marked: marks.system.map(|at| at.and_then(sent)), schema })
     }
 }
@@ -97,10 +97,10 @@ impl Serialize for System<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let sections = self.request.system.sections().enumerate();
         let sections = sections.filter(|(_, section)| !claude::is_blank(&section.text));
-        let sections = sections.map(|(place, section)| Section {
+        let sections = sections.map(|(index, section)| Section {
             kind: "text",
             text: &section.text,
-            cache_control: mark(self.marked.contains(&Some(place))),
+            cache_control: mark(self.marked.contains(&Some(index))),
         });
         let schema =
             self.schema.iter().map(|text| Section { kind: "text", text, cache_control: mark(false) });
@@ -117,7 +117,6 @@ struct Section<'a> {
     cache_control: Option<CacheControl>,
 }
 
-/// The definitions of the tools.
 struct Tools<'a> {
     tools: Vec<Tool<'a>>,
     marks: &'a CacheMarks,
@@ -126,11 +125,11 @@ struct Tools<'a> {
 impl Serialize for Tools<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let tools = &self.tools;
-        serializer.collect_seq(tools.iter().enumerate().map(|(place, tool)| ToolSpec {
+        serializer.collect_seq(tools.iter().enumerate().map(|(index, tool)| ToolSpec {
             name: &tool.name,
             description: tool.description,
             input_schema: &tool.schema,
-            cache_control: mark(self.marks.tools && place + 1 == tools.len()),
+            cache_control: mark(self.marks.tools && index + 1 == tools.len()),
         }))
     }
 }
@@ -154,7 +153,7 @@ enum Choice<'a> {
 }
 
 impl<'a> Choice<'a> {
-    /// The service decides by itself unless told, and takes a choice only together with tools.
+    /// The service chooses by default, and accepts a choice only together with tools.
     fn new(request: &Request, choice: &'a ToolChoice) -> Option<Self> {
         match choice {
             _ if request.tools.is_empty() => None,
@@ -175,7 +174,7 @@ struct OutputConfig {
 }
 
 impl OutputConfig {
-    fn new(call: &Call<'_>, settings: &Settings<'_>) -> Option<Self> {
+    fn new(call: &WireRequest<'_>, settings: &Settings<'_>) -> Option<Self> {
         let schema = match call.compat.structured_output {
             StructuredOutput::JsonSchema => call.request.output_schema.as_deref(),
             StructuredOutput::JsonObject | StructuredOutput::Prompt => None,
@@ -194,9 +193,8 @@ struct Format {
     schema: Value,
 }
 
-/// The conversation.
 struct Messages<'a> {
-    fitted: &'a Fitted<'a>,
+    history: &'a PreparedHistory<'a>,
     marks: &'a CacheMarks,
     outline: Outline,
     settings: &'a Settings<'a>,
@@ -205,25 +203,25 @@ struct Messages<'a> {
 impl Serialize for Messages<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut messages = serializer.serialize_seq(None)?;
-        for (place, (role, blocks)) in self.fitted.messages().enumerate() {
+        for (index, (role, blocks)) in self.history.messages().enumerate() {
             let content = Content {
                 role,
                 blocks,
-                marked: self.marks.message(place).then(|| self.fitted.lasting(place, blocks)),
-                open: self.outline.open_answer == Some(place),
+                marked: self.marks.message(index).then(|| self.history.stable_blocks(index, blocks)),
+                open: self.outline.open_answer == Some(index),
             };
-            messages.serialize_element(&Said { role: role_name(role), content })?;
+            messages.serialize_element(&WireMessage { role: role_name(role), content })?;
         }
-        // A model that cannot go on with its own words refuses a conversation that ends with them.
+        // A model that cannot continue its own message refuses a conversation that ends with one.
         if self.outline.needs_continue(self.settings) {
-            messages.serialize_element(&Said { role: "user", content: CONTINUE })?;
+            messages.serialize_element(&WireMessage { role: "user", content: CONTINUE })?;
         }
         messages.end()
     }
 }
 
 #[derive(Serialize)]
-struct Said<T> {
+struct WireMessage<T> {
     role: &'static str,
     content: T,
 }

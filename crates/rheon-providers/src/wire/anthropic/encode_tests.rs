@@ -9,7 +9,7 @@ use rheon_types::{
 use serde_json::{Value, json};
 
 use crate::call_id::CallIdRule;
-use crate::catalogue::{Model, ThinkingStyle};
+use crate::catalog::{Model, ThinkingStyle};
 use crate::compat::Compat;
 use crate::wire::WireKind;
 use crate::wire::claude_fixtures::*;
@@ -25,7 +25,7 @@ fn field(body: &str, pointer: &str) -> Value {
 }
 
 #[test]
-fn a_text() {
+fn text() {
     let mut request = request([user("Hello, wörld ✓"), answer(vec!["Hi.".into()]), user("More.\n")]);
     request.temperature = Some(0.7);
     request.cache = CacheConfig { enabled: false, ..CacheConfig::default() };
@@ -33,7 +33,7 @@ fn a_text() {
 }
 
 #[test]
-fn a_system_prompt_in_sections_with_tools_and_four_marks() {
+fn system_prompt_sections_with_tools_and_four_marks() {
     let mut request =
         request([user("a"), answer(vec!["b".into()]), user("c"), answer(vec!["d".into()]), user("e")]);
     request.system =
@@ -47,7 +47,7 @@ fn a_system_prompt_in_sections_with_tools_and_four_marks() {
 }
 
 #[test]
-fn a_mark_on_a_blank_section_moves_to_the_section_before_it() {
+fn mark_on_a_blank_section_moves_back() {
     let mut request = request([user("a")]);
     request.system = [section("Rules.", true), section(" ", true)].into_iter().collect();
     expect![[r#"
@@ -75,7 +75,7 @@ fn a_mark_on_a_blank_section_moves_to_the_section_before_it() {
 }
 
 #[test]
-fn a_reminder_stands_last_and_behind_the_mark() {
+fn reminder_comes_last_and_after_the_mark() {
     let conversation = [
         user("Read it."),
         answer(vec![call("toolu_1", "read", json!({"path": "a"}))]),
@@ -89,12 +89,12 @@ fn a_reminder_stands_last_and_behind_the_mark() {
     let last = with[2]["content"].as_array_mut().unwrap();
     assert_eq!(last.pop(), Some(json!({"type": "text", "text": "Mind the goal."})));
     assert_eq!(last.last().unwrap()["cache_control"], json!({"type": "ephemeral"}));
-    // Everything before it is byte for byte what it would be without.
+    // Everything before it is byte for byte the same as without it.
     assert_eq!(with, said(None));
 }
 
 #[test]
-fn only_chosen_parts_are_marked_and_only_for_services_that_take_marks() {
+fn only_selected_parts_are_marked_if_the_service_supports_marks() {
     let manual = CacheStrategy::Manual { cache_system: false, cache_tools: true, cache_messages: false };
     let request = Request {
         system: "s".into(),
@@ -110,9 +110,9 @@ fn only_chosen_parts_are_marked_and_only_for_services_that_take_marks() {
 }
 
 #[test]
-fn pictures() {
+fn images() {
     let content = vec![
-        picture(),
+        image(),
         Content::Image { data: "QQ==".into(), mime_type: "image/jpg".into() },
         Content::Image { data: "QQ==".into(), mime_type: "image/svg+xml".into() },
         "What is this?".into(),
@@ -131,7 +131,7 @@ fn parallel_calls() -> Request {
             call("toolu_3", "read", Value::Null),
         ]),
         result("toolu_2", vec!["cannot read".into(), " ".into()], true),
-        result("toolu_1", vec!["a picture".into(), picture()], false),
+        result("toolu_1", vec!["a picture".into(), image()], false),
         result("toolu_3", vec![" \n".into()], false),
         user("And now?"),
     ]);
@@ -140,11 +140,11 @@ fn parallel_calls() -> Request {
 }
 
 #[test]
-fn parallel_calls_with_results_first_and_a_picture_and_an_error_in_them() {
+fn parallel_calls_with_results_images_and_errors() {
     expect_file!["../../../tests/golden/anthropic/parallel_calls.json"].assert_eq(&plain(&parallel_calls()));
 }
 
-/// An answer with thinking whose signature comes in pieces, redacted thinking, text and a call.
+/// A response with thinking whose signature comes in pieces, redacted thinking, text and a call.
 const THOUGHTFUL: &[(&str, &str)] = &[
     (
         "message_start",
@@ -197,7 +197,7 @@ const THOUGHTFUL: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn thinking_goes_back_byte_for_byte() {
+fn thinking_is_sent_back_byte_for_byte() {
     let answer = drafted(WIRE, THOUGHTFUL);
     let request = Request {
         thinking: ThinkingLevel::Medium,
@@ -217,7 +217,7 @@ fn thinking_goes_back_byte_for_byte() {
 }
 
 #[test]
-fn thinking_of_another_model_becomes_text_and_its_secrets_are_dropped() {
+fn thinking_of_another_model_becomes_text_without_opaque_data() {
     let foreign = vec![
         thinking("I wonder.", "sig", SignatureKind::Proof, "other/model"),
         thinking("", "secret", SignatureKind::Redacted, "other/model"),
@@ -229,7 +229,7 @@ fn thinking_of_another_model_becomes_text_and_its_secrets_are_dropped() {
 }
 
 #[test]
-fn an_answer_that_only_thinks_gets_an_end_that_the_service_takes() {
+fn thinking_only_message_gets_a_text() {
     let thought = answer(vec![thinking("", "sig", SignatureKind::Proof, ORIGIN)]);
     let body = plain(&request([user("a"), thought, user("b")]));
     expect![[r#"
@@ -251,7 +251,7 @@ fn an_answer_that_only_thinks_gets_an_end_that_the_service_takes() {
 }
 
 #[test]
-fn ids_and_names_of_others_are_rewritten_on_call_and_result_alike() {
+fn foreign_ids_and_names_are_rewritten_in_call_and_result() {
     let request = request([
         user("a"),
         answer(vec![call("call|1.x", "functions.read", json!({"path": "a"})), call("", "read", json!({}))]),
@@ -268,7 +268,7 @@ fn ids_and_names_of_others_are_rewritten_on_call_and_result_alike() {
 }
 
 #[test]
-fn a_call_without_a_result_is_answered() {
+fn call_without_a_result_gets_one() {
     let request = request([user("a"), answer(vec![call("toolu_1", "read", json!({}))]), user("b")]);
     expect![[r#"
         {
@@ -297,7 +297,7 @@ fn a_call_without_a_result_is_answered() {
 }
 
 #[test]
-fn every_choice_of_tools() {
+fn every_tool_choice() {
     let chosen = |choice: ToolChoice, tools: usize| {
         let tools = std::iter::repeat_with(|| tool("read")).take(tools).collect();
         let body = plain(&Request { tool_choice: choice, tools, ..request([user("a")]) });
@@ -316,7 +316,7 @@ fn every_choice_of_tools() {
 }
 
 #[test]
-fn a_tool_without_words_or_with_half_a_schema_is_described_as_far_as_the_service_needs() {
+fn tool_without_description_or_schema() {
     let mut bare = tool("bare");
     bare.description.clear();
     bare.parameters = Value::Null;
@@ -348,7 +348,7 @@ fn a_tool_without_words_or_with_half_a_schema_is_described_as_far_as_the_service
 }
 
 #[test]
-fn a_schema_for_the_answer() {
+fn output_schema() {
     let schema =
         json!({"type": "object", "properties": {"ok": {"type": "boolean"}}, "additionalProperties": false});
     let request = Request {
@@ -365,7 +365,7 @@ fn a_schema_for_the_answer() {
 }
 
 #[test]
-fn every_style_of_thinking() {
+fn every_thinking_style() {
     use ThinkingLevel::{High, Low, Max, Off};
     let styles = [
         budget(),
@@ -405,7 +405,7 @@ fn every_style_of_thinking() {
 }
 
 #[test]
-fn blank_text_is_left_out_and_a_blank_message_says_so() {
+fn blank_text_is_omitted_and_a_blank_message_gets_a_placeholder() {
     let request = request([
         user_blocks(vec![" \n".into(), "a".into()]),
         answer(vec!["\t".into()]),
@@ -417,7 +417,7 @@ fn blank_text_is_left_out_and_a_blank_message_says_so() {
 }
 
 #[test]
-fn an_answer_at_the_end_is_continued_or_followed_by_a_word_of_the_user() {
+fn last_assistant_message_is_continued_or_followed_by_a_user_message() {
     let open = || request([user("a"), answer(vec!["The answer is: \n".into(), " ".into()])]);
     expect![[r#"{"content":[{"text":"The answer is:","type":"text"}],"role":"assistant"}"#]]
         .assert_eq(&field(&plain(&open()), "/messages/1").to_string());
@@ -428,16 +428,16 @@ fn an_answer_at_the_end_is_continued_or_followed_by_a_word_of_the_user() {
 }
 
 #[test]
-fn an_answer_at_the_end_that_only_thinks_is_not_continued() {
+fn thinking_only_last_message_is_not_continued() {
     let thought = answer(vec![thinking("", "sig", SignatureKind::Proof, ORIGIN)]);
     expect![[r#"{"content":"Continue.","role":"user"}"#]]
         .assert_eq(&field(&plain(&request([user("a"), thought])), "/messages/2").to_string());
 }
 
 #[test]
-fn a_conversation_without_a_message_is_an_error_and_one_that_begins_with_the_model_is_opened() {
+fn empty_conversation_is_an_error_and_one_starting_with_the_assistant_is_opened() {
     expect![[r#"
-        InvalidRequest: the conversation has no message to send; add one of the user first
+        InvalidRequest: the conversation has no message to send; add a user message first
     "#]]
     .assert_eq(&plain(&request([])));
     let body = plain(&request([answer(vec!["a".into()]), user("b")]));
@@ -446,11 +446,11 @@ fn a_conversation_without_a_message_is_an_error_and_one_that_begins_with_the_mod
 }
 
 #[test]
-fn a_model_that_sees_no_pictures_gets_a_note() {
+fn model_without_vision_gets_a_note() {
     let seeing = model(ThinkingStyle::None);
     let info = rheon_types::ModelInfo { images: false, ..(*seeing.info).clone() };
     let blind = Model { info: Arc::new(info), ..seeing };
-    let body = encode(WIRE, &request([user_blocks(vec![picture()])]), &blind);
+    let body = encode(WIRE, &request([user_blocks(vec![image()])]), &blind);
     expect![[r#""(an image was here; this model cannot see images)""#]]
         .assert_eq(&field(&body, "/messages/0/content/0/text").to_string());
 }

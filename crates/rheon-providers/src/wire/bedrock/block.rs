@@ -5,30 +5,28 @@ use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::fit::{Block, FitResult, ResultBlock, Role};
+use crate::history::{Block, PreparedResult, ResultBlock, Role};
 use crate::wire::claude::{self, can_send, is_blank};
 
-/// A place up to which the service keeps the prompt.
+/// Marks the end of the cached part of the prompt.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(super) struct CachePoint {
     #[serde(rename = "type")]
     kind: &'static str,
 }
 
-/// The cache point there is.
+/// The default cache point.
 pub(super) fn cache_point() -> CachePoint {
     CachePoint { kind: "default" }
 }
 
 /// The content of one message.
 pub(super) struct Content<'a> {
-    /// Who speaks.
     pub(super) role: Role,
-    /// What is said.
     pub(super) blocks: &'a [Block<'a>],
-    /// After how many blocks the mark stands up to which the prompt is kept.
+    /// The number of blocks before the cache mark.
     pub(super) marked: Option<usize>,
-    /// Whether it is an answer that the model goes on with; it must not end with white space.
+    /// Whether the model continues this message; it must not end with whitespace.
     pub(super) open: bool,
 }
 
@@ -36,14 +34,14 @@ impl Serialize for Content<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let last = self.blocks.iter().rposition(can_send);
         let filler = claude::filler(self.role, last.and_then(|last| self.blocks.get(last)));
-        // After a filler there is nothing that would not last.
+        // After a filler, everything stays in the next request.
         let marked = self.marked.and_then(|end| self.blocks.iter().take(end).rposition(can_send));
         let marked = marked.filter(|_| filler.is_none());
         let mut content = serializer.serialize_seq(None)?;
-        for (place, block) in self.blocks.iter().enumerate().filter(|(_, block)| can_send(block)) {
-            let open = self.open && last == Some(place);
+        for (index, block) in self.blocks.iter().enumerate().filter(|(_, block)| can_send(block)) {
+            let open = self.open && last == Some(index);
             content.serialize_element(&wire_block(block, open))?;
-            if marked == Some(place) {
+            if marked == Some(index) {
                 content.serialize_element(&WireBlock::CachePoint(cache_point()))?;
             }
         }
@@ -102,7 +100,7 @@ struct ToolResult<'a> {
     status: &'static str,
 }
 
-/// `open` is the last text of an answer that the model goes on with.
+/// `open` is the last text of a message that the model continues.
 fn wire_block<'a>(block: &'a Block<'a>, open: bool) -> WireBlock<'a> {
     match block {
         Block::Text(text) => WireBlock::Text(if open { text.trim_end() } else { text }),
@@ -130,8 +128,8 @@ fn image<'a>(data: &'a str, mime_type: &'a str) -> WireBlock<'a> {
     WireBlock::Image(Image { format, source: Source { bytes: data } })
 }
 
-/// What a tool said.
-struct ResultContent<'a>(&'a FitResult<'a>);
+/// The content of a tool result.
+struct ResultContent<'a>(&'a PreparedResult<'a>);
 
 impl Serialize for ResultContent<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

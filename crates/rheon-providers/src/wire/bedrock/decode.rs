@@ -1,4 +1,4 @@
-//! Bedrock ConverseStream: answers.
+//! Bedrock ConverseStream: responses.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -16,11 +16,11 @@ use serde_json::value::RawValue;
 use crate::error;
 use crate::frame::{FRAME_BYTES_MAX, Frame};
 use crate::wire::claude::read;
+use crate::wire::codec::Decoder;
 use crate::wire::count::Count;
 use crate::wire::open_calls::OpenCalls;
-use crate::wire::seam::Decoder;
 
-/// A decoder for one answer.
+/// Creates a decoder for one response.
 pub(in crate::wire) fn decoder(origin: Arc<str>) -> impl Decoder + use<> {
     Decode {
         origin,
@@ -35,12 +35,12 @@ pub(in crate::wire) fn decoder(origin: Arc<str>) -> impl Decoder + use<> {
 
 struct Decode {
     origin: Arc<str>,
-    /// The signature of the reasoning that is being written, as far as it is there.
+    /// The signature of the current reasoning so far.
     signature: String,
-    /// The unreadable reasoning that is being written, as far as it is there.
+    /// The redacted reasoning of the current block so far.
     redacted: Redacted,
     calls: OpenCalls,
-    /// Why the answer ended, once that is known. The counts still follow.
+    /// The stop reason, once known. Usage still follows.
     stop_reason: Option<StopReason>,
     counted: bool,
     done: bool,
@@ -54,7 +54,7 @@ impl Decoder for Decode {
         if !frame.name.is_empty() {
             return self.event(frame.name, frame.data, chunks);
         }
-        // One JSON object per line, whose key is the name of the event.
+        // One JSON object per line, keyed by the event name.
         if !frame.data.trim_start().starts_with('{') {
             return Ok(());
         }
@@ -79,9 +79,9 @@ impl Decode {
             "contentBlockDelta" => self.delta(read(name, data)?, chunks),
             "contentBlockStart" => {
                 self.close_block(chunks);
-                self.calls.go_on(chunks);
+                self.calls.continue_response(chunks);
                 let start: BlockStart<'_> = read(name, data)?;
-                // What the service's own tools do is not for the user's tools to answer.
+                // Calls of the service's own tools are not for us to answer.
                 if let Some(call) = start.start.and_then(|start| start.tool_use)
                     && call.kind.is_none()
                 {
@@ -109,7 +109,7 @@ impl Decode {
                 Ok(())
             }
             _ if name.ends_with("Exception") => Err(exception(name, data)),
-            // `messageStart`, and whatever the service adds.
+            // `messageStart`, and events added later.
             _ => Ok(()),
         }
     }
@@ -117,8 +117,8 @@ impl Decode {
     fn delta(&mut self, event: BlockDelta, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         let BlockDelta { content_block_index: index, delta } = event;
         if let Some(delta) = delta.text.filter(|text| !text.is_empty()) {
-            // Blocks of text have no start of their own.
-            self.calls.go_on(chunks);
+            // Text blocks have no start event.
+            self.calls.continue_response(chunks);
             chunks.push_back(Chunk::Text { delta });
         }
         if let Some(delta) = delta.tool_use.and_then(|call| call.input) {
@@ -126,7 +126,7 @@ impl Decode {
         }
         let Some(reasoning) = delta.reasoning_content else { return Ok(()) };
         if let Some(delta) = reasoning.text.filter(|text| !text.is_empty()) {
-            self.calls.go_on(chunks);
+            self.calls.continue_response(chunks);
             chunks.push_back(Chunk::Thinking { delta });
         }
         if let Some(piece) = reasoning.signature {
@@ -165,7 +165,7 @@ impl Decode {
         }
     }
 
-    /// Ends the answer if the service has said why.
+    /// Ends the response if the stop reason is known.
     fn end(&mut self, chunks: &mut VecDeque<Chunk>) {
         if let Some(stop_reason) = self.stop_reason
             && !self.done
@@ -184,12 +184,12 @@ fn stop_reason(reason: &str) -> Result<StopReason, ProviderError> {
         "max_tokens" | "model_context_window_exceeded" => Ok(StopReason::Length),
         "guardrail_intervened" | "content_filtered" | "refusal" => Err(ProviderError::new(
             ProviderErrorKind::ContentFilter,
-            format!("the service refuses the content ({reason}); change the request or use another model"),
+            format!("the service refused the content ({reason}); change the request or use another model"),
         )),
         "malformed_model_output" | "malformed_tool_use" => {
-            Err(error::malformed(format_args!("the model wrote what the service cannot read ({reason})")))
+            Err(error::malformed(format_args!("the model's output is malformed ({reason})")))
         }
-        // `end_turn`, `stop_sequence`, and whatever the service adds.
+        // `end_turn`, `stop_sequence`, and reasons added later.
         _ => Ok(StopReason::Stop),
     }
 }
@@ -197,18 +197,18 @@ fn stop_reason(reason: &str) -> Result<StopReason, ProviderError> {
 fn exception(name: &str, data: &str) -> ProviderError {
     let body: Exception<'_> = serde_json::from_str(data).unwrap_or_default();
     let message = body.message.or(body.capital_message).or(body.original_message);
-    error::in_stream(name, message.as_deref().unwrap_or("the service gives no reason"))
+    error::in_stream(name, message.as_deref().unwrap_or("the service gave no reason"))
 }
 
 fn check_size(bytes: usize) -> Result<(), ProviderError> {
     if bytes <= FRAME_BYTES_MAX {
         return Ok(());
     }
-    let message = format!("a signature in the answer is larger than {FRAME_BYTES_MAX} bytes");
+    let message = format!("a signature in the response is larger than {FRAME_BYTES_MAX} bytes");
     Err(ProviderError::new(ProviderErrorKind::Api, message))
 }
 
-/// Unreadable reasoning, in pieces of base64.
+/// Redacted reasoning, in pieces of base64.
 #[derive(Default)]
 struct Redacted {
     pieces: Vec<String>,
@@ -223,7 +223,7 @@ impl Redacted {
         Ok(())
     }
 
-    /// The pieces as one. Each may be padded, so that several cannot simply follow each other.
+    /// Joins the pieces. Each may be padded, so they cannot simply be concatenated.
     fn join(mut self) -> String {
         if self.pieces.len() > 1
             && let Ok(bytes) =

@@ -1,4 +1,4 @@
-//! Answers: events in, chunks out.
+//! Responses: events in, chunks out.
 
 use expect_test::expect;
 use rheon_types::{Chunk, Message, StopReason};
@@ -15,7 +15,7 @@ fn decoded(frames: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn a_text_with_everything_around_it() {
+fn text_with_all_events() {
     expect![[r#"
         Text { delta: "Grüße, 🦀\n" }
         Text { delta: "more" }
@@ -37,7 +37,7 @@ fn a_text_with_everything_around_it() {
 }
 
 #[test]
-fn reasoning_with_its_signature_in_pieces_and_redacted_reasoning() {
+fn reasoning_with_signature_in_pieces_and_redacted_reasoning() {
     expect![[r#"
         Thinking { delta: "Hm." }
         Signature { signature: Signature { data: "EqQB/+==", kind: Proof, id: None, origin: "vendor/claude-test" } }
@@ -59,7 +59,7 @@ fn reasoning_with_its_signature_in_pieces_and_redacted_reasoning() {
 }
 
 #[test]
-fn parallel_calls_and_calls_that_the_service_runs_itself() {
+fn parallel_calls_and_server_side_calls() {
     expect![[r#"
         ToolCallStart { index: 1, id: "tooluse_1", name: "read" }
         ToolCallDelta { index: 1, delta: "{\"path\":\"ä\"}" }
@@ -83,7 +83,7 @@ fn parallel_calls_and_calls_that_the_service_runs_itself() {
 }
 
 #[test]
-fn a_call_that_the_limit_cut_before_its_arguments_never_passes_for_one_without_any() {
+fn call_cut_before_its_arguments_is_not_complete() {
     let message = drafted(
         WIRE,
         &[
@@ -101,7 +101,7 @@ fn a_call_that_the_limit_cut_before_its_arguments_never_passes_for_one_without_a
 }
 
 #[test]
-fn lines_of_json_are_read_too() {
+fn json_lines_are_read() {
     expect![[r#"
         Text { delta: "Hi" }
         Usage { usage: Usage { input: 1, output: 2, cache_read: 0, cache_write: 0, total_tokens: 3 } }
@@ -122,7 +122,7 @@ fn lines_of_json_are_read_too() {
 }
 
 #[test]
-fn every_reason_to_stop() {
+fn every_stop_reason() {
     let reasons = [
         "end_turn",
         "stop_sequence",
@@ -145,15 +145,15 @@ fn every_reason_to_stop() {
         tool_use: Done { stop_reason: ToolUse }
         max_tokens: Done { stop_reason: Length }
         model_context_window_exceeded: Done { stop_reason: Length }
-        guardrail_intervened: ContentFilter: the service refuses the content (guardrail_intervened); change the request or use another model
-        content_filtered: ContentFilter: the service refuses the content (content_filtered); change the request or use another model
-        malformed_tool_use: Malformed: the service's answer cannot be read: the model wrote what the service cannot read (malformed_tool_use)
+        guardrail_intervened: ContentFilter: the service refused the content (guardrail_intervened); change the request or use another model
+        content_filtered: ContentFilter: the service refused the content (content_filtered); change the request or use another model
+        malformed_tool_use: Malformed: cannot read the service's response: the model's output is malformed (malformed_tool_use)
         something_new: Done { stop_reason: Stop }
     "#]].assert_eq(&text);
 }
 
 #[test]
-fn exceptions_end_the_answer() {
+fn exceptions_end_the_response() {
     let mut text = String::new();
     for (name, data) in [
         ("throttlingException", r#"{"message":"Too many tokens"}"#),
@@ -169,15 +169,15 @@ fn exceptions_end_the_answer() {
         RateLimited: throttlingException: Too many tokens
         InvalidRequest: validationException: The model returned the following errors
         Overloaded: modelStreamErrorException: broke
-        Overloaded: internalServerException: the service gives no reason
-        Overloaded: serviceUnavailableException: the service gives no reason
-        Api: brandNewException: the service gives no reason
+        Overloaded: internalServerException: the service gave no reason
+        Overloaded: serviceUnavailableException: the service gave no reason
+        Api: brandNewException: the service gave no reason
     "#]]
     .assert_eq(&text);
 }
 
 #[test]
-fn an_answer_without_counts_is_done_at_its_end_and_counts_may_come_first() {
+fn response_without_usage_ends_and_usage_may_come_first() {
     let text = ("contentBlockDelta", r#"{"contentBlockIndex":0,"delta":{"text":"Hi"}}"#);
     let metadata = ("metadata", r#"{"usage":{"inputTokens":1}}"#);
     let (chunks, _) = decode(WIRE, &[text, STOP]);
@@ -191,7 +191,7 @@ fn an_answer_without_counts_is_done_at_its_end_and_counts_may_come_first() {
 }
 
 #[test]
-fn an_answer_that_is_cut_has_no_done() {
+fn cut_response_has_no_done() {
     let frames = [
         ("messageStart", r#"{"role":"assistant"}"#),
         ("contentBlockDelta", r#"{"contentBlockIndex":0,"delta":{"reasoningContent":{"signature":"half"}}}"#),
@@ -208,7 +208,7 @@ fn an_answer_that_is_cut_has_no_done() {
 }
 
 #[test]
-fn absurd_counts_are_not_counted() {
+fn implausible_counts_are_ignored() {
     expect![[r#"
         Usage { usage: Usage { input: 0, output: 0, cache_read: 0, cache_write: 0, total_tokens: 0 } }
         Done { stop_reason: Stop }
@@ -219,7 +219,7 @@ fn absurd_counts_are_not_counted() {
 }
 
 #[test]
-fn an_unreadable_event_is_named() {
+fn unreadable_event_is_named() {
     let mut text = String::new();
     for (name, data) in [
         ("contentBlockDelta", r#"{"contentBlockIndex":0,"delta":{"text":"cut of"#),
@@ -232,17 +232,17 @@ fn an_unreadable_event_is_named() {
         text.push_str(&decoded(&[(name, data)]));
     }
     expect![[r#"
-        Malformed: the service's answer cannot be read: event contentBlockDelta: EOF while parsing a string at line 1 column 46
-        Malformed: the service's answer cannot be read: event contentBlockStart: invalid type: integer `7`, expected struct BlockStart at line 1 column 1
-        Malformed: the service's answer cannot be read: event contentBlockStop: invalid value: integer `-1`, expected u32 at line 1 column 23
-        Malformed: the service's answer cannot be read: event messageStop: invalid type: integer `5`, expected a string at line 1 column 15
-        Malformed: the service's answer cannot be read: event metadata: EOF while parsing a value at line 1 column 0
-        Malformed: the service's answer cannot be read: event (unnamed): EOF while parsing a value at line 1 column 21
+        Malformed: cannot read the service's response: event contentBlockDelta: EOF while parsing a string at line 1 column 46
+        Malformed: cannot read the service's response: event contentBlockStart: invalid type: integer `7`, expected struct BlockStart at line 1 column 1
+        Malformed: cannot read the service's response: event contentBlockStop: invalid value: integer `-1`, expected u32 at line 1 column 23
+        Malformed: cannot read the service's response: event messageStop: invalid type: integer `5`, expected a string at line 1 column 15
+        Malformed: cannot read the service's response: event metadata: EOF while parsing a value at line 1 column 0
+        Malformed: cannot read the service's response: event (unnamed): EOF while parsing a value at line 1 column 21
     "#]].assert_eq(&text);
 }
 
 #[test]
-fn signatures_and_redacted_reasoning_have_a_largest_size() {
+fn signatures_and_redacted_reasoning_have_a_size_limit() {
     let piece = |field: &str, bytes: usize| {
         let text = "x".repeat(bytes);
         format!(r#"{{"contentBlockIndex":0,"delta":{{"reasoningContent":{{"{field}":"{text}"}}}}}}"#)
@@ -253,6 +253,6 @@ fn signatures_and_redacted_reasoning_have_a_largest_size() {
     for field in ["signature", "redactedContent"] {
         let (half, rest) = (piece(field, FRAME_BYTES_MAX / 2), piece(field, FRAME_BYTES_MAX / 2 + 1));
         let text = decoded(&[("contentBlockDelta", &half), ("contentBlockDelta", &rest), STOP]);
-        assert_eq!(text, "Api: a signature in the answer is larger than 8388608 bytes\n");
+        assert_eq!(text, "Api: a signature in the response is larger than 8388608 bytes\n");
     }
 }

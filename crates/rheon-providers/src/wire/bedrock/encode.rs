@@ -1,4 +1,4 @@
-//! Bedrock ConverseStream: requests. Written straight from the borrowed history into one buffer.
+//! Bedrock ConverseStream: requests. Serialized from the borrowed history into one buffer.
 
 use rheon_types::{OutputSchema, ProviderError, Request};
 use serde::ser::SerializeSeq;
@@ -7,59 +7,59 @@ use serde::{Serialize, Serializer};
 use super::block::{CachePoint, Content, cache_point};
 use super::tools::ToolConfig;
 use crate::cache::CacheMarks;
-use crate::catalogue::ThinkingStyle;
+use crate::catalog::ThinkingStyle;
 use crate::compat::CacheStyle;
-use crate::fit::{CONTINUE, FitRules, FitThinking, Fitted, Pictures, Role};
+use crate::history::{CONTINUE, HistoryRules, ImageSupport, PreparedHistory, Role, ThinkingFilter};
 use crate::wire::answer_schema;
 use crate::wire::body;
 use crate::wire::claude::{self, Outline, Settings, Thinking};
-use crate::wire::seam::Call;
+use crate::wire::codec::WireRequest;
 use crate::wire::tools::TOOL_NAMES;
 
-/// The body of a request. The model's name stands in the address.
-pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError> {
+/// Encodes a request body. The model name is part of the URL.
+pub(in crate::wire) fn encode(call: &WireRequest<'_>) -> Result<Vec<u8>, ProviderError> {
     let request = call.request;
     let claude = is_claude(&request.model);
-    let rules = FitRules {
+    let rules = HistoryRules {
         origin: call.origin,
         call_id: claude::call_id_rule(call.compat.call_id),
         alternate: true,
         tool_name: TOOL_NAMES,
-        pictures: Pictures::new(&call.model.info, claude::PICTURE_TYPES),
-        // Models of others refuse their own thinking.
-        thinking: if claude { FitThinking::Signed } else { FitThinking::None },
+        image_support: ImageSupport::new(&call.model.info, claude::IMAGE_TYPES),
+        // Other makers' models refuse their own thinking.
+        thinking: if claude { ThinkingFilter::Signed } else { ThinkingFilter::None },
     };
-    let fitted = Fitted::new(request, rules);
-    let outline = Outline::new(&fitted)?;
+    let history = PreparedHistory::new(request, rules);
+    let outline = Outline::new(&history)?;
     let marks = match call.compat.cache {
-        CacheStyle::Points if claude => CacheMarks::new(request, outline.user_places()),
-        // Most models of others refuse cache points.
+        CacheStyle::Points if claude => CacheMarks::new(request, outline.user_indexes()),
+        // Most other makers' models refuse cache points.
         CacheStyle::Points | CacheStyle::None | CacheStyle::Marks | CacheStyle::Key => CacheMarks::default(),
     };
     let settings = settings(call, claude);
     let body = Body {
         system: System::new(request, &marks),
-        tool_config: ToolConfig::new(request, &fitted, settings.choice, marks.tools),
+        tool_config: ToolConfig::new(request, &history, settings.choice, marks.tools),
         inference_config: InferenceConfig {
             max_tokens: settings.tokens_max,
             temperature: settings.temperature,
         },
         additional_model_request_fields: ModelFields::new(&settings),
         output_config: request.output_schema.as_deref().map(OutputConfig::new),
-        messages: Messages { fitted: &fitted, marks: &marks, outline, settings: &settings },
+        messages: Messages { history: &history, marks: &marks, outline, settings: &settings },
     };
-    body::write(&body, &fitted)
+    body::write(&body, &history)
 }
 
-/// Whether a model is Anthropic's. The name of a profile of one's own does not say so; what is known of its thinking
-/// then counts, as the fields of other makers' models are not known here.
+/// Whether a model is Anthropic's. The name of an application inference profile does not say so; it is treated as
+/// Anthropic's, because the fields of other makers' models are unknown here.
 fn is_claude(model: &str) -> bool {
     ["claude", "anthropic", "application-inference-profile"].iter().any(|part| model.contains(part))
 }
 
-/// The settings for `call`. The fields for thinking are Anthropic's, so other models are not told about it; nor do they
-/// go on with an answer.
-fn settings<'a>(call: &Call<'a>, claude: bool) -> Settings<'a> {
+/// The settings for `call`. The thinking fields are Anthropic's, so other models do not get them; nor do they continue
+/// a message.
+fn settings<'a>(call: &WireRequest<'a>, claude: bool) -> Settings<'a> {
     if claude {
         Settings::new(call, &call.model.thinking)
     } else {
@@ -101,12 +101,12 @@ impl Serialize for System<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut blocks = serializer.serialize_seq(None)?;
         let mut has_news = false;
-        for (place, section) in self.request.system.sections().enumerate() {
+        for (index, section) in self.request.system.sections().enumerate() {
             if !claude::is_blank(&section.text) {
                 blocks.serialize_element(&SystemBlock::Text(&section.text))?;
                 has_news = true;
             }
-            if self.marked.contains(&Some(place)) && has_news {
+            if self.marked.contains(&Some(index)) && has_news {
                 blocks.serialize_element(&SystemBlock::CachePoint(cache_point()))?;
                 has_news = false;
             }
@@ -130,7 +130,7 @@ struct InferenceConfig {
     temperature: Option<f32>,
 }
 
-/// What Anthropic's models are told in their own words.
+/// Fields that only Anthropic's models accept.
 #[derive(Serialize)]
 struct ModelFields {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -177,7 +177,7 @@ struct JsonSchema<'a> {
     schema: JsonText,
 }
 
-/// A JSON value that the service wants as text.
+/// A JSON value that is sent as a string.
 struct JsonText(serde_json::Value);
 
 impl Serialize for JsonText {
@@ -195,9 +195,8 @@ impl<'a> OutputConfig<'a> {
     }
 }
 
-/// The conversation.
 struct Messages<'a> {
-    fitted: &'a Fitted<'a>,
+    history: &'a PreparedHistory<'a>,
     marks: &'a CacheMarks,
     outline: Outline,
     settings: &'a Settings<'a>,
@@ -206,26 +205,26 @@ struct Messages<'a> {
 impl Serialize for Messages<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut messages = serializer.serialize_seq(None)?;
-        for (place, (role, blocks)) in self.fitted.messages().enumerate() {
+        for (index, (role, blocks)) in self.history.messages().enumerate() {
             let content = Content {
                 role,
                 blocks,
-                marked: self.marks.message(place).then(|| self.fitted.lasting(place, blocks)),
-                open: self.outline.open_answer == Some(place),
+                marked: self.marks.message(index).then(|| self.history.stable_blocks(index, blocks)),
+                open: self.outline.open_answer == Some(index),
             };
-            messages.serialize_element(&Said { role: role_name(role), content })?;
+            messages.serialize_element(&WireMessage { role: role_name(role), content })?;
         }
-        // A model that cannot go on with its own words refuses a conversation that ends with them.
+        // A model that cannot continue its own message refuses a conversation that ends with one.
         if self.outline.needs_continue(self.settings) {
             let content = [SystemBlock::Text(CONTINUE)];
-            messages.serialize_element(&Said { role: "user", content })?;
+            messages.serialize_element(&WireMessage { role: "user", content })?;
         }
         messages.end()
     }
 }
 
 #[derive(Serialize)]
-struct Said<T> {
+struct WireMessage<T> {
     role: &'static str,
     content: T,
 }

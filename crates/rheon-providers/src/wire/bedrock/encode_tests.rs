@@ -6,7 +6,7 @@ use expect_test::{expect, expect_file};
 use rheon_types::{CacheConfig, Content, OutputSchema, Request, SignatureKind, ThinkingLevel, ToolChoice};
 use serde_json::{Value, json};
 
-use crate::catalogue::ThinkingStyle;
+use crate::catalog::ThinkingStyle;
 use crate::compat::Compat;
 use crate::wire::WireKind;
 use crate::wire::claude_fixtures::*;
@@ -22,7 +22,7 @@ fn field(body: &str, pointer: &str) -> Value {
 }
 
 #[test]
-fn a_text() {
+fn text() {
     let mut request = request([user("Hello, wörld ✓"), answer(vec!["Hi.".into()]), user("More.\n")]);
     request.temperature = Some(0.7);
     request.cache = CacheConfig { enabled: false, ..CacheConfig::default() };
@@ -30,7 +30,7 @@ fn a_text() {
 }
 
 #[test]
-fn a_system_prompt_in_sections_with_tools_and_four_cache_points() {
+fn system_prompt_sections_with_tools_and_four_cache_points() {
     let mut request =
         request([user("a"), answer(vec!["b".into()]), user("c"), answer(vec!["d".into()]), user("e")]);
     request.system =
@@ -44,7 +44,7 @@ fn a_system_prompt_in_sections_with_tools_and_four_cache_points() {
 }
 
 #[test]
-fn a_cache_point_never_stands_first_and_a_blank_system_prompt_is_left_out() {
+fn cache_point_never_comes_first_and_blank_system_prompt_is_omitted() {
     let mut request = request([user("a")]);
     request.system = [section(" ", true), section("Today.", false)].into_iter().collect();
     assert_eq!(field(&plain(&request), "/system"), json!([{"text": "Today."}]));
@@ -53,9 +53,9 @@ fn a_cache_point_never_stands_first_and_a_blank_system_prompt_is_left_out() {
 }
 
 #[test]
-fn pictures() {
+fn images() {
     let content = vec![
-        picture(),
+        image(),
         Content::Image { data: "QQ==".into(), mime_type: "image/jpg".into() },
         Content::Image { data: "QQ==".into(), mime_type: "image/svg+xml".into() },
         "What is this?".into(),
@@ -65,7 +65,7 @@ fn pictures() {
 }
 
 #[test]
-fn parallel_calls_with_results_first_and_a_picture_and_an_error_in_them() {
+fn parallel_calls_with_results_images_and_errors() {
     let mut request = request([
         user("Read both."),
         answer(vec![
@@ -74,7 +74,7 @@ fn parallel_calls_with_results_first_and_a_picture_and_an_error_in_them() {
             call("tooluse_2", "read", Value::Null),
         ]),
         result("tooluse_2", vec!["cannot read".into(), " ".into()], true),
-        result("tooluse_1", vec!["a picture".into(), picture()], false),
+        result("tooluse_1", vec!["a picture".into(), image()], false),
         user("And now?"),
     ]);
     request.tools = [tool("read")].into();
@@ -82,7 +82,7 @@ fn parallel_calls_with_results_first_and_a_picture_and_an_error_in_them() {
 }
 
 #[test]
-fn calls_in_the_history_bring_their_tools_even_if_the_request_has_none() {
+fn calls_in_the_history_add_placeholder_tools() {
     let mut request = request([
         user("a"),
         answer(vec![
@@ -96,7 +96,7 @@ fn calls_in_the_history_bring_their_tools_even_if_the_request_has_none() {
     expect_file!["../../../tests/golden/bedrock/stand_in_tools.json"].assert_eq(&plain(&request));
 }
 
-/// An answer with reasoning whose signature comes in pieces, redacted reasoning, and a call.
+/// A response with reasoning whose signature comes in pieces, redacted reasoning, and a call.
 const THOUGHTFUL: &[(&str, &str)] = &[
     ("messageStart", r#"{"role":"assistant"}"#),
     ("contentBlockDelta", r#"{"contentBlockIndex":0,"delta":{"reasoningContent":{"text":"Let me\n"}}}"#),
@@ -123,7 +123,7 @@ const THOUGHTFUL: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn reasoning_goes_back_byte_for_byte() {
+fn reasoning_is_sent_back_byte_for_byte() {
     let answer = drafted(WIRE, THOUGHTFUL);
     let request = Request {
         thinking: ThinkingLevel::Medium,
@@ -142,7 +142,7 @@ fn reasoning_goes_back_byte_for_byte() {
 }
 
 #[test]
-fn thinking_of_another_model_becomes_text_and_its_secrets_are_dropped() {
+fn thinking_of_another_model_becomes_text_without_opaque_data() {
     let foreign = vec![
         thinking("I wonder.", "sig", SignatureKind::Proof, "other/model"),
         thinking("", "c2VjcmV0", SignatureKind::Redacted, "other/model"),
@@ -156,7 +156,7 @@ fn thinking_of_another_model_becomes_text_and_its_secrets_are_dropped() {
 }
 
 #[test]
-fn models_of_others_get_neither_thinking_fields_nor_their_own_thinking_nor_cache_points() {
+fn other_models_get_no_thinking_fields_and_no_cache_points() {
     let mut request = request([
         user("a"),
         answer(vec![Content::Thinking { thinking: "Hm.".into(), signature: None }, "b".into()]),
@@ -173,7 +173,7 @@ fn models_of_others_get_neither_thinking_fields_nor_their_own_thinking_nor_cache
 }
 
 #[test]
-fn every_choice_of_tools() {
+fn every_tool_choice() {
     let chosen = |choice: ToolChoice| {
         let request = Request { tool_choice: choice, tools: [tool("read")].into(), ..request([user("a")]) };
         let body = plain(&request);
@@ -191,7 +191,7 @@ fn every_choice_of_tools() {
 }
 
 #[test]
-fn a_schema_for_the_answer() {
+fn output_schema() {
     let schema =
         json!({"type": "object", "properties": {"ok": {"type": "boolean"}}, "additionalProperties": false});
     let request = Request {
@@ -205,7 +205,7 @@ fn a_schema_for_the_answer() {
 }
 
 #[test]
-fn every_style_of_thinking() {
+fn every_thinking_style() {
     use ThinkingLevel::{High, Low, Max, Off};
     let styles = [
         budget(),
@@ -240,7 +240,7 @@ fn every_style_of_thinking() {
 }
 
 #[test]
-fn blank_text_is_left_out_and_an_answer_at_the_end_is_continued_or_followed() {
+fn blank_text_is_omitted_and_last_message_is_continued_or_followed() {
     let open = || request([user(" "), answer(vec!["\t".into(), "The answer is: \n".into()])]);
     expect![[r#"[{"content":[{"text":"(empty message)"},{"cachePoint":{"type":"default"}}],"role":"user"},{"content":[{"text":"The answer is:"}],"role":"assistant"}]"#]].assert_eq(&field(&plain(&open()), "/messages").to_string());
     let levels = model(ThinkingStyle::Levels(vec![ThinkingLevel::Low]));
@@ -249,9 +249,9 @@ fn blank_text_is_left_out_and_an_answer_at_the_end_is_continued_or_followed() {
 }
 
 #[test]
-fn a_conversation_without_a_message_is_an_error() {
+fn empty_conversation_is_an_error() {
     expect![[r#"
-        InvalidRequest: the conversation has no message to send; add one of the user first
+        InvalidRequest: the conversation has no message to send; add a user message first
     "#]]
     .assert_eq(&plain(&request([])));
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::block::{CachePoint, cache_point};
-use crate::fit::{Block, Fitted};
+use crate::history::{Block, PreparedHistory};
 use crate::wire::tool_schema::arguments_schema;
 use crate::wire::tools::{self, Tool, tools};
 
@@ -22,18 +22,18 @@ pub(super) struct ToolConfig<'a> {
 }
 
 impl<'a> ToolConfig<'a> {
-    /// The tools of `request`. The service refuses calls in the history without tools beside them, so where the request
-    /// has none, those that were called stand in.
+    /// The tools of `request`. The service refuses a history with tool calls unless the request has tools, so if it
+    /// has none, placeholders for the called tools are sent.
     ///
-    /// The service has no way to forbid calls but to leave the tools out, which is done where the history allows it.
+    /// The only way to forbid calls is to omit the tools, which is done if the history allows it.
     pub(super) fn new(
         request: &'a Request,
-        fitted: &'a Fitted<'a>,
+        history: &'a PreparedHistory<'a>,
         choice: &'a ToolChoice,
         marked: bool,
     ) -> Option<Self> {
         let called = || {
-            let blocks = fitted.messages().flat_map(|(_, blocks)| blocks);
+            let blocks = history.messages().flat_map(|(_, blocks)| blocks);
             blocks.filter_map(|block| match block {
                 Block::Call { name, .. } => Some(&**name),
                 Block::Text(_) | Block::Image { .. } | Block::Thinking { .. } | Block::Result(_) => None,
@@ -43,7 +43,7 @@ impl<'a> ToolConfig<'a> {
         let mut entries: Vec<Entry<'a>> = if forbidden {
             Vec::new()
         } else if request.tools.is_empty() {
-            called().collect::<BTreeSet<_>>().into_iter().map(Entry::stand_in).collect()
+            called().collect::<BTreeSet<_>>().into_iter().map(Entry::placeholder).collect()
         } else {
             tools(request).into_iter().map(Entry::new).collect()
         };
@@ -87,7 +87,7 @@ impl<'a> Entry<'a> {
         })
     }
 
-    fn stand_in(name: &'a str) -> Self {
+    fn placeholder(name: &'a str) -> Self {
         let input_schema = Schema { json: arguments_schema(&Value::Null) };
         Self::ToolSpec(ToolSpec {
             name: Cow::Borrowed(name),
@@ -105,7 +105,7 @@ enum Choice<'a> {
 }
 
 impl<'a> Choice<'a> {
-    /// The service decides by itself unless told.
+    /// The service chooses by default.
     fn new(request: &Request, choice: &'a ToolChoice) -> Option<Self> {
         match choice {
             _ if request.tools.is_empty() => None,

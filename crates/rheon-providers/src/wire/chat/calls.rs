@@ -1,4 +1,4 @@
-//! The tool calls of one answer while they stream in, put together from the pieces that services cut them into.
+//! Assembles the tool calls of a response from the pieces that services stream.
 
 use std::collections::VecDeque;
 
@@ -7,17 +7,16 @@ use rheon_types::{Chunk, DeltaText, ProviderError, StopReason};
 use super::event::{Arguments, CallPiece, Function};
 use crate::wire::open_calls::{CALLS_MAX, too_many_calls};
 
-/// The calls so far.
 #[derive(Default)]
 pub(super) struct Calls {
     calls: Vec<OpenCall>,
-    /// Whether nothing came after the last piece of the last call, so that it may be cut.
+    /// Whether the last piece belongs to the last call, which may therefore be cut.
     writing: bool,
 }
 
 struct OpenCall {
-    /// Where the service puts it.
-    place: Option<u32>,
+    /// The index that the service gives it.
+    position: Option<u32>,
     id: String,
     name: String,
     stage: Stage,
@@ -26,14 +25,14 @@ struct OpenCall {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Its name is still to come.
+    /// The name is not known yet.
     Nameless,
     Open,
     Ended,
 }
 
 impl Calls {
-    /// Takes in one piece of a call.
+    /// Adds a piece of a call.
     pub(super) fn piece(
         &mut self,
         piece: &CallPiece<'_>,
@@ -44,7 +43,7 @@ impl Calls {
         self.take(piece.index.0, &piece.id, function, chunks)
     }
 
-    /// Takes in a piece of the one call of the older form of this wire.
+    /// Adds a piece of the single call in the legacy `function_call` format.
     pub(super) fn function(
         &mut self,
         function: &Function<'_>,
@@ -55,15 +54,15 @@ impl Calls {
 
     fn take(
         &mut self,
-        place: Option<u32>,
+        position: Option<u32>,
         id: &str,
         function: &Function<'_>,
         chunks: &mut VecDeque<Chunk>,
     ) -> Result<(), ProviderError> {
         let (name, arguments) = (&*function.name, function.arguments());
-        let at = match self.find(place, id, name, &arguments) {
+        let at = match self.find(position, id, name, &arguments) {
             Some(at) => at,
-            None => self.add(place, id)?,
+            None => self.add(position, id)?,
         };
         self.writing = at + 1 == self.calls.len();
         let (Some(call), Ok(index)) = (self.calls.get_mut(at), u32::try_from(at)) else { return Ok(()) };
@@ -87,18 +86,19 @@ impl Calls {
         Ok(())
     }
 
-    /// The call that a piece belongs to, if it is not the first of a new one.
+    /// The call that a piece belongs to, unless it starts a new one.
     ///
-    /// A piece goes to the call at its place, unless it can only be another one: services give every call the place 0, or
-    /// none at all. An id alone starts no call, because services make up a new one for each piece.
-    fn find(&self, place: Option<u32>, id: &str, name: &str, arguments: &Arguments<'_>) -> Option<usize> {
+    /// A piece belongs to the call at its index, unless it can only be a new call: some services give every call the
+    /// index 0, or none at all. An id alone does not start a call, because some services invent a new one for each
+    /// piece.
+    fn find(&self, position: Option<u32>, id: &str, name: &str, arguments: &Arguments<'_>) -> Option<usize> {
         let same_id = |call: &OpenCall| !id.is_empty() && call.id == id;
-        if place.is_none() {
+        if position.is_none() {
             let known = self.calls.iter().rposition(same_id);
             let last = self.calls.len().checked_sub(1).filter(|_| name.is_empty());
             return known.or(last);
         }
-        let at = self.calls.iter().rposition(|call| call.place == place)?;
+        let at = self.calls.iter().rposition(|call| call.position == position)?;
         let call = self.calls.get(at)?;
         let other_id = !id.is_empty() && !call.id.is_empty() && call.id != id;
         let whole = matches!(arguments, Arguments::Whole(_)) && call.has_arguments;
@@ -107,24 +107,24 @@ impl Calls {
         (!another).then_some(at)
     }
 
-    fn add(&mut self, place: Option<u32>, id: &str) -> Result<usize, ProviderError> {
+    fn add(&mut self, position: Option<u32>, id: &str) -> Result<usize, ProviderError> {
         if self.calls.len() >= CALLS_MAX {
             return Err(too_many_calls());
         }
         let (id, name) = (id.to_owned(), String::new());
-        self.calls.push(OpenCall { place, id, name, stage: Stage::Nameless, has_arguments: false });
+        self.calls.push(OpenCall { position, id, name, stage: Stage::Nameless, has_arguments: false });
         Ok(self.calls.len() - 1)
     }
 
-    /// Something else than a piece of a call came.
+    /// Something other than a piece of a call arrived.
     pub(super) fn interrupted(&mut self) {
         self.writing = false;
     }
 
-    /// Ends the calls that are complete now that the model stopped for `reason`, if it said why.
+    /// Ends the calls that are complete after the model stopped for `reason`, if given.
     ///
-    /// The one being written when the answer ran into its limit may be cut, so it stays open; so does one without any
-    /// arguments where the service never said that the model was done.
+    /// The call that was being written when the response hit its limit may be cut, so it stays open; so does one
+    /// without arguments if the service gave no stop reason.
     pub(super) fn end(&mut self, reason: Option<StopReason>, chunks: &mut VecDeque<Chunk>) {
         let last = self.calls.len().saturating_sub(1);
         for (at, call) in self.calls.iter_mut().enumerate() {

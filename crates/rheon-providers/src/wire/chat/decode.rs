@@ -1,4 +1,4 @@
-//! OpenAI Chat Completions: answers.
+//! OpenAI Chat Completions: responses.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use super::event::{Choice, Content, Delta, Event};
 use super::think_tags::ThinkTags;
 use crate::error;
 use crate::frame::Frame;
+use crate::wire::codec::Decoder;
 use crate::wire::lenient::{self, Counts};
-use crate::wire::seam::Decoder;
 
-/// A decoder for one answer.
+/// Creates a decoder for one response.
 pub(in crate::wire) fn decoder(origin: Arc<str>) -> impl Decoder + use<> {
     Decode {
         origin,
@@ -79,7 +79,7 @@ impl Decoder for Decode {
     }
 
     fn finish(&mut self, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
-        // Many servers end the body without a last word; an answer that said why it stopped is whole.
+        // Many servers end the body without `[DONE]`; a response with a stop reason is complete.
         if !self.done && self.stop_reason.is_some() {
             self.end(chunks);
         } else if !self.done {
@@ -91,27 +91,27 @@ impl Decoder for Decode {
 
 impl Decode {
     fn part(&mut self, part: &Delta<'_>, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
-        let told = part.thinking();
-        self.think(told, chunks);
+        let thinking_text = part.thinking();
+        self.push_thinking(thinking_text, chunks);
         for raw in part.reasoning_details.iter().flatten() {
             let readable = self.details.piece(raw)?;
-            if told.is_empty() {
-                self.think(&readable, chunks);
+            if thinking_text.is_empty() {
+                self.push_thinking(&readable, chunks);
             }
         }
         match &part.content {
             Content::Nothing => {}
-            Content::Text(text) => self.say(text, chunks),
+            Content::Text(text) => self.push_text(text, chunks),
             Content::Parts(parts) => {
                 for part in parts {
                     if let Some(thinking) = part.thinking() {
-                        self.think_all(&thinking, chunks);
+                        self.push_thinking_parts(&thinking, chunks);
                     }
-                    self.say(&part.text, chunks);
+                    self.push_text(&part.text, chunks);
                 }
             }
         }
-        self.say(&part.refusal, chunks);
+        self.push_text(&part.refusal, chunks);
         for piece in part.tool_calls.iter().flatten() {
             self.sign(chunks);
             self.tags.flush(chunks);
@@ -125,26 +125,26 @@ impl Decode {
         Ok(())
     }
 
-    fn think(&mut self, text: &str, chunks: &mut VecDeque<Chunk>) {
+    fn push_thinking(&mut self, text: &str, chunks: &mut VecDeque<Chunk>) {
         if !text.is_empty() {
             self.calls.interrupted();
             chunks.push_back(Chunk::Thinking { delta: DeltaText::from(text) });
         }
     }
 
-    fn think_all(&mut self, content: &Content<'_>, chunks: &mut VecDeque<Chunk>) {
+    fn push_thinking_parts(&mut self, content: &Content<'_>, chunks: &mut VecDeque<Chunk>) {
         match content {
             Content::Nothing => {}
-            Content::Text(text) => self.think(text, chunks),
+            Content::Text(text) => self.push_thinking(text, chunks),
             Content::Parts(parts) => {
                 for part in parts {
-                    self.think(&part.text, chunks);
+                    self.push_thinking(&part.text, chunks);
                 }
             }
         }
     }
 
-    fn say(&mut self, text: &str, chunks: &mut VecDeque<Chunk>) {
+    fn push_text(&mut self, text: &str, chunks: &mut VecDeque<Chunk>) {
         if !text.is_empty() {
             self.sign(chunks);
             self.calls.interrupted();
@@ -152,7 +152,7 @@ impl Decode {
         }
     }
 
-    /// Signs the reasoning so far. It must happen before anything else follows, or the signature stands alone.
+    /// Signs the reasoning so far. Must happen before other content, or the signature would stand alone.
     fn sign(&mut self, chunks: &mut VecDeque<Chunk>) {
         if let Some(data) = self.details.take() {
             let origin = self.origin.to_string();
@@ -189,7 +189,7 @@ impl Decode {
     }
 }
 
-/// Why the model stopped, in the words of OpenAI and of those who added their own.
+/// The stop reason, in OpenAI's words and those of compatible services.
 fn stop_reason(word: &str) -> Result<Option<StopReason>, ProviderError> {
     match word {
         "" | "null" => Ok(None),
@@ -199,7 +199,7 @@ fn stop_reason(word: &str) -> Result<Option<StopReason>, ProviderError> {
             ProviderErrorKind::ContentFilter,
             "the service's content filter stopped the answer; rephrase the request",
         )),
-        "error" => Err(error::in_stream("error", "the service stopped the answer with an error")),
+        "error" => Err(error::in_stream("error", "the service stopped the response with an error")),
         "network_error" => {
             Err(ProviderError::new(ProviderErrorKind::Network, "the service lost its model (network_error)"))
         }

@@ -1,9 +1,9 @@
-//! Chat answers: every field and event, cuts, counts and errors.
+//! Chat responses: every field and event, cuts, counts and errors.
 
 use expect_test::{Expect, expect};
 use rheon_types::{Content, Request, StopReason};
 
-use crate::catalogue::ThinkingStyle;
+use crate::catalog::ThinkingStyle;
 use crate::compat::{Compat, ThinkingReplay};
 use crate::wire::WireKind::Chat;
 use crate::wire::openai_fixtures::*;
@@ -16,7 +16,7 @@ fn decoded(frames: &[&str]) -> Decoded {
 fn check(frames: &[&str], expected: Expect) {
     let decoded = decoded(frames);
     expected.assert_eq(&decoded.trace());
-    // Whatever the service sends, the loop can take it.
+    // The agent loop accepts whatever the service sends.
     decoded.finished();
 }
 
@@ -67,7 +67,7 @@ fn parallel_tool_calls_interleave_and_end_with_the_reason() {
 }
 
 #[test]
-fn reasoning_under_any_name_is_taken_once() {
+fn reasoning_under_any_name_is_read_once() {
     check(
         &[
             r#"{"choices":[{"delta":{"reasoning_content":"a","reasoning":"a"}}]}"#,
@@ -88,7 +88,7 @@ fn reasoning_under_any_name_is_taken_once() {
 }
 
 #[test]
-fn parts_of_text_and_thinking() {
+fn text_and_thinking_parts() {
     check(
         &[
             r#"{"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]}}]}"#,
@@ -106,7 +106,7 @@ fn parts_of_text_and_thinking() {
 }
 
 #[test]
-fn details_go_through_draft_history_and_request_byte_for_byte() {
+fn details_round_trip_byte_for_byte() {
     let encrypted = r#"{"type":"reasoning.encrypted","data":"gAAA\u002b/é==","id":"rs_1","format":"openai-responses-v1","index":1}"#;
     let frames = [
         r#"{"choices":[{"delta":{"reasoning":"Let ","reasoning_details":[{"type":"reasoning.text","text":"Let ","index":0,"format":"anthropic-claude-v1"}]}}]}"#,
@@ -174,7 +174,7 @@ fn legacy_function_calls_and_refusals() {
 }
 
 #[test]
-fn every_reason_to_stop() {
+fn every_stop_reason() {
     let stop = |reason: &str| {
         let frame = format!(r#"{{"choices":[{{"delta":{{"content":"x"}},"finish_reason":{reason}}}]}}"#);
         decoded(&[&frame]).trace().lines().skip(1).collect::<Vec<_>>().join(" ")
@@ -208,14 +208,14 @@ fn every_reason_to_stop() {
         7: done Stop
         "content_filter": error ContentFilter: the service's content filter stopped the answer; rephrase the request
         "sensitive": error ContentFilter: the service's content filter stopped the answer; rephrase the request
-        "error": error Api: error: the service stopped the answer with an error
+        "error": error Api: error: the service stopped the response with an error
         "network_error": error Network: the service lost its model (network_error)
         "insufficient_system_resource": error Overloaded: the service has no capacity for the rest of the answer (insufficient_system_resource)"#]]
     .assert_eq(&all.join("\n"));
 }
 
 #[test]
-fn usage_wherever_a_service_puts_it() {
+fn usage_in_every_location() {
     let usage = |frame: &str| decoded(&[frame]).trace();
     let all = [
         r#"{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":2,"prompt_cache_hit_tokens":4,"prompt_cache_miss_tokens":6}}"#,
@@ -236,7 +236,7 @@ fn usage_wherever_a_service_puts_it() {
 }
 
 #[test]
-fn reasoning_that_a_service_counts_apart_is_part_of_the_output() {
+fn separately_counted_reasoning_is_added_to_the_output() {
     let apart = r#"{"choices":[],"usage":{"prompt_tokens":32,"completion_tokens":9,"total_tokens":135,"completion_tokens_details":{"reasoning_tokens":94}}}"#;
     let within = r#"{"choices":[],"usage":{"prompt_tokens":32,"completion_tokens":103,"total_tokens":135,"completion_tokens_details":{"reasoning_tokens":94}}}"#;
     let unsummed = r#"{"choices":[],"usage":{"prompt_tokens":32,"completion_tokens":103,"completion_tokens_details":{"reasoning_tokens":94}}}"#;
@@ -250,7 +250,7 @@ fn reasoning_that_a_service_counts_apart_is_part_of_the_output() {
 }
 
 #[test]
-fn absurd_usage_counts_as_none_and_ends_nothing() {
+fn implausible_usage_is_ignored() {
     for usage in [
         r#"{"prompt_tokens":-5,"completion_tokens":1.5,"total_tokens":18446744073709551615}"#,
         r#"{"prompt_tokens":1e400}"#,
@@ -295,7 +295,7 @@ fn errors_inside_the_stream() {
         text "half"
         error Api: error: out of memory
         text "half"
-        error InvalidRequest: invalid_request_error: the service gives no reason
+        error InvalidRequest: invalid_request_error: the service gave no reason
         text "half"
         error InvalidRequest: 400: bad
         text "half"
@@ -307,7 +307,7 @@ fn errors_inside_the_stream() {
 }
 
 #[test]
-fn an_answer_cut_after_any_frame_is_not_done_and_no_half_call_runs() {
+fn response_cut_after_any_frame_is_not_done() {
     let frames = [
         r#"{"choices":[{"delta":{"reasoning_content":"hm"}}]}"#,
         r#"{"choices":[{"delta":{"content":"I read."}}]}"#,
@@ -330,7 +330,7 @@ fn an_answer_cut_after_any_frame_is_not_done_and_no_half_call_runs() {
 }
 
 #[test]
-fn a_call_that_the_limit_cut_is_told_and_never_run() {
+fn call_cut_by_the_limit_is_reported_and_never_run() {
     let start = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"read","arguments":"{}"}},{"index":1,"id":"b","function":{"name":"read","arguments":""}}]}}]}"#;
     for end in [&[r#"{"choices":[{"delta":{},"finish_reason":"length"}]}"#] as &[&str], &["[DONE]"]] {
         let frames = [&[start], end].concat();
@@ -345,7 +345,7 @@ fn a_call_that_the_limit_cut_is_told_and_never_run() {
 }
 
 #[test]
-fn frames_that_are_no_chunks_end_the_answer_without_their_content() {
+fn invalid_frames_end_the_response_without_quoting_them() {
     let all = [
         "{",
         "<html>secret</html>",
@@ -355,17 +355,17 @@ fn frames_that_are_no_chunks_end_the_answer_without_their_content() {
     ]
     .map(|frame| decoded(&[frame]).trace());
     expect![[r#"
-        error Malformed: the service's answer cannot be read: a chunk of the chat answer ends too early (column 1)
-        error Malformed: the service's answer cannot be read: a chunk of the chat answer is no JSON object
-        error Malformed: the service's answer cannot be read: a chunk of the chat answer is no JSON object
-        error Malformed: the service's answer cannot be read: a chunk of the chat answer has a field of the wrong type (column 19)
-        error Malformed: the service's answer cannot be read: a chunk of the chat answer has a field of the wrong type (column 38)
+        error Malformed: cannot read the service's response: a chunk of the chat answer ends too early (column 1)
+        error Malformed: cannot read the service's response: a chunk of the chat answer is not a JSON object
+        error Malformed: cannot read the service's response: a chunk of the chat answer is not a JSON object
+        error Malformed: cannot read the service's response: a chunk of the chat answer has a field of the wrong type (column 19)
+        error Malformed: cannot read the service's response: a chunk of the chat answer has a field of the wrong type (column 38)
     "#]]
     .assert_eq(&all.concat());
 }
 
 #[test]
-fn empty_and_thinking_only_answers() {
+fn empty_and_thinking_only_responses() {
     check(&[], expect![""]);
     check(
         &["", r#"{"choices":[{"delta":{"content":""},"finish_reason":"stop"}]}"#, "[DONE]"],

@@ -1,35 +1,34 @@
-//! `reasoning_details`: reasoning with what the service wants back, put together from its pieces (OpenRouter).
+//! `reasoning_details`: reasoning with data to send back, assembled from pieces (OpenRouter).
 
 use rheon_types::{ProviderError, ProviderErrorKind};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::wire::lenient::{Place, Text, parse_or_default};
+use crate::wire::lenient::{ListIndex, Text, parse_or_default};
 
-/// The most bytes the details of one answer may have.
+/// The maximum size of the details of a response.
 pub(super) const DETAILS_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// The details so far.
 #[derive(Default)]
 pub(super) struct Details {
     entries: Vec<Entry>,
     bytes: usize,
-    /// Whether there is anything in them that the service can check or decrypt.
+    /// Whether they contain anything that the service can verify or decrypt.
     worth_keeping: bool,
 }
 
 struct Entry {
     kind: String,
-    place: Option<u32>,
+    index: Option<u32>,
     id: String,
     body: Body,
 }
 
 enum Body {
-    /// In one piece: kept as it came.
+    /// A single piece, unchanged.
     Whole(Box<RawValue>),
-    /// In several.
+    /// Several merged pieces.
     Merged(Map<String, Value>),
 }
 
@@ -47,7 +46,7 @@ impl Serialize for Body {
 struct Head<'a> {
     #[serde(borrow, rename = "type")]
     kind: Text<'a>,
-    index: Place,
+    index: ListIndex,
     #[serde(borrow)]
     id: Text<'a>,
     #[serde(borrow)]
@@ -61,7 +60,7 @@ struct Head<'a> {
 }
 
 impl Details {
-    /// Takes in one piece. Returns the reasoning that can be read in it.
+    /// Adds a piece. Returns the readable reasoning in it.
     pub(super) fn piece<'a>(&mut self, raw: &'a RawValue) -> Result<Text<'a>, ProviderError> {
         let head: Head<'a> = parse_or_default(raw);
         self.bytes = self.bytes.saturating_add(raw.get().len());
@@ -76,7 +75,7 @@ impl Details {
             Some(entry) => entry.merge(raw),
             None => self.entries.push(Entry {
                 kind: head.kind.to_string(),
-                place: head.index.0,
+                index: head.index.0,
                 id: head.id.to_string(),
                 body: Body::Whole(raw.to_owned()),
             }),
@@ -84,7 +83,7 @@ impl Details {
         Ok(if head.text.is_empty() { head.summary } else { head.text })
     }
 
-    /// All of them as a JSON list, if the service wants them back; then begins anew.
+    /// All details as a JSON list, if the service expects them back; then resets.
     pub(super) fn take(&mut self) -> Option<String> {
         if !self.worth_keeping {
             return None;
@@ -95,14 +94,14 @@ impl Details {
 }
 
 impl Entry {
-    /// Only reasoning that can be read comes in pieces.
+    /// Only readable reasoning comes in pieces.
     fn continues_with(&self, head: &Head<'_>) -> bool {
         let readable = matches!(&*head.kind, "reasoning.text" | "reasoning.summary");
         let same_id = self.id.is_empty() || head.id.is_empty() || *self.id == *head.id;
-        readable && self.kind == *head.kind && self.place == head.index.0 && same_id
+        readable && self.kind == *head.kind && self.index == head.index.0 && same_id
     }
 
-    /// Texts are continued; other fields take the newest value.
+    /// Texts are appended; other fields take the newest value.
     fn merge(&mut self, raw: &RawValue) {
         if let Body::Whole(first) = &self.body {
             self.body = Body::Merged(parse_or_default(first));

@@ -10,50 +10,50 @@ use serde_json::Value;
 use super::message::{Mark, Messages};
 use crate::cache::CacheMarks;
 use crate::compat::{CacheStyle, StructuredOutput, ThinkingReplay, ThinkingRequest, TokensField, ToolStyle};
-use crate::fit::{FitRules, FitThinking, Fitted, Pictures, Role};
+use crate::history::{HistoryRules, ImageSupport, PreparedHistory, Role, ThinkingFilter};
 use crate::wire::answer_schema::{OpenAiSchema, for_openai};
 use crate::wire::body;
+use crate::wire::codec::WireRequest;
 use crate::wire::openai::{self, ThinkingSetting};
-use crate::wire::seam::Call;
 use crate::wire::tools::{self, TOOL_NAMES, Tool, tools};
 
-/// The body of a request.
-pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError> {
+/// Encodes a request body.
+pub(in crate::wire) fn encode(call: &WireRequest<'_>) -> Result<Vec<u8>, ProviderError> {
     let thinking = match call.compat.thinking_replay {
-        ThinkingReplay::None => FitThinking::None,
-        // Details carry the signed thinking; what came without them goes back as plain text.
+        ThinkingReplay::None => ThinkingFilter::None,
+        // Details carry the signed thinking; thinking without them is sent back as plain text.
         ThinkingReplay::ReasoningContent | ThinkingReplay::Reasoning | ThinkingReplay::ReasoningDetails => {
-            FitThinking::Plain
+            ThinkingFilter::Plain
         }
     };
-    let rules = FitRules {
+    let rules = HistoryRules {
         origin: call.origin,
         call_id: call.compat.call_id,
         alternate: false,
         tool_name: TOOL_NAMES,
-        pictures: Pictures::new(&call.model.info, openai::PICTURE_TYPES),
+        image_support: ImageSupport::new(&call.model.info, openai::IMAGE_TYPES),
         thinking,
     };
-    let fitted = Fitted::new(call.request, rules);
-    fitted.ensure_said()?;
-    let marks = marks(call, &fitted);
+    let history = PreparedHistory::new(call.request, rules);
+    history.ensure_not_empty()?;
+    let marks = marks(call, &history);
     let setting = ThinkingSetting::new(call);
-    body::write(&Body { call, fitted: &fitted, marks: &marks, setting }, &fitted)
+    body::write(&Body { call, history: &history, marks: &marks, setting }, &history)
 }
 
-fn marks(call: &Call<'_>, fitted: &Fitted<'_>) -> CacheMarks {
+fn marks(call: &WireRequest<'_>, history: &PreparedHistory<'_>) -> CacheMarks {
     match call.compat.cache {
         CacheStyle::Marks => {}
         CacheStyle::None | CacheStyle::Points | CacheStyle::Key => return CacheMarks::default(),
     }
     let mut last = [None, None];
-    for (place, (role, blocks)) in fitted.messages().enumerate() {
+    for (index, (role, blocks)) in history.messages().enumerate() {
         match role {
-            // What is only a reminder is gone in the next request, and no place to mark.
-            Role::User | Role::Tool if fitted.lasting(place, blocks) == 0 => {}
+            // A reminder is not part of the next request, so it is not a position to mark.
+            Role::User | Role::Tool if history.stable_blocks(index, blocks) == 0 => {}
             Role::User | Role::Tool => {
                 let [_, newer] = last;
-                last = [newer, Some(place)];
+                last = [newer, Some(index)];
             }
             Role::Assistant => {}
         }
@@ -62,18 +62,18 @@ fn marks(call: &Call<'_>, fitted: &Fitted<'_>) -> CacheMarks {
 }
 
 struct Body<'a> {
-    call: &'a Call<'a>,
-    fitted: &'a Fitted<'a>,
+    call: &'a WireRequest<'a>,
+    history: &'a PreparedHistory<'a>,
     marks: &'a CacheMarks,
     setting: ThinkingSetting,
 }
 
 impl Serialize for Body<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Call { request, compat, .. } = self.call;
+        let WireRequest { request, compat, .. } = self.call;
         let mut body = serializer.serialize_map(None)?;
         body.serialize_entry("model", &*request.model)?;
-        let messages = Messages { call: self.call, fitted: self.fitted, marks: self.marks };
+        let messages = Messages { call: self.call, history: self.history, marks: self.marks };
         body.serialize_entry("messages", &messages)?;
         self.tools(&mut body)?;
         if let Some(tokens) = openai::tokens_max(self.call) {
@@ -115,7 +115,7 @@ impl Body<'_> {
             ToolChoice::None => body.serialize_entry("tool_choice", "none"),
             ToolChoice::Required => body.serialize_entry("tool_choice", "required"),
             ToolChoice::Tool(name) => {
-                let function = Named { name: &tools::name(name) };
+                let function = NamedTool { name: &tools::name(name) };
                 body.serialize_entry("tool_choice", &ChosenTool { kind: "function", function })
             }
         }
@@ -128,7 +128,7 @@ impl Body<'_> {
             ThinkingSetting::Off => false,
             ThinkingSetting::On { .. } => true,
         };
-        // A service that is told whether to think also has to be told how hard, where the model knows levels.
+        // A service with a thinking switch also needs the level, if the model has levels.
         let effort = setting.effort().filter(|_| enabled && self.has_levels());
         match self.call.compat.thinking {
             ThinkingRequest::None => Ok(()),
@@ -192,10 +192,10 @@ struct Tools<'a> {
 impl Serialize for Tools<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let last = self.tools.len().saturating_sub(1);
-        serializer.collect_seq(self.tools.iter().enumerate().map(|(place, tool)| {
+        serializer.collect_seq(self.tools.iter().enumerate().map(|(index, tool)| {
             let function =
                 Function { name: &tool.name, description: tool.description, parameters: &tool.schema };
-            let cache_control = (self.marks.tools && place == last).then_some(Mark::EPHEMERAL);
+            let cache_control = (self.marks.tools && index == last).then_some(Mark::EPHEMERAL);
             ToolSpec { kind: "function", function, cache_control }
         }))
     }
@@ -222,11 +222,11 @@ struct Function<'a> {
 struct ChosenTool<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
-    function: Named<'a>,
+    function: NamedTool<'a>,
 }
 
 #[derive(Serialize)]
-struct Named<'a> {
+struct NamedTool<'a> {
     name: &'a str,
 }
 
@@ -241,7 +241,7 @@ struct ReasoningObject {
 }
 
 impl ReasoningObject {
-    /// The service takes only one of level and budget.
+    /// The service accepts only one of level and budget.
     fn new(setting: ThinkingSetting) -> Self {
         match setting {
             ThinkingSetting::On { budget: Some(tokens), .. } => {

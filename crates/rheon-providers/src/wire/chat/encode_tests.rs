@@ -1,4 +1,4 @@
-//! Chat requests: golden files, every flag, and thinking that goes back unchanged.
+//! Chat requests: golden files, every flag, and thinking that is sent back unchanged.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use rheon_types::{
 use serde_json::{Value, json};
 
 use crate::call_id::CallIdRule;
-use crate::catalogue::{Model, ThinkingStyle};
+use crate::catalog::{Model, ThinkingStyle};
 use crate::compat::{
     CacheStyle, Compat, StructuredOutput, SystemRole, ThinkingReplay, ThinkingRequest, TokensField, ToolStyle,
 };
@@ -45,7 +45,7 @@ fn sections() -> rheon_types::SystemPrompt {
 }
 
 #[test]
-fn a_text_with_the_limits_of_most_services() {
+fn text_with_common_limits() {
     let request = Request {
         system: sections(),
         tokens_max: Some(4096),
@@ -61,7 +61,7 @@ fn a_text_with_the_limits_of_most_services() {
 }
 
 #[test]
-fn openai_itself_with_tools_cache_key_and_rewritten_ids() {
+fn openai_with_tools_cache_key_and_rewritten_ids() {
     let request = Request {
         system: "You help.".into(),
         tools: Arc::from([tool("read"), tool("list")]),
@@ -77,7 +77,7 @@ fn openai_itself_with_tools_cache_key_and_rewritten_ids() {
 }
 
 #[test]
-fn pictures_of_the_user_and_of_results_that_have_nothing_else() {
+fn images_of_users_and_results() {
     let request = request([
         user_with(vec![Content::text("what is this?"), image("QUJD")]),
         answer(vec![tool_call("a", "shot", json!({})), tool_call("b", "shot", json!({}))]),
@@ -89,7 +89,7 @@ fn pictures_of_the_user_and_of_results_that_have_nothing_else() {
 }
 
 #[test]
-fn results_with_names_and_an_assistant_between_them_and_the_user() {
+fn results_with_names_and_assistant_in_between() {
     let compat = Compat {
         tool_result_name: true,
         assistant_after_tool_result: true,
@@ -107,7 +107,7 @@ fn results_with_names_and_an_assistant_between_them_and_the_user() {
 }
 
 #[test]
-fn cache_marks_stand_on_tools_system_and_the_last_two_turns() {
+fn cache_marks_on_tools_system_and_last_two_turns() {
     let compat = Compat {
         cache: CacheStyle::Marks,
         structured_output: StructuredOutput::JsonObject,
@@ -131,7 +131,7 @@ fn cache_marks_stand_on_tools_system_and_the_last_two_turns() {
 }
 
 #[test]
-fn a_lost_result_is_answered_and_arguments_are_always_an_object() {
+fn missing_result_is_added_and_arguments_are_always_an_object() {
     let request = request([
         user("x"),
         answer(vec![
@@ -153,7 +153,7 @@ fn a_lost_result_is_answered_and_arguments_are_always_an_object() {
     assert!(contents.iter().any(|text| text == "(no output)"));
 }
 
-/// The fields of a request that have to do with thinking.
+/// The fields of a request that concern thinking.
 fn thinking_fields(style: &ThinkingStyle, how: ThinkingRequest, level: ThinkingLevel) -> String {
     let compat = Compat { thinking: how, ..Compat::default() };
     let request = Request { thinking: level, ..request([user("x")]) };
@@ -166,7 +166,7 @@ fn thinking_fields(style: &ThinkingStyle, how: ThinkingRequest, level: ThinkingL
 }
 
 #[test]
-fn thinking_is_asked_for_in_the_words_of_each_service() {
+fn thinking_is_requested_in_each_services_format() {
     use ThinkingLevel::*;
     use ThinkingRequest as How;
     let gpt = ThinkingStyle::Levels(vec![Minimal, Low, Medium, High]);
@@ -220,7 +220,7 @@ fn thinking_is_asked_for_in_the_words_of_each_service() {
 }
 
 #[test]
-fn a_budget_leaves_room_for_the_answer_but_never_falls_below_the_least() {
+fn budget_leaves_room_for_the_response_but_respects_the_minimum() {
     let model = model(ThinkingStyle::Budget { min: 1_024, max: 30_000, can_disable: true });
     let compat = Compat { thinking: ThinkingRequest::ReasoningObject, ..Compat::default() };
     for (tokens_max, budget) in [(8_192, 7_168), (1_500, 1_024), (100_000, 30_000)] {
@@ -231,7 +231,7 @@ fn a_budget_leaves_room_for_the_answer_but_never_falls_below_the_least() {
 }
 
 #[test]
-fn an_unknown_model_gets_the_temperature_unless_it_is_told_to_think() {
+fn unknown_model_gets_the_temperature_unless_it_thinks() {
     let known = levels(&[ThinkingLevel::Low, ThinkingLevel::High]);
     let info = Arc::new(rheon_types::ModelInfo::unknown("m-1"));
     let unknown = Model { info, ..known };
@@ -243,7 +243,7 @@ fn an_unknown_model_gets_the_temperature_unless_it_is_told_to_think() {
 }
 
 #[test]
-fn models_with_levels_get_no_temperature_while_they_think() {
+fn models_with_levels_get_no_temperature_while_thinking() {
     let cases = [
         (levels(&[ThinkingLevel::Off, ThinkingLevel::High]), ThinkingLevel::Off, true),
         (levels(&[ThinkingLevel::Off, ThinkingLevel::High]), ThinkingLevel::Low, false),
@@ -262,7 +262,7 @@ fn models_with_levels_get_no_temperature_while_they_think() {
 }
 
 #[test]
-fn an_answer_is_held_to_a_schema_by_format_or_by_prompt() {
+fn structured_output_by_format_or_prompt() {
     let request = Request { output_schema: schema(), ..request([user("x")]) };
     let with = |structured_output| {
         let body = body(Chat, &request, &plain(), &Compat { structured_output, ..Compat::default() });
@@ -280,7 +280,7 @@ fn an_answer_is_held_to_a_schema_by_format_or_by_prompt() {
 }
 
 #[test]
-fn prompted_tools_are_not_sent_and_choices_only_with_tools() {
+fn prompted_tools_are_not_sent_and_choices_need_tools() {
     let mut request = Request {
         tools: Arc::from([tool("read")]),
         tool_choice: ToolChoice::Required,
@@ -302,7 +302,7 @@ fn prompted_tools_are_not_sent_and_choices_only_with_tools() {
 }
 
 #[test]
-fn the_cache_key_is_sent_only_where_the_cache_is_wanted() {
+fn cache_key_is_sent_only_if_caching_is_enabled() {
     let mut request = Request { cache_key: Some("k".repeat(65).into()), ..request([user("x")]) };
     let key = |request: &Request| body(Chat, request, &plain(), &openai()).get("prompt_cache_key").cloned();
     assert!(key(&request).is_some_and(|key| key.as_str().unwrap().len() <= 64));
@@ -315,7 +315,7 @@ fn the_cache_key_is_sent_only_where_the_cache_is_wanted() {
 }
 
 #[test]
-fn thinking_goes_back_as_each_service_wants_it() {
+fn thinking_is_sent_back_in_each_services_format() {
     let messages = [
         user("x"),
         answer(vec![
@@ -350,7 +350,7 @@ fn thinking_goes_back_as_each_service_wants_it() {
 }
 
 #[test]
-fn thinking_of_another_service_becomes_text_and_its_signature_stays_behind() {
+fn thinking_of_another_service_becomes_text_without_its_signature() {
     let request = request([user("x"), answer(vec![thinking("theirs", Some(("SECRET", None)), "other/m")])]);
     let mut message = request.messages.get(1).unwrap().as_assistant().unwrap().clone();
     message.provider = "other".into();
@@ -366,7 +366,7 @@ fn thinking_of_another_service_becomes_text_and_its_signature_stays_behind() {
 }
 
 #[test]
-fn pictures_become_a_note_for_a_model_that_sees_none() {
+fn images_become_a_note_for_a_text_model() {
     let blind = rheon_types::ModelInfo { images: false, ..rheon_types::ModelInfo::unknown("m") };
     let model = Model { info: Arc::new(blind), thinking: ThinkingStyle::None, tool_style: None };
     let request = request([user_with(vec![image("QUJD")])]);

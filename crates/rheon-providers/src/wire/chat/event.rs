@@ -1,4 +1,4 @@
-//! One event of a chat answer as services write it, borrowed from the frame.
+//! An event of a chat response, borrowed from the frame.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,9 +8,9 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::wire::count::Count;
-use crate::wire::lenient::{Counts, Place, Text, parse_or_default};
+use crate::wire::lenient::{Counts, ListIndex, Text, parse_or_default};
 
-/// One chunk of a stream, or a whole answer.
+/// One chunk of a stream, or a whole response.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Event<'a> {
@@ -29,7 +29,7 @@ pub(super) struct Event<'a> {
 }
 
 impl Event<'_> {
-    /// The counts, wherever this service puts them.
+    /// The usage, wherever this service puts it.
     pub(super) fn counts(&self) -> Option<Counts> {
         let in_choice = self.choices.0.as_ref().and_then(|choice| choice.usage);
         match (self.usage.or(in_choice), self.x_groq) {
@@ -40,7 +40,7 @@ impl Event<'_> {
     }
 }
 
-/// The first answer; others are never asked for.
+/// The first choice; more are never requested.
 #[derive(Default)]
 pub(super) struct FirstChoice<'a>(pub(super) Option<Choice<'a>>);
 
@@ -86,7 +86,7 @@ pub(super) struct Choice<'a> {
 }
 
 impl<'a> Choice<'a> {
-    /// What is new. A service that sends the whole message beside the new piece repeats itself in it.
+    /// The new part. Some services also repeat the whole message next to it.
     pub(super) fn new_part(&self) -> Option<&Delta<'a>> {
         self.delta.as_ref().or(self.message.as_ref())
     }
@@ -114,14 +114,13 @@ pub(super) struct Delta<'a> {
 }
 
 impl Delta<'_> {
-    /// The reasoning, from the first field that has any: services repeat it under several names.
+    /// The reasoning, from the first non-empty field: services repeat it under several names.
     pub(super) fn thinking(&self) -> &str {
         let names = [&self.reasoning_content, &self.reasoning, &self.reasoning_text];
         names.into_iter().find(|text| !text.is_empty()).map_or("", |text| text)
     }
 }
 
-/// Text, or parts.
 #[derive(Default)]
 pub(super) enum Content<'a> {
     #[default]
@@ -176,13 +175,12 @@ impl<'de> Visitor<'de> for ContentVisitor {
 pub(super) struct Part<'a> {
     #[serde(borrow)]
     pub(super) text: Text<'a>,
-    /// A text, or parts again.
+    /// A text, or nested parts.
     #[serde(borrow)]
     thinking: Option<&'a RawValue>,
 }
 
 impl<'a> Part<'a> {
-    /// The reasoning in it.
     pub(super) fn thinking(&self) -> Option<Content<'a>> {
         self.thinking.map(parse_or_default)
     }
@@ -191,7 +189,7 @@ impl<'a> Part<'a> {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct CallPiece<'a> {
-    pub(super) index: Place,
+    pub(super) index: ListIndex,
     #[serde(borrow)]
     pub(super) id: Text<'a>,
     #[serde(borrow)]
@@ -207,7 +205,7 @@ pub(super) struct Function<'a> {
     arguments: Option<&'a RawValue>,
 }
 
-/// Arguments: a piece of their text, or an object at once.
+/// Arguments: a piece of text, or a whole object.
 pub(super) enum Arguments<'a> {
     None,
     Piece(Text<'a>),
@@ -262,14 +260,14 @@ struct CompletionDetails {
 impl Report {
     fn counts(&self) -> Counts {
         let details = self.prompt_tokens_details.as_ref();
-        let told = [
+        let cache_counts = [
             details.map(|details| details.cached_tokens).unwrap_or_default(),
             self.prompt_cache_hit_tokens,
             self.cached_tokens,
         ];
         Counts {
             prompt: self.prompt_tokens,
-            cache_read: told.into_iter().find(|count| count.0 > 0).unwrap_or_default(),
+            cache_read: cache_counts.into_iter().find(|count| count.0 > 0).unwrap_or_default(),
             cache_write: details.map(|details| details.cache_write_tokens).unwrap_or_default(),
             output: self.completion_tokens,
             reasoning: self

@@ -1,4 +1,4 @@
-//! The messages of a chat request, written straight from the borrowed conversation.
+//! The messages of a chat request, serialized from the borrowed conversation.
 
 use std::fmt::Display;
 
@@ -9,16 +9,18 @@ use serde_json::value::RawValue;
 
 use crate::cache::CacheMarks;
 use crate::compat::{SystemRole, ThinkingReplay};
-use crate::fit::{Block, FitResult, Fitted, ResultBlock, Role};
-use crate::wire::openai::{DataUrl, SchemaText, Shown, SystemText, joined, prompted_schema, result_text};
-use crate::wire::seam::Call;
+use crate::history::{Block, PreparedHistory, PreparedResult, ResultBlock, Role};
+use crate::wire::codec::WireRequest;
+use crate::wire::openai::{
+    DataUrl, DisplayString, SchemaText, SystemText, joined, prompted_schema, result_text,
+};
 
-/// What stands in a tool result that has only pictures, which this wire cannot put there.
-const PICTURES_FOLLOW: &str = "(pictures; they follow the tool results)";
-/// What stands between a tool result and the user, where the service wants the model to have spoken.
+/// The text of a tool result with only images, which this wire cannot put there.
+const IMAGES_FOLLOW: &str = "(pictures; they follow the tool results)";
+/// The assistant message between a tool result and the user, for services that require one.
 const AFTER_RESULTS: Plain = Plain { role: "assistant", content: "I have read the tool results." };
 
-/// A mark up to which the service keeps the prompt.
+/// Marks the end of the cached part of the prompt.
 #[derive(Serialize)]
 pub(super) struct Mark {
     #[serde(rename = "type")]
@@ -26,14 +28,14 @@ pub(super) struct Mark {
 }
 
 impl Mark {
-    /// For a few minutes.
+    /// Cached for a few minutes.
     pub(super) const EPHEMERAL: Self = Self { kind: "ephemeral" };
 }
 
-/// All messages of a request, the system prompt first.
+/// All messages of a request, starting with the system prompt.
 pub(super) struct Messages<'a> {
-    pub(super) call: &'a Call<'a>,
-    pub(super) fitted: &'a Fitted<'a>,
+    pub(super) call: &'a WireRequest<'a>,
+    pub(super) history: &'a PreparedHistory<'a>,
     pub(super) marks: &'a CacheMarks,
 }
 
@@ -43,8 +45,8 @@ impl Serialize for Messages<'_> {
         self.system(&mut messages)?;
         let compat = self.call.compat;
         let mut results_before = false;
-        for (place, (role, blocks)) in self.fitted.messages().enumerate() {
-            let marked = self.marks.message(place);
+        for (index, (role, blocks)) in self.history.messages().enumerate() {
+            let marked = self.marks.message(index);
             match role {
                 Role::User => {
                     if results_before && compat.assistant_after_tool_result {
@@ -57,9 +59,9 @@ impl Serialize for Messages<'_> {
                 }
                 Role::Tool => self.results(&mut messages, blocks, marked)?,
             }
-            results_before = role == Role::Tool && pictures(blocks).next().is_none();
+            results_before = role == Role::Tool && images(blocks).next().is_none();
         }
-        if let Some(content) = self.fitted.continuation() {
+        if let Some(content) = self.history.continuation() {
             messages.serialize_element(&Plain { role: "user", content })?;
         }
         messages.end()
@@ -78,11 +80,11 @@ impl Messages<'_> {
                 let content = Sections { call: self.call, marks: self.marks };
                 messages.serialize_element(&Plain { role, content })
             }
-            [None, None] => messages.serialize_element(&Plain { role, content: Shown(text) }),
+            [None, None] => messages.serialize_element(&Plain { role, content: DisplayString(text) }),
         }
     }
 
-    /// The results of one group of calls, then their pictures, which only the user can show.
+    /// The results of a group of calls, followed by their images, which only a user message can contain.
     fn results<S: SerializeSeq>(
         &self,
         messages: &mut S,
@@ -91,30 +93,30 @@ impl Messages<'_> {
     ) -> Result<(), S::Error> {
         let compat = self.call.compat;
         let last = results(blocks).count().saturating_sub(1);
-        for (place, result) in results(blocks).enumerate() {
+        for (index, result) in results(blocks).enumerate() {
             let name = compat.tool_result_name.then_some(&*result.name);
-            let marked = marked && place == last;
+            let marked = marked && index == last;
             messages.serialize_element(&ToolMessage { result, name, marked })?;
         }
-        if pictures(blocks).next().is_none() {
+        if images(blocks).next().is_none() {
             return Ok(());
         }
         if compat.assistant_after_tool_result {
             messages.serialize_element(&AFTER_RESULTS)?;
         }
-        messages.serialize_element(&Plain { role: "user", content: Pictures { blocks } })
+        messages.serialize_element(&Plain { role: "user", content: ResultImages { blocks } })
     }
 }
 
-fn results<'a>(blocks: &'a [Block<'a>]) -> impl Iterator<Item = &'a FitResult<'a>> {
+fn results<'a>(blocks: &'a [Block<'a>]) -> impl Iterator<Item = &'a PreparedResult<'a>> {
     blocks.iter().filter_map(|block| match block {
         Block::Result(result) => Some(result),
         Block::Text(_) | Block::Image { .. } | Block::Thinking { .. } | Block::Call { .. } => None,
     })
 }
 
-fn pictures<'a>(blocks: &'a [Block<'a>]) -> impl Iterator<Item = ResultBlock<'a>> {
-    results(blocks).flat_map(FitResult::images)
+fn images<'a>(blocks: &'a [Block<'a>]) -> impl Iterator<Item = ResultBlock<'a>> {
+    results(blocks).flat_map(PreparedResult::images)
 }
 
 #[derive(Serialize)]
@@ -149,19 +151,19 @@ impl<T> Part<'_, T> {
 
 /// The system prompt as parts, so that one can be marked.
 struct Sections<'a> {
-    call: &'a Call<'a>,
+    call: &'a WireRequest<'a>,
     marks: &'a CacheMarks,
 }
 
 impl Serialize for Sections<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut parts = serializer.serialize_seq(None)?;
-        for (place, section) in self.call.request.system.sections().enumerate() {
-            let cache_control = self.marks.section(place).then_some(Mark::EPHEMERAL);
+        for (index, section) in self.call.request.system.sections().enumerate() {
+            let cache_control = self.marks.section(index).then_some(Mark::EPHEMERAL);
             parts.serialize_element(&Part::Text { text: &*section.text, cache_control })?;
         }
         if let Some(schema) = prompted_schema(self.call) {
-            parts.serialize_element(&Part::text(Shown(SchemaText(schema))))?;
+            parts.serialize_element(&Part::text(DisplayString(SchemaText(schema))))?;
         }
         parts.end()
     }
@@ -195,9 +197,9 @@ impl Serialize for UserParts<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let last_text = self.blocks.iter().rposition(|block| matches!(block, Block::Text(_)));
         let marked = last_text.filter(|_| self.marked);
-        serializer.collect_seq(self.blocks.iter().enumerate().filter_map(|(place, block)| match block {
+        serializer.collect_seq(self.blocks.iter().enumerate().filter_map(|(index, block)| match block {
             Block::Text(text) => {
-                let cache_control = (marked == Some(place)).then_some(Mark::EPHEMERAL);
+                let cache_control = (marked == Some(index)).then_some(Mark::EPHEMERAL);
                 Some(Part::Text { text: &**text, cache_control })
             }
             Block::Image { data, mime_type } => {
@@ -209,7 +211,7 @@ impl Serialize for UserParts<'_> {
 }
 
 struct ToolMessage<'a> {
-    result: &'a FitResult<'a>,
+    result: &'a PreparedResult<'a>,
     name: Option<&'a str>,
     marked: bool,
 }
@@ -226,9 +228,9 @@ impl Serialize for ToolMessage<'_> {
         if has_text {
             self.content(&mut message, result_text(self.result))?;
         } else if self.result.is_error {
-            self.content(&mut message, format_args!("Error: {PICTURES_FOLLOW}"))?;
+            self.content(&mut message, format_args!("Error: {IMAGES_FOLLOW}"))?;
         } else {
-            self.content(&mut message, PICTURES_FOLLOW)?;
+            self.content(&mut message, IMAGES_FOLLOW)?;
         }
         message.end()
     }
@@ -237,31 +239,31 @@ impl Serialize for ToolMessage<'_> {
 impl ToolMessage<'_> {
     fn content<M: SerializeMap>(&self, message: &mut M, text: impl Display) -> Result<(), M::Error> {
         if self.marked {
-            let text = Part::Text { text: Shown(text), cache_control: Some(Mark::EPHEMERAL) };
+            let text = Part::Text { text: DisplayString(text), cache_control: Some(Mark::EPHEMERAL) };
             message.serialize_entry("content", &[text])
         } else {
-            message.serialize_entry("content", &Shown(text))
+            message.serialize_entry("content", &DisplayString(text))
         }
     }
 }
 
-/// The pictures of a group of results, each with a line that says whose it is.
-struct Pictures<'a> {
+/// The images of a group of results, each with a line that names its tool.
+struct ResultImages<'a> {
     blocks: &'a [Block<'a>],
 }
 
-impl Serialize for Pictures<'_> {
+impl Serialize for ResultImages<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut parts = serializer.serialize_seq(None)?;
         for result in results(self.blocks) {
-            let mut told = false;
-            for picture in result.images() {
-                let ResultBlock::Image { data, mime_type } = picture else { continue };
-                if !told {
+            let mut is_labeled = false;
+            for image_block in result.images() {
+                let ResultBlock::Image { data, mime_type } = image_block else { continue };
+                if !is_labeled {
                     let (id, name) = (&result.id, &result.name);
-                    let line = Shown(format_args!("From the result of {name} (call {id}):"));
+                    let line = DisplayString(format_args!("From the result of {name} (call {id}):"));
                     parts.serialize_element(&Part::text(line))?;
-                    told = true;
+                    is_labeled = true;
                 }
                 let image_url = ImageUrl { url: DataUrl { mime_type, data } };
                 let part: Part<'_, &str> = Part::ImageUrl { image_url };
@@ -285,7 +287,7 @@ impl Serialize for Answer<'_> {
         if self.texts().next().is_none() && has_calls {
             message.serialize_entry("content", &())?;
         } else {
-            message.serialize_entry("content", &Shown(joined(self.texts(), "\n\n")))?;
+            message.serialize_entry("content", &DisplayString(joined(self.texts(), "\n\n")))?;
         }
         self.thinking(&mut message)?;
         if has_calls {
@@ -317,14 +319,14 @@ impl<'a> Answer<'a> {
     fn calls(&self) -> impl Iterator<Item = OutCall<'a>> + use<'a> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Call { id, name, arguments } => {
-                let function = OutFunction { name, arguments: Shown(*arguments) };
+                let function = OutFunction { name, arguments: DisplayString(*arguments) };
                 Some(OutCall { id, kind: "function", function })
             }
             Block::Text(_) | Block::Image { .. } | Block::Thinking { .. } | Block::Result(_) => None,
         })
     }
 
-    /// The lists of details that the service gave, as it wrote them.
+    /// The detail lists that the service sent, unchanged.
     fn details(&self) -> impl Iterator<Item = &'a RawValue> + Clone + use<'a> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Thinking { signature: Some(signature), .. } if signature.data.starts_with('[') => {
@@ -357,11 +359,11 @@ impl<'a> Answer<'a> {
         if self.thoughts().next().is_none() {
             return Ok(());
         }
-        message.serialize_entry(field, &Shown(joined(self.thoughts(), "\n\n")))
+        message.serialize_entry(field, &DisplayString(joined(self.thoughts(), "\n\n")))
     }
 }
 
-/// Several lists of details as one.
+/// Several detail lists as one.
 struct Details<'a> {
     answer: &'a Answer<'a>,
 }
@@ -400,5 +402,5 @@ struct OutCall<'a> {
 #[derive(Serialize)]
 struct OutFunction<'a> {
     name: &'a str,
-    arguments: Shown<&'a Value>,
+    arguments: DisplayString<&'a Value>,
 }

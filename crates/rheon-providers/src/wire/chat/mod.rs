@@ -1,4 +1,4 @@
-//! OpenAI Chat Completions, as OpenAI and the many services that follow it speak it.
+//! OpenAI Chat Completions, as used by OpenAI and many compatible services.
 
 mod calls;
 mod decode;
@@ -14,6 +14,6 @@ pub(super) use encode::encode;
 #[cfg(test)]
 mod decode_tests;
 #[cfg(test)]
-mod encode_tests;
+mod edge_case_tests;
 #[cfg(test)]
-mod odd_tests;
+mod encode_tests;

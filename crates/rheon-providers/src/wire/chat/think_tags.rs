@@ -1,4 +1,4 @@
-//! `<think>` at the beginning of an answer's text, as servers without a field for reasoning leave it there.
+//! Extracts `<think>` at the start of a response's text, for servers without a reasoning field.
 
 use std::collections::VecDeque;
 
@@ -7,14 +7,14 @@ use rheon_types::{Chunk, DeltaText};
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
-/// How much white space before the first word is held back to see whether a tag follows.
+/// How much leading whitespace is held back to see whether a tag follows.
 const BLANK_BYTES_MAX: usize = 64;
 
-/// Splits the text of one answer, whatever the pieces.
+/// Splits the text of one response; the result does not depend on how it is chunked.
 #[derive(Default)]
 pub(super) struct ThinkTags {
     stage: Stage,
-    /// What may be the beginning of a tag.
+    /// The possible start of a tag.
     held: String,
 }
 
@@ -26,16 +26,16 @@ enum Stage {
     /// After the opening tag, before the first word of thinking.
     Opened,
     Inside,
-    /// After the closing tag, before the first word of the answer.
+    /// After the closing tag, before the first word of the response.
     Closed,
     Plain,
 }
 
 impl ThinkTags {
-    /// Takes in a piece of text.
+    /// Adds a piece of text.
     pub(super) fn text(&mut self, delta: &str, chunks: &mut VecDeque<Chunk>) {
         if self.stage == Stage::Plain {
-            return say(delta, chunks);
+            return push_text(delta, chunks);
         }
         let mut held = std::mem::take(&mut self.held);
         held.push_str(delta);
@@ -43,8 +43,8 @@ impl ThinkTags {
         loop {
             match self.step(rest, chunks) {
                 Step::Again(next) => rest = next,
-                Step::Hold(kept) => {
-                    kept.clone_into(&mut self.held);
+                Step::Hold(held_back) => {
+                    held_back.clone_into(&mut self.held);
                     return;
                 }
             }
@@ -75,55 +75,55 @@ impl ThinkTags {
             }
             Stage::Inside => match rest.split_once(CLOSE) {
                 Some((thought, after)) => {
-                    think(thought, chunks);
+                    push_thinking(thought, chunks);
                     self.stage = Stage::Closed;
                     Step::Again(after)
                 }
                 None => {
-                    let (thought, kept) = split_before_tag(rest);
-                    think(thought, chunks);
-                    Step::Hold(kept)
+                    let (thought, held_back) = split_before_tag(rest);
+                    push_thinking(thought, chunks);
+                    Step::Hold(held_back)
                 }
             },
             Stage::Plain => {
-                say(rest, chunks);
+                push_text(rest, chunks);
                 Step::Hold("")
             }
         }
     }
 
-    /// The text has ended, or something else follows it: hands out what was held back, unless it is blank.
+    /// Ends the text: passes on what was held back, unless it is blank.
     pub(super) fn flush(&mut self, chunks: &mut VecDeque<Chunk>) {
         let held = std::mem::take(&mut self.held);
         match self.stage {
-            Stage::Inside => think(&held, chunks),
+            Stage::Inside => push_thinking(&held, chunks),
             Stage::Start if held.trim_start().is_empty() => {}
-            Stage::Start | Stage::Opened | Stage::Closed | Stage::Plain => say(&held, chunks),
+            Stage::Start | Stage::Opened | Stage::Closed | Stage::Plain => push_text(&held, chunks),
         }
     }
 }
 
 enum Step<'a> {
-    /// The stage has changed: look at the rest again.
+    /// The stage has changed: process the rest again.
     Again(&'a str),
-    /// Keep this until more comes.
+    /// Hold this back until more arrives.
     Hold(&'a str),
 }
 
-/// Splits off the longest end of `text` that may be the beginning of the closing tag.
+/// Splits off the longest suffix of `text` that may start the closing tag.
 fn split_before_tag(text: &str) -> (&str, &str) {
     let lengths = (1..CLOSE.len()).rev().filter_map(|length| text.len().checked_sub(length));
     let mut splits = lengths.filter_map(|at| text.split_at_checked(at));
     splits.find(|(_, end)| CLOSE.starts_with(end)).unwrap_or((text, ""))
 }
 
-fn say(text: &str, chunks: &mut VecDeque<Chunk>) {
+fn push_text(text: &str, chunks: &mut VecDeque<Chunk>) {
     if !text.is_empty() {
         chunks.push_back(Chunk::Text { delta: DeltaText::from(text) });
     }
 }
 
-fn think(text: &str, chunks: &mut VecDeque<Chunk>) {
+fn push_thinking(text: &str, chunks: &mut VecDeque<Chunk>) {
     if !text.is_empty() {
         chunks.push_back(Chunk::Thinking { delta: DeltaText::from(text) });
     }

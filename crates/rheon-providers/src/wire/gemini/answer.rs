@@ -1,4 +1,4 @@
-//! Gemini `streamGenerateContent`: what an event of an answer holds, borrowed from its text.
+//! Gemini `streamGenerateContent`: the content of an event, borrowed from its text.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::wire::count::Count;
 
-/// Text that is borrowed where it has no escapes.
+/// Text, borrowed if it has no escapes.
 #[derive(Deserialize)]
 #[serde(transparent)]
 pub(super) struct Text<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
@@ -40,7 +40,7 @@ pub(super) struct Candidate<'a> {
     finish_message: Option<Text<'a>>,
 }
 
-/// Why and with which words an answer ended.
+/// The finish reason and message.
 pub(super) struct End<'a> {
     pub(super) reason: Cow<'a, str>,
     pub(super) message: Cow<'a, str>,
@@ -50,9 +50,10 @@ impl<'a> Candidate<'a> {
     pub(super) fn into_parts(self) -> (Vec<Part<'a>>, Option<End<'a>>) {
         let message = self.finish_message.map_or(Cow::Borrowed(""), |message| message.0);
         let reason = self.finish_reason.map(|reason| reason.0);
-        let said = reason.filter(|reason| !reason.is_empty() && reason != "FINISH_REASON_UNSPECIFIED");
+        let given_reason =
+            reason.filter(|reason| !reason.is_empty() && reason != "FINISH_REASON_UNSPECIFIED");
         let parts = self.content.and_then(|content| content.parts).unwrap_or_default();
-        (parts, said.map(|reason| End { reason, message }))
+        (parts, given_reason.map(|reason| End { reason, message }))
     }
 }
 
@@ -95,7 +96,7 @@ pub(super) struct PromptFeedback<'a> {
 }
 
 impl PromptFeedback<'_> {
-    /// What is wrong with the prompt, if it was blocked.
+    /// The problem with the prompt, if it was blocked.
     pub(super) fn block(&self) -> Option<String> {
         let reason = self.block_reason.as_ref()?;
         let message = self.block_reason_message.as_ref().map(|message| format!(": {}", message.0));
@@ -116,7 +117,7 @@ pub(super) struct UsageMetadata {
 }
 
 impl UsageMetadata {
-    /// The prompt's count holds the cached ones; the candidates' does not hold the thoughts.
+    /// The prompt count includes cached tokens; the candidate count excludes thoughts.
     pub(super) fn to_usage(&self) -> Usage {
         let cache_read = self.cached_content_token_count.0;
         let prompt = self.prompt_token_count.0.saturating_sub(cache_read);
@@ -130,7 +131,7 @@ impl UsageMetadata {
     }
 }
 
-/// The service's own account of what went wrong.
+/// The error that the service reports.
 #[derive(Deserialize)]
 pub(super) struct ErrorStatus<'a> {
     #[serde(default)]
@@ -142,7 +143,7 @@ pub(super) struct ErrorStatus<'a> {
 }
 
 impl ErrorStatus<'_> {
-    /// Its name, for instance `UNAVAILABLE`, or else its number.
+    /// Its name, for instance `UNAVAILABLE`, or its number.
     pub(super) fn status(&self) -> Cow<'_, str> {
         match (&self.status, &self.code) {
             (Some(status), _) => Cow::Borrowed(&status.0),

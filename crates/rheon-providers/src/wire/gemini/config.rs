@@ -1,12 +1,12 @@
-//! Gemini `streamGenerateContent`: limits, thinking and the form of the answer.
+//! Gemini `streamGenerateContent`: limits, thinking and output format.
 
 use rheon_types::ThinkingLevel;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::catalogue::ThinkingStyle;
+use crate::catalog::ThinkingStyle;
+use crate::wire::codec::WireRequest;
 use crate::wire::levels::nearest;
-use crate::wire::seam::Call;
 
 /// The service decides how much to think.
 const BUDGET_DYNAMIC: i64 = -1;
@@ -27,8 +27,8 @@ pub(super) struct GenerationConfig<'a> {
 }
 
 impl<'a> GenerationConfig<'a> {
-    /// The settings of `call`, with the answer held to `schema`.
-    pub(super) fn new(call: &Call<'a>, schema: Option<&'a Value>) -> Self {
+    /// The settings of `call`, with the output schema `schema`.
+    pub(super) fn new(call: &WireRequest<'a>, schema: Option<&'a Value>) -> Self {
         let info = &call.model.info;
         // The service refuses a limit above the model's own.
         let tokens_max = if info.known { info.output_tokens_max.max(1) } else { u32::MAX };
@@ -54,7 +54,7 @@ pub(super) struct ThinkingConfig {
 }
 
 impl ThinkingConfig {
-    /// How a model of `style` is told to think as much as `level`; none where there is nothing to tell.
+    /// The thinking settings for `level`, or `None` if there is nothing to set.
     pub(super) fn new(style: &ThinkingStyle, level: ThinkingLevel) -> Option<Self> {
         let include_thoughts = (level != ThinkingLevel::Off).then_some(true);
         let (thinking_budget, thinking_level) = match style {

@@ -1,4 +1,4 @@
-//! Gemini `streamGenerateContent`: the conversation, as contents and parts.
+//! Gemini `streamGenerateContent`: the conversation as contents and parts.
 
 use std::borrow::Cow;
 
@@ -7,26 +7,24 @@ use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::MADE_ID;
+use super::GENERATED_ID;
 use super::generation::Generation;
-use crate::fit::{Block, FitResult, Fitted, ResultBlock, Role};
+use crate::history::{Block, PreparedHistory, PreparedResult, ResultBlock, Role};
 
-/// What the service takes in place of a signature on calls that another model made.
+/// The placeholder that the service accepts as the signature of calls by another model.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
-/// The whole conversation.
 #[derive(Clone, Copy)]
 pub(super) struct Contents<'a> {
-    /// The conversation, fit to send.
-    pub(super) fitted: &'a Fitted<'a>,
-    /// Which rules the model follows.
+    pub(super) history: &'a PreparedHistory<'a>,
+    /// The rules for the model.
     pub(super) generation: Generation,
 }
 
 impl Serialize for Contents<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut contents = serializer.serialize_seq(None)?;
-        for (role, blocks) in self.fitted.messages() {
+        for (role, blocks) in self.history.messages() {
             let role = match role {
                 Role::User | Role::Tool => "user",
                 Role::Assistant => "model",
@@ -34,8 +32,8 @@ impl Serialize for Contents<'_> {
             contents
                 .serialize_element(&Content { role, parts: Parts { blocks, generation: self.generation } })?;
         }
-        // The service refuses a conversation that ends with the model's words.
-        if let Some(text) = self.fitted.continuation() {
+        // The service refuses a conversation that ends with the model.
+        if let Some(text) = self.history.continuation() {
             let parts = [Part { text: Some(text), ..Part::default() }];
             contents.serialize_element(&Content { role: "user", parts })?;
         }
@@ -74,7 +72,7 @@ impl Serialize for Parts<'_> {
 struct PartWriter<'a, Q> {
     seq: Q,
     generation: Generation,
-    /// The signature that belongs to the next part.
+    /// The signature of the next part.
     next: Option<&'a str>,
     /// Whether a call has been written.
     called: bool,
@@ -98,7 +96,7 @@ impl<'a, Q: SerializeSeq> PartWriter<'a, Q> {
         self.seq.serialize_element(part)
     }
 
-    /// A signature that no part follows stands with an empty text.
+    /// A signature without a following part is sent with an empty text.
     fn flush(&mut self) -> Result<(), Q::Error> {
         match self.next.take() {
             Some(signature) => {
@@ -133,7 +131,7 @@ impl<'a, Q: SerializeSeq> PartWriter<'a, Q> {
     }
 
     fn call(&mut self, id: &str, name: &str, args: &Value) -> Result<(), Q::Error> {
-        // Of calls made at once only the first bears a signature.
+        // Of parallel calls, only the first has a signature.
         let missing = match self.generation {
             Generation::Three if !self.called => Some(NO_SIGNATURE),
             Generation::Two | Generation::Three => None,
@@ -144,19 +142,19 @@ impl<'a, Q: SerializeSeq> PartWriter<'a, Q> {
         self.part(&Part { function_call, thought_signature, ..Part::default() })
     }
 
-    fn result(&mut self, result: &FitResult<'_>) -> Result<(), Q::Error> {
+    fn result(&mut self, result: &PreparedResult<'_>) -> Result<(), Q::Error> {
         let text = result.text();
         let response = if result.is_error { Response::Error(text) } else { Response::Output(text) };
         let inside = match self.generation {
-            Generation::Three => Some(Pictures(result)).filter(|_| result.images().next().is_some()),
+            Generation::Three => Some(ResultImages(result)).filter(|_| result.images().next().is_some()),
             Generation::Two => None,
         };
         let beside = inside.is_none();
         let id = self.id(&result.id);
         let function_response = Some(FunctionResponse { id, name: &result.name, response, parts: inside });
         self.part(&Part { function_response, ..Part::default() })?;
-        for picture in result.images().filter(|_| beside) {
-            match picture {
+        for image_block in result.images().filter(|_| beside) {
+            match image_block {
                 ResultBlock::Image { data, mime_type } => self.image(data, mime_type)?,
                 ResultBlock::Text(_) => {}
             }
@@ -164,10 +162,10 @@ impl<'a, Q: SerializeSeq> PartWriter<'a, Q> {
         Ok(())
     }
 
-    /// Older models know no ids (Vertex refuses them), and what the service did not name is not named to it.
+    /// Older models have no ids (Vertex refuses them), and ids that we invented are not sent.
     fn id<'b>(&self, id: &'b str) -> Option<&'b str> {
         match self.generation {
-            Generation::Three if !id.contains(MADE_ID) => Some(id),
+            Generation::Three if !id.contains(GENERATED_ID) => Some(id),
             Generation::Two | Generation::Three => None,
         }
     }
@@ -212,7 +210,7 @@ struct FunctionResponse<'a> {
     name: &'a str,
     response: Response<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    parts: Option<Pictures<'a>>,
+    parts: Option<ResultImages<'a>>,
 }
 
 #[derive(Serialize)]
@@ -222,14 +220,14 @@ enum Response<'a> {
     Error(Cow<'a, str>),
 }
 
-/// The pictures of a result, inside it.
-struct Pictures<'a>(&'a FitResult<'a>);
+/// The images of a result, inside it.
+struct ResultImages<'a>(&'a PreparedResult<'a>);
 
-impl Serialize for Pictures<'_> {
+impl Serialize for ResultImages<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.images().filter_map(|picture| match picture {
+        serializer.collect_seq(self.0.images().filter_map(|image_block| match image_block {
             ResultBlock::Image { data, mime_type } => {
-                Some(Picture { inline_data: InlineData { mime_type, data } })
+                Some(ResultImage { inline_data: InlineData { mime_type, data } })
             }
             ResultBlock::Text(_) => None,
         }))
@@ -238,6 +236,6 @@ impl Serialize for Pictures<'_> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Picture<'a> {
+struct ResultImage<'a> {
     inline_data: InlineData<'a>,
 }

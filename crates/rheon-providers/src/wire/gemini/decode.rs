@@ -1,4 +1,4 @@
-//! Gemini `streamGenerateContent`: answers.
+//! Gemini `streamGenerateContent`: responses.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -8,39 +8,39 @@ use rheon_types::{
     Chunk, DRAFT_BYTES_MAX, ProviderError, ProviderErrorKind, Signature, SignatureKind, StopReason, Usage,
 };
 
-use super::MADE_ID;
+use super::GENERATED_ID;
 use super::answer::{Answer, Candidate, FunctionCall, Part};
 use crate::error::{in_stream, malformed};
 use crate::frame::{Frame, too_large};
-use crate::wire::seam::Decoder;
+use crate::wire::codec::Decoder;
 
-/// A decoder for one answer.
+/// Creates a decoder for one response.
 pub(in crate::wire) fn decoder(origin: Arc<str>) -> impl Decoder + use<> {
     Decode { origin, model: None, usage: None, calls: 0, stop_reason: None, body: Body::Unknown }
 }
 
 struct Decode {
     origin: Arc<str>,
-    /// The model that was named last.
+    /// The last reported model.
     model: Option<String>,
-    /// The counts that were reported last.
+    /// The last reported usage.
     usage: Option<Usage>,
-    /// How many tool calls there were.
+    /// The number of tool calls so far.
     calls: u32,
-    /// Why the model stopped, once it said so. Counts may still follow.
+    /// The stop reason, once known. Usage may still follow.
     stop_reason: Option<StopReason>,
     body: Body,
 }
 
-/// What the frames are.
+/// The form of the frames.
 enum Body {
-    /// None has come yet.
+    /// No frame yet.
     Unknown,
     /// One JSON object each.
     Events,
-    /// Lines of one JSON document, as the service sends it to those who do not ask for events.
+    /// Lines of one JSON document, which the service sends if events were not requested.
     Document(String),
-    /// Events, the last of which is not complete. Unless another follows, the answer was cut there.
+    /// Events, the last of which is incomplete. Unless another follows, the response was cut there.
     Cut,
 }
 
@@ -59,7 +59,7 @@ impl Decoder for Decode {
             return Ok(());
         }
         match (&self.body, serde_json::from_str(data)) {
-            (Body::Cut, _) => Err(malformed("an event in the middle of the answer is not complete")),
+            (Body::Cut, _) => Err(malformed("an event in the middle of the response is incomplete")),
             (Body::Unknown, Err(error)) if error.is_eof() || data.starts_with('[') => {
                 self.body = Body::Document(data.to_owned());
                 Ok(())
@@ -96,7 +96,7 @@ impl Decoder for Decode {
 }
 
 impl Decode {
-    /// A document that is not complete was cut: nothing of it counts.
+    /// An incomplete document was cut: nothing of it counts.
     fn document(&mut self, document: &str, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         let answers = if document.starts_with('[') {
             serde_json::from_str::<Vec<Answer<'_>>>(document)
@@ -123,7 +123,7 @@ impl Decode {
         for part in parts {
             self.part(part, chunks)?;
         }
-        // The counts come before an error that ends the answer: refused answers cost too.
+        // Usage comes before an error that ends the response: refused responses cost too.
         if let Some(usage) =
             answer.usage_metadata.map(|usage| usage.to_usage()).filter(|usage| self.usage != Some(*usage))
         {
@@ -152,7 +152,7 @@ impl Decode {
             }
             self.sign(signature, SignatureKind::Proof, chunks);
         } else if text.is_empty() {
-            // Nothing but a signature: as a block of its own it goes back just so, whatever follows it.
+            // Only a signature: it is sent back as a separate part, whatever follows it.
             self.sign(signature, SignatureKind::Redacted, chunks);
         } else {
             self.sign(signature, SignatureKind::Next, chunks);
@@ -168,7 +168,7 @@ impl Decode {
         }
     }
 
-    /// A call comes whole.
+    /// A call always arrives whole.
     fn call(&mut self, call: FunctionCall<'_>, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         if call.name.is_empty() {
             return Err(malformed("a tool call has no name"));
@@ -179,7 +179,7 @@ impl Decode {
             Some(id) => id.0.into_owned(),
             None => {
                 let vendor = self.origin.split('/').next().unwrap_or_default();
-                format!("{vendor}{MADE_ID}{index}")
+                format!("{vendor}{GENERATED_ID}{index}")
             }
         };
         chunks.push_back(Chunk::ToolCallStart { index, id: id.into(), name: (*call.name).into() });
@@ -205,15 +205,16 @@ fn stop_reason(reason: &str, message: &str) -> Result<StopReason, ProviderError>
         | "SPII"
         | "IMAGE_SAFETY"
         | "IMAGE_PROHIBITED_CONTENT"
-        | "IMAGE_RECITATION" => {
-            refused(ProviderErrorKind::ContentFilter, "the service stopped the answer for its content")
-        }
+        | "IMAGE_RECITATION" => refused(
+            ProviderErrorKind::ContentFilter,
+            "the service stopped the response because of its content",
+        ),
         "MALFORMED_FUNCTION_CALL" | "MALFORMED_RESPONSE" | "UNEXPECTED_TOOL_CALL" => {
-            refused(ProviderErrorKind::Malformed, "the model made a tool call that cannot be read")
+            refused(ProviderErrorKind::Malformed, "the model's tool call cannot be parsed")
         }
         "MISSING_THOUGHT_SIGNATURE" => refused(
             ProviderErrorKind::InvalidRequest,
-            "the history lacks a signature that the service wants back",
+            "the history lacks a signature that the service requires",
         ),
         _ => Ok(StopReason::Stop),
     }

@@ -1,4 +1,4 @@
-//! Tests of answers: events in, chunks out, and back again as history.
+//! Tests of responses: events in, chunks out, and back again as history.
 
 use std::collections::VecDeque;
 
@@ -8,14 +8,14 @@ use rheon_types::{Chunk, Draft, ProviderError, ProviderErrorKind, StopReason, Us
 use serde_json::{Value, json};
 
 use super::encode_tests::{answer, body, request};
-use crate::catalogue::ThinkingStyle;
+use crate::catalog::ThinkingStyle;
 use crate::frame::Framing;
-use crate::wire::{Reader, WireKind};
+use crate::wire::{ResponseReader, WireKind};
 
 type Outcome = (Vec<Chunk>, Result<(), ProviderError>);
 
 fn read<'a>(framing: Framing, origin: &str, pieces: impl IntoIterator<Item = &'a [u8]>) -> Outcome {
-    let mut reader = Reader::new(WireKind::Gemini, framing, origin);
+    let mut reader = ResponseReader::new(WireKind::Gemini, framing, origin);
     let mut chunks = VecDeque::new();
     let mut result = Ok(());
     for piece in pieces {
@@ -70,7 +70,7 @@ fn line(chunk: &Chunk) -> String {
 }
 
 #[test]
-fn thinking_text_and_counts_come_piece_by_piece() {
+fn thinking_text_and_usage_stream() {
     let counted = |event: Value, usage: Value| {
         let mut event = event;
         event["usageMetadata"] = usage;
@@ -113,7 +113,7 @@ fn thinking_text_and_counts_come_piece_by_piece() {
 }
 
 #[test]
-fn parallel_calls_are_complete_in_one_event_and_get_an_id_if_the_service_gives_none() {
+fn parallel_calls_are_complete_and_get_ids() {
     check(
         &[
             parts(json!([
@@ -145,7 +145,7 @@ fn parallel_calls_are_complete_in_one_event_and_get_an_id_if_the_service_gives_n
 }
 
 #[test]
-fn every_end_has_its_meaning() {
+fn every_finish_reason() {
     let ends = [
         "STOP",
         "MAX_TOKENS",
@@ -170,15 +170,15 @@ fn every_end_has_its_meaning() {
     expect![[r#"
         STOP: done Stop
         MAX_TOKENS: done Length
-        SAFETY: 0 ContentFilter the service stopped the answer for its content (SAFETY)
-        RECITATION: 0 ContentFilter the service stopped the answer for its content (RECITATION)
-        BLOCKLIST: 0 ContentFilter the service stopped the answer for its content (BLOCKLIST)
-        PROHIBITED_CONTENT: 0 ContentFilter the service stopped the answer for its content (PROHIBITED_CONTENT)
-        SPII: 0 ContentFilter the service stopped the answer for its content (SPII)
-        IMAGE_SAFETY: 0 ContentFilter the service stopped the answer for its content (IMAGE_SAFETY)
-        MALFORMED_FUNCTION_CALL: 0 Malformed the model made a tool call that cannot be read (MALFORMED_FUNCTION_CALL)
-        UNEXPECTED_TOOL_CALL: 0 Malformed the model made a tool call that cannot be read (UNEXPECTED_TOOL_CALL)
-        MISSING_THOUGHT_SIGNATURE: 0 InvalidRequest the history lacks a signature that the service wants back (MISSING_THOUGHT_SIGNATURE)
+        SAFETY: 0 ContentFilter the service stopped the response because of its content (SAFETY)
+        RECITATION: 0 ContentFilter the service stopped the response because of its content (RECITATION)
+        BLOCKLIST: 0 ContentFilter the service stopped the response because of its content (BLOCKLIST)
+        PROHIBITED_CONTENT: 0 ContentFilter the service stopped the response because of its content (PROHIBITED_CONTENT)
+        SPII: 0 ContentFilter the service stopped the response because of its content (SPII)
+        IMAGE_SAFETY: 0 ContentFilter the service stopped the response because of its content (IMAGE_SAFETY)
+        MALFORMED_FUNCTION_CALL: 0 Malformed the model's tool call cannot be parsed (MALFORMED_FUNCTION_CALL)
+        UNEXPECTED_TOOL_CALL: 0 Malformed the model's tool call cannot be parsed (UNEXPECTED_TOOL_CALL)
+        MISSING_THOUGHT_SIGNATURE: 0 InvalidRequest the history lacks a signature that the service requires (MISSING_THOUGHT_SIGNATURE)
         LANGUAGE: done Stop
         OTHER: done Stop
         SOMETHING_NEW: done Stop
@@ -186,7 +186,7 @@ fn every_end_has_its_meaning() {
 }
 
 #[test]
-fn text_before_a_refusal_is_kept_and_its_words_too() {
+fn text_before_a_refusal_and_its_message_are_kept() {
     check(
         &[json!({
             "candidates": [{"content": {"parts": [{"text": "It is"}]}, "finishReason": "MALFORMED_FUNCTION_CALL",
@@ -196,12 +196,12 @@ fn text_before_a_refusal_is_kept_and_its_words_too() {
         expect![[r#"
             text "It is"
             Usage { input: 3, output: 0, cache_read: 0, cache_write: 0, total_tokens: 0 }
-            Malformed: the model made a tool call that cannot be read (MALFORMED_FUNCTION_CALL): Malformed function call: print(x)"#]],
+            Malformed: the model's tool call cannot be parsed (MALFORMED_FUNCTION_CALL): Malformed function call: print(x)"#]],
     );
 }
 
 #[test]
-fn a_blocked_prompt_and_an_error_in_the_stream_are_errors() {
+fn blocked_prompt_and_stream_error_are_errors() {
     check(
         &[
             json!({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": {"promptTokenCount": 9}}),
@@ -222,14 +222,14 @@ fn a_blocked_prompt_and_an_error_in_the_stream_are_errors() {
 }
 
 #[test]
-fn calls_and_a_token_limit_end_as_the_limit() {
+fn calls_at_the_token_limit_end_with_length() {
     let call = parts(json!([{"functionCall": {"name": "read", "args": {}}}]));
     let (chunks, _) = read_events(&[call, stop("MAX_TOKENS")]);
     assert_eq!(chunks.last(), Some(&Chunk::Done { stop_reason: StopReason::Length }));
 }
 
 #[test]
-fn counts_may_follow_the_end_and_absurd_ones_are_not_reported() {
+fn usage_may_follow_the_end_and_implausible_usage_is_ignored() {
     let usage = |usage: Value| json!({"usageMetadata": usage});
     let (chunks, result) = read_events(&[
         stop("STOP"),
@@ -246,7 +246,7 @@ fn counts_may_follow_the_end_and_absurd_ones_are_not_reported() {
 }
 
 #[test]
-fn an_answer_without_content_is_complete_and_one_without_an_end_was_cut() {
+fn response_without_content_is_complete_and_without_an_end_is_cut() {
     let done = Chunk::Done { stop_reason: StopReason::Stop };
     assert_eq!(read_events(&[stop("STOP")]), (vec![done], Ok(())));
     assert_eq!(read_events(&[]), (vec![], Ok(())));
@@ -270,7 +270,7 @@ fn an_answer_without_content_is_complete_and_one_without_an_end_was_cut() {
 }
 
 #[test]
-fn a_broken_event_in_the_middle_is_malformed() {
+fn broken_event_in_the_middle_is_malformed() {
     let kind = |body: &str| read(Framing::Sse, "google/m", [body.as_bytes()]).1.err().map(|error| error.kind);
     assert_eq!(kind("data: {}\n\ndata: {\"a\n\ndata: {}\n\n"), Some(ProviderErrorKind::Malformed));
     assert_eq!(kind("data: {}\n\ndata: nonsense\n\n"), Some(ProviderErrorKind::Malformed));
@@ -283,7 +283,7 @@ fn a_broken_event_in_the_middle_is_malformed() {
 }
 
 #[test]
-fn a_body_that_is_a_json_array_or_one_object_is_taken_too() {
+fn json_array_or_single_object_body_is_accepted() {
     let events = [parts(json!([{"text": "a\nb"}])), parts(json!([{"text": "c"}])), stop("STOP")];
     let expected = read_events(&events);
     let array = format!("{:#}", json!(events));
@@ -300,14 +300,14 @@ fn a_body_that_is_a_json_array_or_one_object_is_taken_too() {
 }
 
 #[test]
-fn a_document_without_end_is_refused() {
+fn endless_document_is_refused() {
     let line = format!("\"{}\",\n", "x".repeat(1024 * 1024));
     let lines = std::iter::once("[\n").chain(std::iter::repeat_n(line.as_str(), 40));
     let (chunks, result) = read(Framing::Lines, "google/m", lines.map(str::as_bytes));
     assert_eq!((chunks, result), (vec![], Err(crate::frame::too_large())));
 }
 
-/// What the service said, sent back to it after it went through a draft and a history.
+/// The service's own content, sent back after it went through a draft and a history.
 fn sent_back(events: &[Value], model: &str) -> Value {
     let origin = format!("google/{model}");
     let (chunks, result) = read(Framing::Sse, &origin, [sse(events).as_bytes()]);
@@ -320,10 +320,10 @@ fn sent_back(events: &[Value], model: &str) -> Value {
 }
 
 #[test]
-fn signatures_go_back_byte_for_byte_where_they_stood() {
-    let odd = "CiQB+/=\u{e9} \\\"\u{1f980}";
+fn signatures_are_sent_back_byte_for_byte_in_place() {
+    let unusual = "CiQB+/=\u{e9} \\\"\u{1f980}";
     let said = json!([
-        {"text": "A plan.", "thought": true, "thoughtSignature": odd},
+        {"text": "A plan.", "thought": true, "thoughtSignature": unusual},
         {"text": "More.", "thought": true},
         {"text": "I read "},
         {"text": "two files.", "thoughtSignature": "dGV4dA=="},
@@ -345,7 +345,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn random_events_do_no_harm(lines in prop::collection::vec(r#"(data: )?[\{\}\[\]",:a-z0-9\\ ]{0,40}"#, 0..10)) {
+    fn random_events_are_harmless(lines in prop::collection::vec(r#"(data: )?[\{\}\[\]",:a-z0-9\\ ]{0,40}"#, 0..10)) {
         let body = lines.join("\n\n");
         let whole = read(Framing::Sse, "google/m", [body.as_bytes()]);
         prop_assert_eq!(read(Framing::Sse, "google/m", body.as_bytes().chunks(1)), whole);

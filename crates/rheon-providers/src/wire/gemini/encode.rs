@@ -1,4 +1,4 @@
-//! Gemini `streamGenerateContent`: requests, written straight from the borrowed history.
+//! Gemini `streamGenerateContent`: requests, serialized from the borrowed history.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,44 +10,44 @@ use serde_json::Value;
 use super::config::GenerationConfig;
 use super::contents::Contents;
 use super::generation::Generation;
-use crate::fit::{FitRules, FitThinking, Fitted, Pictures};
+use crate::history::{HistoryRules, ImageSupport, PreparedHistory, ThinkingFilter};
 use crate::wire::body;
-use crate::wire::seam::Call;
+use crate::wire::codec::WireRequest;
 use crate::wire::tools::{self, TOOL_NAMES, Tool, tools};
 
-/// The pictures that the models read.
-const PICTURE_TYPES: &[&str] = &["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"];
-/// What the model reads where the service cannot hold it to a schema.
+/// The image types that the models accept.
+const IMAGE_TYPES: &[&str] = &["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"];
+/// The instruction for the model if the service cannot enforce the schema.
 const SCHEMA_NOTE: &str = include_str!("schema_note.md");
 
-/// The body of a request.
-pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError> {
-    let rules = FitRules {
+/// Encodes a request body.
+pub(in crate::wire) fn encode(call: &WireRequest<'_>) -> Result<Vec<u8>, ProviderError> {
+    let rules = HistoryRules {
         origin: call.origin,
         call_id: call.compat.call_id,
         alternate: true,
         tool_name: TOOL_NAMES,
-        pictures: Pictures::new(&call.model.info, PICTURE_TYPES),
-        thinking: FitThinking::Plain,
+        image_support: ImageSupport::new(&call.model.info, IMAGE_TYPES),
+        thinking: ThinkingFilter::Plain,
     };
-    let fitted = Fitted::new(call.request, rules);
-    fitted.ensure_said()?;
+    let history = PreparedHistory::new(call.request, rules);
+    history.ensure_not_empty()?;
     let generation = Generation::of(&call.request.model);
     let request = call.request;
-    // Before Gemini 3 a request has tools or a schema, not both.
+    // Before Gemini 3, a request has tools or a schema, not both.
     let schema = request.output_schema.as_deref().map(|output| &output.schema);
     let (schema, schema_note) = match generation {
         Generation::Two if !request.tools.is_empty() => (None, schema),
         Generation::Two | Generation::Three => (schema, None),
     };
     let body = Body {
-        contents: Contents { fitted: &fitted, generation },
+        contents: Contents { history: &history, generation },
         system_instruction: SystemInstruction::of(request, schema_note),
         tools: Tools::of(request),
         tool_config: ToolConfig::of(request),
         generation_config: GenerationConfig::new(call, schema),
     };
-    body::write(&body, &fitted)
+    body::write(&body, &history)
 }
 
 #[derive(Serialize)]
@@ -132,7 +132,7 @@ impl<'a> Tools<'a> {
     }
 }
 
-/// `parametersJsonSchema` takes plain JSON Schema; `parameters` would take only a dialect of it.
+/// `parametersJsonSchema` accepts plain JSON Schema; `parameters` only a dialect of it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Declaration<'a> {

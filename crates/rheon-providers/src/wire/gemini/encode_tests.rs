@@ -1,4 +1,4 @@
-//! Tests of requests: golden files, and what becomes of signatures.
+//! Tests of requests: golden files and signatures.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use super::config::ThinkingConfig;
 use super::encode::encode;
 use super::generation::Generation;
-use crate::catalogue::{Model, ThinkingStyle};
+use crate::catalog::{Model, ThinkingStyle};
 use crate::compat::Compat;
-use crate::wire::seam::Call;
+use crate::wire::codec::WireRequest;
 
 fn user(content: Vec<Content>) -> Message {
     Message::User(UserMessage { content, timestamp: Timestamp::default(), author: Author::default() })
@@ -57,7 +57,7 @@ fn signed(text: &str, kind: SignatureKind, data: &str, origin: &str) -> Content 
     Content::Thinking { thinking: text.to_owned(), signature: Some(signature) }
 }
 
-fn picture() -> Content {
+fn image() -> Content {
     Content::Image { data: "iVBORw0KGgo=".to_owned(), mime_type: "image/png".to_owned() }
 }
 
@@ -78,7 +78,7 @@ pub(super) fn request(model: &str, messages: Vec<Message>) -> Request {
 pub(super) fn body(request: &Request, vendor: &str, thinking: ThinkingStyle) -> Value {
     let model = Model { thinking, ..Model::unknown(&request.model) };
     let origin = format!("{vendor}/{}", request.model);
-    let call = Call { request, model: &model, compat: &Compat::default(), origin: &origin };
+    let call = WireRequest { request, model: &model, compat: &Compat::default(), origin: &origin };
     serde_json::from_slice(&encode(&call).unwrap()).unwrap()
 }
 
@@ -95,7 +95,7 @@ fn levels() -> ThinkingStyle {
     ThinkingStyle::Levels(vec![Minimal, Low, Medium, High])
 }
 
-/// Two calls at once, the first signed, with a picture and an error as their results; then another prompt.
+/// Two parallel calls, the first one signed, with an image and an error as results; then another prompt.
 fn conversation(origin: &str) -> Vec<Message> {
     vec![
         user(vec![Content::text("Look at a and b.")]),
@@ -109,20 +109,20 @@ fn conversation(origin: &str) -> Vec<Message> {
             ],
             "google",
         ),
-        result("id-a", vec![Content::text("a picture:"), picture()], false),
+        result("id-a", vec![Content::text("a picture:"), image()], false),
         result("google-fc-1", vec![Content::text("no such file")], true),
         user(vec![Content::text("Go on.")]),
     ]
 }
 
 #[test]
-fn a_prompt_with_a_picture_and_a_system_prompt_in_sections() {
+fn prompt_with_image_and_system_sections() {
     let section = |text: &str, stable| SystemSection { text: text.into(), stable };
     let request = Request {
         system: [section("You are Rheon.", true), section("Today is Monday.", false)].into_iter().collect(),
         tokens_max: Some(1000),
         temperature: Some(0.7),
-        ..request("gemini-2.5-flash", vec![user(vec![Content::text("What is this? \u{1f980}"), picture()])])
+        ..request("gemini-2.5-flash", vec![user(vec![Content::text("What is this? \u{1f980}"), image()])])
     };
     golden(expect_file!["../../../tests/golden/gemini/prompt.json"], &body(&request, "google", budget()));
 }
@@ -139,7 +139,7 @@ fn tools_and_thinking_before_gemini_3() {
 }
 
 #[test]
-fn tools_and_thinking_from_gemini_3_on() {
+fn tools_and_thinking_since_gemini_3() {
     let request = Request {
         tools: tools(),
         tool_choice: ToolChoice::Required,
@@ -150,7 +150,7 @@ fn tools_and_thinking_from_gemini_3_on() {
 }
 
 #[test]
-fn calls_of_another_model_bear_the_documented_stand_in_for_a_signature() {
+fn foreign_calls_have_the_documented_placeholder_signature() {
     let request = Request {
         tools: tools(),
         ..request(
@@ -176,7 +176,7 @@ fn calls_of_another_model_bear_the_documented_stand_in_for_a_signature() {
 }
 
 #[test]
-fn an_answer_held_to_a_schema() {
+fn structured_output() {
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
     let output_schema = Some(Arc::new(OutputSchema { name: "n".to_owned(), schema }));
     let asked = vec![user(vec![Content::text("A number.")])];
@@ -202,7 +202,7 @@ fn an_answer_held_to_a_schema() {
 }
 
 #[test]
-fn a_signature_stays_where_it_stood() {
+fn signature_stays_in_place() {
     let origin = "google/gemini-3-pro";
     let content = vec![
         signed("", SignatureKind::Proof, "p0", origin),
@@ -229,7 +229,7 @@ fn a_signature_stays_where_it_stood() {
 }
 
 #[test]
-fn signatures_of_another_model_are_not_sent() {
+fn foreign_signatures_are_not_sent() {
     let body =
         body(&request("gemini-3-pro", conversation("google/gemini-2.5-pro")), "google", ThinkingStyle::None);
     let text = body.to_string();
@@ -238,7 +238,7 @@ fn signatures_of_another_model_are_not_sent() {
 }
 
 #[test]
-fn the_generation_follows_from_the_name() {
+fn generation_is_derived_from_the_name() {
     let three = ["gemini-3-pro-preview", "gemini-3.5-flash", "models/gemini-12", "gemini-flash-latest"];
     let two = ["gemini-2.5-pro", "gemini-1.5", "gemini-pro", "gemma-3-27b-it", "", "gemini-99999999999999"];
     assert!(three.iter().all(|model| Generation::of(model) == Generation::Three));
@@ -246,7 +246,7 @@ fn the_generation_follows_from_the_name() {
 }
 
 #[test]
-fn every_level_of_thinking_becomes_what_the_model_takes() {
+fn every_thinking_level_is_mapped() {
     use ThinkingLevel::{High, Low, Max, Medium, Minimal, Off};
     let all = [Off, Minimal, Low, Medium, High, Max];
     let said = |style: &ThinkingStyle| {
@@ -299,13 +299,14 @@ fn every_level_of_thinking_becomes_what_the_model_takes() {
 }
 
 #[test]
-fn a_limit_above_the_models_own_is_lowered() {
+fn limit_above_the_models_is_lowered() {
     let request =
         Request { tokens_max: Some(100_000), ..request("gemini-2.5-flash", vec![user(vec!["a".into()])]) };
     let info = ModelInfo { known: true, output_tokens_max: 65_536, ..ModelInfo::unknown("gemini-2.5-flash") };
     let model = Model { info: Arc::new(info), thinking: ThinkingStyle::None, tool_style: None };
     let compat = Compat::default();
-    let call = Call { request: &request, model: &model, compat: &compat, origin: "google/gemini-2.5-flash" };
+    let call =
+        WireRequest { request: &request, model: &model, compat: &compat, origin: "google/gemini-2.5-flash" };
     let body: Value = serde_json::from_slice(&encode(&call).unwrap()).unwrap();
     assert_eq!(body["generationConfig"], json!({"maxOutputTokens": 65_536}));
 }

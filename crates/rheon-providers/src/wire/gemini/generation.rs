@@ -1,6 +1,6 @@
-//! Generations of Gemini models, whose requests follow different rules.
+//! Generations of Gemini models, which have different request rules.
 
-/// Which rules a model follows.
+/// The rules that a model follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Generation {
     /// Up to Gemini 2.5, and other models on this wire.
@@ -10,7 +10,7 @@ pub(super) enum Generation {
 }
 
 impl Generation {
-    /// By the model's name; a name that always means the newest model counts as new.
+    /// By the model name; a name for the latest model counts as new.
     pub(super) fn of(model: &str) -> Self {
         let Some((_, version)) = model.split_once("gemini-") else { return Self::Two };
         let major = version.split(|letter: char| !letter.is_ascii_digit()).next().unwrap_or_default();

@@ -15,5 +15,5 @@ mod encode_tests;
 pub(super) use decode::decoder;
 pub(super) use encode::encode;
 
-/// What stands in the ids that are made here, because the service gave none: `google-fc-0`. They are never sent.
-const MADE_ID: &str = "-fc-";
+/// Part of ids that are created here because the service gave none: `google-fc-0`. They are never sent.
+const GENERATED_ID: &str = "-fc-";

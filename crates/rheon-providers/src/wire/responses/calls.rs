@@ -1,4 +1,4 @@
-//! The tool calls of one Responses answer while they stream in.
+//! The tool calls of a Responses response while they stream.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,6 @@ use rheon_types::{Chunk, DeltaText, ProviderError};
 
 use crate::wire::open_calls::{CALLS_MAX, too_many_calls};
 
-/// The calls so far.
 #[derive(Default)]
 pub(super) struct Calls {
     calls: Vec<OpenCall>,
@@ -21,12 +20,12 @@ struct OpenCall {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Open,
-    /// Its item is over, but it has no arguments: it may be cut.
+    /// Its item has ended without arguments: it may be cut.
     Closed,
     Ended,
 }
 
-/// How an event says which item it is about: some give only one of the two.
+/// How an event identifies its item: some give only one of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key<T> {
     pub(super) output_index: Option<u32>,
@@ -34,12 +33,12 @@ pub(super) struct Key<T> {
 }
 
 impl Calls {
-    /// Whether there is any.
+    /// Whether both are missing.
     pub(super) fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
 
-    /// Begins a call, unless it has begun already.
+    /// Starts a call, unless it has already started.
     pub(super) fn start(
         &mut self,
         key: Key<&str>,
@@ -60,7 +59,7 @@ impl Calls {
         Ok(())
     }
 
-    /// A piece of the arguments of a call.
+    /// Adds a piece of arguments.
     pub(super) fn arguments(&mut self, key: Key<&str>, delta: &str, chunks: &mut VecDeque<Chunk>) {
         if delta.is_empty() {
             return;
@@ -71,14 +70,14 @@ impl Calls {
         }
     }
 
-    /// All arguments of a call at once; they repeat what came in pieces.
+    /// Sets all arguments of a call; they repeat the streamed pieces.
     pub(super) fn all_arguments(&mut self, key: Key<&str>, json: &str, chunks: &mut VecDeque<Chunk>) {
         if self.open(key).is_some_and(|(_, call)| !call.has_arguments) {
             self.arguments(key, json, chunks);
         }
     }
 
-    /// A call is complete.
+    /// Ends a call.
     pub(super) fn end(&mut self, key: Key<&str>, chunks: &mut VecDeque<Chunk>) {
         if let Some((index, call)) = self.open(key) {
             call.stage = Stage::Ended;
@@ -86,7 +85,7 @@ impl Calls {
         }
     }
 
-    /// The item of a call is over. One without a word of arguments is complete only if the answer is: cut off at the token
+    /// Ends the item of a call. A call without any arguments is complete only if the response is: cut off at the token
     /// limit, it must not pass for a call without arguments.
     pub(super) fn close(&mut self, key: Key<&str>, chunks: &mut VecDeque<Chunk>) {
         match self.open(key) {
@@ -95,7 +94,7 @@ impl Calls {
         }
     }
 
-    /// The answer is complete: ends the calls of which the service did not say so, but which it closed or gave arguments.
+    /// Ends the response: ends calls that the service closed or gave arguments without an explicit end.
     pub(super) fn end_all(&mut self, chunks: &mut VecDeque<Chunk>) {
         for (call, index) in self.calls.iter_mut().zip(0..) {
             let complete = match call.stage {
@@ -122,7 +121,7 @@ impl Calls {
         }
     }
 
-    /// The call that `key` names; the last one where it names none.
+    /// The call that `key` identifies; the last one if it identifies none.
     fn open(&mut self, key: Key<&str>) -> Option<(u32, &mut OpenCall)> {
         let named = key.output_index.is_some() || !key.item_id.is_empty();
         let last = self.calls.len().checked_sub(1).filter(|_| !named);

@@ -1,4 +1,4 @@
-//! OpenAI Responses: answers.
+//! OpenAI Responses: responses.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use rheon_types::{
 use super::calls::{Calls, Key};
 use super::event::{Head, Item, ItemEvent, Piece, Response, ResponseEvent};
 use crate::frame::Frame;
+use crate::wire::codec::Decoder;
 use crate::wire::lenient::{self, Text};
-use crate::wire::seam::Decoder;
 
-/// A decoder for one answer.
+/// Creates a decoder for one response.
 pub(in crate::wire) fn decoder(origin: Arc<str>) -> impl Decoder + use<> {
     Decode {
         origin,
@@ -29,15 +29,15 @@ struct Decode {
     origin: Arc<str>,
     model_told: bool,
     calls: Calls,
-    /// Whether the open message has said anything.
+    /// Whether the current message has streamed text.
     text_streamed: bool,
-    /// The part of the open reasoning that was written last, if any was.
-    thought: Option<Thought>,
+    /// The part of the current reasoning that was written last.
+    thought: Option<ThinkingPart>,
     done: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Thought {
+enum ThinkingPart {
     Summary(Option<u32>),
     Text(Option<u32>),
 }
@@ -68,15 +68,15 @@ impl Decode {
         match kind {
             "response.output_text.delta" | "response.refusal.delta" => {
                 let piece: Piece<'_> = lenient::parse(kind, data)?;
-                self.say(&piece.delta, chunks);
+                self.push_text(&piece.delta, chunks);
             }
             "response.reasoning_summary_text.delta" | "response.reasoning.delta" => {
                 let piece: Piece<'_> = lenient::parse(kind, data)?;
-                self.think(Thought::Summary(piece.summary_index.0), &piece.delta, chunks);
+                self.push_thinking(ThinkingPart::Summary(piece.summary_index.0), &piece.delta, chunks);
             }
             "response.reasoning_text.delta" => {
                 let piece: Piece<'_> = lenient::parse(kind, data)?;
-                self.think(Thought::Text(piece.content_index.0), &piece.delta, chunks);
+                self.push_thinking(ThinkingPart::Text(piece.content_index.0), &piece.delta, chunks);
             }
             "response.function_call_arguments.start" => {
                 let piece: Piece<'_> = lenient::parse(kind, data)?;
@@ -93,11 +93,11 @@ impl Decode {
             }
             "response.output_item.added" => {
                 let event: ItemEvent<'_> = lenient::parse(kind, data)?;
-                self.item_begins(&event, chunks)?;
+                self.start_item(&event, chunks)?;
             }
             "response.output_item.done" => {
                 let event: ItemEvent<'_> = lenient::parse(kind, data)?;
-                self.item_ends(&event.item, event.output_index.0, chunks)?;
+                self.end_item(&event.item, event.output_index.0, chunks)?;
             }
             "response.created" | "response.in_progress" => {
                 let event: ResponseEvent<'_> = lenient::parse(kind, data)?;
@@ -113,11 +113,11 @@ impl Decode {
         Ok(())
     }
 
-    /// An answer that came at once.
+    /// A response that was not streamed.
     fn whole(&mut self, data: &str, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         let response: Response<'_> = lenient::parse("the answer", data)?;
-        for (item, place) in response.output().iter().zip(0..) {
-            self.item_ends(item, Some(place), chunks)?;
+        for (item, index) in response.output().iter().zip(0..) {
+            self.end_item(item, Some(index), chunks)?;
         }
         let kind = match &*response.status {
             "incomplete" => "response.incomplete",
@@ -127,7 +127,7 @@ impl Decode {
         self.end(kind, &response, chunks)
     }
 
-    fn say(&mut self, text: &str, chunks: &mut VecDeque<Chunk>) {
+    fn push_text(&mut self, text: &str, chunks: &mut VecDeque<Chunk>) {
         if !text.is_empty() {
             self.text_streamed = true;
             chunks.push_back(Chunk::Text { delta: DeltaText::from(text) });
@@ -135,7 +135,7 @@ impl Decode {
     }
 
     /// Adds to the reasoning, with an empty line between its parts.
-    fn think(&mut self, part: Thought, text: &str, chunks: &mut VecDeque<Chunk>) {
+    fn push_thinking(&mut self, part: ThinkingPart, text: &str, chunks: &mut VecDeque<Chunk>) {
         if text.is_empty() {
             return;
         }
@@ -153,7 +153,7 @@ impl Decode {
         }
     }
 
-    fn item_begins(
+    fn start_item(
         &mut self,
         event: &ItemEvent<'_>,
         chunks: &mut VecDeque<Chunk>,
@@ -171,8 +171,8 @@ impl Decode {
         Ok(())
     }
 
-    /// What an item says at its end repeats what it streamed; it is taken where nothing was streamed.
-    fn item_ends(
+    /// The content at the end of an item repeats what it streamed; it is used only if nothing was streamed.
+    fn end_item(
         &mut self,
         item: &Item<'_>,
         output_index: Option<u32>,
@@ -182,12 +182,12 @@ impl Decode {
             "message" => {
                 if !self.text_streamed {
                     for part in item.content() {
-                        self.say(part.said(), chunks);
+                        self.push_text(part.text_content(), chunks);
                     }
                 }
                 self.text_streamed = false;
             }
-            "reasoning" => self.reasoning_ends(item, chunks),
+            "reasoning" => self.end_reasoning(item, chunks),
             "function_call" => {
                 let key = Key { output_index, item_id: &*item.id };
                 self.calls.start(key, &item.call_id, &item.name, chunks)?;
@@ -203,16 +203,17 @@ impl Decode {
         Ok(())
     }
 
-    /// Reasoning without encrypted content is signed too: so it counts as the model's own, and is not sent back as text.
-    fn reasoning_ends(&mut self, item: &Item<'_>, chunks: &mut VecDeque<Chunk>) {
+    /// Reasoning without encrypted content is signed too: it then counts as the model's own and is not sent back as
+    /// text.
+    fn end_reasoning(&mut self, item: &Item<'_>, chunks: &mut VecDeque<Chunk>) {
         if self.thought.is_none() {
-            for (part, place) in item.summary().iter().zip(0..) {
-                self.think(Thought::Summary(Some(place)), part.said(), chunks);
+            for (part, index) in item.summary().iter().zip(0..) {
+                self.push_thinking(ThinkingPart::Summary(Some(index)), part.text_content(), chunks);
             }
         }
         if self.thought.is_none() {
-            for (part, place) in item.content().iter().zip(0..) {
-                self.think(Thought::Text(Some(place)), part.said(), chunks);
+            for (part, index) in item.content().iter().zip(0..) {
+                self.push_thinking(ThinkingPart::Text(Some(index)), part.text_content(), chunks);
             }
         }
         if self.thought.is_some() || !item.encrypted_content.is_empty() {

@@ -1,15 +1,15 @@
-//! Responses answers: every event, cuts, counts and errors.
+//! Responses API: every event, cuts, counts and errors.
 
 use expect_test::{Expect, expect};
 use rheon_types::{Content, ProviderErrorKind, Request, StopReason};
 
-use crate::catalogue::ThinkingStyle;
+use crate::catalog::ThinkingStyle;
 use crate::compat::Compat;
 use crate::wire::WireKind::Responses;
 use crate::wire::open_calls::CALLS_MAX;
 use crate::wire::openai_fixtures::*;
 
-/// Decodes events, each once with its name in the frame and once only in the data: both must give the same.
+/// Decodes events, once with the name in the frame and once only in the data: both must give the same result.
 fn decoded(events: &[&str]) -> Decoded {
     let names: Vec<String> = events
         .iter()
@@ -104,7 +104,7 @@ fn reasoning_and_parallel_calls() {
 }
 
 #[test]
-fn raw_reasoning_reasoning_of_the_older_form_and_reasoning_only_at_the_end() {
+fn raw_legacy_and_final_reasoning() {
     check(
         &[
             r#"{"type":"response.reasoning_text.delta","output_index":0,"content_index":0,"delta":"raw"}"#,
@@ -135,7 +135,7 @@ fn raw_reasoning_reasoning_of_the_older_form_and_reasoning_only_at_the_end() {
 }
 
 #[test]
-fn calls_announced_by_their_arguments_or_only_at_the_end() {
+fn calls_announced_by_arguments_or_only_at_the_end() {
     check(
         &[
             r#"{"type":"response.function_call_arguments.start","item_id":"fc_1","call_id":"call_a","name":"read"}"#,
@@ -161,7 +161,7 @@ fn calls_announced_by_their_arguments_or_only_at_the_end() {
 }
 
 #[test]
-fn a_call_that_the_limit_cut_off_before_its_arguments_is_not_run() {
+fn call_cut_before_its_arguments_is_not_run() {
     let added = r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"fc_1","call_id":"call_a","name":"wipe","arguments":"","status":"in_progress"}}"#;
     let incomplete = r#"{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"}}}"#;
     for status in ["\"incomplete\"", "null"] {
@@ -180,7 +180,7 @@ fn a_call_that_the_limit_cut_off_before_its_arguments_is_not_run() {
 }
 
 #[test]
-fn encrypted_reasoning_goes_through_draft_history_and_request_byte_for_byte() {
+fn encrypted_reasoning_round_trips_byte_for_byte() {
     let data = "gAAAAABé+/=\\\"\u{1}🦀".repeat(50);
     let item = serde_json::json!({"type": "response.output_item.done", "output_index": 0, "item":
         {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": data}});
@@ -201,7 +201,7 @@ fn encrypted_reasoning_goes_through_draft_history_and_request_byte_for_byte() {
 }
 
 #[test]
-fn incomplete_answers_say_why() {
+fn incomplete_responses_have_a_reason() {
     let call = [
         r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"f","call_id":"a","name":"read"}}"#,
         r#"{"type":"response.function_call_arguments.delta","output_index":0,"delta":"{}"}"#,
@@ -238,8 +238,8 @@ fn failures_and_errors() {
     .map(|event| decoded(&[event]).trace());
     expect![[r#"
         error RateLimited: rate_limit_exceeded: slow down
-        error Api: error: the service gives no reason
-        error Api: error: the service gives no reason
+        error Api: error: the service gave no reason
+        error Api: error: the service gave no reason
         error Overloaded: server_error: broken
         error ContextOverflow: context_length_exceeded: too long
     "#]]
@@ -247,7 +247,7 @@ fn failures_and_errors() {
 }
 
 #[test]
-fn an_answer_cut_after_any_event_is_not_done_and_no_half_call_runs() {
+fn response_cut_after_any_event_is_not_done() {
     let events = [
         CREATED,
         r#"{"type":"response.output_text.delta","delta":"I read."}"#,
@@ -267,7 +267,7 @@ fn an_answer_cut_after_any_event_is_not_done_and_no_half_call_runs() {
 }
 
 #[test]
-fn a_whole_answer_as_one_frame() {
+fn whole_response_as_one_frame() {
     let whole = r#"{"object":"response","status":"completed","model":"m","error":null,"output":[{"type":"reasoning","id":"rs","summary":[],"encrypted_content":"E"},{"type":"message","content":[{"type":"output_text","text":"hi"}]},{"type":"function_call","call_id":"a","name":"read","arguments":"{}"}],"usage":{"input_tokens":1,"output_tokens":2,"total_tokens":3}}"#;
     expect![[r#"
         signature E id rs of acme/m-1
@@ -285,7 +285,7 @@ fn a_whole_answer_as_one_frame() {
 }
 
 #[test]
-fn absurd_usage_counts_as_none_and_ends_nothing() {
+fn implausible_usage_is_ignored() {
     for usage in [
         r#"{"input_tokens":-1,"output_tokens":1e400}"#,
         r#"{"input_tokens":1e300,"input_tokens_details":[]}"#,
@@ -298,7 +298,7 @@ fn absurd_usage_counts_as_none_and_ends_nothing() {
 }
 
 #[test]
-fn events_that_cannot_be_read_are_named_without_their_content() {
+fn unreadable_events_are_named_without_their_content() {
     let all = [
         ("response.output_text.delta", "{\"delta\":\"secret"),
         ("response.output_item.done", r#"{"item":"secret"}"#),
@@ -307,16 +307,16 @@ fn events_that_cannot_be_read_are_named_without_their_content() {
     ]
     .map(|event| decode(Responses, [event]).trace());
     expect![[r#"
-        error Malformed: the service's answer cannot be read: response.output_text.delta ends too early (column 16)
-        error Malformed: the service's answer cannot be read: response.output_item.done has a field of the wrong type (column 16)
-        error Malformed: the service's answer cannot be read: an event of the answer is no JSON object
-        error Malformed: the service's answer cannot be read: an event of the answer is no JSON object
+        error Malformed: cannot read the service's response: response.output_text.delta ends too early (column 16)
+        error Malformed: cannot read the service's response: response.output_item.done has a field of the wrong type (column 16)
+        error Malformed: cannot read the service's response: an event of the answer is not a JSON object
+        error Malformed: cannot read the service's response: an event of the answer is not a JSON object
     "#]]
     .assert_eq(&all.concat());
 }
 
 #[test]
-fn too_many_calls_end_the_answer() {
+fn too_many_calls_end_the_response() {
     let events: Vec<String> = (0..=CALLS_MAX)
         .map(|n| format!(r#"{{"type":"response.output_item.added","output_index":{n},"item":{{"type":"function_call","name":"n"}}}}"#))
         .collect();
@@ -326,7 +326,7 @@ fn too_many_calls_end_the_answer() {
 }
 
 #[test]
-fn empty_and_thinking_only_answers() {
+fn empty_and_thinking_only_responses() {
     check(&[], expect![""]);
     check(
         &[r#"{"type":"response.reasoning_summary_text.delta","summary_index":0,"delta":"hm"}"#, COMPLETED],

@@ -8,36 +8,36 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::input::Input;
-use crate::catalogue::ThinkingStyle;
+use crate::catalog::ThinkingStyle;
 use crate::compat::{StructuredOutput, ToolStyle};
-use crate::fit::{FitRules, FitThinking, Fitted, Pictures};
+use crate::history::{HistoryRules, ImageSupport, PreparedHistory, ThinkingFilter};
 use crate::wire::answer_schema::{OpenAiSchema, for_openai};
 use crate::wire::body;
-use crate::wire::openai::{self, Shown, SystemText, ThinkingSetting};
-use crate::wire::seam::Call;
+use crate::wire::codec::WireRequest;
+use crate::wire::openai::{self, DisplayString, SystemText, ThinkingSetting};
 use crate::wire::tools::{self, TOOL_NAMES, Tool, tools};
 
-/// The least limit of an answer that the service takes.
+/// The minimum output limit that the service accepts.
 const TOKENS_MIN: u32 = 16;
 
-/// The body of a request.
-pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError> {
-    let rules = FitRules {
+/// Encodes a request body.
+pub(in crate::wire) fn encode(call: &WireRequest<'_>) -> Result<Vec<u8>, ProviderError> {
+    let rules = HistoryRules {
         origin: call.origin,
         call_id: call.compat.call_id,
         alternate: false,
         tool_name: TOOL_NAMES,
-        pictures: Pictures::new(&call.model.info, openai::PICTURE_TYPES),
-        thinking: FitThinking::Signed,
+        image_support: ImageSupport::new(&call.model.info, openai::IMAGE_TYPES),
+        thinking: ThinkingFilter::Signed,
     };
-    let fitted = Fitted::new(call.request, rules);
-    fitted.ensure_said()?;
-    body::write(&Body { call, fitted: &fitted, setting: ThinkingSetting::new(call) }, &fitted)
+    let history = PreparedHistory::new(call.request, rules);
+    history.ensure_not_empty()?;
+    body::write(&Body { call, history: &history, setting: ThinkingSetting::new(call) }, &history)
 }
 
 struct Body<'a> {
-    call: &'a Call<'a>,
-    fitted: &'a Fitted<'a>,
+    call: &'a WireRequest<'a>,
+    history: &'a PreparedHistory<'a>,
     setting: ThinkingSetting,
 }
 
@@ -47,9 +47,9 @@ impl Serialize for Body<'_> {
         let mut body = serializer.serialize_map(None)?;
         body.serialize_entry("model", &*request.model)?;
         if let Some(text) = SystemText::new(self.call) {
-            body.serialize_entry("instructions", &Shown(text))?;
+            body.serialize_entry("instructions", &DisplayString(text))?;
         }
-        body.serialize_entry("input", &Input { fitted: self.fitted })?;
+        body.serialize_entry("input", &Input { history: self.history })?;
         self.tools(&mut body)?;
         if let Some(tokens) = openai::tokens_max(self.call) {
             body.serialize_entry("max_output_tokens", &tokens.max(TOKENS_MIN))?;
@@ -87,7 +87,7 @@ impl Body<'_> {
         }
     }
 
-    /// Models that do not think refuse to be asked for their encrypted reasoning.
+    /// Models that do not think refuse requests for encrypted reasoning.
     fn thinking<M: SerializeMap>(&self, body: &mut M) -> Result<(), M::Error> {
         match self.call.model.thinking {
             ThinkingStyle::None => return Ok(()),

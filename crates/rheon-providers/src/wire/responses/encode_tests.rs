@@ -6,7 +6,7 @@ use rheon_types::{Content, Message, OutputSchema, Request, SystemSection, Thinki
 use serde_json::{Value, json};
 
 use crate::call_id::CallIdRule;
-use crate::catalogue::{Model, ThinkingStyle};
+use crate::catalog::{Model, ThinkingStyle};
 use crate::compat::{CacheStyle, Compat, StructuredOutput, ToolStyle};
 use crate::wire::WireKind::Responses;
 use crate::wire::openai_fixtures::*;
@@ -26,7 +26,7 @@ fn schema() -> Option<Arc<OutputSchema>> {
 }
 
 #[test]
-fn a_text_to_a_model_that_does_not_think() {
+fn text_to_a_model_without_thinking() {
     let section = |text: &str, stable| SystemSection { text: text.into(), stable };
     let request = Request {
         system: [section("You help.", true), section("Today.", false)].into_iter().collect(),
@@ -39,7 +39,7 @@ fn a_text_to_a_model_that_does_not_think() {
 }
 
 #[test]
-fn tools_pictures_errors_and_encrypted_reasoning() {
+fn tools_images_errors_and_encrypted_reasoning() {
     let mut messages = with_tools();
     messages.extend([
         answer(vec![
@@ -66,7 +66,7 @@ fn tools_pictures_errors_and_encrypted_reasoning() {
 }
 
 #[test]
-fn reasoning_alone_foreign_or_without_its_encrypted_content_stays_behind() {
+fn unusable_reasoning_is_omitted() {
     let input = |content: Vec<Content>| {
         let request = request([user("x"), answer(content), user("y")]);
         let body = body(Responses, &request, &gpt(), &openai());
@@ -89,7 +89,7 @@ fn reasoning_alone_foreign_or_without_its_encrypted_content_stays_behind() {
 }
 
 #[test]
-fn thinking_is_set_by_effort_and_switched_off_where_that_can_be() {
+fn thinking_is_set_by_effort_and_disabled_if_supported() {
     use ThinkingLevel::*;
     let reasoning = |style: ThinkingStyle, thinking| {
         let request = Request { thinking, temperature: Some(1.0), ..request([user("x")]) };
@@ -112,7 +112,7 @@ fn thinking_is_set_by_effort_and_switched_off_where_that_can_be() {
 }
 
 #[test]
-fn tool_choices_schemas_by_prompt_and_prompted_tools() {
+fn tool_choices_prompted_schemas_and_prompted_tools() {
     let with = |tool_choice, compat: &Compat| {
         let request = Request {
             tools: Arc::from([tool("read")]),
@@ -136,7 +136,7 @@ fn tool_choices_schemas_by_prompt_and_prompted_tools() {
 }
 
 #[test]
-fn a_result_with_only_a_picture_that_is_an_error_says_so() {
+fn image_only_error_result_is_marked() {
     let messages: Vec<Message> =
         vec![user("x"), answer(vec![tool_call("a", "shot", json!({}))]), failed("a", vec![image("QQ==")])];
     let body = body(Responses, &request(messages), &gpt(), &openai());

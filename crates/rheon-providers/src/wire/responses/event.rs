@@ -1,12 +1,12 @@
-//! The events of a Responses answer as services write them, borrowed from the frame.
+//! The events of a Responses response, borrowed from the frame.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::wire::count::Count;
-use crate::wire::lenient::{Counts, Place, Text, parse_or_default};
+use crate::wire::lenient::{Counts, ListIndex, Text, parse_or_default};
 
-/// Which event it is, where the frame does not say so.
+/// The event type, if the frame does not name it.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Head<'a> {
@@ -20,11 +20,11 @@ pub(super) struct Head<'a> {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Piece<'a> {
-    pub(super) output_index: Place,
+    pub(super) output_index: ListIndex,
     #[serde(borrow)]
     pub(super) item_id: Text<'a>,
-    pub(super) summary_index: Place,
-    pub(super) content_index: Place,
+    pub(super) summary_index: ListIndex,
+    pub(super) content_index: ListIndex,
     #[serde(borrow)]
     pub(super) delta: Text<'a>,
     #[serde(borrow)]
@@ -35,11 +35,11 @@ pub(super) struct Piece<'a> {
     pub(super) name: Text<'a>,
 }
 
-/// An item that begins or ends.
+/// The start or end of an item.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ItemEvent<'a> {
-    pub(super) output_index: Place,
+    pub(super) output_index: ListIndex,
     #[serde(borrow)]
     pub(super) item: Item<'a>,
 }
@@ -51,7 +51,7 @@ pub(super) struct Item<'a> {
     pub(super) kind: Text<'a>,
     #[serde(borrow)]
     pub(super) id: Text<'a>,
-    /// Whether the item is complete, where the service says so.
+    /// Whether the item is complete, if the service says so.
     #[serde(borrow)]
     pub(super) status: Text<'a>,
     #[serde(borrow)]
@@ -69,12 +69,10 @@ pub(super) struct Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// The parts of its summary.
     pub(super) fn summary(&self) -> Vec<Part<'a>> {
         self.summary.map(parse_or_default).unwrap_or_default()
     }
 
-    /// The parts of its content.
     pub(super) fn content(&self) -> Vec<Part<'a>> {
         self.content.map(parse_or_default).unwrap_or_default()
     }
@@ -90,13 +88,12 @@ pub(super) struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// What it says.
-    pub(super) fn said(&self) -> &str {
+    pub(super) fn text_content(&self) -> &str {
         if self.text.is_empty() { &self.refusal } else { &self.text }
     }
 }
 
-/// The whole answer at one stage.
+/// The whole response at one stage.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ResponseEvent<'a> {
@@ -129,17 +126,15 @@ struct Incomplete<'a> {
 }
 
 impl<'a> Response<'a> {
-    /// Why it is not complete.
+    /// Why the response is incomplete.
     pub(super) fn incomplete_reason(&self) -> &str {
         self.incomplete_details.as_ref().map_or("", |details| &*details.reason)
     }
 
-    /// Its items.
     pub(super) fn output(&self) -> Vec<Item<'a>> {
         self.output.map(parse_or_default).unwrap_or_default()
     }
 
-    /// The counts, if reported.
     pub(super) fn counts(&self) -> Option<Counts> {
         let report: Report = parse_or_default(self.usage?);
         let details = report.input_tokens_details.unwrap_or_default();

@@ -1,25 +1,25 @@
-//! The input items of a Responses request, written straight from the borrowed conversation.
+//! The input items of a Responses request, serialized from the borrowed conversation.
 
 use rheon_types::{Signature, SignatureKind};
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::fit::{Block, FitResult, Fitted, ResultBlock, Role};
-use crate::wire::openai::{DataUrl, Shown, error_mark, result_text};
+use crate::history::{Block, PreparedHistory, PreparedResult, ResultBlock, Role};
+use crate::wire::openai::{DataUrl, DisplayString, error_mark, result_text};
 
-/// What stands before the pictures of a call that failed without a word.
+/// The text before the images of a failed call without text.
 const FAILED: &str = "Error: the call failed";
 
 /// The conversation as items.
 pub(super) struct Input<'a> {
-    pub(super) fitted: &'a Fitted<'a>,
+    pub(super) history: &'a PreparedHistory<'a>,
 }
 
 impl Serialize for Input<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut items = serializer.serialize_seq(None)?;
-        for (role, blocks) in self.fitted.messages() {
+        for (role, blocks) in self.history.messages() {
             match role {
                 Role::User => {
                     items.serialize_element(&Item::Message { role: "user", content: User { blocks } })?
@@ -48,7 +48,7 @@ enum Item<'a, T> {
     FunctionCall {
         call_id: &'a str,
         name: &'a str,
-        arguments: Shown<&'a Value>,
+        arguments: DisplayString<&'a Value>,
     },
     FunctionCallOutput {
         call_id: &'a str,
@@ -94,21 +94,21 @@ impl Serialize for Summary<'_> {
     }
 }
 
-/// The items of one answer. Reasoning with nothing of the answer after it is left out: the service refuses it.
+/// The items of an assistant message. Reasoning that nothing follows is omitted: the service refuses it.
 fn answer<S: SerializeSeq>(items: &mut S, blocks: &[Block<'_>]) -> Result<(), S::Error> {
-    let said = |block: &Block<'_>| matches!(block, Block::Text(_) | Block::Call { .. });
-    let said_last = blocks.iter().rposition(said);
-    for (place, block) in blocks.iter().enumerate() {
+    let is_output = |block: &Block<'_>| matches!(block, Block::Text(_) | Block::Call { .. });
+    let last_output = blocks.iter().rposition(is_output);
+    for (index, block) in blocks.iter().enumerate() {
         match block {
             Block::Text(text) => {
                 let content = [Part::OutputText { text: &**text }];
                 items.serialize_element(&Item::Message { role: "assistant", content })?;
             }
-            Block::Thinking { text, signature: Some(signature) } if Some(place) < said_last => {
+            Block::Thinking { text, signature: Some(signature) } if Some(index) < last_output => {
                 reasoning(items, text, signature)?;
             }
             Block::Call { id, name, arguments } => {
-                let arguments = Shown(*arguments);
+                let arguments = DisplayString(*arguments);
                 let item: Item<'_, ()> = Item::FunctionCall { call_id: id, name, arguments };
                 items.serialize_element(&item)?;
             }
@@ -118,7 +118,7 @@ fn answer<S: SerializeSeq>(items: &mut S, blocks: &[Block<'_>]) -> Result<(), S:
     Ok(())
 }
 
-/// Without its encrypted content the service cannot read reasoning back: it keeps none itself.
+/// Without encrypted content, the service cannot read reasoning back: it stores none.
 fn reasoning<S: SerializeSeq>(items: &mut S, text: &str, signature: &Signature) -> Result<(), S::Error> {
     match signature.kind {
         SignatureKind::Proof if !signature.data.is_empty() => {
@@ -135,32 +135,32 @@ fn results<S: SerializeSeq>(items: &mut S, blocks: &[Block<'_>]) -> Result<(), S
         let Block::Result(result) = block else { continue };
         let call_id = &*result.id;
         if result.images().next().is_none() {
-            let output = Shown(result_text(result));
+            let output = DisplayString(result_text(result));
             items.serialize_element(&Item::FunctionCallOutput { call_id, output })?;
         } else {
-            items.serialize_element(&Item::FunctionCallOutput { call_id, output: Mixed { result } })?;
+            items.serialize_element(&Item::FunctionCallOutput { call_id, output: MixedResult { result } })?;
         }
     }
     Ok(())
 }
 
-/// A result with pictures.
-struct Mixed<'a> {
-    result: &'a FitResult<'a>,
+/// A result with images.
+struct MixedResult<'a> {
+    result: &'a PreparedResult<'a>,
 }
 
-impl Serialize for Mixed<'_> {
+impl Serialize for MixedResult<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut parts = serializer.serialize_seq(None)?;
-        for (place, block) in self.result.blocks().enumerate() {
+        for (index, block) in self.result.blocks().enumerate() {
             match block {
                 ResultBlock::Text(text) => {
-                    let mark = if place == 0 { error_mark(self.result, text) } else { "" };
-                    let text = Shown(format_args!("{mark}{text}"));
+                    let mark = if index == 0 { error_mark(self.result, text) } else { "" };
+                    let text = DisplayString(format_args!("{mark}{text}"));
                     parts.serialize_element(&Part::InputText { text })?;
                 }
                 ResultBlock::Image { data, mime_type } => {
-                    if place == 0 && self.result.is_error {
+                    if index == 0 && self.result.is_error {
                         parts.serialize_element(&Part::InputText { text: FAILED })?;
                     }
                     parts.serialize_element(&Part::<'_, &str>::image(mime_type, data))?;

@@ -1,13 +1,13 @@
-//! Whatever the pieces in which bytes arrive, the answer is the same.
+//! The response does not depend on how its bytes are chunked.
 
 use rheon_providers::wire::WireKind;
-use rheon_testkit::server::{BedrockFraming, Reply, SseStyle, Style};
+use rheon_testkit::server::{BedrockFraming, FakeReply, ReplyStyle, SseStyle};
 use rheon_types::{AssistantMessage, Content, StopReason};
 
+use super::fixture::Answer;
 use super::recording::{REDACTED, Recording, SIGNATURE, TEXT, THOUGHT, USAGE, call_parts, rich, rich_calls};
-use super::stage::Answer;
 
-/// Everything that the reply said has arrived, once.
+/// Everything in the reply has arrived exactly once.
 fn assert_rich(wire: WireKind, answer: &Answer) {
     assert_eq!(answer.error, None, "{wire:?}");
     assert!(answer.is_done(), "{wire:?}");
@@ -26,8 +26,8 @@ fn assert_rich(wire: WireKind, answer: &Answer) {
     assert_eq!(message.tool_calls().map(call_parts).collect::<Vec<_>>(), rich_calls(), "{wire:?}");
     let thought: String = finished.content.iter().map(thinking).collect();
     assert_eq!(thought, THOUGHT, "{wire:?}");
-    let kept = format!("{:?}", finished.content);
-    assert!(kept.contains(SIGNATURE) && kept.contains(REDACTED), "{wire:?}: {kept}");
+    let recorded = format!("{:?}", finished.content);
+    assert!(recorded.contains(SIGNATURE) && recorded.contains(REDACTED), "{wire:?}: {recorded}");
     let mut counted = finished.usage;
     counted.total_tokens = 0;
     assert_eq!((counted, finished.usage.total()), (USAGE, 35), "{wire:?}");
@@ -41,9 +41,9 @@ fn thinking(block: &Content) -> &str {
 }
 
 #[tokio::test]
-async fn an_answer_split_at_any_byte_is_the_same_answer() {
+async fn response_split_at_any_byte_is_the_same() {
     for wire in WireKind::ALL {
-        // Few events: what this costs grows with the square of the length.
+        // Few events: the cost grows with the square of the length.
         let recording = Recording::of(wire, rich().delta_chars(0)).await;
         let whole = recording.whole();
         assert_rich(wire, &whole);
@@ -55,7 +55,7 @@ async fn an_answer_split_at_any_byte_is_the_same_answer() {
 }
 
 #[tokio::test]
-async fn an_answer_in_small_pieces_is_the_same_answer() {
+async fn response_in_small_chunks_is_the_same() {
     for wire in WireKind::ALL {
         let recording = Recording::of(wire, rich()).await;
         for length in 1..=9 {
@@ -65,9 +65,9 @@ async fn an_answer_in_small_pieces_is_the_same_answer() {
 }
 
 #[tokio::test]
-async fn an_answer_written_in_another_way_is_the_same_answer() {
+async fn response_in_another_style_is_the_same() {
     for wire in WireKind::ALL {
-        let rewritten = |change: &dyn Fn(&mut Style)| {
+        let rewritten = |change: &dyn Fn(&mut ReplyStyle)| {
             let mut reply = rich();
             change(&mut reply.style);
             Recording::of(wire, reply)
@@ -84,10 +84,10 @@ async fn an_answer_written_in_another_way_is_the_same_answer() {
 }
 
 #[tokio::test]
-async fn unicode_at_the_borders_of_pieces_survives() {
+async fn unicode_at_chunk_borders_survives() {
     let text = "ä€𝄞 e\u{301} 👩‍👩‍👧 \u{202e}עברית\u{202c} \u{0}\u{feff}\u{2028}\u{fffd} 日本語";
     for wire in WireKind::ALL {
-        let recording = Recording::of(wire, Reply::text(text).delta_chars(1)).await;
+        let recording = Recording::of(wire, FakeReply::text(text).delta_chars(1)).await;
         assert_eq!(recording.whole().text(), text, "{wire:?}");
         assert_eq!(recording.read(recording.bytes.chunks(1)).text(), text, "{wire:?}");
     }

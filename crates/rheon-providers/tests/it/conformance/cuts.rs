@@ -1,34 +1,34 @@
-//! A cut answer is never taken for a whole one, and nothing half is taken for something whole.
+//! A cut response never passes for a complete one, and no partial block passes for a complete one.
 
 use rheon_providers::wire::WireKind;
 use rheon_testkit::server::Fault;
 use rheon_types::{Content, Finished, ToolCall};
 
+use super::fixture::Answer;
 use super::recording::{Recording, Tape, rich};
-use super::stage::Answer;
 
 fn calls<'a>(finished: &'a Finished) -> Vec<&'a ToolCall> {
     let call = |block: &'a Content| if let Content::ToolCall(call) = block { Some(call) } else { None };
     finished.content.iter().filter_map(call).collect()
 }
 
-/// What is left of `part` is a part of `whole`.
-fn assert_part(part: &Answer, whole: &Answer, place: &str) {
+/// Checks that `part` is a part of `whole`.
+fn assert_part(part: &Answer, whole: &Answer, position: &str) {
     let (left, all) = (part.finished(), whole.finished());
     if let Some(error) = &part.error {
-        assert!(error.is_retryable(), "{place}: {error:?}");
+        assert!(error.is_retryable(), "{position}: {error:?}");
     }
     if part.is_done() {
-        assert_eq!((&left.content, left.stop_reason), (&all.content, all.stop_reason), "{place}");
+        assert_eq!((&left.content, left.stop_reason), (&all.content, all.stop_reason), "{position}");
     }
-    assert!(whole.text().starts_with(&part.text()), "{place}: {:?}", part.text());
-    assert!(calls(&all).starts_with(&calls(&left)), "{place}: {:?}", calls(&left));
+    assert!(whole.text().starts_with(&part.text()), "{position}: {:?}", part.text());
+    assert!(calls(&all).starts_with(&calls(&left)), "{position}: {:?}", calls(&left));
 }
 
 #[tokio::test]
-async fn an_answer_cut_at_any_byte_is_a_part_of_the_answer() {
+async fn response_cut_at_any_byte_is_a_prefix() {
     for wire in WireKind::ALL {
-        // Few events: what this costs grows with the square of the length.
+        // Few events: the cost grows with the square of the length.
         let recording = Recording::of(wire, rich().delta_chars(0)).await;
         let whole = recording.whole();
         let mut longest = 0;
@@ -43,7 +43,7 @@ async fn an_answer_cut_at_any_byte_is_a_part_of_the_answer() {
 }
 
 #[tokio::test]
-async fn an_answer_that_ends_behind_any_event_is_a_part_of_the_answer() {
+async fn response_that_ends_after_any_event_is_a_prefix() {
     for wire in WireKind::ALL {
         let tape = Tape::new(wire).await;
         let whole = tape.record(rich()).await;

@@ -1,15 +1,15 @@
-//! What services say when they will not or cannot answer: one meaning, whatever the wire.
+//! Errors of services: the same meaning on every wire.
 
 use expect_test::{expect, expect_file};
 use rheon_providers::TransportConfig;
 use rheon_providers::wire::WireKind;
-use rheon_testkit::server::{FakeServer, Fault, Reply, Script, ServiceError};
+use rheon_testkit::server::{FakeReply, FakeServer, Fault, Script, ServiceError};
 use rheon_types::{ProviderError, ProviderErrorKind};
 
+use super::fixture::Fixture;
 use super::recording::Tape;
-use super::stage::Stage;
 
-/// The failures that services tell apart, and what they mean.
+/// The errors that services distinguish, and their meaning.
 const MEANINGS: [(ServiceError, ProviderErrorKind); 10] = [
     (ServiceError::Invalid, ProviderErrorKind::InvalidRequest),
     (ServiceError::Authentication, ProviderErrorKind::Auth),
@@ -23,7 +23,7 @@ const MEANINGS: [(ServiceError, ProviderErrorKind); 10] = [
     (ServiceError::Server, ProviderErrorKind::Overloaded),
 ];
 
-/// What the account of these wires lacks comes back with time.
+/// On these wires, an exhausted quota recovers with time.
 fn meaning(error: ServiceError, kind: ProviderErrorKind, wire: WireKind) -> ProviderErrorKind {
     match wire {
         WireKind::Gemini | WireKind::Bedrock if error == ServiceError::Quota => {
@@ -35,7 +35,7 @@ fn meaning(error: ServiceError, kind: ProviderErrorKind, wire: WireKind) -> Prov
     }
 }
 
-/// Whether a service may notice it when it has begun to answer.
+/// Whether a service may notice it after it has started to respond.
 fn can_come_late(error: ServiceError) -> bool {
     match error {
         ServiceError::ContextTooLong
@@ -57,60 +57,62 @@ fn line(error: Option<&ProviderError>, server: &FakeServer) -> String {
     format!("{:?}{wait}: {}", error.kind, error.message.replace(&server.url(), "http://server"))
 }
 
-/// The error of the answer to each reply, one line each.
-async fn errors(wire: WireKind, replies: Vec<Reply>) -> Vec<String> {
+/// The error for each reply, one per line.
+async fn errors(wire: WireKind, replies: Vec<FakeReply>) -> Vec<String> {
     let count = replies.len();
-    let stage = Stage::wire(wire, replies).await;
+    let fixture = Fixture::wire(wire, replies).await;
     let mut lines = Vec::new();
     for _ in 0..count {
-        let answer = stage.ask(stage.request()).await;
-        lines.push(line(answer.error.as_ref(), &stage.server));
+        let answer = fixture.ask(fixture.request()).await;
+        lines.push(line(answer.error.as_ref(), &fixture.server));
     }
     lines
 }
 
 #[tokio::test]
-async fn a_refusal_means_the_same_on_every_wire() {
+async fn errors_mean_the_same_on_every_wire() {
     let mut table = String::new();
     for wire in WireKind::ALL {
         for (error, kind) in MEANINGS {
-            // A key that is refused is looked up again and tried once more.
-            let script = Script::always(Reply::fault(Fault::Refuse(error)));
-            let stage = Stage::wire(wire, script).await;
-            let answer = stage.ask(stage.request()).await;
+            // A refused key is looked up again and retried once.
+            let script = Script::always(FakeReply::fault(Fault::Refuse(error)));
+            let fixture = Fixture::wire(wire, script).await;
+            let answer = fixture.ask(fixture.request()).await;
             let found = answer.error.as_ref().map(|error| error.kind);
             assert_eq!(found, Some(meaning(error, kind, wire)), "{wire:?} {error:?}: {:?}", answer.error);
-            table += &format!("{} {error:?} {}\n", wire.as_str(), line(answer.error.as_ref(), &stage.server));
+            table +=
+                &format!("{} {error:?} {}\n", wire.as_str(), line(answer.error.as_ref(), &fixture.server));
         }
     }
     expect_file!["../../golden/refusals.txt"].assert_eq(&table);
 }
 
 #[tokio::test]
-async fn an_error_in_the_middle_of_a_stream_keeps_what_came() {
-    let reply = || Reply::text("one two three").delta_chars(4);
+async fn stream_error_keeps_the_content_so_far() {
+    let reply = || FakeReply::text("one two three").delta_chars(4);
     let mut table = String::new();
     for wire in WireKind::ALL {
         let event = Tape::new(wire).await.event_where(&reply(), |part| !part.text().is_empty()).await;
         for (error, kind) in MEANINGS.into_iter().filter(|(error, _)| can_come_late(*error)) {
-            let stage = Stage::wire(wire, reply().with(Fault::ErrorAfterEvent { event, error })).await;
-            let answer = stage.ask(stage.request()).await;
+            let fixture = Fixture::wire(wire, reply().with(Fault::ErrorAfterEvent { event, error })).await;
+            let answer = fixture.ask(fixture.request()).await;
             assert_eq!(answer.text(), "one ", "{wire:?} {error:?}");
             let found = answer.error.as_ref().map(|error| error.kind);
             assert_eq!(found, Some(meaning(error, kind, wire)), "{wire:?} {error:?}: {:?}", answer.error);
-            table += &format!("{} {error:?} {}\n", wire.as_str(), line(answer.error.as_ref(), &stage.server));
+            table +=
+                &format!("{} {error:?} {}\n", wire.as_str(), line(answer.error.as_ref(), &fixture.server));
         }
     }
     expect_file!["../../golden/errors_in_streams.txt"].assert_eq(&table);
 }
 
 #[tokio::test]
-async fn an_error_with_status_200_is_an_error() {
+async fn error_with_status_200_is_an_error() {
     for wire in WireKind::ALL {
         for (error, kind) in MEANINGS {
-            let script = Script::always(Reply::fault(Fault::ErrorBody(error)));
-            let stage = Stage::wire(wire, script).await;
-            let answer = stage.ask(stage.request()).await;
+            let script = Script::always(FakeReply::fault(Fault::ErrorBody(error)));
+            let fixture = Fixture::wire(wire, script).await;
+            let answer = fixture.ask(fixture.request()).await;
             assert!(answer.chunks.is_empty(), "{wire:?} {error:?}: {answer:?}");
             let found = answer.error.as_ref().map(|error| error.kind);
             assert_eq!(found, Some(meaning(error, kind, wire)), "{wire:?} {error:?}: {:?}", answer.error);
@@ -119,19 +121,20 @@ async fn an_error_with_status_200_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_page_for_people_is_no_answer() {
+async fn html_page_is_an_error() {
     for wire in WireKind::ALL {
-        let lines = errors(wire, vec![Reply::fault(Fault::Html)]).await;
-        let expected = "Malformed: the service answered with text/html instead of a stream of events; check the base URL";
+        let lines = errors(wire, vec![FakeReply::fault(Fault::Html)]).await;
+        let expected =
+            "Malformed: the service responded with text/html instead of an event stream; check the base URL";
         assert_eq!(lines, [expected], "{wire:?}");
     }
 }
 
 #[tokio::test]
-async fn the_many_forms_of_a_wait_are_understood() {
+async fn delays_are_parsed_in_many_formats() {
     let with = |code: u16, name: &str, value: &str| {
         let headers = vec![(name.to_owned(), value.to_owned())];
-        Reply::fault(Fault::Status { code, body: None, headers })
+        FakeReply::fault(Fault::Status { code, body: None, headers })
     };
     let replies = vec![
         with(429, "retry-after", "7"),
@@ -175,7 +178,7 @@ async fn the_many_forms_of_a_wait_are_understood() {
 }
 
 #[tokio::test]
-async fn a_prompt_that_is_too_long_is_known_by_its_words() {
+async fn overflow_is_recognized_by_its_message() {
     let phrases = [
         "prompt is too long: 210000 tokens > 200000 maximum",
         "input is too long for requested model",
@@ -195,9 +198,9 @@ async fn a_prompt_that_is_too_long_is_known_by_its_words() {
     ];
     let replies = phrases.iter().map(|phrase| {
         let body = serde_json::json!({"error": {"message": phrase, "type": "invalid_request_error"}, "message": phrase});
-        Reply::fault(Fault::Status { code: 400, body: Some(body.to_string()), headers: Vec::new() })
+        FakeReply::fault(Fault::Status { code: 400, body: Some(body.to_string()), headers: Vec::new() })
     });
-    let replies: Vec<Reply> = replies.collect();
+    let replies: Vec<FakeReply> = replies.collect();
     for wire in WireKind::ALL {
         for (line, phrase) in errors(wire, replies.clone()).await.iter().zip(phrases) {
             assert!(line.starts_with("ContextOverflow: "), "{wire:?} {phrase}: {line}");
@@ -206,9 +209,9 @@ async fn a_prompt_that_is_too_long_is_known_by_its_words() {
 }
 
 #[tokio::test]
-async fn content_that_is_not_let_through_is_known_by_its_words() {
+async fn content_filter_is_recognized_by_its_message() {
     let body = r#"{"error":{"code":"content_filter","message":"The response was filtered due to the prompt triggering Azure OpenAI's content management policy."}}"#;
-    let reply = Reply::fault(Fault::Status { code: 400, body: Some(body.into()), headers: Vec::new() });
+    let reply = FakeReply::fault(Fault::Status { code: 400, body: Some(body.into()), headers: Vec::new() });
     for wire in WireKind::ALL {
         let lines = errors(wire, vec![reply.clone()]).await;
         assert!(lines.iter().all(|line| line.starts_with("ContentFilter: ")), "{wire:?}: {lines:?}");
@@ -216,21 +219,21 @@ async fn content_that_is_not_let_through_is_known_by_its_words() {
 }
 
 #[tokio::test]
-async fn a_connection_that_is_refused_or_closed_is_a_failure_of_the_network() {
+async fn refused_or_closed_connection_is_a_network_error() {
     for wire in WireKind::ALL {
-        let lines = errors(wire, vec![Reply::fault(Fault::Hangup)]).await;
+        let lines = errors(wire, vec![FakeReply::fault(Fault::Hangup)]).await;
         assert!(lines.iter().all(|line| line.starts_with("Network: ")), "{wire:?}: {lines:?}");
-        let stage = Stage::wire(wire, Script::default()).await;
-        let Stage { server, vendor, resolved } = stage;
+        let fixture = Fixture::wire(wire, Script::default()).await;
+        let Fixture { server, vendor, resolved } = fixture;
         let address = server.url();
         drop(server);
-        let registry = super::stage::registry(
-            super::stage::variables(&vendor, "http://127.0.0.1:9"),
+        let registry = super::fixture::registry(
+            super::fixture::variables(&vendor, "http://127.0.0.1:9"),
             TransportConfig::default(),
         );
         let away = registry.resolve(&format!("{}/{}", vendor.id, resolved.model)).unwrap();
         let server = FakeServer::start(Script::default()).await.unwrap();
-        let answer = Stage { server, vendor, resolved: away };
+        let answer = Fixture { server, vendor, resolved: away };
         let error = answer.ask(answer.request()).await.error.unwrap();
         assert_eq!(error.kind, ProviderErrorKind::Network, "{wire:?}: {error}");
         assert!(!error.message.contains(&address));

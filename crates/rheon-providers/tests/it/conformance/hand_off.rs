@@ -1,29 +1,29 @@
-//! A history that one service wrote is fit to send to every other.
+//! A history written by one service can be sent to every other.
 
 use std::sync::Arc;
 
 use rheon_providers::wire::WireKind;
 use rheon_providers::{CallIdRule, TransportConfig, Vendor, Vendors};
-use rheon_testkit::server::{Block, ChatIds, Reply, Rules, Script};
+use rheon_testkit::server::{ChatIds, FakeReply, ReplyBlock, RequestRules, Script};
 use rheon_types::{
     AgentMessage, AssistantMessage, Author, Content, Message, Timestamp, ToolCall, ToolResultMessage,
     UserMessage,
 };
 
+use super::fixture::{Fixture, main_vendor, request};
 use super::recording::{REDACTED, SIGNATURE, TEXT, rich};
-use super::stage::{Stage, main_vendor, request};
 
-/// A picture of one pixel.
-pub(crate) const PICTURE: &str =
+/// A one-pixel image.
+pub(crate) const IMAGE: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
 
-/// An id that no service but its own would take.
-const ODD_ID: &str = "call|an odd id, longer than any service takes: 0123456789/0123456789/0123456789";
+/// An id that no other service would accept.
+const FOREIGN_ID: &str = "call|an odd id, longer than any service takes: 0123456789/0123456789/0123456789";
 
 const NOW: Timestamp = Timestamp::from_millis(0);
 
-pub(crate) fn picture() -> Content {
-    Content::Image { data: PICTURE.into(), mime_type: "image/png".into() }
+pub(crate) fn image() -> Content {
+    Content::Image { data: IMAGE.into(), mime_type: "image/png".into() }
 }
 
 pub(crate) fn user(content: Vec<Content>) -> AgentMessage {
@@ -36,42 +36,42 @@ pub(crate) fn result(call: &ToolCall, content: Vec<Content>, is_error: bool) -> 
         .into()
 }
 
-/// The answer of `stage` to an ordinary request, as a history keeps it.
-pub(crate) async fn written(stage: &Stage) -> AssistantMessage {
-    let answer = stage.ask(stage.request()).await;
-    assert!(answer.is_done(), "{}: {answer:?}", stage.vendor.id);
+/// The response of `fixture` to an ordinary request, as stored in a history.
+pub(crate) async fn written(fixture: &Fixture) -> AssistantMessage {
+    let answer = fixture.ask(fixture.request()).await;
+    assert!(answer.is_done(), "{}: {answer:?}", fixture.vendor.id);
     let finished = answer.finished();
     AssistantMessage {
         content: finished.content,
         stop_reason: finished.stop_reason,
-        model: finished.model.unwrap_or_else(|| stage.resolved.model.to_string()),
-        provider: stage.vendor.id.clone(),
+        model: finished.model.unwrap_or_else(|| fixture.resolved.model.to_string()),
+        provider: fixture.vendor.id.clone(),
         usage: finished.usage,
         timestamp: NOW,
         error_message: None,
     }
 }
 
-fn odd() -> Reply {
+fn unusual() -> FakeReply {
     let mut reply = rich();
     for block in &mut reply.blocks {
-        if let Block::Call { id, name, .. } = block
+        if let ReplyBlock::Call { id, name, .. } = block
             && name == "read"
         {
-            *id = Some(ODD_ID.into());
+            *id = Some(FOREIGN_ID.into());
         }
     }
     reply
 }
 
-/// The conversations that go on behind `answer`, by name.
+/// Conversations that continue after `answer`, by name.
 fn conversations(answer: &AssistantMessage) -> Vec<(&'static str, Vec<AgentMessage>)> {
     let calls: Vec<&ToolCall> = answer.tool_calls().collect();
     let [read, list] = calls.as_slice() else { panic!("{answer:?}") };
-    let begin = user(vec![Content::text("Look at this."), picture()]);
+    let begin = user(vec![Content::text("Look at this."), image()]);
     let answered = AgentMessage::from(Message::Assistant(answer.clone()));
     let results = [
-        result(read, vec![Content::text("a picture:"), picture()], false),
+        result(read, vec![Content::text("a picture:"), image()], false),
         result(list, vec![Content::text("no such folder")], true),
     ];
     let next = user(vec![Content::text("Go on.")]);
@@ -88,64 +88,64 @@ fn conversations(answer: &AssistantMessage) -> Vec<(&'static str, Vec<AgentMessa
     ]
 }
 
-/// The rules that the service of `vendor` holds requests to.
-pub(crate) fn rules(vendor: &Vendor) -> Rules {
+/// The request rules of the service of `vendor`.
+pub(crate) fn rules(vendor: &Vendor) -> RequestRules {
     let chat_ids = match vendor.compat.call_id {
         CallIdRule::Alnum9 => ChatIds::Alnum9,
         CallIdRule::Word40 => ChatIds::Any40,
         CallIdRule::Any | CallIdRule::Word64 => ChatIds::Any64,
     };
-    Rules { chat_ids, ..Rules::default() }
+    RequestRules { chat_ids, ..RequestRules::default() }
 }
 
-/// What another service may not see.
-fn assert_nothing_foreign(body: &str, place: &str) {
+/// What another service must not see.
+fn assert_nothing_foreign(body: &str, position: &str) {
     for secret in [SIGNATURE, REDACTED] {
-        assert!(!body.contains(secret), "{place}: {secret} in {body}");
+        assert!(!body.contains(secret), "{position}: {secret} in {body}");
     }
 }
 
 #[tokio::test]
-async fn what_a_service_wrote_goes_back_to_it_byte_for_byte() {
+async fn service_content_is_sent_back_byte_for_byte() {
     for wire in WireKind::ALL {
-        let script = Script::new([odd()]).rules(rules(&main_vendor(wire)));
-        let stage = Stage::wire(wire, script).await;
-        let answer = written(&stage).await;
+        let script = Script::new([unusual()]).rules(rules(&main_vendor(wire)));
+        let fixture = Fixture::wire(wire, script).await;
+        let answer = written(&fixture).await;
         for (number, (name, history)) in conversations(&answer).into_iter().enumerate() {
-            let place = format!("{wire:?} {name}");
-            let told = stage.ask(request(&stage.resolved.model, history)).await.told();
-            assert_eq!(told, "Stop \"ok\"", "{place}");
-            let sent = stage.server.requests().remove(number + 1);
+            let position = format!("{wire:?} {name}");
+            let summary = fixture.ask(request(&fixture.resolved.model, history)).await.summary();
+            assert_eq!(summary, "Stop \"ok\"", "{position}");
+            let sent = fixture.server.requests().remove(number + 1);
             let body = String::from_utf8_lossy(&sent.body).into_owned();
-            assert!(body.contains(SIGNATURE) && body.contains(REDACTED), "{place}: {body}");
-            assert!(body.contains(TEXT), "{place}: {body}");
+            assert!(body.contains(SIGNATURE) && body.contains(REDACTED), "{position}: {body}");
+            assert!(body.contains(TEXT), "{position}: {body}");
         }
     }
 }
 
 #[tokio::test]
-async fn what_a_service_wrote_is_taken_by_every_other() {
+async fn service_content_is_accepted_by_every_other_service() {
     for wire in WireKind::ALL {
-        let writer = Stage::wire(wire, odd()).await;
+        let writer = Fixture::wire(wire, unusual()).await;
         let answer = written(&writer).await;
         for vendor in Vendors::builtin().iter() {
             let script = Script::default().rules(rules(&vendor));
-            let reader = Stage::vendor(Arc::clone(&vendor), script, TransportConfig::default()).await;
+            let reader = Fixture::vendor(Arc::clone(&vendor), script, TransportConfig::default()).await;
             let is_own = vendor.id == writer.vendor.id && reader.resolved.model == writer.resolved.model;
             for (number, (name, history)) in conversations(&answer).into_iter().enumerate() {
-                let place = format!("{wire:?} to {} {name}", vendor.id);
-                let told = reader.ask(request(&reader.resolved.model, history)).await.told();
-                assert_eq!(told, "Stop \"ok\"", "{place}");
+                let position = format!("{wire:?} to {} {name}", vendor.id);
+                let summary = reader.ask(request(&reader.resolved.model, history)).await.summary();
+                assert_eq!(summary, "Stop \"ok\"", "{position}");
                 let body =
                     String::from_utf8_lossy(&reader.server.requests().remove(number).body).into_owned();
                 if !is_own {
-                    assert_nothing_foreign(&body, &place);
+                    assert_nothing_foreign(&body, &position);
                 }
-                assert!(body.contains(TEXT), "{place}: {body}");
-                let shown = body.matches(PICTURE).count();
+                assert!(body.contains(TEXT), "{position}: {body}");
+                let shown = body.matches(IMAGE).count();
                 let given = 1 + usize::from(!name.starts_with("without"));
                 let expected = if reader.resolved.info.images { given } else { 0 };
-                assert_eq!(shown, expected, "{place}: {body}");
+                assert_eq!(shown, expected, "{position}: {body}");
             }
         }
     }

@@ -1,15 +1,15 @@
-//! What every wire and every vendor must do. They join by existing: the suite goes over `WireKind::ALL` and over the
-//! vendors' files, so a new one needs no line here.
+//! What every wire and every vendor must satisfy. The suite iterates over `WireKind::ALL` and the vendor files, so new
+//! ones are covered automatically.
 
 mod bytes;
 mod cuts;
 mod failures;
+mod fixture;
 mod hand_off;
 mod limits;
 mod mutations;
-mod odd_answers;
 mod recording;
 mod retries;
-mod stage;
 mod streams;
+mod unusual_responses;
 mod vendors;

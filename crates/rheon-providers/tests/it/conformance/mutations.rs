@@ -10,7 +10,7 @@ use rheon_types::Draft;
 
 use super::recording::{Recording, rich};
 
-/// An answer of every wire.
+/// A response of every wire.
 static RECORDINGS: LazyLock<Vec<Recording>> = LazyLock::new(|| {
     let record = async || {
         let mut recordings = Vec::new();
@@ -19,12 +19,12 @@ static RECORDINGS: LazyLock<Vec<Recording>> = LazyLock::new(|| {
         }
         recordings
     };
-    // A thread of its own, because a runtime cannot start within another.
+    // A separate thread, because a runtime cannot start within another.
     let thread = std::thread::spawn(move || tokio::runtime::Runtime::new().unwrap().block_on(record()));
     thread.join().unwrap()
 });
 
-/// One change of a stream.
+/// A mutation of a stream.
 #[derive(Debug, Clone)]
 enum Change {
     Flip { at: usize, bits: u8 },
@@ -80,7 +80,7 @@ fn apply(change: &Change, stream: &mut Vec<u8>) {
     }
 }
 
-/// Reads `bytes` in pieces of `length`. What comes of it can be taken into a draft, up to its first error.
+/// Reads `bytes` in pieces of `length`. The chunks can be added to a draft, up to the first error.
 fn read(recording: &Recording, bytes: &[u8], length: usize) {
     let answer = recording.read(bytes.chunks(length.max(1)));
     assert_eq!(answer, recording.read([bytes]), "{:?} depends on its pieces", recording.wire);
@@ -91,7 +91,7 @@ fn read(recording: &Recording, bytes: &[u8], length: usize) {
 
 proptest! {
     #[test]
-    fn any_bytes_come_to_an_end(bytes in vec(any::<u8>(), 0..2_000), length in 1..100_usize) {
+    fn any_bytes_end(bytes in vec(any::<u8>(), 0..2_000), length in 1..100_usize) {
         for recording in RECORDINGS.iter() {
             for framing in [Framing::Sse, Framing::EventStream, Framing::Lines] {
                 let reader = Recording { framing, bytes: Vec::new(), origin: recording.origin.clone(), ..*recording };
@@ -101,7 +101,7 @@ proptest! {
     }
 
     #[test]
-    fn any_change_of_a_stream_comes_to_an_end(changes in vec(change(), 1..5), length in 1..3_000_usize) {
+    fn any_mutation_of_a_stream_ends(changes in vec(change(), 1..5), length in 1..3_000_usize) {
         for recording in RECORDINGS.iter() {
             let mut bytes = recording.bytes.clone();
             changes.iter().for_each(|change| apply(change, &mut bytes));
@@ -110,11 +110,11 @@ proptest! {
     }
 
     #[test]
-    fn any_order_of_events_comes_to_an_end(order in vec(any::<usize>(), 0..60), length in 1..3_000_usize) {
+    fn any_order_of_events_ends(order in vec(any::<usize>(), 0..60), length in 1..3_000_usize) {
         for recording in RECORDINGS.iter().filter(|recording| recording.framing == Framing::Sse) {
             let text = String::from_utf8(recording.bytes.clone()).unwrap().replace("\r\n", "\n");
             let events: Vec<&str> = text.split_inclusive("\n\n").collect();
-            let mixed: String = order.iter().filter_map(|place| events.get(place % events.len()).copied()).collect();
+            let mixed: String = order.iter().filter_map(|position| events.get(position % events.len()).copied()).collect();
             read(recording, mixed.as_bytes(), length);
         }
     }

@@ -1,15 +1,17 @@
-//! The bytes of answers as the fake server writes them, and what a `Reader` makes of them.
+//! The bytes of responses as the fake server writes them, and their decoding by `ResponseReader`.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rheon_providers::frame::Framing;
-use rheon_providers::wire::{Reader, WireKind};
-use rheon_testkit::server::{Block, ReasoningField, Recorded, Reply, Script, Style, UsageReport};
+use rheon_providers::wire::{ResponseReader, WireKind};
+use rheon_testkit::server::{
+    FakeReply, ReasoningField, RecordedRequest, ReplyBlock, ReplyStyle, Script, UsageReport,
+};
 use rheon_types::{Chunk, ToolCall, Usage};
 use serde_json::json;
 
-use super::stage::{Answer, Stage};
+use super::fixture::{Answer, Fixture};
 
 pub(crate) const THOUGHT: &str = "Hm, so.";
 pub(crate) const SIGNATURE: &str = "c2lnbmF0dXJlLW9mLXRoZS10aG91Z2h0";
@@ -18,17 +20,18 @@ pub(crate) const TEXT: &str = "Grüße 🙂!";
 pub(crate) const USAGE: Usage =
     Usage { input: 10, output: 20, cache_read: 5, cache_write: 0, total_tokens: 0 };
 
-/// A reply with everything in it.
-pub(crate) fn rich() -> Reply {
-    let style = Style { delta_chars: 5, reasoning: ReasoningField::ReasoningDetails, ..Style::default() };
-    let call = |name: &str, arguments: &str, signature: Option<&str>| Block::Call {
+/// A reply with all kinds of content.
+pub(crate) fn rich() -> FakeReply {
+    let style =
+        ReplyStyle { delta_chars: 5, reasoning: ReasoningField::ReasoningDetails, ..ReplyStyle::default() };
+    let call = |name: &str, arguments: &str, signature: Option<&str>| ReplyBlock::Call {
         id: None,
         name: name.into(),
         arguments: arguments.into(),
         signature: signature.map(str::to_owned),
     };
-    Reply::thinking(THOUGHT, SIGNATURE)
-        .and(Block::Redacted { data: REDACTED.into() })
+    FakeReply::thinking(THOUGHT, SIGNATURE)
+        .and(ReplyBlock::Redacted { data: REDACTED.into() })
         .and_text(TEXT)
         .and(call("read", r#"{"path":"ä.txt"}"#, Some(SIGNATURE)))
         .and(call("list", "{}", None))
@@ -45,7 +48,7 @@ pub(crate) fn call_parts(call: &ToolCall) -> (String, serde_json::Value) {
     (call.name.to_string(), (*call.arguments).clone())
 }
 
-/// The bytes of one answer.
+/// The bytes of one response.
 pub(crate) struct Recording {
     pub(crate) wire: WireKind,
     pub(crate) framing: Framing,
@@ -55,13 +58,13 @@ pub(crate) struct Recording {
 
 impl Recording {
     /// The bytes that the server writes for `reply`.
-    pub(crate) async fn of(wire: WireKind, reply: Reply) -> Self {
+    pub(crate) async fn of(wire: WireKind, reply: FakeReply) -> Self {
         Tape::new(wire).await.record(reply).await
     }
 
-    /// What a reader makes of `pieces`, and of the end behind them.
+    /// Reads `pieces`, then the end.
     pub(crate) fn read<'a>(&self, pieces: impl IntoIterator<Item = &'a [u8]>) -> Answer {
-        let mut reader = Reader::new(self.wire, self.framing, Arc::clone(&self.origin));
+        let mut reader = ResponseReader::new(self.wire, self.framing, Arc::clone(&self.origin));
         let mut chunks = VecDeque::new();
         let fed = pieces.into_iter().try_for_each(|piece| reader.feed(piece, &mut chunks));
         let error = fed.and_then(|()| reader.finish(&mut chunks)).err();
@@ -70,7 +73,7 @@ impl Recording {
             let is_end = matches!(chunk, Chunk::Done { .. });
             answer.chunks.push(chunk);
             if is_end {
-                // Whoever reads the stream stops here.
+                // A consumer stops reading here.
                 answer.error = None;
                 break;
             }
@@ -78,32 +81,32 @@ impl Recording {
         answer
     }
 
-    /// What a reader makes of all of it.
+    /// Reads all of it.
     pub(crate) fn whole(&self) -> Answer {
         self.read([self.bytes.as_slice()])
     }
 }
 
-/// A request of one wire that can be sent again and again.
+/// A request on one wire that can be sent repeatedly.
 pub(crate) struct Tape {
-    stage: Stage,
-    request: Recorded,
+    fixture: Fixture,
+    request: RecordedRequest,
     client: reqwest::Client,
 }
 
 impl Tape {
     pub(crate) async fn new(wire: WireKind) -> Self {
-        let stage = Stage::wire(wire, Script::default()).await;
-        let answer = stage.ask(stage.request()).await;
+        let fixture = Fixture::wire(wire, Script::default()).await;
+        let answer = fixture.ask(fixture.request()).await;
         assert_eq!(answer.error, None, "{wire:?} refuses an ordinary request");
-        let request = stage.server.requests().remove(0);
-        Self { stage, request, client: reqwest::Client::builder().no_proxy().build().unwrap() }
+        let request = fixture.server.requests().remove(0);
+        Self { fixture, request, client: reqwest::Client::builder().no_proxy().build().unwrap() }
     }
 
     /// The bytes that the server writes for `reply`.
-    pub(crate) async fn record(&self, reply: Reply) -> Recording {
+    pub(crate) async fn record(&self, reply: FakeReply) -> Recording {
         let server = rheon_testkit::server::FakeServer::start(reply).await.unwrap();
-        let Recorded { path, query, headers, body, .. } = self.request.clone();
+        let RecordedRequest { path, query, headers, body, .. } = self.request.clone();
         let sent = self.client.post(format!("{}{path}?{query}", server.url())).headers(headers).body(body);
         let response = sent.send().await.unwrap();
         let kind =
@@ -113,19 +116,19 @@ impl Tape {
         } else if kind.contains("ndjson") {
             Framing::Lines
         } else {
-            self.stage.vendor.wire.framing()
+            self.fixture.vendor.wire.framing()
         };
         assert_eq!(response.status(), 200);
         Recording {
-            wire: self.stage.vendor.wire,
+            wire: self.fixture.vendor.wire,
             framing,
-            origin: format!("{}/{}", self.stage.vendor.id, self.stage.resolved.model).into(),
+            origin: format!("{}/{}", self.fixture.vendor.id, self.fixture.resolved.model).into(),
             bytes: response.bytes().await.unwrap().to_vec(),
         }
     }
 
-    /// The first event of `reply` behind which `found` holds for what was read so far.
-    pub(crate) async fn event_where(&self, reply: &Reply, found: impl Fn(&Answer) -> bool) -> usize {
+    /// The first event of `reply` after which `found` holds for the chunks so far.
+    pub(crate) async fn event_where(&self, reply: &FakeReply, found: impl Fn(&Answer) -> bool) -> usize {
         const EVENTS_MAX: usize = 100;
         for event in 1..EVENTS_MAX {
             let part =
@@ -134,6 +137,6 @@ impl Tape {
                 return event;
             }
         }
-        panic!("no event of {:?} does", self.stage.vendor.wire);
+        panic!("no event of {:?} does", self.fixture.vendor.wire);
     }
 }

@@ -1,43 +1,43 @@
-//! Cut answers in the agent's loop: no text twice, no half call run.
+//! Cut responses in the agent loop: no duplicate text, no partial call runs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rheon_providers::wire::WireKind;
-use rheon_testkit::server::{Block, Fault, Reply};
+use rheon_testkit::server::{FakeReply, Fault, ReplyBlock};
 use rheon_testkit::{FnTool, Trace, live};
 use rheon_types::{AgentEvent, AssistantMessage, Chunk, MessageEvent, ModelEvent, StopReason, ToolResult};
 use serde_json::json;
 
+use super::fixture::{Answer, Fixture};
 use super::recording::Tape;
-use super::stage::{Answer, Stage};
 
-/// What one run left behind.
-struct Ran {
+/// The result of one run.
+struct RetryRun {
     trace: Trace,
     output: String,
     runs: usize,
     requests: usize,
 }
 
-async fn run(wire: WireKind, replies: Vec<Reply>) -> Ran {
-    let stage = Stage::wire(wire, replies).await;
+async fn run(wire: WireKind, replies: Vec<FakeReply>) -> RetryRun {
+    let fixture = Fixture::wire(wire, replies).await;
     let runs = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&runs);
     let tool = FnTool::new("read", move |_, _| {
         counted.fetch_add(1, Ordering::SeqCst);
         async { Ok(ToolResult::text("the file")) }
     });
-    let (builder, trace) = live(Arc::clone(&stage.resolved.provider), &stage.resolved.model);
+    let (builder, trace) = live(Arc::clone(&fixture.resolved.provider), &fixture.resolved.model);
     let agent = builder.tool(tool).build().unwrap();
     let output = agent.run("Go.").await.unwrap();
     trace.assert_order();
-    let requests = stage.server.requests().len();
-    Ran { trace, output: output.text.clone(), runs: runs.load(Ordering::SeqCst), requests }
+    let requests = fixture.server.requests().len();
+    RetryRun { trace, output: output.text.clone(), runs: runs.load(Ordering::SeqCst), requests }
 }
 
-impl Ran {
-    /// All text that was shown, in order.
+impl RetryRun {
+    /// All shown text, in order.
     fn shown(&self) -> String {
         let shown = |event: &rheon_types::Event| match &event.kind {
             AgentEvent::Message(MessageEvent::TextDelta { delta }) => delta.to_string(),
@@ -46,7 +46,7 @@ impl Ran {
         self.trace.events().iter().map(shown).collect()
     }
 
-    /// The answers that ended, in order.
+    /// The completed responses, in order.
     fn answers(&self) -> Vec<AssistantMessage> {
         let events = self.trace.events();
         let ended = events.iter().filter_map(|event| match &event.kind {
@@ -62,31 +62,32 @@ impl Ran {
 }
 
 #[tokio::test]
-async fn a_cut_before_any_output_is_tried_again_silently() {
+async fn cut_before_any_output_is_retried_silently() {
     for wire in WireKind::ALL {
         for cut in [Fault::Hangup, Fault::CutAtByte(0), Fault::EndAfterEvent(0), Fault::CutAtByte(9)] {
-            let ran =
-                run(wire, vec![Reply::text("All done.").with(cut.clone()), Reply::text("All done.")]).await;
+            let run_result =
+                run(wire, vec![FakeReply::text("All done.").with(cut.clone()), FakeReply::text("All done.")])
+                    .await;
             assert_eq!(
-                (ran.shown().as_str(), ran.output.as_str()),
+                (run_result.shown().as_str(), run_result.output.as_str()),
                 ("All done.", "All done."),
                 "{wire:?} {cut:?}"
             );
-            let ends: Vec<_> = ran.answers().iter().map(|answer| answer.stop_reason).collect();
-            assert_eq!((ends, ran.retries()), (vec![StopReason::Stop], 1), "{wire:?} {cut:?}");
+            let ends: Vec<_> = run_result.answers().iter().map(|answer| answer.stop_reason).collect();
+            assert_eq!((ends, run_result.retries()), (vec![StopReason::Stop], 1), "{wire:?} {cut:?}");
         }
     }
 }
 
 #[tokio::test]
-async fn a_cut_behind_text_is_marked_and_asked_again() {
-    let reply = || Reply::text("one two three").delta_chars(4);
+async fn cut_after_text_is_marked_and_retried() {
+    let reply = || FakeReply::text("one two three").delta_chars(4);
     for wire in WireKind::ALL {
         let tape = Tape::new(wire).await;
         let event = tape.event_where(&reply(), |part| !part.text().is_empty()).await;
         for cut in [Fault::CutAfterEvent(event), Fault::EndAfterEvent(event)] {
-            let ran = run(wire, vec![reply().with(cut.clone()), Reply::text("All done.")]).await;
-            let answers = ran.answers();
+            let run_result = run(wire, vec![reply().with(cut.clone()), FakeReply::text("All done.")]).await;
+            let answers = run_result.answers();
             let [first, second] = answers.as_slice() else { panic!("{wire:?} {cut:?}: {answers:?}") };
             assert_eq!(
                 (first.text().as_str(), first.stop_reason),
@@ -96,21 +97,23 @@ async fn a_cut_behind_text_is_marked_and_asked_again() {
             assert!(first.error_message.is_some(), "{wire:?} {cut:?}");
             assert_eq!((second.text().as_str(), second.stop_reason), ("All done.", StopReason::Stop));
             assert_eq!(
-                (ran.shown().as_str(), ran.output.as_str()),
+                (run_result.shown().as_str(), run_result.output.as_str()),
                 ("one All done.", "All done."),
                 "{wire:?}"
             );
-            assert_eq!(ran.requests, 2, "{wire:?} {cut:?}");
+            assert_eq!(run_result.requests, 2, "{wire:?} {cut:?}");
         }
     }
 }
 
 #[tokio::test]
-async fn a_half_tool_call_never_runs() {
+async fn partial_tool_call_never_runs() {
     let reply = || {
         let arguments = json!({"path": "a rather long path.txt"}).to_string();
         let signature = Some("c2lnbmF0dXJl".to_owned());
-        Reply::empty().and(Block::Call { id: None, name: "read".into(), arguments, signature }).delta_chars(6)
+        FakeReply::empty()
+            .and(ReplyBlock::Call { id: None, name: "read".into(), arguments, signature })
+            .delta_chars(6)
     };
     let begun = |part: &Answer| part.chunks.iter().any(|chunk| matches!(chunk, Chunk::ToolCallStart { .. }));
     let ended = |part: &Answer| part.chunks.iter().any(|chunk| matches!(chunk, Chunk::ToolCallEnd { .. }));
@@ -127,10 +130,15 @@ async fn a_half_tool_call_never_runs() {
         }
         cuts.push(Fault::CutAtByte(whole / 2));
         for cut in cuts {
-            let replies = vec![reply().with(cut.clone()), reply(), Reply::text("All done.")];
-            let ran = run(wire, replies).await;
-            assert_eq!((ran.runs, ran.requests), (1, 3), "{wire:?} {cut:?}:\n{}", ran.trace.durable_text());
-            assert_eq!(ran.output, "All done.", "{wire:?} {cut:?}");
+            let replies = vec![reply().with(cut.clone()), reply(), FakeReply::text("All done.")];
+            let run_result = run(wire, replies).await;
+            assert_eq!(
+                (run_result.runs, run_result.requests),
+                (1, 3),
+                "{wire:?} {cut:?}:\n{}",
+                run_result.trace.durable_text()
+            );
+            assert_eq!(run_result.output, "All done.", "{wire:?} {cut:?}");
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Every vendor's file: what it makes of requests is taken, its key goes where it belongs and nowhere else.
+//! Every vendor file: the service accepts its requests, and the key is sent only where it belongs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rheon_providers::{AuthScheme, Catalogue, ToolStyle, TransportConfig, Vendor, Vendors};
-use rheon_testkit::server::{FakeServer, Fault, Recorded, Reply, Script, UsageReport};
+use rheon_providers::{AuthScheme, Catalog, ToolStyle, TransportConfig, Vendor, Vendors};
+use rheon_testkit::server::{FakeReply, FakeServer, Fault, RecordedRequest, Script, UsageReport};
 use rheon_types::{
     AgentMessage, Content, Message, MicroUsd, OutputSchema, Request, ThinkingLevel, Timestamp, ToolChoice,
     Usage,
@@ -12,28 +12,28 @@ use rheon_types::{
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::hand_off::{picture, result, rules, user, written};
-use super::stage::{Answer, CANARY, Stage, best_model, registry, request, variables};
+use super::fixture::{Answer, CANARY, Fixture, best_model, registry, request, variables};
+use super::hand_off::{image, result, rules, user, written};
 
 fn vendors() -> impl Iterator<Item = Arc<Vendor>> {
     let vendors: Vec<_> = Vendors::builtin().iter().collect();
     vendors.into_iter()
 }
 
-async fn stage(vendor: &Arc<Vendor>, replies: impl IntoIterator<Item = Reply>) -> Stage {
+async fn fixture(vendor: &Arc<Vendor>, replies: impl IntoIterator<Item = FakeReply>) -> Fixture {
     let script = Script::new(replies).rules(rules(vendor));
-    Stage::vendor(Arc::clone(vendor), script, TransportConfig::default()).await
+    Fixture::vendor(Arc::clone(vendor), script, TransportConfig::default()).await
 }
 
 /// A call of the tool `read`, as models of `vendor` write it.
-fn call(vendor: &Vendor) -> Reply {
+fn call(vendor: &Vendor) -> FakeReply {
     match vendor.compat.tools {
-        ToolStyle::Native | ToolStyle::Lenient => Reply::call("read", &json!({"path": "a.txt"})),
-        ToolStyle::Prompted => Reply::text(r#"{"tool":"read","arguments":{"path":"a.txt"}}"#),
+        ToolStyle::Native | ToolStyle::Lenient => FakeReply::call("read", &json!({"path": "a.txt"})),
+        ToolStyle::Prompted => FakeReply::text(r#"{"tool":"read","arguments":{"path":"a.txt"}}"#),
     }
 }
 
-/// A schema as strict as a service may want it, and one that leaves much open.
+/// A schema as strict as a service may require, and an open one.
 fn schemas() -> (Value, Value) {
     let strict = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"],
         "additionalProperties": false});
@@ -47,10 +47,10 @@ fn held(schema: &Value) -> Option<Arc<OutputSchema>> {
 }
 
 #[tokio::test]
-async fn text_thinking_pictures_and_schemas_are_taken() {
+async fn text_thinking_images_and_schemas_are_accepted() {
     for vendor in vendors() {
-        let stage = stage(&vendor, []).await;
-        let model = &stage.resolved.model;
+        let fixture = fixture(&vendor, []).await;
+        let model = &fixture.resolved.model;
         let hello = || user(vec![Content::text("Answer in JSON.")]);
         let (schema, loose) = schemas();
         let plain = || Request { thinking: ThinkingLevel::Off, ..request(model, [hello()]) };
@@ -62,7 +62,7 @@ async fn text_thinking_pictures_and_schemas_are_taken() {
             ("temperature", Request { temperature: Some(0.2), tokens_max: Some(100), ..plain() }),
             ("temperature and thinking", Request { temperature: Some(0.2), ..request(model, [hello()]) }),
             ("a small limit and thinking", Request { tokens_max: Some(50), ..request(model, [hello()]) }),
-            ("a picture", request(model, [user(vec![Content::text("See:"), picture()])])),
+            ("a picture", request(model, [user(vec![Content::text("See:"), image()])])),
             ("a schema", Request { output_schema: held(&schema), tools: Arc::from([]), ..plain() }),
             ("a loose schema", Request { output_schema: held(&loose), tools: Arc::from([]), ..plain() }),
             (
@@ -72,8 +72,8 @@ async fn text_thinking_pictures_and_schemas_are_taken() {
         ];
         for (name, request) in requests {
             let is_held = request.output_schema.is_some();
-            assert_eq!(stage.ask(request).await.told(), "Stop \"ok\"", "{} {name}", vendor.id);
-            let sent = stage.server.requests().pop().unwrap();
+            assert_eq!(fixture.ask(request).await.summary(), "Stop \"ok\"", "{} {name}", vendor.id);
+            let sent = fixture.server.requests().pop().unwrap();
             let body = String::from_utf8_lossy(&sent.body).to_lowercase();
             assert_eq!(body.contains("integer"), is_held, "{} {name}: {body}", vendor.id);
         }
@@ -81,7 +81,7 @@ async fn text_thinking_pictures_and_schemas_are_taken() {
 }
 
 #[tokio::test]
-async fn every_model_can_be_asked_to_think_at_every_level() {
+async fn every_model_accepts_every_thinking_level() {
     let levels = [
         ThinkingLevel::Off,
         ThinkingLevel::Minimal,
@@ -94,8 +94,8 @@ async fn every_model_can_be_asked_to_think_at_every_level() {
         let server = FakeServer::start(Script::default().rules(rules(&vendor))).await.unwrap();
         let registry = registry(variables(&vendor, &server.url()), TransportConfig::default());
         let mut asked = Vec::new();
-        for id in Catalogue::builtin().ids(&vendor.id) {
-            let style = vendor.model(&Catalogue::builtin(), id).thinking.clone();
+        for id in Catalog::builtin().ids(&vendor.id) {
+            let style = vendor.model(&Catalog::builtin(), id).thinking.clone();
             if asked.contains(&style) {
                 continue;
             }
@@ -104,7 +104,7 @@ async fn every_model_can_be_asked_to_think_at_every_level() {
                 let request = Request { thinking, ..request(id, [user(vec![Content::text("Go.")])]) };
                 let stream = resolved.provider.stream(request, CancellationToken::new());
                 let answer = Answer::of(futures::StreamExt::collect(stream).await);
-                assert_eq!(answer.told(), "Stop \"ok\"", "{}/{id} {thinking:?}", vendor.id);
+                assert_eq!(answer.summary(), "Stop \"ok\"", "{}/{id} {thinking:?}", vendor.id);
             }
             asked.push(style);
         }
@@ -112,10 +112,10 @@ async fn every_model_can_be_asked_to_think_at_every_level() {
 }
 
 #[tokio::test]
-async fn a_round_of_tools_is_taken() {
+async fn round_of_tools_is_accepted() {
     for vendor in vendors() {
-        let stage = stage(&vendor, [call(&vendor), Reply::text("Done.")]).await;
-        let answer = written(&stage).await;
+        let fixture = fixture(&vendor, [call(&vendor), FakeReply::text("Done.")]).await;
+        let answer = written(&fixture).await;
         let calls: Vec<_> = answer.tool_calls().cloned().collect();
         let [read] = calls.as_slice() else { panic!("{}: {answer:?}", vendor.id) };
         assert_eq!(
@@ -129,31 +129,31 @@ async fn a_round_of_tools_is_taken() {
             Message::Assistant(answer.clone()).into(),
             result(read, vec![Content::text("the file")], false),
         ];
-        let told = stage.ask(request(&stage.resolved.model, history)).await.told();
-        assert_eq!(told, "Stop \"Done.\"", "{}", vendor.id);
+        let summary = fixture.ask(request(&fixture.resolved.model, history)).await.summary();
+        assert_eq!(summary, "Stop \"Done.\"", "{}", vendor.id);
     }
 }
 
 #[tokio::test]
-async fn what_a_call_costs_is_known_where_the_price_is() {
+async fn cost_is_known_if_the_price_is() {
     let usage = Usage { input: 1_000, output: 100, cache_read: 500, ..Usage::default() };
     for vendor in vendors() {
-        let stage = stage(&vendor, [Reply::text("x").usage(UsageReport::counts(usage))]).await;
-        let told = stage.ask(Request { tools: Arc::from([]), ..stage.request() }).await.finished();
-        let mut counted = told.usage;
+        let fixture = fixture(&vendor, [FakeReply::text("x").usage(UsageReport::counts(usage))]).await;
+        let summary = fixture.ask(Request { tools: Arc::from([]), ..fixture.request() }).await.finished();
+        let mut counted = summary.usage;
         counted.total_tokens = 0;
-        let info = stage.resolved.provider.describe(&stage.resolved.model).unwrap();
-        // Where the vendor is not asked for usage, the server sends none.
+        let info = fixture.resolved.provider.describe(&fixture.resolved.model).unwrap();
+        // If the vendor does not request usage, the server sends none.
         if vendor.compat.stream_usage {
             assert_eq!(counted, usage, "{}", vendor.id);
             let expected = info.prices.as_ref().map(|prices| prices.cost(&usage));
-            assert_eq!(info.cost(&told.usage), expected, "{}", vendor.id);
+            assert_eq!(info.cost(&summary.usage), expected, "{}", vendor.id);
             assert!(expected.is_none_or(|cost| cost > MicroUsd(0)) || !info.known, "{}", vendor.id);
         }
     }
 }
 
-/// All ways in which a user may prove who they are to `vendor`: their variables, by name.
+/// All ways to authenticate with `vendor`: environment variables, by name.
 fn proofs(vendor: &Vendor, server: &FakeServer) -> Vec<(String, BTreeMap<String, String>)> {
     let mut plain = variables(vendor, &server.url());
     plain.retain(|_, value| value != CANARY);
@@ -182,21 +182,21 @@ fn proofs(vendor: &Vendor, server: &FakeServer) -> Vec<(String, BTreeMap<String,
     ways
 }
 
-/// The names of the headers, and `query`, in which the canary arrived.
-fn places(sent: &Recorded) -> Vec<String> {
+/// The names of the headers, and `query`, in which the secret arrived.
+fn positions(sent: &RecordedRequest) -> Vec<String> {
     let encoded: String = url::form_urlencoded::byte_serialize(CANARY.as_bytes()).collect();
     let headers =
         sent.headers.iter().filter(|(_, value)| String::from_utf8_lossy(value.as_bytes()).contains(CANARY));
-    let mut places: Vec<String> = headers.map(|(name, _)| name.to_string()).collect();
+    let mut positions: Vec<String> = headers.map(|(name, _)| name.to_string()).collect();
     if sent.query.contains(&encoded) {
-        places.push("query".into());
+        positions.push("query".into());
     }
     assert!(!sent.path.contains(CANARY) && !String::from_utf8_lossy(&sent.body).contains(CANARY));
-    places
+    positions
 }
 
 #[tokio::test]
-async fn the_proof_of_identity_arrives_where_it_should() {
+async fn credentials_arrive_where_expected() {
     for vendor in vendors() {
         let server = FakeServer::start(Script::default()).await.unwrap();
         for (number, (way, variables)) in proofs(&vendor, &server).into_iter().enumerate() {
@@ -204,8 +204,8 @@ async fn the_proof_of_identity_arrives_where_it_should() {
             let resolved = registry.resolve(&format!("{}/{}", vendor.id, best_model(&vendor))).unwrap();
             let hello = request(&resolved.model, [user(vec![Content::text("Go.")])]);
             let stream = resolved.provider.stream(hello, CancellationToken::new());
-            let told = Answer::of(futures::StreamExt::collect(stream).await).told();
-            assert_eq!(told, "Stop \"ok\"", "{} by {way}", vendor.id);
+            let summary = Answer::of(futures::StreamExt::collect(stream).await).summary();
+            assert_eq!(summary, "Stop \"ok\"", "{} by {way}", vendor.id);
             let sent = server.requests().remove(number);
             let expected: &[&str] = match &vendor.auth.scheme {
                 AuthScheme::Header { header } => &[header.as_str()],
@@ -218,7 +218,7 @@ async fn the_proof_of_identity_arrives_where_it_should() {
                 AuthScheme::Aws { .. } => &["authorization"],
                 AuthScheme::None => &[],
             };
-            assert_eq!(places(&sent), expected, "{} by {way}", vendor.id);
+            assert_eq!(positions(&sent), expected, "{} by {way}", vendor.id);
             if way == "keys" {
                 let signature = sent.header("authorization").unwrap_or_default();
                 assert!(signature.starts_with("AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20231114/"));
@@ -245,7 +245,7 @@ async fn no_error_shows_the_key() {
         for (way, _) in proofs(&vendor, &server) {
             for (code, body) in &replies {
                 let body = Some(body.clone());
-                let reply = Reply::fault(Fault::Status { code: *code, body, headers: Vec::new() });
+                let reply = FakeReply::fault(Fault::Status { code: *code, body, headers: Vec::new() });
                 let server = FakeServer::start(Script::always(reply).rules(rules(&vendor))).await.unwrap();
                 let shown = refused(&vendor, &server, &way).await;
                 for secret in [CANARY, encoded.as_str(), "canary-81", "xyzzy"] {
@@ -257,7 +257,7 @@ async fn no_error_shows_the_key() {
     }
 }
 
-/// The error of a request to `vendor`, whose user proves who they are by `way`.
+/// The error of a request to `vendor`, authenticated by `way`.
 async fn refused(vendor: &Vendor, server: &FakeServer, way: &str) -> String {
     let ways = proofs(vendor, server);
     let (_, variables) = ways.into_iter().find(|(name, _)| name == way).unwrap();

@@ -7,8 +7,8 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
+use crate::sqlite::rusqlite::params;
 use rheon_types::{Event, SessionId};
-use rusqlite::params;
 
 use super::database::{Database, OpenMode};
 use super::error::DatabaseError;

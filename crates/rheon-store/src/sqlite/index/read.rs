@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
+use crate::sqlite::rusqlite::types::ToSql;
+use crate::sqlite::rusqlite::{Connection, Error, OptionalExtension, Row, params};
 use rheon_types::{MicroUsd, SessionId, Timestamp, Usage};
-use rusqlite::types::ToSql;
-use rusqlite::{Connection, Error, OptionalExtension, Row, params};
 
 use super::row::{CallRow, EntryRole, EntryRow, ForkPoint, SessionRow, SessionSource, Spend};
 use crate::sqlite::files::path_from_bytes;

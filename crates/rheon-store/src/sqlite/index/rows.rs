@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use rheon_text::Place;
+use rheon_text::TextContext;
 use rheon_types::{
     AgentEvent, AgentMessage, Author, ContextEvent, Event, Message, MessageEvent, MicroUsd, ModelEvent,
     RunEnd, RunEvent, RunId, ToolCallId, ToolEvent, ToolName, TurnEvent, Usage,
@@ -138,7 +138,7 @@ impl From<&RunEnd> for SessionStatus {
 fn title_of(prompt: &str) -> Option<String> {
     let line = prompt.lines().map(str::trim).find(|line| !line.is_empty())?;
     let mut title: String =
-        line.chars().filter(|it| !Place::Title.forbids(*it)).take(TITLE_CHARS_MAX).collect();
+        line.chars().filter(|it| !TextContext::Title.forbids(*it)).take(TITLE_CHARS_MAX).collect();
     if line.chars().nth(TITLE_CHARS_MAX).is_some() {
         title.pop();
         title.push('…');

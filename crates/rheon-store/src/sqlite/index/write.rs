@@ -1,7 +1,7 @@
 //! Writes to the index: the events of one session, in order, each once.
 
+use crate::sqlite::rusqlite::{Connection, Error, OptionalExtension, params};
 use rheon_types::{Event, RunId};
-use rusqlite::{Connection, Error, OptionalExtension, params};
 
 use super::row::{CallState, SessionSource, SessionStatus};
 use super::rows::{Row, rows_of};
@@ -228,7 +228,7 @@ impl<'a> OpenSession<'a> {
         )
     }
 
-    fn execute(&self, sql: &str, values: impl rusqlite::Params) -> Result<(), Error> {
+    fn execute(&self, sql: &str, values: impl crate::sqlite::rusqlite::Params) -> Result<(), Error> {
         self.connection.prepare_cached(sql)?.execute(values).map(drop)
     }
 }

@@ -1,7 +1,7 @@
 //! Episodes: one-line summaries of earlier sessions.
 
+use crate::sqlite::rusqlite::{Error, OptionalExtension, Row, params};
 use rheon_types::{SessionId, Timestamp};
-use rusqlite::{Error, OptionalExtension, Row, params};
 
 use crate::sqlite::database::Database;
 use crate::sqlite::error::DatabaseError;

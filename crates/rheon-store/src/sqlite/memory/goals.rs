@@ -1,7 +1,7 @@
 //! Goals: what is to be reached, in however many sessions.
 
+use crate::sqlite::rusqlite::{Error, OptionalExtension, Row, params};
 use rheon_types::{SessionId, Timestamp};
-use rusqlite::{Error, OptionalExtension, Row, params};
 
 use crate::sqlite::database::Database;
 use crate::sqlite::error::DatabaseError;
@@ -16,7 +16,7 @@ const GOALS_MAX: usize = 1_000;
 pub struct GoalId(pub i64);
 
 stored_names! {
-    /// How a goal stands.
+    /// What became of a goal.
     GoalStatus {
         /// It is being worked on.
         Open = "open",
@@ -36,25 +36,14 @@ pub struct Goal {
     pub project: String,
     /// What is to be reached.
     pub text: String,
-    /// How far it is.
-    pub progress: Progress,
-    /// The session that set it.
+    /// What became of it.
+    pub status: GoalStatus,
+    /// The session that works on it: the one that set it, until another one takes it over.
     pub session_id: SessionId,
     /// When it was set.
     pub created: Timestamp,
     /// When something changed.
     pub updated: Timestamp,
-}
-
-/// How far a goal is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Progress {
-    /// How it stands.
-    pub status: GoalStatus,
-    /// How much of it is done; more than 100 counts as 100.
-    pub percent: u8,
-    /// In words.
-    pub note: String,
 }
 
 /// The goals in a memory.
@@ -63,7 +52,7 @@ pub struct Goals<'a> {
     database: &'a Database,
 }
 
-const COLUMNS: &str = "id, project, text, status, percent, note, session_id, created_ms, updated_ms";
+const COLUMNS: &str = "id, project, text, status, session_id, created_ms, updated_ms";
 
 impl<'a> Goals<'a> {
     pub(super) fn new(database: &'a Database) -> Self {
@@ -80,21 +69,31 @@ impl<'a> Goals<'a> {
     ) -> Result<GoalId, DatabaseError> {
         self.database.write(|connection| {
             connection.execute(
-                "INSERT INTO goals (project, text, status, percent, note, session_id, created_ms, updated_ms) \
-                 VALUES (?1, ?2, ?3, 0, '', ?4, ?5, ?5)",
+                "INSERT INTO goals (project, text, status, session_id, created_ms, updated_ms) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
                 params![project, text, GoalStatus::Open, session_id.as_str(), stored(at.as_millis())],
             )?;
             Ok(GoalId(connection.last_insert_rowid()))
         })
     }
 
-    /// Says how far a goal is; `false` if there is no such goal.
-    pub fn update(&self, id: GoalId, progress: &Progress, at: Timestamp) -> Result<bool, DatabaseError> {
-        let percent = progress.percent.min(100);
+    /// Says what became of a goal; `false` if there is no such goal.
+    pub fn set_status(&self, id: GoalId, status: GoalStatus, at: Timestamp) -> Result<bool, DatabaseError> {
         self.database.write(|connection| {
             let changed = connection.execute(
-                "UPDATE goals SET status = ?2, percent = ?3, note = ?4, updated_ms = ?5 WHERE id = ?1",
-                params![id.0, progress.status, percent, progress.note, stored(at.as_millis())],
+                "UPDATE goals SET status = ?2, updated_ms = ?3 WHERE id = ?1",
+                params![id.0, status, stored(at.as_millis())],
+            )?;
+            Ok(changed > 0)
+        })
+    }
+
+    /// Another session works on an open goal from now on; `false` if there is no such goal, or it is not open.
+    pub fn assign(&self, id: GoalId, session_id: &SessionId, at: Timestamp) -> Result<bool, DatabaseError> {
+        self.database.write(|connection| {
+            let changed = connection.execute(
+                "UPDATE goals SET session_id = ?2, updated_ms = ?3 WHERE id = ?1 AND status = ?4",
+                params![id.0, session_id.as_str(), stored(at.as_millis()), GoalStatus::Open],
             )?;
             Ok(changed > 0)
         })
@@ -125,9 +124,9 @@ fn goal(row: &Row<'_>) -> Result<Goal, Error> {
         id: GoalId(row.get(0)?),
         project: row.get(1)?,
         text: row.get(2)?,
-        progress: Progress { status: row.get(3)?, percent: row.get(4)?, note: row.get(5)? },
-        session_id: row.get::<_, String>(6)?.into(),
-        created: Timestamp::from_millis(number::read(row.get(7)?)),
-        updated: Timestamp::from_millis(number::read(row.get(8)?)),
+        status: row.get(3)?,
+        session_id: row.get::<_, String>(4)?.into(),
+        created: Timestamp::from_millis(number::read(row.get(5)?)),
+        updated: Timestamp::from_millis(number::read(row.get(6)?)),
     })
 }

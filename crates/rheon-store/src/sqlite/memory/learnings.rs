@@ -1,7 +1,7 @@
 //! Learnings: what a session found out that later ones should know.
 
+use crate::sqlite::rusqlite::{Error, OptionalExtension, Row, params};
 use rheon_types::{SessionId, Timestamp};
-use rusqlite::{Error, OptionalExtension, Row, params};
 use std::borrow::Cow;
 
 use crate::sqlite::database::Database;

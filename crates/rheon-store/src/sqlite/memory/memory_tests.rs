@@ -1,12 +1,9 @@
-//! Goals, learnings, remembered rules and checkpoints.
+//! Goals and learnings.
 
 use expect_test::expect;
-use proptest::prelude::*;
 use rheon_types::{SessionId, Timestamp};
-use serde_json::json;
 
-use super::super::fixture_tests::{check_search, rows};
-use super::delta::{Delta, State};
+use super::super::fixture_tests::check_search;
 use super::*;
 
 fn empty() -> Memory {
@@ -19,10 +16,6 @@ fn at(millis: u64) -> Timestamp {
 
 fn session() -> SessionId {
     "s1".into()
-}
-
-fn state(value: serde_json::Value) -> State {
-    value.as_object().unwrap().clone()
 }
 
 #[test]
@@ -38,11 +31,12 @@ fn goals_survive_sessions() {
         (first, done)
     };
     let memory = open();
-    let progress = Progress { status: GoalStatus::Open, percent: 140, note: "nearly".into() };
-    assert!(memory.goals().update(first, &progress, at(9)).unwrap());
-    let progress = Progress { status: GoalStatus::Done, percent: 100, note: String::new() };
-    assert!(memory.goals().update(done, &progress, at(10)).unwrap());
-    assert!(!memory.goals().update(GoalId(99), &progress, at(11)).unwrap());
+    assert!(memory.goals().assign(first, &"s2".into(), at(9)).unwrap());
+    assert!(memory.goals().set_status(done, GoalStatus::Done, at(10)).unwrap());
+    assert!(!memory.goals().set_status(GoalId(99), GoalStatus::Done, at(11)).unwrap());
+    for closed in [done, GoalId(99)] {
+        assert!(!memory.goals().assign(closed, &"s2".into(), at(12)).unwrap());
+    }
     expect![[r#"
         [
             Goal {
@@ -51,12 +45,8 @@ fn goals_survive_sessions() {
                 ),
                 project: "p",
                 text: "Ship it",
-                progress: Progress {
-                    status: Open,
-                    percent: 100,
-                    note: "nearly",
-                },
-                session_id: "s1",
+                status: Open,
+                session_id: "s2",
                 created: Timestamp(
                     1,
                 ),
@@ -67,7 +57,7 @@ fn goals_survive_sessions() {
         ]
     "#]]
     .assert_debug_eq(&memory.goals().open_of("p").unwrap());
-    assert_eq!(memory.goals().get(done).unwrap().unwrap().progress, progress);
+    assert_eq!(memory.goals().get(done).unwrap().unwrap().status, GoalStatus::Done);
 }
 
 fn propose(memory: &Memory, project: Option<&str>, text: &str, millis: u64) -> LearningId {
@@ -146,112 +136,5 @@ fn at_most_five_learnings_fit_the_later_one_first_among_equals() {
     assert_eq!(learnings.relevant("p", "parser", 2).unwrap().len(), 2);
     for prompt in ["", "the", "\"", "a OR NOT ( NEAR", "🚀 →", &"word ".repeat(10_000)] {
         learnings.relevant("p", prompt, 5).unwrap();
-    }
-}
-
-#[test]
-fn rules_are_remembered_once_and_revoked() {
-    let memory = empty();
-    let rule = |project: Option<&str>, rule: &str, list| RememberedRule {
-        project: project.map(str::to_owned),
-        list,
-        rule: rule.into(),
-        session_id: session(),
-        at: at(5),
-    };
-    let everywhere = rule(None, "read(**)", RuleList::Allow);
-    let here = rule(Some("p"), "shell(git push)", RuleList::Deny);
-    let first = memory.approvals().remember(&everywhere).unwrap();
-    let second = memory.approvals().remember(&here).unwrap();
-    memory.approvals().remember(&rule(Some("q"), "shell(ls)", RuleList::Ask)).unwrap();
-    assert_eq!(memory.approvals().remember(&everywhere).unwrap(), first);
-    assert_eq!(memory.approvals().holding_in("p").unwrap(), [(first, everywhere), (second, here.clone())]);
-    assert!(memory.approvals().revoke(first).unwrap());
-    assert!(!memory.approvals().revoke(first).unwrap());
-    assert_eq!(memory.approvals().holding_in("p").unwrap(), [(second, here)]);
-}
-
-#[test]
-fn a_checkpoint_stores_only_what_changed() {
-    let memory = empty();
-    let save = |seq, value| {
-        memory.checkpoints().save(&session(), &Checkpoint { seq, at: at(seq), state: state(value) }).unwrap();
-    };
-    save(3, json!({"mode": "plan", "tasks": ["a", "b"], "note": null}));
-    save(7, json!({"mode": "default", "tasks": ["a", "b"], "note": null}));
-    save(9, json!({"mode": "default", "tasks": ["a", "b"]}));
-    let stored = "SELECT seq, whole, state FROM checkpoints ORDER BY seq";
-    expect![[r#"
-        3 | 1 | {"mode":"plan","note":null,"tasks":["a","b"]}
-        7 | 0 | {"set":{"mode":"default"}}
-        9 | 0 | {"removed":["note"]}
-    "#]]
-    .assert_eq(&rows(memory.database(), stored));
-    let latest = memory.checkpoints().latest(&session()).unwrap().unwrap();
-    assert_eq!(
-        latest,
-        Checkpoint { seq: 9, at: at(9), state: state(json!({"mode": "default", "tasks": ["a", "b"]})) }
-    );
-
-    assert_eq!(memory.checkpoints().prune(&session(), 2).unwrap(), 1);
-    expect![[r#"
-        7 | 1 | {"mode":"default","note":null,"tasks":["a","b"]}
-        9 | 0 | {"removed":["note"]}
-    "#]]
-    .assert_eq(&rows(memory.database(), stored));
-    assert_eq!(memory.checkpoints().latest(&session()).unwrap(), Some(latest));
-    assert_eq!(memory.checkpoints().prune(&session(), 5).unwrap(), 0);
-    assert_eq!(memory.checkpoints().prune(&session(), 0).unwrap(), 2);
-    assert_eq!(memory.checkpoints().latest(&session()).unwrap(), None);
-}
-
-#[test]
-fn a_chain_of_changes_stays_short_and_a_state_small() {
-    let memory = empty();
-    let save = |seq, value| {
-        memory.checkpoints().save(&session(), &Checkpoint { seq, at: at(seq), state: state(value) })
-    };
-    for seq in 1..=40 {
-        save(seq, json!({"large": "x".repeat(1_000), "turn": seq})).unwrap();
-    }
-    let wholes = rows(memory.database(), "SELECT seq FROM checkpoints WHERE whole ORDER BY seq");
-    assert_eq!(wholes, "1\n17\n33\n");
-    let bytes = rows(memory.database(), "SELECT sum(length(state)) < 4000 FROM checkpoints");
-    assert_eq!(bytes, "1\n");
-    assert_eq!(memory.checkpoints().latest(&session()).unwrap().unwrap().state["turn"], 40);
-    assert_eq!(
-        save(40, json!({})).unwrap_err().to_string(),
-        "a checkpoint at event 40 cannot follow one at event 40"
-    );
-    let text = "x".repeat((64 << 10) - r#"{"t":""}"#.len());
-    save(41, json!({ "t": text })).unwrap();
-    assert_eq!(
-        save(42, json!({ "t": format!("{text}x") })).unwrap_err().to_string(),
-        "the state of a checkpoint has 65537 bytes and may have 65536: leave out what the journal holds"
-    );
-}
-
-#[test]
-fn a_checkpoint_that_cannot_be_read_is_an_error() {
-    let memory = empty();
-    let checkpoint = Checkpoint { seq: 1, at: at(1), state: state(json!({"a": 1})) };
-    memory.checkpoints().save(&session(), &checkpoint).unwrap();
-    let spoil = "UPDATE checkpoints SET state = '{'";
-    memory.database().write(|connection| connection.execute(spoil, [])).unwrap();
-    let error = memory.checkpoints().latest(&session()).unwrap_err();
-    assert!(matches!(error, DatabaseError::Query { .. }), "{error}");
-}
-
-fn any_state() -> impl Strategy<Value = State> {
-    let value = prop_oneof![Just(json!(null)), any::<u8>().prop_map(|n| json!(n)), Just(json!({"a": [1]}))];
-    proptest::collection::btree_map("[a-d]", value, 0..4).prop_map(|map| map.into_iter().collect())
-}
-
-proptest! {
-    #[test]
-    fn changes_lead_from_any_state_to_any_other(before in any_state(), after in any_state()) {
-        let delta = Delta::between(&before, &after);
-        let stored: Delta = serde_json::from_str(&serde_json::to_string(&delta).unwrap()).unwrap();
-        prop_assert_eq!(stored.apply(before), after);
     }
 }

@@ -1,8 +1,5 @@
 //! `Memory`: what outlives sessions and has no log of its own.
 
-mod approvals;
-mod checkpoints;
-mod delta;
 mod episodes;
 mod goals;
 mod learnings;
@@ -15,10 +12,8 @@ use super::database::{Database, OpenMode};
 use super::error::DatabaseError;
 use super::schema::{Durability, Schema};
 
-pub use approvals::{Approvals, RememberedRule, RuleId, RuleList};
-pub use checkpoints::{Checkpoint, CheckpointError, Checkpoints};
 pub use episodes::{Episode, Episodes};
-pub use goals::{Goal, GoalId, GoalStatus, Goals, Progress};
+pub use goals::{Goal, GoalId, GoalStatus, Goals};
 pub use learnings::{Edited, Evidence, Learning, LearningId, LearningStatus, Learnings, Proposal};
 pub use notes::{NoteKind, NoteRow, Notes};
 pub use recall::Recalled;
@@ -30,6 +25,7 @@ const SCHEMA: Schema = Schema {
         include_str!("001_goals_learnings_approvals.sql"),
         include_str!("002_checkpoints.sql"),
         include_str!("003_notes_episodes.sql"),
+        include_str!("004_goals_alone.sql"),
     ],
     durability: Durability::Irreplaceable,
 };
@@ -85,16 +81,6 @@ impl Memory {
         count: usize,
     ) -> Result<Vec<Recalled>, DatabaseError> {
         self.database.read(|connection| recall::recall(connection, query, project, count))
-    }
-
-    /// What the user allowed or forbade for good.
-    pub fn approvals(&self) -> Approvals<'_> {
-        Approvals::new(&self.database)
-    }
-
-    /// Where conversations stood.
-    pub fn checkpoints(&self) -> Checkpoints<'_> {
-        Checkpoints::new(&self.database)
     }
 }
 

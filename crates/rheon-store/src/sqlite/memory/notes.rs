@@ -1,6 +1,6 @@
 //! Notes: the contents of the note files as rows to search. Deleting them loses nothing.
 
-use rusqlite::{Connection, Error, Row, params};
+use crate::sqlite::rusqlite::{Connection, Error, Row, params};
 
 use crate::sqlite::database::Database;
 use crate::sqlite::error::DatabaseError;

@@ -1,6 +1,6 @@
 //! Recall: searches notes and episodes together.
 
-use rusqlite::{Connection, Error, params};
+use crate::sqlite::rusqlite::{Connection, Error, params};
 
 use super::episodes::{self, Episode};
 use super::notes::{self, NoteRow};

@@ -14,18 +14,19 @@ use rheon_types::Usage;
 use serde::Deserialize;
 
 use super::replies::Script;
+use crate::server::condition::ReplyCondition;
 use crate::server::fault::{Fault, Tick};
 use crate::server::refusal::ServiceError;
 use crate::server::reply::{
-    BedrockFraming, Block, ReasoningField, Reply, SseStyle, Stop, Style, Times, UsageReport,
+    BedrockFraming, FakeReply, ReasoningField, ReplyBlock, ReplyCount, ReplyStop, ReplyStyle, SseStyle,
+    UsageReport,
 };
-use crate::server::rules::{ChatIds, Rules, Strictness};
-use crate::server::when::When;
+use crate::server::rules::{ChatIds, RequestRules, RequestStrictness};
 
-/// What stands for a signature that the script does not give: base64, as most services have it.
+/// The default signature: base64, as most services use.
 const SIGNATURE: &str = "c2lnbmF0dXJl";
 
-/// Why a script cannot be read.
+/// A script that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot read {name}: line {line}: {message}")]
 pub struct ScriptError {
@@ -38,7 +39,7 @@ impl Script {
     /// The TOML format by example.
     pub const EXAMPLE: &str = include_str!("example.toml");
 
-    /// Reads a script from TOML (see [`EXAMPLE`](Self::EXAMPLE)); `name` is the file's, for messages.
+    /// Parses a script from TOML (see [`EXAMPLE`](Self::EXAMPLE)); `name` is the file name for errors.
     pub fn from_toml(name: &str, text: &str) -> Result<Self, ScriptError> {
         let file: FileScript = toml::from_str(text).map_err(|error| {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
@@ -47,9 +48,9 @@ impl Script {
         })?;
         let otherwise = Self::default();
         Ok(Self {
-            replies: file.reply.into_iter().map(Reply::from).collect(),
-            default: file.default.map_or(otherwise.default, Reply::from),
-            rules: Rules {
+            replies: file.reply.into_iter().map(FakeReply::from).collect(),
+            default: file.default.map_or(otherwise.default, FakeReply::from),
+            rules: RequestRules {
                 requests: file.requests.unwrap_or(otherwise.rules.requests),
                 chat_ids: file.chat_ids.unwrap_or(otherwise.rules.chat_ids),
             },
@@ -64,7 +65,7 @@ struct FileScript {
     #[serde(default)]
     reply: Vec<FileReply>,
     default: Option<FileReply>,
-    requests: Option<Strictness>,
+    requests: Option<RequestStrictness>,
     chat_ids: Option<ChatIds>,
     context_tokens: Option<u64>,
 }
@@ -193,10 +194,10 @@ enum FileFault {
     },
 }
 
-impl From<FileReply> for Reply {
+impl From<FileReply> for FakeReply {
     fn from(file: FileReply) -> Self {
-        let style = Style {
-            delta_chars: file.style.delta_chars.unwrap_or(Style::default().delta_chars),
+        let style = ReplyStyle {
+            delta_chars: file.style.delta_chars.unwrap_or(ReplyStyle::default().delta_chars),
             bedrock: file.style.bedrock,
             reasoning: file.style.reasoning,
             sse: file.style.sse,
@@ -204,9 +205,9 @@ impl From<FileReply> for Reply {
         Self {
             when: file.when.into(),
             times: match file.times {
-                None | Some(1) => Times::Once,
-                Some(0) => Times::Always,
-                Some(times) => Times::Exactly(times),
+                None | Some(1) => ReplyCount::Once,
+                Some(0) => ReplyCount::Always,
+                Some(times) => ReplyCount::Exactly(times),
             },
             blocks: blocks(
                 [file.thinking, file.signature, file.redacted, file.text],
@@ -214,7 +215,7 @@ impl From<FileReply> for Reply {
                 file.any_calls,
             ),
             usage: file.usage.map_or_else(UsageReport::default, UsageReport::from),
-            stop: file.stop.map_or(Stop::Natural, stop),
+            stop: file.stop.map_or(ReplyStop::Natural, stop),
             style,
             faults: file.faults.into_iter().map(Fault::from).collect(),
         }
@@ -222,39 +223,39 @@ impl From<FileReply> for Reply {
 }
 
 /// The blocks in the order in which models write them: thinking, text, calls.
-fn blocks(texts: [Option<String>; 4], calls: Vec<FileCall>, any_calls: usize) -> Vec<Block> {
+fn blocks(texts: [Option<String>; 4], calls: Vec<FileCall>, any_calls: usize) -> Vec<ReplyBlock> {
     let [thinking, signature, redacted, text] = texts;
     let signature = signature.unwrap_or_else(|| SIGNATURE.to_owned());
-    let thinking = thinking.map(|text| Block::Thinking { text, signature: Some(signature) });
-    let redacted = redacted.map(|data| Block::Redacted { data });
-    let text = text.map(|text| Block::Text { text, signature: None });
-    let calls = calls.into_iter().map(|call| Block::Call {
+    let thinking = thinking.map(|text| ReplyBlock::Thinking { text, signature: Some(signature) });
+    let redacted = redacted.map(|data| ReplyBlock::Redacted { data });
+    let text = text.map(|text| ReplyBlock::Text { text, signature: None });
+    let calls = calls.into_iter().map(|call| ReplyBlock::Call {
         id: call.id,
         name: call.name,
         arguments: call.raw.unwrap_or_else(|| arguments(call.arguments.unwrap_or_default())),
         signature: call.signature,
     });
-    let any = std::iter::repeat_n(Block::AnyCall, any_calls);
+    let any = std::iter::repeat_n(ReplyBlock::AnyCall, any_calls);
     thinking.into_iter().chain(redacted).chain(text).chain(calls).chain(any).collect()
 }
 
 fn arguments(table: toml::Table) -> String {
-    // A TOML table always has a form as JSON; dates become texts.
+    // Every TOML table can be written as JSON; dates become strings.
     serde_json::to_string(&table).unwrap_or_else(|_| "{}".to_owned())
 }
 
-fn stop(word: String) -> Stop {
+fn stop(word: String) -> ReplyStop {
     match word.as_str() {
-        "natural" => Stop::Natural,
-        "end" => Stop::End,
-        "tool_use" => Stop::ToolUse,
-        "length" => Stop::Length,
-        "refusal" => Stop::Refusal,
-        _ => Stop::Word(word),
+        "natural" => ReplyStop::Natural,
+        "end" => ReplyStop::End,
+        "tool_use" => ReplyStop::ToolUse,
+        "length" => ReplyStop::Length,
+        "refusal" => ReplyStop::Refusal,
+        _ => ReplyStop::Word(word),
     }
 }
 
-impl From<FileWhen> for When {
+impl From<FileWhen> for ReplyCondition {
     fn from(file: FileWhen) -> Self {
         Self {
             wire: file.wire,

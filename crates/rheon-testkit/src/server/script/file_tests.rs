@@ -1,41 +1,44 @@
-//! Script files: what they mean and what is said about bad ones.
+//! Script files: their meaning, and errors for invalid ones.
 
 use expect_test::expect;
 use rheon_providers::wire::WireKind;
 use rheon_types::Usage;
 
-use crate::server::{Block, Fault, Reply, Script, Stop, Times, UsageReport, When};
+use crate::server::{
+    FakeReply, Fault, ReplyBlock, ReplyCondition, ReplyCount, ReplyStop, Script, UsageReport,
+};
 
 #[test]
-fn the_example_is_a_script() {
+fn example_is_a_script() {
     let script = Script::from_toml("example.toml", Script::EXAMPLE).unwrap();
-    assert_eq!(script.default.blocks, Reply::text("All done.").blocks);
+    assert_eq!(script.default.blocks, FakeReply::text("All done.").blocks);
     let usage = Usage { input: 100, output: 20, cache_read: 50, ..Usage::default() };
-    let looks = Reply::empty()
+    let looks = FakeReply::empty()
         .and_thinking("I should look first.", "c2lnbmF0dXJl")
         .and_text("Let me look.")
         .and_call("read", &serde_json::json!({"path": "a.txt"}))
-        .when(When::offers_tools())
+        .when(ReplyCondition::offers_tools())
         .usage(UsageReport::Counts { usage, thinking: 5 })
         .delta_chars(4);
     assert_eq!(script.replies[1], looks);
-    assert_eq!(script.replies[2].blocks, [Block::AnyCall]);
-    assert_eq!(script.replies[2].times, Times::Exactly(2));
-    assert_eq!(script.replies[3].stop, Stop::Length);
+    assert_eq!(script.replies[2].blocks, [ReplyBlock::AnyCall]);
+    assert_eq!(script.replies[2].times, ReplyCount::Exactly(2));
+    assert_eq!(script.replies[3].stop, ReplyStop::Length);
     assert_eq!(script.replies[3].faults, [Fault::Pieces(3), Fault::CutAfterEvent(3)]);
     assert_eq!(script.replies.len(), 4);
 }
 
 #[test]
-fn an_empty_file_is_the_default_script() {
+fn empty_file_is_the_default_script() {
     assert_eq!(Script::from_toml("x", "").unwrap(), Script::default());
     let when = "[[reply]]\nwhen = { wire = \"gemini\", request = 2 }";
-    let expected = When { wire: Some(WireKind::Gemini), request: Some(2), ..When::default() };
+    let expected =
+        ReplyCondition { wire: Some(WireKind::Gemini), request: Some(2), ..ReplyCondition::default() };
     assert_eq!(Script::from_toml("x", when).unwrap().replies[0].when, expected);
 }
 
 #[test]
-fn a_bad_file_is_told_with_its_line() {
+fn invalid_file_is_reported_with_its_line() {
     let problems = [
         "[[reply]]\ntext = \"a\"\ntxet = \"b\"",
         "[[reply]]\nfaults = [\n  { kind = \"cut_at_byte\" },\n]",

@@ -1,11 +1,11 @@
-//! Scripts: replies, the conditions of their use, and the files they come from.
+//! Scripts: replies, their conditions, and script files.
 
-mod cast;
 mod file;
 #[cfg(test)]
 mod file_tests;
 mod replies;
+mod script_state;
 
-pub(crate) use cast::Cast;
 pub use file::ScriptError;
 pub use replies::Script;
+pub(crate) use script_state::ScriptState;

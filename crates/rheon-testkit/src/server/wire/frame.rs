@@ -1,4 +1,4 @@
-//! Events as bytes: server-sent events, binary frames, lines.
+//! Serializes events: server-sent events, binary frames, lines.
 
 use aws_smithy_eventstream::frame::write_message_to;
 use aws_smithy_types::event_stream::{Header, HeaderValue, Message};
@@ -6,10 +6,10 @@ use bytes::Bytes;
 use rheon_providers::wire::WireKind;
 
 use crate::server::event::{Event, EventKind};
-use crate::server::reply::{BedrockFraming, SseStyle, Style};
+use crate::server::reply::{BedrockFraming, ReplyStyle, SseStyle};
 
-/// One event as a service of this wire sends it.
-pub(crate) fn frame(wire: WireKind, style: &Style, event: &Event) -> Bytes {
+/// One event as a service with this wire sends it.
+pub(crate) fn frame(wire: WireKind, style: &ReplyStyle, event: &Event) -> Bytes {
     match wire {
         WireKind::Anthropic | WireKind::Responses => sse(style.sse, &event.name, &event.data, "\n"),
         WireKind::Chat => sse(style.sse, "", &event.data, "\n"),
@@ -44,7 +44,7 @@ fn binary(event: &Event) -> Bytes {
     let mut bytes = Vec::new();
     match write_message_to(&message, &mut bytes) {
         Ok(()) => Bytes::from(bytes),
-        // Only names or data beyond the limits of the format fail; a client must take such bytes for garbage.
+        // Only names or data beyond the format's limits fail; a client must treat these bytes as garbage.
         Err(_) => Bytes::from_static(b"this event does not fit into a frame"),
     }
 }

@@ -1,6 +1,7 @@
-//! The five wires as their services speak them: answers out, requests held to the published rules.
+//! The five wires from the service's side: renders responses, validates requests by the published rules.
 //!
-//! Written from the services' descriptions and apart from the wires of `rheon-providers`, so that each checks the other.
+//! Written from the services' documentation and independently of the wires of `rheon-providers`, so that each checks
+//! the other.
 
 mod anthropic;
 mod bedrock;
@@ -15,18 +16,18 @@ use bytes::Bytes;
 use rheon_providers::wire::WireKind;
 
 use super::answer::Answer;
-use super::asked::Asked;
 use super::event::Event;
 use super::incoming::Incoming;
 use super::refusal::Refusal;
 use super::reply::UsageReport;
-use super::rules::Strictness;
+use super::request_info::RequestInfo;
+use super::rules::RequestStrictness;
 
 pub(crate) use frame::frame;
 
-/// The events of an answer.
+/// The events of a response.
 pub(crate) fn events(answer: &Answer<'_>) -> Vec<Event> {
-    let mut events = match answer.asked.wire {
+    let mut events = match answer.request_info.wire {
         WireKind::Anthropic => anthropic::events(answer),
         WireKind::Chat => chat::events(answer),
         WireKind::Responses => responses::events(answer),
@@ -41,9 +42,9 @@ pub(crate) fn events(answer: &Answer<'_>) -> Vec<Event> {
     events
 }
 
-/// An answer as one body.
+/// A response as one body.
 pub(crate) fn whole(answer: &Answer<'_>) -> Bytes {
-    let body = match answer.asked.wire {
+    let body = match answer.request_info.wire {
         WireKind::Anthropic => anthropic::whole(answer),
         WireKind::Chat => chat::whole(answer),
         WireKind::Responses => responses::whole(answer),
@@ -57,7 +58,7 @@ pub(crate) fn whole(answer: &Answer<'_>) -> Bytes {
     })
 }
 
-/// An event with this text that is a piece of an answer's text.
+/// An event with a text delta.
 pub(crate) fn text_event(wire: WireKind, text: &str) -> Event {
     match wire {
         WireKind::Anthropic => anthropic::text_event(text),
@@ -68,25 +69,25 @@ pub(crate) fn text_event(wire: WireKind, text: &str) -> Event {
     }
 }
 
-/// What a request wants, or why the service refuses it.
-pub(crate) fn validate(wire: WireKind, incoming: &Incoming<'_>) -> Result<Asked, Refusal> {
-    let asked = match wire {
-        WireKind::Anthropic => anthropic::asked(incoming),
-        WireKind::Chat => chat::asked(incoming),
-        WireKind::Responses => responses::asked(incoming),
-        WireKind::Gemini => gemini::asked(incoming),
-        WireKind::Bedrock => bedrock::asked(incoming),
+/// What a request asks for, or why the service refuses it.
+pub(crate) fn validate(wire: WireKind, incoming: &Incoming<'_>) -> Result<RequestInfo, Refusal> {
+    let request_info = match wire {
+        WireKind::Anthropic => anthropic::request_info(incoming),
+        WireKind::Chat => chat::request_info(incoming),
+        WireKind::Responses => responses::request_info(incoming),
+        WireKind::Gemini => gemini::request_info(incoming),
+        WireKind::Bedrock => bedrock::request_info(incoming),
     };
     match incoming.rules.requests {
-        Strictness::Lenient => return Ok(asked),
-        Strictness::Service => {}
+        RequestStrictness::Lenient => return Ok(request_info),
+        RequestStrictness::Service => {}
     }
     match wire {
         WireKind::Anthropic => anthropic::validate(incoming),
         WireKind::Chat => chat::validate(incoming),
         WireKind::Responses => responses::validate(incoming),
-        WireKind::Gemini => gemini::validate(incoming, &asked),
+        WireKind::Gemini => gemini::validate(incoming, &request_info),
         WireKind::Bedrock => bedrock::validate(incoming),
     }?;
-    Ok(asked)
+    Ok(request_info)
 }

@@ -1,10 +1,10 @@
-//! Texts in pieces, and counts that need not be numbers.
+//! Splits text into pieces, and writes counts that may not be numbers.
 
 use serde_json::{Value, json};
 
 use crate::server::reply::UsageReport;
 
-/// What stands for a count until it is replaced; no answer has it as a text.
+/// A placeholder for a count; does not occur in any response.
 const COUNT_MARK: &str = "\u{1}count\u{1}";
 
 /// `text` in pieces of `chars` characters, or whole if that is 0. An empty text has no pieces.
@@ -26,7 +26,7 @@ pub(super) fn pieces(text: &str, chars: usize) -> Vec<&str> {
     pieces
 }
 
-/// The counts of an answer as JSON: numbers, or marks for what the script has in their place.
+/// The counts of a response as JSON: numbers, or placeholders for the script's text.
 #[derive(Debug, Clone)]
 pub(crate) struct Counts {
     pub(crate) input: Value,
@@ -36,11 +36,11 @@ pub(crate) struct Counts {
     pub(crate) thinking: Value,
     /// Output without thinking.
     pub(crate) spoken: Value,
-    /// Input with all of the cache.
+    /// Input including all cached tokens.
     pub(crate) prompt: Value,
     /// Prompt and output.
     pub(crate) total: Value,
-    /// The count with which a stream begins: one token of output.
+    /// The output count at the start of a stream: one token.
     pub(crate) one: Value,
 }
 
@@ -93,14 +93,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_cut_between_characters() {
+    fn text_is_split_between_characters() {
         assert_eq!(pieces("añb🙂c", 2), ["añ", "b🙂", "c"]);
         assert_eq!(pieces("abc", 0), ["abc"]);
         assert_eq!(pieces("", 3), Vec::<&str>::new());
     }
 
     #[test]
-    fn a_count_can_be_any_text() {
+    fn count_can_be_any_text() {
         let counts = Counts::of(&UsageReport::Every("NaN".into())).unwrap();
         assert_eq!(put_counts(&json!({"n": counts.input}).to_string(), "NaN"), r#"{"n":NaN}"#);
     }

@@ -1,4 +1,4 @@
-//! Background commands: each is a task that owns its process, and ends with the session.
+//! Background commands. Each is a task that owns its process, and stops with the session.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,29 +8,27 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use rheon_sandbox::process::{
-    Capture, Ended, Killer, Launcher, ProcessError, ShellLine, Stop, finish, start,
+    Capture, Launcher, ProcessError, ProcessOutcome, ProcessTree, ShellLine, StopCondition, finish, start,
 };
 
-/// How a background command ended, or why it did not run; absent while it runs.
-pub(super) type Outcome = Option<Result<Ended, Arc<ProcessError>>>;
+/// The outcome of a background command. `None` while it runs.
+pub(super) type Outcome = Option<Result<ProcessOutcome, Arc<ProcessError>>>;
 
-/// A background command.
 pub(super) struct Job {
     capture: Arc<Mutex<Capture>>,
     outcome: watch::Receiver<Outcome>,
     cancel: CancellationToken,
-    killer: Killer,
+    killer: ProcessTree,
     task: JoinHandle<()>,
 }
 
-/// All background commands of a session.
 #[derive(Default)]
 pub(super) struct Jobs {
     all: BTreeMap<u64, Arc<Job>>,
     last: u64,
 }
 
-/// The most background commands that are known at once, ended ones included until there is need for their place.
+/// The most background commands, including finished ones until their slot is needed.
 const JOBS_MAX: usize = 32;
 
 impl Job {
@@ -40,11 +38,12 @@ impl Job {
         capture: Capture,
     ) -> Result<Self, ProcessError> {
         let process = start(line, launcher)?;
-        let killer = process.killer();
+        let killer = process.process_tree();
         let capture = Arc::new(Mutex::new(capture));
         let cancel = CancellationToken::new();
         let (sender, outcome) = watch::channel(None);
-        let (task_capture, stop) = (Arc::clone(&capture), Stop { timeout: None, cancel: cancel.clone() });
+        let (task_capture, stop) =
+            (Arc::clone(&capture), StopCondition { timeout: None, cancel: cancel.clone() });
         let task = tokio::spawn(async move {
             let ended = finish(process, stop, &task_capture, |_| {}).await;
             sender.send_replace(Some(ended.map_err(Arc::new)));
@@ -52,25 +51,24 @@ impl Job {
         Ok(Self { capture, outcome, cancel, killer, task })
     }
 
-    /// How it ended, if it has.
     pub(super) fn outcome(&self) -> Outcome {
         self.outcome.borrow().clone()
     }
 
-    /// What arrived since the last call.
+    /// The output since the last call.
     pub(super) fn take_output(&self) -> rheon_sandbox::process::Output {
         self.capture.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Ends it, and waits until it has ended.
+    /// Stops it and waits for it to exit.
     pub(super) async fn kill(&self) {
         self.cancel.cancel();
-        // An error means that the task is gone, and the process with it.
+        // An error means that the task ended, and the process with it.
         drop(self.outcome.clone().wait_for(Option::is_some).await);
     }
 }
 
-/// The process is ended here, because the task is dropped only when the runtime comes round to it.
+/// Kills the process here, because the runtime drops the task only later.
 impl Drop for Job {
     fn drop(&mut self) {
         self.killer.kill();
@@ -79,7 +77,7 @@ impl Drop for Job {
 }
 
 impl Jobs {
-    /// Whether there is place for one more; an ended one makes room.
+    /// Whether there is room for one more. A finished command makes room.
     pub(super) fn make_room(&mut self) -> bool {
         if self.all.len() >= JOBS_MAX {
             let ended = self.all.iter().find(|(_, job)| job.outcome().is_some()).map(|(number, _)| *number);
@@ -88,7 +86,7 @@ impl Jobs {
         true
     }
 
-    /// Adds one; its id.
+    /// Adds a command and returns its id.
     pub(super) fn add(&mut self, job: Job) -> String {
         self.last += 1;
         self.all.insert(self.last, Arc::new(job));
@@ -99,7 +97,7 @@ impl Jobs {
         self.all.get(&id.strip_prefix(PREFIX)?.parse().ok()?).cloned()
     }
 
-    /// The ids of all, for a model that has forgotten one.
+    /// All ids, for a model that forgot one.
     pub(super) fn ids(&self) -> Vec<String> {
         self.all.keys().map(|number| format!("{PREFIX}{number}")).collect()
     }

@@ -1,17 +1,18 @@
-//! What the model reads of a command's output and end.
+//! Formats the output and the status of a command for the model.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use rheon_sandbox::process::{End, Ended, Output};
+use rheon_sandbox::process::{EndReason, Output, ProcessOutcome};
 
-/// The output as text: all of it, or its head and tail with a line between that says what is missing and where it is.
+/// The output as text: all of it, or its head and tail with a line between them that says what was left out and where
+/// it is.
 pub(super) fn output(output: &Output) -> String {
     let mut text = output.head.clone();
     if let Some(tail) = &output.tail {
         end_line(&mut text);
-        text.push_str(&missing(output));
+        text.push_str(&omission(output));
         text.push('\n');
         text.push_str(tail);
     }
@@ -19,40 +20,40 @@ pub(super) fn output(output: &Output) -> String {
     text
 }
 
-fn missing(output: &Output) -> String {
-    let place = match (&output.spilled, &output.spill_problem) {
+fn omission(output: &Output) -> String {
+    let location = match (&output.spill_file, &output.spill_problem) {
         (Some(file), None) if file.bytes >= output.bytes => {
-            format!("the whole output is in {}", file.path.display())
+            format!("the full output is in {}", file.path.display())
         }
         (Some(file), _) => {
             format!("the first {} bytes of the output are in {}", file.bytes, file.path.display())
         }
-        (None, Some(problem)) => format!("the output was not saved: {problem}"),
+        (None, Some(problem)) => format!("cannot save the output: {problem}"),
         (None, None) => "the output was not saved".into(),
     };
-    format!("[{} bytes left out here; {place}]", output.omitted_bytes)
+    format!("[{} bytes left out here; {location}]", output.omitted_bytes)
 }
 
-/// One line on how it ended.
-pub(super) fn end(ended: &Ended) -> String {
+/// How the command ended, in one line.
+pub(super) fn status(ended: &ProcessOutcome) -> String {
     let code = match (ended.exit_code, ended.signal) {
         (Some(code), _) => format!("exit code {code}"),
-        (None, Some(signal)) => format!("ended by signal {signal}, no exit code"),
+        (None, Some(signal)) => format!("killed by signal {signal}, no exit code"),
         (None, None) => "exit code unknown".into(),
     };
     match ended.end {
-        End::Finished => code,
-        End::TimedOut => format!(
-            "stopped after {} ms with all that it started: it took too long ({code}); give a larger timeout_ms, or run \
-             it in the background",
+        EndReason::Finished => code,
+        EndReason::TimedOut => format!(
+            "timed out after {} ms and was stopped with all its child processes ({code}); set a larger timeout_ms, or run it \
+             in the background",
             ended.duration.as_millis()
         ),
-        End::Cancelled => format!("stopped with all that it started, because it was cancelled ({code})"),
+        EndReason::Canceled => format!("cancelled and stopped with all its child processes ({code})"),
     }
 }
 
-/// What user interfaces are told of a command that ended.
-pub(super) fn details(ended: &Ended, output: &Output, folder: &Path) -> Value {
+/// The details of a finished command for user interfaces.
+pub(super) fn details(ended: &ProcessOutcome, output: &Output, folder: &Path) -> Value {
     json!({
         "exit_code": ended.exit_code,
         "signal": ended.signal,
@@ -60,7 +61,7 @@ pub(super) fn details(ended: &Ended, output: &Output, folder: &Path) -> Value {
         "cwd": folder,
         "truncated": output.omitted_bytes > 0,
         "output_bytes": output.bytes,
-        "output_file": output.spilled.as_ref().map(|file| file.path.to_path_buf()),
+        "output_file": output.spill_file.as_ref().map(|file| file.path.to_path_buf()),
     })
 }
 

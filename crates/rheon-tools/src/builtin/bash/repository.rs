@@ -1,63 +1,67 @@
-//! Whether a line may change the repository, and what the model is told if it could not.
+//! Decides whether a command may change the git repository, and what to tell the model if it could not.
 
-use rheon_policy::shell::{Analysis, RepositoryUse, analyse, repository_use};
-use rheon_sandbox::process::{End, Ended, Launcher, Output};
+use rheon_policy::shell::{Analysis, RepositoryUse, analyze, repository_use};
+use rheon_sandbox::process::{EndReason, Launcher, Output, ProcessOutcome};
 use rheon_sandbox::{Level, Sandbox};
 
-/// What of the repository is open to a line.
+/// A command's access to the repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Repository {
-    /// It does not matter.
-    Unused,
-    /// All but settings and hooks.
-    Open,
-    /// Nothing: the line does more than git, or not all of it is known.
-    Unclear,
-    /// Nothing: there is none that could be opened, for this reason.
-    Elsewhere(String),
+pub(super) enum RepositoryAccess {
+    /// The command does not use it.
+    NotUsed,
+    /// Everything except config and hooks.
+    Writable,
+    /// The command does more than plain git, or is not fully understood.
+    ReadOnly,
+    /// There is no repository that could be opened, for this reason.
+    Unavailable(String),
 }
 
-/// What starts a line, and what of the repository is open to it. Whoever lets a line run lets it do what it says, so that
-/// nothing but the line decides: the gate has no default that allows one which changes a repository.
+/// The launcher of a command, and its access to the repository. Only the command itself decides: the gate never allows
+/// a command that changes a repository by default.
 ///
-/// `analysis` is what the gate found out about the line; where none was asked, the line is analysed here.
-pub(super) fn launcher(sandbox: &Sandbox, line: &str, analysis: Option<&Analysis>) -> (Launcher, Repository) {
-    let using = match analysis {
-        // Most lines have nothing to do with it.
+/// `analysis` is the gate's analysis of the command. Without a gate, the command is analyzed here.
+pub(super) fn launcher(
+    sandbox: &Sandbox,
+    line: &str,
+    analysis: Option<&Analysis>,
+) -> (Launcher, RepositoryAccess) {
+    let usage = match analysis {
+        // Most commands do not use git.
         _ if !line.contains("git") => RepositoryUse::Untouched,
         Some(analysis) => repository_use(analysis),
-        None => repository_use(&analyse(line)),
+        None => repository_use(&analyze(line)),
     };
-    match using {
-        RepositoryUse::Untouched => (sandbox.launcher(), Repository::Unused),
-        RepositoryUse::Unclear => (sandbox.launcher(), Repository::Unclear),
+    match usage {
+        RepositoryUse::Untouched => (sandbox.launcher(), RepositoryAccess::NotUsed),
+        RepositoryUse::Unclear => (sandbox.launcher(), RepositoryAccess::ReadOnly),
         RepositoryUse::Plain => match sandbox.git_launcher() {
-            Ok(launcher) => (launcher, Repository::Open),
-            Err(why) => (sandbox.launcher(), Repository::Elsewhere(why)),
+            Ok(launcher) => (launcher, RepositoryAccess::Writable),
+            Err(reason) => (sandbox.launcher(), RepositoryAccess::Unavailable(reason)),
         },
     }
 }
 
-/// How programs say that they met what is closed.
+/// Error messages of programs that hit a closed path.
 const REFUSALS: [&str; 2] = ["Read-only file system", "Device or resource busy"];
 
-impl Repository {
-    /// What to do next, for a line that failed at what is closed.
-    pub(super) fn advice(&self, level: Level, ended: &Ended, output: &Output) -> Option<String> {
-        if level != Level::Namespaces || ended.end != End::Finished {
+impl RepositoryAccess {
+    /// Advice for a command that failed because a path is closed.
+    pub(super) fn advice(&self, level: Level, ended: &ProcessOutcome, output: &Output) -> Option<String> {
+        if level != Level::Namespaces || ended.end != EndReason::Finished {
             return None;
         }
         let texts = [Some(&output.head), output.tail.as_ref()];
         let was_refused =
             || REFUSALS.iter().any(|refusal| texts.iter().flatten().any(|text| text.contains(refusal)));
         let advice = match self {
-            Self::Open if was_refused() => include_str!("git_shut.md").to_owned(),
-            Self::Unclear if was_refused() => include_str!("git_unclear.md").to_owned(),
-            // What is elsewhere may not even be seen.
-            Self::Elsewhere(why) if ended.exit_code != Some(0) => {
-                include_str!("git_elsewhere.md").replace("{why}", why)
+            Self::Writable if was_refused() => include_str!("git_closed.md").to_owned(),
+            Self::ReadOnly if was_refused() => include_str!("git_unclear.md").to_owned(),
+            // A repository elsewhere may not even be visible.
+            Self::Unavailable(reason) if ended.exit_code != Some(0) => {
+                include_str!("git_elsewhere.md").replace("{why}", reason)
             }
-            Self::Unused | Self::Open | Self::Unclear | Self::Elsewhere(_) => return None,
+            Self::NotUsed | Self::Writable | Self::ReadOnly | Self::Unavailable(_) => return None,
         };
         Some(advice.trim_end().to_owned())
     }

@@ -1,4 +1,4 @@
-//! Tests with the real git, in every kind of sandbox that this machine has.
+//! Tests with real git, in every kind of sandbox this machine has.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -9,22 +9,22 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use rheon_policy::Workspace;
-use rheon_sandbox::process::{Environment, OutputLimits};
-use rheon_sandbox::{Boundary, Level, OwnNamespaces, Programs, Requirement, Sandbox};
+use rheon_sandbox::process::{OutputLimits, ProcessEnvironment};
+use rheon_sandbox::{Boundary, Level, NamespaceUse, Programs, Requirement, Sandbox};
 use rheon_types::{RunId, SessionId, Tool as _, ToolCallId, ToolContext, ToolName};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use crate::builtin::bash::{Bash, BashSession, BashSettings};
+use crate::builtin::bash::{BashSession, BashSettings, BashTool};
 
-struct Place {
+struct Fixture {
     folder: TempDir,
     root: PathBuf,
     session: Arc<BashSession>,
 }
 
-/// The real git, outside of every sandbox.
+/// Runs git outside every sandbox.
 fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
     let output = Command::new("git")
         .current_dir(folder)
@@ -53,7 +53,7 @@ async fn session(root: &Path, programs: Programs, level: Level) -> Option<Arc<Ba
     let boundary = Boundary::new(workspace.roots());
     let requirement = Requirement::AtLeast(level);
     let sandbox = Sandbox::choose_with(programs, requirement, boundary).await.ok()?;
-    let environment = Environment::rebuilt([], &[])
+    let environment = ProcessEnvironment::rebuilt([], &[])
         .with("PATH", "/usr/bin:/bin")
         .with("HOME", "/nowhere")
         .with("LC_ALL", "C");
@@ -61,40 +61,41 @@ async fn session(root: &Path, programs: Programs, level: Level) -> Option<Arc<Ba
     Some(Arc::new(BashSession::new(BashSettings { workspace, sandbox, environment, output })))
 }
 
-/// A repository in every kind of sandbox that has a view of files.
-async fn places() -> Vec<Place> {
-    let mut places = Vec::new();
+/// A repository in every kind of sandbox with mount namespaces.
+async fn fixtures() -> Vec<Fixture> {
+    let mut fixtures = Vec::new();
     let own = Programs { bwrap: None, ..Programs::find() };
-    let bubblewrap = Programs { namespaces: OwnNamespaces::ForProcesses, ..Programs::find() };
+    let bubblewrap = Programs { namespaces: NamespaceUse::ProcessesOnly, ..Programs::find() };
     for (name, programs) in [("own", own), ("bubblewrap", bubblewrap)] {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join("work");
         if new_repository(&root).is_some()
             && let Some(session) = session(&root, programs, Level::Namespaces).await
         {
-            places.push(Place { folder, root, session });
+            fixtures.push(Fixture { folder, root, session });
         } else {
             println!("not tested with namespaces of {name}");
         }
     }
-    places
+    fixtures
 }
 
 async fn bash(session: &Arc<BashSession>, command: &str) -> String {
     let call = (ToolCallId::from("call-1"), ToolName::from("bash"));
     let ids = (SessionId::from("session-1"), RunId::from("loop-1"));
     let context = ToolContext::new(call, ids, CancellationToken::new(), None);
-    let result = Bash(Arc::clone(session)).execute(Arc::new(json!({ "command": command })), context).await;
+    let result =
+        BashTool(Arc::clone(session)).execute(Arc::new(json!({ "command": command })), context).await;
     result.map_or_else(|error| format!("{}: {error}", error.kind()), |result| result.as_text())
 }
 
-impl Place {
+impl Fixture {
     async fn bash(&self, command: &str) -> String {
         let text = bash(&self.session, command).await;
         text.replace(&self.root.display().to_string(), "<root>")
     }
 
-    /// What of the repository says which programs git runs: the files that are shut, and where they are.
+    /// The files that decide which programs git runs.
     fn settings(&self) -> Vec<(PathBuf, Option<Vec<u8>>)> {
         let mut waiting: Vec<PathBuf> = ["config", "hooks", "info", "objects/info", "modules", "worktrees"]
             .iter()
@@ -121,9 +122,9 @@ impl Place {
 }
 
 #[tokio::test]
-async fn what_users_expect_of_git_works_and_leaves_nothing_behind() {
-    for place in places().await {
-        let before = place.settings();
+async fn common_git_commands_work_and_leave_config_unchanged() {
+    for fixture in fixtures().await {
+        let before = fixture.settings();
         for line in [
             "git checkout -q -b topic",
             "echo two > file",
@@ -144,21 +145,21 @@ async fn what_users_expect_of_git_works_and_leaves_nothing_behind() {
             "git restore --staged . && git rm -q moved && git commit -q -m removed",
             "git branch -D other && git gc -q || true",
         ] {
-            let said = place.bash(line).await;
-            assert_eq!(said.lines().last(), Some("exit code 0"), "{line}: {said}");
+            let output = fixture.bash(line).await;
+            assert_eq!(output.lines().last(), Some("exit code 0"), "{line}: {output}");
         }
         assert_eq!(
-            git(&place.root, &["log", "--format=%s", "older"]).unwrap(),
+            git(&fixture.root, &["log", "--format=%s", "older"]).unwrap(),
             "removed\naside\nmoved\nRevert \"third\"\nthird\nsecond\nfirst"
         );
-        assert_eq!(git(&place.root, &["status", "--short"]).unwrap(), "");
-        assert_eq!(git(&place.root, &["fsck", "--strict", "--no-dangling"]).unwrap(), "");
-        assert_eq!(place.settings(), before);
+        assert_eq!(git(&fixture.root, &["status", "--short"]).unwrap(), "");
+        assert_eq!(git(&fixture.root, &["fsck", "--strict", "--no-dangling"]).unwrap(), "");
+        assert_eq!(fixture.settings(), before);
     }
 }
 
 #[tokio::test]
-async fn settings_and_hooks_stay_shut_to_programs_that_git_runs() {
+async fn git_config_and_hooks_stay_closed_to_programs_that_git_runs() {
     let attack = r#"
         cd "$(git rev-parse --show-toplevel)"
         echo ran > ran
@@ -172,19 +173,19 @@ async fn settings_and_hooks_stay_shut_to_programs_that_git_runs() {
         chmod 777 .git/config .git/hooks
         mount -o remount,rw .git/config; umount .git/config .git/hooks
         exit 0"#;
-    for place in places().await {
-        place.script(".git/hooks/pre-commit", attack);
-        let before = place.settings();
-        let said = place.bash("echo two > file").await + &place.bash("git commit -q -a -m two").await;
-        assert_eq!(fs::read_to_string(place.root.join("ran")).unwrap(), "ran\n", "{said}");
-        assert_eq!(place.settings(), before, "{said}");
-        assert_eq!(git(&place.root, &["log", "-1", "--format=%s"]).unwrap(), "two", "{said}");
-        assert_eq!(git(&place.root, &["config", "--get", "core.hooksPath"]).unwrap(), "");
+    for fixture in fixtures().await {
+        fixture.script(".git/hooks/pre-commit", attack);
+        let before = fixture.settings();
+        let output = fixture.bash("echo two > file").await + &fixture.bash("git commit -q -a -m two").await;
+        assert_eq!(fs::read_to_string(fixture.root.join("ran")).unwrap(), "ran\n", "{output}");
+        assert_eq!(fixture.settings(), before, "{output}");
+        assert_eq!(git(&fixture.root, &["log", "-1", "--format=%s"]).unwrap(), "two", "{output}");
+        assert_eq!(git(&fixture.root, &["config", "--get", "core.hooksPath"]).unwrap(), "");
     }
 }
 
 #[tokio::test]
-async fn what_cannot_be_shut_is_put_right_at_the_end() {
+async fn files_that_cannot_be_protected_are_repaired_afterwards() {
     let attack = r#"
         cd "$(git rev-parse --show-toplevel)"
         rm -rf .git/COMMIT_EDITMSG .git/logs/HEAD
@@ -194,22 +195,22 @@ async fn what_cannot_be_shut_is_put_right_at_the_end() {
         printf 'pick 1\nexec evil\n\tx evil\n' > .git/rebase-merge/git-rebase-todo
         echo evil > .git/HEAD
         exit 1"#;
-    for place in places().await {
-        place.script(".git/hooks/pre-commit", attack);
-        place.bash("git commit -q --allow-empty -m two").await;
-        assert_eq!(git(&place.root, &["log", "-1", "--format=%s %D"]).unwrap(), "first HEAD -> main");
+    for fixture in fixtures().await {
+        fixture.script(".git/hooks/pre-commit", attack);
+        fixture.bash("git commit -q --allow-empty -m two").await;
+        assert_eq!(git(&fixture.root, &["log", "-1", "--format=%s %D"]).unwrap(), "first HEAD -> main");
         for name in ["ORIG_HEAD", "logs/HEAD"] {
-            assert!(place.root.join(".git").join(name).symlink_metadata().is_err(), "{name}");
+            assert!(fixture.root.join(".git").join(name).symlink_metadata().is_err(), "{name}");
         }
-        let steps = fs::read_to_string(place.root.join(".git/rebase-merge/git-rebase-todo")).unwrap();
+        let steps = fs::read_to_string(fixture.root.join(".git/rebase-merge/git-rebase-todo")).unwrap();
         assert_eq!(steps, "pick 1\n# exec evil\n# \tx evil\n");
     }
 }
 
 #[tokio::test]
-async fn lines_that_are_more_than_git_change_nothing_and_say_what_to_do() {
-    for place in places().await {
-        let before = place.settings();
+async fn commands_beyond_plain_git_are_read_only_with_advice() {
+    for fixture in fixtures().await {
+        let before = fixture.settings();
         for line in [
             "git commit -q --allow-empty -m \"$(echo x > .git/hooks/pre-commit; echo two)\"",
             "git config core.hooksPath x",
@@ -218,77 +219,79 @@ async fn lines_that_are_more_than_git_change_nothing_and_say_what_to_do() {
             "git commit -q --allow-empty -m two > log",
             "bash -c 'git commit -q --allow-empty -m two'",
         ] {
-            let said = place.bash(line).await;
+            let output = fixture.bash(line).await;
             assert!(
-                said.contains("[`.git` could only be read here: it is opened to lines"),
-                "{line}: {said}"
+                output.contains("[`.git` was read-only for this command: it is writable"),
+                "{line}: {output}"
             );
         }
-        assert_eq!(place.settings(), before);
-        assert_eq!(git(&place.root, &["log", "--format=%s"]).unwrap(), "first");
+        assert_eq!(fixture.settings(), before);
+        assert_eq!(git(&fixture.root, &["log", "--format=%s"]).unwrap(), "first");
         expect![[r#"
             error: could not lock config file .git/config: Read-only file system
-            [`.git` could only be read here: it is opened to lines that hold nothing but plain git commands (add, commit, checkout, switch, branch, stash, merge, rebase, tag, reset, restore, rm, mv, cherry-pick, revert, ...) and commands that only look. Call git again on a line of its own, not in the background, with every word written out: no `$(...)`, variables, unquoted patterns, `-c`, aliases or output to files; several `-m` for a long message. `git init`, `git config`, hooks, submodules and worktrees stay closed: tell the user what to run.]
+            [`.git` was read-only for this command: it is writable only for plain git commands (add, commit, checkout, switch, branch, stash, merge, rebase, tag, reset, restore, rm, mv, cherry-pick, revert, ...) and read-only commands. Run git again on its own line, not in the background, with every word spelled out: no `$(...)`, variables, unquoted patterns, `-c`, aliases or output to files; use several `-m` for a long message. `git init`, `git config`, hooks, submodules and worktrees stay closed: tell the user what to run.]
             exit code 255"#]]
-        .assert_eq(&place.bash("git config core.hooksPath x").await);
+        .assert_eq(&fixture.bash("git config core.hooksPath x").await);
     }
 }
 
 #[tokio::test]
-async fn a_setting_that_git_would_add_is_named_as_what_stays_closed() {
-    for place in places().await {
-        let said = place.bash("git branch topic && git branch -u main topic").await;
-        assert!(said.contains("[Settings and hooks of the repository"), "{said}");
-        assert_eq!(git(&place.root, &["branch", "--format=%(refname:short)"]).unwrap(), "main\ntopic");
+async fn advice_names_git_config_that_stays_closed() {
+    for fixture in fixtures().await {
+        let output = fixture.bash("git branch topic && git branch -u main topic").await;
+        assert!(output.contains("[Repository config and hooks"), "{output}");
+        assert_eq!(git(&fixture.root, &["branch", "--format=%(refname:short)"]).unwrap(), "main\ntopic");
     }
 }
 
 #[tokio::test]
-async fn a_linked_worktree_says_where_its_repository_is() {
-    for place in places().await {
-        let linked = place.folder.path().canonicalize().unwrap().join("linked");
-        git(&place.root, &["worktree", "add", "-q", linked.to_str().unwrap()]).unwrap();
+async fn a_linked_worktree_explains_why_git_is_closed() {
+    for fixture in fixtures().await {
+        let linked = fixture.folder.path().canonicalize().unwrap().join("linked");
+        git(&fixture.root, &["worktree", "add", "-q", linked.to_str().unwrap()]).unwrap();
         let Some(session) = session(&linked, Programs::find(), Level::Namespaces).await else { continue };
-        let said = bash(&session, "git commit -q --allow-empty -m two").await;
-        let said = said.lines().rev().take(2).collect::<Vec<_>>().join("\n");
+        let output = bash(&session, "git commit -q --allow-empty -m two").await;
+        let output = output.lines().rev().take(2).collect::<Vec<_>>().join("\n");
         expect![[r#"
             exit code 128
-            [The repository could not be opened: <linked>/.git leads to a repository elsewhere (this is a linked worktree or a submodule), which is closed. Another way does not help; tell the user what to run, or to start where the repository itself is.]"#]]
-        .assert_eq(&said.replace(&linked.display().to_string(), "<linked>"));
+            [Cannot open the repository: <linked>/.git leads to a repository elsewhere (this is a linked worktree or a submodule), which is closed. Do not look for a way around it; tell the user what to run, or to start Rheon in the main repository.]"#]]
+        .assert_eq(&output.replace(&linked.display().to_string(), "<linked>"));
     }
 }
 
 #[tokio::test]
-async fn repositories_that_are_not_as_git_makes_them_stay_shut() {
+async fn unusual_repositories_stay_closed() {
     type Change = fn(&Path);
     let changes: [(&str, Change); 5] = [
-        ("has links", |git| symlink("../file", git.join("ORIG_HEAD")).unwrap()),
-        ("is not what git makes", |git| fs::write(git.join("commondir"), "../elsewhere\n").unwrap()),
-        ("is not what git makes", |git| {
+        ("contains symlinks", |git| symlink("../file", git.join("ORIG_HEAD")).unwrap()),
+        ("is not of the type that git creates", |git| {
+            fs::write(git.join("commondir"), "../elsewhere\n").unwrap()
+        }),
+        ("is not of the type that git creates", |git| {
             fs::rename(git.join("hooks"), git.join("old")).unwrap();
             symlink("old", git.join("hooks")).unwrap();
         }),
-        ("no HEAD", |git| fs::write(git.join("HEAD"), "nothing").unwrap()),
-        ("is no repository", |git| {
+        ("no valid HEAD", |git| fs::write(git.join("HEAD"), "nothing").unwrap()),
+        ("is not a repository", |git| {
             fs::rename(git.join("refs"), git.join("old")).unwrap();
         }),
     ];
     for (problem, change) in changes {
-        for place in places().await {
-            change(&place.root.join(".git"));
-            let before = place.settings();
-            let Err(said) = place.session.sandbox().git_launcher().map(drop) else { panic!("{problem}") };
-            assert!(said.contains(problem), "{said}");
-            assert_eq!(place.settings(), before);
+        for fixture in fixtures().await {
+            change(&fixture.root.join(".git"));
+            let before = fixture.settings();
+            let Err(output) = fixture.session.sandbox().git_launcher().map(drop) else { panic!("{problem}") };
+            assert!(output.contains(problem), "{output}");
+            assert_eq!(fixture.settings(), before);
         }
     }
 }
 
 #[tokio::test]
-async fn without_a_view_of_files_nothing_is_opened_because_nothing_is_shut() {
+async fn without_namespaces_the_repository_is_not_protected() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap().join("work");
-    let programs = Programs { bwrap: None, namespaces: OwnNamespaces::ForProcesses, ..Programs::find() };
+    let programs = Programs { bwrap: None, namespaces: NamespaceUse::ProcessesOnly, ..Programs::find() };
     if new_repository(&root).is_none() {
         return;
     }

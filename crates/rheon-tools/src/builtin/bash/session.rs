@@ -1,135 +1,135 @@
-//! `BashSession`: what command lines of one session share: the folder, the background commands, the saved output.
+//! `BashSession`: the state that commands of one session share: working directory, background commands, saved output.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rheon_policy::{ShellFacts, ShellFolder, Workspace};
+use rheon_policy::{ShellDirectory, ShellFacts, Workspace};
 use rheon_sandbox::process::{
-    Capture, End, Ended, Environment, Output, OutputLimits, ProcessError, ShellLine, Spill, Spilled, Stop,
-    run,
+    Capture, EndReason, Output, OutputLimits, ProcessEnvironment, ProcessError, ProcessOutcome, ShellLine,
+    Spill, SpillFile, StopCondition, run,
 };
-use rheon_sandbox::{Level, Sandbox, TemporaryFolder};
+use rheon_sandbox::{Level, Sandbox, TemporaryDirectory};
 use rheon_types::{ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::folders::Folders;
 use super::jobs::{Job, Jobs};
 use super::render;
 use super::repository;
+use super::working_dir::WorkingDir;
 
-/// What a session of command lines needs.
+/// The settings of a [`BashSession`].
 #[derive(Debug, Clone)]
 pub struct BashSettings {
-    /// Where commands work.
     pub workspace: Workspace,
-    /// How far they reach.
     pub sandbox: Sandbox,
-    /// The variables they see.
-    pub environment: Environment,
-    /// How much of their output is kept, and where the rest goes.
+    /// The environment variables of commands.
+    pub environment: ProcessEnvironment,
+    /// How much output is kept, and where the rest goes.
     pub output: OutputLimits,
 }
 
 impl BashSettings {
-    /// Keeps 24 KiB of the beginning and 8 KiB of the end; up to 64 MiB of longer output goes to files in `folder`.
-    pub fn output_in(folder: impl Into<PathBuf>) -> OutputLimits {
+    /// Keeps the first 24 KiB and the last 8 KiB of output. Longer output, up to 64 MiB, goes to files in `folder`.
+    pub fn output_limits(folder: impl Into<PathBuf>) -> OutputLimits {
         let spill = Spill { folder: folder.into(), bytes_max: 64 * 1024 * 1024 };
         OutputLimits { head_bytes: 24 * 1024, tail_bytes: 8 * 1024, spill: Some(spill) }
     }
 }
 
-/// What command lines of one session share. Background commands end when it is dropped.
+/// The state that commands of one session share. Background commands stop when it is dropped.
 pub struct BashSession {
     settings: BashSettings,
     description: String,
-    folders: Folders,
-    /// Held while a command runs in the foreground, so that each begins where the one before it ended. Those that wait
-    /// get it in the order in which they came.
-    turn: tokio::sync::Mutex<()>,
+    working_dir: WorkingDir,
+    /// Held while a foreground command runs, so that each starts where the previous one ended. Waiting commands get it
+    /// in order.
+    foreground: tokio::sync::Mutex<()>,
     jobs: Mutex<Jobs>,
-    saved: Mutex<VecDeque<Spilled>>,
-    /// Where long output goes, unless that belongs to somebody else.
-    _kept: Option<TemporaryFolder>,
+    saved_outputs: Mutex<VecDeque<SpillFile>>,
+    /// The directory for long output, if this session owns it.
+    _output_dir: Option<TemporaryDirectory>,
 }
 
-/// What the model says: a command line.
+/// The arguments of `bash`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Run {
+pub(super) struct BashArguments {
     pub(super) command: String,
     /// 120000 unless given.
     #[schemars(range(min = 1, max = 600_000))]
     pub(super) timeout_ms: Option<u64>,
-    /// Return an id at once.
+    /// Return an id immediately.
     pub(super) background: Option<bool>,
     /// What it does, for the user.
-    #[expect(dead_code, reason = "it is shown by user interfaces, which read it in the call")]
+    #[expect(dead_code, reason = "user interfaces show it")]
     pub(super) description: Option<String>,
 }
 
 const TIMEOUT_MS: u64 = 120_000;
 const TIMEOUT_MS_MAX: u64 = 600_000;
 
-impl Run {
+impl BashArguments {
     pub(super) fn timeout(&self) -> Duration {
         Duration::from_millis(self.timeout_ms.unwrap_or(TIMEOUT_MS).clamp(1, TIMEOUT_MS_MAX))
     }
 }
 
-/// Files with long output that are kept; the oldest goes first.
-const SAVED_MAX: usize = 16;
+/// The most files with long output. The oldest is removed first.
+const SAVED_OUTPUTS_MAX: usize = 16;
 
-/// How often a running command shows its output at most, and how much of it.
+/// The shortest interval between updates of a running command, and the most output of each.
 const SHOW_EVERY: Duration = Duration::from_millis(200);
 const SHOWN_BYTES_MAX: usize = 4 * 1024;
 
 impl BashSession {
-    /// A session that begins in the root of the workspace.
     pub fn new(settings: BashSettings) -> Self {
         let description = description(settings.sandbox.level());
-        let folders = Folders::new(settings.workspace.clone());
-        let turn = tokio::sync::Mutex::default();
-        let (jobs, saved) = (Mutex::default(), Mutex::default());
-        Self { settings, description, folders, turn, jobs, saved, _kept: None }
+        let working_dir = WorkingDir::new(settings.workspace.clone());
+        let foreground = tokio::sync::Mutex::default();
+        let (jobs, saved_outputs) = (Mutex::default(), Mutex::default());
+        Self { settings, description, working_dir, foreground, jobs, saved_outputs, _output_dir: None }
     }
 
-    /// The same, with a folder for long output that goes with it.
-    pub(crate) fn keeping(mut self, folder: TemporaryFolder) -> Self {
-        self._kept = Some(folder);
+    /// Owns the directory for long output, which is removed with the session.
+    pub(crate) fn with_output_dir(mut self, folder: TemporaryDirectory) -> Self {
+        self._output_dir = Some(folder);
         self
     }
 
-    /// The folder in which the next command begins.
-    pub fn folder(&self) -> PathBuf {
-        self.folders.next().current()
+    /// The directory in which the next command starts.
+    pub fn working_dir(&self) -> PathBuf {
+        self.working_dir.next().current()
     }
 
-    /// The same, to be looked at whenever a call is judged. A call that was judged for another folder than the one in which it
-    /// would begin is refused; one that was not judged begins wherever the last one ended.
-    pub fn shell_folder(&self) -> ShellFolder {
-        self.folders.next().clone()
+    /// The same as a shared value, read by the gate for each call. A call that was checked for another directory than
+    /// the one it would start in is denied; an unchecked call starts wherever the last one ended.
+    pub fn shell_folder(&self) -> ShellDirectory {
+        self.working_dir.next().clone()
     }
 
-    /// How far commands reach.
     pub fn sandbox(&self) -> &Sandbox {
         &self.settings.sandbox
     }
 
-    /// What the model reads of `bash`: what is weaker on this machine is said.
+    /// The description of `bash`. Says so if the sandbox of this machine is weak.
     pub(super) fn description(&self) -> &str {
         &self.description
     }
 
-    pub(super) async fn run(&self, arguments: Run, context: &ToolContext) -> Result<ToolResult, ToolError> {
-        let stop = Stop { timeout: Some(arguments.timeout()), cancel: context.cancel.clone() };
-        let _turn = self.turn(context).await?;
-        let known = known(context, &arguments.command)?;
-        let (line, note) = self.line(arguments.command, known)?;
+    pub(super) async fn run(
+        &self,
+        arguments: BashArguments,
+        context: &ToolContext,
+    ) -> Result<ToolResult, ToolError> {
+        let stop = StopCondition { timeout: Some(arguments.timeout()), cancel: context.cancel.clone() };
+        let _foreground = self.foreground(context).await?;
+        let facts = checked_facts(context, &arguments.command)?;
+        let (line, note) = self.line(arguments.command, facts)?;
         let capture = Mutex::new(Capture::new(self.settings.output.clone()));
         let mut shown: Option<(Instant, u64)> = None;
         let show = |capture: &Mutex<Capture>| {
@@ -142,49 +142,56 @@ impl BashSession {
             }
         };
         let (launcher, repository) =
-            repository::launcher(&self.settings.sandbox, &line.text, known.map(|known| &known.analysis));
+            repository::launcher(&self.settings.sandbox, &line.text, facts.map(|facts| &facts.analysis));
         let ended = run(&line, launcher, stop, &capture, show).await;
         let output = capture.into_inner().unwrap_or_else(PoisonError::into_inner).finish();
-        let ended = ended.map_err(|error| self.not_run(&error, &output.head))?;
+        let ended = ended.map_err(|error| self.not_run_error(&error, &output.head))?;
         let mut text = render::output(&output);
         let advice = repository.advice(self.settings.sandbox.level(), &ended, &output);
-        for note in note.into_iter().chain(advice).chain(self.folders.carry(ended.folder.as_deref())) {
+        for note in note.into_iter().chain(advice).chain(self.working_dir.finish_in(ended.folder.as_deref()))
+        {
             text.push_str(&format!("[{note}]\n"));
         }
-        text.push_str(&render::end(&ended));
+        text.push_str(&render::status(&ended));
         let details = self.details(&ended, &output);
         self.save(output);
         match ended.end {
-            End::Finished => Ok(ToolResult::text(text).with_details(details)),
-            End::TimedOut => Err(ToolError::TimedOut(text)),
-            End::Cancelled => Err(ToolError::Cancelled(text)),
+            EndReason::Finished => Ok(ToolResult::text(text).with_details(details)),
+            EndReason::TimedOut => Err(ToolError::TimedOut(text)),
+            EndReason::Canceled => Err(ToolError::Cancelled(text)),
         }
     }
 
-    pub(super) async fn start(&self, arguments: Run, context: &ToolContext) -> Result<ToolResult, ToolError> {
-        let _turn = self.turn(context).await?;
-        let known = known(context, &arguments.command)?;
-        let (line, note) = self.line(arguments.command, known)?;
+    pub(super) async fn start(
+        &self,
+        arguments: BashArguments,
+        context: &ToolContext,
+    ) -> Result<ToolResult, ToolError> {
+        let _foreground = self.foreground(context).await?;
+        let facts = checked_facts(context, &arguments.command)?;
+        let (line, note) = self.line(arguments.command, facts)?;
         let capture = Capture::new(self.settings.output.clone());
         let mut jobs = lock(&self.jobs);
         if !jobs.make_room() {
-            let problem = "too many background commands run; end one with bash_kill first";
+            let problem = "too many background commands; stop one with bash_kill first";
             return Err(ToolError::Failed(problem.into()));
         }
-        // A repository stays closed to what may run for hours: whoever changes its settings meanwhile would open them to it.
+        // The repository stays closed to background commands: its config could change while they run, which would then
+        // be open to them.
         let job = Job::start(&line, self.settings.sandbox.launcher(), capture)
-            .map_err(|error| self.not_run(&error, ""))?;
+            .map_err(|error| self.not_run_error(&error, ""))?;
         let id = jobs.add(job);
         drop(jobs);
         let note = note.map_or(String::new(), |note| format!("[{note}]\n"));
-        let text =
-            format!("{note}started in the background as {id}; read with bash_output, end with bash_kill");
+        let text = format!(
+            "{note}started in the background as {id}; read its output with bash_output, stop it with bash_kill"
+        );
         Ok(ToolResult::text(text).with_details(json!({ "id": id, "running": true })))
     }
 
     pub(super) fn output(&self, id: &str) -> Result<ToolResult, ToolError> {
         let job = self.job(id)?;
-        // Asked for first: whatever was printed before the end is then in the output.
+        // Read first: everything printed before the exit is then in the output.
         let outcome = job.outcome();
         let output = job.take_output();
         match outcome {
@@ -195,7 +202,7 @@ impl BashSession {
                 Ok(ToolResult::text(text).with_details(details))
             }
             Some(Ok(ended)) => Ok(self.job_result(id, &ended, output)),
-            Some(Err(error)) => Err(self.not_run(&error, &output.head)),
+            Some(Err(error)) => Err(self.not_run_error(&error, &output.head)),
         }
     }
 
@@ -207,14 +214,14 @@ impl BashSession {
     fn job(&self, id: &str) -> Result<std::sync::Arc<Job>, ToolError> {
         let jobs = lock(&self.jobs);
         jobs.get(id).ok_or_else(|| {
-            let known = jobs.ids();
-            let known = if known.is_empty() { "there is none".into() } else { known.join(", ") };
-            ToolError::Failed(format!("there is no background command {id:?}; known: {known}"))
+            let ids = jobs.ids();
+            let known = if ids.is_empty() { "none".into() } else { ids.join(", ") };
+            ToolError::Failed(format!("no background command {id:?}; known: {known}"))
         })
     }
 
-    fn job_result(&self, id: &str, ended: &Ended, output: Output) -> ToolResult {
-        let text = format!("{}{}", render::output(&output), render::end(ended));
+    fn job_result(&self, id: &str, ended: &ProcessOutcome, output: Output) -> ToolResult {
+        let text = format!("{}{}", render::output(&output), render::status(ended));
         let mut details = self.details(ended, &output);
         if let Value::Object(fields) = &mut details {
             fields.extend([("id".into(), id.into()), ("running".into(), false.into())]);
@@ -223,9 +230,9 @@ impl BashSession {
         ToolResult::text(text).with_details(details)
     }
 
-    /// What to say of a command that was not run. If the sandbox may be why, what is remembered of it counts no longer: the
-    /// next session tries anew what holds. Nothing is ever run without it instead.
-    fn not_run(&self, error: &ProcessError, output: &str) -> ToolError {
+    /// The error for a command that was not run. If the sandbox may be the cause, its cached probe is dropped and the
+    /// next session probes again. A command is never run unsandboxed instead.
+    fn not_run_error(&self, error: &ProcessError, output: &str) -> ToolError {
         let problem = match error {
             ProcessError::TooLong { .. } | ProcessError::ZeroByte | ProcessError::Lost => error.to_string(),
             ProcessError::Restrict(_) | ProcessError::Start { .. } => {
@@ -235,59 +242,59 @@ impl BashSession {
             ProcessError::NotBegun { .. } => {
                 self.settings.sandbox.forget();
                 let level = self.settings.sandbox.level();
-                let said = output.trim();
+                let message = output.trim();
                 format!(
-                    "{error}; the sandbox ({level}) said {said:?}; a new session finds out anew what holds"
+                    "{error}; the sandbox ({level}) printed {message:?}; start a new session to probe the sandbox again"
                 )
             }
         };
         ToolError::Failed(problem)
     }
 
-    /// Waits until the commands that were called before have ended.
-    async fn turn(&self, context: &ToolContext) -> Result<tokio::sync::MutexGuard<'_, ()>, ToolError> {
+    /// Waits for the commands that were called before.
+    async fn foreground(&self, context: &ToolContext) -> Result<tokio::sync::MutexGuard<'_, ()>, ToolError> {
         tokio::select! {
             biased;
-            () = context.cancel.cancelled() => Err(ToolError::Cancelled("not run, because it was cancelled".into())),
-            turn = self.turn.lock() => Ok(turn),
+            () = context.cancel.cancelled() => Err(ToolError::Cancelled("cancelled before it ran".into())),
+            foreground = self.foreground.lock() => Ok(foreground),
         }
     }
 
-    /// The next line, and a note if it does not begin where the last one ended.
+    /// The next command, and a note if it does not start where the last one ended.
     fn line(
         &self,
         text: String,
-        known: Option<&ShellFacts>,
+        facts: Option<&ShellFacts>,
     ) -> Result<(ShellLine, Option<String>), ToolError> {
-        let (folder, note) = self.folders.begin(known.and_then(|known| known.folder.as_deref()))?;
+        let (folder, note) = self.working_dir.start(facts.and_then(|facts| facts.folder.as_deref()))?;
         Ok((ShellLine { text, folder, environment: self.settings.environment.clone() }, note))
     }
 
-    fn details(&self, ended: &Ended, output: &Output) -> Value {
-        let mut details = render::details(ended, output, &self.folder());
+    fn details(&self, ended: &ProcessOutcome, output: &Output) -> Value {
+        let mut details = render::details(ended, output, &self.working_dir());
         if let Value::Object(fields) = &mut details {
             fields.insert("sandbox".into(), self.settings.sandbox.level().to_string().into());
         }
         details
     }
 
-    /// Keeps the file with the whole output, and removes the oldest if there are too many.
+    /// Keeps the file with the full output, and removes the oldest if there are too many.
     fn save(&self, output: Output) {
-        let mut saved = lock(&self.saved);
-        saved.extend(output.spilled);
-        while saved.len() > SAVED_MAX {
-            saved.pop_front();
+        let mut saved_outputs = lock(&self.saved_outputs);
+        saved_outputs.extend(output.spill_file);
+        while saved_outputs.len() > SAVED_OUTPUTS_MAX {
+            saved_outputs.pop_front();
         }
     }
 }
 
-/// What the gate found out about the line, if one was asked.
-fn known<'a>(context: &'a ToolContext, line: &str) -> Result<Option<&'a ShellFacts>, ToolError> {
+/// The gate's facts about this command, if there was a gate.
+fn checked_facts<'a>(context: &'a ToolContext, line: &str) -> Result<Option<&'a ShellFacts>, ToolError> {
     match context.facts.get::<ShellFacts>() {
-        Some(known) if known.line != line => {
-            Err(ToolError::Denied("not run: another line was checked than this one; call it again".into()))
+        Some(facts) if facts.line != line => {
+            Err(ToolError::Denied("not run: a different command was checked; call it again".into()))
         }
-        known => Ok(known),
+        facts => Ok(facts),
     }
 }
 

@@ -1,31 +1,27 @@
-//! Exact replacements in a text, all or none.
+//! Applies exact replacements to a text, all or nothing.
 
 use std::fmt;
 
 use super::hint::hint;
 use crate::files::FILE_BYTES_MAX;
 
-/// One replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Replacement {
     pub(super) old: String,
     pub(super) new: String,
-    pub(super) which: Which,
+    pub(super) occurrences: Occurrences,
 }
 
-/// Which occurrences are replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Which {
-    /// There is only one.
-    Only,
-    /// Every one.
+pub(super) enum Occurrences {
+    /// Exactly one must exist.
+    Single,
     All,
 }
 
-/// Why a text was not changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct EditProblem {
-    /// Which edit, counted from 1, of how many.
+    /// The number of the edit, from 1, and the total.
     number: (usize, usize),
     problem: String,
 }
@@ -40,10 +36,10 @@ impl fmt::Display for EditProblem {
     }
 }
 
-/// How many lines are named where a text occurs more than once.
-const LINES_NAMED: usize = 10;
+/// The most line numbers listed if a text occurs more than once.
+const LINES_SHOWN_MAX: usize = 10;
 
-/// The text after all `edits`, and how often each applied.
+/// Applies all `edits` in order, and counts the replacements of each.
 pub(super) fn apply(text: &str, edits: &[Replacement]) -> Result<(String, Vec<usize>), EditProblem> {
     let mut current = text.to_owned();
     let mut counts = Vec::with_capacity(edits.len());
@@ -54,31 +50,31 @@ pub(super) fn apply(text: &str, edits: &[Replacement]) -> Result<(String, Vec<us
         counts.push(count);
     }
     if current == text {
-        let problem = "the edits undo each other; nothing would change".into();
+        let problem = "the edits cancel each other out; nothing would change".into();
         return Err(EditProblem { number: (edits.len(), 1), problem });
     }
     Ok((current, counts))
 }
 
 fn replace(text: &str, edit: &Replacement) -> Result<(String, usize), String> {
-    let Replacement { old, new, which } = edit;
+    let Replacement { old, new, occurrences } = edit;
     if old.is_empty() {
         return Err("`old_string` is empty; use `write` to fill an empty file".into());
     }
     if old == new {
         return Err("`old_string` and `new_string` are the same; nothing would change".into());
     }
-    let count = match which {
-        Which::Only => overlapping(text, old).take(LINES_NAMED + 1).count(),
-        Which::All => text.matches(old.as_str()).count(),
+    let count = match occurrences {
+        Occurrences::Single => occurrences_of(text, old).take(LINES_SHOWN_MAX + 1).count(),
+        Occurrences::All => text.matches(old.as_str()).count(),
     };
     if count == 0 {
         return Err(format!("`old_string` is not in the file{}", hint(text, old)));
     }
-    if *which == Which::Only && count > 1 {
+    if *occurrences == Occurrences::Single && count > 1 {
         let lines: Vec<_> =
-            overlapping(text, old).take(LINES_NAMED).map(|at| line_of(text, at).to_string()).collect();
-        let more = if count > LINES_NAMED { " and more" } else { "" };
+            occurrences_of(text, old).take(LINES_SHOWN_MAX).map(|at| line_of(text, at).to_string()).collect();
+        let more = if count > LINES_SHOWN_MAX { " and more" } else { "" };
         let advice = "add lines around it to make it unique, or set `replace_all`";
         return Err(format!(
             "`old_string` occurs more than once (lines {}{more}); {advice}",
@@ -87,13 +83,13 @@ fn replace(text: &str, edit: &Replacement) -> Result<(String, usize), String> {
     }
     let size = (text.len() as u64).saturating_sub((count * old.len()) as u64);
     if size.saturating_add((count as u64).saturating_mul(new.len() as u64)) > FILE_BYTES_MAX {
-        return Err(format!("the file would have more than {FILE_BYTES_MAX} bytes"));
+        return Err(format!("the file would be larger than {FILE_BYTES_MAX} bytes"));
     }
     Ok((text.replace(old.as_str(), new), count))
 }
 
-/// Where `old` begins in `text`, overlaps included: of `aa` in `aaa` there are two.
-fn overlapping<'a>(text: &'a str, old: &'a str) -> impl Iterator<Item = usize> + 'a {
+/// The positions of `old` in `text`, including overlaps: `aaa` contains `aa` twice.
+fn occurrences_of<'a>(text: &'a str, old: &'a str) -> impl Iterator<Item = usize> + 'a {
     let step = old.chars().next().map_or(1, char::len_utf8);
     let mut from = 0;
     std::iter::from_fn(move || {

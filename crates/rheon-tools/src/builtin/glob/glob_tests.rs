@@ -7,7 +7,7 @@ use rheon_types::Tool;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::builtin::testing::{context, folder, workshop};
+use crate::builtin::testing::{context, file_context, folder};
 
 async fn run(arguments: Value) -> String {
     let files = folder(&[
@@ -20,7 +20,7 @@ async fn run(arguments: Value) -> String {
         (".git/config.rs", ""),
         ("odd name {1}.rs", ""),
     ]);
-    let tool = Glob::new(workshop(files.path()));
+    let tool = GlobTool::new(file_context(files.path()));
     match tool.execute(Arc::new(arguments), context("glob")).await {
         Ok(result) => format!("{}\n{}", result.as_text(), result.details),
         Err(error) => format!("{}: {error}", error.kind()),
@@ -32,7 +32,7 @@ async fn check(arguments: Value, expected: Expect) {
 }
 
 #[tokio::test]
-async fn names_are_found_in_all_folders_but_not_where_git_ignores() {
+async fn names_match_in_all_directories_that_git_does_not_ignore() {
     check(
         json!({"pattern": "*.rs"}),
         expect![[r#"
@@ -46,7 +46,7 @@ async fn names_are_found_in_all_folders_but_not_where_git_ignores() {
 }
 
 #[tokio::test]
-async fn a_pattern_with_a_slash_is_relative_to_the_folder() {
+async fn a_pattern_with_a_slash_is_relative_to_the_directory() {
     check(
         json!({"pattern": "src/*.rs"}),
         expect![[r#"
@@ -69,23 +69,23 @@ async fn a_limit_is_told() {
     check(
         json!({"pattern": "*.rs", "limit": 1}),
         expect![[r#"
-        .hidden.rs
-        (1 of 4 files; narrow the pattern to see the others)
-        {"files":4,"shown":1}"#]],
+            .hidden.rs
+            (1 of 4 files; narrow the pattern to see the rest)
+            {"files":4,"shown":1}"#]],
     )
     .await;
 }
 
 #[tokio::test]
-async fn what_does_not_work_says_why() {
+async fn invalid_calls_give_an_error() {
     check(
         json!({"pattern": "*.py"}),
         expect![[r#"
-            no file fits in .
+            no files match in .
             {"files":0,"shown":0}"#]],
     )
     .await;
-    check(json!({"pattern": "a{b"}), expect![[r#"invalidArgs: "a{b" is no pattern: error parsing glob 'a{b': unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"#]]).await;
+    check(json!({"pattern": "a{b"}), expect![[r#"invalidArgs: invalid pattern "a{b": error parsing glob 'a{b': unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"#]]).await;
     check(
         json!({"pattern": "*", "path": "/etc"}),
         expect!["denied: /etc is outside the workspace; only files in the workspace can be used"],
@@ -93,8 +93,8 @@ async fn what_does_not_work_says_why() {
     .await;
     check(
         json!({"pattern": "*", "path": "absent"}),
-        expect!["failed: there is no absent; list the folder above it"],
+        expect!["failed: absent does not exist; list its parent directory"],
     )
     .await;
-    check(json!({"pattern": "*", "path": ""}), expect![[r#"failed: "" is not a path: it is empty"#]]).await;
+    check(json!({"pattern": "*", "path": ""}), expect![[r#"failed: invalid path "": it is empty"#]]).await;
 }

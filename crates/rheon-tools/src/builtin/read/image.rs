@@ -1,12 +1,11 @@
-//! `ImageKind`: which kind of picture a file is, and how large, by its first bytes.
+//! `ImageKind`: the format and size of an image, from its first bytes.
 
-/// The longest side of a picture.
 const SIDE_PIXELS_MAX: u32 = 16_384;
 
-/// How many pixels a picture has at most; what a small file unpacks to is bounded by this.
+/// The most pixels of an image, which bounds what a small file unpacks to.
 const PIXELS_MAX: u64 = 100_000_000;
 
-/// A kind of picture that models can see.
+/// An image format that models can read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ImageKind {
     Png,
@@ -16,7 +15,7 @@ pub(super) enum ImageKind {
 }
 
 impl ImageKind {
-    /// By the bytes that every file of the kind begins with; names are not trusted.
+    /// Detects the format by its signature; file names are not trusted.
     pub(super) fn of(head: &[u8]) -> Option<Self> {
         if head.starts_with(b"\x89PNG\r\n\x1a\n") {
             Some(Self::Png)
@@ -40,7 +39,7 @@ impl ImageKind {
         }
     }
 
-    /// Width and height, or why the picture cannot be shown.
+    /// Width and height, or why the image cannot be shown.
     pub(super) fn size(self, bytes: &[u8]) -> Result<(u32, u32), String> {
         let size = match self {
             Self::Png => png(bytes),
@@ -49,15 +48,13 @@ impl ImageKind {
             Self::Webp => webp(bytes),
         };
         match size {
-            None | Some((0, _) | (_, 0)) => Err("its header is damaged".into()),
+            None | Some((0, _) | (_, 0)) => Err("invalid image header".into()),
             Some((width, height))
                 if width.max(height) > SIDE_PIXELS_MAX
                     || u64::from(width) * u64::from(height) > PIXELS_MAX =>
             {
-                let limit = format!("{SIDE_PIXELS_MAX} on a side, {PIXELS_MAX} in all");
-                Err(format!(
-                    "{width} x {height} pixels are more than is allowed ({limit}); make it smaller first"
-                ))
+                let limit = format!("{SIDE_PIXELS_MAX} per side, {PIXELS_MAX} in total");
+                Err(format!("{width} x {height} pixels exceed the limit ({limit}); resize it first"))
             }
             Some(size) => Ok(size),
         }
@@ -87,7 +84,7 @@ fn gif(bytes: &[u8]) -> Option<(u32, u32)> {
     Some((little_16(bytes, 6)?, little_16(bytes, 8)?))
 }
 
-/// The size stands in the first frame header, behind segments of any length.
+/// The size is in the first frame header, after segments of any length.
 fn jpeg(bytes: &[u8]) -> Option<(u32, u32)> {
     let mut at = 2;
     loop {

@@ -1,4 +1,4 @@
-//! Notebooks: the cells of a Jupyter file as text.
+//! Jupyter notebooks: their cells as text.
 
 use std::fmt::Write;
 
@@ -7,16 +7,13 @@ use serde_json::{Value, json};
 
 use super::page::Range;
 
-/// How many bytes of cells are given.
 const CELLS_BYTES_MAX: usize = 1024 * 1024;
 
-/// How many bytes of the outputs of one cell are given.
 const OUTPUT_BYTES_MAX: usize = 16 * 1024;
 
-/// How many values a notebook may hold. A value of one byte takes much more than that once it is read.
+/// The most JSON values in a notebook. A one-byte value takes much more memory once it is parsed.
 const VALUES_MAX: usize = 500_000;
 
-/// One cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cell {
     kind: String,
@@ -24,7 +21,7 @@ pub(super) struct Cell {
     output: String,
 }
 
-/// The cells in `bytes`, if they are a notebook that can be read.
+/// Parses the cells of a notebook, if `bytes` are one.
 pub(super) fn cells(bytes: &[u8]) -> Option<Vec<Cell>> {
     if memchr::memchr3_iter(b',', b'[', b'{', bytes).nth(VALUES_MAX).is_some() {
         return None;
@@ -37,7 +34,7 @@ pub(super) fn cells(bytes: &[u8]) -> Option<Vec<Cell>> {
 /// The cells of `range` as a result.
 pub(super) fn result(path: &str, cells: &[Cell], range: Range) -> ToolResult {
     let mut text = String::new();
-    let mut given = 0_u64;
+    let mut shown = 0_u64;
     let mut is_more = false;
     for (number, cell) in (1_u64..).zip(cells).skip_while(|(number, _)| *number < range.first) {
         let mut part = format!("[cell {number}: {}]\n{}\n", cell.kind, cell.source.trim_end());
@@ -45,23 +42,23 @@ pub(super) fn result(path: &str, cells: &[Cell], range: Range) -> ToolResult {
             // Writing to a string cannot fail.
             write!(part, "[output of cell {number}]\n{}\n", cell.output.trim_end()).ok();
         }
-        if given == range.count || (given > 0 && text.len() + part.len() > CELLS_BYTES_MAX) {
+        if shown == range.count || (shown > 0 && text.len() + part.len() > CELLS_BYTES_MAX) {
             is_more = true;
             break;
         }
         part.truncate(part.floor_char_boundary(CELLS_BYTES_MAX));
         text.push_str(&part);
-        given += 1;
+        shown += 1;
     }
     let total = cells.len();
     if is_more {
-        let next = range.first + given;
-        write!(text, "[{given} of {total} cells; read on with offset={next}]").ok();
-    } else if given == 0 {
-        write!(text, "[{path} has {total} cells, there is no cell {}]", range.first).ok();
+        let next = range.first + shown;
+        write!(text, "[{shown} of {total} cells; continue with offset={next}]").ok();
+    } else if shown == 0 {
+        write!(text, "[{path} has {total} cells; cell {} does not exist]", range.first).ok();
     }
     let details = json!({
-        "path": path, "kind": "notebook", "firstCell": range.first, "cells": given, "totalCells": total,
+        "path": path, "kind": "notebook", "firstCell": range.first, "cells": shown, "totalCells": total,
     });
     ToolResult::text(text).with_details(details)
 }
@@ -73,10 +70,10 @@ fn cell(cell: &Value) -> Cell {
         let data = one.get("data");
         let text = one.get("text").or_else(|| data.and_then(|data| data.get("text/plain")));
         output.push_str(&joined(text.or_else(|| one.get("traceback")).unwrap_or(&Value::Null)));
-        if let Some(picture) =
+        if let Some(image) =
             data.and_then(Value::as_object).and_then(|data| data.keys().find(|key| key.starts_with("image/")))
         {
-            write!(output, "[{picture}]").ok();
+            write!(output, "[{image}]").ok();
         }
         output.push('\n');
     }
@@ -93,7 +90,7 @@ fn cell(cell: &Value) -> Cell {
     }
 }
 
-/// A text that may be one string or a list of them.
+/// Text that may be a string or a list of strings.
 fn joined(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! `Page`: some lines of a text, with their numbers.
+//! `Page`: a range of lines of a text, with line numbers.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -7,22 +7,20 @@ use std::io::{self, BufRead};
 use rheon_types::ToolError;
 use tokio_util::sync::CancellationToken;
 
-/// How many bytes a page has at most.
 const PAGE_BYTES_MAX: usize = 1024 * 1024;
 
-/// How many bytes of one line are shown.
 pub(super) const LINE_BYTES_MAX: usize = 4_096;
 
-/// How many lines are gone through between two looks at whether the call was cancelled.
-const LINES_UNWATCHED: u64 = 64;
+/// The number of lines between checks for cancellation.
+const CANCEL_CHECK_LINES: u64 = 64;
 
-/// How many bytes are gone through in search of the first line.
+/// The most bytes read to find the first line.
 const SCAN_BYTES_MAX: u64 = 512 * 1024 * 1024;
 
-/// Which lines are asked for.
+/// The requested lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Range {
-    /// Counted from 1.
+    /// From 1.
     pub(super) first: u64,
     pub(super) count: u64,
 }
@@ -31,49 +29,43 @@ impl Range {
     pub(super) fn new(offset: Option<u64>, limit: Option<u64>, default: u64) -> Result<Self, ToolError> {
         let (first, count) = (offset.unwrap_or(1), limit.unwrap_or(default));
         if first == 0 || count == 0 {
-            return Err(ToolError::InvalidArgs("`offset` and `limit` begin at 1".into()));
+            return Err(ToolError::InvalidArgs("`offset` and `limit` start at 1".into()));
         }
         Ok(Self { first, count })
     }
 }
 
-/// Why a page ends where it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stop {
-    /// The text ends there.
-    End,
-    /// It has as many lines as were asked for.
-    Limit,
-    /// It has as many bytes as a page may have.
-    Bytes,
-    /// Too much had to be gone through; the last line may go on.
-    Scan,
-    /// The call was cancelled.
+pub(super) enum PageEnd {
+    Eof,
+    LineLimit,
+    ByteLimit,
+    /// The scan limit was reached. The last line may be incomplete.
+    ScanLimit,
     Cancelled,
 }
 
-/// Some lines of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Page {
     text: String,
-    pub(super) stop: Stop,
-    /// How many lines are on it.
+    pub(super) end: PageEnd,
+    /// The number of lines on this page.
     pub(super) lines: u64,
-    /// How many lines of the text were gone through, those on the page included.
-    pub(super) passed: u64,
+    /// The number of lines read, including those on this page.
+    pub(super) lines_seen: u64,
     pub(super) shortened: u64,
     pub(super) invalid: u64,
     pub(super) crlf: u64,
 }
 
-/// One line as it was read: its first bytes, and how many it has.
+/// The first bytes of a line, and its full length.
 struct Line {
-    kept: Vec<u8>,
+    head: Vec<u8>,
     length: u64,
 }
 
 impl Page {
-    /// The lines of `range`.
+    /// Reads the lines of `range`.
     pub(super) fn collect(
         mut reader: impl BufRead,
         range: Range,
@@ -81,29 +73,29 @@ impl Page {
     ) -> io::Result<Self> {
         let mut page = Self {
             text: String::new(),
-            stop: Stop::End,
+            end: PageEnd::Eof,
             lines: 0,
-            passed: 0,
+            lines_seen: 0,
             shortened: 0,
             invalid: 0,
             crlf: 0,
         };
         let mut scan_left = SCAN_BYTES_MAX;
-        let mut line = Line { kept: Vec::new(), length: 0 };
+        let mut line = Line { head: Vec::new(), length: 0 };
         while line.read(&mut reader, &mut scan_left)? {
-            let is_watched =
-                page.passed.is_multiple_of(LINES_UNWATCHED) || line.length > LINE_BYTES_MAX as u64;
-            if is_watched && cancel.is_cancelled() {
-                page.stop = Stop::Cancelled;
+            let is_check_due =
+                page.lines_seen.is_multiple_of(CANCEL_CHECK_LINES) || line.length > LINE_BYTES_MAX as u64;
+            if is_check_due && cancel.is_cancelled() {
+                page.end = PageEnd::Cancelled;
             } else if page.lines == range.count {
-                page.stop = Stop::Limit;
-            } else if page.passed + 1 >= range.first && !page.add(&line) {
-                page.stop = Stop::Bytes;
+                page.end = PageEnd::LineLimit;
+            } else if page.lines_seen + 1 >= range.first && !page.add(&line) {
+                page.end = PageEnd::ByteLimit;
             } else if scan_left == 0 {
-                page.passed += 1;
-                page.stop = Stop::Scan;
+                page.lines_seen += 1;
+                page.end = PageEnd::ScanLimit;
             } else {
-                page.passed += 1;
+                page.lines_seen += 1;
                 continue;
             }
             break;
@@ -111,20 +103,20 @@ impl Page {
         Ok(page)
     }
 
-    /// Adds the line, or says that it does not fit.
+    /// Adds a line. `false` if it does not fit.
     fn add(&mut self, line: &Line) -> bool {
-        let number = self.passed + 1;
-        let mut bytes = line.kept.as_slice();
+        let number = self.lines_seen + 1;
+        let mut bytes = line.head.as_slice();
         if number == 1 {
             bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         }
-        let cut = line.length - line.kept.len() as u64;
+        let cut = line.length - line.head.len() as u64;
         if cut > 0 {
             bytes = without_broken_end(bytes);
         }
         let before_return = if cut == 0 { bytes.strip_suffix(b"\r") } else { None };
         let line_bytes = before_return.unwrap_or(bytes);
-        // The usual line is text, and told so by a much quicker look than the one that mends others.
+        // Most lines are valid UTF-8, which this check finds faster than the lossy conversion.
         let shown = std::str::from_utf8(line_bytes)
             .map_or_else(|_| String::from_utf8_lossy(line_bytes), Cow::Borrowed);
         let before = self.text.len();
@@ -148,18 +140,18 @@ impl Page {
         true
     }
 
-    /// The lines, and what the reader has to know about them.
+    /// The lines, followed by notes for the reader.
     pub(super) fn with_notes(self, range: Range, total: Option<u64>) -> String {
         let mut text = self.text;
-        if self.stop != Stop::End {
-            let last = self.passed;
+        if self.end != PageEnd::Eof {
+            let last = self.lines_seen;
             let of = total.map_or_else(String::new, |total| format!(" of {total}"));
             let next = last + 1;
-            writeln!(text, "[lines {}-{last}{of}; read on with offset={next}]", range.first).ok();
+            writeln!(text, "[lines {}-{last}{of}; continue with offset={next}]", range.first).ok();
         }
         if self.invalid > 0 {
             let many = self.invalid;
-            let meaning = "bytes that are not UTF-8 are shown as \u{fffd}; `edit` refuses this file";
+            let meaning = "invalid bytes are shown as \u{fffd}; `edit` does not accept this file";
             writeln!(text, "[{many} lines are not UTF-8: {meaning}]").ok();
         }
         if self.crlf > 0 {
@@ -170,9 +162,9 @@ impl Page {
 }
 
 impl Line {
-    /// Reads the next line without its line feed; whether there was one.
+    /// Reads the next line without its line feed. `false` at the end.
     fn read(&mut self, reader: &mut impl BufRead, scan_left: &mut u64) -> io::Result<bool> {
-        self.kept.clear();
+        self.head.clear();
         self.length = 0;
         let mut is_any = false;
         while *scan_left > 0 {
@@ -181,15 +173,15 @@ impl Line {
                 return Ok(is_any);
             }
             is_any = true;
-            let end = memchr::memchr(b'\n', buffer);
-            let part = buffer.get(..end.unwrap_or(buffer.len())).unwrap_or_default();
-            let room = LINE_BYTES_MAX.saturating_sub(self.kept.len());
-            self.kept.extend_from_slice(part.get(..room).unwrap_or(part));
+            let newline = memchr::memchr(b'\n', buffer);
+            let part = buffer.get(..newline.unwrap_or(buffer.len())).unwrap_or_default();
+            let room = LINE_BYTES_MAX.saturating_sub(self.head.len());
+            self.head.extend_from_slice(part.get(..room).unwrap_or(part));
             self.length += part.len() as u64;
-            let used = part.len() + usize::from(end.is_some());
+            let used = part.len() + usize::from(newline.is_some());
             reader.consume(used);
             *scan_left = scan_left.saturating_sub(used as u64);
-            if end.is_some() {
+            if newline.is_some() {
                 return Ok(true);
             }
         }
@@ -197,7 +189,7 @@ impl Line {
     }
 }
 
-/// Writes a number, as `write!` would, but without its machinery: there is one per line.
+/// Appends a number. Faster than `write!`, since there is one per line.
 fn push_number(text: &mut String, number: u64) {
     if number >= 10 {
         push_number(text, number / 10);
@@ -205,7 +197,7 @@ fn push_number(text: &mut String, number: u64) {
     text.extend(char::from_digit(u32::try_from(number % 10).unwrap_or(0), 10));
 }
 
-/// `bytes` without the first part of a character at their end, whose rest was cut off.
+/// `bytes` without an incomplete character at the end.
 fn without_broken_end(bytes: &[u8]) -> &[u8] {
     let broken = match bytes.utf8_chunks().last() {
         Some(chunk)
@@ -218,7 +210,6 @@ fn without_broken_end(bytes: &[u8]) -> &[u8] {
     bytes.get(..bytes.len() - broken).unwrap_or(bytes)
 }
 
-/// How many lines `text` has.
 pub(super) fn count_lines(text: &[u8]) -> u64 {
     let feeds = memchr::memchr_iter(b'\n', text).count();
     (feeds + usize::from(text.last().is_some_and(|last| *last != b'\n'))) as u64

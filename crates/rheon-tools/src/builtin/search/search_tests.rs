@@ -7,7 +7,7 @@ use rheon_types::Tool;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::builtin::testing::{context, folder, workshop};
+use crate::builtin::testing::{context, file_context, folder};
 
 async fn run(arguments: Value) -> String {
     let files = folder(&[
@@ -20,7 +20,7 @@ async fn run(arguments: Value) -> String {
         (".git/main", "main"),
         ("long.txt", &format!("main{}", "ü".repeat(1_000))),
     ]);
-    let tool = Search::new(workshop(files.path()));
+    let tool = SearchTool::new(file_context(files.path()));
     match tool.execute(Arc::new(arguments), context("search")).await {
         Ok(result) => format!("{}\n{}", result.as_text(), result.details),
         Err(error) => format!("{}: {error}", error.kind()),
@@ -32,7 +32,7 @@ async fn check(arguments: Value, expected: Expect) {
 }
 
 #[tokio::test]
-async fn lines_are_grouped_by_file_without_ignored_and_binary_ones() {
+async fn lines_are_grouped_by_file() {
     check(
         json!({"pattern": "main", "type": "rust"}),
         expect![[r#"
@@ -120,50 +120,50 @@ async fn case_literals_and_lines_follow_the_arguments() {
     check(
         json!({"pattern": "main", "glob": ["!src/**", "!long.txt"]}),
         expect![[r#"
-        nothing matches
-        {"complete":true,"files":0,"matches":0}"#]],
+            no matches
+            {"complete":true,"files":0,"matches":0}"#]],
     )
     .await;
 }
 
 #[tokio::test]
-async fn long_lines_and_many_matches_are_cut_and_it_is_said() {
+async fn long_lines_and_many_matches_are_truncated() {
     let shown = run(json!({"pattern": "main", "path": "long.txt"})).await;
-    assert!(shown.contains("ü ... (shortened)") && shown.len() < 1_000, "{shown}");
+    assert!(shown.contains("ü ... (truncated)") && shown.len() < 1_000, "{shown}");
     check(
         json!({"pattern": "fn|main", "path": "src", "limit": 2}),
         expect![[r#"
-        src/lib.rs
-        1:// no main here
-        2:pub fn lib() {}
-        (2 of 5 matching lines; narrow the search to see the others)
-        {"complete":true,"files":2,"matches":5}"#]],
+            src/lib.rs
+            1:// no main here
+            2:pub fn lib() {}
+            (2 of 5 matching lines; narrow the search to see the rest)
+            {"complete":true,"files":2,"matches":5}"#]],
     )
     .await;
 }
 
 #[tokio::test]
-async fn what_does_not_work_says_why() {
+async fn invalid_calls_give_an_error() {
     check(
         json!({"pattern": "absent"}),
         expect![[r#"
-        nothing matches
-        {"complete":true,"files":0,"matches":0}"#]],
+            no matches
+            {"complete":true,"files":0,"matches":0}"#]],
     )
     .await;
     check(
         json!({"pattern": "main("}),
         expect![[r#"
-        invalidArgs: "main(" is no regular expression: regex parse error:
-            (?:main()
-            ^
-        error: unclosed group; escape special characters or set `literal`"#]],
+            invalidArgs: invalid regular expression "main(": regex parse error:
+                (?:main()
+                ^
+            error: unclosed group; escape special characters or set `literal`"#]],
     )
     .await;
     check(
         json!({"pattern": "main", "type": "klingon"}),
         expect![[
-            r#"invalidArgs: there is no type "klingon": unrecognized file type: klingon; use `glob` instead"#
+            r#"invalidArgs: unknown type "klingon": unrecognized file type: klingon; use `glob` instead"#
         ]],
     )
     .await;
@@ -172,7 +172,7 @@ async fn what_does_not_work_says_why() {
         expect!["denied: /etc is outside the workspace; only files in the workspace can be used"],
     )
     .await;
-    check(json!({"pattern": "x{1000}{1000}{1000}"}), expect![[r#"invalidArgs: "x{1000}{1000}{1000}" is no regular expression: compiled regex exceeds size limit of 16777216; escape special characters or set `literal`"#]]).await;
+    check(json!({"pattern": "x{1000}{1000}{1000}"}), expect![[r#"invalidArgs: invalid regular expression "x{1000}{1000}{1000}": compiled regex exceeds size limit of 16777216; escape special characters or set `literal`"#]]).await;
     check(
         json!({"pattern": 7}),
         expect![
@@ -183,13 +183,13 @@ async fn what_does_not_work_says_why() {
 }
 
 #[tokio::test]
-async fn of_many_files_the_first_by_name_are_shown_whichever_thread_was_first() {
+async fn results_are_ordered_by_path() {
     let names: Vec<String> =
         (0..300).map(|number| format!("folder{}/file{number:03}.txt", number % 7)).collect();
     let files: Vec<(&str, &str)> =
         names.iter().map(|name| (name.as_str(), "needle\nhay\nneedle\n")).collect();
     let folder = folder(&files);
-    let search = Search::new(workshop(folder.path()));
+    let search = SearchTool::new(file_context(folder.path()));
     let arguments = json!({ "pattern": "needle", "limit": 5 });
     let result = search.execute(Arc::new(arguments), context("search")).await.unwrap();
     expect![[r#"
@@ -203,68 +203,69 @@ async fn of_many_files_the_first_by_name_are_shown_whichever_thread_was_first() 
 
         folder0/file014.txt
         1:needle
-        (5 of 600 matching lines; narrow the search to see the others)"#]]
+        (5 of 600 matching lines; narrow the search to see the rest)"#]]
     .assert_eq(&result.as_text());
     assert_eq!(result.details, json!({ "complete": true, "files": 300, "matches": 600 }));
 }
 
 #[test]
-fn only_what_can_be_shown_is_kept() {
-    let wanted: Arguments = serde_json::from_value(json!({ "pattern": "x" })).unwrap();
-    let plan = Plan::new(&wanted, 10).unwrap();
-    let mut found = Found::default();
+fn only_files_that_will_be_shown_are_kept() {
+    let arguments: Arguments = serde_json::from_value(json!({ "pattern": "x" })).unwrap();
+    let plan = SearchPlan::new(&arguments, 10).unwrap();
+    let mut results = SearchResults::default();
     for number in (0..1_000).rev() {
         let mut file = FileMatches::default();
         file.count = 3;
-        found.add(format!("{number:04}").into(), file, &plan);
+        results.add(format!("{number:04}").into(), file, &plan);
     }
-    let kept: Vec<_> = found.shown.keys().map(|path| path.to_str().unwrap()).collect();
+    let kept: Vec<_> = results.shown.keys().map(|path| path.to_str().unwrap()).collect();
     assert_eq!(kept, ["0000", "0001", "0002", "0003"]);
-    assert_eq!((found.files, found.matches), (1_000, 3_000));
+    assert_eq!((results.files, results.matches), (1_000, 3_000));
 }
 
 #[tokio::test]
-async fn a_line_beyond_the_memory_it_may_take_is_left_out_and_it_is_said() {
+async fn a_line_over_the_buffer_limit_is_skipped_and_reported() {
     let folder = folder(&[("small.txt", "needle\n")]);
-    std::fs::write(folder.path().join("large.txt"), vec![b'a'; HELD_BYTES_MAX + 1]).unwrap();
-    let search = Search::new(workshop(folder.path()));
+    std::fs::write(folder.path().join("large.txt"), vec![b'a'; BUFFER_BYTES_MAX + 1]).unwrap();
+    let search = SearchTool::new(file_context(folder.path()));
     let arguments = json!({ "pattern": "needle" });
     let result = search.execute(Arc::new(arguments), context("search")).await.unwrap();
     expect![[r#"
         small.txt
         1:needle
 
-        (files that could not be read or are too large: 1)"#]]
+        (files skipped as unreadable or too large: 1)"#]]
     .assert_eq(&result.as_text());
 }
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_folder_that_is_swapped_for_a_link_while_files_are_searched_lets_nothing_in() {
-    let stage = crate::builtin::stage::Stage::new();
-    std::fs::write(stage.base.join("outside/secret"), "canary outside\n").unwrap();
-    stage.put("real/secret", "canary inside\n");
-    let _swapping = stage.swap();
-    let mut found = 0;
+async fn swapping_a_directory_for_a_link_lets_no_search_escape() {
+    let fixture = crate::builtin::fixture::Fixture::new();
+    std::fs::write(fixture.base.join("outside/secret"), "canary outside\n").unwrap();
+    fixture.put("real/secret", "canary inside\n");
+    let _swapping = fixture.swap();
+    let mut results = 0;
     for _ in 0..500 {
-        let tool = Search::new(stage.workshop.clone());
-        let said = crate::builtin::stage::told(tool, json!({ "pattern": "canary" })).await;
-        assert!(!said.contains("outside"), "{said}");
-        found += usize::from(said.contains("inside"));
+        let tool = SearchTool::new(fixture.file_context.clone());
+        let output = crate::builtin::fixture::output_of(tool, json!({ "pattern": "canary" })).await;
+        assert!(!output.contains("outside"), "{output}");
+        results += usize::from(output.contains("inside"));
     }
-    assert!(found > 0);
+    assert!(results > 0);
 }
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn files_that_the_kernel_makes_up_are_not_searched_even_where_all_may_be_read() {
-    let stage = crate::builtin::stage::Stage::with_reach(crate::files::Reach::Anywhere);
+async fn kernel_files_are_not_searched() {
+    let fixture = crate::builtin::fixture::Fixture::with_read_scope(crate::files::ReadScope::Anywhere);
     for path in ["/proc/self/environ", "/proc/self/status"] {
-        let tool = Search::new(stage.workshop.clone());
-        let said = crate::builtin::stage::told(tool, json!({ "pattern": ".", "path": path })).await;
-        assert_eq!(said, "nothing matches\n(files that could not be read or are too large: 1)");
+        let tool = SearchTool::new(fixture.file_context.clone());
+        let output = crate::builtin::fixture::output_of(tool, json!({ "pattern": ".", "path": path })).await;
+        assert_eq!(output, "no matches\n(files skipped as unreadable or too large: 1)");
     }
-    let tool = Search::new(stage.workshop.clone());
-    let said = crate::builtin::stage::told(tool, json!({ "pattern": "secret", "path": "../outside" })).await;
-    assert!(said.ends_with("secret\n1:secret"), "{said}");
+    let tool = SearchTool::new(fixture.file_context.clone());
+    let output =
+        crate::builtin::fixture::output_of(tool, json!({ "pattern": "secret", "path": "../outside" })).await;
+    assert!(output.ends_with("secret\n1:secret"), "{output}");
 }

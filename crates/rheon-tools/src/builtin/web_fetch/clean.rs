@@ -1,8 +1,8 @@
-//! A page of HTML made harmless before it is parsed: few kinds of tags, nested properly and not deeply. What a parser does
-//! with deep or tangled tags takes time and memory that grow with their square.
+//! Simplifies HTML before it is parsed: few kinds of tags, properly nested and not too deep. Parsing deep or mis-nested
+//! tags takes quadratic time and memory.
 
-/// Tags that mean something in Markdown, and of these the ones that only change how text looks.
-const KEPT: [&str; 24] = [
+/// Block tags that have a meaning in Markdown, and inline tags.
+const KEPT_TAGS: [&str; 24] = [
     "h1",
     "h2",
     "h3",
@@ -28,46 +28,46 @@ const KEPT: [&str; 24] = [
     "section",
     "article",
 ];
-const INLINE: [&str; 6] = ["a", "b", "strong", "i", "em", "code"];
-/// Kept tags that hold nothing.
-const EMPTY: [&str; 3] = ["br", "hr", "img"];
-/// What nobody reads, with all that is in it.
-const SKIPPED: [&str; 10] =
+const INLINE_TAGS: [&str; 6] = ["a", "b", "strong", "i", "em", "code"];
+/// Kept tags without content.
+const VOID_TAGS: [&str; 3] = ["br", "hr", "img"];
+/// Tags that are removed with their content.
+const SKIPPED_TAGS: [&str; 10] =
     ["script", "style", "noscript", "svg", "math", "template", "iframe", "object", "textarea", "select"];
-/// Attributes that Markdown has a place for.
-const ATTRIBUTES: [&str; 3] = ["href", "src", "alt"];
+/// Attributes that have a meaning in Markdown.
+const KEPT_ATTRIBUTES: [&str; 3] = ["href", "src", "alt"];
 
-/// How many tags are kept, how deep they are nested, and how deep those that only change how text looks. A parser repeats
-/// the latter in every block that they reach into.
+/// The most tags, the deepest nesting, and the deepest nesting of inline tags, which a parser repeats in every block
+/// they span.
 const TAGS_MAX: usize = 100_000;
 const DEPTH_MAX: usize = 64;
 const INLINE_DEPTH_MAX: usize = 4;
 
-/// The page with nothing in it that is hard to parse.
+/// Simplifies a page.
 pub(super) fn clean(html: &str) -> String {
-    let mut cleaning = Cleaning { out: String::with_capacity(html.len()), open: Vec::new(), tags: 0 };
+    let mut cleaner = Cleaner { out: String::with_capacity(html.len()), open: Vec::new(), tags: 0 };
     let mut rest = html;
     while let Some(at) = memchr::memchr(b'<', rest.as_bytes()) {
         let (text, tag) = rest.split_at_checked(at).unwrap_or((rest, ""));
-        cleaning.out.push_str(text);
-        rest = cleaning.take(tag);
+        cleaner.out.push_str(text);
+        rest = cleaner.take(tag);
     }
-    cleaning.out.push_str(rest);
-    while let Some(name) = cleaning.open.pop() {
-        cleaning.write_close(name);
+    cleaner.out.push_str(rest);
+    while let Some(name) = cleaner.open.pop() {
+        cleaner.write_close(name);
     }
-    cleaning.out
+    cleaner.out
 }
 
-struct Cleaning {
+struct Cleaner {
     out: String,
-    /// The tags that are open, the outermost first.
+    /// Open tags, outermost first.
     open: Vec<&'static str>,
     tags: usize,
 }
 
-impl Cleaning {
-    /// Takes in what begins with `<`; what follows it.
+impl Cleaner {
+    /// Processes the text from a `<`, and returns the rest.
     fn take<'a>(&mut self, tag: &'a str) -> &'a str {
         let inner = tag.strip_prefix('<').unwrap_or(tag);
         if let Some(comment) = inner.strip_prefix("!--") {
@@ -92,7 +92,7 @@ impl Cleaning {
             self.close(&name);
             return rest;
         }
-        if SKIPPED.contains(&name.as_str()) {
+        if SKIPPED_TAGS.contains(&name.as_str()) {
             return after(past(rest, &name).1, ">");
         }
         if name == "title" {
@@ -105,13 +105,13 @@ impl Cleaning {
     }
 
     fn open(&mut self, name: &str, attributes: &[(&'static str, &str)]) {
-        let known = KEPT.iter().chain(&INLINE).find(|known| **known == name);
+        let known = KEPT_TAGS.iter().chain(&INLINE_TAGS).find(|known| **known == name);
         let Some(name) = known.copied().filter(|_| self.tags < TAGS_MAX && self.open.len() < DEPTH_MAX)
         else {
-            // What stood apart stays apart.
+            // Keep words separated.
             return self.out.push(' ');
         };
-        let is_inline = |name: &&str| INLINE.contains(name);
+        let is_inline = |name: &&str| INLINE_TAGS.contains(name);
         if is_inline(&name) && self.open.iter().filter(|open| is_inline(open)).count() >= INLINE_DEPTH_MAX {
             return;
         }
@@ -123,12 +123,12 @@ impl Cleaning {
             self.out.push_str(&format!(" {key}=\"{value}\""));
         }
         self.out.push('>');
-        if !EMPTY.contains(&name) {
+        if !VOID_TAGS.contains(&name) {
             self.open.push(name);
         }
     }
 
-    /// Closes the innermost tag of this name with all in it, if there is one.
+    /// Closes the innermost tag of this name and all tags in it, if there is one.
     fn close(&mut self, name: &str) {
         if !self.open.contains(&name) {
             return;
@@ -146,12 +146,12 @@ impl Cleaning {
     }
 }
 
-/// What follows the first `mark`; nothing where there is none.
+/// The text after the first `mark`, or nothing.
 fn after<'a>(text: &'a str, mark: &str) -> &'a str {
     text.split_once(mark).map_or("", |(_, rest)| rest)
 }
 
-/// What stands before and from the end tag of this name.
+/// The text before the end tag of this name, and the text from it on.
 fn past<'a>(text: &'a str, name: &str) -> (&'a str, &'a str) {
     let is_end = |at: &usize| {
         let named = text.get(at + 2..at + 2 + name.len());
@@ -161,42 +161,44 @@ fn past<'a>(text: &'a str, name: &str) -> (&'a str, &'a str) {
     end.and_then(|at| text.split_at_checked(at)).unwrap_or((text, ""))
 }
 
-/// The attributes that are kept, and what follows the tag.
+/// The kept attributes, and the text after the tag.
 fn attributes(tag: &str) -> (Vec<(&'static str, &str)>, &str) {
-    let mut found = Vec::new();
+    let mut kept = Vec::new();
     let mut rest = tag;
     loop {
         rest = rest.trim_start_matches(|one: char| one.is_ascii_whitespace() || one == '/');
         if rest.is_empty() {
-            return (found, rest);
+            return (kept, rest);
         }
         if let Some(behind) = rest.strip_prefix('>') {
-            return (found, behind);
+            return (kept, behind);
         }
-        // The first character belongs to the name whatever it is, so that there is always one.
+        // The first character always belongs to the name, so that there is one.
         let is_end = |(at, one): &(usize, char)| {
             *at > 0 && (one.is_ascii_whitespace() || matches!(one, '=' | '>' | '/'))
         };
         let end = rest.char_indices().find(is_end).map_or(rest.len(), |(at, _)| at);
         let (name, behind) = rest.split_at_checked(end).unwrap_or((rest, ""));
         rest = behind.trim_start_matches(|one: char| one.is_ascii_whitespace());
-        let Some(given) = rest.strip_prefix('=') else { continue };
-        let given = given.trim_start_matches(|one: char| one.is_ascii_whitespace());
-        let quote = given.chars().next().filter(|one| matches!(one, '"' | '\''));
-        let (value, behind) = match quote.and_then(|quote| given.strip_prefix(quote)?.split_once(quote)) {
+        let Some(value_text) = rest.strip_prefix('=') else { continue };
+        let value_text = value_text.trim_start_matches(|one: char| one.is_ascii_whitespace());
+        let quote = value_text.chars().next().filter(|one| matches!(one, '"' | '\''));
+        let (value, behind) = match quote.and_then(|quote| value_text.strip_prefix(quote)?.split_once(quote))
+        {
             Some(quoted) => quoted,
-            // A quote that is never closed takes the rest of the page.
+            // An unclosed quote extends to the end of the page.
             None if quote.is_some() => ("", ""),
             None => {
-                let end =
-                    given.find(|one: char| one.is_ascii_whitespace() || one == '>').unwrap_or(given.len());
-                given.split_at_checked(end).unwrap_or((given, ""))
+                let end = value_text
+                    .find(|one: char| one.is_ascii_whitespace() || one == '>')
+                    .unwrap_or(value_text.len());
+                value_text.split_at_checked(end).unwrap_or((value_text, ""))
             }
         };
         rest = behind;
-        let known = ATTRIBUTES.iter().find(|known| known.eq_ignore_ascii_case(name));
-        if let Some(known) = known.filter(|known| !found.iter().any(|(name, _)| name == *known)) {
-            found.push((*known, value));
+        let known = KEPT_ATTRIBUTES.iter().find(|known| known.eq_ignore_ascii_case(name));
+        if let Some(known) = known.filter(|known| !kept.iter().any(|(name, _)| name == *known)) {
+            kept.push((*known, value));
         }
     }
 }
@@ -206,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_are_few_and_nested_properly() {
+    fn tags_are_reduced_and_properly_nested() {
         for (html, cleaned) in [
             ("<p>a<b>b</p>c</b>", "<p>a<b>b</b></p>c"),
             ("1 < 2 <> </ x", "1 &lt; 2 &lt;> &lt;/ x"),
@@ -226,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_deep_is_kept_without_its_tags() {
+    fn deep_content_is_kept_without_tags() {
         let deep = clean(&format!("{}x", "<div>".repeat(200_000)));
         let spaces = " ".repeat(200_000 - DEPTH_MAX);
         assert_eq!(deep, format!("{}{spaces}x{}", "<div>".repeat(DEPTH_MAX), "</div>".repeat(DEPTH_MAX)));

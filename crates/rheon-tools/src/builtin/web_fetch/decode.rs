@@ -1,13 +1,13 @@
-//! The bytes of a page as characters.
+//! Decodes the bytes of a page.
 
 use std::borrow::Cow;
 
 use rheon_types::ToolError;
 
-/// How much of a page is looked at for what it says of itself.
+/// The number of bytes searched for a charset declaration.
 const HEAD_BYTES: usize = 1_024;
 
-/// What `body` says in the encoding that its type (`parameters`) or the page itself names, or else in UTF-8.
+/// Decodes `body` with the charset of its content type (`parameters`) or of the page itself, or else as UTF-8.
 pub(super) fn decode<'a>(parameters: &str, body: &'a [u8]) -> Result<Cow<'a, str>, ToolError> {
     let head = String::from_utf8_lossy(body.get(..HEAD_BYTES).unwrap_or(body)).to_ascii_lowercase();
     let marked = match body {
@@ -18,22 +18,22 @@ pub(super) fn decode<'a>(parameters: &str, body: &'a [u8]) -> Result<Cow<'a, str
     let named = marked.or_else(|| charset(parameters)).or_else(|| charset(&head));
     match named.as_deref().unwrap_or("utf-8") {
         "utf-8" | "utf8" | "us-ascii" | "ascii" => Ok(String::from_utf8_lossy(without_mark(body))),
-        // Browsers read both as the larger one.
+        // Browsers read both as windows-1252.
         "iso-8859-1" | "latin1" | "windows-1252" | "cp1252" => {
             Ok(body.iter().copied().map(western).collect())
         }
         "utf-16" | "utf-16le" => Ok(utf_16(body, u16::from_le_bytes).into()),
         "utf-16be" => Ok(utf_16(body, u16::from_be_bytes).into()),
-        // Better than nothing, where most of the text is ASCII.
+        // Better than nothing if most of the text is ASCII.
         other if is_mostly_ascii(body) => {
             let text = String::from_utf8_lossy(body);
-            Ok(format!("(the page is in {other}; what is not ASCII may be wrong)\n\n{text}").into())
+            Ok(format!("(the page is encoded as {other}; non-ASCII characters may be wrong)\n\n{text}")
+                .into())
         }
-        other => Err(ToolError::Failed(format!("the page is in {other:?}, which cannot be read here"))),
+        other => Err(ToolError::Failed(format!("unsupported page encoding {other:?}"))),
     }
 }
 
-/// The value after `charset=`.
 fn charset(text: &str) -> Option<String> {
     let (_, value) = text.split_once("charset=")?;
     let value = value.trim_start_matches(['"', '\'', ' ']);
@@ -58,7 +58,7 @@ fn utf_16(body: &[u8], unit: fn([u8; 2]) -> u16) -> String {
     text.trim_start_matches('\u{feff}').to_owned()
 }
 
-/// What windows-1252 has between 0x80 and 0x9f; elsewhere it is Unicode's beginning.
+/// The characters of windows-1252 from 0x80 to 0x9f. The others equal the start of Unicode.
 const WESTERN: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
     '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_are_read_in_the_encoding_they_name() {
+    fn pages_are_decoded_with_their_declared_encoding() {
         for (parameters, body, text) in [
             ("charset=utf-8", "ü".as_bytes(), "ü"),
             ("", b"\xef\xbb\xbfx", "x"),
@@ -88,8 +88,11 @@ mod tests {
             assert_eq!(decode(parameters, body).unwrap(), text);
         }
         let error = decode("charset=shift_jis", &[0x83; 10]).unwrap_err().to_string();
-        assert_eq!(error, "the page is in \"shift_jis\", which cannot be read here");
+        assert_eq!(error, "unsupported page encoding \"shift_jis\"");
         let mostly = decode("charset=koi8-r", b"abcdefghij\xc1").unwrap().into_owned();
-        assert_eq!(mostly, "(the page is in koi8-r; what is not ASCII may be wrong)\n\nabcdefghij\u{fffd}");
+        assert_eq!(
+            mostly,
+            "(the page is encoded as koi8-r; non-ASCII characters may be wrong)\n\nabcdefghij\u{fffd}"
+        );
     }
 }

@@ -32,7 +32,7 @@ async fn server(head: &str, body: Vec<u8>) -> String {
 }
 
 async fn run(rule: AddressRule, arguments: Value) -> String {
-    let tool = WebFetch::new(rule);
+    let tool = WebFetchTool::new(rule);
     match tool.execute(Arc::new(arguments), context("web_fetch")).await {
         Ok(result) => result.as_text(),
         Err(error) => format!("{}: {error}", error.kind()),
@@ -41,8 +41,8 @@ async fn run(rule: AddressRule, arguments: Value) -> String {
 
 async fn check(head: &str, body: &str, expected: Expect) {
     let address = server(head, body.as_bytes().to_vec()).await;
-    let said = run(AddressRule::Any, json!({ "url": format!("http://{address}/page") })).await;
-    expected.assert_eq(&said.replace(&address, "SERVER"));
+    let output = run(AddressRule::Any, json!({ "url": format!("http://{address}/page") })).await;
+    expected.assert_eq(&output.replace(&address, "SERVER"));
 }
 
 #[tokio::test]
@@ -65,40 +65,44 @@ async fn html_becomes_markdown_without_scripts() {
 }
 
 #[tokio::test]
-async fn text_stays_and_other_things_are_refused() {
+async fn text_is_returned_and_other_types_are_rejected() {
     check("200 OK\r\ncontent-type: application/json", "{\"a\": 1}", expect![[r#"{"a": 1}"#]]).await;
     check(
         "200 OK\r\ncontent-type: image/png",
         "png",
-        expect![[r#"failed: the page is "image/png", not text; it cannot be shown"#]],
+        expect![[r#"failed: the page is "image/png", not text"#]],
     )
     .await;
     check(
         "404 Not Found\r\ncontent-type: text/plain",
         "gone",
-        expect!["failed: http://SERVER/page answered with status 404 Not Found"],
+        expect!["failed: http://SERVER/page returned status 404 Not Found"],
     )
     .await;
     check(
         "302 Found\r\nlocation: http://{address}/again",
         "",
-        expect!["failed: more than 5 redirects; the last one leads to http://SERVER/again"],
+        expect!["failed: more than 5 redirects; the last one is http://SERVER/again"],
     )
     .await;
 }
 
 #[tokio::test]
-async fn a_long_page_is_shown_in_parts() {
+async fn a_long_page_is_returned_in_parts() {
     let address =
         server("200 OK\r\ncontent-type: text/plain", "ü".repeat(TEXT_CHARS_MAX + 5).into_bytes()).await;
     let url = format!("http://{address}/");
     let first = run(AddressRule::Any, json!({ "url": url })).await;
-    assert!(first.ends_with("(characters 0 to 50000 of 50005; go on with offset 50000)"), "{}", first.len());
+    assert!(
+        first.ends_with("(characters 0 to 50000 of 50005; continue with offset 50000)"),
+        "{}",
+        first.len()
+    );
     assert_eq!(run(AddressRule::Any, json!({ "url": url, "offset": 50_000 })).await, "üüüüü");
 }
 
 #[tokio::test]
-async fn a_page_that_is_too_large_is_read_only_in_part() {
+async fn a_large_page_is_read_partially() {
     let address = server("200 OK\r\ncontent-type: text/plain", vec![b'x'; BODY_BYTES_MAX + 1]).await;
     let url = format!("http://{address}/");
     let end = run(AddressRule::Any, json!({ "url": url, "offset": BODY_BYTES_MAX - 1 })).await;
@@ -106,8 +110,8 @@ async fn a_page_that_is_too_large_is_read_only_in_part() {
 }
 
 #[tokio::test]
-async fn private_addresses_are_refused_however_they_are_written() {
-    let mut said = Vec::new();
+async fn private_addresses_are_denied_in_every_notation() {
+    let mut output = Vec::new();
     for url in [
         "http://127.0.0.1/",
         "http://2130706433/",
@@ -120,74 +124,71 @@ async fn private_addresses_are_refused_however_they_are_written() {
         "https://user:pw@example.com/",
         "nonsense",
     ] {
-        said.push(run(AddressRule::Public, json!({ "url": url })).await);
+        output.push(run(AddressRule::Public, json!({ "url": url })).await);
     }
     expect![[r#"
-        denied: 127.0.0.1 is not on the public internet and is not reached
-        denied: 127.0.0.1 is not on the public internet and is not reached
-        denied: 127.0.0.1 is not on the public internet and is not reached
-        denied: ::1 is not on the public internet and is not reached
-        denied: ::ffff:10.0.0.1 is not on the public internet and is not reached
-        denied: 169.254.169.254 is not on the public internet and is not reached
-        failed: cannot fetch from localhost: localhost has no address that may be reached
-        invalidArgs: file:///etc/passwd is no web address; it must begin with https://
-        invalidArgs: the address holds a name or a password; leave it out
-        invalidArgs: "nonsense" is no address: relative URL without a base"#]]
-    .assert_eq(&said.join("\n"));
+        denied: 127.0.0.1 is not a public address
+        denied: 127.0.0.1 is not a public address
+        denied: 127.0.0.1 is not a public address
+        denied: ::1 is not a public address
+        denied: ::ffff:10.0.0.1 is not a public address
+        denied: 169.254.169.254 is not a public address
+        failed: cannot fetch from localhost: localhost has no allowed address
+        invalidArgs: file:///etc/passwd is not a web address; it must start with https://
+        invalidArgs: the address contains credentials; remove them
+        invalidArgs: invalid address "nonsense": relative URL without a base"#]]
+    .assert_eq(&output.join("\n"));
 }
 
 #[tokio::test]
-async fn deep_and_tangled_pages_end_in_text_or_an_error() {
+async fn deep_and_mis_nested_pages_are_bounded() {
     let repeated = format!("<p><b><i><a href=x><em>{}", "<div>x</div>".repeat(50_000));
     for body in ["<div>".repeat(200_000), "<b><i>".repeat(20_000), "<table><tr><td>".repeat(50_000), repeated]
     {
         let address = server("200 OK\r\ncontent-type: text/html", body.into_bytes()).await;
-        let said = run(AddressRule::Any, json!({ "url": format!("http://{address}/") })).await;
-        assert!(said.len() < 100_000, "{said}");
+        let output = run(AddressRule::Any, json!({ "url": format!("http://{address}/") })).await;
+        assert!(output.len() < 100_000, "{output}");
     }
 }
 
 #[tokio::test]
-async fn a_redirect_to_another_host_is_told_and_not_followed() {
+async fn a_redirect_to_another_host_is_reported() {
     let other = server("200 OK\r\ncontent-type: text/plain", b"other".to_vec()).await;
     let port = other.rsplit(':').next().unwrap();
     for (target, expected) in [
         (
             format!("http://localhost:{port}/x"),
-            "failed: http://SERVER/ redirects to another host: http://localhost:PORT/x; fetch that address if you want it",
+            "failed: http://SERVER/ redirects to another host; fetch http://localhost:PORT/x instead if you want it",
         ),
         (format!("//{other}/x"), "other"),
         (
             "file:///etc/passwd".to_owned(),
-            "invalidArgs: file:///etc/passwd is no web address; it must begin with https://",
+            "invalidArgs: file:///etc/passwd is not a web address; it must start with https://",
         ),
-        (
-            "http://u:p@127.0.0.1/".to_owned(),
-            "invalidArgs: the address holds a name or a password; leave it out",
-        ),
+        ("http://u:p@127.0.0.1/".to_owned(), "invalidArgs: the address contains credentials; remove them"),
     ] {
         let address = server(&format!("302 Found\r\nlocation: {target}"), Vec::new()).await;
-        let said = run(AddressRule::Any, json!({ "url": format!("http://{address}/") })).await;
-        assert_eq!(said.replace(&address, "SERVER").replace(port, "PORT"), expected);
+        let output = run(AddressRule::Any, json!({ "url": format!("http://{address}/") })).await;
+        assert_eq!(output.replace(&address, "SERVER").replace(port, "PORT"), expected);
     }
 }
 
 #[tokio::test]
-async fn an_offset_past_the_end_and_a_large_header_are_told() {
+async fn an_offset_past_the_end_and_a_large_header_are_reported() {
     let address = server("200 OK\r\ncontent-type: text/plain; charset=iso-8859-1", b"\xfcx".to_vec()).await;
     let url = format!("http://{address}/");
     assert_eq!(run(AddressRule::Any, json!({ "url": url })).await, "üx");
     let past = run(AddressRule::Any, json!({ "url": url, "offset": usize::MAX })).await;
-    assert_eq!(past, format!("(the page has 2 characters; there is nothing at offset {})", usize::MAX));
+    assert_eq!(past, format!("(the page has 2 characters; offset {} is past the end)", usize::MAX));
     let large = format!("200 OK\r\ncontent-type: text/plain\r\nx: {}", "y".repeat(1024 * 1024));
     let address = server(&large, b"z".to_vec()).await;
-    let said = run(AddressRule::Any, json!({ "url": format!("http://{address}/") })).await;
-    assert_eq!(said, "failed: cannot fetch from 127.0.0.1: message head is too large");
+    let output = run(AddressRule::Any, json!({ "url": format!("http://{address}/") })).await;
+    assert_eq!(output, "failed: cannot fetch from 127.0.0.1: message head is too large");
 }
 
 #[tokio::test]
-async fn a_body_that_unpacks_to_much_more_is_read_only_in_part() {
-    // A gzip of 64 MiB of zeros would be 64 KiB; here the bytes are spaces, so that they are text.
+async fn a_compressed_body_is_read_partially() {
+    // 64 MiB of spaces compress to 64 KiB and count as text.
     let packed = std::process::Command::new("sh")
         .args(["-c", "head -c 67108864 /dev/zero | tr '\\0' ' ' | gzip -9"])
         .output()

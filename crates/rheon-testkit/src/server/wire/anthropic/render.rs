@@ -1,10 +1,10 @@
-//! Answers of Anthropic Messages.
+//! Responses of Anthropic Messages.
 
 use serde_json::{Value, json};
 
 use crate::server::answer::Answer;
 use crate::server::event::Event;
-use crate::server::reply::{Block, Stop};
+use crate::server::reply::{ReplyBlock, ReplyStop};
 use crate::server::wire::pieces::{Counts, pieces};
 
 /// The events of a stream.
@@ -36,7 +36,7 @@ pub(in crate::server::wire) fn events(answer: &Answer<'_>) -> Vec<Event> {
     events
 }
 
-/// The answer as one body.
+/// The response as one body.
 pub(in crate::server::wire) fn whole(answer: &Answer<'_>) -> Value {
     let content = answer.blocks.iter().enumerate().map(|(index, block)| whole_block(answer, index, block));
     let mut message = message(answer, content.collect(), json!(stop_word(&answer.stop)));
@@ -46,7 +46,7 @@ pub(in crate::server::wire) fn whole(answer: &Answer<'_>) -> Value {
     message
 }
 
-/// A piece of text.
+/// A text delta.
 pub(in crate::server::wire) fn text_event(text: &str) -> Event {
     event("content_block_delta", json!({"index": 0, "delta": {"type": "text_delta", "text": text}}))
 }
@@ -67,7 +67,7 @@ fn message(answer: &Answer<'_>, content: Vec<Value>, stop: Value) -> Value {
         "id": answer.id("msg_01", 0),
         "type": "message",
         "role": "assistant",
-        "model": answer.asked.model,
+        "model": answer.request_info.model,
         "content": content,
         "stop_reason": stop,
         "stop_sequence": null,
@@ -84,11 +84,11 @@ fn usage(counts: &Counts, output: &Value) -> Value {
     })
 }
 
-/// The block as it begins, and its deltas.
-fn block_parts(answer: &Answer<'_>, index: usize, block: &Block) -> (Value, Vec<Value>) {
+/// The start of the block, and its deltas.
+fn block_parts(answer: &Answer<'_>, index: usize, block: &ReplyBlock) -> (Value, Vec<Value>) {
     let chars = answer.style.delta_chars;
     match block {
-        Block::Thinking { text, signature } => {
+        ReplyBlock::Thinking { text, signature } => {
             let mut deltas: Vec<Value> = pieces(text, chars)
                 .into_iter()
                 .map(|piece| json!({"type": "thinking_delta", "thinking": piece}))
@@ -98,38 +98,38 @@ fn block_parts(answer: &Answer<'_>, index: usize, block: &Block) -> (Value, Vec<
             }
             (json!({"type": "thinking", "thinking": "", "signature": ""}), deltas)
         }
-        Block::Redacted { data } => (json!({"type": "redacted_thinking", "data": data}), Vec::new()),
-        Block::Text { text, .. } => {
+        ReplyBlock::Redacted { data } => (json!({"type": "redacted_thinking", "data": data}), Vec::new()),
+        ReplyBlock::Text { text, .. } => {
             let deltas = pieces(text, chars).into_iter();
             let deltas = deltas.map(|piece| json!({"type": "text_delta", "text": piece})).collect();
             (json!({"type": "text", "text": ""}), deltas)
         }
-        Block::Call { id, name, arguments, .. } => {
+        ReplyBlock::Call { id, name, arguments, .. } => {
             let mut deltas = vec![json!({"type": "input_json_delta", "partial_json": ""})];
-            // The service writes nothing more for a call without arguments.
+            // The service sends no deltas for a call without arguments.
             let text = if arguments == "{}" { "" } else { arguments };
             let written = pieces(text, chars).into_iter();
             deltas.extend(written.map(|piece| json!({"type": "input_json_delta", "partial_json": piece})));
             (json!({"type": "tool_use", "id": call_id(answer, id, index), "name": name, "input": {}}), deltas)
         }
-        Block::AnyCall => (json!({"type": "text", "text": ""}), Vec::new()),
+        ReplyBlock::AnyCall => (json!({"type": "text", "text": ""}), Vec::new()),
     }
 }
 
-fn whole_block(answer: &Answer<'_>, index: usize, block: &Block) -> Value {
+fn whole_block(answer: &Answer<'_>, index: usize, block: &ReplyBlock) -> Value {
     match block {
-        Block::Thinking { text, signature } => {
+        ReplyBlock::Thinking { text, signature } => {
             json!({"type": "thinking", "thinking": text, "signature": signature.as_deref().unwrap_or_default()})
         }
-        Block::Redacted { data } => json!({"type": "redacted_thinking", "data": data}),
-        Block::Text { text, .. } => json!({"type": "text", "text": text}),
-        Block::Call { id, name, arguments, .. } => json!({
+        ReplyBlock::Redacted { data } => json!({"type": "redacted_thinking", "data": data}),
+        ReplyBlock::Text { text, .. } => json!({"type": "text", "text": text}),
+        ReplyBlock::Call { id, name, arguments, .. } => json!({
             "type": "tool_use",
             "id": call_id(answer, id, index),
             "name": name,
             "input": serde_json::from_str(arguments).unwrap_or_else(|_| json!({})),
         }),
-        Block::AnyCall => json!({"type": "text", "text": ""}),
+        ReplyBlock::AnyCall => json!({"type": "text", "text": ""}),
     }
 }
 
@@ -137,12 +137,12 @@ fn call_id(answer: &Answer<'_>, id: &Option<String>, index: usize) -> String {
     id.clone().unwrap_or_else(|| answer.call_id(index))
 }
 
-fn stop_word(stop: &Stop) -> &str {
+fn stop_word(stop: &ReplyStop) -> &str {
     match stop {
-        Stop::Natural | Stop::End => "end_turn",
-        Stop::ToolUse => "tool_use",
-        Stop::Length => "max_tokens",
-        Stop::Refusal => "refusal",
-        Stop::Word(word) => word,
+        ReplyStop::Natural | ReplyStop::End => "end_turn",
+        ReplyStop::ToolUse => "tool_use",
+        ReplyStop::Length => "max_tokens",
+        ReplyStop::Refusal => "refusal",
+        ReplyStop::Word(word) => word,
     }
 }

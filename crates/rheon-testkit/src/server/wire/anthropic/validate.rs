@@ -1,19 +1,19 @@
-//! The rules for requests of Anthropic Messages.
+//! Rules for Anthropic Messages requests.
 
 use rheon_providers::wire::WireKind;
 use serde_json::Value;
 
-use super::messages::{check_messages, check_thoughts};
-use crate::server::asked::{Asked, Delivery, Wants};
+use super::messages::{check_messages, check_thinking_blocks};
 use crate::server::incoming::Incoming;
 use crate::server::refusal::{Refusal, ServiceError, invalid};
+use crate::server::request_info::{Delivery, RequestInfo, RequestedExtras};
 use crate::server::wire::check::{
     has, is_word, items, object_schema_problem, offered, only_keys, open_object, text,
 };
 
-/// The most places of a prompt that can be marked for the cache.
+/// The maximum number of cache marks.
 const CACHE_MARKS_MAX: usize = 4;
-/// The smallest budget for thinking.
+/// The minimum thinking budget.
 const THINKING_TOKENS_MIN: u64 = 1_024;
 /// The fields of a request.
 const FIELDS: [&str; 18] = [
@@ -37,27 +37,27 @@ const FIELDS: [&str; 18] = [
     "cache_control",
 ];
 
-/// What the request wants.
-pub(in crate::server::wire) fn asked(incoming: &Incoming<'_>) -> Asked {
+/// What the request asks for.
+pub(in crate::server::wire) fn request_info(incoming: &Incoming<'_>) -> RequestInfo {
     let body = incoming.body;
     let is_stream = body.get("stream") == Some(&Value::Bool(true));
     let last = items(body, "messages").last();
     let result =
         |message: &Value| items(message, "content").iter().any(|block| text(block, "type") == "tool_result");
-    Asked {
+    RequestInfo {
         wire: WireKind::Anthropic,
         model: text(body, "model").to_owned(),
         delivery: if is_stream { Delivery::Stream } else { Delivery::Whole },
         tools: offered(items(body, "tools"), "/name", &["/input_schema"]),
         ends_with_tool_result: last.is_some_and(result),
-        wants: Wants::default(),
+        extras: RequestedExtras::default(),
     }
 }
 
 /// Refuses what the service refuses.
 pub(in crate::server::wire) fn validate(incoming: &Incoming<'_>) -> Result<(), Refusal> {
     let Incoming { headers, body, .. } = incoming;
-    // On Vertex the model stands in the path and the version in the body.
+    // On Vertex, the model is in the path and the version in the body.
     let is_vertex = incoming.path.contains(":");
     if !headers.contains_key("x-api-key") && !headers.contains_key("authorization") {
         return Err(Refusal {
@@ -73,7 +73,7 @@ pub(in crate::server::wire) fn validate(incoming: &Incoming<'_>) -> Result<(), R
         if !headers.contains_key("anthropic-version") {
             return invalid("anthropic-version: header is required");
         }
-        // A beta may bring fields of its own.
+        // A beta may add fields.
         if !headers.contains_key("anthropic-beta") {
             only_keys(body, &FIELDS, |key| format!("{key}: Extra inputs are not permitted"))?;
         }
@@ -94,7 +94,7 @@ pub(in crate::server::wire) fn validate(incoming: &Incoming<'_>) -> Result<(), R
     let messages = items(body, "messages");
     check_messages(messages)?;
     if thinking != Thinking::Off {
-        check_thoughts(messages, incoming.issued)?;
+        check_thinking_blocks(messages, incoming.issued)?;
     }
     check_cache_marks(body)
 }
@@ -153,10 +153,10 @@ fn check_sampling(body: &Value, thinking: Thinking) -> Result<(), Refusal> {
     if thinking != Thinking::Off && number("top_k").is_some() {
         return invalid("`top_k` must be unset when thinking is enabled or in adaptive mode.");
     }
-    for (place, word) in items(body, "stop_sequences").iter().enumerate() {
+    for (position, word) in items(body, "stop_sequences").iter().enumerate() {
         if word.as_str().is_none_or(|word| word.trim().is_empty()) {
             return invalid(format!(
-                "stop_sequences.{place}: each stop sequence must contain non-whitespace"
+                "stop_sequences.{position}: each stop sequence must contain non-whitespace"
             ));
         }
     }
@@ -170,9 +170,9 @@ fn check_system(body: &Value) -> Result<(), Refusal> {
     match body.get("system") {
         None | Some(Value::String(_)) => Ok(()),
         Some(Value::Array(blocks)) => {
-            for (place, block) in blocks.iter().enumerate() {
+            for (position, block) in blocks.iter().enumerate() {
                 if text(block, "type") != "text" {
-                    return invalid(format!("system.{place}.type: Input should be 'text'"));
+                    return invalid(format!("system.{position}.type: Input should be 'text'"));
                 }
                 if text(block, "text").is_empty() {
                     return invalid("system: text content blocks must be non-empty");
@@ -189,7 +189,7 @@ fn check_tools(body: &Value) -> Result<(), Refusal> {
         return invalid("tools: Input should be a valid array");
     }
     let mut names = Vec::new();
-    for (place, tool) in items(body, "tools").iter().enumerate() {
+    for (position, tool) in items(body, "tools").iter().enumerate() {
         let kind = text(tool, "type");
         let name = text(tool, "name");
         if names.contains(&name) {
@@ -202,24 +202,24 @@ fn check_tools(body: &Value) -> Result<(), Refusal> {
         }
         if !is_word(name, 128) {
             return invalid(format!(
-                "tools.{place}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
+                "tools.{position}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
             ));
         }
         let Some(schema) = tool.get("input_schema") else {
-            return invalid(format!("tools.{place}.custom.input_schema: Field required"));
+            return invalid(format!("tools.{position}.custom.input_schema: Field required"));
         };
         if text(schema, "type") != "object" {
-            return invalid(format!("tools.{place}.custom.input_schema.type: Input should be 'object'"));
+            return invalid(format!("tools.{position}.custom.input_schema.type: Input should be 'object'"));
         }
         if ["oneOf", "allOf", "anyOf"].iter().any(|key| has(schema, key)) {
             return invalid(format!(
-                "tools.{place}.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top \
+                "tools.{position}.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top \
                  level"
             ));
         }
         if let Some(problem) = object_schema_problem(schema) {
             return invalid(format!(
-                "tools.{place}.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12: \
+                "tools.{position}.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12: \
                  {problem}"
             ));
         }
@@ -256,12 +256,12 @@ fn check_tool_choice(body: &Value, thinking: Thinking) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses a schema for the answer that leaves an object open.
+/// Refuses an output schema with an open object.
 fn check_format(body: &Value) -> Result<(), Refusal> {
     let Some(schema) = body.pointer("/output_config/format/schema") else { return Ok(()) };
     match open_object(schema, "", 64) {
-        Some(place) => invalid(format!(
-            "output_config.format.schema{place}: For 'object' type, 'additionalProperties' must be explicitly set to false"
+        Some(position) => invalid(format!(
+            "output_config.format.schema{position}: For 'object' type, 'additionalProperties' must be explicitly set to false"
         )),
         None => Ok(()),
     }

@@ -1,21 +1,21 @@
-//! Answers of Bedrock.
+//! Responses of Bedrock.
 
 use base64::Engine as _;
 use serde_json::{Value, json};
 
 use crate::server::answer::Answer;
 use crate::server::event::Event;
-use crate::server::reply::{Block, Stop};
+use crate::server::reply::{ReplyBlock, ReplyStop};
 use crate::server::wire::pieces::{Counts, pieces};
 
-/// What pads an event, so that its length tells nothing of its text.
+/// Padding that hides the length of an event's text.
 const PADDING: &str = "abcdefghijklmnopqrstuvwxyz";
 
 /// The events of a stream.
 pub(in crate::server::wire) fn events(answer: &Answer<'_>) -> Vec<Event> {
     let mut events = vec![event("messageStart", json!({"role": "assistant"}))];
     for (index, block) in answer.blocks.iter().enumerate() {
-        if let Block::Call { id, name, .. } = block {
+        if let ReplyBlock::Call { id, name, .. } = block {
             let start = json!({"toolUse": {"toolUseId": call_id(answer, id, index), "name": name}});
             events.push(event("contentBlockStart", json!({"contentBlockIndex": index, "start": start})));
         }
@@ -35,7 +35,7 @@ pub(in crate::server::wire) fn events(answer: &Answer<'_>) -> Vec<Event> {
     events
 }
 
-/// The answer as one body.
+/// The response as one body.
 pub(in crate::server::wire) fn whole(answer: &Answer<'_>) -> Value {
     let content: Vec<Value> =
         answer.blocks.iter().enumerate().map(|(index, block)| whole_block(answer, index, block)).collect();
@@ -50,7 +50,7 @@ pub(in crate::server::wire) fn whole(answer: &Answer<'_>) -> Value {
     body
 }
 
-/// A piece of text.
+/// A text delta.
 pub(in crate::server::wire) fn text_event(text: &str) -> Event {
     event("contentBlockDelta", json!({"contentBlockIndex": 0, "delta": {"text": text}}))
 }
@@ -63,9 +63,9 @@ fn event(name: &str, mut data: Value) -> Event {
     Event::new(name, &data)
 }
 
-fn deltas(block: &Block, chars: usize) -> Vec<Value> {
+fn deltas(block: &ReplyBlock, chars: usize) -> Vec<Value> {
     match block {
-        Block::Thinking { text, signature } => {
+        ReplyBlock::Thinking { text, signature } => {
             let mut deltas: Vec<Value> = pieces(text, chars)
                 .into_iter()
                 .map(|piece| json!({"reasoningContent": {"text": piece}}))
@@ -75,36 +75,36 @@ fn deltas(block: &Block, chars: usize) -> Vec<Value> {
             }
             deltas
         }
-        Block::Redacted { data } => vec![json!({"reasoningContent": {"redactedContent": blob(data)}})],
-        Block::Text { text, .. } => {
+        ReplyBlock::Redacted { data } => vec![json!({"reasoningContent": {"redactedContent": blob(data)}})],
+        ReplyBlock::Text { text, .. } => {
             pieces(text, chars).into_iter().map(|piece| json!({"text": piece})).collect()
         }
-        Block::Call { arguments, .. } => {
-            // The service writes nothing for a call without arguments.
+        ReplyBlock::Call { arguments, .. } => {
+            // The service sends no deltas for a call without arguments.
             let text = if arguments == "{}" { "" } else { arguments };
             pieces(text, chars).into_iter().map(|piece| json!({"toolUse": {"input": piece}})).collect()
         }
-        Block::AnyCall => Vec::new(),
+        ReplyBlock::AnyCall => Vec::new(),
     }
 }
 
-fn whole_block(answer: &Answer<'_>, index: usize, block: &Block) -> Value {
+fn whole_block(answer: &Answer<'_>, index: usize, block: &ReplyBlock) -> Value {
     match block {
-        Block::Thinking { text, signature } => {
+        ReplyBlock::Thinking { text, signature } => {
             json!({"reasoningContent": {"reasoningText": {"text": text, "signature": signature}}})
         }
-        Block::Redacted { data } => json!({"reasoningContent": {"redactedContent": blob(data)}}),
-        Block::Text { text, .. } => json!({"text": text}),
-        Block::Call { id, name, arguments, .. } => json!({"toolUse": {
+        ReplyBlock::Redacted { data } => json!({"reasoningContent": {"redactedContent": blob(data)}}),
+        ReplyBlock::Text { text, .. } => json!({"text": text}),
+        ReplyBlock::Call { id, name, arguments, .. } => json!({"toolUse": {
             "toolUseId": call_id(answer, id, index),
             "name": name,
             "input": serde_json::from_str(arguments).unwrap_or_else(|_| json!({})),
         }}),
-        Block::AnyCall => json!({"text": ""}),
+        ReplyBlock::AnyCall => json!({"text": ""}),
     }
 }
 
-/// Bytes are base64 in JSON; what already is goes out as it is.
+/// Bytes are base64 in JSON; data that already is base64 stays unchanged.
 fn blob(data: &str) -> String {
     let engine = base64::engine::general_purpose::STANDARD;
     if engine.decode(data).is_ok() { data.to_owned() } else { engine.encode(data) }
@@ -124,12 +124,12 @@ fn call_id(answer: &Answer<'_>, id: &Option<String>, index: usize) -> String {
     id.clone().unwrap_or_else(|| answer.call_id(index))
 }
 
-fn stop_word(stop: &Stop) -> &str {
+fn stop_word(stop: &ReplyStop) -> &str {
     match stop {
-        Stop::Natural | Stop::End => "end_turn",
-        Stop::ToolUse => "tool_use",
-        Stop::Length => "max_tokens",
-        Stop::Refusal => "content_filtered",
-        Stop::Word(word) => word,
+        ReplyStop::Natural | ReplyStop::End => "end_turn",
+        ReplyStop::ToolUse => "tool_use",
+        ReplyStop::Length => "max_tokens",
+        ReplyStop::Refusal => "content_filtered",
+        ReplyStop::Word(word) => word,
     }
 }

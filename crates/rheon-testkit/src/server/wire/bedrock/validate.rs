@@ -1,29 +1,29 @@
-//! The rules for requests of Bedrock Converse.
+//! Rules for Bedrock Converse requests.
 
 use rheon_providers::wire::WireKind;
 use serde_json::Value;
 
 use super::messages::check_messages;
-use crate::server::asked::{Asked, Delivery, Wants};
 use crate::server::incoming::Incoming;
 use crate::server::refusal::{Refusal, ServiceError, invalid};
+use crate::server::request_info::{Delivery, RequestInfo, RequestedExtras};
 use crate::server::route::model_in;
 use crate::server::wire::check::{has, is_word, items, object_schema_problem, offered, open_object, text};
 
-/// The most cache points of a request.
+/// The maximum number of cache points.
 const CACHE_POINTS_MAX: usize = 4;
 
-/// What the request wants.
-pub(in crate::server::wire) fn asked(incoming: &Incoming<'_>) -> Asked {
+/// What the request asks for.
+pub(in crate::server::wire) fn request_info(incoming: &Incoming<'_>) -> RequestInfo {
     let result = |message: &Value| items(message, "content").iter().any(|block| has(block, "toolResult"));
     let is_stream = incoming.path.ends_with("-stream");
-    Asked {
+    RequestInfo {
         wire: WireKind::Bedrock,
         model: model_in(incoming.path).unwrap_or_default(),
         delivery: if is_stream { Delivery::Stream } else { Delivery::Whole },
         tools: offered(tools(incoming.body), "/toolSpec/name", &["/toolSpec/inputSchema/json"]),
         ends_with_tool_result: items(incoming.body, "messages").last().is_some_and(result),
-        wants: Wants::default(),
+        extras: RequestedExtras::default(),
     }
 }
 
@@ -128,11 +128,11 @@ fn check_system(body: &Value) -> Result<(), Refusal> {
     if body.get("system").is_some_and(|system| !system.is_array()) {
         return invalid("Expected list or null for 'system'");
     }
-    for (place, block) in items(body, "system").iter().enumerate() {
+    for (position, block) in items(body, "system").iter().enumerate() {
         let is_other = has(block, "cachePoint") || has(block, "guardContent");
         if !is_other && text(block, "text").trim().is_empty() {
             return invalid(format!(
-                "The text field in the SystemContentBlock object at system.{place} is blank. Add text to the text field, \
+                "The text field in the SystemContentBlock object at system.{position} is blank. Add text to the text field, \
                  and try again."
             ));
         }
@@ -150,13 +150,13 @@ fn check_tools(body: &Value) -> Result<(), Refusal> {
         );
     }
     let mut names = Vec::new();
-    for (place, tool) in tools.iter().enumerate() {
+    for (position, tool) in tools.iter().enumerate() {
         let Some(spec) = tool.get("toolSpec") else {
             if has(tool, "cachePoint") || has(tool, "systemTool") {
                 continue;
             }
             return invalid(format!(
-                "toolConfig.tools.{place}: expected one of toolSpec, cachePoint, systemTool"
+                "toolConfig.tools.{position}: expected one of toolSpec, cachePoint, systemTool"
             ));
         };
         let name = text(spec, "name");
@@ -164,7 +164,7 @@ fn check_tools(body: &Value) -> Result<(), Refusal> {
             invalid(format!(
                 "1 validation error detected: Value at 'toolConfig.tools.{}.member.toolSpec.{field}' failed to satisfy \
                  constraint: {rule}",
-                place + 1
+                position + 1
             ))
         };
         if !is_word(name, 64) {
@@ -182,7 +182,7 @@ fn check_tools(body: &Value) -> Result<(), Refusal> {
         };
         if let Some(problem) = object_schema_problem(schema) {
             return invalid(format!(
-                "The value at toolConfig.tools.{place}.toolSpec.inputSchema.json.type must be one of the following: \
+                "The value at toolConfig.tools.{position}.toolSpec.inputSchema.json.type must be one of the following: \
                  object. {problem}"
             ));
         }
@@ -190,7 +190,7 @@ fn check_tools(body: &Value) -> Result<(), Refusal> {
     check_tool_choice(config, &names)
 }
 
-/// Refuses a schema for the answer that is no JSON or leaves an object open.
+/// Refuses an output schema that is not JSON or has an open object.
 fn check_format(body: &Value) -> Result<(), Refusal> {
     let Some(format) = body.pointer("/outputConfig/textFormat") else { return Ok(()) };
     let schema = format.pointer("/structure/jsonSchema/schema").and_then(Value::as_str).unwrap_or_default();
@@ -200,8 +200,8 @@ fn check_format(body: &Value) -> Result<(), Refusal> {
         );
     };
     match open_object(&schema, "", 64) {
-        Some(place) => invalid(format!(
-            "The model returned the following errors: output_config.format.schema{place}: For 'object' type, \
+        Some(position) => invalid(format!(
+            "The model returned the following errors: output_config.format.schema{position}: For 'object' type, \
              'additionalProperties' must be explicitly set to false"
         )),
         None => Ok(()),

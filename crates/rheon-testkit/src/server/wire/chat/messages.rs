@@ -1,6 +1,6 @@
-//! The rules for the conversation in a request of Chat Completions.
+//! Rules for the conversation in Chat Completions requests.
 //!
-//! Services that follow OpenAI differ in what they forgive; the rules here are the strictest of those that many share.
+//! Services that follow OpenAI differ in what they tolerate; these are the strictest rules that many of them share.
 
 use serde_json::Value;
 
@@ -19,24 +19,26 @@ pub(super) fn check_messages(body: &Value, ids: ChatIds) -> Result<(), Refusal> 
         );
     }
     let mut is_opening = true;
-    for (place, message) in messages.iter().enumerate() {
+    for (position, message) in messages.iter().enumerate() {
         let role = text(message, "role");
         let is_system = role == "system" || role == "developer";
         if is_system && !is_opening {
-            return invalid(format!("messages[{place}]: System message must be at the beginning."));
+            return invalid(format!("messages[{position}]: System message must be at the beginning."));
         }
         is_opening = is_opening && is_system;
-        check_message(place, role, message, ids)?;
+        check_message(position, role, message, ids)?;
     }
     check_pairs(messages)
 }
 
-fn check_message(place: usize, role: &str, message: &Value, ids: ChatIds) -> Result<(), Refusal> {
+fn check_message(position: usize, role: &str, message: &Value, ids: ChatIds) -> Result<(), Refusal> {
     match role {
-        "system" | "developer" => check_content(place, message, &["text"]),
-        "user" => check_content(place, message, &["text", "image_url", "input_audio", "file", "video_url"]),
+        "system" | "developer" => check_content(position, message, &["text"]),
+        "user" => {
+            check_content(position, message, &["text", "image_url", "input_audio", "file", "video_url"])
+        }
         "assistant" => {
-            check_calls(place, message, ids)?;
+            check_calls(position, message, ids)?;
             if !has(message, "content") && has(message, "tool_calls") {
                 return Ok(());
             }
@@ -46,37 +48,37 @@ fn check_message(place: usize, role: &str, message: &Value, ids: ChatIds) -> Res
             {
                 return Ok(());
             }
-            check_content(place, message, &["text", "refusal"])
+            check_content(position, message, &["text", "refusal"])
         }
         "tool" => {
             if text(message, "tool_call_id").is_empty() {
-                return invalid(format!("Missing required parameter: 'messages[{place}].tool_call_id'."));
+                return invalid(format!("Missing required parameter: 'messages[{position}].tool_call_id'."));
             }
             match message.get("content") {
-                // A tool may have nothing to say.
+                // A tool result may be empty.
                 Some(Value::String(_)) => Ok(()),
-                _ => check_content(place, message, &["text", "image_url"]),
+                _ => check_content(position, message, &["text", "image_url"]),
             }
         }
         other => invalid(format!(
             "Invalid value: '{other}'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and \
-             'developer'. (messages[{place}].role)"
+             'developer'. (messages[{position}].role)"
         )),
     }
 }
 
-fn check_content(place: usize, message: &Value, kinds: &[&str]) -> Result<(), Refusal> {
+fn check_content(position: usize, message: &Value, kinds: &[&str]) -> Result<(), Refusal> {
     match message.get("content") {
         Some(Value::String(text)) if text.is_empty() => {
-            invalid(format!("Invalid value for 'messages[{place}].content': message must not be empty."))
+            invalid(format!("Invalid value for 'messages[{position}].content': message must not be empty."))
         }
         Some(Value::String(_)) => Ok(()),
         Some(Value::Array(parts)) if parts.is_empty() => {
-            invalid(format!("Invalid 'messages[{place}].content': empty array."))
+            invalid(format!("Invalid 'messages[{position}].content': empty array."))
         }
         Some(Value::Array(parts)) => {
             for (at, part) in parts.iter().enumerate() {
-                let here = format!("messages[{place}].content[{at}]");
+                let here = format!("messages[{position}].content[{at}]");
                 let kind = text(part, "type");
                 if !kinds.contains(&kind) {
                     return invalid(format!(
@@ -88,46 +90,50 @@ fn check_content(place: usize, message: &Value, kinds: &[&str]) -> Result<(), Re
             Ok(())
         }
         None | Some(Value::Null) => invalid(format!(
-            "Invalid value for 'content': expected a string, got null. (messages[{place}].content)"
+            "Invalid value for 'content': expected a string, got null. (messages[{position}].content)"
         )),
-        Some(_) => {
-            invalid(format!("Invalid type for 'messages[{place}].content': expected a string or an array."))
-        }
+        Some(_) => invalid(format!(
+            "Invalid type for 'messages[{position}].content': expected a string or an array."
+        )),
     }
 }
 
-fn check_part(place: &str, kind: &str, part: &Value) -> Result<(), Refusal> {
+fn check_part(position: &str, kind: &str, part: &Value) -> Result<(), Refusal> {
     match kind {
         "text" if text(part, "text").is_empty() => {
-            invalid(format!("Invalid '{place}.text': text content must not be empty."))
+            invalid(format!("Invalid '{position}.text': text content must not be empty."))
         }
         "image_url" => {
             let Some(address) = part.pointer("/image_url/url").and_then(Value::as_str) else {
-                return invalid(format!("Missing required parameter: '{place}.image_url.url'."));
+                return invalid(format!("Missing required parameter: '{position}.image_url.url'."));
             };
             let Some(data) = address.strip_prefix("data:") else {
                 return if address.starts_with("http") {
                     Ok(())
                 } else {
-                    invalid(format!("Invalid '{place}.image_url.url': not a URL."))
+                    invalid(format!("Invalid '{position}.image_url.url': not a URL."))
                 };
             };
             let good = data
                 .split_once(";base64,")
                 .is_some_and(|(kind, data)| kind.starts_with("image/") && is_base64(data));
-            if good { Ok(()) } else { invalid(format!("Invalid base64 image_url. ({place}.image_url.url)")) }
+            if good {
+                Ok(())
+            } else {
+                invalid(format!("Invalid base64 image_url. ({position}.image_url.url)"))
+            }
         }
         _ => Ok(()),
     }
 }
 
-fn check_calls(place: usize, message: &Value, ids: ChatIds) -> Result<(), Refusal> {
+fn check_calls(position: usize, message: &Value, ids: ChatIds) -> Result<(), Refusal> {
     let Some(calls) = message.get("tool_calls").filter(|calls| !calls.is_null()) else { return Ok(()) };
     let Some(calls) = calls.as_array().filter(|calls| !calls.is_empty()) else {
-        return invalid(format!("[] is too short - 'messages.{place}.tool_calls'"));
+        return invalid(format!("[] is too short - 'messages.{position}.tool_calls'"));
     };
     for (at, call) in calls.iter().enumerate() {
-        let here = format!("messages[{place}].tool_calls[{at}]");
+        let here = format!("messages[{position}].tool_calls[{at}]");
         if text(call, "type") != "function" {
             return invalid(format!("Missing required parameter: '{here}.type'."));
         }
@@ -147,7 +153,7 @@ fn check_calls(place: usize, message: &Value, ids: ChatIds) -> Result<(), Refusa
     Ok(())
 }
 
-fn check_id(place: &str, id: &str, ids: ChatIds) -> Result<(), Refusal> {
+fn check_id(position: &str, id: &str, ids: ChatIds) -> Result<(), Refusal> {
     let max = match ids {
         ChatIds::Any64 => 64,
         ChatIds::Any40 => 40,
@@ -156,16 +162,16 @@ fn check_id(place: &str, id: &str, ids: ChatIds) -> Result<(), Refusal> {
                 return Ok(());
             }
             return invalid(format!(
-                "Tool call id was {id} but must be a-z, A-Z, 0-9, with a length of 9. ({place}.id)"
+                "Tool call id was {id} but must be a-z, A-Z, 0-9, with a length of 9. ({position}.id)"
             ));
         }
     };
     if id.is_empty() {
-        return invalid(format!("Missing required parameter: '{place}.id'."));
+        return invalid(format!("Missing required parameter: '{position}.id'."));
     }
     if id.chars().count() > max {
         return invalid(format!(
-            "Invalid '{place}.id': string too long. Expected a string with maximum length {max}, but got a string with \
+            "Invalid '{position}.id': string too long. Expected a string with maximum length {max}, but got a string with \
              length {} instead.",
             id.chars().count()
         ));
@@ -173,16 +179,16 @@ fn check_id(place: &str, id: &str, ids: ChatIds) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Every call has its result before anything else is said; every result has its call.
+/// Every call has its result before anything else follows; every result has its call.
 fn check_pairs(messages: &[Value]) -> Result<(), Refusal> {
     let mut open: Vec<&str> = Vec::new();
     let mut answered: Vec<&str> = Vec::new();
-    for (place, message) in messages.iter().enumerate() {
+    for (position, message) in messages.iter().enumerate() {
         if text(message, "role") == "tool" {
             let id = text(message, "tool_call_id");
             if answered.contains(&id) {
                 return invalid(format!(
-                    "Duplicate tool result for tool_call_id '{id}'. (messages[{place}])"
+                    "Duplicate tool result for tool_call_id '{id}'. (messages[{position}])"
                 ));
             }
             if !open.contains(&id) {
@@ -202,7 +208,9 @@ fn check_pairs(messages: &[Value]) -> Result<(), Refusal> {
         sorted.sort_unstable();
         sorted.dedup();
         if sorted.len() < open.len() {
-            return invalid(format!("Duplicate value for 'tool_call_id' in 'messages[{place}].tool_calls'."));
+            return invalid(format!(
+                "Duplicate value for 'tool_call_id' in 'messages[{position}].tool_calls'."
+            ));
         }
     }
     refuse_open(&open)

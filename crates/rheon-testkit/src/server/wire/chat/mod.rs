@@ -1,8 +1,8 @@
-//! OpenAI Chat Completions, as OpenAI and those who follow it speak it.
+//! OpenAI Chat Completions, as used by OpenAI and compatible services.
 
 mod messages;
 mod render;
 mod validate;
 
 pub(super) use render::{events, text_event, whole};
-pub(super) use validate::{asked, check_function, check_held, check_key, validate};
+pub(super) use validate::{check_function, check_key, check_output_schema, request_info, validate};

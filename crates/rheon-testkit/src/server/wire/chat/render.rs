@@ -1,32 +1,32 @@
-//! Answers of Chat Completions.
+//! Responses of Chat Completions.
 
 use serde_json::{Map, Value, json};
 
 use crate::server::answer::Answer;
 use crate::server::event::{Event, EventKind};
-use crate::server::reply::{Block, ReasoningField, Stop};
+use crate::server::reply::{ReasoningField, ReplyBlock, ReplyStop};
 use crate::server::wire::pieces::{Counts, pieces};
 
-/// When every answer was made: 2023-11-14T22:13:20Z.
+/// The creation time of every response: 2023-11-14T22:13:20Z.
 const CREATED: u64 = 1_700_000_000;
 
 /// The events of a stream.
 pub(in crate::server::wire) fn events(answer: &Answer<'_>) -> Vec<Event> {
-    let calls_alone = answer.blocks.iter().all(|block| matches!(block, Block::Call { .. }));
+    let calls_alone = answer.blocks.iter().all(|block| matches!(block, ReplyBlock::Call { .. }));
     let content = if calls_alone && !answer.blocks.is_empty() { Value::Null } else { json!("") };
     let mut events =
         vec![chunk(answer, json!({"role": "assistant", "content": content, "refusal": null}), Value::Null)];
     let mut calls = 0;
-    for (place, block) in answer.blocks.iter().enumerate() {
+    for (index, block) in answer.blocks.iter().enumerate() {
         events.extend(
-            deltas(answer, place, block, calls).into_iter().map(|delta| chunk(answer, delta, Value::Null)),
+            deltas(answer, index, block, calls).into_iter().map(|delta| chunk(answer, delta, Value::Null)),
         );
-        if matches!(block, Block::Call { .. }) {
+        if matches!(block, ReplyBlock::Call { .. }) {
             calls += 1;
         }
     }
     events.push(chunk(answer, json!({}), json!(stop_word(&answer.stop))));
-    if let (true, Some(counts)) = (answer.asked.wants.usage, Counts::of(&answer.usage)) {
+    if let (true, Some(counts)) = (answer.request_info.extras.usage, Counts::of(&answer.usage)) {
         let mut last = head(answer, "chat.completion.chunk");
         last.insert("choices".into(), json!([]));
         last.insert("usage".into(), usage(&counts));
@@ -36,18 +36,18 @@ pub(in crate::server::wire) fn events(answer: &Answer<'_>) -> Vec<Event> {
     events
 }
 
-/// The answer as one body.
+/// The response as one body.
 pub(in crate::server::wire) fn whole(answer: &Answer<'_>) -> Value {
     let mut text: Option<String> = None;
     let mut thought = String::new();
     let mut calls = Vec::new();
-    for (place, block) in answer.blocks.iter().enumerate() {
+    for (index, block) in answer.blocks.iter().enumerate() {
         match block {
-            Block::Thinking { text, .. } => thought.push_str(text),
-            Block::Redacted { .. } | Block::AnyCall => {}
-            Block::Text { text: more, .. } => text.get_or_insert_default().push_str(more),
-            Block::Call { id, name, arguments, .. } => calls.push(json!({
-                "id": call_id(answer, id, place),
+            ReplyBlock::Thinking { text, .. } => thought.push_str(text),
+            ReplyBlock::Redacted { .. } | ReplyBlock::AnyCall => {}
+            ReplyBlock::Text { text: more, .. } => text.get_or_insert_default().push_str(more),
+            ReplyBlock::Call { id, name, arguments, .. } => calls.push(json!({
+                "id": call_id(answer, id, index),
                 "type": "function",
                 "function": {"name": name, "arguments": arguments},
             })),
@@ -74,7 +74,7 @@ pub(in crate::server::wire) fn whole(answer: &Answer<'_>) -> Value {
     Value::Object(body)
 }
 
-/// A piece of text.
+/// A text delta.
 pub(in crate::server::wire) fn text_event(text: &str) -> Event {
     let data = json!({
         "id": "chatcmpl-fake", "object": "chat.completion.chunk", "created": CREATED, "model": "fake",
@@ -88,7 +88,7 @@ fn head(answer: &Answer<'_>, object: &str) -> Map<String, Value> {
         "id": answer.id("chatcmpl-", 0),
         "object": object,
         "created": CREATED,
-        "model": answer.asked.model,
+        "model": answer.request_info.model,
         "service_tier": "default",
         "system_fingerprint": "fp_fake",
     });
@@ -101,17 +101,17 @@ fn chunk(answer: &Answer<'_>, delta: Value, finish: Value) -> Event {
         "choices".into(),
         json!([{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish}]),
     );
-    if answer.asked.wants.usage {
+    if answer.request_info.extras.usage {
         chunk.insert("usage".into(), Value::Null);
     }
     Event::new("", &Value::Object(chunk))
 }
 
-/// The deltas of one block, of which `call` tool calls come before.
-fn deltas(answer: &Answer<'_>, place: usize, block: &Block, call: usize) -> Vec<Value> {
+/// The deltas of one block; `call` is the number of tool calls before it.
+fn deltas(answer: &Answer<'_>, index: usize, block: &ReplyBlock, call: usize) -> Vec<Value> {
     let chars = answer.style.delta_chars;
     match block {
-        Block::Thinking { text, signature } => {
+        ReplyBlock::Thinking { text, signature } => {
             let mut deltas: Vec<Value> =
                 pieces(text, chars).into_iter().map(|piece| thought(answer.style.reasoning, piece)).collect();
             if let (ReasoningField::ReasoningDetails, Some(signature)) = (answer.style.reasoning, signature) {
@@ -120,17 +120,17 @@ fn deltas(answer: &Answer<'_>, place: usize, block: &Block, call: usize) -> Vec<
             }
             deltas
         }
-        Block::Redacted { data } => match answer.style.reasoning {
+        ReplyBlock::Redacted { data } => match answer.style.reasoning {
             ReasoningField::ReasoningDetails => vec![json!({"reasoning_details": [{
-                "type": "reasoning.encrypted", "data": data, "id": answer.id("rs_", place),
+                "type": "reasoning.encrypted", "data": data, "id": answer.id("rs_", index),
                 "format": "openai-responses-v1", "index": 0}]})],
             ReasoningField::ReasoningContent | ReasoningField::Reasoning => Vec::new(),
         },
-        Block::Text { text, .. } => {
+        ReplyBlock::Text { text, .. } => {
             pieces(text, chars).into_iter().map(|piece| json!({"content": piece})).collect()
         }
-        Block::Call { id, name, arguments, .. } => {
-            let id = call_id(answer, id, place);
+        ReplyBlock::Call { id, name, arguments, .. } => {
+            let id = call_id(answer, id, index);
             let first = json!({"tool_calls": [{"index": call, "id": id, "type": "function",
                 "function": {"name": name, "arguments": ""}}]});
             let written = pieces(arguments, chars).into_iter();
@@ -138,7 +138,7 @@ fn deltas(answer: &Answer<'_>, place: usize, block: &Block, call: usize) -> Vec<
                 .map(|piece| json!({"tool_calls": [{"index": call, "function": {"arguments": piece}}]}));
             std::iter::once(first).chain(written).collect()
         }
-        Block::AnyCall => Vec::new(),
+        ReplyBlock::AnyCall => Vec::new(),
     }
 }
 
@@ -172,16 +172,16 @@ fn usage(counts: &Counts) -> Value {
     })
 }
 
-fn call_id(answer: &Answer<'_>, id: &Option<String>, place: usize) -> String {
-    id.clone().unwrap_or_else(|| answer.call_id(place))
+fn call_id(answer: &Answer<'_>, id: &Option<String>, index: usize) -> String {
+    id.clone().unwrap_or_else(|| answer.call_id(index))
 }
 
-fn stop_word(stop: &Stop) -> &str {
+fn stop_word(stop: &ReplyStop) -> &str {
     match stop {
-        Stop::Natural | Stop::End => "stop",
-        Stop::ToolUse => "tool_calls",
-        Stop::Length => "length",
-        Stop::Refusal => "content_filter",
-        Stop::Word(word) => word,
+        ReplyStop::Natural | ReplyStop::End => "stop",
+        ReplyStop::ToolUse => "tool_calls",
+        ReplyStop::Length => "length",
+        ReplyStop::Refusal => "content_filter",
+        ReplyStop::Word(word) => word,
     }
 }

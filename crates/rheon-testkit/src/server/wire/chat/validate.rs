@@ -1,21 +1,21 @@
-//! The rules for requests of Chat Completions.
+//! Rules for Chat Completions requests.
 
 use rheon_providers::wire::WireKind;
 use serde_json::Value;
 
 use super::messages::check_messages;
-use crate::server::asked::{Asked, Delivery, Wants};
 use crate::server::incoming::Incoming;
 use crate::server::refusal::{Refusal, ServiceError, invalid};
+use crate::server::request_info::{Delivery, RequestInfo, RequestedExtras};
 use crate::server::wire::check::{
     has, is_word, items, object_schema_problem, offered, schema_problem, strict_problem, text,
 };
 
-/// What the request wants.
-pub(in crate::server::wire) fn asked(incoming: &Incoming<'_>) -> Asked {
+/// What the request asks for.
+pub(in crate::server::wire) fn request_info(incoming: &Incoming<'_>) -> RequestInfo {
     let body = incoming.body;
     let is_stream = body.get("stream") == Some(&Value::Bool(true));
-    Asked {
+    RequestInfo {
         wire: WireKind::Chat,
         model: text(body, "model").to_owned(),
         delivery: if is_stream { Delivery::Stream } else { Delivery::Whole },
@@ -23,9 +23,9 @@ pub(in crate::server::wire) fn asked(incoming: &Incoming<'_>) -> Asked {
         ends_with_tool_result: items(body, "messages")
             .last()
             .is_some_and(|last| text(last, "role") == "tool"),
-        wants: Wants {
+        extras: RequestedExtras {
             usage: body.pointer("/stream_options/include_usage") == Some(&Value::Bool(true)),
-            ..Wants::default()
+            ..RequestedExtras::default()
         },
     }
 }
@@ -48,8 +48,7 @@ pub(in crate::server::wire) fn validate(incoming: &Incoming<'_>) -> Result<(), R
     check_messages(body, incoming.rules.chat_ids)
 }
 
-/// Refuses a request without a key on the Responses wire. On the chat wire none is needed, because servers on one's own
-/// machine speak it.
+/// Refuses a request without a key on the Responses wire. The chat wire needs none, because local servers use it.
 pub(in crate::server::wire) fn check_key(incoming: &Incoming<'_>, wire: WireKind) -> Result<(), Refusal> {
     let has_key = incoming.headers.contains_key("authorization") || incoming.headers.contains_key("api-key");
     if !has_key && wire == WireKind::Responses {
@@ -97,27 +96,27 @@ fn check_tools(body: &Value) -> Result<(), Refusal> {
     if tools.is_empty() {
         return invalid("[] is too short - 'tools'");
     }
-    for (place, tool) in tools.iter().enumerate() {
+    for (position, tool) in tools.iter().enumerate() {
         if text(tool, "type") != "function" {
             return invalid(format!(
-                "Invalid value: '{}'. Supported values are: 'function' and 'custom'. (tools[{place}].type)",
+                "Invalid value: '{}'. Supported values are: 'function' and 'custom'. (tools[{position}].type)",
                 text(tool, "type")
             ));
         }
         let Some(function) = tool.get("function") else {
-            return invalid(format!("Missing required parameter: 'tools[{place}].function'."));
+            return invalid(format!("Missing required parameter: 'tools[{position}].function'."));
         };
-        check_function(&format!("tools[{place}].function"), function)?;
+        check_function(&format!("tools[{position}].function"), function)?;
     }
     Ok(())
 }
 
-/// Refuses the definition of a tool; the Responses wire has the same rules.
-pub(in crate::server::wire) fn check_function(place: &str, function: &Value) -> Result<(), Refusal> {
+/// Refuses an invalid tool definition; the Responses wire has the same rules.
+pub(in crate::server::wire) fn check_function(position: &str, function: &Value) -> Result<(), Refusal> {
     let name = text(function, "name");
     if !is_word(name, 64) {
         return invalid(format!(
-            "Invalid '{place}.name': string does not match pattern. Expected a string that matches the pattern \
+            "Invalid '{position}.name': string does not match pattern. Expected a string that matches the pattern \
              '^[a-zA-Z0-9_-]+$' of at most 64 characters."
         ));
     }
@@ -185,7 +184,7 @@ fn check_response_format(body: &Value) -> Result<(), Refusal> {
             )
         }
         "json_schema" => match format.get("json_schema") {
-            Some(held) => check_held("response_format.json_schema", held),
+            Some(output) => check_output_schema("response_format.json_schema", output),
             None => invalid("Missing required parameter: 'response_format.json_schema'."),
         },
         other => invalid(format!(
@@ -194,19 +193,19 @@ fn check_response_format(body: &Value) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses a schema that an answer is to be held to; the Responses wire has the same rules.
-pub(in crate::server::wire) fn check_held(place: &str, held: &Value) -> Result<(), Refusal> {
-    let name = text(held, "name");
+/// Refuses an invalid output schema; the Responses wire has the same rules.
+pub(in crate::server::wire) fn check_output_schema(position: &str, output: &Value) -> Result<(), Refusal> {
+    let name = text(output, "name");
     if !is_word(name, 64) {
         return invalid(format!(
-            "Invalid '{place}.name': string does not match pattern. Expected a string that matches the pattern \
+            "Invalid '{position}.name': string does not match pattern. Expected a string that matches the pattern \
              '^[a-zA-Z0-9_-]+$' of at most 64 characters."
         ));
     }
-    let Some(schema) = held.get("schema") else {
-        return invalid(format!("Missing required parameter: '{place}.schema'."));
+    let Some(schema) = output.get("schema") else {
+        return invalid(format!("Missing required parameter: '{position}.schema'."));
     };
-    let is_strict = held.get("strict") == Some(&Value::Bool(true));
+    let is_strict = output.get("strict") == Some(&Value::Bool(true));
     let problem = if is_strict {
         object_schema_problem(schema).or_else(|| strict_problem(schema))
     } else {

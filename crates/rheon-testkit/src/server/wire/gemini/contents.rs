@@ -1,4 +1,4 @@
-//! The rules for the conversation in a request of Gemini.
+//! Rules for the conversation in Gemini requests.
 
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ pub(super) fn check_contents(contents: &[Value], needs_signatures: bool) -> Resu
     if contents.is_empty() {
         return invalid("* GenerateContentRequest.contents: contents is not specified");
     }
-    for (place, content) in contents.iter().enumerate() {
+    for (position, content) in contents.iter().enumerate() {
         let role = text(content, "role");
         let is_alone = role.is_empty() && contents.len() == 1;
         if !is_alone && !["user", "model", "function"].contains(&role) {
@@ -45,25 +45,25 @@ pub(super) fn check_contents(contents: &[Value], needs_signatures: bool) -> Resu
         let parts = items(content, "parts");
         if parts.is_empty() {
             return invalid(format!(
-                "* GenerateContentRequest.contents[{place}].parts: contents.parts must not be empty."
+                "* GenerateContentRequest.contents[{position}].parts: contents.parts must not be empty."
             ));
         }
         for (at, part) in parts.iter().enumerate() {
-            check_part(&format!("contents[{place}].parts[{at}]"), part, role)?;
+            check_part(&format!("contents[{position}].parts[{at}]"), part, role)?;
         }
     }
     check_pairs(contents)?;
     if needs_signatures { check_signatures(contents) } else { Ok(()) }
 }
 
-fn check_part(place: &str, part: &Value, role: &str) -> Result<(), Refusal> {
+fn check_part(position: &str, part: &Value, role: &str) -> Result<(), Refusal> {
     only_keys(part, &FIELDS, |key| {
-        format!("Invalid JSON payload received. Unknown name \"{key}\" at '{place}': Cannot find field.")
+        format!("Invalid JSON payload received. Unknown name \"{key}\" at '{position}': Cannot find field.")
     })?;
     let count = DATA.iter().filter(|key| part.get(key).is_some()).count();
     if count != 1 {
         return invalid(format!(
-            "* GenerateContentRequest.{place}.data: required oneof field 'data' must have one initialized field"
+            "* GenerateContentRequest.{position}.data: required oneof field 'data' must have one initialized field"
         ));
     }
     if part.get("text").is_some() && text(part, "text").is_empty() && !has(part, "thoughtSignature") {
@@ -71,7 +71,7 @@ fn check_part(place: &str, part: &Value, role: &str) -> Result<(), Refusal> {
     }
     if has(part, "thoughtSignature") && !is_signature(text(part, "thoughtSignature")) {
         return invalid(format!(
-            "Invalid value at '{place}.thought_signature' (TYPE_BYTES), Base64 decoding failed"
+            "Invalid value at '{position}.thought_signature' (TYPE_BYTES), Base64 decoding failed"
         ));
     }
     if let Some(call) = part.get("functionCall") {
@@ -80,39 +80,39 @@ fn check_part(place: &str, part: &Value, role: &str) -> Result<(), Refusal> {
         }
         if text(call, "name").is_empty() {
             return invalid(format!(
-                "* GenerateContentRequest.{place}.function_call.name: Name cannot be empty."
+                "* GenerateContentRequest.{position}.function_call.name: Name cannot be empty."
             ));
         }
         if has(call, "args") && !call.get("args").is_some_and(Value::is_object) {
             return invalid(format!(
-                "Invalid value at '{place}.function_call.args' (type.googleapis.com/google.protobuf.Struct)"
+                "Invalid value at '{position}.function_call.args' (type.googleapis.com/google.protobuf.Struct)"
             ));
         }
     }
     if let Some(response) = part.get("functionResponse") {
         if text(response, "name").is_empty() {
             return invalid(format!(
-                "* GenerateContentRequest.{place}.function_response.name: Name cannot be empty."
+                "* GenerateContentRequest.{position}.function_response.name: Name cannot be empty."
             ));
         }
         if !response.get("response").is_some_and(Value::is_object) {
             return invalid(format!(
-                "Invalid value at '{place}.function_response.response' (type.googleapis.com/google.protobuf.Struct)"
+                "Invalid value at '{position}.function_response.response' (type.googleapis.com/google.protobuf.Struct)"
             ));
         }
     }
     match part.get("inlineData") {
-        Some(data) if text(data, "mimeType").is_empty() => {
-            invalid(format!("* GenerateContentRequest.{place}.inline_data.mime_type: mime type is required."))
-        }
+        Some(data) if text(data, "mimeType").is_empty() => invalid(format!(
+            "* GenerateContentRequest.{position}.inline_data.mime_type: mime type is required."
+        )),
         Some(data) if !is_base64(text(data, "data")) => invalid(format!(
-            "Invalid value at '{place}.inline_data.data' (TYPE_BYTES), Base64 decoding failed"
+            "Invalid value at '{position}.inline_data.data' (TYPE_BYTES), Base64 decoding failed"
         )),
         _ => Ok(()),
     }
 }
 
-/// Signatures are bytes; the service takes both alphabets of base64, with padding or without.
+/// Signatures are bytes; the service accepts both base64 alphabets, with or without padding.
 fn is_signature(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/-_=".contains(&byte))
 }
@@ -161,12 +161,12 @@ fn check_pairs(contents: &[Value]) -> Result<(), Refusal> {
     }
 }
 
-/// Gemini 3 wants the signature of the first call of every step of the turn that goes on.
+/// Gemini 3 requires the signature of the first call in every step of the current turn.
 fn check_signatures(contents: &[Value]) -> Result<(), Refusal> {
     let speaks =
         |content: &Value| text(content, "role") == "user" && named(content, "functionResponse").is_empty();
     let begin = contents.iter().rposition(speaks).unwrap_or(0);
-    for (place, content) in contents.iter().enumerate().skip(begin) {
+    for (position, content) in contents.iter().enumerate().skip(begin) {
         let parts = items(content, "parts");
         let first = parts.iter().enumerate().find(|(_, part)| has(part, "functionCall"));
         if let Some((at, part)) = first.filter(|(_, part)| !has(part, "thoughtSignature")) {
@@ -174,8 +174,8 @@ fn check_signatures(contents: &[Value]) -> Result<(), Refusal> {
             return invalid(format!(
                 "Function call is missing a thought_signature in functionCall parts. This is required for tools to work \
                  correctly, and missing thought_signature may lead to degraded model performance. Additional data, \
-                 function call `default_api:{name}`, position {}. (contents[{place}].parts[{at}])",
-                place + 1
+                 function call `default_api:{name}`, position {}. (contents[{position}].parts[{at}])",
+                position + 1
             ));
         }
     }

@@ -6,4 +6,4 @@ mod schema;
 mod validate;
 
 pub(super) use render::{events, text_event, whole};
-pub(super) use validate::{asked, validate};
+pub(super) use validate::{request_info, validate};

@@ -1,13 +1,13 @@
-//! Answers of Gemini.
+//! Responses of Gemini.
 
 use serde_json::{Value, json};
 
 use crate::server::answer::Answer;
 use crate::server::event::Event;
-use crate::server::reply::{Block, Stop};
+use crate::server::reply::{ReplyBlock, ReplyStop};
 use crate::server::wire::pieces::{Counts, pieces};
 
-/// The events of a stream. The last one holds the reason to stop.
+/// The events of a stream. The last one has the finish reason.
 pub(in crate::server::wire) fn events(answer: &Answer<'_>) -> Vec<Event> {
     let mut parts: Vec<Vec<Value>> = Vec::new();
     for block in &answer.blocks {
@@ -20,13 +20,13 @@ pub(in crate::server::wire) fn events(answer: &Answer<'_>) -> Vec<Event> {
     events
 }
 
-/// The answer as one body.
+/// The response as one body.
 pub(in crate::server::wire) fn whole(answer: &Answer<'_>) -> Value {
     let parts = answer.blocks.iter().filter_map(part).collect();
     body(answer, parts, Some(stop_word(answer)))
 }
 
-/// A piece of text.
+/// A text delta.
 pub(in crate::server::wire) fn text_event(text: &str) -> Event {
     Event::new(
         "",
@@ -41,7 +41,7 @@ fn body(answer: &Answer<'_>, parts: Vec<Value>, finish: Option<&str>) -> Value {
     }
     let mut body = json!({
         "candidates": [candidate],
-        "modelVersion": answer.asked.model,
+        "modelVersion": answer.request_info.model,
         "responseId": answer.id("response", 0),
     });
     if let (Some(body), Some(counts)) = (body.as_object_mut(), Counts::of(&answer.usage)) {
@@ -69,13 +69,13 @@ fn usage(counts: &Counts, is_last: bool) -> Value {
     usage
 }
 
-/// The parts in which a block is streamed: texts in pieces, calls whole, a signature with the last piece.
-fn streamed(answer: &Answer<'_>, block: &Block) -> Vec<Value> {
+/// The parts in which a block is streamed: text in pieces, calls whole, a signature with the last piece.
+fn streamed(answer: &Answer<'_>, block: &ReplyBlock) -> Vec<Value> {
     let chars = answer.style.delta_chars;
     let (text, thought, signature) = match block {
-        Block::Thinking { text, signature } => (text, true, signature),
-        Block::Text { text, signature } => (text, false, signature),
-        Block::Redacted { .. } | Block::Call { .. } | Block::AnyCall => {
+        ReplyBlock::Thinking { text, signature } => (text, true, signature),
+        ReplyBlock::Text { text, signature } => (text, false, signature),
+        ReplyBlock::Redacted { .. } | ReplyBlock::Call { .. } | ReplyBlock::AnyCall => {
             return part(block).into_iter().collect();
         }
     };
@@ -92,13 +92,13 @@ fn streamed(answer: &Answer<'_>, block: &Block) -> Vec<Value> {
     parts
 }
 
-/// The block as one part; none for what Gemini does not send.
-fn part(block: &Block) -> Option<Value> {
+/// The block as one part; `None` if Gemini does not send it.
+fn part(block: &ReplyBlock) -> Option<Value> {
     match block {
-        Block::Thinking { text, signature } => Some(text_part(text, true, signature.as_deref())),
-        Block::Redacted { data } => Some(text_part("", false, Some(data))),
-        Block::Text { text, signature } => Some(text_part(text, false, signature.as_deref())),
-        Block::Call { id, name, arguments, signature } => {
+        ReplyBlock::Thinking { text, signature } => Some(text_part(text, true, signature.as_deref())),
+        ReplyBlock::Redacted { data } => Some(text_part("", false, Some(data))),
+        ReplyBlock::Text { text, signature } => Some(text_part(text, false, signature.as_deref())),
+        ReplyBlock::Call { id, name, arguments, signature } => {
             let arguments: Value = serde_json::from_str(arguments).ok().filter(Value::is_object)?;
             let mut call = json!({"name": name, "args": arguments});
             if let (Some(call), Some(id)) = (call.as_object_mut(), id) {
@@ -110,7 +110,7 @@ fn part(block: &Block) -> Option<Value> {
             }
             Some(part)
         }
-        Block::AnyCall => None,
+        ReplyBlock::AnyCall => None,
     }
 }
 
@@ -127,16 +127,16 @@ fn text_part(text: &str, thought: bool, signature: Option<&str>) -> Value {
     part
 }
 
-/// Gemini stops with the same word whether it calls tools or not, and has one for calls that it wrote badly.
+/// Gemini has the same finish reason with and without tool calls, and a separate one for malformed calls.
 fn stop_word<'a>(answer: &'a Answer<'_>) -> &'a str {
-    let is_bad = |block: &Block| matches!(block, Block::Call { .. }) && part(block).is_none();
+    let is_bad = |block: &ReplyBlock| matches!(block, ReplyBlock::Call { .. }) && part(block).is_none();
     match &answer.stop {
-        Stop::Natural | Stop::End | Stop::ToolUse if answer.blocks.iter().any(is_bad) => {
+        ReplyStop::Natural | ReplyStop::End | ReplyStop::ToolUse if answer.blocks.iter().any(is_bad) => {
             "MALFORMED_FUNCTION_CALL"
         }
-        Stop::Natural | Stop::End | Stop::ToolUse => "STOP",
-        Stop::Length => "MAX_TOKENS",
-        Stop::Refusal => "SAFETY",
-        Stop::Word(word) => word,
+        ReplyStop::Natural | ReplyStop::End | ReplyStop::ToolUse => "STOP",
+        ReplyStop::Length => "MAX_TOKENS",
+        ReplyStop::Refusal => "SAFETY",
+        ReplyStop::Word(word) => word,
     }
 }

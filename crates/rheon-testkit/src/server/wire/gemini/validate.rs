@@ -1,19 +1,19 @@
-//! The rules for requests of Gemini.
+//! Rules for Gemini requests.
 
 use rheon_providers::wire::WireKind;
 use serde_json::Value;
 
 use super::contents::check_contents;
 use super::schema::openapi_problem;
-use crate::server::asked::{Asked, Delivery, Wants};
 use crate::server::incoming::Incoming;
 use crate::server::refusal::{Refusal, ServiceError, invalid};
+use crate::server::request_info::{Delivery, RequestInfo, RequestedExtras};
 use crate::server::route::model_in;
 use crate::server::wire::check::{
     has, items, object_schema_problem, offered, only_keys, schema_problem, text,
 };
 
-/// The fields of a request, as JSON and as protocol buffers name them.
+/// The fields of a request, with their JSON and protocol buffer names.
 const FIELDS: [&str; 15] = [
     "contents",
     "tools",
@@ -59,8 +59,8 @@ const GENERATION_FIELDS: [&str; 24] = [
     "routingConfig",
 ];
 
-/// What the request wants.
-pub(in crate::server::wire) fn asked(incoming: &Incoming<'_>) -> Asked {
+/// What the request asks for.
+pub(in crate::server::wire) fn request_info(incoming: &Incoming<'_>) -> RequestInfo {
     let body = incoming.body;
     let is_sse = incoming.query.split('&').any(|pair| pair == "alt=sse");
     let delivery = match (incoming.path.ends_with(":streamGenerateContent"), is_sse) {
@@ -69,13 +69,13 @@ pub(in crate::server::wire) fn asked(incoming: &Incoming<'_>) -> Asked {
         (true, false) => Delivery::ArrayStream,
     };
     let result = |content: &Value| items(content, "parts").iter().any(|part| has(part, "functionResponse"));
-    Asked {
+    RequestInfo {
         wire: WireKind::Gemini,
         model: model_in(incoming.path).unwrap_or_default(),
         delivery,
         tools: offered(declarations(body), "/name", &["/parametersJsonSchema", "/parameters"]),
         ends_with_tool_result: items(body, "contents").last().is_some_and(result),
-        wants: Wants::default(),
+        extras: RequestedExtras::default(),
     }
 }
 
@@ -85,7 +85,10 @@ fn declarations(body: &Value) -> impl Iterator<Item = &Value> {
 }
 
 /// Refuses what the service refuses.
-pub(in crate::server::wire) fn validate(incoming: &Incoming<'_>, asked: &Asked) -> Result<(), Refusal> {
+pub(in crate::server::wire) fn validate(
+    incoming: &Incoming<'_>,
+    request_info: &RequestInfo,
+) -> Result<(), Refusal> {
     let Incoming { body, headers, query, .. } = incoming;
     let has_key = query.split('&').any(|pair| pair.starts_with("key=") && pair.len() > 4);
     if !has_key && !headers.contains_key("x-goog-api-key") && !headers.contains_key("authorization") {
@@ -98,13 +101,13 @@ pub(in crate::server::wire) fn validate(incoming: &Incoming<'_>, asked: &Asked) 
     }
     only_keys(body, &FIELDS, |key| unknown(key, ""))?;
     check_system(body)?;
-    check_generation(body, &asked.model)?;
+    check_generation(body, &request_info.model)?;
     check_tools(body)?;
-    check_contents(items(body, "contents"), asked.model.starts_with("gemini-3"))
+    check_contents(items(body, "contents"), request_info.model.starts_with("gemini-3"))
 }
 
-fn unknown(key: &str, place: &str) -> String {
-    let at = if place.is_empty() { String::new() } else { format!(" at '{place}'") };
+fn unknown(key: &str, position: &str) -> String {
+    let at = if position.is_empty() { String::new() } else { format!(" at '{position}'") };
     format!("Invalid JSON payload received. Unknown name \"{key}\"{at}: Cannot find field.")
 }
 
@@ -189,9 +192,9 @@ fn check_thinking(thinking: &Value, model: &str) -> Result<(), Refusal> {
 
 fn check_tools(body: &Value) -> Result<(), Refusal> {
     let mut names = Vec::new();
-    for (place, function) in declarations(body).enumerate() {
+    for (position, function) in declarations(body).enumerate() {
         let name = text(function, "name");
-        let here = format!("tools[0].function_declarations[{place}]");
+        let here = format!("tools[0].function_declarations[{position}]");
         if !is_function_name(name) {
             return invalid(format!(
                 "* GenerateContentRequest.{here}.name: [FIELD_INVALID] Invalid function name. Must start with a letter \

@@ -1,4 +1,4 @@
-//! The rules for the conversation in a request of Responses.
+//! Rules for the conversation in Responses requests.
 
 use serde_json::Value;
 
@@ -19,44 +19,46 @@ pub(super) fn check_input(body: &Value) -> Result<(), Refusal> {
         Some(_) => return invalid("Invalid type for 'input': expected a string or an array."),
     };
     let is_kept = body.get("store") != Some(&Value::Bool(false));
-    for (place, item) in input.iter().enumerate() {
-        check_item(place, item, is_kept)?;
+    for (position, item) in input.iter().enumerate() {
+        check_item(position, item, is_kept)?;
     }
     check_ids(input)?;
     check_reasoning(input)?;
     if continues { Ok(()) } else { check_pairs(input) }
 }
 
-fn check_item(place: usize, item: &Value, is_kept: bool) -> Result<(), Refusal> {
+fn check_item(position: usize, item: &Value, is_kept: bool) -> Result<(), Refusal> {
     match text(item, "type") {
-        "" | "message" => check_message(place, item),
+        "" | "message" => check_message(position, item),
         "function_call" => {
-            check_id_prefix(place, item, "fc")?;
+            check_id_prefix(position, item, "fc")?;
             for key in ["call_id", "name"] {
                 if text(item, key).is_empty() {
-                    return invalid(format!("Missing required parameter: 'input[{place}].{key}'."));
+                    return invalid(format!("Missing required parameter: 'input[{position}].{key}'."));
                 }
             }
-            check_call_id(place, item)?;
+            check_call_id(position, item)?;
             if !item.get("arguments").is_some_and(Value::is_string) {
-                return invalid(format!("Invalid type for 'input[{place}].arguments': expected a string."));
+                return invalid(format!(
+                    "Invalid type for 'input[{position}].arguments': expected a string."
+                ));
             }
             Ok(())
         }
         "function_call_output" => {
-            check_call_id(place, item)?;
+            check_call_id(position, item)?;
             match item.get("output") {
                 Some(Value::String(_)) => Ok(()),
                 Some(Value::Array(parts)) => parts.iter().enumerate().try_for_each(|(at, part)| {
-                    check_part(&format!("input[{place}].output[{at}]"), part, false)
+                    check_part(&format!("input[{position}].output[{at}]"), part, false)
                 }),
-                _ => invalid(format!("Missing required parameter: 'input[{place}].output'.")),
+                _ => invalid(format!("Missing required parameter: 'input[{position}].output'.")),
             }
         }
         "reasoning" => {
-            check_id_prefix(place, item, "rs")?;
+            check_id_prefix(position, item, "rs")?;
             if !item.get("summary").is_some_and(Value::is_array) {
-                return invalid(format!("Missing required parameter: 'input[{place}].summary'."));
+                return invalid(format!("Missing required parameter: 'input[{position}].summary'."));
             }
             if !is_kept && text(item, "encrypted_content").is_empty() {
                 return invalid(format!(
@@ -72,59 +74,61 @@ fn check_item(place: usize, item: &Value, is_kept: bool) -> Result<(), Refusal> 
         "item_reference" | "compaction" | "mcp_list_tools" | "mcp_approval_response" | "additional_tools" => {
             Ok(())
         }
-        other => invalid(format!("Invalid value: '{other}'. (input[{place}].type)")),
+        other => invalid(format!("Invalid value: '{other}'. (input[{position}].type)")),
     }
 }
 
-fn check_call_id(place: usize, item: &Value) -> Result<(), Refusal> {
+fn check_call_id(position: usize, item: &Value) -> Result<(), Refusal> {
     let length = text(item, "call_id").chars().count();
     match length {
-        0 => invalid(format!("Missing required parameter: 'input[{place}].call_id'.")),
+        0 => invalid(format!("Missing required parameter: 'input[{position}].call_id'.")),
         1..=64 => Ok(()),
         _ => invalid(format!(
-            "Invalid 'input[{place}].call_id': string too long. Expected a string with maximum length 64, but got a \
+            "Invalid 'input[{position}].call_id': string too long. Expected a string with maximum length 64, but got a \
              string with length {length} instead."
         )),
     }
 }
 
-fn check_id_prefix(place: usize, item: &Value, prefix: &str) -> Result<(), Refusal> {
+fn check_id_prefix(position: usize, item: &Value, prefix: &str) -> Result<(), Refusal> {
     let Some(id) = item.get("id").and_then(Value::as_str) else { return Ok(()) };
     if !id.starts_with(prefix) {
         return invalid(format!(
-            "Invalid 'input[{place}].id': '{id}'. Expected an ID that begins with '{prefix}'."
+            "Invalid 'input[{position}].id': '{id}'. Expected an ID that begins with '{prefix}'."
         ));
     }
     if id.chars().count() > 64 {
-        return invalid(format!("Invalid 'input[{place}].id': string too long. Expected maximum length 64."));
+        return invalid(format!(
+            "Invalid 'input[{position}].id': string too long. Expected maximum length 64."
+        ));
     }
     Ok(())
 }
 
-fn check_message(place: usize, item: &Value) -> Result<(), Refusal> {
+fn check_message(position: usize, item: &Value) -> Result<(), Refusal> {
     let role = text(item, "role");
     if !["user", "assistant", "system", "developer"].contains(&role) {
         return invalid(format!(
             "Invalid value: '{role}'. Supported values are: 'assistant', 'system', 'developer', and 'user'. \
-             (input[{place}].role)"
+             (input[{position}].role)"
         ));
     }
     if role == "assistant" {
-        check_id_prefix(place, item, "msg")?;
+        check_id_prefix(position, item, "msg")?;
     }
     match item.get("content") {
         Some(Value::String(_)) => Ok(()),
         Some(Value::Array(parts)) if parts.is_empty() => {
-            invalid(format!("Invalid 'input[{place}].content': empty array."))
+            invalid(format!("Invalid 'input[{position}].content': empty array."))
         }
         Some(Value::Array(parts)) => parts.iter().enumerate().try_for_each(|(at, part)| {
-            check_part(&format!("input[{place}].content[{at}]"), part, role == "assistant")
+            check_part(&format!("input[{position}].content[{at}]"), part, role == "assistant")
         }),
-        _ => invalid(format!("Missing required parameter: 'input[{place}].content'.")),
+        _ => invalid(format!("Missing required parameter: 'input[{position}].content'.")),
     }
 }
 
-fn check_part(place: &str, part: &Value, is_assistant: bool) -> Result<(), Refusal> {
+fn check_part(position: &str, part: &Value, is_assistant: bool) -> Result<(), Refusal> {
     let kind = text(part, "type");
     let known: &[&str] = if is_assistant {
         &["output_text", "refusal"]
@@ -132,11 +136,13 @@ fn check_part(place: &str, part: &Value, is_assistant: bool) -> Result<(), Refus
         &["input_text", "input_image", "input_file", "input_audio"]
     };
     if !known.contains(&kind) {
-        return invalid(format!("Invalid value: '{kind}'. Supported values are: {known:?}. ({place}.type)"));
+        return invalid(format!(
+            "Invalid value: '{kind}'. Supported values are: {known:?}. ({position}.type)"
+        ));
     }
     match kind {
         "input_text" | "output_text" if !part.get("text").is_some_and(Value::is_string) => {
-            invalid(format!("Missing required parameter: '{place}.text'."))
+            invalid(format!("Missing required parameter: '{position}.text'."))
         }
         "input_image" => {
             let address = text(part, "image_url");
@@ -148,7 +154,7 @@ fn check_part(place: &str, part: &Value, is_assistant: bool) -> Result<(), Refus
             if is_good {
                 Ok(())
             } else {
-                invalid(format!("Invalid '{place}.image_url'. Expected a valid URL or base64 data URL."))
+                invalid(format!("Invalid '{position}.image_url'. Expected a valid URL or base64 data URL."))
             }
         }
         _ => Ok(()),
@@ -170,13 +176,13 @@ fn check_ids(input: &[Value]) -> Result<(), Refusal> {
     }
 }
 
-/// Reasoning stands before the item that it led to.
+/// Reasoning comes before the item that it led to.
 fn check_reasoning(input: &[Value]) -> Result<(), Refusal> {
-    for (place, item) in input.iter().enumerate() {
+    for (position, item) in input.iter().enumerate() {
         if text(item, "type") != "reasoning" {
             continue;
         }
-        let next = input.iter().skip(place + 1).find(|next| text(next, "type") != "reasoning");
+        let next = input.iter().skip(position + 1).find(|next| text(next, "type") != "reasoning");
         let is_followed = next.is_some_and(|next| match text(next, "type") {
             "" | "message" => text(next, "role") == "assistant",
             kind => kind.ends_with("_call"),
@@ -191,7 +197,7 @@ fn check_reasoning(input: &[Value]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Every call has its output somewhere behind it; every output has its call somewhere before.
+/// Every call has its output somewhere after it; every output has its call somewhere before it.
 fn check_pairs(input: &[Value]) -> Result<(), Refusal> {
     let mut open: Vec<&str> = Vec::new();
     for item in input {

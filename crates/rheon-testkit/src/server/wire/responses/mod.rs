@@ -5,4 +5,4 @@ mod render;
 mod validate;
 
 pub(super) use render::{events, text_event, whole};
-pub(super) use validate::{asked, validate};
+pub(super) use validate::{request_info, validate};

@@ -1,23 +1,23 @@
-//! Answers of Responses.
+//! Responses of the Responses API.
 
 use serde_json::{Map, Value, json};
 
 use crate::server::answer::Answer;
 use crate::server::event::Event;
-use crate::server::reply::{Block, Stop};
+use crate::server::reply::{ReplyBlock, ReplyStop};
 use crate::server::wire::pieces::{Counts, pieces};
 
-/// When every answer was made: 2023-11-14T22:13:20Z.
+/// The creation time of every response: 2023-11-14T22:13:20Z.
 const CREATED: u64 = 1_700_000_000;
 
 /// The events of a stream.
 pub(in crate::server::wire) fn events(answer: &Answer<'_>) -> Vec<Event> {
     let mut writer = Writer { answer, events: Vec::new() };
-    let begun = response(answer, "in_progress", Vec::new());
-    writer.push("response.created", json!({"response": begun}));
-    writer.push("response.in_progress", json!({"response": begun}));
-    for (place, block) in answer.blocks.iter().enumerate() {
-        writer.block(place, block);
+    let added_item = response(answer, "in_progress", Vec::new());
+    writer.push("response.created", json!({"response": added_item}));
+    writer.push("response.in_progress", json!({"response": added_item}));
+    for (index, block) in answer.blocks.iter().enumerate() {
+        writer.block(index, block);
     }
     let (name, status) = end(&answer.stop);
     let whole = response(answer, status, output(answer));
@@ -25,19 +25,19 @@ pub(in crate::server::wire) fn events(answer: &Answer<'_>) -> Vec<Event> {
     writer.events
 }
 
-/// The answer as one body.
+/// The response as one body.
 pub(in crate::server::wire) fn whole(answer: &Answer<'_>) -> Value {
     response(answer, end(&answer.stop).1, output(answer))
 }
 
-/// A piece of text.
+/// A text delta.
 pub(in crate::server::wire) fn text_event(text: &str) -> Event {
     let data = json!({"type": "response.output_text.delta", "sequence_number": 9_000, "item_id": "msg_fake",
         "output_index": 0, "content_index": 0, "delta": text, "logprobs": []});
     Event::new("response.output_text.delta", &data)
 }
 
-/// Writes events with numbers in sequence.
+/// Writes events with sequence numbers.
 struct Writer<'a> {
     answer: &'a Answer<'a>,
     events: Vec<Event>,
@@ -52,26 +52,26 @@ impl Writer<'_> {
         self.events.push(Event::new(name, &data));
     }
 
-    fn block(&mut self, place: usize, block: &Block) {
-        let Some(item) = item(self.answer, place, block) else { return };
+    fn block(&mut self, index: usize, block: &ReplyBlock) {
+        let Some(item) = item(self.answer, index, block) else { return };
         let id = item.get("id").cloned().unwrap_or_default();
-        let begun = begun(&item);
-        self.push("response.output_item.added", json!({"output_index": place, "item": begun}));
+        let added_item = added_item(&item);
+        self.push("response.output_item.added", json!({"output_index": index, "item": added_item}));
         match block {
-            Block::Thinking { text, .. } => self.thinking(place, &id, text),
-            Block::Redacted { .. } | Block::AnyCall => {}
-            Block::Text { text, .. } => self.text(place, &id, text),
-            Block::Call { arguments, .. } => self.arguments(place, &id, arguments),
+            ReplyBlock::Thinking { text, .. } => self.thinking(index, &id, text),
+            ReplyBlock::Redacted { .. } | ReplyBlock::AnyCall => {}
+            ReplyBlock::Text { text, .. } => self.text(index, &id, text),
+            ReplyBlock::Call { arguments, .. } => self.arguments(index, &id, arguments),
         }
-        self.push("response.output_item.done", json!({"output_index": place, "item": item}));
+        self.push("response.output_item.done", json!({"output_index": index, "item": item}));
     }
 
-    fn thinking(&mut self, place: usize, id: &Value, text: &str) {
+    fn thinking(&mut self, index: usize, id: &Value, text: &str) {
         if text.is_empty() {
             return;
         }
         let at = |key: &str, value: Value| {
-            let mut data = json!({"item_id": id, "output_index": place, "summary_index": 0});
+            let mut data = json!({"item_id": id, "output_index": index, "summary_index": 0});
             if let Some(data) = data.as_object_mut() {
                 data.insert(key.to_owned(), value);
             }
@@ -86,9 +86,9 @@ impl Writer<'_> {
         self.push("response.reasoning_summary_part.done", at("part", part(text)));
     }
 
-    fn text(&mut self, place: usize, id: &Value, text: &str) {
+    fn text(&mut self, index: usize, id: &Value, text: &str) {
         let at = |more: Value| {
-            let mut data = json!({"item_id": id, "output_index": place, "content_index": 0});
+            let mut data = json!({"item_id": id, "output_index": index, "content_index": 0});
             if let (Some(data), Value::Object(more)) = (data.as_object_mut(), more) {
                 data.extend(more);
             }
@@ -102,16 +102,16 @@ impl Writer<'_> {
         self.push("response.content_part.done", at(json!({"part": text_part(text)})));
     }
 
-    fn arguments(&mut self, place: usize, id: &Value, arguments: &str) {
+    fn arguments(&mut self, index: usize, id: &Value, arguments: &str) {
         for piece in pieces(arguments, self.answer.style.delta_chars) {
             self.push(
                 "response.function_call_arguments.delta",
-                json!({"item_id": id, "output_index": place, "delta": piece}),
+                json!({"item_id": id, "output_index": index, "delta": piece}),
             );
         }
         self.push(
             "response.function_call_arguments.done",
-            json!({"item_id": id, "output_index": place, "arguments": arguments}),
+            json!({"item_id": id, "output_index": index, "arguments": arguments}),
         );
     }
 }
@@ -120,74 +120,76 @@ fn text_part(text: &str) -> Value {
     json!({"type": "output_text", "annotations": [], "logprobs": [], "text": text})
 }
 
-/// One finished item of the output.
-fn item(answer: &Answer<'_>, place: usize, block: &Block) -> Option<Value> {
+/// A finished output item.
+fn item(answer: &Answer<'_>, index: usize, block: &ReplyBlock) -> Option<Value> {
     match block {
-        Block::Thinking { text, signature } => {
+        ReplyBlock::Thinking { text, signature } => {
             let summary =
                 if text.is_empty() { json!([]) } else { json!([{"type": "summary_text", "text": text}]) };
-            Some(reasoning(answer, place, summary, signature.as_deref()))
+            Some(reasoning(answer, index, summary, signature.as_deref()))
         }
-        Block::Redacted { data } => Some(reasoning(answer, place, json!([]), Some(data))),
-        Block::Text { text, .. } => Some(json!({
-            "id": answer.id("msg_", place),
+        ReplyBlock::Redacted { data } => Some(reasoning(answer, index, json!([]), Some(data))),
+        ReplyBlock::Text { text, .. } => Some(json!({
+            "id": answer.id("msg_", index),
             "type": "message",
             "status": "completed",
             "role": "assistant",
             "content": [text_part(text)],
         })),
-        Block::Call { id, name, arguments, .. } => Some(json!({
-            "id": answer.id("fc_", place),
+        ReplyBlock::Call { id, name, arguments, .. } => Some(json!({
+            "id": answer.id("fc_", index),
             "type": "function_call",
             "status": "completed",
             "arguments": arguments,
-            "call_id": id.clone().unwrap_or_else(|| answer.call_id(place)),
+            "call_id": id.clone().unwrap_or_else(|| answer.call_id(index)),
             "name": name,
         })),
-        Block::AnyCall => None,
+        ReplyBlock::AnyCall => None,
     }
 }
 
-fn reasoning(answer: &Answer<'_>, place: usize, summary: Value, encrypted: Option<&str>) -> Value {
-    let mut item = json!({"id": answer.id("rs_", place), "type": "reasoning", "summary": summary});
-    if let (true, Some(item)) = (answer.asked.wants.encrypted_thinking, item.as_object_mut()) {
+fn reasoning(answer: &Answer<'_>, index: usize, summary: Value, encrypted: Option<&str>) -> Value {
+    let mut item = json!({"id": answer.id("rs_", index), "type": "reasoning", "summary": summary});
+    if let (true, Some(item)) = (answer.request_info.extras.encrypted_thinking, item.as_object_mut()) {
         item.insert("encrypted_content".into(), json!(encrypted));
     }
     item
 }
 
-/// The item as it is when it is added: nothing in it yet.
-fn begun(item: &Value) -> Value {
-    let mut begun: Map<String, Value> = item.as_object().cloned().unwrap_or_default();
+/// The item when it is added: still empty.
+fn added_item(item: &Value) -> Value {
+    let mut added_item: Map<String, Value> = item.as_object().cloned().unwrap_or_default();
     for (key, empty) in [
         ("content", json!([])),
         ("summary", json!([])),
         ("arguments", json!("")),
         ("status", json!("in_progress")),
     ] {
-        if let Some(value) = begun.get_mut(key) {
+        if let Some(value) = added_item.get_mut(key) {
             *value = empty;
         }
     }
-    Value::Object(begun)
+    Value::Object(added_item)
 }
 
 fn output(answer: &Answer<'_>) -> Vec<Value> {
-    answer.blocks.iter().enumerate().filter_map(|(place, block)| item(answer, place, block)).collect()
+    answer.blocks.iter().enumerate().filter_map(|(index, block)| item(answer, index, block)).collect()
 }
 
-/// The name of the last event and the status it reports.
-fn end(stop: &Stop) -> (&'static str, &'static str) {
+/// The name of the last event and its status.
+fn end(stop: &ReplyStop) -> (&'static str, &'static str) {
     match stop {
-        Stop::Length | Stop::Refusal => ("response.incomplete", "incomplete"),
-        Stop::Natural | Stop::End | Stop::ToolUse | Stop::Word(_) => ("response.completed", "completed"),
+        ReplyStop::Length | ReplyStop::Refusal => ("response.incomplete", "incomplete"),
+        ReplyStop::Natural | ReplyStop::End | ReplyStop::ToolUse | ReplyStop::Word(_) => {
+            ("response.completed", "completed")
+        }
     }
 }
 
 fn response(answer: &Answer<'_>, status: &str, output: Vec<Value>) -> Value {
     let incomplete = match (&answer.stop, status) {
-        (Stop::Length, "incomplete") => json!({"reason": "max_output_tokens"}),
-        (Stop::Refusal, "incomplete") => json!({"reason": "content_filter"}),
+        (ReplyStop::Length, "incomplete") => json!({"reason": "max_output_tokens"}),
+        (ReplyStop::Refusal, "incomplete") => json!({"reason": "content_filter"}),
         _ => Value::Null,
     };
     let usage = Counts::of(&answer.usage).filter(|_| status != "in_progress").map(|counts| {
@@ -209,7 +211,7 @@ fn response(answer: &Answer<'_>, status: &str, output: Vec<Value>) -> Value {
         "incomplete_details": incomplete,
         "instructions": null,
         "max_output_tokens": null,
-        "model": answer.asked.model,
+        "model": answer.request_info.model,
         "output": output,
         "parallel_tool_calls": true,
         "previous_response_id": null,

@@ -1,16 +1,16 @@
-//! The rules for requests of Responses.
+//! Rules for Responses requests.
 
 use rheon_providers::wire::WireKind;
 use serde_json::Value;
 
 use super::input::check_input;
-use crate::server::asked::{Asked, Delivery, Wants};
 use crate::server::incoming::Incoming;
 use crate::server::refusal::{Refusal, invalid};
-use crate::server::wire::chat::{check_function, check_held, check_key};
+use crate::server::request_info::{Delivery, RequestInfo, RequestedExtras};
+use crate::server::wire::chat::{check_function, check_key, check_output_schema};
 use crate::server::wire::check::{has, items, offered, only_keys, text};
 
-/// The smallest limit of an answer.
+/// The minimum output limit.
 const OUTPUT_TOKENS_MIN: u64 = 16;
 /// The fields of a request.
 const FIELDS: [&str; 30] = [
@@ -45,7 +45,7 @@ const FIELDS: [&str; 30] = [
     "truncation",
     "user",
 ];
-/// What can be included.
+/// The values of `include`.
 const INCLUDES: [&str; 8] = [
     "code_interpreter_call.outputs",
     "computer_call_output.output.image_url",
@@ -57,23 +57,23 @@ const INCLUDES: [&str; 8] = [
     "web_search_call.results",
 ];
 
-/// What the request wants.
-pub(in crate::server::wire) fn asked(incoming: &Incoming<'_>) -> Asked {
+/// What the request asks for.
+pub(in crate::server::wire) fn request_info(incoming: &Incoming<'_>) -> RequestInfo {
     let body = incoming.body;
     let is_stream = body.get("stream") == Some(&Value::Bool(true));
     let functions = items(body, "tools").iter().filter(|tool| text(tool, "type") == "function");
     let last = items(body, "input").last();
-    Asked {
+    RequestInfo {
         wire: WireKind::Responses,
         model: text(body, "model").to_owned(),
         delivery: if is_stream { Delivery::Stream } else { Delivery::Whole },
         tools: offered(functions, "/name", &["/parameters"]),
         ends_with_tool_result: last.is_some_and(|last| text(last, "type").ends_with("_output")),
-        wants: Wants {
+        extras: RequestedExtras {
             encrypted_thinking: items(body, "include")
                 .iter()
                 .any(|item| item == "reasoning.encrypted_content"),
-            ..Wants::default()
+            ..RequestedExtras::default()
         },
     }
 }
@@ -97,7 +97,7 @@ pub(in crate::server::wire) fn validate(incoming: &Incoming<'_>) -> Result<(), R
         }
     }
     only_keys(body, &FIELDS, |key| format!("Unknown parameter: '{key}'."))?;
-    // A deployment of Azure is named in the path.
+    // An Azure deployment is named in the path.
     if text(body, "model").is_empty() && !incoming.path.contains("/deployments/") {
         return invalid("Missing required parameter: 'model'.");
     }
@@ -125,10 +125,10 @@ fn check_fields(body: &Value) -> Result<(), Refusal> {
             "Invalid 'prompt_cache_key': string too long. Expected a string with maximum length 64.",
         );
     }
-    for (place, item) in items(body, "include").iter().enumerate() {
+    for (position, item) in items(body, "include").iter().enumerate() {
         if !item.as_str().is_some_and(|item| INCLUDES.contains(&item)) {
             return invalid(format!(
-                "Invalid value: {item}. Supported values are: {INCLUDES:?}. (include[{place}])"
+                "Invalid value: {item}. Supported values are: {INCLUDES:?}. (include[{position}])"
             ));
         }
     }
@@ -151,13 +151,13 @@ fn check_fields(body: &Value) -> Result<(), Refusal> {
 }
 
 fn check_tools(body: &Value) -> Result<(), Refusal> {
-    for (place, tool) in items(body, "tools").iter().enumerate() {
+    for (position, tool) in items(body, "tools").iter().enumerate() {
         match text(tool, "type") {
-            "" => return invalid(format!("Missing required parameter: 'tools[{place}].type'.")),
+            "" => return invalid(format!("Missing required parameter: 'tools[{position}].type'.")),
             "function" if has(tool, "function") || !has(tool, "name") => {
-                return invalid(format!("Missing required parameter: 'tools[{place}].name'."));
+                return invalid(format!("Missing required parameter: 'tools[{position}].name'."));
             }
-            "function" => check_function(&format!("tools[{place}]"), tool)?,
+            "function" => check_function(&format!("tools[{position}]"), tool)?,
             // The service's own tools.
             _ => {}
         }
@@ -194,7 +194,7 @@ fn check_format(body: &Value) -> Result<(), Refusal> {
         "json_schema" if has(format, "json_schema") => {
             invalid("Missing required parameter: 'text.format.name'.")
         }
-        "json_schema" => check_held("text.format", format),
+        "json_schema" => check_output_schema("text.format", format),
         other => invalid(format!(
             "Invalid value: '{other}'. Supported values are: 'json_object', 'json_schema', and 'text'. \
              (text.format.type)"

@@ -1,0 +1,28 @@
+//! How far the children of a session are, and what a subscriber has been shown of them.
+
+use std::collections::HashMap;
+
+use rheon_types::SessionId;
+
+/// How far a child is that the session has begun and not ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ChildPlace {
+    /// The number of the last event before the first that it showed: a session that was resumed does not begin at 0.
+    pub(super) before: u64,
+    /// The number of its last durable event.
+    pub(super) seq: u64,
+}
+
+/// The children of a session that run, by their sessions.
+pub(super) type ChildPlaces = HashMap<SessionId, ChildPlace>;
+
+/// What a subscriber has been shown of one child.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct ChildCursor {
+    /// The last durable event.
+    pub(super) seq: u64,
+    /// Whether deltas of the message that it is writing passed unseen. No more of them are shown: the end of the message has its text.
+    pub(super) has_missed: bool,
+    /// Whether its end was shown, or that it cannot be.
+    pub(super) has_ended: bool,
+}

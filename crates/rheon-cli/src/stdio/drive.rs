@@ -1,0 +1,381 @@
+//! Runs a session for a program that sends prompts and control requests over standard input.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use futures::StreamExt as _;
+use rheon_app::stream_json::{
+    Channel, ClientRequest, Heard, Initialize, InputLine, Projector, SessionState, line_id,
+};
+use rheon_types::protocol::{CloseReason, OpenRequest, RewindMode, RewindWhat, Rewound, Thinking};
+use rheon_types::{
+    AgentEvent, ClientError, Command, Content, Event, EventStream, Host, OutputSchema, RunEnd, RunEvent,
+    Subscription,
+};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::input::{IncomingPrompt, Line, PromptNames, of_stdin};
+use crate::connection::{Connection, config, failure, print_notice};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::flags::OutputFlags;
+use crate::headless::projector;
+use crate::output::{Output, Reader, print_note};
+use crate::run_outcome::RunOutcome;
+use crate::signals::Signals;
+
+/// Set by programs that want session state events.
+pub(crate) const READS_STATE: &str = "CLAUDE_CODE_SDK_READS_SESSION_STATE";
+
+/// Serves the program until its input ends and all runs are done.
+pub(crate) async fn converse(
+    host: Arc<dyn Host>,
+    mut request: OpenRequest,
+    first: Option<String>,
+    flags: &OutputFlags,
+    driver: StdioOptions,
+) -> Result<Exit, Failure> {
+    let cancel = CancellationToken::new();
+    let signals = Signals::cancel(&cancel)
+        .map_err(|error| Failure::error(format_args!("cannot handle signals: {error}")))?;
+    let (sender, answers) = mpsc::unbounded_channel();
+    let folder = config(&*host).await?.working_directory;
+    let channel = Channel::new(&folder, sender);
+    let mut input = of_stdin();
+    // Hooks that the program registers must exist before the session starts.
+    let mut waiting = VecDeque::new();
+    let mut initialized = None;
+    let line = tokio::select! {
+        line = input.recv() => line,
+        () = cancel.cancelled() => None,
+    };
+    if let Some(line) = line {
+        match line {
+            Ok(InputLine::Request { request_id, request: ClientRequest::Initialize(initialize) }) => {
+                apply(&mut request, *initialize);
+                initialized = Some(request_id);
+            }
+            line => waiting.push_back(line),
+        }
+    }
+    let session = Connection::open(&*host, request).await?;
+    let facts = session.facts().await.map_err(failure)?;
+    let events = Subscription::after(facts.opened_at);
+    let events = if driver.answers { events.answering() } else { events };
+    let mut session = StdioSession {
+        events: session.events(events),
+        projector: projector(&session, flags).await?,
+        output: Output::new(cancel.clone()),
+        prompts: first.into_iter().map(IncomingPrompt::from).collect(),
+        names: PromptNames::default(),
+        outcome: RunOutcome::default(),
+        is_running: false,
+        is_told_of_state: driver.reads_state,
+        session,
+        channel,
+        answers,
+        folder,
+    };
+    if let Some(request_id) = initialized {
+        let facts = session.projector.facts_mut().initialized();
+        session.channel.answer(&request_id, Ok(facts));
+    }
+    session.serve_input(waiting, input, &cancel).await?;
+    let exit = session.exit(signals.received());
+    session.session.close(CloseReason::Other).await?;
+    match session.output.close() {
+        Ok(Reader::There) => Ok(exit),
+        Ok(Reader::Left) => Ok(Exit::Done),
+        Err(error) => Err(Failure::error(format_args!("cannot write to standard output: {error}"))),
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StdioOptions {
+    /// Whether the program answers approvals.
+    pub(crate) answers: bool,
+    /// Whether the program wants session state events.
+    pub(crate) reads_state: bool,
+}
+
+/// Applies the program's initialize request.
+fn apply(request: &mut OpenRequest, initialize: Initialize) {
+    request.system_prompt = initialize.system_prompt.or(request.system_prompt.take());
+    request.append_system_prompt = initialize.append_system_prompt.or(request.append_system_prompt.take());
+    if let Some(schema) = initialize.json_schema {
+        request.output_schema = Some(OutputSchema { name: "answer".into(), schema });
+    }
+    request.hooks = initialize.hooks;
+    if initialize.skills.is_some() {
+        print_note("note: ignoring the skills option: all skills are offered");
+    }
+    if !initialize.agents.is_empty() {
+        print_note("note: ignoring agents: sub-agents are not supported yet");
+    }
+    if !initialize.sdk_mcp_servers.is_empty() {
+        print_note("note: ignoring the program's MCP servers: not supported yet");
+    }
+}
+
+/// A session that is being session.
+struct StdioSession {
+    session: Connection,
+    channel: Channel,
+    /// Messages to the program.
+    answers: mpsc::UnboundedReceiver<String>,
+    events: EventStream,
+    projector: Projector,
+    output: Output,
+    /// Prompts for after the active run.
+    prompts: VecDeque<IncomingPrompt>,
+    /// The program's ids of prompts.
+    names: PromptNames,
+    outcome: RunOutcome,
+    is_running: bool,
+    is_told_of_state: bool,
+    /// The session's working directory.
+    folder: PathBuf,
+}
+
+impl StdioSession {
+    /// The exit code. Denials are in the result; a program that got its result, or wanted none, gets no error.
+    fn exit(&self, signal: Option<Exit>) -> Exit {
+        match (self.outcome.end(), signal) {
+            (None, None) | (Some(RunEnd::Completed), _) => Exit::Done,
+            (Some(_), _) | (None, Some(_)) => self.outcome.exit(signal),
+        }
+    }
+
+    async fn serve_input(
+        &mut self,
+        mut waiting: VecDeque<Line>,
+        mut input: mpsc::Receiver<Line>,
+        cancel: &CancellationToken,
+    ) -> Result<(), Failure> {
+        let (mut is_over, mut is_cancelled) = (false, false);
+        loop {
+            self.start_next().await?;
+            if is_over && !self.is_running {
+                break;
+            }
+            if let Some(line) = waiting.pop_front() {
+                self.take(line).await?;
+                continue;
+            }
+            tokio::select! {
+                biased;
+                Some(line) = self.answers.recv() => self.output.write(&(line + "\n")),
+                Some(event) = self.events.next() => {
+                    let event = event.map_err(failure)?;
+                    self.show(&event).await?;
+                }
+                () = cancel.cancelled(), if !is_cancelled => {
+                    is_cancelled = true;
+                    is_over = true;
+                    self.prompts.clear();
+                    self.send(Command::Cancel { child: None }).await;
+                }
+                line = input.recv(), if !is_over => match line {
+                    Some(line) => self.take(line).await?,
+                    None => {
+                        is_over = true;
+                        for heard in self.channel.close() {
+                            self.handle(heard).await?;
+                        }
+                    }
+                },
+            }
+        }
+        while let Ok(line) = self.answers.try_recv() {
+            self.output.write(&(line + "\n"));
+        }
+        Ok(())
+    }
+
+    /// Starts the next prompt if no run is active.
+    async fn start_next(&mut self) -> Result<(), Failure> {
+        if self.is_running {
+            return Ok(());
+        }
+        let Some(IncomingPrompt { content, uuid }) = self.prompts.pop_front() else { return Ok(()) };
+        self.is_running = true;
+        let facts = self.session.facts().await.map_err(failure)?;
+        self.projector.facts_mut().model = (&facts.model).into();
+        self.projector.name_prompt(uuid.clone());
+        self.names.begin(uuid);
+        self.send_state(SessionState::Running);
+        let command = match slash(&content) {
+            Some(command) => command,
+            None => Command::Prompt { content },
+        };
+        self.session.send(command).await.map(drop).map_err(failure)
+    }
+
+    async fn take(&mut self, line: Line) -> Result<(), Failure> {
+        let line = line.map_err(Failure::usage)?;
+        for heard in self.channel.hear(line) {
+            self.handle(heard).await?;
+        }
+        Ok(())
+    }
+
+    async fn show(&mut self, event: &Event) -> Result<(), Failure> {
+        print_notice(event);
+        self.outcome.observe(event);
+        self.names.observe(event);
+        let lines: String = self.projector.take(event).into_iter().map(|line| line + "\n").collect();
+        self.output.write(&lines);
+        for heard in self.channel.observe(event) {
+            self.handle(heard).await?;
+        }
+        if let AgentEvent::Run(RunEvent::End { .. }) = &event.kind {
+            self.is_running = false;
+            if self.prompts.is_empty() {
+                self.send_state(SessionState::Idle);
+            }
+        }
+        Ok(())
+    }
+
+    async fn handle(&mut self, heard: Heard) -> Result<(), Failure> {
+        match heard {
+            Heard::Prompt { content, uuid } => self.prompts.push_back(IncomingPrompt { content, uuid }),
+            Heard::Command(command) => self.send(command).await,
+            Heard::Request { request_id, request } => {
+                let served = self.serve(request).await;
+                self.channel.answer(&request_id, served);
+            }
+            Heard::Permissions(updates) => {
+                for update in updates {
+                    let (command, note) = update.command(&self.folder);
+                    let sent = self.session.send(command).await;
+                    let notes = sent.map_or_else(|error| vec![error.to_string()], |ack| ack.notes);
+                    for note in notes.iter().map(String::as_str).chain(note) {
+                        print_note(&format!("note: {note}"));
+                    }
+                }
+                let facts = self.session.facts().await.map_err(failure)?;
+                self.projector.facts_mut().permission_mode = facts.mode;
+            }
+            Heard::Warning(warning) => print_note(&format!("note: {warning}")),
+        }
+        Ok(())
+    }
+
+    async fn serve(&mut self, request: ClientRequest) -> Result<Value, String> {
+        match request {
+            ClientRequest::Initialize(_) => Ok(self.projector.facts_mut().initialized()),
+            ClientRequest::Interrupt => {
+                self.prompts.clear();
+                self.send(Command::Cancel { child: None }).await;
+                Ok(json!({}))
+            }
+            ClientRequest::SetPermissionMode { mode } => {
+                self.session.send(Command::SetMode { mode }).await.map_err(|error| error.to_string())?;
+                self.projector.facts_mut().permission_mode = mode;
+                Ok(json!({ "mode": mode }))
+            }
+            ClientRequest::SetModel { model } => {
+                let changed = self.session.send(Command::SetModel { model }).await;
+                let changed = changed.map_err(|error| error.to_string())?;
+                Ok(json!({ "model": changed.notes.first() }))
+            }
+            ClientRequest::SetMaxThinkingTokens { tokens } => {
+                let command = Command::SetThinking { thinking: tokens.map(Thinking::Tokens) };
+                let changed = self.session.send(command).await.map_err(|error| error.to_string())?;
+                Ok(json!({ "level": changed.notes.first() }))
+            }
+            ClientRequest::RewindFiles { user_message_id, dry_run } => {
+                self.rewind_files(&user_message_id, dry_run).await
+            }
+            ClientRequest::McpStatus => Ok(self.projector.facts_mut().mcp_status()),
+            ClientRequest::ContextUsage => Ok(self.projector.context_usage()),
+            ClientRequest::Refused { problem, .. } => Err(problem),
+        }
+    }
+
+    async fn rewind_files(&mut self, id: &str, dry_run: bool) -> Result<Value, String> {
+        if self.is_running {
+            return Err("a run is active; interrupt it or wait for its result first".into());
+        }
+        let mode = if dry_run { RewindMode::Plan } else { RewindMode::Apply };
+        let rewound = match self.prompt_seq(id).await {
+            Ok(seq) => self.session.send(Command::Rewind { seq, what: RewindWhat::Files, mode }).await,
+            Err(error) => Err(error),
+        };
+        rewind_reply(rewound.map(|ack| ack.rewound.unwrap_or_default()), mode, &self.folder)
+    }
+
+    /// The event of a prompt, by the program's uuid or the id of its line.
+    async fn prompt_seq(&self, id: &str) -> Result<u64, ClientError> {
+        if let Some(seq) = self.names.seq(id) {
+            return Ok(seq);
+        }
+        let session_id = self.session.facts().await?.session_id;
+        let prompts = self.session.prompts().await?;
+        prompts.into_iter().find(|seq| line_id(&session_id, *seq) == id).ok_or_else(|| {
+            let shown: String = id.chars().take(100).collect();
+            ClientError::NotFound {
+                message: format!(
+                    "nothing that the user said in this session is called {shown:?}; name one of its prompts by the \
+                     uuid of its line"
+                ),
+            }
+        })
+    }
+
+    /// Sends a command that may arrive too late, which is harmless.
+    async fn send(&self, command: Command) {
+        if let Err(error) = self.session.send(command).await {
+            print_note(&format!("note: {error}"));
+        }
+    }
+
+    fn send_state(&mut self, state: SessionState) {
+        if self.is_told_of_state {
+            let line = self.projector.session_state(state) + "\n";
+            self.output.write(&line);
+        }
+    }
+}
+
+/// A prompt that is a slash command.
+fn slash(content: &[Content]) -> Option<Command> {
+    let [Content::Text { text }] = content else { return None };
+    let rest = text.trim().strip_prefix("/compact")?;
+    if !rest.is_empty() && !rest.starts_with(char::is_whitespace) {
+        return None;
+    }
+    let instructions = Some(rest.trim().to_owned()).filter(|instructions| !instructions.is_empty());
+    Some(Command::Compact { instructions })
+}
+
+/// The reply to `rewind_files`. A dry run reports a problem in its result; otherwise a problem is an error.
+fn rewind_reply(
+    rewound: Result<Rewound, ClientError>,
+    mode: RewindMode,
+    folder: &Path,
+) -> Result<Value, String> {
+    let is_plan = mode == RewindMode::Plan;
+    let rewound = rewound.map_err(|error| error.to_string()).and_then(|rewound| {
+        match (&rewound.problem, rewound.others.first()) {
+            (Some(problem), _) => Err(problem.clone()),
+            (None, Some(first)) if is_plan => {
+                Err(format!("{first} was changed by another process; save it first"))
+            }
+            (None, _) => Ok(rewound),
+        }
+    });
+    match rewound {
+        Ok(rewound) => {
+            let files: Vec<String> =
+                rewound.changed.iter().map(|path| folder.join(path).display().to_string()).collect();
+            Ok(json!({ "canRewind": true, "filesChanged": files, "filesCount": rewound.count }))
+        }
+        Err(problem) if is_plan => Ok(json!({ "canRewind": false, "error": problem })),
+        Err(problem) => Err(problem),
+    }
+}

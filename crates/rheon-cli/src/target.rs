@@ -1,0 +1,108 @@
+//! `SessionTarget`: which session to open and where it works: in the user's directory or in a separate worktree.
+
+use std::path::{Path, PathBuf};
+
+use rheon_app::session::Surroundings;
+use rheon_app::worktree::{
+    Ended, Worktree, WorktreeError, WorktreeName, worktree_named, worktree_of_session,
+};
+use rheon_types::SessionId;
+use rheon_types::protocol::SessionChoice;
+
+use crate::failure::Failure;
+use crate::output::print_note;
+
+pub(crate) struct SessionTarget {
+    /// The system, with the session's working directory.
+    pub(crate) surroundings: Surroundings,
+    pub(crate) choice: SessionChoice,
+    /// The user's directory, if the session works in a worktree.
+    user_folder: Option<PathBuf>,
+    worktree: Option<Worktree>,
+}
+
+impl SessionTarget {
+    /// Opens the worktree that is requested, with or without a name, or that the session used before.
+    pub(crate) async fn of(
+        mut surroundings: Surroundings,
+        mut choice: SessionChoice,
+        requested: Option<&Option<String>>,
+    ) -> Result<Self, Failure> {
+        let wanted = match requested {
+            Some(Some(name)) => {
+                let name = WorktreeName::parse(name);
+                let name =
+                    name.map_err(|error| Failure::usage(format_args!("{error} (put the prompt before -w)")))?;
+                Some(worktree_named(name, &surroundings))
+            }
+            Some(None) => {
+                let name = WorktreeName::of_session(&session_id(&mut choice, &surroundings)?);
+                Some(worktree_named(name.map_err(Failure::usage)?, &surroundings))
+            }
+            None => worktree_of_session(&surroundings, &choice).await,
+        };
+        let worktree = match wanted {
+            Some(wanted) => Some(Worktree::open(wanted).await.map_err(failure)?),
+            None => None,
+        };
+        let user_folder = worktree.as_ref().map(|worktree| {
+            std::mem::replace(&mut surroundings.working_folder, worktree.working_folder().to_owned())
+        });
+        Ok(Self { surroundings, choice, user_folder, worktree })
+    }
+
+    /// The repository of the session's worktree, if it has one.
+    pub(crate) fn worktree_of(&self) -> Option<PathBuf> {
+        self.worktree.as_ref().map(|worktree| worktree.repository_folder().to_owned())
+    }
+
+    /// Resolves a path against the user's directory.
+    pub(crate) fn user_path(&self, path: &Path) -> PathBuf {
+        match &self.user_folder {
+            Some(folder) => folder.join(path),
+            None => path.to_owned(),
+        }
+    }
+
+    /// Resolves text that may be a file name.
+    pub(crate) fn user_file(&self, text: &str) -> String {
+        match self.user_path(Path::new(text)).to_str() {
+            Some(path) if Path::new(path).is_file() => path.to_owned(),
+            Some(_) | None => text.to_owned(),
+        }
+    }
+
+    /// Removes an unchanged worktree at the end of the session; prints where a changed one is.
+    pub(crate) async fn leave(self) {
+        if let Some(worktree) = self.worktree {
+            match worktree.end().await {
+                Ended::Removed => {}
+                Ended::Stays(stays) => print_note(&format!("note: {stays}")),
+            }
+        }
+    }
+}
+
+/// The id of a new session.
+fn session_id(choice: &mut SessionChoice, surroundings: &Surroundings) -> Result<SessionId, Failure> {
+    match choice {
+        SessionChoice::New { session_id: Some(session_id) } => Ok(session_id.clone()),
+        SessionChoice::New { session_id: None } => {
+            let random = [surroundings.random.next_u64(), surroundings.random.next_u64()];
+            let session_id = SessionId::generate(surroundings.clock.now(), random);
+            *choice = SessionChoice::New { session_id: Some(session_id.clone()) };
+            Ok(session_id)
+        }
+        SessionChoice::Latest
+        | SessionChoice::Named { .. }
+        | SessionChoice::ForkOfLatest
+        | SessionChoice::ForkOf { .. } => Err(Failure::usage(
+            "-w needs a name together with -c or -r; without -w a session resumes in its own worktree",
+        )),
+    }
+}
+
+/// Errors that another name, directory or flag would avoid are usage errors.
+fn failure(error: WorktreeError) -> Failure {
+    if error.is_usage() { Failure::usage(error) } else { Failure::error(error) }
+}

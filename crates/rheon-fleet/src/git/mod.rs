@@ -1,0 +1,16 @@
+//! Git repositories: what is checked out, what changed, and worktrees in which several runs work on one repository at once.
+//!
+//! The real `git` is run with a clean environment, so that a repository cannot make it run programs, ask or wait.
+
+mod head;
+mod program;
+mod state;
+mod worktree;
+
+pub use head::{Head, read_head};
+pub use program::GitEnvironment;
+pub use state::{GIT_TIME_MAX, GitChanges, GitQuestion, GitState};
+pub use worktree::{
+    Ended, NAME_CHARS_MAX, NameError, Stays, Worktree, WorktreeError, WorktreeName, WorktreePlace,
+    WorktreeRequest, worktree_folders,
+};

@@ -1,0 +1,60 @@
+//! `WorktreePlace`: where a worktree of ours is, told from a path alone.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use super::name::WorktreeName;
+
+/// The folder of worktrees, in that of the repository.
+pub(super) const FOLDER: &str = ".rheon/worktrees";
+
+/// Where a worktree of ours is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorktreePlace {
+    /// The folder of the repository.
+    pub root: PathBuf,
+    /// The worktree.
+    pub name: WorktreeName,
+    /// Where in it.
+    pub within: PathBuf,
+}
+
+impl WorktreePlace {
+    /// The worktree that `path` is in, the innermost one.
+    pub fn of(path: &Path) -> Option<Self> {
+        let parts: Vec<Component<'_>> = path.components().collect();
+        let is_ours = |window: &[Component<'_>]| match window {
+            [a, b, _] => a.as_os_str() == ".rheon" && b.as_os_str() == "worktrees",
+            _ => false,
+        };
+        let at = parts.windows(3).rposition(is_ours)?;
+        let (root, rest) = parts.split_at_checked(at)?;
+        let (ours, within) = rest.split_at_checked(3)?;
+        let name = WorktreeName::parse(ours.last()?.as_os_str().to_str()?).ok()?;
+        Some(Self { root: root.iter().collect(), name, within: within.iter().collect() })
+    }
+}
+
+/// The folder of a worktree, from that of the repository.
+pub(super) fn relative(name: &WorktreeName) -> String {
+    format!("{FOLDER}/{name}")
+}
+
+/// How many worktrees are looked at.
+const FOLDERS_MAX: usize = 256;
+
+/// `folder` itself, and the same folder in every worktree of its repository; nothing if there are no worktrees.
+pub fn worktree_folders(folder: &Path) -> Option<Vec<PathBuf>> {
+    let root = folder.ancestors().find(|above| above.join(".git").exists())?;
+    let within = folder.strip_prefix(root).ok()?;
+    let entries = fs::read_dir(root.join(FOLDER)).ok()?.flatten().take(FOLDERS_MAX);
+    let there = entries.map(|entry| match within.as_os_str().is_empty() {
+        true => entry.path(),
+        false => entry.path().join(within),
+    });
+    Some(std::iter::once(folder.to_owned()).chain(there).collect())
+}
+
+#[cfg(test)]
+#[path = "place_tests.rs"]
+mod tests;

@@ -1,0 +1,254 @@
+//! `CommandHooks` as an agent's hook and input filter.
+
+use std::sync::Arc;
+
+use rheon_policy::hooks::HookEvent;
+use rheon_types::event::{ApprovalRequest, PermissionDecision, PermissionResponse, Subject};
+use rheon_types::{
+    Amendment, Answer, FilterVerdict, Flow, History, Hook, InputFilter, Message, Opinion, Permit, ToolCall,
+    ToolError, ToolResult,
+};
+use serde_json::{Value, json};
+
+use crate::hooks::command_hooks::{CommandHooks, fields};
+use crate::hooks::dispatch::{EventSubject, HookInvocation};
+use crate::hooks::reply::{HookDecision, HookReply};
+use crate::hooks::translate::{from_claude_input, from_claude_output, to_claude_call, to_claude_response};
+
+impl Hook for CommandHooks {
+    fn name(&self) -> &str {
+        "command hooks"
+    }
+
+    fn before_run<'a>(&'a self, _history: &'a History, _run_index: usize) -> Answer<'a, Flow> {
+        // A stop request must not carry over to the next run.
+        drop(self.take_stop_reason());
+        Answer::Now(Flow::Continue)
+    }
+
+    fn before_turn<'a>(&'a self, _history: &'a History, _turn_index: u32) -> Answer<'a, Flow> {
+        Answer::Now(self.take_stop_reason().map_or(Flow::Continue, Flow::Veto))
+    }
+
+    fn permit_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Permit> {
+        if let Some(reason) = self.stop_reason() {
+            return Answer::Now(Permit { opinion: Some(Opinion::Deny(reason)), ..Permit::default() });
+        }
+        if !self.dispatcher().has(HookEvent::PreToolUse) {
+            return Answer::Now(Permit::default());
+        }
+        Answer::later(async move {
+            let reply = self
+                .fire_for_call(HookEvent::PreToolUse, call, json!({ "tool_use_id": call.id.as_str() }))
+                .await;
+            self.permit(call, reply)
+        })
+    }
+
+    fn answer_approval<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        request: &'a ApprovalRequest,
+    ) -> Answer<'a, Option<PermissionResponse>> {
+        // A question from the model needs a text answer, which a hook cannot give.
+        let is_question = matches!(request.subject, Subject::Questions { .. });
+        if is_question || !self.dispatcher().has(HookEvent::PermissionRequest) {
+            return Answer::Now(None);
+        }
+        Answer::later(async move {
+            let details = json!({ "permission_suggestions": permission_suggestions(request.suggested_rule.as_deref()) });
+            let reply = self.fire_for_call(HookEvent::PermissionRequest, call, details).await;
+            self.response(call, request, reply)
+        })
+    }
+
+    fn before_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Flow> {
+        // Calls permitted before another call's hook stopped the run do not run either.
+        if let Some(reason) = self.stop_reason() {
+            return Answer::Now(Flow::Veto(reason));
+        }
+        if self.dispatcher().has(HookEvent::PostToolUse)
+            || self.dispatcher().has(HookEvent::PostToolUseFailure)
+        {
+            self.record_start(&call.id);
+        }
+        Answer::Now(Flow::Continue)
+    }
+
+    fn after_tool<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        result: &'a ToolResult,
+        is_error: bool,
+    ) -> Answer<'a, Amendment> {
+        let duration_ms = self.duration_ms(&call.id);
+        let event = if is_error { HookEvent::PostToolUseFailure } else { HookEvent::PostToolUse };
+        if !self.dispatcher().has(event) {
+            return Answer::Now(Amendment::default());
+        }
+        Answer::later(async move {
+            let id = call.id.as_str();
+            let details = if is_error {
+                let is_interrupt = result.details.get("error").and_then(Value::as_str) == Some("cancelled");
+                json!({ "tool_use_id": id, "error": result.as_text(), "is_interrupt": is_interrupt, "duration_ms": duration_ms })
+            } else {
+                let response = to_claude_response(call, &self.dispatcher().context().cwd, result);
+                json!({ "tool_use_id": id, "tool_response": response, "duration_ms": duration_ms })
+            };
+            let reply = self.fire_for_call(event, call, details).await;
+            self.apply_stop(&reply);
+            amendment(event, reply)
+        })
+    }
+
+    fn before_stop<'a>(&'a self, history: &'a History, vetoes: u32) -> Answer<'a, Flow> {
+        if self.stop_reason().is_some() || !self.dispatcher().has(HookEvent::Stop) {
+            return Answer::Now(Flow::Continue);
+        }
+        Answer::later(async move {
+            let last = history.iter().rev().find_map(|message| message.as_assistant());
+            let details = json!({
+                "stop_hook_active": vetoes > 0,
+                "last_assistant_message": last.map(|message| message.text()).unwrap_or_default(),
+            });
+            let invocation = HookInvocation {
+                event: HookEvent::Stop,
+                subject: EventSubject::None,
+                fields: fields(details),
+            };
+            let reply = self.dispatcher().fire(invocation).await;
+            match (reply.stop.is_some(), reply.blocked()) {
+                (false, Some(reason)) => Flow::Veto(reason.to_owned()),
+                (true, _) | (false, None) => Flow::Continue,
+            }
+        })
+    }
+
+    fn tool_blocked(&self, call: &ToolCall, error: &ToolError) {
+        let is_denied = match error {
+            ToolError::Denied(_) => true,
+            ToolError::Failed(_)
+            | ToolError::NotFound(_)
+            | ToolError::InvalidArgs(_)
+            | ToolError::Cancelled(_)
+            | ToolError::TimedOut(_)
+            | ToolError::Panicked(_)
+            | ToolError::Fatal(_) => false,
+        };
+        if is_denied && self.dispatcher().has(HookEvent::PermissionDenied) {
+            let details = json!({ "tool_use_id": call.id.as_str(), "reason": error.to_string() });
+            self.dispatcher().fire_in_background(&self.invocation(
+                HookEvent::PermissionDenied,
+                call,
+                details,
+            ));
+        }
+    }
+}
+
+impl InputFilter for CommandHooks {
+    fn check<'a>(&'a self, message: &'a Message) -> Answer<'a, FilterVerdict> {
+        let events = [HookEvent::SessionStart, HookEvent::UserPromptSubmit];
+        if !events.into_iter().any(|event| self.dispatcher().has(event)) {
+            return Answer::Now(FilterVerdict::Pass);
+        }
+        Answer::later(async move {
+            if let Some(reason) = rejection(self.session_start().await) {
+                return FilterVerdict::Reject(reason);
+            }
+            let details = fields(json!({ "prompt": message.text() }));
+            let invocation = HookInvocation {
+                event: HookEvent::UserPromptSubmit,
+                subject: EventSubject::None,
+                fields: details,
+            };
+            let reply = self.dispatcher().fire(invocation).await;
+            if let Some(reason) = rejection(&reply) {
+                return FilterVerdict::Reject(reason);
+            }
+            let mut context = self.take_session_context();
+            context.extend(reply.context);
+            match context.is_empty() {
+                true => FilterVerdict::Pass,
+                false => FilterVerdict::Add(context.join("\n\n")),
+            }
+        })
+    }
+}
+
+impl CommandHooks {
+    async fn fire_for_call(&self, event: HookEvent, call: &ToolCall, details: Value) -> HookReply {
+        self.dispatcher().fire(self.invocation(event, call, details)).await
+    }
+
+    fn invocation<'a>(&self, event: HookEvent, call: &'a ToolCall, details: Value) -> HookInvocation<'a> {
+        let claude_call = to_claude_call(call, &self.dispatcher().context().cwd);
+        let mut fields = fields(details);
+        fields.insert("tool_name".to_owned(), claude_call.tool_name.into());
+        fields.insert("tool_input".to_owned(), claude_call.tool_input);
+        HookInvocation { event, subject: EventSubject::Call(call), fields }
+    }
+
+    fn permit(&self, call: &ToolCall, reply: HookReply) -> Permit {
+        self.apply_stop(&reply);
+        let opinion = match (reply.stop, reply.decision) {
+            (Some(reason), _) => Some(Opinion::Deny(reason)),
+            (None, Some(HookDecision::Block(reason))) => Some(Opinion::Deny(reason)),
+            // A deferred call cannot be resumed later, so the user decides now.
+            (None, Some(HookDecision::Defer(reason) | HookDecision::Ask(reason))) => {
+                Some(Opinion::Ask(reason))
+            }
+            (None, Some(HookDecision::Allow(_))) => Some(Opinion::Allow),
+            (None, None) => None,
+        };
+        let folder = &self.dispatcher().context().cwd;
+        let arguments = reply.updated_input.map(|updated| from_claude_input(call, folder, updated));
+        let arguments = arguments.filter(|arguments| *arguments != *call.arguments).map(Arc::new);
+        Permit { opinion, arguments, context: reply.context }
+    }
+
+    fn response(
+        &self,
+        call: &ToolCall,
+        request: &ApprovalRequest,
+        reply: HookReply,
+    ) -> Option<PermissionResponse> {
+        self.apply_stop(&reply);
+        let digest = Some(request.digest.clone());
+        match (reply.stop, reply.decision) {
+            (Some(reason), _) | (None, Some(HookDecision::Block(reason))) => {
+                Some(PermissionResponse { digest, ..PermissionResponse::denied(reason) })
+            }
+            (None, Some(HookDecision::Allow(_))) => {
+                let folder = &self.dispatcher().context().cwd;
+                let arguments = reply.updated_input.map(|updated| from_claude_input(call, folder, updated));
+                let arguments = arguments.filter(|arguments| *arguments != *call.arguments).map(Arc::new);
+                Some(PermissionResponse { digest, arguments, ..PermissionDecision::Allow.into() })
+            }
+            (None, Some(HookDecision::Ask(_) | HookDecision::Defer(_)) | None) => None,
+        }
+    }
+}
+
+fn amendment(event: HookEvent, reply: HookReply) -> Amendment {
+    let objection = reply.blocked().map(|reason| format!("A {event} hook reported a problem: {reason}"));
+    Amendment {
+        content: reply.updated_output.as_ref().map(from_claude_output),
+        context: objection.into_iter().chain(reply.context).collect(),
+    }
+}
+
+/// Why a prompt is rejected.
+fn rejection(reply: &HookReply) -> Option<String> {
+    reply.stop.clone().or_else(|| reply.blocked().map(str::to_owned))
+}
+
+/// The rule that "always allow" would save, in the format of the hook protocol.
+pub fn permission_suggestions(rule: Option<&str>) -> Value {
+    let Some(rule) = rule else { return json!([]) };
+    let rule = match rule.strip_suffix(')').and_then(|rule| rule.split_once('(')) {
+        Some((tool, content)) => json!({ "toolName": tool, "ruleContent": content }),
+        None => json!({ "toolName": rule }),
+    };
+    json!([{ "type": "addRules", "rules": [rule], "behavior": "allow", "destination": "localSettings" }])
+}
