@@ -1,31 +1,29 @@
-//! `SessionName`: a session id that may be part of a path.
+//! `SessionName`: a session id that is safe to use in a path.
 
 use std::fmt;
 
 use rheon_types::SessionId;
 
-/// A session id that may be part of a path: nothing in it leads anywhere. Files are named by this type and by no other.
+/// A session id that is safe to use in a path. Only this type turns ids into file names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionName(String);
 
-/// An id that may not be part of a path.
+/// A session id that cannot be used in a path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{id:?} is not a session id: {problem}")]
+#[error("invalid session id {id:?}: {problem}")]
 pub struct SessionNameError {
-    /// The beginning of what was given.
+    /// The start of the rejected id.
     pub id: String,
-    /// Why not.
     pub problem: &'static str,
 }
 
-/// The longest id that names a file.
 const SESSION_NAME_BYTES_MAX: usize = 128;
 
-/// How much of a wrong id is quoted.
+/// How much of a rejected id the error quotes.
 const QUOTED_CHARS_MAX: usize = 60;
 
 impl SessionName {
-    /// The name for `id`: letters, digits, `-`, `_` and `.`, beginning with a letter or a digit.
+    /// Checks `id`: letters, digits, `-`, `_` and `.`, starting with a letter or a digit.
     pub fn new(id: &str) -> Result<Self, SessionNameError> {
         let fault =
             |problem| Err(SessionNameError { id: id.chars().take(QUOTED_CHARS_MAX).collect(), problem });
@@ -36,10 +34,10 @@ impl SessionName {
             return fault("it is longer than 128 bytes");
         }
         if !id.starts_with(|first: char| first.is_ascii_alphanumeric()) {
-            return fault("it must begin with a letter or a digit");
+            return fault("it must start with a letter or a digit");
         }
         if !id.chars().all(|it| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.')) {
-            return fault("only letters, digits, '-', '_' and '.' may stand in it");
+            return fault("only letters, digits, '-', '_' and '.' are allowed");
         }
         if id.ends_with('.') {
             return fault("it must not end with a dot");
@@ -47,12 +45,10 @@ impl SessionName {
         Ok(Self(id.to_owned()))
     }
 
-    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The id.
     pub fn session_id(&self) -> SessionId {
         SessionId::from(self.0.as_str())
     }

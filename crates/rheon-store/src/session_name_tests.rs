@@ -1,9 +1,9 @@
-//! Which ids may name files.
+//! Which ids are valid file names.
 
 use super::SessionName;
 
 #[test]
-fn ids_that_name_files_lead_nowhere() {
+fn ids_cannot_escape_their_directory() {
     for id in ["0192f3a4-7c1e-7b2a-9d3e-1f2a3b4c5d6e", "s", "a.b_c-1"] {
         assert_eq!(SessionName::new(id).map(|name| name.to_string()), Ok(id.to_owned()));
     }
@@ -17,6 +17,6 @@ fn ids_that_name_files_lead_nowhere() {
     }
     assert_eq!(
         SessionName::new("../etc").unwrap_err().to_string(),
-        "\"../etc\" is not a session id: it must begin with a letter or a digit"
+        "invalid session id \"../etc\": it must start with a letter or a digit"
     );
 }

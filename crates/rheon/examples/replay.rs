@@ -3,11 +3,11 @@
 //! `cargo run -p rheon --example replay`. Offline. Keep journals of your own in `tests/sessions/projects/no-project/`.
 
 use rheon::replay::{ReplayUntil, replay_session};
-use rheon::store::sessions::{BLOB_BYTES_MAX, Sessions};
+use rheon::store::sessions::{BLOB_BYTES_MAX, SessionFiles};
 
 fn main() -> rheon::Result<()> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sessions");
-    let sessions = Sessions::new(folder, BLOB_BYTES_MAX);
+    let sessions = SessionFiles::new(folder, BLOB_BYTES_MAX);
     for session in sessions.list(None) {
         // An event that comes out differently is the error, with its number and both texts.
         let replayed = replay_session(&sessions, &session.name, ReplayUntil::End)?;

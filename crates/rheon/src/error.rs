@@ -306,7 +306,7 @@ from! {
     serde_json::Error => Other;
     rheon_tools::ToolkitError => Tools;
     rheon_policy::PolicyError => Settings;
-    rheon_store::sessions::SessionError => Session;
+    rheon_store::sessions::SessionFileError => Session;
     crate::replay::ReplaySessionError => Session;
     #[cfg(feature = "session")]
     rheon_app::config::ConfigError => Settings;

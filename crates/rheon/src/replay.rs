@@ -3,14 +3,14 @@
 pub use rheon_agent::replay::*;
 
 use rheon_store::SessionName;
-use rheon_store::sessions::{SessionError, Sessions};
+use rheon_store::sessions::{SessionFileError, SessionFiles};
 
 /// Why a saved session was not replayed to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplaySessionError {
     /// Its journal cannot be read.
     #[error("cannot read the session: {0}")]
-    Unreadable(#[source] SessionError),
+    Unreadable(#[source] SessionFileError),
     /// The first event that comes out differently.
     #[error("{0}")]
     Left(#[source] ReplayError),
@@ -19,7 +19,7 @@ pub enum ReplaySessionError {
 /// Runs the loop again from the journal of a session, with the journals of the sessions it was forked from. No model is called and no
 /// tool runs; the first event that comes out differently is the error.
 pub fn replay_session(
-    sessions: &Sessions,
+    sessions: &SessionFiles,
     name: &SessionName,
     until: ReplayUntil,
 ) -> Result<ReplayOutcome, ReplaySessionError> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rheon_agent::{Compaction, Effort, ExecutionLimits, WindowSettings};
 use rheon_policy::SandboxedCommands;
 use rheon_sandbox::{Level, NetworkAccess, Requirement};
-use rheon_store::checkpoint::Limits;
+use rheon_store::checkpoint::CheckpointLimits;
 use rheon_types::MicroUsd;
 
 use super::entry::Value;
@@ -113,7 +113,7 @@ impl Values<'_> {
             blob_bytes_max: self.number("sessions.blob_bytes_max").unwrap_or(usual.blob_bytes_max),
             checkpoints: match self.switch("sessions.checkpoints") {
                 Some(false) => CheckpointMode::Off,
-                Some(true) | None => CheckpointMode::On(Limits::default()),
+                Some(true) | None => CheckpointMode::On(CheckpointLimits::default()),
             },
             on_trouble: match self.text("sessions.on_trouble") {
                 Some("in_memory") => OnTrouble::InMemory,

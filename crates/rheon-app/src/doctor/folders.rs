@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rheon_store::sessions::Sessions;
+use rheon_store::sessions::SessionFiles;
 use rheon_store::sqlite::{Index, IndexState};
 
 use super::check::Check;
@@ -80,7 +80,7 @@ const SESSIONS: &str = "sessions";
 pub(super) fn sessions(folders: &Folders) -> Vec<Check> {
     // That it is not known where they are is said of the folder.
     let Ok(data) = folders.data() else { return Vec::new() };
-    let listed = Sessions::new(data.join("sessions"), 0).list(None);
+    let listed = SessionFiles::new(data.join("sessions"), 0).list(None);
     let unreadable = listed.iter().filter(|listed| listed.header.is_err()).count();
     let mut checks = vec![match unreadable {
         0 => Check::ok(SESSIONS, format!("{} kept", listed.len())),

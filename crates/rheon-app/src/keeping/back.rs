@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use rheon_agent::replay::{ReplayError, ReplayUntil, replay};
 use rheon_store::SessionName;
-use rheon_store::checkpoint::{CheckpointId, Checkpoints, Limits, Restored};
+use rheon_store::checkpoint::{CheckpointId, CheckpointLimits, Checkpoints, RestoreReport};
 use rheon_store::export::{ExportOptions, RedactionReport, write_html, write_json, write_markdown};
 use rheon_store::rewind::{
-    Others, Point, RewindError, RewindPlan, Rewinding, Rewound, To, What, plan_rewind, points, rewind, undo,
+    ConflictPolicy, RestoreScope, RewindError, RewindOutcome, RewindPlan, RewindPoint, RewindRequest,
+    RewindTo, plan_rewind, points, rewind, undo,
 };
-use rheon_store::sqlite::Stats;
+use rheon_store::sqlite::UsageStats;
 use rheon_types::{Event, SessionId};
 
 use super::catalogue::{Catalogue, Scope};
@@ -113,18 +114,18 @@ impl Keeper {
     }
 
     /// Sums over sessions: turns, tokens and money by model, calls by tool.
-    pub async fn stats(&self, scope: Scope) -> Result<Stats, KeepingError> {
+    pub async fn stats(&self, scope: Scope) -> Result<UsageStats, KeepingError> {
         self.blocking(move |catalogue| catalogue.stats(scope)).await
     }
 
     /// What the user said in a session: the points to which it can be rewound.
-    pub async fn points(&self, wanted: &str) -> Result<Vec<Point>, KeepingError> {
+    pub async fn points(&self, wanted: &str) -> Result<Vec<RewindPoint>, KeepingError> {
         self.rewinding(wanted, |catalogue, checkpoints, name| points(&catalogue.sessions, checkpoints, name))
             .await
     }
 
     /// The same for a session that is open.
-    pub(crate) async fn points_of(&self, kept: &KeptSession) -> Result<Vec<Point>, KeepingError> {
+    pub(crate) async fn points_of(&self, kept: &KeptSession) -> Result<Vec<RewindPoint>, KeepingError> {
         let checkpoints = kept.checkpoints().cloned().ok_or(KeepingError::NoCheckpoints)?;
         let session = kept.session_id().clone();
         self.blocking(move |catalogue| {
@@ -136,7 +137,12 @@ impl Keeper {
     }
 
     /// What a rewind would do. Nothing is touched.
-    pub async fn plan_rewind(&self, wanted: &str, to: To, what: What) -> Result<RewindPlan, KeepingError> {
+    pub async fn plan_rewind(
+        &self,
+        wanted: &str,
+        to: RewindTo,
+        what: RestoreScope,
+    ) -> Result<RewindPlan, KeepingError> {
         self.rewinding(wanted, move |catalogue, checkpoints, name| {
             plan_rewind(&catalogue.sessions, checkpoints, name, to, what)
         })
@@ -144,8 +150,12 @@ impl Keeper {
     }
 
     /// Carries out what was planned. The session stays as it is; what goes on is a new one.
-    pub async fn rewind(&self, plan: RewindPlan, others: Others) -> Result<Rewound, KeepingError> {
-        let by = Rewinding { session_id: self.fresh_id(), lease: self.lease(), others };
+    pub async fn rewind(
+        &self,
+        plan: RewindPlan,
+        others: ConflictPolicy,
+    ) -> Result<RewindOutcome, KeepingError> {
+        let by = RewindRequest { session_id: self.fresh_id(), lease: self.lease(), others };
         let wanted = plan.name.as_str().to_owned();
         self.rewinding(&wanted, move |catalogue, checkpoints, _| {
             rewind(&catalogue.sessions, checkpoints, &plan, &by)
@@ -158,13 +168,13 @@ impl Keeper {
         &self,
         wanted: &str,
         kept_as: CheckpointId,
-        others: Others,
-    ) -> Result<Option<Restored>, KeepingError> {
+        others: ConflictPolicy,
+    ) -> Result<Option<RestoreReport>, KeepingError> {
         let at = self.lease().at;
         let restored = self.rewinding(wanted, move |_, checkpoints, name| {
-            let (restored, removed, kept_back, errors) = Default::default();
-            let files = Restored { undo: kept_as, restored, removed, kept_back, errors };
-            let rewound = Rewound { from: name.clone(), session: None, files: Some(files) };
+            let (restored, removed, skipped, errors) = Default::default();
+            let files = RestoreReport { undo: kept_as, restored, removed, skipped, errors };
+            let rewound = RewindOutcome { from: name.clone(), session: None, files: Some(files) };
             undo(checkpoints, &rewound, others, at)
         });
         restored.await
@@ -176,11 +186,11 @@ impl Keeper {
         &self,
         kept: &KeptSession,
         wanted: &str,
-        is_it: impl Fn(&Point) -> bool + Send + 'static,
-        (doing, others): (Doing, Others),
+        is_it: impl Fn(&RewindPoint) -> bool + Send + 'static,
+        (doing, others): (Doing, ConflictPolicy),
     ) -> Result<FilesRewound, KeepingError> {
         let checkpoints = kept.checkpoints().cloned().ok_or(KeepingError::NoCheckpoints)?;
-        let by = Rewinding { session_id: self.fresh_id(), lease: self.lease(), others };
+        let by = RewindRequest { session_id: self.fresh_id(), lease: self.lease(), others };
         let (wanted, session) =
             (wanted.chars().take(WANTED_CHARACTERS_MAX).collect(), kept.session_id().clone());
         self.blocking(move |catalogue| {
@@ -189,8 +199,8 @@ impl Keeper {
             let sessions = &catalogue.sessions;
             let said = points(sessions, &checkpoints, &name).map_err(KeepingError::Rewind)?;
             let point = said.into_iter().find(is_it).ok_or(KeepingError::NoSuchPrompt { wanted })?;
-            let to = To::Before(point.seq);
-            let plan = plan_rewind(sessions, &checkpoints, &name, to, What::Files);
+            let to = RewindTo::Before(point.seq);
+            let plan = plan_rewind(sessions, &checkpoints, &name, to, RestoreScope::Files);
             let plan = plan.map_err(KeepingError::Rewind)?;
             let restored = match doing {
                 Doing::Plan => None,
@@ -222,7 +232,7 @@ impl Keeper {
         let limits = match &settings.checkpoints {
             CheckpointMode::On(limits) => limits.clone(),
             // What was kept before can still be brought back.
-            CheckpointMode::Off => Limits::default(),
+            CheckpointMode::Off => CheckpointLimits::default(),
         };
         let name = self.find_ours(wanted).await?;
         self.blocking(move |catalogue| {
@@ -242,7 +252,7 @@ impl Catalogue {
         Ok(events)
     }
 
-    fn stats(&self, scope: Scope) -> Result<Stats, KeepingError> {
+    fn stats(&self, scope: Scope) -> Result<UsageStats, KeepingError> {
         Ok(self.indexing.open()?.stats(self.scope_name(scope).as_deref())?)
     }
 }

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rheon_store::SessionName;
-use rheon_store::checkpoint::{Checkpoints, Limits};
+use rheon_store::checkpoint::{CheckpointLimits, Checkpoints};
 use rheon_store::claude;
 use rheon_store::journal::Lease;
-use rheon_store::sessions::{Listed, Sessions};
-use rheon_store::sqlite::{DatabaseError, Hit, Index, ListQuery, SearchQuery, SessionRow};
+use rheon_store::sessions::{SessionFiles, SessionListing};
+use rheon_store::sqlite::{DatabaseError, EntryMatch, Index, ListQuery, SearchQuery, SessionRow};
 use rheon_types::{SessionId, Timestamp};
 
 use super::error::KeepingError;
@@ -68,7 +68,7 @@ pub(super) enum Found {
 #[derive(Debug)]
 enum Taken {
     /// It was, but for these: forks in which nothing was said yet.
-    All(Vec<Listed>),
+    All(Vec<SessionListing>),
     /// There are more than anybody should wait for.
     Some,
 }
@@ -78,7 +78,7 @@ enum Taken {
 pub(super) struct Catalogue {
     pub(super) data: PathBuf,
     pub(super) project: PathBuf,
-    pub(super) sessions: Sessions,
+    pub(super) sessions: SessionFiles,
     pub(super) indexing: Arc<Indexing>,
     /// Where Claude Code keeps its own.
     pub(super) claude_projects: Option<PathBuf>,
@@ -246,7 +246,7 @@ impl Catalogue {
 
     fn in_folder(&self, scope: Scope, limit: usize) -> Vec<SessionLine> {
         self.indexing.rebuild_later();
-        let listed: Vec<Listed> = match scope {
+        let listed: Vec<SessionListing> = match scope {
             Scope::Project => self.sessions.newest(&self.project, limit),
             Scope::Everywhere => self.sessions.list(None),
         };
@@ -262,7 +262,12 @@ impl Catalogue {
     }
 
     /// Where `text` was said. Makes the index whole first, if it is not.
-    pub(super) fn search(&self, text: &str, scope: Scope, limit: usize) -> Result<Vec<Hit>, KeepingError> {
+    pub(super) fn search(
+        &self,
+        text: &str,
+        scope: Scope,
+        limit: usize,
+    ) -> Result<Vec<EntryMatch>, KeepingError> {
         let query = SearchQuery { text: text.to_owned(), project: self.scope_name(scope), limit };
         Ok(self.indexing.open()?.search(&query)?)
     }
@@ -294,9 +299,9 @@ impl Catalogue {
         }
         let project = listed.header.ok().and_then(|header| header.project).map(PathBuf::from);
         let pruned = match project {
-            Some(project) if self.checkpoint_folder(&project).exists() && project.exists() => {
-                Some(Checkpoints::open(&self.checkpoint_folder(&project), &project, Limits::default())?)
-            }
+            Some(project) if self.checkpoint_folder(&project).exists() && project.exists() => Some(
+                Checkpoints::open(&self.checkpoint_folder(&project), &project, CheckpointLimits::default())?,
+            ),
             Some(_) | None => None,
         };
         let pruned = pruned.map(|checkpoints| checkpoints.forget(|gone| gone == name)).transpose()?;

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use rheon_agent::replay::ReplayError;
 use rheon_store::SessionNameError;
 use rheon_store::checkpoint::CheckpointError;
-use rheon_store::claude::{FindError, TranscriptError};
+use rheon_store::claude::{TranscriptError, TranscriptFindError};
 use rheon_store::journal::{JournalError, next_step};
 use rheon_store::rewind::RewindError;
-use rheon_store::sessions::{ResumeError, SessionError};
+use rheon_store::sessions::{ResumeError, SessionFileError};
 use rheon_store::sqlite::DatabaseError;
 use rheon_types::{SessionId, StoreError};
 
@@ -123,13 +123,13 @@ pub enum KeepingError {
     PersistenceOff,
     /// The session cannot be used.
     #[error(transparent)]
-    Session(SessionError),
+    Session(SessionFileError),
     /// The session cannot be written to.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// Transcripts cannot be listed.
     #[error(transparent)]
-    Find(#[from] FindError),
+    Find(#[from] TranscriptFindError),
     /// A transcript cannot be read.
     #[error(transparent)]
     Transcript(#[from] TranscriptError),
@@ -146,22 +146,22 @@ pub enum KeepingError {
 
 impl KeepingError {
     /// The error for a session that cannot be used.
-    pub(super) fn of(session_id: &SessionId, error: SessionError) -> Self {
+    pub(super) fn of(session_id: &SessionId, error: SessionFileError) -> Self {
         match error {
-            SessionError::Journal(JournalError::InUse { holder, .. }) => {
+            SessionFileError::Journal(JournalError::InUse { holder, .. }) => {
                 Self::InUse { session_id: session_id.clone(), holder }
             }
-            SessionError::Journal(JournalError::Io { action, path, source }) => {
+            SessionFileError::Journal(JournalError::Io { action, path, source }) => {
                 Self::Unkeepable { action, path, source }
             }
-            SessionError::Missing { name } => {
+            SessionFileError::Missing { name } => {
                 Self::NoSuchSession { wanted: name.as_str().to_owned(), latest: Vec::new() }
             }
-            error @ (SessionError::Name(_)
-            | SessionError::Journal(_)
-            | SessionError::NoSuchEvent { .. }
-            | SessionError::Ancestors { .. }
-            | SessionError::HasChildren { .. }) => Self::Session(error),
+            error @ (SessionFileError::Name(_)
+            | SessionFileError::Journal(_)
+            | SessionFileError::NoSuchEvent { .. }
+            | SessionFileError::Ancestors { .. }
+            | SessionFileError::HasChildren { .. }) => Self::Session(error),
         }
     }
 

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rheon_store::SessionName;
-use rheon_store::sessions::{Listed, Sessions};
+use rheon_store::sessions::{SessionFiles, SessionListing};
 use rheon_store::sqlite::{DatabaseError, ForkPoint, IS_COMPILED_IN, Index, IndexState, SessionSource};
 use rheon_types::{AgentEvent, Event, RunEvent, SessionId};
 use tokio::runtime::Handle;
@@ -28,7 +28,7 @@ const READ_AHEAD_EVENTS: usize = 256;
 /// The index of sessions, kept up to date behind the runs.
 pub(super) struct Indexing {
     path: PathBuf,
-    sessions: Sessions,
+    sessions: SessionFiles,
     tell: Tell,
     /// Events of runs that go on, by session.
     held: Mutex<HashMap<SessionId, Vec<Event>>>,
@@ -51,7 +51,7 @@ enum Job {
 }
 
 impl Indexing {
-    pub(super) fn new(path: PathBuf, sessions: Sessions, tell: Tell) -> Self {
+    pub(super) fn new(path: PathBuf, sessions: SessionFiles, tell: Tell) -> Self {
         Self { path, sessions, tell, held: Mutex::default(), queue: Mutex::default() }
     }
 
@@ -214,7 +214,7 @@ impl Indexing {
 }
 
 /// Where a session's journal is; nothing if the journal cannot be read.
-pub(super) fn source(listed: &Listed) -> Option<SessionSource> {
+pub(super) fn source(listed: &SessionListing) -> Option<SessionSource> {
     let header = listed.header.as_ref().ok()?;
     Some(SessionSource {
         session_id: header.session_id.clone(),
@@ -233,7 +233,7 @@ pub(super) fn project_name(project: &Path) -> String {
 }
 
 /// The events of a session that are its own, after number `after`, read on a thread of its own so that only a few are in memory.
-fn own_events(sessions: Sessions, name: SessionName, after: u64) -> Receiver<Event> {
+fn own_events(sessions: SessionFiles, name: SessionName, after: u64) -> Receiver<Event> {
     let (sender, receiver) = sync_channel(READ_AHEAD_EVENTS);
     let read = move || {
         let session_id = name.session_id();

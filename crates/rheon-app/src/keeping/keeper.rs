@@ -11,8 +11,8 @@ use rheon_store::checkpoint::Checkpoints;
 use rheon_store::claude::Transcript;
 use rheon_store::fold::SessionState;
 use rheon_store::journal::Lease;
-use rheon_store::sessions::{EventPages, JournalStore, ResumeError, Resumed, Sessions};
-use rheon_store::sqlite::Hit;
+use rheon_store::sessions::{EventPages, JournalStore, ResumeError, ResumedSession, SessionFiles};
+use rheon_store::sqlite::EntryMatch;
 use rheon_types::{ClientError, Clock, Random, SessionId, Store as _};
 use rustix::fs::{FlockOperation, flock};
 use tokio::runtime::Handle;
@@ -79,7 +79,7 @@ impl Keeper {
             canonical.map_err(|source| KeepingError::Project { path: parts.project.clone(), source })?;
         let tell = Tell::new(tell);
         let catalogue = parts.folders.data().map(|data| {
-            let sessions = Sessions::new(data.join("sessions"), parts.settings.blob_bytes_max);
+            let sessions = SessionFiles::new(data.join("sessions"), parts.settings.blob_bytes_max);
             Catalogue {
                 indexing: Arc::new(Indexing::new(data.join("index.db"), sessions.clone(), tell.clone())),
                 project: parts.project.clone(),
@@ -182,7 +182,12 @@ impl Keeper {
     }
 
     /// Where `text` was said, the best first.
-    pub async fn search(&self, text: &str, scope: Scope, limit: usize) -> Result<Vec<Hit>, KeepingError> {
+    pub async fn search(
+        &self,
+        text: &str,
+        scope: Scope,
+        limit: usize,
+    ) -> Result<Vec<EntryMatch>, KeepingError> {
         let text = text.to_owned();
         self.blocking(move |catalogue| catalogue.search(&text, scope, limit)).await
     }
@@ -273,7 +278,7 @@ impl Keeper {
         };
         let now = self.inner.parts.clock.now();
         let events = import::events(&session_id, now, &origin, transcript.messages());
-        let mut past = Past { state: SessionState::of(&events), doubts: Vec::new() };
+        let mut past = Past { state: SessionState::from_events(&events), unfinished_calls: Vec::new() };
         past.state.session_id = Some(session_id.clone());
         if self.inner.parts.settings.persistence == Persistence::Off {
             return Ok(self.in_memory(session_id, past));
@@ -297,11 +302,11 @@ impl Keeper {
     /// Where a session stood at its end, with everything closed that was open, in memory only.
     async fn closed(&self, name: SessionName) -> Result<Past, KeepingError> {
         let mut state = self.state_of(name).await?;
-        let doubts = state.doubts();
+        let unfinished_calls = state.unfinished_calls();
         for event in state.closing_events(self.inner.parts.clock.now()) {
             state.apply(&event);
         }
-        Ok(Past { state, doubts })
+        Ok(Past { state, unfinished_calls })
     }
 
     async fn state_of(&self, name: SessionName) -> Result<SessionState, KeepingError> {
@@ -315,11 +320,11 @@ impl Keeper {
         .await
     }
 
-    fn past(&self, session_id: &SessionId, resumed: Resumed) -> Past {
-        if let Some(aside) = resumed.opened.cut_aside {
+    fn past(&self, session_id: &SessionId, resumed: ResumedSession) -> Past {
+        if let Some(aside) = resumed.opened.damaged_copy {
             self.inner.tell.tell(Notice::Repaired { session_id: session_id.clone(), aside });
         }
-        Past { state: resumed.state, doubts: resumed.doubts }
+        Past { state: resumed.state, unfinished_calls: resumed.unfinished_calls }
     }
 
     /// Journals in a folder that takes them: that is tried before a model is asked.
@@ -456,8 +461,8 @@ impl Keeper {
 
 /// Opens a journal away from those who must not block: all of it is read.
 async fn opened(
-    open: impl FnOnce(&Handle) -> Result<Resumed, ResumeError> + Send + 'static,
-) -> Result<Result<Resumed, ResumeError>, KeepingError> {
+    open: impl FnOnce(&Handle) -> Result<ResumedSession, ResumeError> + Send + 'static,
+) -> Result<Result<ResumedSession, ResumeError>, KeepingError> {
     let runtime = Handle::current();
     Ok(spawn_blocking(move || open(&runtime)).await?)
 }

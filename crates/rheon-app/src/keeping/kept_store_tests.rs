@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use rheon_store::SessionName;
 use rheon_store::journal::Lease;
-use rheon_store::sessions::{JournalStore, PageSize, Sessions};
+use rheon_store::sessions::{JournalStore, PageSize, SessionFiles};
 use rheon_types::event::{Notice as Said, NoticeTopic};
 use rheon_types::{Event, SessionEvent, Store as _, Timestamp};
 use tempfile::TempDir;
@@ -16,7 +16,7 @@ use crate::keeping::tell::Tell;
 struct Stage {
     _folder: TempDir,
     data: PathBuf,
-    sessions: Sessions,
+    sessions: SessionFiles,
     store: KeptStore,
     told: Arc<Mutex<Vec<String>>>,
 }
@@ -24,7 +24,7 @@ struct Stage {
 fn stage(on_trouble: OnTrouble) -> Stage {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let sessions = Sessions::new(&data, 1 << 30);
+    let sessions = SessionFiles::new(&data, 1 << 30);
     let lease = Lease { pid: 7, host: None, at: Timestamp::default() };
     let journals = Arc::new(JournalStore::new(sessions.clone(), Some(Path::new("/srv").to_owned()), lease));
     let told: Arc<Mutex<Vec<String>>> = Arc::default();

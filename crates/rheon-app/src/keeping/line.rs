@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use rheon_store::claude::ListedTranscript;
-use rheon_store::sessions::Listed;
-use rheon_store::sqlite::{SessionRow, Spend, Status};
+use rheon_store::claude::TranscriptListing;
+use rheon_store::sessions::SessionListing;
+use rheon_store::sqlite::{SessionRow, SessionStatus, Spend};
 use rheon_types::{SessionId, Timestamp};
 
 /// A session in a list.
@@ -39,7 +39,7 @@ pub enum Maker {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionDetails {
     /// How it stands.
-    pub status: Status,
+    pub status: SessionStatus,
     /// How many turns were begun.
     pub turns: u64,
     /// What it used.
@@ -66,8 +66,8 @@ impl From<SessionRow> for SessionLine {
     }
 }
 
-impl From<Listed> for SessionLine {
-    fn from(listed: Listed) -> Self {
+impl From<SessionListing> for SessionLine {
+    fn from(listed: SessionListing) -> Self {
         let header = listed.header.ok();
         let parent = header.as_ref().and_then(|header| header.parent.as_ref());
         Self {
@@ -82,8 +82,8 @@ impl From<Listed> for SessionLine {
     }
 }
 
-impl From<ListedTranscript> for SessionLine {
-    fn from(listed: ListedTranscript) -> Self {
+impl From<TranscriptListing> for SessionLine {
+    fn from(listed: TranscriptListing) -> Self {
         Self {
             session_id: listed.id.session_id(),
             maker: Maker::ClaudeCode,

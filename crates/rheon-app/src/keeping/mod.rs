@@ -26,12 +26,13 @@ pub use keeper::{ForkAt, Keeper, KeeperParts};
 pub use line::{Maker, SessionDetails, SessionLine};
 pub use notice::Notice;
 pub use rheon_agent::replay::ReplayUntil;
-pub use rheon_store::checkpoint::{CheckpointId, Restored};
+pub use rheon_store::checkpoint::{CheckpointId, RestoreReport};
 pub use rheon_store::export::{ExportOptions, RedactionReport};
 pub use rheon_store::rewind::{
-    FilesPlan, Others, Point, PointFiles, RewindError, RewindPlan, Rewound, Speaker, To, What,
+    ConflictPolicy, FilesPlan, PointFiles, RestoreScope, RewindError, RewindOutcome, RewindPlan, RewindPoint,
+    RewindTo, Speaker,
 };
-pub use rheon_store::sqlite::{Hit, Role, Spend, Stats, Status, ToolStats};
+pub use rheon_store::sqlite::{EntryMatch, EntryRole, SessionStatus, Spend, ToolStats, UsageStats};
 pub use session::KeptSession;
 pub(crate) use session::Unsaved;
 pub use settings::{CheckpointMode, KeepingSettings, OnTrouble, Persistence, Transcripts};

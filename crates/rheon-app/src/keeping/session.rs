@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rheon_agent::{AgentBuilder, LogPosition};
 use rheon_store::checkpoint::{Checkpoints, TurnCheckpoints};
-use rheon_store::fold::{Doubt, SessionState};
+use rheon_store::fold::{SessionState, UnfinishedCall};
 use rheon_store::sessions::JournalStore;
 use rheon_types::{AgentMessage, Clock, Effect, Event, Random, SessionId, Store, Tool};
 
@@ -30,7 +30,7 @@ pub(crate) type Unsaved = Arc<dyn Fn(&SessionId, u64, usize) -> Vec<Arc<Event>> 
 #[derive(Default)]
 pub(super) struct Past {
     pub(super) state: SessionState,
-    pub(super) doubts: Vec<Doubt>,
+    pub(super) unfinished_calls: Vec<UnfinishedCall>,
 }
 
 /// What keeps the session.
@@ -60,8 +60,8 @@ impl KeptSession {
 
     /// Tool calls that were under way when the program ended, so that nobody knows what they did. The model is told; so should the
     /// user be.
-    pub fn doubts(&self) -> &[Doubt] {
-        &self.past.doubts
+    pub fn unfinished_calls(&self) -> &[UnfinishedCall] {
+        &self.past.unfinished_calls
     }
 
     /// Whether it is kept; otherwise it is in memory only.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use rheon_store::checkpoint::Limits;
+use rheon_store::checkpoint::CheckpointLimits;
 use rheon_store::sessions::BLOB_BYTES_MAX;
 
 /// How sessions are kept.
@@ -26,7 +26,7 @@ impl Default for KeepingSettings {
             persistence: Persistence::On,
             transcripts: Transcripts::On,
             blob_bytes_max: BLOB_BYTES_MAX,
-            checkpoints: CheckpointMode::On(Limits::default()),
+            checkpoints: CheckpointMode::On(CheckpointLimits::default()),
             on_trouble: OnTrouble::Refuse,
         }
     }
@@ -57,7 +57,7 @@ pub enum Transcripts {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheckpointMode {
     /// Yes, as much as this.
-    On(Limits),
+    On(CheckpointLimits),
     /// No.
     Off,
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rheon_fleet::git::{Head, read_head};
-use rheon_store::claude::{Transcript, TranscriptPlace, TranscriptWriter};
+use rheon_store::claude::{Transcript, TranscriptLocation, TranscriptWriter};
 use rheon_types::{AgentMessage, Event, Random, SessionId};
 
 use super::notice::Notice;
@@ -90,7 +90,7 @@ impl TranscriptObserver {
                     state.writers.iter().min_by_key(|(_, (turn, _))| *turn).map(|(id, _)| id.clone());
                 silent.and_then(|id| state.writers.remove(&id));
             }
-            let place = TranscriptPlace {
+            let place = TranscriptLocation {
                 projects_dir: self.projects.clone(),
                 cwd: self.project.clone(),
                 session_id: session_id.clone(),

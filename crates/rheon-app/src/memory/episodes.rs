@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rheon_store::sqlite::{DatabaseError, Episode, Recalled, Status};
+use rheon_store::sqlite::{DatabaseError, Episode, Recalled, SessionStatus};
 use rheon_types::{AgentOutput, Answer, Author, Clock, Flow, History, Hook, Message};
 use serde_json::Value;
 
@@ -82,7 +82,7 @@ impl Hook for Episodic {
             session_id: self.store.session_id.clone(),
             project: self.store.project.clone(),
             summary,
-            outcome: Status::from(&output.end),
+            outcome: SessionStatus::from(&output.end),
             at: self.clock.now(),
         };
         let memory = Arc::clone(&self.store.memory);
@@ -111,7 +111,7 @@ pub(super) fn summary(conversation: &History, output: &AgentOutput, root: &Path)
     let (first, last) = ends.take()?;
     let mut parts = vec![format!("Asked: \"{}\".", quoted(&first))];
     parts.extend(last.map(|last| format!("Asked last: \"{}\".", quoted(&last))));
-    parts.push(format!("Ended: {}.", Status::from(&output.end).as_str()));
+    parts.push(format!("Ended: {}.", SessionStatus::from(&output.end).as_str()));
     let files = changed(conversation, root);
     let shown: Vec<String> =
         files.iter().take(FILES_SHOWN_MAX).map(|file| cut(file, FILE_CHARS_MAX)).collect();

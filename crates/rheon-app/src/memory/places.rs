@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use rheon_store::sessions::Sessions;
+use rheon_store::sessions::SessionFiles;
 use rheon_store::sqlite::{DatabaseError, Memory, OpenMode};
 use rheon_tools::notes::NoteDir;
 use rheon_tools::skills::FileOrigin;
@@ -28,7 +28,7 @@ impl MemoryPlaces {
     /// The places for the project whose canonical root is `root`. `Err` if nobody says where the user's data is.
     pub fn of(folders: &Folders, root: &Path) -> Result<Self, FolderError> {
         let data = folders.data()?;
-        let name = Sessions::new(data.join("sessions"), 0).project_name(root);
+        let name = SessionFiles::new(data.join("sessions"), 0).project_name(root);
         let notes = |path, origin| NoteDir { path, origin };
         Ok(Self {
             database: data.join("memory.db"),

@@ -386,7 +386,7 @@ fn hub_of(keeper: &Keeper, kept: &KeptSession) -> Hub {
 }
 
 fn tell_doubts(kept: &KeptSession, tell: &Tell) {
-    for doubt in kept.doubts() {
+    for doubt in kept.unfinished_calls() {
         let name = &doubt.tool_name;
         tell(Notice::warning(
             NoticeTopic::InDoubt,

@@ -43,7 +43,7 @@ async fn snapshot(session: &OpenSession, messages_max: Option<u32>) -> Snapshot 
         messages,
         messages_total,
         run,
-        approvals: folded.questions(),
+        approvals: folded.pending_approvals(),
         tasks: folded.tasks.clone(),
         plan: folded.plan.clone(),
         cost: CostReport { ledger: session.budget.as_ref().map(BudgetPool::ledger), ..spent },
@@ -114,11 +114,11 @@ async fn checkpoints(session: &OpenSession) -> Result<Vec<Checkpoint>, ClientErr
         return Ok(Vec::new());
     }
     let points = session.keeper.points_of(&session.kept).await.map_err(ClientError::failed)?;
-    let checkpoint = |point: crate::keeping::Point| Checkpoint {
+    let checkpoint = |point: crate::keeping::RewindPoint| Checkpoint {
         seq: point.seq,
         at: point.at,
         text: point.text,
-        has_files: point.files != crate::keeping::PointFiles::Lost,
+        has_files: point.files != crate::keeping::PointFiles::Pruned,
     };
     Ok(points.into_iter().map(checkpoint).collect())
 }

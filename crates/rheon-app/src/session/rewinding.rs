@@ -4,7 +4,7 @@ use rheon_types::ClientError;
 use rheon_types::protocol::{RewindMode, RewindResult, RewindScope};
 
 use super::open::OpenSession;
-use crate::keeping::{Doing, Others, RewindPlan, To, What};
+use crate::keeping::{ConflictPolicy, Doing, RestoreScope, RewindPlan, RewindTo};
 
 /// Goes back, or says what that would change. To be asked between runs.
 pub(super) async fn rewind(
@@ -18,17 +18,17 @@ pub(super) async fn rewind(
     }
     let wanted = session.hub.session_id().to_string();
     let keeps = match what {
-        RewindScope::Files => What::Files,
-        RewindScope::Conversation => What::Conversation,
-        RewindScope::Both => What::Both,
+        RewindScope::Files => RestoreScope::Files,
+        RewindScope::Conversation => RestoreScope::Conversation,
+        RewindScope::Both => RestoreScope::Both,
     };
-    let plan = session.keeper.plan_rewind(&wanted, To::Before(seq), keeps).await;
+    let plan = session.keeper.plan_rewind(&wanted, RewindTo::Before(seq), keeps).await;
     let plan = plan.map_err(ClientError::failed)?;
     let mut rewound = planned(&plan);
     let others = match mode {
         RewindMode::Plan => return Ok(rewound),
-        RewindMode::Apply => Others::Refuse,
-        RewindMode::Force => Others::Overwrite,
+        RewindMode::Apply => ConflictPolicy::Refuse,
+        RewindMode::Force => ConflictPolicy::Overwrite,
     };
     let done = session.keeper.rewind(plan, others).await.map_err(ClientError::failed)?;
     rewound.session_id = done.session.map(|name| name.session_id());
@@ -53,11 +53,11 @@ fn planned(plan: &RewindPlan) -> RewindResult {
 
 async fn files(session: &OpenSession, seq: u64, mode: RewindMode) -> Result<RewindResult, ClientError> {
     let (doing, others) = match mode {
-        RewindMode::Plan => (Doing::Plan, Others::Refuse),
-        RewindMode::Apply => (Doing::CarryOut, Others::Refuse),
-        RewindMode::Force => (Doing::CarryOut, Others::Overwrite),
+        RewindMode::Plan => (Doing::Plan, ConflictPolicy::Refuse),
+        RewindMode::Apply => (Doing::CarryOut, ConflictPolicy::Refuse),
+        RewindMode::Force => (Doing::CarryOut, ConflictPolicy::Overwrite),
     };
-    let is_it = move |point: &crate::keeping::Point| point.seq == seq;
+    let is_it = move |point: &crate::keeping::RewindPoint| point.seq == seq;
     let wanted = format!("event {seq}");
     let rewound = session.keeper.rewind_files(&session.kept, &wanted, is_it, (doing, others)).await;
     let rewound = rewound.map_err(ClientError::failed)?;

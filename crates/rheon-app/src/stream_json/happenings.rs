@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rheon_store::claude::call_id_on_the_wire;
+use rheon_store::claude::wire_call_id;
 use rheon_types::event::{ChildRef, CompactionTrigger, PermissionMode};
 use rheon_types::{AgentEvent, Content, Event, HookPoint, ModelEvent, RunEvent, ToolCall, ToolCallId, Usage};
 use serde_json::{Value, json};
@@ -128,7 +128,7 @@ impl Projector {
         // The event does not name the call; sub-agents begin in the order of their calls.
         let call = view.running_agents.pop();
         let parent = ParentCall {
-            tool_use_id: call.map(|id| call_id_on_the_wire(id.as_str())),
+            tool_use_id: call.map(|id| wire_call_id(id.as_str())),
             agent_id: child.agent_id.to_string(),
             task: task.to_owned(),
         };
@@ -166,7 +166,7 @@ impl Projector {
 /// A refused call, as a result lists it.
 fn denial(call: &ToolCall, folder: &Path) -> Value {
     let foreign = claude_call(call, folder);
-    let id = call_id_on_the_wire(call.id.as_str());
+    let id = wire_call_id(call.id.as_str());
     json!({ "tool_name": foreign.tool_name, "tool_use_id": id, "tool_input": foreign.tool_input })
 }
 

@@ -1,6 +1,6 @@
 //! Lines that a program writes to a session: bytes become lines, lines become what they say.
 
-use rheon_store::claude::read_shown;
+use rheon_store::claude::read_input_block;
 use rheon_types::Content;
 use serde_json::{Map, Value};
 
@@ -157,7 +157,7 @@ fn user(fields: &Map<String, Value>) -> Result<UserLine, String> {
         Some(Value::String(text)) => line.content.push(Content::text(text)),
         Some(Value::Array(blocks)) => {
             for block in blocks {
-                match read_shown(block) {
+                match read_input_block(block) {
                     Some(content) => line.content.push(content),
                     None => {
                         line.unread.push(word(block.get("type").and_then(Value::as_str).unwrap_or_default()))

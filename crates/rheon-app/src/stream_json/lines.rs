@@ -1,6 +1,6 @@
 //! `Lines`: the lines of one event, each with the ids that every line has.
 
-use rheon_store::claude::moment_text;
+use rheon_store::claude::format_timestamp;
 use rheon_types::{SessionId, Timestamp};
 use serde_json::{Map, Value, json};
 
@@ -55,7 +55,7 @@ impl<'a> Lines<'a> {
 
     pub(super) fn push_at(&mut self, at: Timestamp, line: Value) {
         let mut fields = object(line);
-        fields.insert("timestamp".to_owned(), Value::String(moment_text(at)));
+        fields.insert("timestamp".to_owned(), Value::String(format_timestamp(at)));
         self.push_of_run(Value::Object(fields));
     }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rheon_store::claude::{call_id_on_the_wire, usage_json, write_shown};
+use rheon_store::claude::{usage_json, wire_call_id, write_input_block};
 use rheon_types::{AssistantMessage, Content, SignatureKind, ToolCall, ToolResult, ToolResultMessage, Usage};
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ pub(super) fn result_line(
 ) -> Value {
     let block = json!({
         "type": "tool_result",
-        "tool_use_id": call_id_on_the_wire(result.tool_call_id.as_str()),
+        "tool_use_id": wire_call_id(result.tool_call_id.as_str()),
         "content": shown(&result.content),
         "is_error": result.is_error,
     });
@@ -77,7 +77,7 @@ fn message(id: &str, model: &str, block: &Value, usage: &Value) -> Value {
 fn block(content: &Content, folder: &Path) -> Option<Value> {
     match content {
         Content::Text { text } if text.is_empty() => None,
-        Content::Text { .. } | Content::Image { .. } => write_shown(content),
+        Content::Text { .. } | Content::Image { .. } => write_input_block(content),
         Content::Thinking { thinking, signature } => {
             let signature = signature.as_ref();
             match signature.map(|signature| signature.kind) {
@@ -95,7 +95,7 @@ fn block(content: &Content, folder: &Path) -> Option<Value> {
         }
         Content::ToolCall(call) => {
             let foreign = claude_call(call, folder);
-            let id = call_id_on_the_wire(call.id.as_str());
+            let id = wire_call_id(call.id.as_str());
             Some(
                 json!({ "type": "tool_use", "id": id, "name": foreign.tool_name, "input": foreign.tool_input }),
             )
@@ -108,7 +108,7 @@ fn shown(content: &[Content]) -> Value {
     match content {
         [Content::Text { text }] => Value::String(text.clone()),
         [] => Value::String(String::new()),
-        blocks => blocks.iter().filter_map(write_shown).collect(),
+        blocks => blocks.iter().filter_map(write_input_block).collect(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rheon_store::claude::{call_id_on_the_wire, stop_reason_text, usage_json};
+use rheon_store::claude::{stop_reason_text, usage_json, wire_call_id};
 use rheon_types::{AssistantMessage, Content, ToolCall, ToolCallId, ToolName, Usage};
 use serde_json::{Value, json};
 
@@ -87,7 +87,7 @@ impl Partial {
             None => {
                 let index = self.take_index();
                 let name = claude_tool_name(piece.name.as_str());
-                let id = call_id_on_the_wire(piece.id.as_str());
+                let id = wire_call_id(piece.id.as_str());
                 let block = json!({ "type": "tool_use", "id": id, "name": name, "input": {} });
                 events.push(start(index, &block));
                 let text = (name != piece.name.as_str()).then(String::new);

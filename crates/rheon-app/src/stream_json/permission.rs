@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rheon_store::claude::call_id_on_the_wire;
+use rheon_store::claude::wire_call_id;
 use rheon_tools::hooks::{from_claude_input, permission_suggestions};
 use rheon_types::event::{
     ApprovalRequest, PermissionDecision, PermissionMode, PermissionResponse, RuleAction, RuleList,
@@ -168,7 +168,7 @@ pub(super) fn question(request: &ApprovalRequest, call: &ToolCall, folder: &Path
         "tool_name": foreign.tool_name,
         "display_name": foreign.tool_name,
         "input": foreign.tool_input,
-        "tool_use_id": call_id_on_the_wire(call.id.as_str()),
+        "tool_use_id": wire_call_id(call.id.as_str()),
         "permission_suggestions": offered,
         "blocked_path": null,
         "decision_reason": reason(request),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use rheon_app::keeping::{ForkAt, Keeper, KeepingSettings, Maker, Persistence, Scope, Transcripts};
-use rheon_store::claude::{TranscriptPlace, TranscriptWriter};
+use rheon_store::claude::{TranscriptLocation, TranscriptWriter};
 use rheon_testkit::{CountingRandom, Scenario, Turn};
 use rheon_types::{AssistantMessage, Content, Message, StopReason, Timestamp, Usage};
 use serde_json::json;
@@ -73,7 +73,7 @@ async fn a_session_is_kept_with_all_that_belongs_to_it() {
     assert_eq!(home.transcript(&fork), said(&fork));
     let child = fork.session_id().clone();
     fork.close().await;
-    expect!["session PARENT cannot be deleted: 1 others go on from it; delete those first"]
+    expect!["cannot delete session PARENT: it has forks (1); delete those first"]
         .assert_eq(&keeper.delete(id.as_str()).await.unwrap_err().to_string().replace(id.as_str(), "PARENT"));
     keeper.delete(child.as_str()).await.unwrap();
     let deleted = keeper.delete(id.as_str()).await.unwrap();
@@ -85,7 +85,7 @@ async fn a_session_is_kept_with_all_that_belongs_to_it() {
 }
 
 fn claude_session(home: &Home, id: &str, words: &[&str]) -> std::path::PathBuf {
-    let place = TranscriptPlace {
+    let place = TranscriptLocation {
         projects_dir: home.path(".claude/projects"),
         cwd: home.project(),
         session_id: id.into(),
@@ -268,7 +268,7 @@ async fn what_claude_code_added_to_a_session_of_ours_is_told() {
 }
 
 fn claude_session_goes_on(home: &Home, id: &str) -> String {
-    let place = TranscriptPlace {
+    let place = TranscriptLocation {
         projects_dir: home.path(".claude/projects"),
         cwd: home.project(),
         session_id: id.into(),

@@ -197,8 +197,8 @@ async fn a_memory_that_cannot_be_written_is_a_warning_and_a_problem() {
     let told: Vec<String> =
         loaded.warnings.iter().cloned().chain(loaded.take_problems()).map(|it| it.to_string()).collect();
     expect![[r#"
-        the memory is not used or kept: ~/.local/share/rheon/memory.db cannot be written; check the permissions of the file and its folder
-        the memory is not used or kept: ~/.local/share/rheon/memory.db cannot be written; check the permissions of the file and its folder"#]].assert_eq(&told.join("\n").replace(&ground.path("").display().to_string(), "~/"));
+        the memory is not used or kept: cannot write ~/.local/share/rheon/memory.db; check the permissions of the file and its directory
+        the memory is not used or kept: cannot write ~/.local/share/rheon/memory.db; check the permissions of the file and its directory"#]].assert_eq(&told.join("\n").replace(&ground.path("").display().to_string(), "~/"));
 }
 
 fn note(name: &str, origin: FileOrigin, text: &str) -> Note {

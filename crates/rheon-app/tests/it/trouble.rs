@@ -28,14 +28,14 @@ async fn a_file_in_place_of_the_folder_is_told_before_a_model_is_asked() {
     let data = home.data().display().to_string();
     let error = refusing.begin().await.err().unwrap();
     assert!(matches!(error, KeepingError::Unkeepable { .. }));
-    expect!["sessions cannot be kept: cannot make the folder DATA: Not a directory (os error 20); a file stands where a folder belongs: move it away, or choose another folder"]
+    expect!["sessions cannot be kept: cannot make the folder DATA: Not a directory (os error 20); a file is in the way of a directory: move it, or use another directory"]
         .assert_eq(&error.to_string().replace(&data, "DATA"));
 
     let (forgiving, notices) = home.keeper(in_memory());
     let session = forgiving.begin().await.unwrap();
     assert!(!session.is_kept());
     run(&session, say("Hm."), &tools(&home.project()), "hello").await.result.unwrap();
-    expect!["session ID is not kept from here on: sessions cannot be kept: cannot make the folder DATA: Not a directory (os error 20); a file stands where a folder belongs: move it away, or choose another folder\n"]
+    expect!["session ID is not kept from here on: sessions cannot be kept: cannot make the folder DATA: Not a directory (os error 20); a file is in the way of a directory: move it, or use another directory\n"]
         .assert_eq(&told(&notices).replace(&data, "DATA").replace(session.session_id().as_str(), "ID"));
     assert!(!home.path(".claude").exists());
 }
@@ -51,7 +51,7 @@ async fn a_folder_that_goes_in_the_middle_stops_the_run_before_the_next_model_ca
     let ran = run(&session, say("Hm."), &[], "hello").await;
     assert_eq!(ran.provider.requests().len(), 0);
     let error = ran.result.as_ref().unwrap_err().to_string();
-    assert!(error.contains("a file stands where a folder belongs: move it away"), "{error}");
+    assert!(error.contains("a file is in the way of a directory: move it"), "{error}");
     // The folder is back: the next run stores what was missed first.
     std::fs::remove_file(home.data()).unwrap();
     ran.agent.run("still there?").await.unwrap();
@@ -88,8 +88,8 @@ async fn a_transcript_that_cannot_be_written_is_told_once_and_fails_nothing() {
     let told = told(&notices).replace(&claude, "CLAUDE");
     // Once for each time that the session was opened.
     expect![[r#"
-        no transcript for Claude Code is written any more: cannot write in CLAUDE/projects: cannot read the folder CLAUDE/projects: Not a directory (os error 20); the session itself is kept
-        no transcript for Claude Code is written any more: cannot write in CLAUDE/projects: cannot read the folder CLAUDE/projects: Not a directory (os error 20); the session itself is kept
+        no transcript for Claude Code is written any more: cannot write in CLAUDE/projects: cannot read the directory CLAUDE/projects: Not a directory (os error 20); the session itself is kept
+        no transcript for Claude Code is written any more: cannot write in CLAUDE/projects: cannot read the directory CLAUDE/projects: Not a directory (os error 20); the session itself is kept
     "#]]
     .assert_eq(&told);
 }
@@ -203,7 +203,7 @@ async fn child_with_small_files() {
     let ran = run(&session, talkative(), &tools(&project), "hello").await;
     let error = ran.result.as_ref().unwrap_err().to_string();
     assert!(error.contains("cannot write to ") && error.contains("(os error 27)"), "{error}");
-    assert!(error.contains("raise the limit for the size of files (ulimit -f) and try again"), "{error}");
+    assert!(error.contains("raise the file size limit (ulimit -f) and try again"), "{error}");
     let asked = ran.provider.requests().len();
     assert!(asked < TURNS as usize, "it went on: {asked}");
     drop(ran);
@@ -258,12 +258,12 @@ async fn child_on_a_small_disk() {
     let ran = run(&session, talkative(), &[], "hello").await;
     let error = ran.result.as_ref().unwrap_err().to_string();
     assert!(error.contains("(os error 28)"), "{error}");
-    assert!(error.contains("free some space and try again; what was kept so far is safe"), "{error}");
+    assert!(error.contains("free some disk space and try again; everything saved so far is safe"), "{error}");
     assert!(ran.provider.requests().len() < TURNS as usize);
     // Full at the start, too.
     std::fs::OpenOptions::new().append(true).open(&filler).map(|mut file| fill(&mut file)).unwrap();
     let error = keeper.begin().await.err().unwrap().to_string();
-    assert!(error.contains("free some space and try again"), "{error}");
+    assert!(error.contains("free some disk space and try again"), "{error}");
     // There is room again: no restart is needed.
     std::fs::remove_file(&filler).unwrap();
     let before = ran.agent.messages().len();

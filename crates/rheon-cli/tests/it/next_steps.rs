@@ -31,7 +31,7 @@ fn a_session_is_shown_with_the_numbers_that_others_take() {
     expect![[r#"
         ## User · event 4
         ## Assistant · event 8
-        ### Result of write · event 14
+        ### Result: write · event 14
         ## Assistant · event 20"#]]
     .assert_eq(&headings.join("\n"));
     let number = |heading: &str| heading.rsplit(' ').next().unwrap().to_owned();
@@ -65,7 +65,7 @@ fn a_session_is_shown_with_the_numbers_that_others_take() {
         files: 1 as they were, 0 gone
           new.txt
         ---
-        error: new.txt was changed by somebody else after the session's last call; agree to that or save it first; --overwrite takes back what they did, too
+        error: new.txt changed after the session's last call; confirm overwriting it, or save it first; --overwrite takes back what they did, too
         ---
         error: "x" is nothing that files are kept as; the rewind said it
     "#]]
@@ -108,7 +108,7 @@ fn a_memory_that_is_damaged() {
     let ran = run(&stage, &["memory", "list"]);
     assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(1)));
     expect![[r#"
-        error: STAGE/home/.local/share/rheon/memory.db is damaged: file is not a database; move the file away, and a new one is begun
+        error: STAGE/home/.local/share/rheon/memory.db is damaged: file is not a database; move the file away to start a new one
     "#]].assert_eq(&ran.stderr);
     // A session goes on without it.
     let ran = stage.run(&["hi"]);

@@ -1,4 +1,4 @@
-//! Appending events, with and without a sync after each, beside bare writes of the same bytes.
+//! Appends events, with and without a sync after each, compared with plain writes of the same bytes.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rheon_store::journal::Journal;
-use rheon_store::sessions::Sessions;
+use rheon_store::sessions::SessionFiles;
 use rheon_types::{AgentEvent, Event, Store as _, Timestamp, ToolEvent, ToolResult};
 
-use crate::fixture::{folder, journal, lease};
+use crate::fixture::{dir, journal, lease};
 use crate::log::output;
 use crate::race::{race, way, whole};
 use crate::runtime;
@@ -20,11 +20,11 @@ const UNSYNCED: u64 = 1_000;
 const SYNCED: u64 = 30;
 
 pub(crate) fn measure() {
-    let root = folder("store-append");
+    let root = dir("store-append");
     std::fs::remove_dir_all(&root).ok();
-    // 100 KB is kept as a payload, the others are not.
+    // 100 KB is stored as a payload, the others are not.
     for (name, bytes) in [("1kb", 700), ("20kb", 20_000), ("100kb", 100_000)] {
-        let sessions = Sessions::new(root.join(name), 1 << 40);
+        let sessions = SessionFiles::new(root.join(name), 1 << 40);
         let open = |id: &str| sessions.create(&id.into(), None, &lease()).expect("the session is new");
         let line = {
             let sample = open("sample");
@@ -32,7 +32,7 @@ pub(crate) fn measure() {
             let content = std::fs::read(journal(&sessions, "sample")).expect("the journal can be read");
             let last =
                 content.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().expect("there is a line");
-            // What is beside the journal belongs to the bytes, too.
+            // Payloads beside the journal count too.
             let mut line = last.to_vec();
             line.resize(line.len().max(bytes), b' ');
             line.push(b'\n');
@@ -82,7 +82,7 @@ pub(crate) fn measure() {
 }
 
 fn file(path: &Path) -> File {
-    OpenOptions::new().create(true).append(true).open(path).expect("the target folder can be written")
+    OpenOptions::new().create(true).append(true).open(path).expect("the target directory is writable")
 }
 
 fn write(mut file: &File, line: &[u8]) {
@@ -102,7 +102,7 @@ fn event(seq: u64, bytes: usize) -> Event {
     Event { seq, at, session_id: "session".into(), run_id: Some("session.main.1".into()), kind }
 }
 
-/// A journal that is given events of its own.
+/// A journal with numbered events.
 struct Numbered {
     journal: Journal,
     bytes: usize,
@@ -113,7 +113,7 @@ impl Numbered {
         Self { journal, bytes }
     }
 
-    /// How long it takes to append so many events, which are made before.
+    /// The time to append this many events, which are created before.
     fn append(&self, times: u64, append: impl Fn(&Journal, &Event)) -> Duration {
         let first = self.journal.seq() + 1;
         let events: Vec<Event> = (first..first + times).map(|seq| event(seq, self.bytes)).collect();

@@ -1,16 +1,16 @@
-//! Sessions of 500 MB, made once and kept in the target folder.
+//! Sessions of 500 MB, created once in the target directory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use rheon_store::SessionName;
 use rheon_store::journal::Lease;
-use rheon_store::sessions::{BLOB_BYTES_MAX, Sessions};
+use rheon_store::sessions::{BLOB_BYTES_MAX, SessionFiles};
 use rheon_types::{Store as _, Timestamp};
 
 use crate::log::{Log, Shape};
 
-/// Changed whenever the sessions are to be made anew.
+/// Change this to create the sessions again.
 const VERSION: &str = "store-sessions-1";
 
 /// A session of 500 MB.
@@ -21,14 +21,14 @@ pub(crate) struct Large {
     shape: Shape,
 }
 
-/// 10,000 messages; the outputs of tools are so long that each is a payload of its own.
+/// 10,000 messages; each tool output is large enough to be a payload.
 pub(crate) const PAYLOADS: Large =
     Large { name: "payloads", runs: 100, shape: Shape { calls: 49, output_bytes: 102_000 } };
-/// 34,000 messages; the outputs are just short enough to stand in the journal.
+/// 34,000 messages; the tool outputs are just small enough to stay in the journal.
 pub(crate) const INLINE: Large =
     Large { name: "inline", runs: 340, shape: Shape { calls: 49, output_bytes: 30_000 } };
 
-pub(crate) fn folder(name: &str) -> PathBuf {
+pub(crate) fn dir(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
@@ -41,21 +41,21 @@ pub(crate) fn name(text: &str) -> SessionName {
 }
 
 impl Large {
-    /// The sessions of which it is one.
-    pub(crate) fn sessions(self) -> Sessions {
-        let root = folder(VERSION).join(self.name);
-        let sessions = Sessions::new(root.join("data"), BLOB_BYTES_MAX);
+    /// The sessions it belongs to.
+    pub(crate) fn sessions(self) -> SessionFiles {
+        let root = dir(VERSION).join(self.name);
+        let sessions = SessionFiles::new(root.join("data"), BLOB_BYTES_MAX);
         let done = root.join("complete");
         if !done.exists() {
-            eprintln!("== generating the session {} of 500 MB once, in the target folder", self.name);
+            eprintln!("== generating the session {} of 500 MB once, in the target directory", self.name);
             fs::remove_dir_all(&root).ok();
             let journal = sessions.create(&self.name.into(), None, &lease()).expect("the session is new");
             let mut append = |event| journal.append(&event).expect("the journal can be written");
             let mut log = Log::new(self.name, 1_790_000_000_000, &mut append);
             for run in 1..=self.runs {
-                log.run(run, &format!("Please look at part {run} and mend it."), self.shape);
+                log.run(run, &format!("Please look at part {run} and fix it."), self.shape);
             }
-            fs::write(done, "").expect("the target folder can be written");
+            fs::write(done, "").expect("the target directory is writable");
         }
         sessions
     }
@@ -66,15 +66,15 @@ impl Large {
 }
 
 /// The journal of a session.
-pub(crate) fn journal(sessions: &Sessions, session: &str) -> PathBuf {
+pub(crate) fn journal(sessions: &SessionFiles, session: &str) -> PathBuf {
     let mut listed = sessions.list(None).into_iter();
     listed.find(|listed| listed.name == name(session)).expect("the session is there").path
 }
 
-/// All files below a folder.
-pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
+/// All files below a directory.
+pub(crate) fn files(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let path = entry.path();
         if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
     }

@@ -1,10 +1,10 @@
-//! A fork of a large session: nothing is copied.
+//! Forks a large session without copying it.
 
 use std::time::Instant;
 
 use rheon_types::SessionId;
 
-use crate::fixture::{PAYLOADS, folder, journal, lease, name};
+use crate::fixture::{PAYLOADS, dir, journal, lease, name};
 use crate::race::{race, way, whole};
 use crate::report;
 
@@ -15,7 +15,7 @@ pub(crate) fn measure() {
     let path = journal(&sessions, PAYLOADS.name);
     let mut last = 0;
     sessions.read(&name(PAYLOADS.name), |event| last = event.seq).expect("the session can be read");
-    let copy = folder("store-fork-copy");
+    let copy = dir("store-fork-copy");
     let mut written = 0;
     race(
         ROUNDS,

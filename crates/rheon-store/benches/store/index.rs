@@ -1,21 +1,21 @@
-//! The index: pages of the list, searches, and making it anew.
+//! The index: listing pages, searching, and rebuilding.
 
 use std::fs;
 use std::hint::black_box;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use rheon_store::sessions::Sessions;
+use rheon_store::sessions::SessionFiles;
 use rheon_store::sqlite::{Index, ListQuery, SearchQuery, SessionSource};
 use rheon_types::Event;
 
-use crate::fixture::{folder, journal, lease};
+use crate::fixture::{dir, journal, lease};
 use crate::log::{Log, Shape};
 use crate::race::{race, whole};
 
 const ROUNDS: usize = 20;
 const PAGE: usize = 50;
-/// Changed whenever the index is to be made anew.
+/// Change this to rebuild the index.
 const VERSION: &str = "store-index-1";
 const SHAPE: Shape = Shape { calls: 1, output_bytes: 300 };
 const PROJECTS: usize = 40;
@@ -37,24 +37,24 @@ fn session(number: usize) -> (SessionSource, Vec<Event>) {
     (SessionSource { session_id: id.into(), path: PathBuf::from(&project), project, parent: None }, events)
 }
 
-/// An index of so many sessions, made once and kept.
+/// An index of this many sessions, built once and reused.
 fn index(sessions: usize) -> Index {
-    let path = folder(VERSION).join(format!("{sessions}.db"));
+    let path = dir(VERSION).join(format!("{sessions}.db"));
     let done = path.with_extension("complete");
     if !done.exists() {
-        eprintln!("== generating an index of {sessions} sessions once, in the target folder");
-        fs::create_dir_all(folder(VERSION)).expect("the target folder can be written");
+        eprintln!("== generating an index of {sessions} sessions once, in the target directory");
+        fs::create_dir_all(dir(VERSION)).expect("the target directory is writable");
         fs::remove_file(&path).ok();
         let (index, _) = Index::open(&path).expect("the index can be made");
         index.rebuild((0..sessions).map(session)).expect("the index can be written");
-        fs::write(done, "").expect("the target folder can be written");
+        fs::write(done, "").expect("the target directory is writable");
     }
     Index::open(&path).expect("the index can be opened").0
 }
 
 fn list() {
     let (small, large) = (index(10_000), index(100_000));
-    let folder = headers();
+    let dir = headers();
     let first = ListQuery { limit: PAGE, ..ListQuery::default() };
     let project = ListQuery { project: Some("/home/me/project-7".into()), ..first.clone() };
     let middle = {
@@ -95,7 +95,7 @@ fn list() {
         1.0,
         [
             whole("search/frequent", || hits(&large, &frequent)),
-            whole("list/10k/headers", || assert!(folder.list(None).len() > 10_000, "all are listed")),
+            whole("list/10k/headers", || assert!(dir.list(None).len() > 10_000, "all are listed")),
             whole("search/scan", || {
                 let all = scan("ticket7");
                 assert!(all > 50, "the entries are found: {all}");
@@ -104,18 +104,18 @@ fn list() {
     );
 }
 
-/// What a search is without an index: every entry is looked at.
+/// A search without an index: looks at every entry.
 fn scan(word: &str) -> i64 {
-    let path = folder(VERSION).join("100000.db");
+    let path = dir(VERSION).join("100000.db");
     let connection = rusqlite::Connection::open(path).expect("the index can be opened");
     let sql = "SELECT count(*) FROM entries WHERE text LIKE '%' || ?1 || ' %'";
     connection.query_row(sql, [word], |row| row.get(0)).expect("the index can be read")
 }
 
-/// A folder of 10,000 journals that have nothing but their headers.
-fn headers() -> Sessions {
-    let root = folder("store-headers-1");
-    let sessions = Sessions::new(&root, 1 << 30);
+/// A directory of 10,000 journals that contain only their headers.
+fn headers() -> SessionFiles {
+    let root = dir("store-headers-1");
+    let sessions = SessionFiles::new(&root, 1 << 30);
     if !root.join("complete").exists() {
         fs::remove_dir_all(&root).ok();
         drop(sessions.create(&"first".into(), None, &lease()).expect("the session is new"));
@@ -124,14 +124,14 @@ fn headers() -> Sessions {
             fs::copy(&first, first.with_file_name(format!("session-{number}.jsonl")))
                 .expect("a file can be copied");
         }
-        fs::write(root.join("complete"), "").expect("the target folder can be written");
+        fs::write(root.join("complete"), "").expect("the target directory is writable");
     }
     sessions
 }
 
 fn rebuild() {
-    let root = folder("store-rebuild");
-    fs::create_dir_all(&root).expect("the target folder can be written");
+    let root = dir("store-rebuild");
+    fs::create_dir_all(&root).expect("the target directory is writable");
     let (path, lines) = (root.join("index.db"), root.join("lines"));
     race(
         2,

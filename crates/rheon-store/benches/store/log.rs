@@ -8,16 +8,16 @@ use rheon_types::{
     ToolCallId, ToolEvent, ToolResult, ToolResultMessage, TurnEvent, TurnId, TurnTrigger, Usage,
 };
 
-/// How a run looks.
+/// The shape of a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
     /// Turns with a tool call; one more ends the run.
     pub(crate) calls: u32,
-    /// How long the output of each call is.
+    /// The length of each tool output.
     pub(crate) output_bytes: usize,
 }
 
-/// Emits events, numbered.
+/// Emits numbered events.
 pub(crate) struct Log<'a> {
     session_id: SessionId,
     run_id: RunId,
@@ -164,7 +164,7 @@ impl<'a> Log<'a> {
     }
 }
 
-/// Lines of source text that no other output has.
+/// Lines of source text that no other output contains.
 pub(crate) fn output(number: u64, bytes: usize) -> String {
     let mut text = String::with_capacity(bytes + 80);
     for line in 1.. {

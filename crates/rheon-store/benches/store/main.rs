@@ -1,5 +1,5 @@
-//! The store: appending, opening very large sessions, forking, listing and searching, each beside what does the same without
-//! it. One JSON object per line, which `cargo xtask bench store` reads.
+//! Benchmarks of the store: appending, opening very large sessions, forking, listing and searching, each compared
+//! with a plain implementation. Prints one JSON object per line, which `cargo xtask bench store` reads.
 
 #![allow(
     clippy::expect_used,
@@ -32,18 +32,18 @@ fn main() {
     }
 }
 
-/// Hands on one figure.
+/// Prints one figure.
 fn report(case: &str, value: f64) {
     println!("{}", serde_json::json!({ "case": case, "value": value }));
 }
 
-/// Whether a part is asked for: all are unless the command line names some.
+/// Whether a part is selected. All are, unless the command line names some.
 fn wants(part: &str) -> bool {
     let mut named = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).peekable();
     named.peek().is_none() || named.any(|argument| argument == part)
 }
 
-/// A runtime of one thread, beside which the journal has those it starts for blocking work.
+/// A single-threaded runtime, besides the threads for blocking work.
 fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime of one thread")
 }

@@ -1,4 +1,4 @@
-//! Opening sessions of 500 MB to go on with them, in fresh processes: time, and the growth of memory.
+//! Resumes sessions of 500 MB in fresh processes: time and memory growth.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
@@ -6,13 +6,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use rheon_store::sessions::{JournalStore, Sessions};
+use rheon_store::sessions::{JournalStore, SessionFiles};
 use serde_json::Value;
 
 use crate::fixture::{INLINE, Large, PAYLOADS, files, journal, lease, name};
 use crate::{report, runtime};
 
-/// What the first process sets for those it starts: the way and the session.
+/// Set by the first process for those it starts: the method and the session.
 const CHILD: &str = "RHEON_BENCH_OPEN";
 const ROUNDS: usize = 5;
 
@@ -28,7 +28,7 @@ pub(crate) fn measure() {
         for round in 0..=ROUNDS {
             for (way, nanos, work, mebibytes) in &mut best {
                 let [taken, worked, grown] = child(way, large);
-                // The first round only makes sure that everything is in the page cache.
+                // The first round only fills the page cache.
                 if round > 0 {
                     *nanos = taken.min(*nanos);
                     *work = worked.min(*work);
@@ -44,7 +44,7 @@ pub(crate) fn measure() {
     }
 }
 
-/// How long a fresh process takes, what its processors do meanwhile, and by how many MiB its peak grows.
+/// The time a fresh process takes, its CPU time, and the growth of its peak memory in MiB.
 fn child(way: &str, large: Large) -> [f64; 3] {
     let program = std::env::current_exe().expect("the benchmark has a path");
     let mut child = Command::new(program);
@@ -66,7 +66,7 @@ pub(crate) fn run_child() {
     let large = [PAYLOADS, INLINE].into_iter().find(|large| large.name == session).expect("a session");
     let sessions = large.sessions();
     let runtime = runtime();
-    // The kernel hands out pages in bunches; what the process had before is no growth.
+    // The kernel hands out pages in batches; memory used before does not count.
     let (before, work) = (peak_mib(), work_nanos());
     let start = Instant::now();
     let messages = match way {
@@ -91,8 +91,8 @@ pub(crate) fn run_child() {
     println!("{nanos} {} {}", work_nanos() - work, peak_mib() - before);
 }
 
-/// The client one writes in an afternoon: each line a `Value`, dropped again, and each payload read.
-fn lines(sessions: &Sessions, session: &str) -> usize {
+/// A naive client: parses each line as a `Value`, drops it, and reads each payload.
+fn lines(sessions: &SessionFiles, session: &str) -> usize {
     let path = journal(sessions, session);
     let mut messages = 0;
     for line in BufReader::new(File::open(&path).expect("the journal is there")).lines() {
@@ -101,15 +101,14 @@ fn lines(sessions: &Sessions, session: &str) -> usize {
         let kind = value.pointer("/event/kind/type").and_then(Value::as_str).unwrap_or_default();
         messages += usize::from(kind == "message.end" || kind == "slim.message_end");
     }
-    let blobs =
-        path.ancestors().nth(3).map(|folder| folder.join("blobs")).expect("the journal is in a folder");
+    let blobs = path.ancestors().nth(3).map(|dir| dir.join("blobs")).expect("the journal is in a directory");
     let bytes: usize =
         files(Path::new(&blobs)).iter().map(|path| std::fs::read(path).map_or(0, |it| it.len())).sum();
     assert!(bytes == 0 || bytes > 400_000_000, "payloads are where they were looked for");
     messages
 }
 
-/// What the processors have done for this process so far, in nanoseconds. The kernel counts it in hundredths of a second.
+/// The CPU time of this process in nanoseconds. The kernel counts in hundredths of a second.
 fn work_nanos() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").expect("the system tells of its processes");
     let (_, fields) = stat.rsplit_once(") ").expect("the name of the program is in brackets");
@@ -117,7 +116,7 @@ fn work_nanos() -> f64 {
     ticks.sum::<f64>() * 1e7
 }
 
-/// The most memory this process has had, in MiB.
+/// The peak memory of this process in MiB.
 fn peak_mib() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("the system tells of its processes");
     let line =

@@ -1,8 +1,8 @@
-//! Ways to do the same thing, timed in turns, so that whatever else the machine does disturbs all of them.
+//! Times several ways to do the same thing in turns, so that other load affects all of them.
 
 use std::time::{Duration, Instant};
 
-/// One way. It returns how long it took, so that what it needs before and leaves behind is not counted.
+/// One way to do it. It returns its own time, so that setup and cleanup do not count.
 pub(crate) struct Way<'a> {
     name: String,
     run: Box<dyn FnMut() -> Duration + 'a>,
@@ -22,8 +22,8 @@ pub(crate) fn whole<'a>(name: impl Into<String>, mut run: impl FnMut() + 'a) -> 
     })
 }
 
-/// Runs all ways `rounds` times in turns, after one that is not counted, and hands on the shortest time of each by `units`:
-/// whatever else a machine does can only add to a time. Returns them in nanoseconds, in the order of the ways.
+/// Runs all ways `rounds` times in turns, after a warm-up, and reports the shortest time of each divided by `units`:
+/// other load can only add time. Returns the times in nanoseconds, in the order of the ways.
 pub(crate) fn race<'a>(rounds: usize, units: f64, ways: impl IntoIterator<Item = Way<'a>>) -> Vec<f64> {
     let mut ways: Vec<_> = ways.into_iter().map(|way| (way, Duration::MAX)).collect();
     for (way, _) in &mut ways {

@@ -1,11 +1,11 @@
-//! Transcripts side by side with the real Claude Code; `cargo xtask e2e-claude` calls it step by step.
+//! Compares transcripts with the real Claude Code; `cargo xtask e2e-claude` calls it step by step.
 //!
-//! - `write <projects> <cwd> <plain|compacted>` writes a session of ours and prints its id;
+//! - `write <projects> <cwd> <plain|compacted>` writes a Rheon session and prints its id;
 //! - `request <log> <plain|compacted|continued>` checks the last request in a log of the fake model server;
-//! - `session <projects> <id> <plain|real>` checks what is read of a session that the real program wrote to;
-//! - `append <projects> <cwd> <id>` goes on with such a session;
+//! - `session <projects> <id> <plain|real>` checks how a session that Claude Code wrote to is read;
+//! - `append <projects> <cwd> <id>` continues such a session;
 //! - `odd`, `odd write <projects> <cwd> <id> <case>`, `odd compare <log> <case>`: see `odd.rs`;
-//! - `show <file>` prints the conversation in any transcript, a message a line.
+//! - `show <file>` prints the conversation in any transcript, one message per line.
 
 mod odd;
 mod request;
@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rheon_store::claude::{self, Transcript, TranscriptPlace, TranscriptWriter};
+use rheon_store::claude::{self, Transcript, TranscriptLocation, TranscriptWriter};
 use rheon_types::{
     AgentEvent, AgentMessage, AssistantMessage, Content, ContextEvent, Event, Message, MessageEvent, Random,
     SessionId, Signature, SignatureKind, StopReason, Timestamp, ToolCall, ToolResultMessage, Usage,
@@ -28,10 +28,10 @@ use crate::request::{same, sent_blocks};
 
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// An id that is no UUID, so that one has to be derived.
+/// Not a UUID, so that one has to be derived.
 const SESSION: &str = "e2e-session";
 /// 2026-11-14T20:00:00Z.
-const BEGINNING_MS: u64 = 1_794_686_400_000;
+const START_MS: u64 = 1_794_686_400_000;
 /// One black pixel.
 const PIXEL: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==";
@@ -67,7 +67,7 @@ fn run() -> Outcome {
     }
 }
 
-/// Dice that count: uuids need only differ within a file.
+/// Counts up: uuids only have to differ within a file.
 #[derive(Default)]
 struct Dice(AtomicU64);
 
@@ -78,17 +78,17 @@ impl Random for Dice {
 }
 
 fn writer(projects: &str, cwd: &str, id: &str) -> Outcome<TranscriptWriter> {
-    let place = TranscriptPlace {
+    let position = TranscriptLocation {
         projects_dir: projects.into(),
         cwd: cwd.into(),
         session_id: id.into(),
         git_branch: None,
     };
-    Ok(TranscriptWriter::open(place, Arc::new(Dice::default()))?)
+    Ok(TranscriptWriter::open(position, Arc::new(Dice::default()))?)
 }
 
 fn event(kind: AgentEvent) -> Event {
-    let at = Timestamp::from_millis(BEGINNING_MS + 60_000);
+    let at = Timestamp::from_millis(START_MS + 60_000);
     Event { seq: 1, at, session_id: SESSION.into(), run_id: Some("loop".into()), kind }
 }
 
@@ -115,7 +115,7 @@ fn write(projects: &str, cwd: &str, scenario: &str) -> Outcome {
 
 fn append(projects: &str, cwd: &str, id: &str) -> Outcome {
     let mut writer = writer(projects, cwd, id)?;
-    let at = Timestamp::from_millis(BEGINNING_MS);
+    let at = Timestamp::from_millis(START_MS);
     writer.record_message(&AgentMessage::user("Said in Rheon", at))?;
     writer.record_message(&answer(vec!["Answered in Rheon".into()], StopReason::Stop).into())?;
     Ok(())
@@ -128,14 +128,14 @@ fn answer(content: Vec<Content>, stop_reason: StopReason) -> Message {
         model: "claude-sonnet-4-5".to_owned(),
         provider: "anthropic".to_owned(),
         usage: Usage::default(),
-        timestamp: Timestamp::from_millis(BEGINNING_MS + 1_000),
+        timestamp: Timestamp::from_millis(START_MS + 1_000),
         error_message: (stop_reason == StopReason::Error).then(|| "the service was overloaded".to_owned()),
     })
 }
 
-/// Everything the format has a word for, and some it has none for.
+/// Everything the format can express, and some content it cannot.
 fn history() -> Vec<AgentMessage> {
-    let timestamp = Timestamp::from_millis(BEGINNING_MS);
+    let timestamp = Timestamp::from_millis(START_MS);
     let thought = |origin: &str| Content::Thinking {
         thinking: format!("a thought of {origin}"),
         signature: Some(Signature {
@@ -173,7 +173,7 @@ fn history() -> Vec<AgentMessage> {
     messages.into_iter().map(AgentMessage::from).collect()
 }
 
-/// The blocks that the real program has to send, each with its role, up to the prompt "hi".
+/// The blocks that Claude Code has to send, each with its role, up to the prompt "hi".
 fn expected_blocks(scenario: &str) -> Outcome<Vec<Value>> {
     let text = |role: &str, text: &str| json!([role, {"type": "text", "text": text}]);
     let call = |id: &str| json!(["assistant", {"type": "tool_use", "id": id, "name": "read_file", "input": {"file_path": id}}]);
@@ -210,7 +210,7 @@ fn expected_blocks(scenario: &str) -> Outcome<Vec<Value>> {
 fn check_request(log: &Path, scenario: &str) -> Outcome {
     let sent = sent_blocks(log)?;
     let expected = expected_blocks(scenario)?;
-    // What the real program said itself before is its own affair.
+    // What Claude Code itself added before does not matter.
     let skipped = if scenario == "continued" { sent.len().saturating_sub(expected.len()) } else { 0 };
     same("the blocks of the request", &sent.into_iter().skip(skipped).collect::<Vec<_>>(), &expected)
 }
@@ -249,7 +249,8 @@ fn check_session(projects: &Path, id: &str, scenario: &str) -> Outcome {
         }
         _ => return Err(format!("no scenario {scenario:?}").into()),
     }
-    let odd: Vec<Value> = transcript.odd_lines().iter().map(|odd| json!(format!("{odd:?}"))).collect();
+    let odd: Vec<Value> =
+        transcript.unrecognized_lines().iter().map(|odd| json!(format!("{odd:?}"))).collect();
     same("odd lines", &odd, &[])?;
     same(
         "repairs",

@@ -1,23 +1,23 @@
-//! Odd transcripts, and the comparison of what the real program makes of each with what we do.
+//! Unusual transcripts, and the comparison of how Claude Code and Rheon read each.
 
 use std::fs;
 use std::path::Path;
 
-use rheon_store::claude::{Transcript, project_folder_name};
+use rheon_store::claude::{Transcript, project_dir_name};
 use rheon_types::{Content, Message};
 use serde_json::{Value, json};
 
 use crate::Outcome;
 use crate::request::{same, sent_blocks};
 
-/// What the real program says in the model's name before a prompt that would follow another.
+/// The answer that Claude Code inserts before a prompt that would follow another prompt.
 const FILLER: &str = "No response requested.";
-/// What it says in the user's name where a message was left with nothing.
+/// The text it inserts for a user message without content.
 const NOTHING: &str = "(no content)";
-/// How a result begins that was made up; the rest differs.
+/// The start of an inserted result; the rest differs.
 const MADE_UP: &str = "[Tool call interrupted";
 
-/// The names of all cases, one a line.
+/// Prints the names of all cases, one per line.
 pub(crate) fn print_cases() {
     cases().iter().for_each(|(name, _)| println!("{name}"));
 }
@@ -26,14 +26,14 @@ pub(crate) fn print_cases() {
 pub(crate) fn write(projects: &str, cwd: &str, id: &str, name: &str) -> Outcome {
     let (_, lines) = cases().into_iter().find(|(case, _)| *case == name).ok_or("no such case")?;
     let cwd = fs::canonicalize(cwd)?;
-    let folder = Path::new(projects).join(project_folder_name(&cwd));
-    fs::create_dir_all(&folder)?;
+    let dir = Path::new(projects).join(project_dir_name(&cwd));
+    fs::create_dir_all(&dir)?;
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    fs::write(folder.join(format!("{id}.jsonl")), text)?;
+    fs::write(dir.join(format!("{id}.jsonl")), text)?;
     Ok(())
 }
 
-/// Compares what the real program sent for a case with what we read of it.
+/// Compares what Claude Code sent for a case with what Rheon reads.
 pub(crate) fn compare(log: &Path, name: &str) -> Outcome {
     let (_, lines) = cases().into_iter().find(|(case, _)| *case == name).ok_or("no such case")?;
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
@@ -81,7 +81,7 @@ fn cut(text: &str) -> &str {
     if text.starts_with(MADE_UP) { MADE_UP } else { text }
 }
 
-/// Hand-written transcripts with as little in each line as the real program asks for.
+/// Hand-written transcripts with the minimal fields that Claude Code requires.
 fn cases() -> Vec<(&'static str, Vec<Value>)> {
     let (go, one) = (user("a", None, "go"), answer("b", "a", "m", text("1")));
     let calls = [go.clone(), answer("b", "a", "m", call("t1")), answer("c", "b", "m", call("t2"))];
@@ -149,7 +149,7 @@ fn cases() -> Vec<(&'static str, Vec<Value>)> {
     ]
 }
 
-/// A time that goes with the alphabet: the order of lines is what some cases change, not the order of time.
+/// Times in alphabetical order of the uuids: some cases change the order of lines, not the order of time.
 fn time(uuid: &str) -> String {
     let second = uuid.bytes().next().map_or(0, |letter| letter.saturating_sub(b'a'));
     format!("2026-11-14T20:00:{second:02}.000Z")
@@ -177,7 +177,7 @@ fn result(uuid: &str, parent: &str, call: &str) -> Value {
     json!({"type": "user", "uuid": uuid, "parentUuid": parent, "timestamp": time(uuid), "message": message})
 }
 
-/// What the real program writes to tell the user something; no model is sent it.
+/// What Claude Code writes to inform the user; it is not sent to a model.
 fn note(uuid: &str, parent: &str) -> Value {
     json!({
         "type": "system", "subtype": "informational", "uuid": uuid, "parentUuid": parent, "timestamp": time(uuid),

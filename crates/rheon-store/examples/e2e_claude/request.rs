@@ -1,4 +1,4 @@
-//! What the real program sent, as the fake model server wrote it down.
+//! What Claude Code sent, as recorded by the fake model server.
 
 use std::path::Path;
 
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use crate::Outcome;
 
-/// How what the real program adds of its own begins.
+/// The start of what Claude Code adds itself.
 const REMINDER: &str = "<system-reminder>";
 
-/// The blocks of the last request that offers tools, each with its role, without what the real program adds of its own.
+/// The blocks of the last request with tools, each with its role, without what Claude Code adds itself.
 pub(crate) fn sent_blocks(log: &Path) -> Outcome<Vec<Value>> {
     let log = std::fs::read_to_string(log)?;
     let requests = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -21,7 +21,7 @@ pub(crate) fn sent_blocks(log: &Path) -> Outcome<Vec<Value>> {
     Ok(messages.iter().flat_map(blocks).collect())
 }
 
-/// The blocks of a message, without what the real program adds of its own.
+/// The blocks of a message, without what Claude Code adds itself.
 fn blocks(message: &Value) -> Vec<Value> {
     let role = message.get("role").cloned().unwrap_or_default();
     let blocks = match message.get("content") {
@@ -46,7 +46,7 @@ fn blocks(message: &Value) -> Vec<Value> {
     kept
 }
 
-/// Fails unless both are the same.
+/// Fails unless both are equal.
 pub(crate) fn same(what: &str, found: &[Value], expected: &[Value]) -> Outcome {
     if found == expected {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Payloads go out and come back, whole or with a note.
+//! Payloads are stored and restored, or replaced by a note.
 
 use std::collections::HashSet;
 use std::os::unix::fs::PermissionsExt as _;
@@ -8,76 +8,73 @@ use rheon_types::Timestamp;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{BlobId, Blobs, externalise, internalise, used};
+use super::{BlobId, Blobs, externalize, internalize, used};
 
 fn raw(value: &Value) -> Box<RawValue> {
     serde_json::value::to_raw_value(value).unwrap()
 }
 
 fn blobs(bytes_max: u64) -> (tempfile::TempDir, Blobs) {
-    let folder = tempfile::tempdir().unwrap();
-    let blobs = Blobs::new(folder.path().join("blobs"), bytes_max);
-    (folder, blobs)
+    let dir = tempfile::tempdir().unwrap();
+    let blobs = Blobs::new(dir.path().join("blobs"), bytes_max);
+    (dir, blobs)
 }
 
 #[test]
-fn long_strings_are_kept_once_beside_the_event() {
-    let (folder, blobs) = blobs(1 << 30);
+fn long_strings_are_stored_once_beside_the_event() {
+    let (dir, blobs) = blobs(1 << 30);
     let long = "é".repeat(20_000);
     let event = raw(&json!({ "kind": { "text": long, "again": [long, "short"] } }));
-    let (slim, count) = externalise(&event, &blobs).unwrap();
+    let (slim, count) = externalize(&event, &blobs).unwrap();
     assert_eq!((count, slim.get().len() < 400), (2, true));
-    assert_eq!(internalise(slim.get(), &blobs).unwrap().to_string(), event.get());
+    assert_eq!(internalize(slim.get(), &blobs).unwrap().to_string(), event.get());
     assert_eq!(used(slim.get()), [(BlobId::of(long.as_bytes()), 40_000); 2]);
     blobs.sync().unwrap();
-    let found: Vec<_> = walk(folder.path());
+    let found: Vec<_> = walk(dir.path());
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(std::fs::metadata(&found[0]).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
-fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+fn walk(dir: &std::path::Path) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+    for entry in std::fs::read_dir(dir).unwrap().flatten() {
         if entry.path().is_dir() { found.extend(walk(&entry.path())) } else { found.push(entry.path()) }
     }
     found
 }
 
 #[test]
-fn what_is_short_stays_and_so_does_what_there_is_no_room_for() {
+fn short_strings_and_strings_over_the_limit_stay() {
     let (_folder, blobs) = blobs(10_000);
     let short = raw(&json!({ "a": "x".repeat(9_000) }));
-    assert_eq!(externalise(&short, &blobs).unwrap().1, 0);
+    assert_eq!(externalize(&short, &blobs).unwrap().1, 0);
     let two = raw(&json!({ "a": "x".repeat(9_000), "b": "y".repeat(40_000) }));
-    let (slim, count) = externalise(&two, &blobs).unwrap();
+    let (slim, count) = externalize(&two, &blobs).unwrap();
     assert_eq!(count, 1);
     assert!(slim.get().len() > 40_000);
-    assert_eq!(internalise(slim.get(), &blobs).unwrap().to_string(), two.get());
+    assert_eq!(internalize(slim.get(), &blobs).unwrap().to_string(), two.get());
 }
 
 #[test]
-fn a_blob_that_is_gone_or_changed_is_told_and_loses_nothing_else() {
-    let (folder, blobs) = blobs(1 << 30);
+fn a_missing_or_changed_blob_affects_nothing_else() {
+    let (dir, blobs) = blobs(1 << 30);
     let event = raw(&json!({ "a": "x".repeat(40_000), "b": "kept" }));
-    let (slim, _) = externalise(&event, &blobs).unwrap();
-    let file = walk(folder.path()).remove(0);
+    let (slim, _) = externalize(&event, &blobs).unwrap();
+    let file = walk(dir.path()).remove(0);
     std::fs::write(&file, "changed").unwrap();
-    let lost = json!({ "a": "[lost: a text of 40000 bytes]", "b": "kept" }).to_string();
-    assert_eq!(internalise(slim.get(), &blobs).unwrap().to_string(), lost);
+    let lost = json!({ "a": "[missing: a text of 40000 bytes]", "b": "kept" }).to_string();
+    assert_eq!(internalize(slim.get(), &blobs).unwrap().to_string(), lost);
     std::fs::remove_file(&file).unwrap();
-    assert_eq!(internalise(slim.get(), &blobs).unwrap().to_string(), lost);
+    assert_eq!(internalize(slim.get(), &blobs).unwrap().to_string(), lost);
 }
 
 #[test]
-fn what_nobody_uses_is_removed() {
-    let (folder, blobs) = blobs(1 << 30);
+fn unused_payloads_are_removed() {
+    let (dir, blobs) = blobs(1 << 30);
     let (one, two) = (blobs.put(b"one").unwrap().unwrap(), blobs.put(b"two").unwrap().unwrap());
-    std::fs::write(
-        folder.path().join("blobs").join(one.to_string().get(..2).unwrap()).join(".draft-1"),
-        "half",
-    )
-    .unwrap();
-    // What is new may belong to a line that is about to be written.
+    std::fs::write(dir.path().join("blobs").join(one.to_string().get(..2).unwrap()).join(".draft-1"), "half")
+        .unwrap();
+    // New payloads may belong to a line that is about to be written.
     assert_eq!(blobs.retain(&HashSet::from([two]), Timestamp::from_millis(0)).unwrap(), 0);
     let later = Timestamp::from_millis(4_102_444_800_000);
     assert_eq!(blobs.retain(&HashSet::from([two]), later).unwrap(), 7);
@@ -86,13 +83,13 @@ fn what_nobody_uses_is_removed() {
 }
 
 #[test]
-fn many_payloads_become_safe_together() {
+fn many_payloads_are_synced_together() {
     for count in [3_u32, 300] {
         let (_folder, blobs) = blobs(1 << 30);
         let ids: Vec<_> =
             (0..count).map(|nth| blobs.put_unsynced(&nth.to_be_bytes()).unwrap().unwrap()).collect();
         blobs.retain(&ids[1..].iter().copied().collect(), Timestamp::from_millis(u64::MAX)).unwrap();
-        // One that is gone again does not keep the others from being safe.
+        // A payload that was removed does not prevent syncing the others.
         blobs.sync().unwrap();
         assert_eq!((blobs.has(ids[0]), blobs.has(ids[1])), (false, true));
     }
@@ -123,8 +120,8 @@ proptest! {
         let (_folder, blobs) = blobs(1 << 30);
         let padded = json!({ "value": value, "pad": "p".repeat(40_000) });
         let event = raw(&padded);
-        let (slim, _) = externalise(&event, &blobs).unwrap();
-        let back = internalise(slim.get(), &blobs).unwrap();
+        let (slim, _) = externalize(&event, &blobs).unwrap();
+        let back = internalize(slim.get(), &blobs).unwrap();
         prop_assert_eq!(back, padded);
     }
 }

@@ -1,9 +1,9 @@
-//! Large payloads by content, beside the journals: a text that is stored twice is there once.
+//! Large payloads, stored once per content, beside the journals.
 
-mod externalise;
+mod externalize;
 mod store;
 
-pub(crate) use externalise::{externalise, internalise, lost, used};
+pub(crate) use externalize::{externalize, internalize, lost, used};
 pub use store::{BlobId, Blobs};
 
 #[cfg(test)]

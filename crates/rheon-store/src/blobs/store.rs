@@ -1,4 +1,4 @@
-//! `Blobs`: the folder of large payloads.
+//! `Blobs`: the directory of large payloads.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -11,53 +11,52 @@ use std::time::UNIX_EPOCH;
 
 use rheon_types::Timestamp;
 
-/// The name of a payload: the hash of its content.
+/// The hash of a payload's content, which is also its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BlobId(blake3::Hash);
 
-/// Payloads by content, in a folder.
+/// A directory of payloads, named by content hash.
 #[derive(Debug)]
 pub struct Blobs {
-    folder: PathBuf,
+    dir: PathBuf,
     bytes_max: u64,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// How much is in the folder; counted when it is first needed.
+    /// The total size, counted on first use.
     bytes: Option<u64>,
-    /// Folders with names that a power cut could lose, and files with content that it could.
+    /// Directories with unsynced names, and files with unsynced content.
     unsynced: HashSet<PathBuf>,
 }
 
 impl State {
-    /// The names that lead to `path` are to be made safe: its own, that of its folder, and that of the folder of all.
-    fn lean_on(&mut self, path: &Path) {
+    /// Marks the names that lead to `path` as unsynced: the file, its directory and the directory above.
+    fn mark_unsynced(&mut self, path: &Path) {
         self.unsynced.extend(path.ancestors().skip(1).take(3).map(Path::to_owned));
     }
 }
 
-/// When the content of a payload is made safe against a power cut.
+/// When the content of a payload is synced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Safe {
-    /// Before its name is there.
+    /// Before it gets its name.
     AtOnce,
     /// By [`Blobs::sync`].
     Later,
 }
 
-/// From how many files and folders on one request for the whole file system is cheaper than one for each.
+/// From this many entries on, one sync of the whole file system is cheaper than one per entry.
 #[cfg(target_os = "linux")]
 const UNSYNCED_MANY: usize = 64;
 
 impl BlobId {
-    /// The name of `content`.
+    /// The id of `content`.
     pub fn of(content: &[u8]) -> Self {
         Self(blake3::hash(content))
     }
 
-    /// The name that `text` is, if it is one.
     pub fn parse(text: &str) -> Option<Self> {
         blake3::Hash::from_hex(text).ok().map(Self)
     }
@@ -70,23 +69,23 @@ impl fmt::Display for BlobId {
 }
 
 impl Blobs {
-    /// Payloads in `folder`, which is made when it is first needed, of at most `bytes_max` together.
-    pub fn new(folder: impl Into<PathBuf>, bytes_max: u64) -> Self {
-        Self { folder: folder.into(), bytes_max, state: Mutex::default() }
+    /// Payloads in `dir`, which is created on first use, with a total size of at most `bytes_max`.
+    pub fn new(dir: impl Into<PathBuf>, bytes_max: u64) -> Self {
+        Self { dir: dir.into(), bytes_max, state: Mutex::default() }
     }
 
-    /// Where they are.
-    pub(crate) fn folder(&self) -> &Path {
-        &self.folder
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
     }
 
-    /// Keeps `content`; nothing if that would be too much. Safe against a power cut after [`Self::sync`].
+    /// Stores `content`, or returns `None` if it exceeds the size limit. It survives a power cut after
+    /// [`Self::sync`].
     pub fn put(&self, content: &[u8]) -> io::Result<Option<BlobId>> {
         self.keep(content, Safe::AtOnce)
     }
 
-    /// As [`Self::put`], for many at once: until [`Self::sync`] a power cut can leave a payload that is not whole. Who uses
-    /// this removes such payloads afterwards.
+    /// Like [`Self::put`], for many payloads at once: until [`Self::sync`], a power cut can leave incomplete
+    /// payloads. The caller has to remove those.
     pub(crate) fn put_unsynced(&self, content: &[u8]) -> io::Result<Option<BlobId>> {
         self.keep(content, Safe::Later)
     }
@@ -96,21 +95,21 @@ impl Blobs {
         let path = self.path(id);
         let mut state = self.state();
         if path.exists() {
-            // A process may have kept it that was killed before its name was safe.
-            state.lean_on(&path);
+            // A process that was killed may have stored it without syncing its name.
+            state.mark_unsynced(&path);
             return Ok(Some(id));
         }
-        let bytes = *state.bytes.get_or_insert_with(|| count(&self.folder));
+        let bytes = *state.bytes.get_or_insert_with(|| count(&self.dir));
         let after = bytes.saturating_add(u64::try_from(content.len()).unwrap_or(u64::MAX));
         if after > self.bytes_max {
             return Ok(None);
         }
-        let folder = path.parent().unwrap_or(&self.folder).to_owned();
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        let dir = path.parent().unwrap_or(&self.dir).to_owned();
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
         let mut draft = tempfile::Builder::new()
             .prefix(".draft-")
             .permissions(fs::Permissions::from_mode(0o600))
-            .tempfile_in(&folder)?;
+            .tempfile_in(&dir)?;
         draft.write_all(content)?;
         match safe {
             Safe::AtOnce => draft.as_file().sync_data()?,
@@ -120,37 +119,36 @@ impl Blobs {
         }
         draft.persist(&path).map_err(|error| error.error)?;
         state.bytes = Some(after);
-        state.lean_on(&path);
+        state.mark_unsynced(&path);
         Ok(Some(id))
     }
 
-    /// From the next [`Self::sync`] on a power cut cannot lose these, whoever has put them.
-    pub(crate) fn lean_on(&self, ids: impl IntoIterator<Item = BlobId>) {
+    /// Makes the next [`Self::sync`] cover these payloads, even if another process stored them.
+    pub(crate) fn mark_unsynced(&self, ids: impl IntoIterator<Item = BlobId>) {
         let mut state = self.state();
-        ids.into_iter().for_each(|id| state.lean_on(&self.path(id)));
+        ids.into_iter().for_each(|id| state.mark_unsynced(&self.path(id)));
     }
 
-    /// How much is kept.
+    /// The total size of all payloads.
     pub(crate) fn bytes(&self) -> u64 {
-        *self.state().bytes.get_or_insert_with(|| count(&self.folder))
+        *self.state().bytes.get_or_insert_with(|| count(&self.dir))
     }
 
-    /// Whether there is a payload of this name.
     pub(crate) fn has(&self, id: BlobId) -> bool {
         self.path(id).exists()
     }
 
-    /// The content of `id`; an error if it is gone or is not what was kept.
+    /// Reads a payload. Fails if it is missing or does not match its hash.
     pub fn get(&self, id: BlobId) -> io::Result<Vec<u8>> {
         let content = fs::read(self.path(id))?;
         if BlobId::of(&content) == id {
             Ok(content)
         } else {
-            Err(io::Error::new(io::ErrorKind::InvalidData, format!("the content of blob {id} has changed")))
+            Err(io::Error::new(io::ErrorKind::InvalidData, format!("blob {id} does not match its hash")))
         }
     }
 
-    /// Returns once a power cut cannot lose what was put.
+    /// Syncs everything that was stored.
     pub fn sync(&self) -> io::Result<()> {
         let unsynced = std::mem::take(&mut self.state().unsynced);
         let synced = self.sync_all(&unsynced);
@@ -163,22 +161,22 @@ impl Blobs {
     fn sync_all(&self, unsynced: &HashSet<PathBuf>) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         if unsynced.len() >= UNSYNCED_MANY {
-            return Ok(rustix::fs::syncfs(File::open(&self.folder)?)?);
+            return Ok(rustix::fs::syncfs(File::open(&self.dir)?)?);
         }
         unsynced.iter().try_for_each(|path| match File::open(path) {
             Ok(file) => file.sync_all(),
-            // What was removed again need not be safe.
+            // A file that was removed again needs no sync.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => Err(error),
         })
     }
 
-    /// Removes all that is not in `used` and was there an hour before `now`: what is newer may belong to a line that is
-    /// about to be written. Returns how many bytes were freed.
+    /// Removes payloads that are not in `used` and are more than an hour older than `now`. Newer ones may belong to
+    /// a line that is about to be written. Returns the number of bytes freed.
     pub fn retain(&self, used: &HashSet<BlobId>, now: Timestamp) -> io::Result<u64> {
         let mut state = self.state();
         let mut freed = 0;
-        for Kept { path, id, bytes, modified_ms } in files(&self.folder) {
+        for BlobFile { path, id, bytes, modified_ms } in files(&self.dir) {
             let is_old = modified_ms.saturating_add(YOUNG_MS) <= now.as_millis();
             if is_old && !id.is_some_and(|id| used.contains(&id)) {
                 fs::remove_file(&path)?;
@@ -192,7 +190,7 @@ impl Blobs {
     fn path(&self, id: BlobId) -> PathBuf {
         let name = id.to_string();
         let (first, rest) = name.split_at_checked(2).unwrap_or(("", &name));
-        self.folder.join(first).join(rest)
+        self.dir.join(first).join(rest)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -200,22 +198,20 @@ impl Blobs {
     }
 }
 
-/// How long a payload is left alone whether it is used or not.
+/// Payloads younger than this are never removed.
 const YOUNG_MS: u64 = 60 * 60 * 1_000;
 
-/// A file in the folder.
-struct Kept {
+struct BlobFile {
     path: PathBuf,
-    /// Drafts that nobody finished have none.
+    /// `None` for unfinished drafts.
     id: Option<BlobId>,
     bytes: u64,
     modified_ms: u64,
 }
 
-/// All files in the folder.
-fn files(folder: &Path) -> impl Iterator<Item = Kept> {
-    let folders = fs::read_dir(folder).into_iter().flatten().flatten();
-    let files = folders.flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten().flatten());
+fn files(dir: &Path) -> impl Iterator<Item = BlobFile> {
+    let dirs = fs::read_dir(dir).into_iter().flatten().flatten();
+    let files = dirs.flat_map(|dir| fs::read_dir(dir.path()).into_iter().flatten().flatten());
     files.filter_map(|file| {
         let path = file.path();
         let first = path.parent()?.file_name()?.to_str()?;
@@ -223,10 +219,10 @@ fn files(folder: &Path) -> impl Iterator<Item = Kept> {
         let metadata = file.metadata().ok()?;
         let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
         let modified_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
-        Some(Kept { path, id, bytes: metadata.len(), modified_ms })
+        Some(BlobFile { path, id, bytes: metadata.len(), modified_ms })
     })
 }
 
-fn count(folder: &Path) -> u64 {
-    files(folder).map(|kept| kept.bytes).sum()
+fn count(dir: &Path) -> u64 {
+    files(dir).map(|file| file.bytes).sum()
 }

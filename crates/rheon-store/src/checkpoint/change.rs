@@ -1,4 +1,4 @@
-//! `Change`: what is different between two moments, pure.
+//! `PathChange`: the differences between two checkpoints. Pure.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,78 +8,72 @@ use similar::TextDiff;
 use super::id::CheckpointId;
 use super::manifest::{Entry, Manifest};
 
-/// With what a checkpoint is compared.
+/// What a checkpoint is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Against {
-    /// Another one.
+pub enum DiffTarget {
     Checkpoint(CheckpointId),
-    /// The files as they are now.
+    /// The current files.
     WorkingTree,
 }
 
-/// What is different at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// Where, in the workspace.
+pub struct PathChange {
+    /// Relative to the workspace.
     pub path: PathBuf,
-    /// What happened since the checkpoint.
     pub kind: ChangeKind,
 }
 
-/// What happened to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// It was not there.
     Added,
-    /// It is not there any more.
     Removed,
-    /// It has other content, or a link leads elsewhere.
+    /// The content, or the target of a link, changed.
     Modified,
-    /// Only who may read, write and execute it is different.
+    /// Only the permissions changed.
     Mode,
-    /// A file, a link or a folder has become another of these.
+    /// It changed between file, link and directory.
     Kind,
-    /// It changed, but its content is not kept.
-    NotKept,
+    /// It changed, but its content is not saved.
+    Skipped,
 }
 
-/// What is different in a file.
+/// The difference between two versions of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextChange {
-    /// The lines, as a unified diff; empty if there are none.
+    /// A unified diff; empty if the lines are equal.
     Lines(String),
-    /// At least one of the two is no text.
+    /// At least one version is not text.
     Binary,
-    /// At least one of the two is too large to be compared line by line, or is not kept.
+    /// At least one version is too large or not saved.
     NotCompared,
 }
 
-/// The largest file that is compared line by line.
+/// Larger files are not compared line by line.
 pub(super) const TEXT_BYTES_MAX: usize = 1024 * 1024;
 
-/// After this, lines are only told apart roughly.
+/// After this time the diff becomes approximate.
 const EFFORT_MAX: Duration = Duration::from_secs(1);
 
-/// What happened between the two, by path.
-pub(super) fn changes(from: &Manifest, to: &Manifest) -> Vec<Change> {
+/// The differences by path.
+pub(super) fn changes(from: &Manifest, to: &Manifest) -> Vec<PathChange> {
     let old = from.entries.iter().filter_map(|(path, entry)| {
         let kind = match to.entries.get(path) {
             None => ChangeKind::Removed,
-            Some(now) if entry.is_like(now) => return None,
+            Some(now) if entry.has_same_content(now) => return None,
             Some(now) => kind(entry, now),
         };
-        Some(Change { path: path.clone(), kind })
+        Some(PathChange { path: path.clone(), kind })
     });
     let new = to.entries.keys().filter(|path| !from.entries.contains_key(*path));
     let mut changes: Vec<_> =
-        old.chain(new.map(|path| Change { path: path.clone(), kind: ChangeKind::Added })).collect();
+        old.chain(new.map(|path| PathChange { path: path.clone(), kind: ChangeKind::Added })).collect();
     changes.sort_by(|a, b| a.path.cmp(&b.path));
     changes
 }
 
 pub(super) fn kind(from: &Entry, to: &Entry) -> ChangeKind {
     match (from, to) {
-        (Entry::NotKept { .. }, _) | (_, Entry::NotKept { .. }) => ChangeKind::NotKept,
+        (Entry::Skipped { .. }, _) | (_, Entry::Skipped { .. }) => ChangeKind::Skipped,
         (Entry::File { blob, .. }, Entry::File { blob: now, .. }) if blob == now => ChangeKind::Mode,
         (Entry::File { .. }, Entry::File { .. }) | (Entry::Link { .. }, Entry::Link { .. }) => {
             ChangeKind::Modified
@@ -89,7 +83,7 @@ pub(super) fn kind(from: &Entry, to: &Entry) -> ChangeKind {
     }
 }
 
-/// The difference between two contents; nothing means that there is no file.
+/// Compares two contents. `None` means that the file does not exist.
 pub(super) fn text_change(path: &str, from: Option<&[u8]>, to: Option<&[u8]>) -> TextChange {
     let (before, after) = (from.unwrap_or_default(), to.unwrap_or_default());
     if before.len().max(after.len()) > TEXT_BYTES_MAX {

@@ -5,86 +5,50 @@ use std::path::{Path, PathBuf};
 
 use super::id::{CHECKPOINT_VERSION, CheckpointId};
 
-/// Why files cannot be captured or restored.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
-    /// The disk says no.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was tried.
+        /// The verb for the message, such as "read".
         action: &'static str,
-        /// With what.
         path: PathBuf,
-        /// What went wrong.
         source: io::Error,
     },
-    /// There is no such checkpoint; perhaps it had to make room.
-    #[error("there is no checkpoint {id}; list those that there are")]
-    Missing {
-        /// Its id.
-        id: CheckpointId,
-    },
-    /// What is stored of it is not what was written.
+    /// It does not exist, perhaps because it was pruned.
+    #[error("no checkpoint {id}; list the checkpoints to see their ids")]
+    Missing { id: CheckpointId },
     #[error("checkpoint {id} is damaged: {problem}; use another")]
-    Damaged {
-        /// Its id.
-        id: CheckpointId,
-        /// What is wrong.
-        problem: String,
-    },
-    /// It was written by a later version.
+    Damaged { id: CheckpointId, problem: String },
+    /// A later version of Rheon wrote it.
     #[error(
-        "checkpoint {id} has version {version} of the format; this program reads up to {CHECKPOINT_VERSION}"
+        "checkpoint {id} has format version {version}; this version of Rheon reads up to {CHECKPOINT_VERSION}"
     )]
-    Newer {
-        /// Its id.
-        id: CheckpointId,
-        /// Its version.
-        version: u32,
-    },
-    /// It belongs to another folder.
-    #[error("checkpoint {id} is of {}, not of this workspace", root.display())]
-    OtherRoot {
-        /// Its id.
-        id: CheckpointId,
-        /// Of which.
-        root: PathBuf,
-    },
-    /// The workspace is too large.
+    Newer { id: CheckpointId, version: u32 },
+    /// It belongs to another workspace.
+    #[error("checkpoint {id} belongs to {}, not to this workspace", root.display())]
+    OtherRoot { id: CheckpointId, root: PathBuf },
     #[error(
-        "the workspace has more than {files_max} files that are not ignored; name build output in .gitignore"
+        "the workspace has more than {files_max} files that are not ignored; add build output to .gitignore"
     )]
-    TooManyFiles {
-        /// The limit.
-        files_max: usize,
-    },
+    TooManyFiles { files_max: usize },
     /// Not even the list of files fits.
-    #[error(
-        "checkpoints may take {bytes_max} bytes, which is too little for the list of files; raise the limit"
-    )]
-    NoRoom {
-        /// The limit.
-        bytes_max: u64,
-    },
-    /// The files are not those that the plan was made for.
-    #[error("{} files changed since the plan was made, the first is {}; look at the new plan", paths.len(), first(paths))]
-    Changed {
-        /// Which.
-        paths: Vec<PathBuf>,
-    },
-    /// Somebody else captures or restores.
-    #[error("another process has held {} for a minute; wait for it or end it", path.display())]
+    #[error("the checkpoint limit of {bytes_max} bytes is too small for the list of files; raise it")]
+    NoRoom { bytes_max: u64 },
+    /// The files changed since the plan was made.
+    #[error("{} files changed since the plan was made, such as {}; make a new plan", paths.len(), first(paths))]
+    Changed { paths: Vec<PathBuf> },
+    /// Another process is capturing or restoring.
+    #[error("another process has locked {} for a minute; wait for it or stop it", path.display())]
     InUse {
-        /// The lock.
+        /// The lock file.
         path: PathBuf,
     },
-    /// Somebody said so.
-    #[error("capturing the files was stopped")]
+    /// The caller canceled the capture.
+    #[error("the capture was canceled")]
     Stopped,
 }
 
 impl CheckpointError {
-    /// What goes wrong with a file.
     pub(super) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { action, path, source }

@@ -1,19 +1,18 @@
-//! `Limits`: how much a checkpoint, and all of them together, may take.
+//! `CheckpointLimits`: the size limits of checkpoints.
 
-/// How much a checkpoint, and all of them together, may take.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limits {
-    /// The most files, links and folders of one checkpoint. A larger workspace has no checkpoints.
+pub struct CheckpointLimits {
+    /// Files, links and directories per checkpoint. A larger workspace has no checkpoints.
     pub files_max: usize,
-    /// Larger files are listed but not kept.
+    /// Larger files are listed, but their content is not saved.
     pub file_bytes_max: u64,
-    /// The most bytes of all checkpoints together. The oldest go first.
+    /// The total size of all checkpoints. The oldest are removed first.
     pub bytes_max: u64,
-    /// The most checkpoints. The oldest go first.
+    /// The oldest are removed first.
     pub checkpoints_max: usize,
 }
 
-impl Default for Limits {
+impl Default for CheckpointLimits {
     fn default() -> Self {
         Self {
             files_max: 100_000,

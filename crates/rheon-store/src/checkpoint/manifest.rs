@@ -1,5 +1,5 @@
-//! `Manifest`: what stood where in the workspace, and how it is stored: as lists of a few hundred paths, cut where the path
-//! says so, so that two checkpoints share every list in which nothing changed.
+//! `Manifest`: the paths of a workspace and what each one holds. It is stored as lists of a few hundred paths, split
+//! at positions that depend only on the path, so that two checkpoints share every unchanged list.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,13 +12,13 @@ use crate::blobs::BlobId;
 
 use super::path::{decode, decode_path, encode};
 
-/// What stood where. What is not listed was not there.
+/// All captured paths. A path that is not listed did not exist.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Manifest {
     pub(super) entries: BTreeMap<PathBuf, Entry>,
 }
 
-/// What stands under a path.
+/// What a path holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Entry {
     Folder {
@@ -32,93 +32,90 @@ pub(super) enum Entry {
     Link {
         target: OsString,
     },
-    /// Something whose content is not kept, so that it is never touched.
-    NotKept {
-        why: NotKept,
+    /// Content that was not saved. A restore never touches it.
+    Skipped {
+        why: SkipReason,
         stamp: Stamp,
     },
 }
 
-/// Why something is not kept.
+/// Why the content of a path was not saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum NotKept {
-    /// It is larger than a file may be.
+pub enum SkipReason {
     TooLarge,
-    /// There is no room for it.
+    /// The checkpoints have reached their size limit.
     NoRoom,
-    /// It cannot be read.
     Unreadable,
-    /// It is no file, link or folder.
+    /// Not a file, link or directory.
     Special,
 }
 
-impl std::fmt::Display for NotKept {
+impl std::fmt::Display for SkipReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::TooLarge => "too large to be kept",
-            Self::NoRoom => "no room to keep it",
+            Self::TooLarge => "too large to save",
+            Self::NoRoom => "the checkpoint size limit is reached",
             Self::Unreadable => "cannot be read",
             Self::Special => "a device, a pipe or a socket",
         })
     }
 }
 
-/// By what a file is known to be unchanged without reading it.
+/// Detects changes of a file without reading it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Stamp {
     pub(super) bytes: u64,
     pub(super) modified_ns: i64,
     pub(super) changed_ns: i64,
     pub(super) inode: u64,
-    /// Whether it was old enough when it was taken: of what changed in the same moment nothing can be told.
+    /// Whether it was old enough when taken. A later change within the clock's resolution would not be visible.
     pub(super) is_settled: bool,
 }
 
 impl Stamp {
-    /// Whether it is the same moment of the same file.
+    /// Whether both describe the same version of the same file.
     pub(super) fn is_of(&self, other: &Self) -> bool {
         Self { is_settled: true, ..*self } == Self { is_settled: true, ..*other }
     }
 }
 
 impl Entry {
-    /// Whether the two are the same for whoever reads them.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
+    /// Whether both hold the same content.
+    pub(super) fn has_same_content(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::File { mode, blob, .. }, Self::File { mode: other_mode, blob: other_blob, .. }) => {
                 mode == other_mode && blob == other_blob
             }
-            (Self::NotKept { stamp, .. }, Self::NotKept { stamp: other, .. }) => stamp.is_of(other),
+            (Self::Skipped { stamp, .. }, Self::Skipped { stamp: other, .. }) => stamp.is_of(other),
             (Self::Folder { mode }, Self::Folder { mode: other }) => mode == other,
             (Self::Link { target }, Self::Link { target: other }) => target == other,
-            (Self::File { .. } | Self::NotKept { .. } | Self::Folder { .. } | Self::Link { .. }, _) => false,
+            (Self::File { .. } | Self::Skipped { .. } | Self::Folder { .. } | Self::Link { .. }, _) => false,
         }
     }
 
-    /// Whether nobody touched it in between, not even to write the same again.
+    /// Whether it was not written in between, not even with the same content.
     fn is_untouched(&self, other: &Self) -> bool {
         let is_same_moment = match (self.stamp(), other.stamp()) {
             (Some(stamp), Some(other)) => stamp.is_of(other),
             (None, None) => true,
             (Some(_), None) | (None, Some(_)) => false,
         };
-        is_same_moment && self.is_like(other)
+        is_same_moment && self.has_same_content(other)
     }
 
     fn stamp(&self) -> Option<&Stamp> {
         match self {
-            Self::File { stamp, .. } | Self::NotKept { stamp, .. } => Some(stamp),
+            Self::File { stamp, .. } | Self::Skipped { stamp, .. } => Some(stamp),
             Self::Folder { .. } | Self::Link { .. } => None,
         }
     }
 }
 
-/// The most paths in one list.
 const PART_ENTRIES_MAX: usize = 2_000;
 
 impl Manifest {
-    /// Whether the same stands in the same places, and nobody touched it in between.
+    /// Whether all paths hold the same content and none was written in between.
     pub(super) fn is_untouched(&self, other: &Self) -> bool {
         self.entries.len() == other.entries.len()
             && self
@@ -128,7 +125,7 @@ impl Manifest {
                 .all(|((path, one), (other_path, another))| path == other_path && one.is_untouched(another))
     }
 
-    /// The lists that it is stored as.
+    /// The lists it is stored as.
     pub(super) fn parts(&self) -> serde_json::Result<Vec<Vec<u8>>> {
         let mut parts = Vec::new();
         let (mut part, mut count) = (Vec::new(), 0);
@@ -147,26 +144,25 @@ impl Manifest {
         Ok(parts)
     }
 
-    /// Adds what a list says.
+    /// Adds the entries of a list.
     pub(super) fn add_part(&mut self, part: &[u8]) -> Result<(), String> {
         for line in part.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             let line: Line = serde_json::from_slice(line).map_err(|problem| problem.to_string())?;
             let path = decode_path(&line.path)
-                .ok_or_else(|| format!("{:?} is no path in a workspace", line.path))?;
-            let entry =
-                line.entry().ok_or_else(|| format!("what is said of {:?} makes no sense", line.path))?;
+                .ok_or_else(|| format!("{:?} is not a path in a workspace", line.path))?;
+            let entry = line.entry().ok_or_else(|| format!("invalid entry for {:?}", line.path))?;
             self.entries.insert(path, entry);
         }
         Ok(())
     }
 }
 
-/// Whether a list ends behind `path`: one in 256 does.
+/// Whether a list ends after `path`. One in 256 paths ends a list.
 fn is_cut(path: &[u8]) -> bool {
     blake3::hash(path).as_bytes().first() == Some(&0)
 }
 
-/// An entry as it is stored.
+/// An entry as stored.
 #[derive(Serialize, Deserialize)]
 struct Line {
     path: String,
@@ -176,10 +172,22 @@ struct Line {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Is {
-    Folder { mode: u32 },
-    File { mode: u32, blob: String, stamp: Stamp },
-    Link { target: String },
-    NotKept { why: NotKept, stamp: Stamp },
+    Folder {
+        mode: u32,
+    },
+    File {
+        mode: u32,
+        blob: String,
+        stamp: Stamp,
+    },
+    Link {
+        target: String,
+    },
+    #[serde(rename = "not_kept")]
+    Skipped {
+        why: SkipReason,
+        stamp: Stamp,
+    },
 }
 
 impl Line {
@@ -190,7 +198,7 @@ impl Line {
                 Is::File { mode: *mode, blob: blob.to_string(), stamp: *stamp }
             }
             Entry::Link { target } => Is::Link { target: encode(target) },
-            Entry::NotKept { why, stamp } => Is::NotKept { why: *why, stamp: *stamp },
+            Entry::Skipped { why, stamp } => Is::Skipped { why: *why, stamp: *stamp },
         };
         Self { path: encode(path.as_os_str()), is }
     }
@@ -202,7 +210,7 @@ impl Line {
                 Entry::File { mode: *mode, blob: BlobId::parse(blob)?, stamp: *stamp }
             }
             Is::Link { target } => Entry::Link { target: decode(target)? },
-            Is::NotKept { why, stamp } => Entry::NotKept { why: *why, stamp: *stamp },
+            Is::Skipped { why, stamp } => Entry::Skipped { why: *why, stamp: *stamp },
         })
     }
 }

@@ -1,8 +1,8 @@
-//! Files as they were before a turn's first change, by content, for undo. Nothing of git is read but its ignore rules, and
-//! nothing of it is written, so that it works in any folder and no index, ref or hook is ever touched.
+//! Saves the files before the first change of each turn, by content hash, for undo. It reads git's ignore rules and
+//! nothing else of git, and never writes to it. So it works in any directory and never touches an index, ref or
+//! hook.
 
-mod beneath;
-mod catalogue;
+mod catalog;
 mod change;
 mod checkpoints;
 mod error;
@@ -15,24 +15,25 @@ mod probe;
 mod restore;
 mod scan;
 mod turn;
+mod workspace_dir;
 
-pub use change::{Against, Change, ChangeKind, TextChange};
-pub use checkpoints::{Captured, Checkpoints, Pruned};
+pub use change::{ChangeKind, DiffTarget, PathChange, TextChange};
+pub use checkpoints::{CheckpointResult, Checkpoints, PruneReport};
 pub use error::CheckpointError;
-pub use id::{CheckpointId, Listed, Moment};
-pub use limits::Limits;
-pub use manifest::NotKept;
-pub use plan::{KeptBack, Plan, Restore, Step};
-pub use restore::Restored;
-pub use turn::{OnFailure, TurnCheckpoints};
+pub use id::{CheckpointId, CheckpointMoment, CheckpointSummary};
+pub use limits::CheckpointLimits;
+pub use manifest::SkipReason;
+pub use plan::{RestorePlan, RestoreSelection, RestoreStep, SkippedChange};
+pub use restore::RestoreReport;
+pub use turn::{CheckpointFailurePolicy, TurnCheckpoints};
 
 #[cfg(test)]
 mod checkpoint_tests;
 #[cfg(test)]
 mod fault_tests;
 #[cfg(test)]
-mod restore_tests;
+mod fixture;
 #[cfg(test)]
-mod testing;
+mod restore_tests;
 #[cfg(test)]
 mod turn_tests;

@@ -1,4 +1,4 @@
-//! Paths in a workspace: which ones there can be, and how they are written down.
+//! Paths in a workspace: which ones are captured, and how they are stored.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rheon_types::is_protected_name;
 
-/// Whether `path` names something in a workspace that may be captured and restored.
+/// Whether `path` may be captured and restored.
 pub(super) fn is_plain(path: &Path) -> bool {
     let mut parts = path.components().peekable();
     parts.peek().is_some()
@@ -17,7 +17,7 @@ pub(super) fn is_plain(path: &Path) -> bool {
         })
 }
 
-/// `name` as text: what is not UTF-8 becomes `%` and two digits per byte, and so does `%` itself.
+/// Stores `name` as text. Bytes that are not UTF-8, and `%`, become `%` and two hex digits.
 pub(super) fn encode(name: &OsStr) -> String {
     let mut text = String::with_capacity(name.len());
     for chunk in name.as_bytes().utf8_chunks() {
@@ -35,7 +35,6 @@ pub(super) fn encode(name: &OsStr) -> String {
     text
 }
 
-/// The name that `text` stands for.
 pub(super) fn decode(text: &str) -> Option<OsString> {
     let mut parts = text.split('%');
     let mut bytes = parts.next()?.as_bytes().to_vec();
@@ -47,21 +46,20 @@ pub(super) fn decode(text: &str) -> Option<OsString> {
     Some(OsString::from_vec(bytes))
 }
 
-/// The path in a workspace that `text` stands for, if it is one.
 pub(super) fn decode_path(text: &str) -> Option<PathBuf> {
     decode(text).map(PathBuf::from).filter(|path| is_plain(path))
 }
 
-/// How the files begin and end that are about to take a place in the workspace.
+/// The names of temporary files in the workspace.
 const DRAFT_PREFIX: &str = ".rheon-restore-";
 const DRAFT_SUFFIX: &str = ".tmp";
 
-/// A name for the `number`th file that is about to take a place.
+/// The name of temporary file `number`.
 pub(super) fn draft_name(number: u64) -> OsString {
     format!("{DRAFT_PREFIX}{}-{number}{DRAFT_SUFFIX}", std::process::id()).into()
 }
 
-/// Whether `name` is one that [`draft_name`] gave.
+/// Whether `name` comes from [`draft_name`].
 pub(super) fn is_draft(name: &OsStr) -> bool {
     let name = name.as_bytes();
     name.starts_with(DRAFT_PREFIX.as_bytes()) && name.ends_with(DRAFT_SUFFIX.as_bytes())

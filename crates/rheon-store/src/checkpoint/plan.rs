@@ -1,54 +1,50 @@
-//! `Plan`: what a restore would do, decided before anything is done, pure.
+//! `RestorePlan`: decides what a restore does. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::change::{Change, ChangeKind, kind};
+use super::change::{ChangeKind, PathChange, kind};
 use super::id::CheckpointId;
 use super::manifest::{Entry, Manifest};
 
-/// What is to be restored.
+/// What to restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Restore {
-    /// Everything.
+pub enum RestoreSelection {
     All,
-    /// These files, and what is in these folders. Paths are relative to the workspace.
+    /// These files and the contents of these directories, relative to the workspace.
     Paths(Vec<PathBuf>),
 }
 
 /// What a restore would do.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct RestorePlan {
     pub(super) checkpoint: CheckpointId,
-    pub(super) what: Restore,
+    pub(super) selection: RestoreSelection,
     pub(super) tasks: Vec<Task>,
-    pub(super) kept_back: Vec<KeptBack>,
+    pub(super) skipped: Vec<SkippedChange>,
     pub(super) overwritten: Vec<PathBuf>,
 }
 
-/// One thing that a restore does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
-    /// A file or a link gets the content and the mode that it had.
+pub enum RestoreStep {
+    /// Give a file or link its old content and mode.
     Write(PathBuf),
-    /// A file or a link that was not there goes.
+    /// Remove a file or link that did not exist.
     Remove(PathBuf),
-    /// A folder is made, or gets the mode that it had.
+    /// Create a directory, or give it its old mode.
     Folder(PathBuf),
-    /// A folder that was not there goes, if nothing is left in it.
-    RemoveFolder(PathBuf),
+    /// Remove a directory that did not exist, if it is empty.
+    RemoveDir(PathBuf),
 }
 
-/// Something that differs from the checkpoint and is left as it is.
+/// A difference from the checkpoint that a restore leaves alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptBack {
-    /// Where.
+pub struct SkippedChange {
     pub path: PathBuf,
-    /// Why.
     pub reason: String,
 }
 
-/// What is now and what shall be; nothing means that nothing is there.
+/// What a path holds now and what it should hold; `None` means that it does not exist.
 #[derive(Debug, Clone)]
 pub(super) struct Task {
     pub(super) path: PathBuf,
@@ -56,103 +52,106 @@ pub(super) struct Task {
     pub(super) after: Option<Entry>,
 }
 
-impl Plan {
-    /// The checkpoint.
+impl RestorePlan {
     pub fn checkpoint(&self) -> &CheckpointId {
         &self.checkpoint
     }
 
-    /// What would be done, by path.
-    pub fn steps(&self) -> Vec<Step> {
+    /// The steps by path.
+    pub fn steps(&self) -> Vec<RestoreStep> {
         let step = |task: &Task| match (&task.before, &task.after) {
-            (_, Some(Entry::Folder { .. })) => Step::Folder(task.path.clone()),
-            (_, Some(Entry::File { .. } | Entry::Link { .. } | Entry::NotKept { .. })) => {
-                Step::Write(task.path.clone())
+            (_, Some(Entry::Folder { .. })) => RestoreStep::Folder(task.path.clone()),
+            (_, Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. })) => {
+                RestoreStep::Write(task.path.clone())
             }
-            (Some(Entry::Folder { .. }), None) => Step::RemoveFolder(task.path.clone()),
-            (Some(Entry::File { .. } | Entry::Link { .. } | Entry::NotKept { .. }) | None, None) => {
-                Step::Remove(task.path.clone())
+            (Some(Entry::Folder { .. }), None) => RestoreStep::RemoveDir(task.path.clone()),
+            (Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. }) | None, None) => {
+                RestoreStep::Remove(task.path.clone())
             }
         };
         self.tasks.iter().map(step).collect()
     }
 
-    /// What would happen to files, links and folders, seen from now.
-    pub fn changes(&self) -> impl Iterator<Item = Change> + '_ {
+    /// The effect on files, links and directories, compared with now.
+    pub fn changes(&self) -> impl Iterator<Item = PathChange> + '_ {
         self.tasks.iter().map(|task| {
             let kind = match (&task.before, &task.after) {
                 (None, _) => ChangeKind::Added,
                 (Some(_), None) => ChangeKind::Removed,
                 (Some(before), Some(after)) => kind(before, after),
             };
-            Change { path: task.path.clone(), kind }
+            PathChange { path: task.path.clone(), kind }
         })
     }
 
-    /// What differs from the checkpoint and would be left as it is.
-    pub fn kept_back(&self) -> &[KeptBack] {
-        &self.kept_back
+    /// The differences that the restore leaves alone.
+    pub fn skipped(&self) -> &[SkippedChange] {
+        &self.skipped
     }
 
-    /// The files and links that would be overwritten or removed, whoever made them what they are.
+    /// The files and links that would be overwritten or removed.
     pub fn overwritten(&self) -> &[PathBuf] {
         &self.overwritten
     }
 
-    /// Where another plan for the same checkpoint finds something else.
+    /// The paths for which another plan for the same checkpoint has a different task.
     pub(super) fn differences(&self, other: &Self) -> Vec<PathBuf> {
         let by_path = |tasks: &[Task]| -> BTreeMap<PathBuf, Task> {
             tasks.iter().map(|task| (task.path.clone(), task.clone())).collect()
         };
         let (ours, theirs) = (by_path(&self.tasks), by_path(&other.tasks));
         let is_in = |tasks: &BTreeMap<PathBuf, Task>, task: &Task| {
-            tasks.get(&task.path).is_some_and(|found| is_like(task, found))
+            tasks.get(&task.path).is_some_and(|found| has_same_content(task, found))
         };
-        let gone = self.tasks.iter().filter(|task| !is_in(&theirs, task));
+        let outdated = self.tasks.iter().filter(|task| !is_in(&theirs, task));
         let new = other.tasks.iter().filter(|task| !is_in(&ours, task));
-        let paths: BTreeSet<_> = gone.chain(new).map(|task| task.path.clone()).collect();
+        let paths: BTreeSet<_> = outdated.chain(new).map(|task| task.path.clone()).collect();
         paths.into_iter().collect()
     }
 }
 
-fn is_like(one: &Task, other: &Task) -> bool {
+fn has_same_content(one: &Task, other: &Task) -> bool {
     let is_same = |a: &Option<Entry>, b: &Option<Entry>| match (a, b) {
-        (Some(a), Some(b)) => a.is_like(b),
+        (Some(a), Some(b)) => a.has_same_content(b),
         (a, b) => a.is_none() && b.is_none(),
     };
     is_same(&one.before, &other.before) && is_same(&one.after, &other.after)
 }
 
-/// What a plan is made from.
+/// The input of a plan.
 pub(super) struct Sides<'a> {
     /// The checkpoint.
     pub(super) then: &'a Manifest,
-    /// The files as they are.
+    /// The current files.
     pub(super) now: &'a Manifest,
-    /// Whether what stands at a path is older than the checkpoint, though the checkpoint does not have it.
+    /// Whether a path that the checkpoint does not list is older than the checkpoint.
     pub(super) is_older: &'a dyn Fn(&Path, &Entry) -> bool,
 }
 
-/// Decides what to do.
-pub(super) fn plan(checkpoint: CheckpointId, what: Restore, sides: &Sides<'_>) -> Plan {
-    let mut plan =
-        Plan { checkpoint, what, tasks: Vec::new(), kept_back: Vec::new(), overwritten: Vec::new() };
+pub(super) fn plan(checkpoint: CheckpointId, selection: RestoreSelection, sides: &Sides<'_>) -> RestorePlan {
+    let mut plan = RestorePlan {
+        checkpoint,
+        selection,
+        tasks: Vec::new(),
+        skipped: Vec::new(),
+        overwritten: Vec::new(),
+    };
     let paths: BTreeSet<_> = sides.then.entries.keys().chain(sides.now.entries.keys()).collect();
     for path in paths {
         let (before, after) = (sides.now.entries.get(path), sides.then.entries.get(path));
         let is_same = match (before, after) {
-            (Some(before), Some(after)) => before.is_like(after),
+            (Some(before), Some(after)) => before.has_same_content(after),
             (before, after) => before.is_none() && after.is_none(),
         };
-        if is_same || !covers(&plan.what, path, after) {
+        if is_same || !covers(&plan.selection, path, after) {
             continue;
         }
-        if let Some(reason) = reason_to_keep(sides, path, before, after) {
-            plan.kept_back.push(KeptBack { path: path.clone(), reason });
+        if let Some(reason) = skip_reason(sides, path, before, after) {
+            plan.skipped.push(SkippedChange { path: path.clone(), reason });
             continue;
         }
         match before {
-            Some(Entry::File { .. } | Entry::Link { .. } | Entry::NotKept { .. }) => {
+            Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. }) => {
                 plan.overwritten.push(path.clone());
             }
             Some(Entry::Folder { .. }) | None => {}
@@ -162,40 +161,40 @@ pub(super) fn plan(checkpoint: CheckpointId, what: Restore, sides: &Sides<'_>) -
     plan
 }
 
-/// A file that is asked for needs the folders above it.
-fn covers(what: &Restore, path: &Path, after: Option<&Entry>) -> bool {
-    match what {
-        Restore::All => true,
-        Restore::Paths(paths) => paths.iter().any(|wanted| {
-            path.starts_with(wanted)
-                || (matches!(after, Some(Entry::Folder { .. })) && wanted.starts_with(path))
+/// Restoring a file needs the directories above it.
+fn covers(selection: &RestoreSelection, path: &Path, after: Option<&Entry>) -> bool {
+    match selection {
+        RestoreSelection::All => true,
+        RestoreSelection::Paths(paths) => paths.iter().any(|selected| {
+            path.starts_with(selected)
+                || (matches!(after, Some(Entry::Folder { .. })) && selected.starts_with(path))
         }),
     }
 }
 
-fn reason_to_keep(
+fn skip_reason(
     sides: &Sides<'_>,
     path: &Path,
     before: Option<&Entry>,
     after: Option<&Entry>,
 ) -> Option<String> {
-    if let Some(Entry::NotKept { why, .. }) = after {
-        return Some(format!("the checkpoint does not have its content: {why}"));
+    if let Some(Entry::Skipped { why, .. }) = after {
+        return Some(format!("its content is not in the checkpoint: {why}"));
     }
-    if let Some(Entry::NotKept { why, .. }) = before {
-        return Some(format!("what is there now could not be brought back: {why}"));
+    if let Some(Entry::Skipped { why, .. }) = before {
+        return Some(format!("its current content cannot be saved: {why}"));
     }
-    let is_hidden = |folder: &Path| matches!(sides.then.entries.get(folder), Some(Entry::NotKept { .. }));
+    let is_hidden = |dir: &Path| matches!(sides.then.entries.get(dir), Some(Entry::Skipped { .. }));
     if path.ancestors().skip(1).any(is_hidden) {
-        return Some("its folder could not be read when the checkpoint was made".into());
+        return Some("its directory was unreadable when the checkpoint was made".into());
     }
-    let blocks = |folder: &Path| matches!(sides.now.entries.get(folder), Some(Entry::NotKept { .. }));
+    let blocks = |dir: &Path| matches!(sides.now.entries.get(dir), Some(Entry::Skipped { .. }));
     if path.ancestors().skip(1).any(blocks) {
-        return Some("what stands in the place of its folder cannot be brought back".into());
+        return Some("the file in place of its directory cannot be saved".into());
     }
     match (before, after) {
         (Some(entry @ (Entry::File { .. } | Entry::Link { .. })), None) if (sides.is_older)(path, entry) => {
-            Some("it is older than the checkpoint: it was ignored then, or came from elsewhere".into())
+            Some("it is older than the checkpoint: it was ignored then, or was moved here".into())
         }
         _ => None,
     }

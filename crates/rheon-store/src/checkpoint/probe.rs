@@ -1,4 +1,4 @@
-//! `Probe`: where tests look in and let a step of IO fail. Elsewhere it does nothing.
+//! `Probe`: lets tests observe IO steps and make them fail. Does nothing otherwise.
 
 use std::fmt;
 use std::io;
@@ -6,51 +6,50 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// A step of IO, before it is taken.
+/// An IO step that is about to happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Io {
-    /// The mark that a capture is under way.
+    /// Mark the start of a capture.
     Mark,
-    /// The content of a file in the workspace.
+    /// Read a file of the workspace.
     Read,
-    /// A payload goes into the store.
+    /// Store a payload.
     Put,
-    /// All payloads become safe.
+    /// Sync all payloads.
     Sync,
-    /// The checkpoint gets its name.
+    /// Give the checkpoint its name.
     Commit,
-    /// The mark goes.
+    /// Remove the mark.
     Unmark,
-    /// Checkpoints go, and what only they used.
+    /// Remove checkpoints and payloads.
     Forget,
-    /// A file is written beside the one that it replaces.
+    /// Write a temporary file beside the one it replaces.
     Draft,
-    /// It takes its place.
+    /// Replace the file.
     Publish,
-    /// A file, a link or a folder goes.
+    /// Remove a file, link or directory.
     Remove,
-    /// A folder is made.
-    MakeFolder,
+    /// Create a directory.
+    CreateDir,
 }
 
 type See = dyn Fn(Io, &Path) -> io::Result<()> + Send + Sync;
 
-/// What is told of every step, and may let it fail.
+/// A callback before each IO step, which may make it fail.
 #[derive(Clone, Default)]
 pub(super) struct Probe {
     see: Option<Arc<See>>,
-    /// The time of the file system, if it is not to be asked.
+    /// Replaces the clock of the file system.
     pub(super) now: Option<SystemTime>,
 }
 
 impl Probe {
-    /// A probe that tells `see`.
     #[cfg(test)]
     pub(super) fn new(see: impl Fn(Io, &Path) -> io::Result<()> + Send + Sync + 'static) -> Self {
         Self { see: Some(Arc::new(see)), now: None }
     }
 
-    /// Before the step `io` with `path`.
+    /// Called before the step `io` on `path`.
     pub(super) fn before(&self, io: Io, path: &Path) -> io::Result<()> {
         self.see.as_ref().map_or(Ok(()), |see| see(io, path))
     }

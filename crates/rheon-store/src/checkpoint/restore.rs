@@ -1,52 +1,50 @@
-//! A plan is carried out: every file is replaced in one step, and nothing is replaced that changed since it was looked at.
+//! Executes a restore plan. Every file is replaced atomically, and files that changed since they were scanned are
+//! left alone.
 
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::beneath::{Beneath, Place};
-use super::catalogue::Catalogue;
+use super::catalog::Catalog;
 use super::id::CheckpointId;
 use super::manifest::Entry;
 use super::path::draft_name;
-use super::plan::{KeptBack, Task};
+use super::plan::{SkippedChange, Task};
 use super::probe::Io;
-use super::scan::{Ground, is_untouched, visible};
+use super::scan::{ScanContext, is_untouched, visible};
+use super::workspace_dir::{Target, WorkspaceDir};
 
 /// What a restore did.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Restored {
-    /// The files as they were before it; restore this to undo it.
+pub struct RestoreReport {
+    /// The files before the restore. Restore this checkpoint to undo.
     pub undo: CheckpointId,
-    /// Files, links and folders that are as they were.
     pub restored: Vec<PathBuf>,
-    /// Files, links and folders that are gone.
     pub removed: Vec<PathBuf>,
-    /// What was left as it is.
-    pub kept_back: Vec<KeptBack>,
-    /// What could not be done, and why.
+    pub skipped: Vec<SkippedChange>,
+    /// Paths that failed, and why.
     pub errors: Vec<(PathBuf, String)>,
 }
 
-/// Carries `tasks` out, which are in the order of their paths.
-pub(super) struct Work<'a> {
-    pub(super) ground: &'a Ground,
-    pub(super) catalogue: &'a Catalogue,
-    pub(super) beneath: Beneath,
-    pub(super) done: Restored,
+/// Executes `tasks`, which are sorted by path.
+pub(super) struct Restorer<'a> {
+    pub(super) context: &'a ScanContext,
+    pub(super) catalog: &'a Catalog,
+    pub(super) workspace_dir: WorkspaceDir,
+    pub(super) done: RestoreReport,
     pub(super) drafts: u64,
-    /// What is removed, and what cannot be removed or written.
+    /// Paths that were removed, or could not be removed or written.
     pub(super) settled: HashSet<PathBuf>,
 }
 
-const IN_BETWEEN: &str = "it changed while files were being restored; it is left as it is";
+const CHANGED_MEANWHILE: &str = "it changed during the restore and was left unchanged";
 
-impl Work<'_> {
-    /// What is in the way goes first, then everything is written, and only then the rest goes: whatever fails, no content is
-    /// missing that need not be.
-    pub(super) fn run(mut self, tasks: &[Task]) -> Restored {
+impl Restorer<'_> {
+    /// First removes what is in the way, then writes everything, then removes the rest. So a failure loses no
+    /// content unnecessarily.
+    pub(super) fn run(mut self, tasks: &[Task]) -> RestoreReport {
         for (nth, task) in tasks.iter().enumerate().filter(|(_, task)| is_in_the_way(task)) {
-            // In the order of paths, what is in a folder follows it.
+            // Tasks are sorted by path, so the contents of a directory follow it.
             let inner = tasks.iter().skip(nth + 1).take_while(|it| it.path.starts_with(&task.path));
             self.remove_all(inner.collect(), None);
             self.remove(task);
@@ -56,43 +54,43 @@ impl Work<'_> {
                 continue;
             }
             match &task.after {
-                Some(Entry::Folder { .. }) => self.make_folder(task),
+                Some(Entry::Folder { .. }) => self.create_dir(task),
                 Some(Entry::File { .. } | Entry::Link { .. }) => self.write(task),
-                Some(Entry::NotKept { .. }) | None => {}
+                Some(Entry::Skipped { .. }) | None => {}
             }
         }
-        // What the rules of then ignore was there unseen, perhaps.
+        // Files that the old ignore rules hide may have existed without being captured.
         let has_rules =
             tasks.iter().any(|task| task.path.file_name().is_some_and(|name| name == ".gitignore"));
-        let visible = has_rules.then(|| visible(self.ground));
+        let visible = has_rules.then(|| visible(self.context));
         self.remove_all(tasks.iter().collect(), visible.as_ref());
         for task in tasks.iter().rev() {
             if let Some(Entry::Folder { mode }) = task.after
                 && !self.is_settled(&task.path)
             {
-                let set = self.beneath.set_folder_mode(&task.path, mode);
+                let set = self.workspace_dir.set_dir_mode(&task.path, mode);
                 self.note(&task.path, set);
             }
         }
         self.done
     }
 
-    /// Removes what shall not be there, the innermost first.
+    /// Removes what should not exist, innermost first.
     fn remove_all(&mut self, tasks: Vec<&Task>, visible: Option<&HashSet<PathBuf>>) {
         for task in tasks.into_iter().rev().filter(|task| task.after.is_none()) {
             if self.is_settled(&task.path) {
                 continue;
             }
             if visible.is_some_and(|visible| !visible.contains(&task.path)) {
-                let reason = "it is ignored by the rules of the checkpoint".to_owned();
-                self.done.kept_back.push(KeptBack { path: task.path.clone(), reason });
+                let reason = "the ignore rules of the checkpoint exclude it".to_owned();
+                self.done.skipped.push(SkippedChange { path: task.path.clone(), reason });
                 continue;
             }
             self.remove(task);
         }
     }
 
-    /// Whether what is in the way at `path` is gone already, or cannot go.
+    /// Whether `path` was already removed, or failed.
     fn is_settled(&self, path: &Path) -> bool {
         self.settled.contains(path)
     }
@@ -101,11 +99,11 @@ impl Work<'_> {
         let path = &task.path;
         let removed = (|| {
             self.check(task)?;
-            self.ground.probe.before(Io::Remove, path)?;
+            self.context.probe.before(Io::Remove, path)?;
             match task.before {
-                Some(Entry::Folder { .. }) => self.beneath.remove_folder(path),
-                Some(Entry::File { .. } | Entry::Link { .. } | Entry::NotKept { .. }) => {
-                    self.beneath.remove(path)
+                Some(Entry::Folder { .. }) => self.workspace_dir.remove_dir(path),
+                Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. }) => {
+                    self.workspace_dir.remove(path)
                 }
                 None => Ok(()),
             }
@@ -115,56 +113,56 @@ impl Work<'_> {
                 self.settled.insert(path.clone());
                 self.done.removed.push(path.clone());
             }
-            // A folder with something in it that is none of our business stays.
+            // A directory that still contains other files stays.
             Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty && task.after.is_none() => {}
             removed => self.note(path, removed),
         }
     }
 
-    fn make_folder(&mut self, task: &Task) {
-        let made = match task.before {
+    fn create_dir(&mut self, task: &Task) {
+        let created = match task.before {
             Some(Entry::Folder { .. }) => Ok(()),
-            Some(Entry::File { .. } | Entry::Link { .. } | Entry::NotKept { .. }) | None => {
-                self.beneath.forget();
-                let ready = self.ground.probe.before(Io::MakeFolder, &task.path);
-                ready.and_then(|()| self.beneath.make_folder(&task.path))
+            Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. }) | None => {
+                self.workspace_dir.forget();
+                let ready = self.context.probe.before(Io::CreateDir, &task.path);
+                ready.and_then(|()| self.workspace_dir.create_dir(&task.path))
             }
         };
-        match made {
+        match created {
             Ok(()) => self.done.restored.push(task.path.clone()),
-            made => self.note(&task.path, made),
+            created => self.note(&task.path, created),
         }
     }
 
     fn write(&mut self, task: &Task) {
         let path = &task.path;
-        self.beneath.forget();
+        self.workspace_dir.forget();
         let written = (|| {
-            let place = match task.before {
-                None | Some(Entry::Folder { .. }) => Place::Empty,
-                Some(Entry::File { .. } | Entry::Link { .. } | Entry::NotKept { .. }) => Place::Taken,
+            let target_state = match task.before {
+                None | Some(Entry::Folder { .. }) => Target::Empty,
+                Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. }) => Target::Taken,
             };
             self.drafts += 1;
             let name = draft_name(self.drafts);
-            self.ground.probe.before(Io::Draft, path)?;
+            self.context.probe.before(Io::Draft, path)?;
             let drafted = match &task.after {
                 Some(Entry::File { mode, blob, .. }) => {
-                    let content = self.catalogue.content(*blob)?;
-                    self.beneath.draft_file(path, &name, &content, *mode)
+                    let content = self.catalog.content(*blob)?;
+                    self.workspace_dir.draft_file(path, &name, &content, *mode)
                 }
-                Some(Entry::Link { target }) => self.beneath.draft_link(path, &name, target),
-                Some(Entry::Folder { .. } | Entry::NotKept { .. }) | None => return Ok(()),
+                Some(Entry::Link { target }) => self.workspace_dir.draft_link(path, &name, target),
+                Some(Entry::Folder { .. } | Entry::Skipped { .. }) | None => return Ok(()),
             };
             let published =
-                drafted.and_then(|()| self.ground.probe.before(Io::Publish, path)).and_then(|()| {
-                    if place == Place::Taken {
+                drafted.and_then(|()| self.context.probe.before(Io::Publish, path)).and_then(|()| {
+                    if target_state == Target::Taken {
                         self.check(task)?;
                     }
-                    self.beneath.publish(path, &name, place)
+                    self.workspace_dir.publish(path, &name, target_state)
                 });
             if published.is_err() {
-                // Nothing is left to be done about a draft that cannot be removed.
-                self.beneath.unlink(path, &name).ok();
+                // A draft that cannot be removed is cleaned up by the next capture.
+                self.workspace_dir.unlink(path, &name).ok();
             }
             published
         })();
@@ -175,10 +173,10 @@ impl Work<'_> {
     }
 
     fn check(&mut self, task: &Task) -> io::Result<()> {
-        if is_untouched(&mut self.beneath, &task.path, task.before.as_ref())? {
+        if is_untouched(&mut self.workspace_dir, &task.path, task.before.as_ref())? {
             return Ok(());
         }
-        Err(io::Error::other(IN_BETWEEN))
+        Err(io::Error::other(CHANGED_MEANWHILE))
     }
 
     fn note(&mut self, path: &Path, result: io::Result<()>) {
@@ -189,15 +187,15 @@ impl Work<'_> {
     }
 }
 
-/// Whether a folder shall be where a file is, or the other way round.
+/// Whether a directory replaces a file, or a file a directory.
 fn is_in_the_way(task: &Task) -> bool {
     match (&task.before, &task.after) {
         (Some(Entry::File { .. } | Entry::Link { .. }), Some(Entry::Folder { .. }))
         | (Some(Entry::Folder { .. }), Some(Entry::File { .. } | Entry::Link { .. })) => true,
         (
-            Some(Entry::File { .. } | Entry::Link { .. } | Entry::Folder { .. } | Entry::NotKept { .. })
+            Some(Entry::File { .. } | Entry::Link { .. } | Entry::Folder { .. } | Entry::Skipped { .. })
             | None,
-            Some(Entry::File { .. } | Entry::Link { .. } | Entry::Folder { .. } | Entry::NotKept { .. })
+            Some(Entry::File { .. } | Entry::Link { .. } | Entry::Folder { .. } | Entry::Skipped { .. })
             | None,
         ) => false,
     }

@@ -1,4 +1,4 @@
-//! What stands in the workspace now: walked as git would, read only where a stamp says that something may have changed.
+//! Scans the workspace: walks it as git would, and reads only files whose stamp changed.
 
 use std::collections::HashSet;
 use std::io::{self, Read as _};
@@ -13,63 +13,63 @@ use rustix::fs::{FileType, Stat};
 
 use crate::blobs::BlobId;
 
-use super::beneath::{Beneath, Found};
 use super::error::CheckpointError;
-use super::limits::Limits;
-use super::manifest::{Entry, Manifest, NotKept, Stamp};
+use super::limits::CheckpointLimits;
+use super::manifest::{Entry, Manifest, SkipReason, Stamp};
 use super::path::{is_draft, is_plain};
 use super::probe::{Io, Probe};
+use super::workspace_dir::{PathStatus, WorkspaceDir};
 
-/// Stamps younger than this are not believed: clocks of file systems are coarse, some count in steps of two seconds.
+/// Younger stamps are not trusted. File system clocks are coarse; some have a resolution of two seconds.
 const RACY_NS: i64 = 2_000_000_000;
 
-/// Where to look.
+/// What to scan, and with which limits.
 #[derive(Debug, Clone)]
-pub(super) struct Ground {
-    /// The workspace, without links in its path.
+pub(super) struct ScanContext {
+    /// The workspace, with links resolved.
     pub(super) root: PathBuf,
-    /// Where checkpoints are, in case that is inside.
+    /// The directory of the checkpoints, which may be inside the workspace.
     pub(super) store: PathBuf,
-    pub(super) limits: Limits,
+    pub(super) limits: CheckpointLimits,
     pub(super) probe: Probe,
 }
 
-/// What is already known, and when to give up.
-pub(super) struct Known<'a> {
-    /// What is not read again unless its stamp changed.
+/// What is already known, and when to stop.
+pub(super) struct ScanHints<'a> {
+    /// Files are not read again unless their stamp differs from this.
     pub(super) previous: Option<&'a Manifest>,
-    /// What is looked at even if it is ignored now.
+    /// Paths to scan even if they are ignored now.
     pub(super) besides: Option<&'a Manifest>,
     /// The time of the file system, in nanoseconds since 1970.
     pub(super) now_ns: i64,
-    /// Whether to give up.
+    /// Set to stop the scan.
     pub(super) stop: &'a AtomicBool,
 }
 
-/// What was found.
 #[derive(Debug, Default)]
-pub(super) struct Scanned {
+pub(super) struct ScanResult {
     pub(super) manifest: Manifest,
-    /// Files that a restore left behind when it was killed.
+    /// Temporary files of an interrupted restore.
     pub(super) drafts: Vec<PathBuf>,
 }
 
-/// What happens to the content of a file: nothing if there is no room for it. Told with what is in the manifest already.
-pub(super) type Keep<'a> = dyn FnMut(&[u8], &Manifest) -> Result<Option<BlobId>, CheckpointError> + 'a;
+/// Stores the content of a file. Receives the manifest so far, and returns `None` if the content does not fit.
+pub(super) type StoreContent<'a> =
+    dyn FnMut(&[u8], &Manifest) -> Result<Option<BlobId>, CheckpointError> + 'a;
 
-/// Looks at everything that is not ignored.
+/// Scans everything that is not ignored.
 pub(super) fn scan(
-    ground: &Ground,
-    known: &Known<'_>,
-    keep: &mut Keep<'_>,
-) -> Result<Scanned, CheckpointError> {
-    let beneath =
-        Beneath::open(&ground.root).map_err(CheckpointError::io("open the workspace", &ground.root))?;
-    let mut scan = Scan { ground, known, beneath, keep, scanned: Scanned::default() };
+    context: &ScanContext,
+    hints: &ScanHints<'_>,
+    keep: &mut StoreContent<'_>,
+) -> Result<ScanResult, CheckpointError> {
+    let workspace_dir = WorkspaceDir::open(&context.root)
+        .map_err(CheckpointError::io("open the workspace", &context.root))?;
+    let mut scan = Scan { context, hints, workspace_dir, keep, scanned: ScanResult::default() };
     for path in scan.paths()? {
         scan.visit(&path)?;
     }
-    for path in known.besides.iter().flat_map(|besides| besides.entries.keys()) {
+    for path in hints.besides.iter().flat_map(|besides| besides.entries.keys()) {
         if !scan.scanned.manifest.entries.contains_key(path) {
             scan.visit(path)?;
         }
@@ -78,19 +78,19 @@ pub(super) fn scan(
 }
 
 /// All paths that are not ignored.
-pub(super) fn visible(ground: &Ground) -> HashSet<PathBuf> {
-    let paths = walk(ground).flatten().map(DirEntry::into_path);
-    paths.filter_map(|path| path.strip_prefix(&ground.root).map(Path::to_owned).ok()).collect()
+pub(super) fn visible(context: &ScanContext) -> HashSet<PathBuf> {
+    let paths = walk(context).flatten().map(DirEntry::into_path);
+    paths.filter_map(|path| path.strip_prefix(&context.root).map(Path::to_owned).ok()).collect()
 }
 
-fn walk(ground: &Ground) -> Walk {
-    let store = ground.store.clone();
-    WalkBuilder::new(&ground.root)
+fn walk(context: &ScanContext) -> Walk {
+    let store = context.store.clone();
+    WalkBuilder::new(&context.root)
         .hidden(false)
         .require_git(false)
-        // What search is told to leave out is no build output.
+        // `.ignore` files hide paths from searches. They do not mark build output.
         .ignore(false)
-        .parents(!is_ignored_from_above(&ground.root))
+        .parents(!is_ignored_from_above(&context.root))
         .follow_links(false)
         .filter_entry(move |entry| {
             entry.depth() == 0 || !(is_protected_name(entry.file_name()) || entry.path() == store)
@@ -98,35 +98,35 @@ fn walk(ground: &Ground) -> Walk {
         .build()
 }
 
-/// Whether a folder above the workspace ignores all of it, as a home folder under version control does. Such rules are not
-/// about what is in the workspace.
+/// Whether a directory above the workspace ignores all of it, as a home directory under version control does. Such
+/// rules do not describe the contents of the workspace.
 fn is_ignored_from_above(root: &Path) -> bool {
-    root.ancestors().skip(1).any(|folder| {
-        let rules = folder.join(".gitignore");
+    root.ancestors().skip(1).any(|dir| {
+        let rules = dir.join(".gitignore");
         rules.is_file() && Gitignore::new(rules).0.matched_path_or_any_parents(root, true).is_ignore()
     })
 }
 
 struct Scan<'a, 'k> {
-    ground: &'a Ground,
-    known: &'a Known<'a>,
-    beneath: Beneath,
-    keep: &'a mut Keep<'k>,
-    scanned: Scanned,
+    context: &'a ScanContext,
+    hints: &'a ScanHints<'a>,
+    workspace_dir: WorkspaceDir,
+    keep: &'a mut StoreContent<'k>,
+    scanned: ScanResult,
 }
 
 impl Scan<'_, '_> {
-    /// What there is to look at. Counted before anything is read, because reading too much takes minutes.
+    /// The paths to scan. They are counted before anything is read, because reading too much takes minutes.
     fn paths(&mut self) -> Result<Vec<PathBuf>, CheckpointError> {
-        let files_max = self.ground.limits.files_max;
+        let files_max = self.context.limits.files_max;
         let mut paths = Vec::new();
-        for entry in walk(self.ground) {
-            if self.known.stop.load(Ordering::Relaxed) {
+        for entry in walk(self.context) {
+            if self.hints.stop.load(Ordering::Relaxed) {
                 return Err(CheckpointError::Stopped);
             }
             match entry {
                 Ok(entry) => {
-                    let Ok(path) = entry.path().strip_prefix(&self.ground.root) else { continue };
+                    let Ok(path) = entry.path().strip_prefix(&self.context.root) else { continue };
                     if path.file_name().is_some_and(is_draft) {
                         self.scanned.drafts.push(path.to_owned());
                     } else if is_plain(path) {
@@ -139,21 +139,21 @@ impl Scan<'_, '_> {
                 return Err(CheckpointError::TooManyFiles { files_max });
             }
         }
-        // A folder that cannot be looked into is in the manifest already, as that.
+        // Unreadable directories are already in the manifest.
         paths.retain(|path| !self.scanned.manifest.entries.contains_key(path));
         Ok(paths)
     }
 
     fn visit(&mut self, path: &Path) -> Result<(), CheckpointError> {
-        if self.known.stop.load(Ordering::Relaxed) {
+        if self.hints.stop.load(Ordering::Relaxed) {
             return Err(CheckpointError::Stopped);
         }
-        let entry = match self.beneath.find(path) {
+        let entry = match self.workspace_dir.find(path) {
             Ok(None) => return Ok(()),
             Ok(Some(found)) => self.entry(path, &found)?,
-            Err(_) => Some(Entry::NotKept { why: NotKept::Unreadable, stamp: Stamp::default() }),
+            Err(_) => Some(Entry::Skipped { why: SkipReason::Unreadable, stamp: Stamp::default() }),
         };
-        let files_max = self.ground.limits.files_max;
+        let files_max = self.context.limits.files_max;
         if let Some(entry) = entry {
             self.scanned.manifest.entries.insert(path.to_owned(), entry);
         }
@@ -163,62 +163,62 @@ impl Scan<'_, '_> {
         Ok(())
     }
 
-    fn entry(&mut self, path: &Path, found: &Found) -> Result<Option<Entry>, CheckpointError> {
+    fn entry(&mut self, path: &Path, found: &PathStatus) -> Result<Option<Entry>, CheckpointError> {
         let stamp = self.stamp(&found.stat);
         let mode = found.stat.st_mode & 0o777;
         Ok(match found.kind {
             FileType::Directory => Some(Entry::Folder { mode }),
             FileType::RegularFile => self.file(path, mode, stamp)?,
-            FileType::Symlink => self.beneath.target(path).ok().map(|target| Entry::Link { target }),
+            FileType::Symlink => self.workspace_dir.target(path).ok().map(|target| Entry::Link { target }),
             FileType::Fifo
             | FileType::Socket
             | FileType::CharacterDevice
             | FileType::BlockDevice
-            | FileType::Unknown => Some(Entry::NotKept { why: NotKept::Special, stamp }),
+            | FileType::Unknown => Some(Entry::Skipped { why: SkipReason::Special, stamp }),
         })
     }
 
-    /// The file at `path`, read only if it has to be; nothing if it is gone in the meantime.
+    /// Scans a file, and reads it only if necessary. Returns `None` if it was removed in the meantime.
     fn file(&mut self, path: &Path, mode: u32, stamp: Stamp) -> Result<Option<Entry>, CheckpointError> {
-        let before = self.known.previous.and_then(|previous| previous.entries.get(path));
+        let before = self.hints.previous.and_then(|previous| previous.entries.get(path));
         if let Some(Entry::File { blob, stamp: before, .. }) = before
             && before.is_settled
             && before.is_of(&stamp)
         {
             return Ok(Some(Entry::File { mode, blob: *blob, stamp: *before }));
         }
-        if stamp.bytes > self.ground.limits.file_bytes_max {
-            return Ok(Some(Entry::NotKept { why: NotKept::TooLarge, stamp }));
+        if stamp.bytes > self.context.limits.file_bytes_max {
+            return Ok(Some(Entry::Skipped { why: SkipReason::TooLarge, stamp }));
         }
         let content = match self.read(path) {
             Ok(content) => content,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(_) => return Ok(Some(Entry::NotKept { why: NotKept::Unreadable, stamp })),
+            Err(_) => return Ok(Some(Entry::Skipped { why: SkipReason::Unreadable, stamp })),
         };
         let bytes = u64::try_from(content.len()).unwrap_or(u64::MAX);
-        if bytes > self.ground.limits.file_bytes_max {
-            return Ok(Some(Entry::NotKept { why: NotKept::TooLarge, stamp }));
+        if bytes > self.context.limits.file_bytes_max {
+            return Ok(Some(Entry::Skipped { why: SkipReason::TooLarge, stamp }));
         }
-        // What was written to while it was read is read again the next time.
-        let is_same = match self.beneath.find(path) {
+        // A file that was written while it was read is read again next time.
+        let is_same = match self.workspace_dir.find(path) {
             Ok(Some(found)) => self.stamp(&found.stat).is_of(&stamp) && bytes == stamp.bytes,
             Ok(None) | Err(_) => false,
         };
         let stamp = Stamp { is_settled: stamp.is_settled && is_same, ..stamp };
         Ok(Some(match (self.keep)(&content, &self.scanned.manifest)? {
             Some(blob) => Entry::File { mode, blob, stamp },
-            None => Entry::NotKept { why: NotKept::NoRoom, stamp },
+            None => Entry::Skipped { why: SkipReason::NoRoom, stamp },
         }))
     }
 
     fn read(&mut self, path: &Path) -> io::Result<Vec<u8>> {
-        self.ground.probe.before(Io::Read, path)?;
-        let file = self.beneath.read(path)?;
+        self.context.probe.before(Io::Read, path)?;
+        let file = self.workspace_dir.read(path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
-            return Err(io::Error::other("it was just replaced"));
+            return Err(io::Error::other("it was replaced in the meantime"));
         }
-        let bytes_max = self.ground.limits.file_bytes_max.saturating_add(1);
+        let bytes_max = self.context.limits.file_bytes_max.saturating_add(1);
         let mut content = Vec::with_capacity(usize::try_from(metadata.size().min(bytes_max)).unwrap_or(0));
         file.take(bytes_max).read_to_end(&mut content)?;
         Ok(content)
@@ -239,24 +239,24 @@ impl Scan<'_, '_> {
             modified_ns,
             changed_ns,
             inode: stat.st_ino as u64,
-            is_settled: modified_ns.max(changed_ns).saturating_add(RACY_NS) <= self.known.now_ns,
+            is_settled: modified_ns.max(changed_ns).saturating_add(RACY_NS) <= self.hints.now_ns,
         }
     }
 
-    /// A folder that cannot be read hides what is in it, which must not be taken for nothing.
+    /// Records a directory that cannot be read. Its contents are unknown, so it must not count as empty.
     fn unreadable(&mut self, error: &ignore::Error) -> Result<(), CheckpointError> {
         let is_gone = error.io_error().is_some_and(|error| error.kind() == io::ErrorKind::NotFound);
-        let path = path_of(error).and_then(|path| path.strip_prefix(&self.ground.root).ok());
+        let path = path_of(error).and_then(|path| path.strip_prefix(&self.context.root).ok());
         match path.filter(|path| is_plain(path)) {
             Some(_) if is_gone => Ok(()),
             Some(path) => {
-                let entry = Entry::NotKept { why: NotKept::Unreadable, stamp: Stamp::default() };
+                let entry = Entry::Skipped { why: SkipReason::Unreadable, stamp: Stamp::default() };
                 self.scanned.manifest.entries.insert(path.to_owned(), entry);
                 Ok(())
             }
             None => Err(CheckpointError::Io {
-                action: "look through",
-                path: self.ground.root.clone(),
+                action: "scan",
+                path: self.context.root.clone(),
                 source: io::Error::other(error.to_string()),
             }),
         }
@@ -271,23 +271,27 @@ fn path_of(error: &ignore::Error) -> Option<&Path> {
     }
 }
 
-/// Whether what stands at `path` is still what was found there before.
-pub(super) fn is_untouched(beneath: &mut Beneath, path: &Path, before: Option<&Entry>) -> io::Result<bool> {
-    let found = beneath.find(path)?;
+/// Whether `path` still holds what the scan found there.
+pub(super) fn is_untouched(
+    workspace_dir: &mut WorkspaceDir,
+    path: &Path,
+    before: Option<&Entry>,
+) -> io::Result<bool> {
+    let found = workspace_dir.find(path)?;
     Ok(match (before, found) {
         (None, found) => found.is_none(),
         (Some(_), None) => false,
         (Some(Entry::Folder { .. }), Some(found)) => found.kind == FileType::Directory,
         (Some(Entry::Link { target }), Some(found)) => {
-            found.kind == FileType::Symlink && beneath.target(path)? == *target
+            found.kind == FileType::Symlink && workspace_dir.target(path)? == *target
         }
-        (Some(Entry::File { stamp, .. } | Entry::NotKept { stamp, .. }), Some(found)) => {
+        (Some(Entry::File { stamp, .. } | Entry::Skipped { stamp, .. }), Some(found)) => {
             is_at(&found.stat, stamp) && found.kind == FileType::RegularFile
         }
     })
 }
 
-/// Without the time of the last change of the inode: replacing one of two hard links changes that of the other.
+/// Ignores the change time of the inode: replacing one of two hard links changes that of the other.
 #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
 fn is_at(stat: &Stat, stamp: &Stamp) -> bool {
     let modified_ns =

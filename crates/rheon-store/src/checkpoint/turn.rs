@@ -1,4 +1,5 @@
-//! `TurnCheckpoints`: captures the files before the first call of a turn that may change something, and tells so in the log.
+//! `TurnCheckpoints`: captures the files before the first call of a turn that may change them, and logs the
+//! checkpoint.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,38 +11,38 @@ use rheon_types::{
     ToolError, ToolResult,
 };
 
-use super::checkpoints::{Captured, Checkpoints};
+use super::checkpoints::{CheckpointResult, Checkpoints};
 use super::error::CheckpointError;
-use super::id::Moment;
+use super::id::CheckpointMoment;
 
-/// What becomes of a call whose effects could not be undone.
+/// What to do with a call if its checkpoint fails.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum OnFailure {
-    /// It runs.
+pub enum CheckpointFailurePolicy {
+    /// Run it without a checkpoint.
     #[default]
-    GoOn,
-    /// It does not, and the model is told why. The next one is another attempt.
+    Continue,
+    /// Block it and tell the model why. The next call tries again.
     Refuse,
 }
 
 type MayChange = dyn Fn(&ToolCall) -> bool + Send + Sync;
 type LastSeq = dyn Fn() -> u64 + Send + Sync;
 
-/// Captures the files before the first call of a turn that may change something; where nothing changed since the session's last
-/// checkpoint, that one is named again. The event `checkpoint` stands in the log
-/// before the `tool.start` of that call, so that its number ties the files to the conversation. Each agent has one of its own, because
-/// turns are counted per run; their checkpoints may be the same.
+/// Captures the files before the first call of a turn that may change them. If nothing changed since the session's
+/// last checkpoint, that one is logged again. The `checkpoint` event precedes the `tool.start` of the call, so its
+/// number ties the files to the conversation. Each agent needs its own instance, because turns are counted per run;
+/// they may share `Checkpoints`.
 pub struct TurnCheckpoints {
     checkpoints: Arc<Checkpoints>,
     clock: Arc<dyn Clock>,
     session_id: Option<SessionId>,
     may_change: Box<MayChange>,
     last_seq: Box<LastSeq>,
-    on_failure: OnFailure,
-    patience: Duration,
+    on_failure: CheckpointFailurePolicy,
+    capture_timeout: Duration,
     turn: Mutex<Turn>,
     news: Mutex<Vec<HookReport>>,
-    /// Calls that may be changing something just now.
+    /// Running calls that may change files.
     open: Mutex<HashSet<ToolCallId>>,
     /// One capture at a time: a second call of the turn waits for it.
     capturing: tokio::sync::Mutex<()>,
@@ -53,11 +54,10 @@ struct Turn {
     is_done: bool,
 }
 
-/// How long a call waits for a capture, unless said otherwise.
-const PATIENCE: Duration = Duration::from_secs(60);
+const CAPTURE_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl TurnCheckpoints {
-    /// Captures into `checkpoints` before calls of which `may_change` says that they may change something.
+    /// Captures before calls for which `may_change` returns true.
     pub fn new(
         checkpoints: Arc<Checkpoints>,
         clock: Arc<dyn Clock>,
@@ -69,8 +69,8 @@ impl TurnCheckpoints {
             session_id: None,
             may_change: Box::new(may_change),
             last_seq: Box::new(|| 0),
-            on_failure: OnFailure::default(),
-            patience: PATIENCE,
+            on_failure: CheckpointFailurePolicy::default(),
+            capture_timeout: CAPTURE_TIMEOUT,
             turn: Mutex::default(),
             news: Mutex::default(),
             open: Mutex::default(),
@@ -78,7 +78,7 @@ impl TurnCheckpoints {
         }
     }
 
-    /// The session that checkpoints are made for, and the number of the last event in its log.
+    /// Sets the session that checkpoints belong to, and a function for the last event number in its log.
     #[must_use]
     pub fn session(mut self, id: SessionId, last_seq: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         self.session_id = Some(id);
@@ -86,17 +86,16 @@ impl TurnCheckpoints {
         self
     }
 
-    /// What becomes of a call whose effects could not be undone.
     #[must_use]
-    pub fn on_failure(mut self, on_failure: OnFailure) -> Self {
+    pub fn on_failure(mut self, on_failure: CheckpointFailurePolicy) -> Self {
         self.on_failure = on_failure;
         self
     }
 
-    /// How long a call waits for a capture. After that the capture has failed.
+    /// Sets how long a call waits for a capture before the capture fails.
     #[must_use]
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+    pub fn capture_timeout(mut self, capture_timeout: Duration) -> Self {
+        self.capture_timeout = capture_timeout;
         self
     }
 
@@ -107,7 +106,7 @@ impl TurnCheckpoints {
             return Flow::Continue;
         }
         let label = format!("before {} in turn {}", call.name, turn.index);
-        let moment = Moment {
+        let moment = CheckpointMoment {
             label: label.clone(),
             at: self.clock.now(),
             session_id: self.session_id.clone(),
@@ -121,26 +120,27 @@ impl TurnCheckpoints {
                 Flow::Continue
             }
             Err(error) => {
-                let reason = format!("the files cannot be kept for undo: {error}");
+                let reason = format!("cannot save the files for undo: {error}");
                 self.tell(HookReport::Warning { message: reason.clone() });
                 match self.on_failure {
-                    OnFailure::GoOn => {
-                        // What is captured after this call would not be the state before the turn.
+                    CheckpointFailurePolicy::Continue => {
+                        // A capture after this call would not show the state before the turn.
                         self.turn().is_done = true;
                         Flow::Continue
                     }
-                    OnFailure::Refuse => Flow::Veto(reason),
+                    CheckpointFailurePolicy::Refuse => Flow::Veto(reason),
                 }
             }
         }
     }
 
-    async fn capture(&self, moment: Moment) -> Result<Captured, CheckpointError> {
-        // Whoever stops waiting stops the capture: files that a tool changes meanwhile are no checkpoint.
+    async fn capture(&self, moment: CheckpointMoment) -> Result<CheckpointResult, CheckpointError> {
+        // Dropping the future stops the capture: a tool may already be changing files.
         let stop = StopOnDrop(Arc::default());
         let (checkpoints, flag) = (Arc::clone(&self.checkpoints), Arc::clone(&stop.0));
-        let work = tokio::task::spawn_blocking(move || checkpoints.capture_changes_unless(&moment, &flag));
-        match tokio::time::timeout(self.patience, work).await {
+        let work =
+            tokio::task::spawn_blocking(move || checkpoints.capture_changes_cancelable(&moment, &flag));
+        match tokio::time::timeout(self.capture_timeout, work).await {
             Ok(Ok(captured)) => captured,
             Ok(Err(_)) | Err(_) => Err(CheckpointError::Stopped),
         }
@@ -150,7 +150,7 @@ impl TurnCheckpoints {
         self.news.lock().unwrap_or_else(PoisonError::into_inner).push(news);
     }
 
-    /// A call is over: what was changed by now, the session changed.
+    /// Records the changes of a finished call as the session's own.
     fn end_call(&self, id: &ToolCallId) {
         if self.open().remove(id) {
             self.mark();
@@ -159,7 +159,7 @@ impl TurnCheckpoints {
 
     fn mark(&self) {
         if let Some(session_id) = &self.session_id {
-            // Without the mark a rewind takes the session's own changes for somebody else's, and asks once more.
+            // Without the mark, a rewind reports the session's own changes as conflicts.
             self.checkpoints.mark(session_id).ok();
         }
     }
@@ -217,7 +217,7 @@ impl Hook for TurnCheckpoints {
     }
 
     fn after_run<'a>(&'a self, output: &'a AgentOutput) -> Answer<'a, ()> {
-        // A run that is stopped does not tell of the ends of its calls. Those of the next one may have begun by now.
+        // A stopped run does not report the end of its calls. Calls of the next run may already be open.
         let answers = output.messages.iter().filter_map(|message| message.as_assistant());
         let is_left = {
             let mut open = self.open();

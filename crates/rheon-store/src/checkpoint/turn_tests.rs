@@ -1,4 +1,4 @@
-//! A turn's first change is preceded by one capture, whatever becomes of it.
+//! One capture precedes the first change of a turn, whatever its outcome.
 
 use std::fs;
 use std::io;
@@ -12,10 +12,10 @@ use rheon_types::{
 };
 use serde_json::json;
 
-use super::plan::Restore;
+use super::fixture::{Fixture, fixture, moment};
+use super::plan::RestoreSelection;
 use super::probe::Io;
-use super::testing::{Stage, moment, stage};
-use super::turn::{OnFailure, TurnCheckpoints};
+use super::turn::{CheckpointFailurePolicy, TurnCheckpoints};
 use super::{ChangeKind, CheckpointId, Checkpoints};
 
 fn hook(checkpoints: Arc<Checkpoints>) -> TurnCheckpoints {
@@ -25,8 +25,8 @@ fn hook(checkpoints: Arc<Checkpoints>) -> TurnCheckpoints {
     .session("s".into(), || 42)
 }
 
-fn tool(stage: &Stage, name: &'static str) -> FnTool {
-    let root = stage.root();
+fn tool(fixture: &Fixture, name: &'static str) -> FnTool {
+    let root = fixture.root();
     FnTool::new(name, move |arguments, _| {
         let path = root.join(arguments["path"].as_str().unwrap());
         async move {
@@ -55,90 +55,93 @@ fn scenario() -> Scenario {
         .turn("ready")
 }
 
-/// What the log has of the calls and of the hook.
-async fn run(stage: &Stage, hook: TurnCheckpoints) -> Vec<String> {
-    let agent = scripted(scenario()).tool(look()).tool(tool(stage, "write")).tool(tool(stage, "shell"));
+/// The calls and hook reports in the log.
+async fn run(fixture: &Fixture, hook: TurnCheckpoints) -> Vec<String> {
+    let agent = scripted(scenario()).tool(look()).tool(tool(fixture, "write")).tool(tool(fixture, "shell"));
     let ran = agent.with(|builder| builder.hook(hook)).run("go").await;
-    let told = |event: &AgentEvent| match event {
+    let reports = |event: &AgentEvent| match event {
         AgentEvent::Session(SessionEvent::Checkpoint { id, label }) => Some(format!("{id} {label}")),
         AgentEvent::Run(RunEvent::Error { message }) => Some(message.clone()),
         AgentEvent::Tool(ToolEvent::Start { name, .. }) => Some(name.to_string()),
         AgentEvent::Tool(ToolEvent::Blocked { name, .. }) => Some(format!("{name} blocked")),
         _ => None,
     };
-    ran.trace.events().iter().filter_map(|event| told(&event.kind)).collect()
+    ran.trace.events().iter().filter_map(|event| reports(&event.kind)).collect()
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_turn_that_changes_something_has_one_checkpoint_and_can_be_undone() {
-    let stage = stage();
-    stage.write("a", "old");
-    let checkpoints = Arc::new(stage.again(super::probe::Probe::default()));
-    let told = run(&stage, hook(Arc::clone(&checkpoints))).await;
+async fn each_turn_that_changes_files_has_one_checkpoint_and_can_be_undone() {
+    let fixture = fixture();
+    fixture.write("a", "old");
+    let checkpoints = Arc::new(fixture.again(super::probe::Probe::default()));
+    let reports = run(&fixture, hook(Arc::clone(&checkpoints))).await;
     let listed = checkpoints.list().unwrap();
     let labels: Vec<_> = listed.iter().map(|it| format!("{} {}", it.id, it.moment.label)).collect();
-    // Each stands before the first call that it can undo.
-    assert_eq!(told, ["look", "look", &labels[0], "write", "shell", &labels[1], "shell"]);
+    // Each checkpoint precedes the first call it can undo.
+    assert_eq!(reports, ["look", "look", &labels[0], "write", "shell", &labels[1], "shell"]);
     let moments: Vec<_> =
         listed.iter().map(|it| (it.moment.label.as_str(), it.moment.turn_index, it.moment.seq)).collect();
     assert_eq!(moments, [("before write in turn 1", 1, 42), ("before shell in turn 2", 2, 42)]);
-    assert_eq!(stage.tree(), "a 644 new\nb 644 new\nc 644 new\n");
+    assert_eq!(fixture.tree(), "a 644 new\nb 644 new\nc 644 new\n");
     let changed: Vec<_> =
         checkpoints.changed_since(&listed[1].id).unwrap().into_iter().map(|it| (it.path, it.kind)).collect();
     assert_eq!(changed, [("c".into(), ChangeKind::Added)]);
     let back = |id: &CheckpointId| {
-        let plan = checkpoints.plan_restore(id, Restore::All).unwrap();
+        let plan = checkpoints.plan_restore(id, RestoreSelection::All).unwrap();
         assert_eq!(checkpoints.restore(&plan, &moment("rewind")).unwrap().errors, vec![]);
     };
     back(&listed[1].id);
-    assert_eq!(stage.tree(), "a 644 new\nb 644 new\n");
+    assert_eq!(fixture.tree(), "a 644 new\nb 644 new\n");
     back(&listed[0].id);
-    assert_eq!(stage.tree(), "a 644 old\n");
+    assert_eq!(fixture.tree(), "a 644 old\n");
 }
 
-fn full(stage: &Stage) -> Arc<Checkpoints> {
-    Arc::new(stage.seen(|io, _| match io {
+fn full(fixture: &Fixture) -> Arc<Checkpoints> {
+    Arc::new(fixture.seen(|io, _| match io {
         Io::Commit => Err(io::Error::from(io::ErrorKind::StorageFull)),
         _ => Ok(()),
     }))
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_capture_that_fails_is_told_once_a_turn_and_the_calls_run() {
-    let stage = stage();
-    let told = run(&stage, hook(full(&stage))).await;
-    assert_eq!(stage.tree(), "a 644 new\nb 644 new\nc 644 new\n");
-    let warnings: Vec<_> = told.iter().filter(|it| it.contains(' ')).collect();
+async fn a_failed_capture_is_reported_once_per_turn_and_the_calls_run() {
+    let fixture = fixture();
+    let reports = run(&fixture, hook(full(&fixture))).await;
+    assert_eq!(fixture.tree(), "a 644 new\nb 644 new\nc 644 new\n");
+    let warnings: Vec<_> = reports.iter().filter(|it| it.contains(' ')).collect();
     assert_eq!(warnings.len(), 2);
-    let is_warning = |it: &&String| it.starts_with("the files cannot be kept for undo: cannot write ");
-    assert!(warnings.iter().all(is_warning), "{told:?}");
+    let is_warning = |it: &&String| it.starts_with("cannot save the files for undo: cannot write ");
+    assert!(warnings.iter().all(is_warning), "{reports:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_capture_that_fails_keeps_calls_from_running_where_that_is_wanted() {
-    let stage = stage();
-    let told = run(&stage, hook(full(&stage)).on_failure(OnFailure::Refuse)).await;
-    let names: Vec<_> =
-        told.iter().map(|it| if it.starts_with("the files") { "warning" } else { it }).collect();
+async fn a_failed_capture_blocks_calls_with_the_refuse_policy() {
+    let fixture = fixture();
+    let reports = run(&fixture, hook(full(&fixture)).on_failure(CheckpointFailurePolicy::Refuse)).await;
+    let names: Vec<_> = reports
+        .iter()
+        .map(|it| if it.starts_with("cannot save the files") { "warning" } else { it })
+        .collect();
     let refused = ["warning", "write blocked", "warning", "shell blocked", "warning", "shell blocked"];
     assert_eq!(names, [&["look", "look"][..], &refused].concat());
-    assert_eq!(stage.tree(), "");
+    assert_eq!(fixture.tree(), "");
 }
 
 #[tokio::test]
-async fn a_capture_that_takes_too_long_is_given_up_and_leaves_no_checkpoint() {
-    let stage = stage();
-    stage.write("a", "old");
-    let checkpoints = Arc::new(stage.again(super::probe::Probe::default()));
-    // Somebody else holds the lock for as long as the run takes.
-    fs::create_dir_all(stage.store()).unwrap();
-    let lock = fs::File::create(stage.store().join("lock")).unwrap();
+async fn a_capture_that_times_out_leaves_no_checkpoint() {
+    let fixture = fixture();
+    fixture.write("a", "old");
+    let checkpoints = Arc::new(fixture.again(super::probe::Probe::default()));
+    // Another process holds the lock during the whole run.
+    fs::create_dir_all(fixture.store()).unwrap();
+    let lock = fs::File::create(fixture.store().join("lock")).unwrap();
     lock.lock().unwrap();
-    let told = run(&stage, hook(Arc::clone(&checkpoints)).patience(Duration::from_millis(1))).await;
-    let stopped = "the files cannot be kept for undo: capturing the files was stopped";
-    assert_eq!(told, ["look", "look", stopped, "write", "shell", stopped, "shell"]);
+    let reports =
+        run(&fixture, hook(Arc::clone(&checkpoints)).capture_timeout(Duration::from_millis(1))).await;
+    let stopped = "cannot save the files for undo: the capture was canceled";
+    assert_eq!(reports, ["look", "look", stopped, "write", "shell", stopped, "shell"]);
     drop(lock);
-    // Whoever waited for the lock has seen by now that nobody wants it any more, or will.
+    // By now the waiting capture has seen that it was canceled, or will.
     let captured = tokio::task::spawn_blocking({
         let checkpoints = Arc::clone(&checkpoints);
         move || checkpoints.capture(&moment("later"))
@@ -149,9 +152,9 @@ async fn a_capture_that_takes_too_long_is_given_up_and_leaves_no_checkpoint() {
 }
 
 #[tokio::test]
-async fn a_run_that_tells_of_its_end_late_leaves_the_calls_of_the_next_to_it() {
-    let stage = stage();
-    let checkpoints = Arc::new(stage.again(super::probe::Probe::default()));
+async fn a_late_end_of_a_run_leaves_the_calls_of_the_next_open() {
+    let fixture = fixture();
+    let checkpoints = Arc::new(fixture.again(super::probe::Probe::default()));
     let hook = hook(Arc::clone(&checkpoints));
     let call = |id: &str| ToolCall {
         id: id.into(),
@@ -174,14 +177,14 @@ async fn a_run_that_tells_of_its_end_late_leaves_the_calls_of_the_next_to_it() {
             ..AgentOutput::new(RunEnd::Aborted)
         }
     };
-    let mark = || fs::metadata(stage.store().join("marks/s")).is_ok();
+    let mark = || fs::metadata(fixture.store().join("marks/s")).is_ok();
     hook.before_tool(&call("next")).get().await;
     hook.after_run(&output("first")).get().await;
     assert!(!mark(), "the first run has left nothing open");
     hook.after_tool(&call("next"), &ToolResult::text("done"), false).get().await;
     assert!(mark(), "the call of the next run is its own");
-    fs::remove_file(stage.store().join("marks/s")).unwrap();
-    // A run that was stopped does not tell of the ends of its calls.
+    fs::remove_file(fixture.store().join("marks/s")).unwrap();
+    // A stopped run does not report the end of its calls.
     hook.before_tool(&call("stopped")).get().await;
     hook.after_run(&output("stopped")).get().await;
     assert!(mark());

@@ -1,4 +1,4 @@
-//! Blocks of content: those of a transcript and ours, one at a time.
+//! Converts single content blocks between the transcript format and ours.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use rheon_types::{Content, Signature, SignatureKind, ToolCall};
 use serde_json::{Value, json};
 
 use super::extras::BlockExtras;
-use super::ident::call_id_on_the_wire;
+use super::ids::wire_call_id;
 
-/// The vendor whose signatures the real program may send back.
+/// The vendor whose signatures Claude Code may send back.
 const VENDOR: &str = "anthropic/";
 
-/// The `origin` of what `model` signed.
+/// The `origin` of content signed by `model`.
 fn origin_of(model: &str) -> String {
     format!("{VENDOR}{model}")
 }
@@ -20,8 +20,8 @@ fn text_at<'a>(block: &'a Value, key: &str) -> Option<&'a str> {
     block.get(key).and_then(Value::as_str)
 }
 
-/// A block of a user's message or of a tool's result, if it is one we have a word for.
-pub fn read_shown(block: &Value) -> Option<Content> {
+/// Reads a block of a user message or tool result. Returns `None` for unsupported kinds.
+pub fn read_input_block(block: &Value) -> Option<Content> {
     match text_at(block, "type")? {
         "text" => text_at(block, "text").map(Content::text),
         "image" => {
@@ -33,8 +33,8 @@ pub fn read_shown(block: &Value) -> Option<Content> {
     }
 }
 
-/// A block of the answer of `model`, if it is one we have a word for.
-pub(super) fn read_answered(block: &Value, model: &str, extras: Option<BlockExtras>) -> Option<Content> {
+/// Reads a block of an answer of `model`. Returns `None` for unsupported kinds.
+pub(super) fn read_answer_block(block: &Value, model: &str, extras: Option<BlockExtras>) -> Option<Content> {
     let extras = extras.unwrap_or_default();
     let signed = |data: &str, kind| Signature {
         data: data.to_owned(),
@@ -55,7 +55,7 @@ pub(super) fn read_answered(block: &Value, model: &str, extras: Option<BlockExtr
         }
         "tool_use" => {
             let id = extras.call_id.clone().map_or_else(|| text_at(block, "id").map(str::to_owned), Some)?;
-            // Arguments that are no object would be refused by whoever is sent them.
+            // Services reject arguments that are not an object.
             let input = block.get("input").filter(|input| input.is_object()).cloned();
             let arguments = Arc::new(input.unwrap_or_else(|| json!({})));
             let name = text_at(block, "name")?.into();
@@ -65,8 +65,8 @@ pub(super) fn read_answered(block: &Value, model: &str, extras: Option<BlockExtr
     }
 }
 
-/// The block of a user's message or of a tool's result; nothing if the format has no such block there.
-pub fn write_shown(content: &Content) -> Option<Value> {
+/// Writes a block of a user message or tool result. Returns `None` if the format has no such block there.
+pub fn write_input_block(content: &Content) -> Option<Value> {
     match content {
         Content::Text { text } => Some(json!({"type": "text", "text": text})),
         Content::Image { data, mime_type } => Some(json!({
@@ -77,9 +77,9 @@ pub fn write_shown(content: &Content) -> Option<Value> {
     }
 }
 
-/// The block of an answer of `model` and what it leaves out; nothing if a Claude model must not be sent it: empty text,
-/// pictures, and thinking that its service did not sign.
-pub(super) fn write_answered(content: &Content, model: &str) -> Option<(Value, BlockExtras)> {
+/// Writes a block of an answer of `model`, and what the format cannot hold. Returns `None` for content that a Claude
+/// model rejects: empty text, images, and thinking signed by another service.
+pub(super) fn write_answer_block(content: &Content, model: &str) -> Option<(Value, BlockExtras)> {
     let mut extras = BlockExtras::default();
     let block = match content {
         Content::Text { text } if text.trim().is_empty() => return None,
@@ -100,7 +100,7 @@ pub(super) fn write_answered(content: &Content, model: &str) -> Option<(Value, B
             }
         }
         Content::ToolCall(call) => {
-            let id = call_id_on_the_wire(call.id.as_str());
+            let id = wire_call_id(call.id.as_str());
             extras.call_id = (id != call.id.as_str()).then(|| call.id.to_string());
             extras.malformed.clone_from(&call.malformed);
             json!({"type": "tool_use", "id": id, "name": call.name, "input": call.arguments})

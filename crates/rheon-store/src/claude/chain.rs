@@ -1,8 +1,8 @@
-//! The chain: which entries of a transcript are the conversation, and in which order. Pure.
+//! The chain: which entries of a transcript form the conversation, and in which order. Pure.
 //!
-//! Every entry names its parent, so a transcript is a forest. The conversation is the way from a root to the leaf that was
-//! written last. Two things stand beside that way and belong to it: pieces of an answer whose tools ran side by side, and
-//! messages that were kept when the rest was summed up.
+//! Every entry names its parent, so a transcript is a forest. The conversation is the path from a root to the leaf
+//! that was written last. Two kinds of entries beside that path belong to it: pieces of an answer whose tools ran in
+//! parallel, and messages that a compaction preserved.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,19 +11,19 @@ use super::entry::{Entry, EntryKind};
 /// One step of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Piece {
-    /// Something said in the user's name.
+    /// A message with the user's role.
     User(usize),
-    /// An answer: its entries, and the entries with results of its calls, both in the order of the file.
+    /// An answer: its entries and the entries with its tool results, both in file order.
     Answer { entries: Vec<usize>, results: Vec<usize> },
 }
 
-/// Entries in the order of the file, each with a different uuid, and what was deleted of them.
+/// Entries in file order with unique uuids, and the deleted ones.
 pub(super) struct Chain<'a> {
     entries: &'a [Entry],
     deleted: &'a HashSet<String>,
     by_uuid: HashMap<&'a str, usize>,
     parents: Vec<Option<usize>>,
-    /// For each piece of an answer, its first piece; for everything else, itself.
+    /// For each piece of an answer, its first piece; for other entries, the entry itself.
     answers: Vec<usize>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Chain<'a> {
         chain
     }
 
-    /// The entry that the next one hangs on.
+    /// The parent of the next entry.
     pub(super) fn tip(&self) -> Option<usize> {
         let mut has_child = vec![false; self.entries.len()];
         for (at, entry) in self.entries.iter().enumerate() {
@@ -50,16 +50,16 @@ impl<'a> Chain<'a> {
         let main = || (0..self.entries.len()).rev().filter(|at| self.is_on_main(*at));
         let mut ends = main().filter(|at| has_child.get(*at) == Some(&false));
         let last_end = ends.find_map(|end| self.ancestry(end).find(|at| !self.is_deleted(*at)));
-        // In a file whose links run in a circle nothing is an end.
+        // A file whose links form a cycle has no leaf.
         last_end.or_else(|| main().find(|at| !self.is_deleted(*at)))
     }
 
     /// The conversation that ends at the tip.
     pub(super) fn pieces(&self) -> Vec<Piece> {
         let Some(tip) = self.tip() else { return Vec::new() };
-        let mut way: Vec<usize> = self.ancestry(tip).collect();
-        way.reverse();
-        self.join(&self.cut(way))
+        let mut path: Vec<usize> = self.ancestry(tip).collect();
+        path.reverse();
+        self.join(&self.cut(path))
     }
 
     fn is_on_main(&self, at: usize) -> bool {
@@ -70,11 +70,11 @@ impl<'a> Chain<'a> {
         self.entries.get(at).is_some_and(|entry| self.deleted.contains(&entry.uuid))
     }
 
-    fn speaks(&self, at: usize) -> bool {
-        self.entries.get(at).is_some_and(Entry::speaks) && !self.is_deleted(at)
+    fn is_for_model(&self, at: usize) -> bool {
+        self.entries.get(at).is_some_and(Entry::is_for_model) && !self.is_deleted(at)
     }
 
-    /// An unknown parent is taken to be the entry before: the line that had it is damaged.
+    /// An unknown parent is replaced by the preceding entry, because the line of the parent is damaged.
     fn find_parents(&self) -> Vec<Option<usize>> {
         let mut before = None;
         let mut parents = Vec::with_capacity(self.entries.len());
@@ -90,7 +90,7 @@ impl<'a> Chain<'a> {
         parents
     }
 
-    /// From an entry up to its root; stops where links run in a circle.
+    /// The path from an entry to its root. Stops at a cycle.
     fn ancestry(&self, from: usize) -> impl Iterator<Item = usize> {
         let mut seen = HashSet::new();
         std::iter::successors(Some(from), |at| self.parents.get(*at).copied().flatten())
@@ -104,8 +104,8 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// The piece of the same answer that an entry continues. A result may stand between them, where a tool ran before
-    /// the model was done. Equal ids alone do not make an answer: some services give every answer the same.
+    /// The piece of the same answer that an entry continues. A tool result may come between them if a tool ran
+    /// before the model finished. Equal ids alone are not enough: some services use the same id for every answer.
     fn earlier_piece(&self, at: usize) -> Option<usize> {
         let id = self.message_id(at)?;
         self.ancestry(at)
@@ -141,16 +141,16 @@ impl<'a> Chain<'a> {
         found.into_iter().enumerate().map(|(at, root)| root.unwrap_or(at)).collect()
     }
 
-    /// What is left after the last summing up: the summary, what was kept, and what came after.
-    fn cut(&self, way: Vec<usize>) -> Vec<usize> {
+    /// What remains after the last compaction: the summary, the preserved messages and everything after it.
+    fn cut(&self, path: Vec<usize>) -> Vec<usize> {
         let kind = |at: &usize| self.entries.get(*at).map(|entry| &entry.kind);
         let is_summary = |at: &usize| matches!(kind(at), Some(EntryKind::User(user)) if user.is_summary);
         let is_boundary = |at: &usize| matches!(kind(at), Some(EntryKind::Boundary { .. }));
-        let boundary = way.iter().rposition(is_boundary);
-        let summary = way.iter().rposition(is_summary);
-        let Some(start) = boundary.max(summary) else { return way };
-        let uuids = match boundary.and_then(|at| way.get(at)).and_then(kind) {
-            // A summary far from the boundary belongs to another summing up.
+        let boundary = path.iter().rposition(is_boundary);
+        let summary = path.iter().rposition(is_summary);
+        let Some(start) = boundary.max(summary) else { return path };
+        let uuids = match boundary.and_then(|at| path.get(at)).and_then(kind) {
+            // A summary far from the boundary belongs to another compaction.
             Some(EntryKind::Boundary { preserved })
                 if summary.is_none_or(|at| Some(at) <= boundary.map(|at| at + 1)) =>
             {
@@ -158,26 +158,26 @@ impl<'a> Chain<'a> {
             }
             Some(_) | None => &[],
         };
-        let left: Vec<usize> = way.into_iter().skip(start).collect();
-        let kept = uuids.iter().filter_map(|uuid| self.by_uuid.get(uuid.as_str()).copied());
+        let left: Vec<usize> = path.into_iter().skip(start).collect();
+        let preserved = uuids.iter().filter_map(|uuid| self.by_uuid.get(uuid.as_str()).copied());
         let later: HashSet<usize> = left.iter().copied().collect();
-        let kept = kept.filter(|at| !later.contains(at));
-        let mut cut: Vec<usize> = left.iter().take(1).copied().chain(kept).collect();
+        let preserved = preserved.filter(|at| !later.contains(at));
+        let mut cut: Vec<usize> = left.iter().take(1).copied().chain(preserved).collect();
         cut.extend(left.iter().skip(1));
         cut
     }
 
-    /// Gives every answer all its pieces and results.
-    fn join(&self, way: &[usize]) -> Vec<Piece> {
-        let on_way: HashSet<usize> = way.iter().copied().collect();
+    /// Collects all pieces and results of each answer.
+    fn join(&self, path: &[usize]) -> Vec<Piece> {
+        let on_path: HashSet<usize> = path.iter().copied().collect();
         let mut members: HashMap<usize, (Vec<usize>, Vec<usize>)> = HashMap::new();
-        let wanted: HashSet<usize> = way.iter().filter_map(|at| self.answer_of(*at)).collect();
+        let roots: HashSet<usize> = path.iter().filter_map(|at| self.answer_of(*at)).collect();
         for at in 0..self.entries.len() {
             let Some(entry) = self.entries.get(at) else { continue };
-            if self.deleted.contains(&entry.uuid) || entry.is_sidechain && !on_way.contains(&at) {
+            if self.deleted.contains(&entry.uuid) || entry.is_sidechain && !on_path.contains(&at) {
                 continue;
             }
-            let place = match &entry.kind {
+            let member = match &entry.kind {
                 EntryKind::Answer(_) => self.answer_of(at).map(|root| (root, true)),
                 EntryKind::User(user) if !user.results.is_empty() => {
                     let source = user.source.as_deref().and_then(|uuid| self.by_uuid.get(uuid).copied());
@@ -186,14 +186,14 @@ impl<'a> Chain<'a> {
                 }
                 EntryKind::User(_) | EntryKind::Boundary { .. } | EntryKind::Link => None,
             };
-            if let Some((root, is_answer)) = place.filter(|(root, _)| wanted.contains(root)) {
+            if let Some((root, is_answer)) = member.filter(|(root, _)| roots.contains(root)) {
                 let (answers, results) = members.entry(root).or_default();
                 if is_answer { answers.push(at) } else { results.push(at) }
             }
         }
         let mut pieces = Vec::new();
         let mut done: HashSet<usize> = HashSet::new();
-        for at in way.iter().copied().filter(|at| self.speaks(*at)) {
+        for at in path.iter().copied().filter(|at| self.is_for_model(*at)) {
             if done.contains(&at) {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Lines of a transcript, composed from our messages. Pure but for the dice that uuids come from.
+//! Composes transcript lines from our messages. Pure except for the random uuids.
 
 use std::collections::HashMap;
 
@@ -9,24 +9,24 @@ use rheon_types::{
 };
 use serde_json::{Map, Value, json};
 
-use super::blocks::{write_answered, write_shown};
+use super::blocks::{write_answer_block, write_input_block};
 use super::extras::{AnswerExtras, BlockExtras, Extras, FIELD};
-use super::ident::{call_id_on_the_wire, fresh_uuid};
-use super::moment;
+use super::ids::{fresh_uuid, wire_call_id};
+use super::timestamp;
 
-/// The version of the format that is written.
+/// The format version we write.
 pub const FORMAT_VERSION: &str = "2.1.325";
 
-/// The program that lines name as their writer.
+/// The `entrypoint` of our lines.
 const ENTRYPOINT: &str = "rheon";
 
-/// The model of an entry that no model is sent.
+/// The model name of entries that are not sent to a model.
 const NO_MODEL: &str = "<synthetic>";
 
-/// What an entry without content says, because services refuse a message without any.
+/// The text of an entry without content, because services reject empty messages.
 const NO_CONTENT: &str = "(no content)";
 
-/// What every entry of a session repeats.
+/// The fields that every entry of a session repeats.
 #[derive(Debug, Clone)]
 pub(super) struct Envelope {
     pub(super) session_id: String,
@@ -34,32 +34,32 @@ pub(super) struct Envelope {
     pub(super) git_branch: String,
 }
 
-/// Where the next entry goes.
+/// Where the next entry is attached.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Position {
-    /// The entry it hangs on.
+    /// The parent of the next entry.
     pub(super) tip: Option<String>,
-    /// The entry of each tool call without a result, by the id of the call.
+    /// The entries of tool calls without a result, by call id.
     pub(super) calls: HashMap<String, String>,
-    /// The entry of what the user said last, if that is known.
-    pub(super) said: Option<String>,
+    /// The entry of the last user message, if known.
+    pub(super) last_prompt: Option<String>,
 }
 
-/// What was summed up, and what was kept.
+/// What a compaction summarized and preserved.
 pub(super) struct Compaction<'a> {
     pub(super) trigger: CompactionTrigger,
     pub(super) tokens_before: u64,
     pub(super) tokens_after: u64,
     pub(super) summary: Option<&'a str>,
-    pub(super) kept: Vec<String>,
+    pub(super) preserved: Vec<String>,
     pub(super) at: Timestamp,
 }
 
-/// Composes lines that hang together; forgotten if they cannot be written.
+/// Composes a group of lines. They are dropped if they cannot be written.
 pub(super) struct Composer<'a> {
     envelope: &'a Envelope,
     random: &'a dyn Random,
-    /// Where the entry after the composed ones goes.
+    /// Where the entry after the composed ones is attached.
     pub(super) position: Position,
     pub(super) lines: Vec<Value>,
 }
@@ -69,7 +69,7 @@ impl<'a> Composer<'a> {
         Self { envelope, random, position, lines: Vec::new() }
     }
 
-    /// The lines of a message; none for one that never reaches a model.
+    /// Adds the lines of a message; none for a message that models never see.
     pub(super) fn message(&mut self, message: &AgentMessage) {
         let AgentMessage::Llm(llm) = message else { return };
         let turn_id = llm.turn_id.as_ref();
@@ -80,7 +80,7 @@ impl<'a> Composer<'a> {
         }
     }
 
-    /// A boundary that cuts off what came before, and the summary of it.
+    /// Adds a boundary that ends the earlier conversation, and its summary.
     pub(super) fn compaction(&mut self, compaction: &Compaction<'_>) {
         let boundary = fresh_uuid(self.random);
         let summary = compaction.summary.map(|text| (fresh_uuid(self.random), text));
@@ -94,16 +94,16 @@ impl<'a> Composer<'a> {
             "postTokens": compaction.tokens_after,
         });
         if let (Some(head), Some(tail), Some(fields)) =
-            (compaction.kept.first(), compaction.kept.last(), metadata.as_object_mut())
+            (compaction.preserved.first(), compaction.preserved.last(), metadata.as_object_mut())
         {
             let segment = json!({"headUuid": head, "anchorUuid": anchor, "tailUuid": tail});
-            let kept = &compaction.kept;
-            let messages = json!({"anchorUuid": anchor, "uuids": kept, "allUuids": kept});
+            let preserved = &compaction.preserved;
+            let messages = json!({"anchorUuid": anchor, "uuids": preserved, "allUuids": preserved});
             fields.insert("preservedSegment".to_owned(), segment);
             fields.insert("preservedMessages".to_owned(), messages);
         }
         let old_tip = self.position.tip.take();
-        self.position.said = None;
+        self.position.last_prompt = None;
         let fields = json!({
             "subtype": "compact_boundary",
             "content": "Conversation compacted",
@@ -124,7 +124,7 @@ impl<'a> Composer<'a> {
         }
     }
 
-    /// Something that people are told and no model is sent.
+    /// Adds a note for people that is not sent to a model.
     pub(super) fn note(&mut self, text: &str, at: Timestamp) {
         let fields = json!({"subtype": "informational", "content": text, "level": "info", "isMeta": false});
         let (uuid, parent) = (fresh_uuid(self.random), self.position.tip.clone());
@@ -132,7 +132,7 @@ impl<'a> Composer<'a> {
     }
 
     fn user(&mut self, user: &UserMessage, turn_id: Option<&TurnId>) {
-        let (content, whole) = shown(&user.content);
+        let (content, whole) = content_json(&user.content);
         let content = if content == json!([]) { json!(NO_CONTENT) } else { content };
         let extras = Extras { turn_id: turn_id.cloned(), content: whole, ..Extras::default() };
         let mut fields = json!({"message": {"role": "user", "content": content}});
@@ -142,15 +142,15 @@ impl<'a> Composer<'a> {
         set_extras(&mut fields, &extras);
         let (uuid, parent) = (fresh_uuid(self.random), self.position.tip.clone());
         if user.author == Author::User {
-            self.position.said = Some(uuid.clone());
+            self.position.last_prompt = Some(uuid.clone());
         }
         self.entry(Head { kind: "user", uuid, parent, at: user.timestamp }, fields);
     }
 
     fn result(&mut self, result: &ToolResultMessage, turn_id: Option<&TurnId>) {
-        let (content, whole) = shown(&result.content);
+        let (content, whole) = content_json(&result.content);
         let own_id = result.tool_call_id.as_str();
-        let id = call_id_on_the_wire(own_id);
+        let id = wire_call_id(own_id);
         let block = BlockExtras {
             call_id: (id != own_id).then(|| own_id.to_owned()),
             tool_name: Some(result.tool_name.to_string()),
@@ -168,18 +168,18 @@ impl<'a> Composer<'a> {
             set(&mut fields, "sourceToolAssistantUUID", json!(call));
         }
         set_extras(&mut fields, &extras);
-        // Hanging on the call, not on the result before, is what makes calls side by side.
+        // Parallel calls are recognized by results that are attached to the call and not to the previous result.
         let parent = call.or_else(|| self.position.tip.clone());
         let uuid = fresh_uuid(self.random);
         self.entry(Head { kind: "user", uuid, parent, at: result.timestamp }, fields);
     }
 
-    /// One entry per block. Blocks that a Claude model must not be sent travel with a neighbour.
+    /// One entry per block. Blocks that a Claude model rejects are stored with a neighboring entry.
     fn answer(&mut self, answer: &AssistantMessage, turn_id: Option<&TurnId>) {
         let mut pieces: Vec<(Value, Extras, Option<String>)> = Vec::new();
         let mut hidden = Vec::new();
         for content in &answer.content {
-            let Some((block, left_out)) = write_answered(content, &answer.model) else {
+            let Some((block, left_out)) = write_answer_block(content, &answer.model) else {
                 hidden.push(content.clone());
                 continue;
             };
@@ -194,7 +194,7 @@ impl<'a> Composer<'a> {
         let message_id = format!("msg_{}", fresh_uuid(self.random).replace('-', ""));
         match pieces.last_mut() {
             Some((_, last, _)) if answer.stop_reason != StopReason::Error => last.after = hidden,
-            Some(_) | None => return self.answer_for_nobody(answer, &message_id, turn_id),
+            Some(_) | None => return self.unsent_answer(answer, &message_id, turn_id),
         }
         for (index, (block, mut extras, call)) in pieces.into_iter().enumerate() {
             if index == 0 {
@@ -216,8 +216,8 @@ impl<'a> Composer<'a> {
         }
     }
 
-    /// An answer that failed or is empty: told to the user, sent to no model.
-    fn answer_for_nobody(&mut self, answer: &AssistantMessage, message_id: &str, turn_id: Option<&TurnId>) {
+    /// An answer that failed or is empty: shown to the user, not sent to a model.
+    fn unsent_answer(&mut self, answer: &AssistantMessage, message_id: &str, turn_id: Option<&TurnId>) {
         let text = answer.error_message.as_deref().filter(|text| !text.is_empty()).unwrap_or(NO_CONTENT);
         let extras = Extras {
             turn_id: turn_id.cloned(),
@@ -249,7 +249,7 @@ impl<'a> Composer<'a> {
                 ("isSidechain", json!(false)),
                 ("type", json!(head.kind)),
                 ("uuid", Value::String(head.uuid)),
-                ("timestamp", Value::String(moment::print(head.at))),
+                ("timestamp", Value::String(timestamp::format(head.at))),
                 ("userType", json!("external")),
                 ("entrypoint", json!(ENTRYPOINT)),
                 ("cwd", json!(envelope.cwd)),
@@ -263,7 +263,7 @@ impl<'a> Composer<'a> {
     }
 }
 
-/// What tells entries apart.
+/// The fields that differ between entries.
 struct Head {
     kind: &'static str,
     uuid: String,
@@ -276,18 +276,18 @@ pub(super) fn tombstone(envelope: &Envelope, uuids: &[String], at: Timestamp) ->
     json!({
         "type": "tombstone",
         "tombstoneUuids": uuids,
-        "timestamp": moment::print(at),
+        "timestamp": timestamp::format(at),
         "sessionId": envelope.session_id,
     })
 }
 
-/// Content as the format has it: one block of text as a text, anything else as a list. Where the list does not say it
-/// all, the blocks themselves come along.
-fn shown(content: &[Content]) -> (Value, Option<Vec<Content>>) {
+/// Content in the transcript format: a single text block as a string, anything else as a list. Blocks that the list
+/// cannot represent are returned as well.
+fn content_json(content: &[Content]) -> (Value, Option<Vec<Content>>) {
     if let [Content::Text { text }] = content {
         return (json!(text), None);
     }
-    let blocks: Vec<Value> = content.iter().filter_map(write_shown).collect();
+    let blocks: Vec<Value> = content.iter().filter_map(write_input_block).collect();
     let says_all = !blocks.is_empty() && blocks.len() == content.len();
     (Value::Array(blocks), (!says_all).then(|| content.to_vec()))
 }
@@ -305,7 +305,7 @@ fn message(id: &str, model: &str, block: Value, answer: &AssistantMessage) -> Va
     })
 }
 
-/// Why a model stopped, as Anthropic's messages say it; nothing where it did not stop by itself.
+/// The stop reason in Anthropic's words; `None` if the model did not stop by itself.
 pub fn stop_reason_text(reason: StopReason) -> Option<&'static str> {
     match reason {
         StopReason::Stop => Some("end_turn"),
@@ -315,7 +315,7 @@ pub fn stop_reason_text(reason: StopReason) -> Option<&'static str> {
     }
 }
 
-/// Tokens as Anthropic's messages count them.
+/// Token usage in the form of Anthropic's API.
 pub fn usage_json(usage: &Usage) -> Value {
     json!({
         "input_tokens": usage.input,

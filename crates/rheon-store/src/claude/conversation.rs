@@ -1,4 +1,4 @@
-//! The conversation in our words: pieces of the chain become messages, and every call gets its one result.
+//! Converts the pieces of a chain into our messages, and gives every call exactly one result.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -10,33 +10,32 @@ use rheon_types::{
 use super::chain::Piece;
 use super::entry::{AnswerEntry, Entry, EntryKind, ResultBlock, UserEntry};
 
-/// What the model reads where a call has no result.
+/// The result of a call that has none.
 const INTERRUPTED: &str = include_str!("interrupted.md");
 
-/// The provider of every answer that names none.
+/// The provider of answers that name none.
 const PROVIDER: &str = "anthropic";
 
-/// A message and the entries it was made of.
+/// A message and the entries it was built from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TranscriptMessage {
-    /// The message.
     pub message: AgentMessage,
-    /// The uuids of its entries; none for a result that had to be made up.
+    /// The uuids of its entries; empty for a result that was added.
     pub uuids: Vec<String>,
 }
 
-/// What had to be mended so that a model can be sent the conversation.
+/// What was repaired so that the conversation can be sent to a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Repairs {
-    /// Calls without a result, which were given one that says so.
+    /// Calls without a result. Each was given one that says so.
     pub calls_without_result: usize,
-    /// Results without a call, or of a call that has one already, which were left out.
+    /// Results that were dropped because their call is missing or already has one.
     pub results_without_call: usize,
 }
 
-/// The messages that `pieces` make.
+/// Converts `pieces` to messages.
 pub(super) fn converse(entries: &[Entry], pieces: &[Piece]) -> (Vec<TranscriptMessage>, Repairs) {
-    let mut speaker = Speaker {
+    let mut builder = ConversationBuilder {
         entries,
         messages: Vec::new(),
         repairs: Repairs::default(),
@@ -44,19 +43,19 @@ pub(super) fn converse(entries: &[Entry], pieces: &[Piece]) -> (Vec<TranscriptMe
     };
     for (step, piece) in pieces.iter().enumerate() {
         match piece {
-            Piece::User(at) => speaker.user(*at),
-            Piece::Answer { entries, results } => speaker.answer(step, entries, results),
+            Piece::User(at) => builder.user(*at),
+            Piece::Answer { entries, results } => builder.answer(step, entries, results),
         }
     }
-    speaker.repairs.results_without_call += speaker.strays.values().map(VecDeque::len).sum::<usize>();
-    (speaker.messages, speaker.repairs)
+    builder.repairs.results_without_call += builder.strays.values().map(VecDeque::len).sum::<usize>();
+    (builder.messages, builder.repairs)
 }
 
-/// A result that stands apart from its answer: the step it stands at, its entry, and which of the entry's results it is.
-type Stray = (usize, usize, usize);
+/// A result apart from its answer: the step it is in, its entry, and its index in the entry.
+type StrayResult = (usize, usize, usize);
 
-fn strays(entries: &[Entry], pieces: &[Piece]) -> HashMap<String, VecDeque<Stray>> {
-    let mut strays: HashMap<String, VecDeque<Stray>> = HashMap::new();
+fn strays(entries: &[Entry], pieces: &[Piece]) -> HashMap<String, VecDeque<StrayResult>> {
+    let mut strays: HashMap<String, VecDeque<StrayResult>> = HashMap::new();
     for (step, piece) in pieces.iter().enumerate() {
         let Piece::User(at) = piece else { continue };
         let Some(user) = entries.get(*at).and_then(as_user) else { continue };
@@ -81,24 +80,24 @@ fn as_answer(entry: &Entry) -> Option<&AnswerEntry> {
     }
 }
 
-struct Speaker<'a> {
+struct ConversationBuilder<'a> {
     entries: &'a [Entry],
     messages: Vec<TranscriptMessage>,
     repairs: Repairs,
-    strays: HashMap<String, VecDeque<Stray>>,
+    strays: HashMap<String, VecDeque<StrayResult>>,
 }
 
-impl Speaker<'_> {
+impl ConversationBuilder<'_> {
     fn say(&mut self, message: Message, turn_id: Option<TurnId>, uuids: Vec<String>) {
         self.messages
             .push(TranscriptMessage { message: AgentMessage::Llm(LlmMessage { message, turn_id }), uuids });
     }
 
-    /// What an entry says beside results.
+    /// The content of an entry apart from tool results.
     fn user(&mut self, at: usize) {
         let Some(entry) = self.entries.get(at) else { return };
         let Some(user) = as_user(entry) else { return };
-        // A message of ours without any content is one; an entry that is left with none is not.
+        // Our own message may have no content at all. An entry whose content was all dropped is not a message.
         let is_bare =
             user.content.is_empty() && (!user.results.is_empty() || !entry.unread_blocks.is_empty());
         if is_bare {
@@ -119,7 +118,7 @@ impl Speaker<'_> {
             .collect();
         let Some((first, head)) = pieces.first() else { return };
         let message = assemble(first.at.unwrap_or_default(), &pieces);
-        // The calls of an answer that failed never ran, so they have no results to miss.
+        // The calls of a failed answer never ran, so no results are missing.
         let calls: Vec<(String, String)> = if message.stop_reason == StopReason::Error {
             Vec::new()
         } else {
@@ -130,13 +129,13 @@ impl Speaker<'_> {
         let uuids = pieces.iter().map(|(entry, _)| entry.uuid.clone()).collect();
         self.say(Message::Assistant(message), turn_id.clone(), uuids);
         self.results(step, &calls, results);
-        self.make_up(&calls, ended_at, turn_id);
+        self.add_missing_results(&calls, ended_at, turn_id);
         for at in results {
             self.user(*at);
         }
     }
 
-    /// The results of an answer's calls: those that hang on it in the order of the file, then those found further on.
+    /// The results of an answer's calls: first those attached to it in file order, then those found later.
     fn results(&mut self, step: usize, calls: &[(String, String)], results: &[usize]) {
         let entries = self.entries;
         let names: HashMap<&str, &str> =
@@ -178,11 +177,16 @@ impl Speaker<'_> {
         self.say(Message::ToolResult(message), turn_id, vec![entry.uuid.clone()]);
     }
 
-    /// Gives every call of the last answer a result that has none yet.
-    fn make_up(&mut self, calls: &[(String, String)], timestamp: Timestamp, turn_id: Option<TurnId>) {
+    /// Adds a result for each call of the last answer that has none.
+    fn add_missing_results(
+        &mut self,
+        calls: &[(String, String)],
+        timestamp: Timestamp,
+        turn_id: Option<TurnId>,
+    ) {
         let mut answered = HashSet::new();
-        for said in self.messages.iter().rev() {
-            match said.message.as_llm() {
+        for message in self.messages.iter().rev() {
+            match message.message.as_llm() {
                 Some(Message::ToolResult(result)) => drop(answered.insert(result.tool_call_id.to_string())),
                 Some(Message::User(_) | Message::Assistant(_)) | None => break,
             }
@@ -203,7 +207,7 @@ impl Speaker<'_> {
     }
 }
 
-/// One answer out of its pieces. What is said of the whole is repeated on every piece; the last is the most complete.
+/// Builds one answer from its pieces. Each piece repeats the fields of the whole; the last one is the most complete.
 fn assemble(timestamp: Timestamp, pieces: &[(&Entry, &AnswerEntry)]) -> AssistantMessage {
     let mut message = AssistantMessage {
         content: Vec::new(),

@@ -1,4 +1,4 @@
-//! `Entry`: one line of a transcript, as far as the conversation needs it.
+//! `Entry`: the parts of a transcript line that the conversation needs.
 
 use rheon_types::{Content, Timestamp, Usage};
 use serde::Deserialize;
@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::blocks;
 use super::extras::{AnswerExtras, BlockExtras, Extras};
-use super::moment;
+use super::timestamp;
 
-/// One link of the chain.
+/// An entry of the chain.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) uuid: String,
@@ -16,37 +16,34 @@ pub(super) struct Entry {
     pub(super) is_sidechain: bool,
     pub(super) at: Option<Timestamp>,
     pub(super) kind: EntryKind,
-    /// Kinds of blocks that we have no word for.
+    /// The kinds of blocks that we do not support.
     pub(super) unread_blocks: Vec<String>,
 }
 
-/// What a link carries.
 #[derive(Debug, Clone)]
 pub(super) enum EntryKind {
-    /// Said in the user's name: text, pictures, results of tools.
+    /// Text, images and tool results with the user's role.
     User(Box<UserEntry>),
-    /// One block of an answer, or several.
+    /// One or more blocks of an answer.
     Answer(Box<AnswerEntry>),
-    /// What came before was summed up; the messages named here were kept.
+    /// A compaction, with the messages it preserved.
     Boundary { preserved: Vec<String> },
-    /// Nothing that a model of ours should read; holds the chain together.
+    /// Not for our models; only connects the chain.
     Link,
 }
 
-/// What was said in the user's name.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UserEntry {
     pub(super) content: Vec<Content>,
     pub(super) results: Vec<ResultBlock>,
-    /// Said by the program, not by the user.
+    /// Written by the program, not by the user.
     pub(super) is_meta: bool,
     pub(super) is_summary: bool,
-    /// The entry of the call, where the parent is another.
+    /// The entry of the call, if it is not the parent.
     pub(super) source: Option<String>,
     pub(super) extras: Extras,
 }
 
-/// The result of one call.
 #[derive(Debug, Clone)]
 pub(super) struct ResultBlock {
     pub(super) call_id: String,
@@ -62,13 +59,13 @@ pub(super) struct AnswerEntry {
     pub(super) content: Vec<Content>,
     pub(super) stop_reason: Option<String>,
     pub(super) usage: Usage,
-    /// The service failed, and this is what the user was told.
+    /// An error of the service, as shown to the user.
     pub(super) is_api_error: bool,
     pub(super) extras: Extras,
 }
 
 impl Entry {
-    /// The entry that `value` is, if it is part of the chain.
+    /// Parses an entry of the chain.
     pub(super) fn read(value: &Value) -> Option<Self> {
         let uuid = text(value, "uuid")?.to_owned();
         let mut unread_blocks = Vec::new();
@@ -85,14 +82,14 @@ impl Entry {
             uuid,
             parent: text(value, "parentUuid").map(str::to_owned),
             is_sidechain: flag(value, "isSidechain"),
-            at: text(value, "timestamp").and_then(moment::parse),
+            at: text(value, "timestamp").and_then(timestamp::parse),
             kind,
             unread_blocks,
         })
     }
 
-    /// Whether a model reads it.
-    pub(super) fn speaks(&self) -> bool {
+    /// Whether models see it.
+    pub(super) fn is_for_model(&self) -> bool {
         matches!(self.kind, EntryKind::User(_) | EntryKind::Answer(_))
     }
 }
@@ -109,13 +106,13 @@ fn kind_of(block: &Value) -> String {
     text(block, "type").unwrap_or("block without a type").chars().take(60).collect()
 }
 
-/// Content is a text or a list of blocks.
-fn shown(content: &Value, unread: &mut Vec<String>) -> Vec<Content> {
+/// Content is a string or a list of blocks.
+fn read_content(content: &Value, unread: &mut Vec<String>) -> Vec<Content> {
     match content {
         Value::String(text) => vec![Content::text(text)],
         Value::Array(blocks) => {
             let read = |block: &Value| {
-                let content = blocks::read_shown(block);
+                let content = blocks::read_input_block(block);
                 if content.is_none() {
                     unread.push(kind_of(block));
                 }
@@ -145,20 +142,23 @@ fn read_user(value: &Value, unread: &mut Vec<String>) -> Option<UserEntry> {
             };
             entry.results.push(ResultBlock {
                 call_id: call_id.to_owned(),
-                content: block.get("content").map(|content| shown(content, unread)).unwrap_or_default(),
+                content: block
+                    .get("content")
+                    .map(|content| read_content(content, unread))
+                    .unwrap_or_default(),
                 is_error: flag(block, "is_error"),
             });
         }
         let rest = blocks.iter().filter(|block| !is_result(block)).cloned().collect();
-        entry.content = shown(&Value::Array(rest), unread);
+        entry.content = read_content(&Value::Array(rest), unread);
     } else {
-        entry.content = shown(content, unread);
+        entry.content = read_content(content, unread);
     }
     apply_content_override(&mut entry);
     Some(entry)
 }
 
-/// Where our own field has the blocks of the message, those are the message.
+/// If our own field has the blocks of the message, they replace its content.
 fn apply_content_override(entry: &mut UserEntry) {
     if let Some(content) = entry.extras.content.take() {
         match entry.results.first_mut() {
@@ -185,7 +185,7 @@ fn read_answer(value: &Value, unread: &mut Vec<String>) -> Option<AnswerEntry> {
         (None, Value::Array(blocks)) => {
             for block in blocks {
                 let block_extras: Option<BlockExtras> = extras.block.clone();
-                match blocks::read_answered(block, &model, block_extras) {
+                match blocks::read_answer_block(block, &model, block_extras) {
                     Some(block) => content.push(block),
                     None => unread.push(kind_of(block)),
                 }
@@ -216,19 +216,22 @@ fn read_usage(usage: &Value) -> Usage {
     }
 }
 
-/// Attachments tell the model of the real program's own tools and surroundings, which a model of ours does not have. Only
-/// what the user added is the user's: a message that was said in the middle of a turn, and files.
+/// Attachments describe Claude Code's own tools and environment to its model, which ours does not have. Only what
+/// the user added is used: messages sent during a turn, and files.
 fn read_attachment(value: &Value, unread: &mut Vec<String>) -> EntryKind {
     let attachment = value.get("attachment").unwrap_or(&Value::Null);
     let rendered = value.get("rendered").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let (content, is_meta) = match (text(attachment, "type"), attachment.get("prompt")) {
         (Some("queued_command"), Some(prompt)) => {
-            // Other modes carry what the program has to say.
-            (shown(prompt, unread), text(attachment, "commandMode").is_some_and(|mode| mode != "prompt"))
+            // Other modes hold messages of the program.
+            (
+                read_content(prompt, unread),
+                text(attachment, "commandMode").is_some_and(|mode| mode != "prompt"),
+            )
         }
         (Some("queued_command" | "file"), _) => {
             let parts = rendered.iter().filter_map(|part| part.get("content"));
-            (parts.flat_map(|content| shown(content, unread)).collect(), true)
+            (parts.flat_map(|content| read_content(content, unread)).collect(), true)
         }
         (Some(_) | None, _) => return EntryKind::Link,
     };
@@ -238,7 +241,7 @@ fn read_attachment(value: &Value, unread: &mut Vec<String>) -> EntryKind {
     EntryKind::User(Box::new(UserEntry { content, is_meta, ..UserEntry::default() }))
 }
 
-/// The messages that stay after a summary.
+/// The messages that a compaction preserved.
 fn preserved(value: &Value) -> Vec<String> {
     #[derive(Deserialize, Default)]
     #[serde(default)]

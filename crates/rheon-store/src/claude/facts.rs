@@ -1,54 +1,49 @@
-//! `SessionFacts`: what a transcript says about itself, gathered line by line.
+//! `TranscriptFacts`: the metadata of a transcript, collected line by line.
 
 use rheon_text::TextContext;
 use rheon_types::{MicroUsd, Timestamp};
 use serde_json::Value;
 
 use super::entry::text;
-use super::moment;
+use super::timestamp;
 
-/// The longest title that is kept.
 pub const TITLE_CHARS_MAX: usize = 200;
 
-/// What a transcript says about itself.
+/// The metadata of a transcript.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SessionFacts {
-    /// The session's id, as its lines have it.
+pub struct TranscriptFacts {
+    /// The session id in its lines.
     pub session_id: Option<String>,
-    /// The folder it was last in.
+    /// The last working directory.
     pub cwd: Option<String>,
-    /// The branch of git it was last on.
+    /// The last git branch.
     pub git_branch: Option<String>,
     /// The version of the program that wrote last.
     pub version: Option<String>,
     /// The model that answered last.
     pub model: Option<String>,
-    /// What it is about.
     pub title: Option<String>,
-    /// What the user said first.
+    /// The first user message.
     pub first_prompt: Option<String>,
-    /// The time of its first entry.
     pub first_at: Option<Timestamp>,
-    /// The time of its last entry.
     pub last_at: Option<Timestamp>,
-    /// What it cost, where it says so.
+    /// The cost, if the transcript states it.
     pub cost: Option<MicroUsd>,
 }
 
-/// Gathers facts from lines in the order of the file.
+/// Collects facts from lines in file order.
 #[derive(Debug, Default)]
-pub(super) struct Gatherer {
-    facts: SessionFacts,
-    /// Titles, the best first: the user's own, the program's, an old summary, the last prompt.
+pub(super) struct FactsCollector {
+    facts: TranscriptFacts,
+    /// Titles by priority: set by the user, generated, an old summary, the last prompt.
     titles: [Option<String>; 4],
 }
 
-/// The types of lines that hold facts beside the chain.
+/// The line types outside the chain that hold facts.
 pub(super) const FACT_TYPES: [&str; 5] = ["custom-title", "ai-title", "summary", "last-prompt", "cost-state"];
 
-impl Gatherer {
-    /// Looks at one line.
-    pub(super) fn look(&mut self, value: &Value) {
+impl FactsCollector {
+    pub(super) fn add_line(&mut self, value: &Value) {
         let facts = &mut self.facts;
         let keep = |slot: &mut Option<String>, key: &str| {
             if let Some(found) = text(value, key).filter(|found| !found.is_empty()) {
@@ -61,7 +56,7 @@ impl Gatherer {
         keep(&mut facts.cwd, "cwd");
         keep(&mut facts.git_branch, "gitBranch");
         keep(&mut facts.version, "version");
-        if let Some(at) = text(value, "timestamp").and_then(moment::parse) {
+        if let Some(at) = text(value, "timestamp").and_then(timestamp::parse) {
             facts.first_at = Some(facts.first_at.map_or(at, |first| first.min(at)));
             facts.last_at = Some(facts.last_at.map_or(at, |last| last.max(at)));
         }
@@ -91,8 +86,7 @@ impl Gatherer {
         }
     }
 
-    /// What was found.
-    pub(super) fn finish(mut self) -> SessionFacts {
+    pub(super) fn finish(mut self) -> TranscriptFacts {
         let [custom, written, summary, last_prompt] = self.titles;
         let own = custom.or(written).or(summary);
         self.facts.title = own.or_else(|| self.facts.first_prompt.clone()).or(last_prompt);
@@ -100,9 +94,9 @@ impl Gatherer {
     }
 }
 
-/// The words of the user in an entry, unless somebody else speaks there.
+/// The user's text in an entry, if the user wrote it.
 fn prompt(value: &Value) -> Option<String> {
-    let said_by_program = ["isMeta", "isCompactSummary", "isSidechain"]
+    let is_from_program = ["isMeta", "isCompactSummary", "isSidechain"]
         .iter()
         .any(|key| value.get(key).and_then(Value::as_bool).unwrap_or(false));
     let content = value.get("message")?.get("content")?;
@@ -111,14 +105,14 @@ fn prompt(value: &Value) -> Option<String> {
         Value::Array(blocks) => blocks.iter().find_map(|block| text(block, "text"))?,
         _ => return None,
     };
-    // What commands leave behind begins with a tag.
-    if said_by_program || words.starts_with("<command-") || words.starts_with("<local-command") {
+    // The output of commands starts with a tag.
+    if is_from_program || words.starts_with("<command-") || words.starts_with("<local-command") {
         return None;
     }
     title(words)
 }
 
-/// A text on one line, cut at a character.
+/// Shortens a text to a title on one line.
 fn title(words: &str) -> Option<String> {
     let mut title = String::new();
     let mut chars = 0;
@@ -141,7 +135,7 @@ fn title(words: &str) -> Option<String> {
     (!title.is_empty()).then_some(title)
 }
 
-/// Dollars as a file has them, in our unit; nothing for what is no amount.
+/// Converts dollars; `None` for values that are not an amount.
 fn micro_usd(dollars: f64) -> Option<MicroUsd> {
     let micro = (dollars * 1e6).round();
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]

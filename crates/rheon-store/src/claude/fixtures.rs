@@ -1,4 +1,4 @@
-//! Lines in the shape of the real program's, and messages in a line each, for the tests of this module.
+//! Lines in the form Claude Code writes, and messages as one line of text each, for tests.
 
 use rheon_types::{AgentMessage, Author, Content, Message};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::transcript::Transcript;
 
 pub(super) const SESSION: &str = "11111111-2222-4333-8444-555555555555";
 
-/// An entry with the envelope of the real program; `second` is its time.
+/// An entry with Claude Code's envelope; `second` is its time.
 fn entry(kind: &str, uuid: &str, parent: Option<&str>, message: Value) -> Value {
     let second = uuid.bytes().map(u32::from).sum::<u32>() % 60;
     json!({
@@ -70,7 +70,7 @@ pub(super) fn read(text: &str) -> Transcript {
     Transcript::read(text.as_bytes()).unwrap()
 }
 
-/// The conversation in `lines`, a message a line.
+/// The conversation in `lines`, one message per line.
 pub(super) fn shown(lines: &[Value]) -> String {
     show(&read(&file(lines)).messages())
 }

@@ -1,30 +1,28 @@
-//! Lines of a file that anything may have happened to: read one at a time, each with its place, none beyond a cap.
+//! Reads the lines of a possibly damaged file one at a time, with their positions and a size limit.
 
 use std::io::{self, BufRead};
 
-/// The longest line that is read; a longer one is passed over.
+/// Longer lines are skipped.
 pub const LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Where a line stands in its file.
+/// The position of a line in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LinePlace {
-    /// Its number, from 1.
+pub struct LinePosition {
+    /// Counted from 1.
     pub number: u64,
-    /// Where it begins.
     pub offset: u64,
-    /// How long it is, without the line break.
+    /// The length without the line break.
     pub bytes: u64,
 }
 
-/// Whether a line can be looked at.
 pub(super) enum Extent {
-    /// Whole, in the buffer.
+    /// Complete, in the buffer.
     Whole,
-    /// Longer than the cap; the buffer holds its beginning.
+    /// Longer than the limit. The buffer holds its start.
     TooLong,
 }
 
-/// Reads lines one at a time into a buffer that is used again.
+/// Reads lines one at a time into a reused buffer.
 pub(super) struct Lines<R> {
     reader: R,
     bytes_max: usize,
@@ -38,8 +36,8 @@ impl<R: BufRead> Lines<R> {
         Self { reader, bytes_max, number: 0, offset: 0, buffer: Vec::new() }
     }
 
-    /// The next line, its text in `buffer` without the line break; nothing at the end.
-    pub(super) fn next(&mut self) -> io::Result<Option<(LinePlace, Extent)>> {
+    /// Reads the next line into `buffer`, without the line break. Returns `None` at the end.
+    pub(super) fn next(&mut self) -> io::Result<Option<(LinePosition, Extent)>> {
         self.buffer.clear();
         let offset = self.offset;
         let mut bytes = 0u64;
@@ -68,7 +66,7 @@ impl<R: BufRead> Lines<R> {
                     return Ok(None);
                 }
                 self.number += 1;
-                return Ok(Some((LinePlace { number: self.number, offset, bytes }, extent)));
+                return Ok(Some((LinePosition { number: self.number, offset, bytes }, extent)));
             }
         }
     }

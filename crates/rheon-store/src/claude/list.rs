@@ -1,4 +1,4 @@
-//! Finding transcripts: those of a project, newest first, and the one of a session, wherever it is.
+//! Finds transcripts: those of a project, newest first, and the one of a session in any project.
 
 use std::fs::{self, File};
 use std::io;
@@ -7,64 +7,57 @@ use std::time::UNIX_EPOCH;
 
 use rheon_types::Timestamp;
 
-use super::facts::{Gatherer, SessionFacts};
-use super::folder::project_folder_name;
-use super::tail::{first_bytes, last_bytes, whole_lines};
+use super::facts::{FactsCollector, TranscriptFacts};
+use super::project_dir::project_dir_name;
+use super::tail::{complete_lines, first_bytes, last_bytes};
 use crate::session_name::{SessionName, SessionNameError};
 
-/// How much of each end of a transcript is read for its title.
+/// How much is read from each end of a transcript to find its title.
 const END_BYTES: u64 = 64 * 1024;
 
-/// A transcript in a list. Its facts are those found near the two ends of the file.
+/// A transcript in a list, with the facts found near the two ends of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListedTranscript {
-    /// The session's id.
+pub struct TranscriptListing {
     pub id: SessionName,
-    /// The file.
     pub path: PathBuf,
-    /// When it was last written to.
     pub modified: Timestamp,
-    /// How long it is.
     pub bytes: u64,
-    /// What it says about itself.
-    pub facts: SessionFacts,
+    pub facts: TranscriptFacts,
 }
 
-/// Why there is no answer to where a transcript is.
+/// Why a transcript cannot be located.
 #[derive(Debug, thiserror::Error)]
-pub enum FindError {
-    /// What was asked for is no id.
+pub enum TranscriptFindError {
     #[error(transparent)]
     Name(#[from] SessionNameError),
-    /// The folder of projects cannot be read.
-    #[error("cannot read the folder {path}: {source}")]
-    Folder {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    /// A directory of transcripts cannot be read.
+    #[error("cannot read the directory {path}: {source}")]
+    Folder { path: PathBuf, source: io::Error },
 }
 
-/// The same for whoever speaks of files only.
-pub(super) fn invalid(error: FindError) -> io::Error {
+/// Converts the error to an `io::Error`.
+pub(super) fn invalid(error: TranscriptFindError) -> io::Error {
     match error {
-        FindError::Name(error) => io::Error::new(io::ErrorKind::InvalidInput, error),
-        FindError::Folder { path, source } => {
-            io::Error::new(source.kind(), format!("cannot read the folder {}: {source}", path.display()))
+        TranscriptFindError::Name(error) => io::Error::new(io::ErrorKind::InvalidInput, error),
+        TranscriptFindError::Folder { path, source } => {
+            io::Error::new(source.kind(), format!("cannot read the directory {}: {source}", path.display()))
         }
     }
 }
 
-/// The newest transcripts of the project at `cwd`, at most `count_max`, newest first. Only these are looked into; of all
-/// others only the time is read. A project that has none is an empty list.
-pub fn list(projects_dir: &Path, cwd: &Path, count_max: usize) -> Result<Vec<ListedTranscript>, FindError> {
+/// The newest transcripts of the project at `cwd`, at most `count_max`, newest first. Of the others only the
+/// modification time is read. Returns an empty list for a project without transcripts.
+pub fn list(
+    projects_dir: &Path,
+    cwd: &Path,
+    count_max: usize,
+) -> Result<Vec<TranscriptListing>, TranscriptFindError> {
     let cwd = fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
-    let folder = projects_dir.join(project_folder_name(&cwd));
+    let dir = projects_dir.join(project_dir_name(&cwd));
     let mut found: Vec<(Timestamp, SessionName, PathBuf, u64)> = Vec::new();
-    for path in paths_in(&folder)? {
+    for path in paths_in(&dir)? {
         let Some(name) = session_name(&path) else { continue };
-        // A file that has gone meanwhile is no error.
+        // A file that was removed in the meantime is skipped.
         let Ok(metadata) = fs::metadata(&path) else { continue };
         if metadata.is_file() {
             found.push((modified(&metadata), name, path, metadata.len()));
@@ -72,18 +65,18 @@ pub fn list(projects_dir: &Path, cwd: &Path, count_max: usize) -> Result<Vec<Lis
     }
     found.sort_unstable_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
     found.truncate(count_max);
-    let look = |(modified, id, path, bytes): (Timestamp, SessionName, PathBuf, u64)| {
+    let add_line = |(modified, id, path, bytes): (Timestamp, SessionName, PathBuf, u64)| {
         let facts = facts_of(&path).unwrap_or_default();
-        ListedTranscript { id, path, modified, bytes, facts }
+        TranscriptListing { id, path, modified, bytes, facts }
     };
-    Ok(found.into_iter().map(look).collect())
+    Ok(found.into_iter().map(add_line).collect())
 }
 
-/// The transcript of the session `id`, in whatever project. Of several, which forks and copies by hand leave, the newest.
-pub fn find(projects_dir: &Path, id: &str) -> Result<Option<PathBuf>, FindError> {
+/// The transcript of the session `id` in any project. If forks or copies left several, the newest.
+pub fn find(projects_dir: &Path, id: &str) -> Result<Option<PathBuf>, TranscriptFindError> {
     let name = SessionName::new(id)?;
     let file_name = format!("{name}.jsonl");
-    let candidates = paths_in(projects_dir)?.into_iter().map(|folder| folder.join(&file_name));
+    let candidates = paths_in(projects_dir)?.into_iter().map(|dir| dir.join(&file_name));
     let dated = candidates.filter_map(|path| {
         let metadata = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?;
         Some((modified(&metadata), path))
@@ -91,10 +84,10 @@ pub fn find(projects_dir: &Path, id: &str) -> Result<Option<PathBuf>, FindError>
     Ok(dated.max().map(|(_, path)| path))
 }
 
-/// What is in a folder; nothing if there is no such folder.
-fn paths_in(folder: &Path) -> Result<Vec<PathBuf>, FindError> {
-    let fault = |source| FindError::Folder { path: folder.to_owned(), source };
-    match fs::read_dir(folder) {
+/// The paths in a directory; empty if it does not exist.
+fn paths_in(dir: &Path) -> Result<Vec<PathBuf>, TranscriptFindError> {
+    let fault = |source| TranscriptFindError::Folder { path: dir.to_owned(), source };
+    match fs::read_dir(dir) {
         Ok(entries) => entries.map(|entry| Ok(entry.map_err(fault)?.path())).collect(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(fault(error)),
@@ -112,22 +105,22 @@ fn modified(metadata: &fs::Metadata) -> Timestamp {
     Timestamp::from_millis(u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// What the two ends of a file tell. A line that an end cuts through is left out.
-fn facts_of(path: &Path) -> io::Result<SessionFacts> {
+/// The facts in the two ends of a file. Lines that are cut off are skipped.
+fn facts_of(path: &Path) -> io::Result<TranscriptFacts> {
     let mut file = File::open(path)?;
-    let mut facts = Gatherer::default();
+    let mut facts = FactsCollector::default();
     let (tail, is_whole) = last_bytes(&mut file, END_BYTES)?;
     if !is_whole {
         let head = first_bytes(&mut file, END_BYTES)?;
-        whole_lines(&head, true).for_each(|line| look(&mut facts, line));
+        complete_lines(&head, true).for_each(|line| add_line(&mut facts, line));
     }
-    whole_lines(&tail, is_whole).for_each(|line| look(&mut facts, line));
+    complete_lines(&tail, is_whole).for_each(|line| add_line(&mut facts, line));
     Ok(facts.finish())
 }
 
-fn look(facts: &mut Gatherer, line: &[u8]) {
+fn add_line(facts: &mut FactsCollector, line: &[u8]) {
     if let Ok(value) = serde_json::from_slice(line) {
-        facts.look(&value);
+        facts.add_line(&value);
     }
 }
 

@@ -1,12 +1,13 @@
-//! Transcripts of Claude Code, read and written: `<projects folder>/<project>/<session uuid>.jsonl`, one JSON object per
-//! line, only ever appended to.
+//! Reads and writes Claude Code transcripts: `<projects dir>/<project>/<session uuid>.jsonl`, one JSON object per
+//! line, append-only.
 //!
-//! A transcript is a view of a session for another program; the journal stays the truth. What the format has no words for
-//! stands in a field `rheon` of the entry, which the real program passes over.
+//! A transcript is a view of a session for Claude Code; the journal stays the source of truth. What the format
+//! cannot hold is stored in a `rheon` field of the entry, which Claude Code ignores.
 //!
-//! Deleted entries are named by a line of our own, `{"type":"tombstone","tombstoneUuids":[..],"timestamp":..,"sessionId":..}`.
-//! The real program passes over it too; it stops seeing what was deleted once something new was said, because that hangs
-//! on what was left.
+//! Deleted entries are named by a line of our own,
+//! `{"type":"tombstone","tombstoneUuids":[..],"timestamp":..,"sessionId":..}`. Claude Code ignores this line too. It
+//! stops showing the deleted entries once a new message is written, because that message is attached to an entry
+//! before them.
 
 mod blocks;
 mod chain;
@@ -15,26 +16,26 @@ mod conversation;
 mod entry;
 mod extras;
 mod facts;
-mod folder;
-mod ident;
+mod ids;
 mod lines;
 mod list;
-mod moment;
+mod project_dir;
 mod tail;
+mod timestamp;
 mod transcript;
 mod writer;
 
-pub use blocks::{read_shown, write_shown};
+pub use blocks::{read_input_block, write_input_block};
 pub use compose::{FORMAT_VERSION, stop_reason_text, usage_json};
 pub use conversation::{Repairs, TranscriptMessage};
-pub use facts::{SessionFacts, TITLE_CHARS_MAX};
-pub use folder::project_folder_name;
-pub use ident::{call_id_on_the_wire, transcript_id};
-pub use lines::{LINE_BYTES_MAX, LinePlace};
-pub use list::{FindError, ListedTranscript, find, list};
-pub use moment::print as moment_text;
-pub use transcript::{ODD_LINES_MAX, OddLine, Oddity, Transcript, TranscriptError};
-pub use writer::{TranscriptPlace, TranscriptWriter};
+pub use facts::{TITLE_CHARS_MAX, TranscriptFacts};
+pub use ids::{transcript_id, wire_call_id};
+pub use lines::{LINE_BYTES_MAX, LinePosition};
+pub use list::{TranscriptFindError, TranscriptListing, find, list};
+pub use project_dir::project_dir_name;
+pub use timestamp::format as format_timestamp;
+pub use transcript::{LineIssue, Transcript, TranscriptError, UNRECOGNIZED_LINES_MAX, UnrecognizedLine};
+pub use writer::{TranscriptLocation, TranscriptWriter};
 
 #[cfg(test)]
 mod fixtures;

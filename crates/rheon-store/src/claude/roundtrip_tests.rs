@@ -1,4 +1,4 @@
-//! Properties: what was written is read again, and what happens to a file harms only the lines it happens to.
+//! Properties: what is written can be read, and damage affects only the damaged lines.
 
 use std::fs;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use rheon_types::{
 use serde_json::json;
 
 use super::fixtures::{SESSION, read};
-use super::{Transcript, TranscriptPlace, TranscriptWriter};
+use super::{Transcript, TranscriptLocation, TranscriptWriter};
 
 fn timestamp() -> impl Strategy<Value = Timestamp> {
     (0..253_402_300_000_000u64).prop_map(Timestamp::from_millis)
@@ -76,7 +76,7 @@ fn answer() -> impl Strategy<Value = AssistantMessage> {
     let models = (prop_oneof!["claude-test", "gpt"], prop_oneof!["anthropic", "openai"]);
     (vec(block, 0..5), stop_reason(), models, usage(), timestamp(), option::of(words())).prop_map(
         |(mut content, stop_reason, (model, provider), usage, timestamp, error_message)| {
-            // The ids of an answer's calls differ; those of a conversation need not.
+            // The call ids of an answer differ; those of a conversation need not.
             let mut seen = std::collections::HashSet::new();
             content.retain(|block| match block {
                 Content::ToolCall(call) => seen.insert(call.id.clone()),
@@ -125,12 +125,12 @@ fn history() -> impl Strategy<Value = Vec<AgentMessage>> {
 
 /// The transcript of `history`, written by `writers` writers one after the other.
 fn written(history: &[AgentMessage], writers: usize) -> String {
-    let folder = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
     let random = Arc::new(CountingRandom::default());
-    let mut path = folder.path().to_owned();
+    let mut path = dir.path().to_owned();
     for part in history.chunks(history.len().div_ceil(writers).max(1)) {
-        let place = TranscriptPlace {
-            projects_dir: folder.path().to_owned(),
+        let place = TranscriptLocation {
+            projects_dir: dir.path().to_owned(),
             cwd: "/nowhere".into(),
             session_id: SESSION.into(),
             git_branch: None,
@@ -155,7 +155,7 @@ proptest! {
         let transcript = read(&written(&history, writers));
         prop_assert_eq!(transcript.messages(), history);
         prop_assert_eq!(transcript.repairs(), super::Repairs::default());
-        prop_assert_eq!(transcript.odd_lines(), []);
+        prop_assert_eq!(transcript.unrecognized_lines(), []);
     }
 
     #[test]
@@ -187,16 +187,16 @@ proptest! {
             let uuids = whole.entries().iter().map(|said| said.uuids.len()).sum::<usize>();
             prop_assert_eq!(uuids, whole_lines);
             let end = line_breaks(&bytes[start..]).next().map_or(bytes.len(), |length| start + length);
-            // Every byte of long lines would take minutes; both ends and a sample between show the same.
+            // Testing every byte of long lines would take minutes; both ends and a sample are enough.
             let step = ((end - start) / 40).max(1);
             for cut in (start..end).step_by(step).chain((start..end).rev().take(5)).filter(|cut| *cut > start) {
                 let torn = Transcript::read(&bytes[..cut]).unwrap();
                 prop_assert_eq!(torn.messages(), whole.messages());
-                prop_assert_eq!(torn.odd_lines_count(), 1);
+                prop_assert_eq!(torn.unrecognized_lines_count(), 1);
             }
             if end > start {
                 let unended = Transcript::read(&bytes[..end]).unwrap();
-                prop_assert_eq!(unended.odd_lines_count(), 0);
+                prop_assert_eq!(unended.unrecognized_lines_count(), 0);
             }
         }
     }
@@ -207,7 +207,7 @@ fn line_breaks(bytes: &[u8]) -> impl Iterator<Item = usize> {
 }
 
 #[test]
-fn every_byte_of_a_small_transcript_may_be_the_last_or_another() {
+fn a_transcript_cut_or_damaged_at_any_byte_is_read() {
     let user = |text: &str| AgentMessage::user(text, Timestamp::from_millis(1));
     let text = written(&[user("é🙂"), user("two")], 1);
     for cut in 0..=text.len() {
@@ -224,7 +224,7 @@ fn every_byte_of_a_small_transcript_may_be_the_last_or_another() {
 }
 
 #[test]
-fn a_huge_text_is_one_line_and_comes_back() {
+fn a_huge_text_is_one_line_and_is_read_back() {
     let text = "é🙂\n\"\\\u{0}".repeat(400_000);
     let history = [AgentMessage::user(text, Timestamp::from_millis(1))];
     let written = written(&history, 1);

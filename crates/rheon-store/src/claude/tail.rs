@@ -1,4 +1,4 @@
-//! The two ends of a file, read without what lies between.
+//! Reads the two ends of a file without the middle.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::entry::{Entry, text};
 use super::lines::LINE_BYTES_MAX;
 
-/// How much of the end is read at first; more if no entry is in it.
+/// How much of the end is read first; more if it contains no entry.
 const TAIL_BYTES: u64 = 1024 * 1024;
 
 /// The end of a transcript.
@@ -17,17 +17,17 @@ pub(super) struct Tail {
     /// The entries of the chain in it.
     pub(super) entries: Vec<Entry>,
     pub(super) has_tombstones: bool,
-    /// The file does not end with a line break.
+    /// Whether the file does not end with a line break.
     pub(super) is_torn: bool,
 }
 
-/// Reads as much of the end of the file at `path` as holds an entry of the chain.
+/// Reads the end of the file at `path`, enough to contain an entry of the chain.
 pub(super) fn read(path: &Path) -> io::Result<Tail> {
     let mut file = File::open(path)?;
     let mut bytes_max = TAIL_BYTES;
     loop {
         let (bytes, is_whole) = last_bytes(&mut file, bytes_max)?;
-        let lines = whole_lines(&bytes, is_whole);
+        let lines = complete_lines(&bytes, is_whole);
         let values: Vec<Value> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
         let entries: Vec<Entry> =
             values.iter().filter(|value| !is_tombstone(value)).filter_map(Entry::read).collect();
@@ -53,18 +53,18 @@ pub(super) fn first_bytes(file: &mut File, bytes_max: u64) -> io::Result<Vec<u8>
     Ok(bytes)
 }
 
-/// At most the last `bytes_max` bytes of a file, and whether that is all of it.
+/// At most the last `bytes_max` bytes of a file, and whether that is the whole file.
 pub(super) fn last_bytes(file: &mut File, bytes_max: u64) -> io::Result<(Vec<u8>, bool)> {
     let length = file.seek(SeekFrom::End(0))?;
     let start = length.saturating_sub(bytes_max);
     file.seek(SeekFrom::Start(start))?;
     let mut bytes = Vec::new();
-    // Others may append meanwhile.
+    // Other processes may be appending.
     file.take(bytes_max).read_to_end(&mut bytes)?;
     Ok((bytes, start == 0))
 }
 
-/// The lines that begin in `bytes`: the first is only a piece unless the bytes are the whole file.
-pub(super) fn whole_lines(bytes: &[u8], is_whole: bool) -> impl Iterator<Item = &[u8]> {
+/// The lines that start in `bytes`. The first one is incomplete unless `bytes` is the whole file.
+pub(super) fn complete_lines(bytes: &[u8], is_whole: bool) -> impl Iterator<Item = &[u8]> {
     bytes.split(|byte| *byte == b'\n').skip(usize::from(!is_whole)).filter(|line| !line.is_empty())
 }

@@ -1,4 +1,4 @@
-//! `Transcript`: a transcript as it was read, whoever wrote it.
+//! `Transcript`: a parsed transcript, written by Claude Code or by Rheon.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -12,14 +12,14 @@ use serde_json::Value;
 use super::chain::Chain;
 use super::conversation::{Repairs, TranscriptMessage, converse};
 use super::entry::Entry;
-use super::facts::{FACT_TYPES, Gatherer, SessionFacts};
-use super::lines::{Extent, LINE_BYTES_MAX, LinePlace, Lines};
+use super::facts::{FACT_TYPES, FactsCollector, TranscriptFacts};
+use super::lines::{Extent, LINE_BYTES_MAX, LinePosition, Lines};
 
-/// How many odd lines are reported one by one; the rest is only counted.
-pub const ODD_LINES_MAX: usize = 1_000;
+/// How many unrecognized lines are listed. All are counted.
+pub const UNRECOGNIZED_LINES_MAX: usize = 1_000;
 
-/// The types of lines that the real program writes beside the conversation. They are not odd.
-const BESIDE: [&str; 11] = [
+/// The line types that Claude Code writes beside the conversation. They are ignored.
+const IGNORED_TYPES: [&str; 11] = [
     "queue-operation",
     "tools-used",
     "mode",
@@ -33,139 +33,124 @@ const BESIDE: [&str; 11] = [
     "progress",
 ];
 
-/// A transcript that cannot be read at all. A bad line is no such case.
+/// A transcript that cannot be read at all. Unrecognized lines are not an error.
 #[derive(Debug, thiserror::Error)]
 pub enum TranscriptError {
-    /// The file cannot be opened.
     #[error("cannot open the transcript {path}: {source}")]
-    Open {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// The file cannot be read to its end.
-    #[error("cannot read the transcript beyond line {line}: {source}")]
+    Open { path: PathBuf, source: io::Error },
+    #[error("cannot read the transcript after line {line}: {source}")]
     Read {
         /// The last line that was read.
         line: u64,
-        /// Why.
         source: io::Error,
     },
 }
 
-/// A line that says nothing we understand. It stays in the file as it is: transcripts are only ever appended to.
+/// A line that cannot be used. It stays in the file, because transcripts are append-only.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OddLine {
-    /// Where it stands.
-    pub place: LinePlace,
-    /// What is odd about it.
-    pub oddity: Oddity,
+pub struct UnrecognizedLine {
+    pub position: LinePosition,
+    pub issue: LineIssue,
 }
 
-/// What is odd about a line.
+/// Why a line cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Oddity {
-    /// It is no JSON object: garbage, or torn.
+pub enum LineIssue {
+    /// Not a JSON object, or cut off.
     Garbage,
-    /// It is longer than [`LINE_BYTES_MAX`].
+    /// Longer than [`LINE_BYTES_MAX`].
     TooLong,
-    /// It is of a type that nobody told us about.
     UnknownType(String),
-    /// It should be part of the conversation, but lacks what it takes.
+    /// A line of the conversation without its required fields.
     Incomplete(String),
-    /// It has blocks of these kinds, which were left out.
+    /// These kinds of blocks are not supported and were dropped.
     UnreadBlocks(Vec<String>),
 }
 
-/// A transcript as it was read.
 #[derive(Debug, Clone)]
 pub struct Transcript {
     messages: Vec<TranscriptMessage>,
     tip: Option<String>,
-    facts: SessionFacts,
+    facts: TranscriptFacts,
     repairs: Repairs,
-    odd_lines: Vec<OddLine>,
-    odd_lines_count: usize,
+    unrecognized_lines: Vec<UnrecognizedLine>,
+    unrecognized_lines_count: usize,
 }
 
 impl Transcript {
-    /// Reads the transcript at `path`.
     pub fn open(path: &Path) -> Result<Self, TranscriptError> {
         let file =
             File::open(path).map_err(|source| TranscriptError::Open { path: path.to_owned(), source })?;
         Self::read(BufReader::with_capacity(256 * 1024, file))
     }
 
-    /// Reads a transcript line by line. Only a reader that fails makes it fail.
+    /// Reads a transcript line by line. Fails only if the reader fails.
     pub fn read(reader: impl BufRead) -> Result<Self, TranscriptError> {
         Self::read_with(reader, LINE_BYTES_MAX)
     }
 
     pub(super) fn read_with(reader: impl BufRead, line_bytes_max: usize) -> Result<Self, TranscriptError> {
         let mut lines = Lines::new(reader, line_bytes_max);
-        let mut gathered = Gathered::default();
+        let mut builder = TranscriptBuilder::default();
         let mut line = 0;
         loop {
             match lines.next() {
-                Ok(Some((place, extent))) => {
-                    line = place.number;
-                    gathered.line(place, &extent, &lines.buffer);
+                Ok(Some((position, extent))) => {
+                    line = position.number;
+                    builder.line(position, &extent, &lines.buffer);
                 }
-                Ok(None) => return Ok(gathered.finish()),
+                Ok(None) => return Ok(builder.finish()),
                 Err(source) => return Err(TranscriptError::Read { line, source }),
             }
         }
     }
 
-    /// The conversation, as a model would be sent it: from the last summing up, each call with its one result.
+    /// The conversation to send to a model: from the last compaction on, with one result per call.
     pub fn messages(&self) -> Vec<AgentMessage> {
-        self.messages.iter().map(|said| said.message.clone()).collect()
+        self.messages.iter().map(|entry| entry.message.clone()).collect()
     }
 
-    /// The conversation with the entries that each message is made of.
+    /// The conversation with the entries of each message.
     pub fn entries(&self) -> &[TranscriptMessage] {
         &self.messages
     }
 
-    /// The uuid of the entry that the next one hangs on.
+    /// The uuid of the parent of the next entry.
     pub fn tip(&self) -> Option<&str> {
         self.tip.as_deref()
     }
 
-    /// What it says about itself.
-    pub fn facts(&self) -> &SessionFacts {
+    pub fn facts(&self) -> &TranscriptFacts {
         &self.facts
     }
 
-    /// What had to be mended.
     pub fn repairs(&self) -> Repairs {
         self.repairs
     }
 
-    /// The first odd lines, at most [`ODD_LINES_MAX`].
-    pub fn odd_lines(&self) -> &[OddLine] {
-        &self.odd_lines
+    /// The first unrecognized lines, at most [`UNRECOGNIZED_LINES_MAX`].
+    pub fn unrecognized_lines(&self) -> &[UnrecognizedLine] {
+        &self.unrecognized_lines
     }
 
-    /// How many odd lines there are.
-    pub fn odd_lines_count(&self) -> usize {
-        self.odd_lines_count
+    /// The number of unrecognized lines.
+    pub fn unrecognized_lines_count(&self) -> usize {
+        self.unrecognized_lines_count
     }
 }
 
-/// What is read before the chain is known.
+/// Collects lines before the chain is built.
 #[derive(Default)]
-struct Gathered {
+struct TranscriptBuilder {
     entries: Vec<Entry>,
     by_uuid: HashMap<String, usize>,
     deleted: HashSet<String>,
-    facts: Gatherer,
-    odd_lines: Vec<OddLine>,
-    odd_lines_count: usize,
+    facts: FactsCollector,
+    unrecognized_lines: Vec<UnrecognizedLine>,
+    unrecognized_lines_count: usize,
 }
 
-/// Enough of a line to decide whether the rest is of interest: most of a transcript by weight is not.
+/// Enough of a line to decide whether to parse the rest. Most of a transcript is not needed.
 #[derive(Deserialize)]
 struct Head {
     #[serde(rename = "type", default)]
@@ -174,52 +159,52 @@ struct Head {
     uuid: Value,
 }
 
-impl Gathered {
-    fn odd(&mut self, place: LinePlace, oddity: Oddity) {
-        self.odd_lines_count += 1;
-        if self.odd_lines.len() < ODD_LINES_MAX {
-            self.odd_lines.push(OddLine { place, oddity });
+impl TranscriptBuilder {
+    fn add_unrecognized(&mut self, position: LinePosition, issue: LineIssue) {
+        self.unrecognized_lines_count += 1;
+        if self.unrecognized_lines.len() < UNRECOGNIZED_LINES_MAX {
+            self.unrecognized_lines.push(UnrecognizedLine { position, issue });
         }
     }
 
-    fn line(&mut self, place: LinePlace, extent: &Extent, bytes: &[u8]) {
+    fn line(&mut self, position: LinePosition, extent: &Extent, bytes: &[u8]) {
         if let Extent::TooLong = extent {
-            return self.odd(place, Oddity::TooLong);
+            return self.add_unrecognized(position, LineIssue::TooLong);
         }
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return;
         }
         let Ok(head) = serde_json::from_slice::<Head>(bytes) else {
-            return self.odd(place, Oddity::Garbage);
+            return self.add_unrecognized(position, LineIssue::Garbage);
         };
         let kind = head.kind.as_str().unwrap_or_default();
         let is_chained = head.uuid.is_string() && kind != "tombstone";
-        if BESIDE.contains(&kind) && !is_chained {
+        if IGNORED_TYPES.contains(&kind) && !is_chained {
             return;
         }
         let is_known = matches!(kind, "user" | "assistant" | "attachment" | "system" | "tombstone");
         if !is_chained && !is_known && !FACT_TYPES.contains(&kind) {
-            return self.odd(place, Oddity::UnknownType(kind.chars().take(60).collect()));
+            return self.add_unrecognized(position, LineIssue::UnknownType(kind.chars().take(60).collect()));
         }
         let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
-            return self.odd(place, Oddity::Garbage);
+            return self.add_unrecognized(position, LineIssue::Garbage);
         };
         if kind == "tombstone" {
             self.deleted.extend(deleted_uuids(&value));
             return;
         }
-        self.facts.look(&value);
+        self.facts.add_line(&value);
         if is_chained || is_known {
-            self.entry(place, kind, &value);
+            self.entry(position, kind, &value);
         }
     }
 
-    fn entry(&mut self, place: LinePlace, kind: &str, value: &Value) {
+    fn entry(&mut self, position: LinePosition, kind: &str, value: &Value) {
         let Some(mut entry) = Entry::read(value) else {
-            return self.odd(place, Oddity::Incomplete(kind.to_owned()));
+            return self.add_unrecognized(position, LineIssue::Incomplete(kind.to_owned()));
         };
         if !entry.unread_blocks.is_empty() {
-            self.odd(place, Oddity::UnreadBlocks(entry.unread_blocks.clone()));
+            self.add_unrecognized(position, LineIssue::UnreadBlocks(entry.unread_blocks.clone()));
         }
         match self.by_uuid.get(&entry.uuid).and_then(|at| self.entries.get_mut(*at)) {
             Some(earlier) => std::mem::swap(earlier, &mut entry),
@@ -239,13 +224,13 @@ impl Gathered {
             tip,
             facts: self.facts.finish(),
             repairs,
-            odd_lines: self.odd_lines,
-            odd_lines_count: self.odd_lines_count,
+            unrecognized_lines: self.unrecognized_lines,
+            unrecognized_lines_count: self.unrecognized_lines_count,
         }
     }
 }
 
-/// The entries that a tombstone deletes. We write `tombstoneUuids`; other spellings are understood.
+/// The entries that a tombstone deletes. We write `tombstoneUuids` and also accept other spellings.
 fn deleted_uuids(value: &Value) -> Vec<String> {
     let lists = ["tombstoneUuids", "uuids"].iter().filter_map(|key| value.get(key)?.as_array()).flatten();
     let singles =

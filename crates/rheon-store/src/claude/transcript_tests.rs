@@ -1,4 +1,4 @@
-//! Reading transcripts that the real program could have written, and damaged ones.
+//! Reads transcripts as Claude Code writes them, and damaged ones.
 
 use std::io::{self, BufReader, Read};
 
@@ -7,11 +7,11 @@ use rheon_types::{MicroUsd, Timestamp};
 use serde_json::json;
 
 use super::super::fixtures::{SESSION, answer, call, file, read, result, show, shown, text, user, with};
-use super::{LinePlace, ODD_LINES_MAX, OddLine, Oddity, Transcript};
-use crate::claude::{Repairs, SessionFacts};
+use super::{LineIssue, LinePosition, Transcript, UNRECOGNIZED_LINES_MAX, UnrecognizedLine};
+use crate::claude::{Repairs, TranscriptFacts};
 
 #[test]
-fn an_answer_is_put_together_from_its_blocks() {
+fn an_answer_is_assembled_from_its_blocks() {
     let lines = [
         user("u", None, "Fix it"),
         answer("a1", Some("u"), "m", json!({"type": "thinking", "thinking": "hm", "signature": "c2ln"})),
@@ -44,7 +44,7 @@ fn an_answer_is_put_together_from_its_blocks() {
 }
 
 #[test]
-fn results_of_tools_that_ran_side_by_side_are_joined_in_the_order_of_the_file() {
+fn results_of_parallel_tools_are_joined_in_file_order() {
     let lines = [
         user("u", None, "go"),
         answer("a1", Some("u"), "m", call("t1")),
@@ -61,7 +61,7 @@ fn results_of_tools_that_ran_side_by_side_are_joined_in_the_order_of_the_file() 
         assistant (Stop): "Done."
     "#]]
     .assert_eq(&shown(&lines));
-    // The same if it ends there, and if results were written before the answer was whole.
+    // The same if it ends there, and if results were written before the answer was complete.
     assert_eq!(read(&file(&lines[..5])).messages(), read(&file(&lines)).messages()[..4]);
     let early = [
         user("u", None, "go"),
@@ -80,7 +80,7 @@ fn results_of_tools_that_ran_side_by_side_are_joined_in_the_order_of_the_file() 
 }
 
 #[test]
-fn answers_are_told_apart_even_where_a_service_gives_all_the_same_id() {
+fn answers_are_separated_even_if_all_have_the_same_id() {
     let lines = [
         user("u", None, "one"),
         answer("a", Some("u"), "m", text("1")),
@@ -94,7 +94,7 @@ fn answers_are_told_apart_even_where_a_service_gives_all_the_same_id() {
 }
 
 #[test]
-fn of_two_branches_the_one_written_last_counts_whatever_the_clock_said() {
+fn the_branch_written_last_counts_regardless_of_timestamps() {
     let lines = [
         user("u", None, "root"),
         with(answer("a", Some("u"), "m", text("old")), "timestamp", json!("2026-12-01T00:00:00.000Z")),
@@ -105,7 +105,7 @@ fn of_two_branches_the_one_written_last_counts_whatever_the_clock_said() {
 }
 
 #[test]
-fn links_count_and_not_the_order_of_lines() {
+fn parents_decide_the_order_not_lines() {
     let mut lines = vec![
         user("u", None, "one"),
         answer("a", Some("u"), "m", text("1")),
@@ -119,7 +119,7 @@ fn links_count_and_not_the_order_of_lines() {
 }
 
 #[test]
-fn an_unknown_parent_is_the_entry_before_and_none_at_all_cuts() {
+fn an_unknown_parent_is_the_preceding_entry_and_none_starts_a_root() {
     let lines = |parent: Option<&str>| {
         shown(&[user("u", None, "one"), answer("a", Some("u"), "m", text("1")), user("v", parent, "two")])
     };
@@ -128,14 +128,14 @@ fn an_unknown_parent_is_the_entry_before_and_none_at_all_cuts() {
 }
 
 #[test]
-fn links_in_a_circle_end() {
+fn cyclic_parents_terminate() {
     let lines = [user("u", Some("v"), "one"), user("v", Some("u"), "two"), user("w", Some("w"), "self")];
     assert_eq!(shown(&lines[..2]), "user: \"one\"\nuser: \"two\"\n");
     assert_eq!(shown(&lines[2..]), "user: \"self\"\n");
 }
 
 #[test]
-fn sub_agents_and_surroundings_are_left_out_and_what_the_user_added_stays() {
+fn sub_agents_and_environment_are_ignored_and_user_attachments_stay() {
     let attachment = |uuid: &str, parent: &str, kind: &str, words: &str| {
         let entry = with(user(uuid, Some(parent), ""), "type", json!("attachment"));
         let mode = if kind == "queued_command" { "prompt" } else { "other" };
@@ -158,7 +158,7 @@ fn sub_agents_and_surroundings_are_left_out_and_what_the_user_added_stays() {
 }
 
 #[test]
-fn after_a_summing_up_the_summary_what_was_kept_and_what_followed_are_the_conversation() {
+fn after_a_compaction_the_conversation_is_summary_preserved_and_later_messages() {
     let boundary = |parent: Option<&str>, kept: &[&str]| {
         let entry = with(user("c", parent, ""), "type", json!("system"));
         let entry = with(entry, "subtype", json!("compact_boundary"));
@@ -181,7 +181,7 @@ fn after_a_summing_up_the_summary_what_was_kept_and_what_followed_are_the_conver
 }
 
 #[test]
-fn a_call_without_result_gets_one_and_a_result_without_call_is_left_out() {
+fn a_call_without_result_gets_one_and_a_result_without_call_is_dropped() {
     let lines = [
         user("u", None, "go"),
         result("o", Some("u"), "t0", json!("orphan")),
@@ -204,7 +204,7 @@ fn a_call_without_result_gets_one_and_a_result_without_call_is_left_out() {
 }
 
 #[test]
-fn results_that_stand_apart_are_brought_to_their_calls() {
+fn stray_results_are_moved_to_their_calls() {
     let mut later = result("r1", Some("v"), "t1", json!("one"));
     later["sourceToolAssistantUUID"] = json!(null);
     later["message"]["content"].as_array_mut().unwrap().push(text("said with it"));
@@ -225,7 +225,7 @@ fn results_that_stand_apart_are_brought_to_their_calls() {
 }
 
 #[test]
-fn what_a_tombstone_names_is_gone_in_every_spelling() {
+fn tombstones_delete_entries_in_every_spelling() {
     let lines = [
         user("u", None, "one"),
         answer("a", Some("u"), "m", text("secret")),
@@ -259,7 +259,7 @@ fn an_error_of_the_service_is_an_answer_that_failed() {
 }
 
 #[test]
-fn odd_lines_are_reported_with_their_place_and_harm_nothing() {
+fn unrecognized_lines_are_reported_with_their_position_and_harmless() {
     let long = format!("{{\"type\":\"user\",\"x\":\"{}\"}}", "x".repeat(1_000));
     let good = [user("u", None, "one"), answer("a", Some("u"), "m", json!({"type": "server_tool_use"}))];
     let text = format!(
@@ -268,20 +268,22 @@ fn odd_lines_are_reported_with_their_place_and_harm_nothing() {
         good[0], good[1]
     );
     let transcript = Transcript::read_with(text.as_bytes(), 900).unwrap();
-    let odd: Vec<(u64, Oddity)> =
-        transcript.odd_lines().iter().map(|odd| (odd.place.number, odd.oddity.clone())).collect();
+    let odd: Vec<(u64, LineIssue)> =
+        transcript.unrecognized_lines().iter().map(|odd| (odd.position.number, odd.issue.clone())).collect();
     assert_eq!(
         odd,
         [
-            (1, Oddity::Garbage),
-            (4, Oddity::UnknownType("novelty".to_owned())),
-            (5, Oddity::TooLong),
-            (6, Oddity::Incomplete("user".to_owned())),
-            (8, Oddity::UnreadBlocks(vec!["server_tool_use".to_owned()])),
-            (9, Oddity::Garbage),
+            (1, LineIssue::Garbage),
+            (4, LineIssue::UnknownType("novelty".to_owned())),
+            (5, LineIssue::TooLong),
+            (6, LineIssue::Incomplete("user".to_owned())),
+            (8, LineIssue::UnreadBlocks(vec!["server_tool_use".to_owned()])),
+            (9, LineIssue::Garbage),
         ]
     );
-    for OddLine { place: LinePlace { offset, bytes, .. }, .. } in transcript.odd_lines() {
+    for UnrecognizedLine { position: LinePosition { offset, bytes, .. }, .. } in
+        transcript.unrecognized_lines()
+    {
         let (start, length) = (usize::try_from(*offset).unwrap(), usize::try_from(*bytes).unwrap());
         assert!(start == 0 || text.as_bytes()[start - 1] == b'\n');
         assert!(text.as_bytes().get(start + length).is_none_or(|next| *next == b'\n'));
@@ -290,16 +292,16 @@ fn odd_lines_are_reported_with_their_place_and_harm_nothing() {
 }
 
 #[test]
-fn odd_lines_beyond_the_cap_are_counted() {
-    let transcript = read(&"?\n".repeat(ODD_LINES_MAX + 5));
+fn unrecognized_lines_over_the_limit_are_counted() {
+    let transcript = read(&"?\n".repeat(UNRECOGNIZED_LINES_MAX + 5));
     assert_eq!(
-        (transcript.odd_lines().len(), transcript.odd_lines_count()),
-        (ODD_LINES_MAX, ODD_LINES_MAX + 5)
+        (transcript.unrecognized_lines().len(), transcript.unrecognized_lines_count()),
+        (UNRECOGNIZED_LINES_MAX, UNRECOGNIZED_LINES_MAX + 5)
     );
 }
 
 #[test]
-fn a_transcript_says_what_it_is_about() {
+fn a_transcript_has_a_title_and_other_facts() {
     let mut lines = vec![
         json!({"type": "queue-operation", "sessionId": SESSION}),
         with(user("m", None, "caveat"), "isMeta", json!(true)),
@@ -308,7 +310,7 @@ fn a_transcript_says_what_it_is_about() {
         json!({"type": "cost-state", "sessionId": SESSION, "totalCostUSD": 0.001_8}),
         json!({"type": "last-prompt", "lastPrompt": "later"}),
     ];
-    let facts = SessionFacts {
+    let facts = TranscriptFacts {
         session_id: Some(SESSION.to_owned()),
         cwd: Some("/home/dev/project".to_owned()),
         git_branch: Some("main".to_owned()),
@@ -328,7 +330,7 @@ fn a_transcript_says_what_it_is_about() {
 }
 
 #[test]
-fn only_a_reader_that_fails_makes_reading_fail() {
+fn reading_fails_only_if_the_reader_fails() {
     struct Broken;
     impl Read for Broken {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
@@ -337,5 +339,5 @@ fn only_a_reader_that_fails_makes_reading_fail() {
     }
     let text = file(&[user("u", None, "one")]);
     let error = Transcript::read(BufReader::new(text.as_bytes().chain(Broken))).unwrap_err();
-    assert_eq!(error.to_string(), "cannot read the transcript beyond line 1: the disk is gone");
+    assert_eq!(error.to_string(), "cannot read the transcript after line 1: the disk is gone");
 }

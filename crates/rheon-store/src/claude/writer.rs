@@ -1,4 +1,4 @@
-//! `TranscriptWriter`: durable events become lines that the real program resumes.
+//! `TranscriptWriter`: writes durable events as lines that Claude Code can resume.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -15,63 +15,62 @@ use rheon_types::{
 use super::chain::Chain;
 use super::compose::{Compaction, Composer, Envelope, Position, tombstone};
 use super::entry::{Entry, EntryKind};
-use super::folder::project_folder_name;
-use super::ident::transcript_id;
+use super::ids::transcript_id;
 use super::lines::LINE_BYTES_MAX;
 use super::list::{find, invalid};
+use super::project_dir::project_dir_name;
 use super::tail::{self, Tail};
 use super::transcript::{Transcript, TranscriptError};
 
-/// What people read where one of several runs was chosen.
-const CHOSEN: &str = "Of several answers this one was chosen.";
+/// The note for people when one of several parallel runs was selected.
+const SELECTED_NOTE: &str = "This answer was selected from several parallel runs.";
 
-/// Where a transcript belongs and what its lines repeat.
+/// Where a transcript is stored, and the fields its lines repeat.
 #[derive(Debug, Clone)]
-pub struct TranscriptPlace {
-    /// The folder with a folder for each project, usually `~/.claude/projects`.
+pub struct TranscriptLocation {
+    /// The directory of all projects, usually `~/.claude/projects`.
     pub projects_dir: PathBuf,
-    /// The folder the session works in.
+    /// The session's working directory.
     pub cwd: PathBuf,
-    /// The session.
     pub session_id: SessionId,
-    /// The branch of git it works on; `HEAD` stands for none.
+    /// `None` is written as `HEAD`.
     pub git_branch: Option<String>,
 }
 
-/// Writes one transcript: appends whole lines, one `write` each, and never changes what is there. The file comes into being
-/// with its first line.
+/// Writes one transcript: appends complete lines, one `write` each, and never changes existing ones. The file is
+/// created with its first line.
 pub struct TranscriptWriter {
     path: PathBuf,
     session_id: SessionId,
     envelope: Envelope,
     random: Arc<dyn Random>,
     position: Position,
-    /// Runs of one prompt that are side by side, until one of them is chosen: where the next entry of each goes.
+    /// Parallel runs of one prompt, until one of them is selected: where the next entry of each is attached.
     branches: HashMap<RunId, Position>,
     trigger: CompactionTrigger,
     file: Option<File>,
-    /// The file ends within a line, or may do so after a write that failed.
+    /// The file may end with an incomplete line.
     is_torn: bool,
 }
 
 impl TranscriptWriter {
-    /// A writer for the session at `place`. If it has a transcript already, in whatever project and written by whichever
-    /// program, it is gone on with.
-    pub fn open(place: TranscriptPlace, random: Arc<dyn Random>) -> io::Result<Self> {
-        let id = transcript_id(&place.session_id);
-        let cwd = fs::canonicalize(&place.cwd).unwrap_or(place.cwd);
-        let existing = find(&place.projects_dir, &id).map_err(invalid)?;
+    /// A writer for the session at `location`. It continues an existing transcript, in any project and from either
+    /// program.
+    pub fn open(location: TranscriptLocation, random: Arc<dyn Random>) -> io::Result<Self> {
+        let id = transcript_id(&location.session_id);
+        let cwd = fs::canonicalize(&location.cwd).unwrap_or(location.cwd);
+        let existing = find(&location.projects_dir, &id).map_err(invalid)?;
         let found = existing.is_some();
         let path = existing.unwrap_or_else(|| {
-            place.projects_dir.join(project_folder_name(&cwd)).join(format!("{id}.jsonl"))
+            location.projects_dir.join(project_dir_name(&cwd)).join(format!("{id}.jsonl"))
         });
         let mut writer = Self {
             path,
-            session_id: place.session_id,
+            session_id: location.session_id,
             envelope: Envelope {
                 session_id: id,
                 cwd: cwd.to_string_lossy().into_owned(),
-                git_branch: place.git_branch.unwrap_or_else(|| "HEAD".to_owned()),
+                git_branch: location.git_branch.unwrap_or_else(|| "HEAD".to_owned()),
             },
             random,
             position: Position::default(),
@@ -81,22 +80,22 @@ impl TranscriptWriter {
             is_torn: false,
         };
         if found {
-            writer.go_on()?;
+            writer.continue_existing()?;
         }
         Ok(writer)
     }
 
-    /// Where the transcript is, or will be.
+    /// The path of the transcript, which may not exist yet.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The uuid of the entry that the next one hangs on.
+    /// The uuid of the parent of the next entry.
     pub fn tip(&self) -> Option<&str> {
         self.position.tip.as_deref()
     }
 
-    /// Writes what `event` adds to the conversation. Events of other sessions, and those that add nothing, are passed over.
+    /// Writes what `event` adds to the conversation. Ignores other sessions and events that add nothing.
     pub fn record(&mut self, event: &Event) -> io::Result<()> {
         if event.session_id != self.session_id {
             return Ok(());
@@ -107,7 +106,7 @@ impl TranscriptWriter {
             }
             AgentEvent::Run(RunEvent::Start { continuation, .. }) => match continuation {
                 Some(ContinuationKind::Rerun { .. } | ContinuationKind::Branch { .. }) => {
-                    self.in_run(event.run_id.as_ref(), Self::go_back)
+                    self.in_run(event.run_id.as_ref(), Self::return_to_last_prompt)
                 }
                 Some(ContinuationKind::Default) | None => Ok(()),
             },
@@ -116,7 +115,7 @@ impl TranscriptWriter {
                 Ok(())
             }
             AgentEvent::Child(ChildEvent::ParallelEnd { selected_run_id, .. }) => {
-                self.choose(selected_run_id, event.at)
+                self.select_branch(selected_run_id, event.at)
             }
             AgentEvent::Context(ContextEvent::CompactionStart { trigger, .. }) => {
                 self.trigger = *trigger;
@@ -130,13 +129,13 @@ impl TranscriptWriter {
                 ..
             }) => {
                 let dropped = usize::try_from(*messages_dropped).unwrap_or(usize::MAX);
-                let kept = self.kept_after(dropped)?;
+                let preserved = self.preserved_after(dropped)?;
                 let compaction = Compaction {
                     trigger: self.trigger,
                     tokens_before: *tokens_before,
                     tokens_after: *tokens_after,
                     summary: summary.as_deref(),
-                    kept,
+                    preserved,
                     at: event.at,
                 };
                 self.compose(|composer| composer.compaction(&compaction))
@@ -145,12 +144,12 @@ impl TranscriptWriter {
         }
     }
 
-    /// Writes one message, for instance of a history that a fork begins with.
+    /// Writes one message, for example of the history that a fork starts with.
     pub fn record_message(&mut self, message: &AgentMessage) -> io::Result<()> {
         self.compose(|composer| composer.message(message))
     }
 
-    /// Lets `write` work where the next entry of a run goes: at the end, or at the end of its branch.
+    /// Calls `write` with the position of a run: the end of the conversation, or of the run's branch.
     fn in_run(
         &mut self,
         run: Option<&RunId>,
@@ -166,35 +165,35 @@ impl TranscriptWriter {
         outcome
     }
 
-    /// Goes on with one of several branches. A note on it makes it the one that was written to last, which is what readers go
-    /// by; the others stay in the file and nothing hangs on them.
-    fn choose(&mut self, selected: &RunId, at: Timestamp) -> io::Result<()> {
+    /// Continues one of several branches. A note makes it the one written last, which readers follow. The others
+    /// stay in the file.
+    fn select_branch(&mut self, selected: &RunId, at: Timestamp) -> io::Result<()> {
         let Some(selected) = self.branches.remove(selected) else { return Ok(()) };
         self.position = selected;
         self.branches.clear();
-        self.compose(|composer| composer.note(CHOSEN, at))
+        self.compose(|composer| composer.note(SELECTED_NOTE, at))
     }
 
-    /// A run that answers anew hangs on what the user said last.
-    fn go_back(&mut self) -> io::Result<()> {
+    /// A rerun is attached to the last user message.
+    fn return_to_last_prompt(&mut self) -> io::Result<()> {
         if self.position.tip.is_none() {
             return Ok(());
         }
-        if self.position.said.is_none() {
-            let is_said = |message: &AgentMessage| match message.as_llm() {
+        if self.position.last_prompt.is_none() {
+            let is_prompt = |message: &AgentMessage| match message.as_llm() {
                 Some(Message::User(user)) => user.author == Author::User,
                 Some(Message::Assistant(_) | Message::ToolResult(_)) | None => false,
             };
             let transcript = self.read()?;
-            let said = transcript.entries().iter().rev().find(|said| is_said(&said.message));
-            self.position.said = said.and_then(|said| said.uuids.last().cloned());
+            let last_prompt = transcript.entries().iter().rev().find(|entry| is_prompt(&entry.message));
+            self.position.last_prompt = last_prompt.and_then(|entry| entry.uuids.last().cloned());
         }
-        self.position.tip.clone_from(&self.position.said);
+        self.position.tip.clone_from(&self.position.last_prompt);
         self.position.calls.clear();
         Ok(())
     }
 
-    /// Deletes entries: a line says so, and the next entry hangs on what is left.
+    /// Deletes entries: writes a tombstone, and attaches the next entry to one that remains.
     pub fn delete(&mut self, uuids: &[String], at: Timestamp) -> io::Result<()> {
         if uuids.is_empty() {
             return Ok(());
@@ -202,14 +201,15 @@ impl TranscriptWriter {
         let line = tombstone(&self.envelope, uuids, at);
         self.write_line(&line)?;
         self.position.tip = self.read()?.tip().map(str::to_owned);
-        self.position.said = None;
+        self.position.last_prompt = None;
         Ok(())
     }
 
-    /// Lets the next entry hang on `uuid`, an entry of this transcript, or begin anew: how a conversation is rewound.
+    /// Attaches the next entry to `uuid`, an entry of this transcript, or starts a new root. This is how a
+    /// conversation is rewound.
     pub fn branch_from(&mut self, uuid: Option<String>) {
         self.position.tip = uuid;
-        self.position.said = None;
+        self.position.last_prompt = None;
     }
 
     fn read(&self) -> io::Result<Transcript> {
@@ -218,17 +218,17 @@ impl TranscriptWriter {
         })
     }
 
-    /// The entries of the messages that stay when the first so many of the conversation go. A summary counts as one.
-    fn kept_after(&self, dropped: usize) -> io::Result<Vec<String>> {
+    /// The entries of the messages that remain after dropping the first ones. A summary counts as one message.
+    fn preserved_after(&self, dropped: usize) -> io::Result<Vec<String>> {
         if self.position.tip.is_none() {
             return Ok(Vec::new());
         }
         let transcript = self.read()?;
-        Ok(transcript.entries().iter().skip(dropped).flat_map(|said| said.uuids.iter().cloned()).collect())
+        Ok(transcript.entries().iter().skip(dropped).flat_map(|entry| entry.uuids.iter().cloned()).collect())
     }
 
-    /// Composes lines and writes them. The position moves only once all are written: what is written next does not hang
-    /// on half an answer.
+    /// Composes lines and writes them. The position changes only after all are written, so that nothing is attached
+    /// to half an answer.
     fn compose(&mut self, compose: impl FnOnce(&mut Composer<'_>)) -> io::Result<()> {
         let random = Arc::clone(&self.random);
         let envelope = self.envelope.clone();
@@ -245,7 +245,7 @@ impl TranscriptWriter {
     fn write_line(&mut self, line: &serde_json::Value) -> io::Result<()> {
         let mut text = Vec::new();
         if self.is_torn {
-            // What was torn becomes a line of its own, which readers pass over.
+            // This turns an incomplete line into a line of its own, which readers skip.
             text.push(b'\n');
         }
         serde_json::to_writer(&mut text, line).map_err(io::Error::from)?;
@@ -269,8 +269,8 @@ impl TranscriptWriter {
         Ok(())
     }
 
-    /// Finds the end of the conversation in a file that is there already.
-    fn go_on(&mut self) -> io::Result<()> {
+    /// Finds the end of the conversation in an existing file.
+    fn continue_existing(&mut self) -> io::Result<()> {
         let Tail { entries, has_tombstones, is_torn } = tail::read(&self.path)?;
         self.is_torn = is_torn;
         let deleted = HashSet::new();
@@ -285,7 +285,7 @@ impl TranscriptWriter {
     }
 }
 
-/// The calls that an entry holds, each with the entry's uuid.
+/// The tool calls in an entry, each with the entry's uuid.
 fn calls(entry: &Entry) -> Vec<(String, String)> {
     match &entry.kind {
         EntryKind::Answer(answer) => answer
@@ -302,20 +302,20 @@ fn calls(entry: &Entry) -> Vec<(String, String)> {
     }
 }
 
-/// Opens a file to append to. What is made on the way is for the user alone.
+/// Opens a file for appending. New files and directories are readable only by the user.
 fn append_to(path: &Path) -> io::Result<File> {
-    let mut folders = DirBuilder::new();
-    folders.recursive(true);
+    let mut dirs = DirBuilder::new();
+    dirs.recursive(true);
     let mut options = OpenOptions::new();
     options.append(true).create(true);
     #[cfg(unix)]
     {
         use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-        folders.mode(0o700);
+        dirs.mode(0o700);
         options.mode(0o600);
     }
-    if let Some(folder) = path.parent() {
-        folders.create(folder)?;
+    if let Some(dir) = path.parent() {
+        dirs.create(dir)?;
     }
     options.open(path)
 }

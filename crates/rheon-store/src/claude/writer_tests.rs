@@ -1,4 +1,4 @@
-//! Writing transcripts, and going on with those that are there.
+//! Writes new transcripts and continues existing ones.
 
 use std::fs;
 use std::path::Path;
@@ -15,20 +15,20 @@ use rheon_types::{
 use serde_json::{Value, json};
 
 use super::super::fixtures::{self, SESSION, show};
-use super::{TranscriptPlace, TranscriptWriter};
-use crate::claude::{LINE_BYTES_MAX, Transcript, project_folder_name};
+use super::{TranscriptLocation, TranscriptWriter};
+use crate::claude::{LINE_BYTES_MAX, Transcript, project_dir_name};
 
-fn place(folder: &Path) -> TranscriptPlace {
-    TranscriptPlace {
-        projects_dir: folder.join("projects"),
+fn place(dir: &Path) -> TranscriptLocation {
+    TranscriptLocation {
+        projects_dir: dir.join("projects"),
         cwd: "/nowhere/project".into(),
         session_id: SESSION.into(),
         git_branch: Some("main".to_owned()),
     }
 }
 
-fn open(folder: &Path) -> TranscriptWriter {
-    TranscriptWriter::open(place(folder), Arc::new(CountingRandom::default())).unwrap()
+fn open(dir: &Path) -> TranscriptWriter {
+    TranscriptWriter::open(place(dir), Arc::new(CountingRandom::default())).unwrap()
 }
 
 fn at(second: u64) -> Timestamp {
@@ -70,11 +70,11 @@ fn result(id: &str, text: &str) -> Message {
     })
 }
 
-fn conversation(folder: &Path) -> String {
-    show(&Transcript::open(open(folder).path()).unwrap().messages())
+fn conversation(dir: &Path) -> String {
+    show(&Transcript::open(open(dir).path()).unwrap().messages())
 }
 
-/// The lines, short: how entries hang together and what the real program reads.
+/// The lines in short form: how entries are attached and what Claude Code reads.
 fn skeleton(path: &Path) -> String {
     let short = |uuid: &Value| uuid.as_str().map_or("-".to_owned(), |uuid| uuid.chars().skip(24).collect());
     let line = |line: &str| {
@@ -91,9 +91,9 @@ fn skeleton(path: &Path) -> String {
 }
 
 #[test]
-fn an_entry_has_everything_the_real_program_writes_in_its_envelope() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = open(folder.path());
+fn an_entry_has_all_envelope_fields_of_claude_code() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = open(dir.path());
     let message = Message::user("Fix it", at(1));
     let turn_id = Some(TurnId { run_id: "loop".into(), index: 0 });
     let message = Arc::new(AgentMessage::Llm(LlmMessage { message, turn_id }));
@@ -147,9 +147,9 @@ fn an_entry_has_everything_the_real_program_writes_in_its_envelope() {
 }
 
 #[test]
-fn an_answer_is_one_entry_per_block_and_a_result_hangs_on_its_call() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = open(folder.path());
+fn an_answer_is_one_entry_per_block_and_a_result_is_attached_to_its_call() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = open(dir.path());
     let signature = |origin: &str| {
         let (data, origin) = ("sig".to_owned(), origin.to_owned());
         Some(Signature { data, kind: SignatureKind::Proof, id: None, origin })
@@ -188,7 +188,7 @@ fn an_answer_is_one_entry_per_block_and_a_result_hangs_on_its_call() {
         result of read t1: "one"
         assistant (Stop): "Done."
     "#]]
-    .assert_eq(&conversation(folder.path()));
+    .assert_eq(&conversation(dir.path()));
 }
 
 fn in_run(run: &str, kind: AgentEvent) -> Event {
@@ -214,9 +214,9 @@ fn said_in(run: &str, message: Message) -> Event {
 }
 
 #[test]
-fn an_answer_that_is_asked_for_again_hangs_on_what_the_user_said_last() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = open(folder.path());
+fn a_rerun_is_attached_to_the_last_user_message() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = open(dir.path());
     let rerun = || Some(ContinuationKind::rerun(at(9)));
     for event in [
         begun("r.1", None),
@@ -230,22 +230,22 @@ fn an_answer_that_is_asked_for_again_hangs_on_what_the_user_said_last() {
     ] {
         writer.record(&event).unwrap();
     }
-    // Whoever opens it later knows no more than the file says.
+    // A later writer knows only what the file contains.
     drop(writer);
-    let mut writer = TranscriptWriter::open(place(folder.path()), Arc::new(dice_after(100))).unwrap();
+    let mut writer = TranscriptWriter::open(place(dir.path()), Arc::new(dice_after(100))).unwrap();
     writer.record(&begun("r.3", rerun())).unwrap();
     writer.record(&said_in("r.3", answer(vec!["Perhaps.".into()], StopReason::Stop))).unwrap();
     expect![[r#"
         user: "one"
         assistant (Stop): "Perhaps."
     "#]]
-    .assert_eq(&conversation(folder.path()));
+    .assert_eq(&conversation(dir.path()));
 }
 
 #[test]
-fn of_runs_side_by_side_the_chosen_one_is_gone_on_with() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = open(folder.path());
+fn the_selected_parallel_run_is_continued() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = open(dir.path());
     let both = vec!["p.1".into(), "p.2".into()];
     for event in [
         said_in("r.1", Message::user("first", at(1))),
@@ -267,8 +267,8 @@ fn of_runs_side_by_side_the_chosen_one_is_gone_on_with() {
     ] {
         writer.record(&event).unwrap();
     }
-    // Also for whoever reads it before anything more is said.
-    let chosen = conversation(folder.path());
+    // Readers see it even before the next message.
+    let chosen = conversation(dir.path());
     expect![[r#"
         user: "first"
         assistant (Stop): "Well."
@@ -279,13 +279,13 @@ fn of_runs_side_by_side_the_chosen_one_is_gone_on_with() {
     "#]]
     .assert_eq(&chosen);
     writer.record(&said_in("r.2", Message::user("thanks", at(3)))).unwrap();
-    assert_eq!(conversation(folder.path()), format!("{chosen}user: \"thanks\"\n"));
+    assert_eq!(conversation(dir.path()), format!("{chosen}user: \"thanks\"\n"));
 }
 
 #[test]
-fn a_compaction_keeps_the_messages_that_were_not_dropped() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = open(folder.path());
+fn a_compaction_preserves_the_messages_that_were_not_dropped() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = open(dir.path());
     let messages = [
         Message::user("one", at(1)),
         answer(vec![call("t1"), call("t2")], StopReason::ToolUse),
@@ -296,9 +296,9 @@ fn a_compaction_keeps_the_messages_that_were_not_dropped() {
     for message in messages {
         writer.record(&said(message)).unwrap();
     }
-    // The writer that goes on knows of the earlier messages from the file alone.
+    // The second writer knows the earlier messages only from the file.
     drop(writer);
-    let mut writer = TranscriptWriter::open(place(folder.path()), Arc::new(dice_after(100))).unwrap();
+    let mut writer = TranscriptWriter::open(place(dir.path()), Arc::new(dice_after(100))).unwrap();
     let compact = |messages_dropped, summary: Option<&str>| {
         let summary = summary.map(str::to_owned);
         event(AgentEvent::Context(ContextEvent::CompactionEnd {
@@ -327,16 +327,16 @@ fn a_compaction_keeps_the_messages_that_were_not_dropped() {
         assistant (Stop): "Done."
         user: "two"
     "#]]
-    .assert_eq(&conversation(folder.path()));
-    // The summary counts as a message, and a second boundary keeps what the first kept.
+    .assert_eq(&conversation(dir.path()));
+    // The summary counts as a message, and a second boundary preserves what the first preserved.
     writer.record(&compact(4, None)).unwrap();
-    assert_eq!(conversation(folder.path()), "assistant (Stop): \"Done.\"\nuser: \"two\"\n");
+    assert_eq!(conversation(dir.path()), "assistant (Stop): \"Done.\"\nuser: \"two\"\n");
     writer.record(&said(Message::user("three", at(11)))).unwrap();
     writer.record(&compact(3, Some("All."))).unwrap();
-    assert_eq!(conversation(folder.path()), "note: \"All.\"\n");
+    assert_eq!(conversation(dir.path()), "note: \"All.\"\n");
 }
 
-/// CountingRandom that go on where earlier ones stopped.
+/// A source that continues where an earlier one stopped.
 fn dice_after(rolls: usize) -> CountingRandom {
     let dice = CountingRandom::default();
     for _ in 0..rolls {
@@ -346,9 +346,9 @@ fn dice_after(rolls: usize) -> CountingRandom {
 }
 
 #[test]
-fn a_transcript_of_the_real_program_is_gone_on_with_where_it_is() {
-    let folder = tempfile::tempdir().unwrap();
-    let elsewhere = folder.path().join("projects/-another-project");
+fn a_transcript_of_claude_code_is_continued_in_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let elsewhere = dir.path().join("projects/-another-project");
     fs::create_dir_all(&elsewhere).unwrap();
     let path = elsewhere.join(format!("{SESSION}.jsonl"));
     let real = fixtures::file(&[
@@ -359,7 +359,7 @@ fn a_transcript_of_the_real_program_is_gone_on_with_where_it_is() {
         json!({"type": "last-prompt", "leafUuid": "u"}),
     ]);
     fs::write(&path, format!("{real}{{\"type\":\"user\",\"uuid\":\"torn")).unwrap();
-    let mut writer = open(folder.path());
+    let mut writer = open(dir.path());
     assert_eq!((writer.path(), writer.tip()), (path.as_path(), Some("r2")));
     writer.record(&said(result("t1", "one"))).unwrap();
     writer.record(&said(answer(vec!["Done.".into()], StopReason::Stop))).unwrap();
@@ -370,28 +370,28 @@ fn a_transcript_of_the_real_program_is_gone_on_with_where_it_is() {
         result of read t1: "one"
         assistant (Stop): "Done."
     "#]]
-    .assert_eq(&conversation(folder.path()));
+    .assert_eq(&conversation(dir.path()));
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.starts_with(&real), "what was there has changed");
-    assert_eq!(Transcript::open(&path).unwrap().odd_lines_count(), 1);
+    assert_eq!(Transcript::open(&path).unwrap().unrecognized_lines_count(), 1);
 }
 
 #[test]
-fn the_end_is_found_behind_a_line_longer_than_the_first_look() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = open(folder.path());
+fn the_end_is_found_after_a_very_long_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = open(dir.path());
     writer.record(&said(Message::user("one", at(1)))).unwrap();
     let bulk = json!({"type": "api-request-shape", "shape": "x".repeat(3_000_000)});
     let mut text = fs::read_to_string(writer.path()).unwrap();
     text.push_str(&fixtures::file(&[bulk]));
     fs::write(writer.path(), text).unwrap();
-    assert_eq!(open(folder.path()).tip(), writer.tip());
+    assert_eq!(open(dir.path()).tip(), writer.tip());
 }
 
 #[test]
-fn what_is_deleted_is_gone_for_every_reader_once_something_new_is_said() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = open(folder.path());
+fn deleted_entries_disappear_for_every_reader_after_a_new_message() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = open(dir.path());
     for message in [
         Message::user("one", at(1)),
         answer(vec!["1".into()], StopReason::Stop),
@@ -403,12 +403,12 @@ fn what_is_deleted_is_gone_for_every_reader_once_something_new_is_said() {
     let transcript = Transcript::open(writer.path()).unwrap();
     let uuids: Vec<String> = transcript.entries()[2..].iter().flat_map(|said| said.uuids.clone()).collect();
     writer.delete(&uuids, at(5)).unwrap();
-    assert_eq!(conversation(folder.path()), "user: \"one\"\nassistant (Stop): \"1\"\n");
-    assert_eq!(open(folder.path()).tip(), writer.tip());
+    assert_eq!(conversation(dir.path()), "user: \"one\"\nassistant (Stop): \"1\"\n");
+    assert_eq!(open(dir.path()).tip(), writer.tip());
     writer.record(&said(Message::user("two", at(6)))).unwrap();
     let expected = "user: \"one\"\nassistant (Stop): \"1\"\nuser: \"two\"\n";
-    assert_eq!(conversation(folder.path()), expected);
-    // A reader that knows nothing of tombstones follows the branch.
+    assert_eq!(conversation(dir.path()), expected);
+    // A reader that does not know tombstones follows the branch.
     let text = fs::read_to_string(writer.path()).unwrap();
     let without: String =
         text.lines().filter(|line| !line.contains("tombstone")).map(|line| format!("{line}\n")).collect();
@@ -416,32 +416,32 @@ fn what_is_deleted_is_gone_for_every_reader_once_something_new_is_said() {
 }
 
 #[test]
-fn a_rewound_conversation_goes_on_from_where_it_was_rewound_to() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = open(folder.path());
+fn a_rewound_conversation_continues_from_the_rewind_point() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = open(dir.path());
     writer.record(&said(Message::user("one", at(1)))).unwrap();
     let first = writer.tip().map(str::to_owned);
     writer.record(&said(answer(vec!["1".into()], StopReason::Stop))).unwrap();
     writer.branch_from(first);
     writer.record(&said(answer(vec!["another".into()], StopReason::Stop))).unwrap();
-    assert_eq!(conversation(folder.path()), "user: \"one\"\nassistant (Stop): \"another\"\n");
+    assert_eq!(conversation(dir.path()), "user: \"one\"\nassistant (Stop): \"another\"\n");
 }
 
 #[test]
-fn a_message_too_long_for_any_reader_is_refused_and_the_next_is_not() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = open(folder.path());
+fn a_message_too_long_to_read_is_rejected_and_the_next_is_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = open(dir.path());
     writer.record(&said(Message::user("one", at(1)))).unwrap();
     let error = writer.record(&said(Message::user("x".repeat(LINE_BYTES_MAX), at(2)))).unwrap_err();
     assert!(error.to_string().contains("at most 67108864 are read"), "{error}");
     writer.record(&said(Message::user("two", at(3)))).unwrap();
-    assert_eq!(conversation(folder.path()), "user: \"one\"\nuser: \"two\"\n");
+    assert_eq!(conversation(dir.path()), "user: \"one\"\nuser: \"two\"\n");
 }
 
 #[test]
-fn nothing_is_made_until_something_is_said_in_this_session() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = open(folder.path());
+fn no_file_is_created_before_the_first_message() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = open(dir.path());
     let foreign = Event { session_id: "another".into(), ..said(Message::user("one", at(1))) };
     writer.record(&foreign).unwrap();
     writer
@@ -450,17 +450,17 @@ fn nothing_is_made_until_something_is_said_in_this_session() {
             triggered_by: rheon_types::TurnTrigger::User,
         })))
         .unwrap();
-    assert!(!folder.path().join("projects").exists());
-    let name = project_folder_name(Path::new("/nowhere/project"));
-    assert_eq!(writer.path(), folder.path().join("projects").join(name).join(format!("{SESSION}.jsonl")));
+    assert!(!dir.path().join("projects").exists());
+    let name = project_dir_name(Path::new("/nowhere/project"));
+    assert_eq!(writer.path(), dir.path().join("projects").join(name).join(format!("{SESSION}.jsonl")));
 }
 
 #[test]
 #[cfg(unix)]
-fn files_and_folders_are_for_the_user_alone() {
+fn files_and_directories_are_private_to_the_user() {
     use std::os::unix::fs::PermissionsExt;
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = open(folder.path());
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = open(dir.path());
     writer.record(&said(Message::user("one", at(1)))).unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let project = writer.path().parent().unwrap();
@@ -468,15 +468,15 @@ fn files_and_folders_are_for_the_user_alone() {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_is_an_error_and_later_a_whole_transcript() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("projects"), "a file").unwrap();
-    assert!(TranscriptWriter::open(place(folder.path()), Arc::new(CountingRandom::default())).is_err());
-    fs::remove_file(folder.path().join("projects")).unwrap();
-    let mut writer = open(folder.path());
-    fs::write(folder.path().join("projects"), "a file").unwrap();
+fn a_failed_write_is_an_error_and_later_writes_complete_the_transcript() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("projects"), "a file").unwrap();
+    assert!(TranscriptWriter::open(place(dir.path()), Arc::new(CountingRandom::default())).is_err());
+    fs::remove_file(dir.path().join("projects")).unwrap();
+    let mut writer = open(dir.path());
+    fs::write(dir.path().join("projects"), "a file").unwrap();
     assert!(writer.record(&said(Message::user("one", at(1)))).is_err());
-    fs::remove_file(folder.path().join("projects")).unwrap();
+    fs::remove_file(dir.path().join("projects")).unwrap();
     writer.record(&said(Message::user("one", at(1)))).unwrap();
-    assert_eq!(conversation(folder.path()), "user: \"one\"\n");
+    assert_eq!(conversation(dir.path()), "user: \"one\"\n");
 }

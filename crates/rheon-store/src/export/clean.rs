@@ -1,4 +1,4 @@
-//! Characters that are obeyed rather than shown, spelt out; escape sequences of terminals, dropped.
+//! Replaces control and invisible characters by visible escapes, and drops terminal escape sequences.
 
 use std::borrow::Cow;
 use std::iter::Peekable;
@@ -6,32 +6,32 @@ use std::str::Chars;
 
 use rheon_text::TextContext;
 
-/// The text with terminal sequences dropped and what else is not shown spelt out, and how many characters that were.
-/// Line breaks and tabs stay; a carriage return before a line break goes.
+/// Drops terminal sequences and escapes invisible characters. Returns the text and the number of affected
+/// characters. Line breaks and tabs stay; a carriage return before a line break is dropped.
 pub(super) fn clean(text: &str) -> (Cow<'_, str>, u64) {
-    if !text.chars().any(is_odd) {
+    if !text.chars().any(is_invisible) {
         return (Cow::Borrowed(text), 0);
     }
-    let mut shown = String::with_capacity(text.len());
+    let mut out = String::with_capacity(text.len());
     let mut hidden = 0;
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
         match character {
             '\r' if characters.peek() == Some(&'\n') => {}
             '\u{1b}' => hidden += skip_sequence(&mut characters),
-            odd if is_odd(odd) => {
+            odd if is_invisible(odd) => {
                 hidden += 1;
-                shown.extend(odd.escape_unicode());
+                out.extend(odd.escape_unicode());
             }
-            plain => shown.push(plain),
+            plain => out.push(plain),
         }
     }
-    (Cow::Owned(shown), hidden)
+    (Cow::Owned(out), hidden)
 }
 
-/// Skips what a terminal takes for one sequence after an escape. How many characters that are, the escape included.
+/// Skips a terminal sequence after its escape character. Returns its length, including the escape character.
 fn skip_sequence(characters: &mut Peekable<Chars<'_>>) -> u64 {
-    /// No sequence is longer; what goes on is text again.
+    /// Longer sequences are treated as text.
     const LENGTH_MAX: u64 = 4_096;
     let mut skipped = 1;
     let Some(kind) = characters.next_if(|next| next.is_ascii_graphic()) else { return skipped };
@@ -43,7 +43,7 @@ fn skip_sequence(characters: &mut Peekable<Chars<'_>>) -> u64 {
             }
             skipped += u64::from(characters.next_if(|next| matches!(next, '@'..='~')).is_some());
         }
-        // A command with a text: ends with a bell or with another escape; never spans lines.
+        // A command with a string argument: ends with a bell or another escape character, and never spans lines.
         ']' | 'P' | 'X' | '^' | '_' => {
             while skipped < LENGTH_MAX
                 && characters.next_if(|next| !matches!(next, '\u{7}' | '\u{1b}' | '\n')).is_some()
@@ -57,6 +57,6 @@ fn skip_sequence(characters: &mut Peekable<Chars<'_>>) -> u64 {
     skipped
 }
 
-fn is_odd(character: char) -> bool {
+fn is_invisible(character: char) -> bool {
     TextContext::Prose.forbids(character)
 }

@@ -1,8 +1,8 @@
-//! Text as HTML, and text as a block of markdown.
+//! Escapes text for HTML, and fences it for Markdown.
 
 use std::borrow::Cow;
 
-/// The text so that a browser shows it as it is, between tags and in a quoted attribute.
+/// Escapes text for HTML content and quoted attributes.
 pub(super) fn escape_html(text: &str) -> Cow<'_, str> {
     let is_special = |character: char| matches!(character, '&' | '<' | '>' | '"' | '\'');
     if !text.contains(is_special) {
@@ -22,7 +22,7 @@ pub(super) fn escape_html(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// The text between fences that are longer than any in it.
+/// Puts text between fences that are longer than any fence in it.
 pub(super) fn fenced(text: &str, language: &str) -> String {
     let mut longest = 2;
     let mut run = 0;

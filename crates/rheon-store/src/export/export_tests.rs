@@ -1,4 +1,4 @@
-//! Whole exports, read as a person would, and what must never be in one.
+//! Complete exports, and what must never be in one.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::fixtures::{PIXEL, assistant, call, canary, events, image, result, session, user};
 use super::{
-    ExportOptions, REDACTION_PLACES_MAX, RedactedPlace, events_of_messages, html, json as as_json, markdown,
+    ExportOptions, REDACTION_SITES_MAX, RedactionSite, events_of_messages, html, json as as_json, markdown,
     write_html, write_markdown,
 };
 
@@ -21,9 +21,9 @@ fn markdown_reads_as_a_conversation() {
 }
 
 #[test]
-fn the_report_says_what_and_where_and_never_the_secret() {
+fn the_report_has_kinds_and_sites_but_no_secrets() {
     let exported = markdown(&session(), &ExportOptions::default());
-    let place = |seq, kind, count| RedactedPlace { seq, kind, count };
+    let place = |seq, kind, count| RedactionSite { seq, kind, count };
     assert_eq!(
         exported.report.places,
         [place(2, "Anthropic key", 1), place(3, "named secret", 1), place(4, "Anthropic key", 1)]
@@ -31,7 +31,7 @@ fn the_report_says_what_and_where_and_never_the_secret() {
     assert_eq!(exported.report.total(), 3);
     assert_eq!(
         exported.report.to_string(),
-        "secrets replaced: 3 (Anthropic key: 2, named secret: 1); hidden characters spelt out or dropped: 10"
+        "secrets replaced: 3 (Anthropic key: 2, named secret: 1); hidden characters escaped or dropped: 10"
     );
     assert!(!format!("{:?}", exported.report).contains("AAAABBBB"));
 }
@@ -45,9 +45,9 @@ fn json_has_every_event_once() {
         value["events"][2]["kind"]["message"]["content"][2]["arguments"]["api_key"],
         "[redacted: named secret]"
     );
-    // A picture is no text: it stays as it is, or is named.
+    // An image is not text: it stays unchanged or is only mentioned.
     assert_eq!(value["events"][3]["kind"]["message"]["content"][1]["data"], PIXEL);
-    assert_eq!(value["events"][7]["kind"]["message"]["content"][0]["data"], "[picture of 8 bytes left out]");
+    assert_eq!(value["events"][7]["kind"]["message"]["content"][0]["data"], "[image of 8 bytes omitted]");
     assert_eq!(value["redactions"]["secrets"]["Anthropic key"], 2);
     assert!(!exported.text.contains("AAAABBBB"));
     let empty: Value = serde_json::from_str(&as_json(&[], &ExportOptions::default()).text).unwrap();
@@ -55,7 +55,7 @@ fn json_has_every_event_once() {
 }
 
 #[test]
-fn html_is_one_page_that_runs_nothing() {
+fn html_is_one_page_without_scripts() {
     let exported = html(&session(), &ExportOptions { title: "A <title>".into(), ..ExportOptions::default() });
     let body = exported.text.split("</style>").nth(1).unwrap();
     expect_file!["page_expected.html"].assert_eq(body);
@@ -64,7 +64,7 @@ fn html_is_one_page_that_runs_nothing() {
 }
 
 #[test]
-fn pictures_and_texts_have_caps() {
+fn images_and_texts_have_limits() {
     let log = events([
         assistant(vec![image("image/png", "AAAA"), image("image/png", "AAAAA"), image("image/png", "AAA")]),
         assistant(vec![image("image/png", "A\"><script>"), image("text/html", "AAAA")]),
@@ -81,20 +81,20 @@ fn pictures_and_texts_have_caps() {
     assert_eq!(exported.text.matches("<img ").count(), 1);
     assert_eq!(exported.report.images_left_out, 4);
     assert_eq!(exported.report.characters_left_out, 1);
-    assert!(exported.text.contains("éééééééééé\n[1 characters left out]"));
+    assert!(exported.text.contains("éééééééééé\n[1 characters omitted]"));
     assert!(!exported.text.contains("<script"));
 }
 
 #[test]
-fn the_report_has_a_cap() {
-    let log: Vec<_> = (0..REDACTION_PLACES_MAX + 2).map(|_| user(&canary())).collect();
+fn the_report_has_a_limit() {
+    let log: Vec<_> = (0..REDACTION_SITES_MAX + 2).map(|_| user(&canary())).collect();
     let report = markdown(&events(log), &ExportOptions::default()).report;
-    assert_eq!(report.places.len(), REDACTION_PLACES_MAX);
-    assert_eq!((report.places_left_out, report.total()), (2, REDACTION_PLACES_MAX as u64 + 2));
+    assert_eq!(report.places.len(), REDACTION_SITES_MAX);
+    assert_eq!((report.places_left_out, report.total()), (2, REDACTION_SITES_MAX as u64 + 2));
 }
 
 #[test]
-fn thinking_can_be_left_out() {
+fn thinking_can_be_excluded() {
     let options = ExportOptions { include_thinking: false, ..ExportOptions::default() };
     assert!(!html(&session(), &options).text.contains("wants"));
     assert!(!markdown(&session(), &options).text.contains("wants"));
@@ -119,7 +119,7 @@ fn messages_alone_can_be_exported() {
     .assert_eq(&String::from_utf8(out).unwrap());
 }
 
-/// Counts what is written and keeps none of it.
+/// Counts what is written without storing it.
 #[derive(Default)]
 struct Scale {
     bytes: usize,
@@ -155,7 +155,7 @@ fn ten_thousand_messages_are_written_one_at_a_time() {
     assert!(scale.longest < 10_000, "{}", scale.longest);
 }
 
-/// What is left of a page when its own tags are taken out.
+/// The text of a page without its tags.
 fn without_tags(page: &str) -> String {
     let mut rest = page.to_owned();
     for name in [

@@ -1,4 +1,4 @@
-//! A session with everything that an export must cope with.
+//! A session with everything an export must handle.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use rheon_types::{
 };
 use serde_json::{Value, json};
 
-/// A picture of one pixel.
+/// An image of one pixel.
 pub(super) const PIXEL: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/// A secret, put together so that no scanner takes this file for a leak.
+/// A secret, assembled so that scanners do not report this file.
 pub(super) fn canary() -> String {
     ["sk", "ant", "api03", "AAAABBBBCCCCDDDD1234"].join("-")
 }
@@ -73,7 +73,7 @@ pub(super) fn image(mime_type: &str, data: &str) -> Content {
     Content::Image { data: data.into(), mime_type: mime_type.into() }
 }
 
-/// One of everything.
+/// One event of each kind.
 pub(super) fn session() -> Vec<Event> {
     let thinking = Content::Thinking { thinking: "The user wants <b>order</b>.".into(), signature: None };
     let extension =

@@ -1,4 +1,4 @@
-//! A session as one page of HTML that needs nothing else: no script, no font, no picture from elsewhere.
+//! Writes a session as a self-contained HTML page, without scripts, fonts or external images.
 
 use std::borrow::Borrow;
 use std::io::{self, Write};
@@ -14,15 +14,15 @@ use super::report::RedactionReport;
 
 const STYLE: &str = include_str!("page.css");
 
-/// Writes the session as a page, in many small writes: a file should be buffered. The page forbids itself scripts and
-/// addresses outside of it.
+/// Writes the session as a page in many small writes, so the writer should be buffered. The page's policy forbids
+/// scripts and external resources.
 pub fn write_html<E: Borrow<Event>>(
     out: &mut impl Write,
     events: impl IntoIterator<Item = E>,
     options: &ExportOptions,
 ) -> io::Result<RedactionReport> {
     let mut page = Page { out, filter: Filter::new(options), options };
-    let title = page.shown(&options.title);
+    let title = page.filtered(&options.title);
     writeln!(
         page.out,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -46,8 +46,8 @@ struct Page<'a, W> {
 }
 
 impl<W: Write> Page<'_, W> {
-    /// The text fit to stand in the page.
-    fn shown(&mut self, text: &str) -> String {
+    /// Filters and escapes a text.
+    fn filtered(&mut self, text: &str) -> String {
         escape_html(&self.filter.text(text)).into_owned()
     }
 
@@ -56,16 +56,16 @@ impl<W: Write> Page<'_, W> {
         match passage(event) {
             None => Ok(()),
             Some(Passage::Run { run_id, model }) => {
-                let (run_id, model) = (self.shown(run_id), self.shown(model));
+                let (run_id, model) = (self.filtered(run_id), self.filtered(model));
                 let at = event.at;
                 writeln!(self.out, "<p class=\"run\">Run {run_id} · {model} · <time>{at}</time></p>")
             }
             Some(Passage::End(text)) => {
-                let text = self.shown(&text);
+                let text = self.filtered(&text);
                 writeln!(self.out, "<p class=\"end\">{text}</p>")
             }
             Some(Passage::Note(text)) => {
-                let text = self.shown(&text);
+                let text = self.filtered(&text);
                 writeln!(self.out, "<p class=\"note\" id=\"e{}\">{text}</p>", event.seq)
             }
             Some(Passage::Message(message)) => self.message(event.seq, message),
@@ -73,25 +73,25 @@ impl<W: Write> Page<'_, W> {
     }
 
     fn message(&mut self, seq: u64, message: &AgentMessage) -> io::Result<()> {
-        let said = match message {
+        let llm_message = match message {
             AgentMessage::Llm(llm) => &llm.message,
             AgentMessage::Extension(extension) => {
-                let kind = self.shown(&extension.kind);
+                let kind = self.filtered(&extension.kind);
                 let data = self.value(&extension.data);
                 return writeln!(self.out, "<details><summary>{kind}</summary><pre>{data}</pre></details>");
             }
         };
-        if let Message::ToolResult(result) = said {
+        if let Message::ToolResult(result) = llm_message {
             let (class, mark) = if result.is_error { ("result error", " failed") } else { ("result", "") };
-            let name = self.shown(result.tool_name.as_str());
+            let name = self.filtered(result.tool_name.as_str());
             writeln!(
                 self.out,
-                "<details class=\"{class}\" id=\"e{seq}\"><summary>Result of <b>{name}</b>{mark}</summary>"
+                "<details class=\"{class}\" id=\"e{seq}\"><summary>Result: <b>{name}</b>{mark}</summary>"
             )?;
             for block in &result.content {
                 match block {
                     Content::Text { text } => {
-                        let text = self.shown(text);
+                        let text = self.filtered(text);
                         writeln!(self.out, "<pre>{text}</pre>")?;
                     }
                     Content::Image { .. } | Content::Thinking { .. } | Content::ToolCall(_) => {
@@ -101,7 +101,7 @@ impl<W: Write> Page<'_, W> {
             }
             return writeln!(self.out, "</details>");
         }
-        let (class, who) = match said {
+        let (class, who) = match llm_message {
             Message::User(user) => match user.author {
                 Author::User => ("user", "User"),
                 Author::Runtime => ("runtime", "Note to the model"),
@@ -109,11 +109,11 @@ impl<W: Write> Page<'_, W> {
             Message::Assistant(_) | Message::ToolResult(_) => ("assistant", "Assistant"),
         };
         writeln!(self.out, "<section class=\"{class}\" id=\"e{seq}\"><h2>{who}</h2>")?;
-        for block in said.content() {
+        for block in llm_message.content() {
             self.block(block)?;
         }
         if let Some(error) = message.as_assistant().and_then(|answer| answer.error_message.as_ref()) {
-            let error = self.shown(error);
+            let error = self.filtered(error);
             writeln!(self.out, "<p class=\"note\">{error}</p>")?;
         }
         writeln!(self.out, "</section>")
@@ -125,9 +125,9 @@ impl<W: Write> Page<'_, W> {
                 let text = self.filter.text(text);
                 self.prose(&text)
             }
-            Content::Image { data, mime_type } => self.picture(mime_type, data),
+            Content::Image { data, mime_type } => self.image(mime_type, data),
             Content::Thinking { thinking, .. } if self.options.include_thinking && !thinking.is_empty() => {
-                let thinking = self.shown(thinking);
+                let thinking = self.filtered(thinking);
                 writeln!(
                     self.out,
                     "<details class=\"thinking\"><summary>Thinking</summary><div class=\"text\">{thinking}</div></details>"
@@ -139,29 +139,29 @@ impl<W: Write> Page<'_, W> {
     }
 
     fn call(&mut self, call: &ToolCall) -> io::Result<()> {
-        let (name, arguments) = (self.shown(call.name.as_str()), self.value(&call.arguments));
+        let (name, arguments) = (self.filtered(call.name.as_str()), self.value(&call.arguments));
         write!(
             self.out,
-            "<details class=\"call\"><summary>Call of <b>{name}</b></summary><pre>{arguments}</pre>"
+            "<details class=\"call\"><summary>Call: <b>{name}</b></summary><pre>{arguments}</pre>"
         )?;
         if let Some(problem) = &call.malformed {
-            let problem = self.shown(problem);
+            let problem = self.filtered(problem);
             write!(self.out, "<p class=\"note\">{problem}</p>")?;
         }
         writeln!(self.out, "</details>")
     }
 
-    fn picture(&mut self, mime_type: &str, data: &str) -> io::Result<()> {
-        match self.filter.picture(mime_type, data) {
-            Some(uri) => writeln!(self.out, "<img src=\"{uri}\" alt=\"picture\" loading=\"lazy\">"),
+    fn image(&mut self, mime_type: &str, data: &str) -> io::Result<()> {
+        match self.filter.image(mime_type, data) {
+            Some(uri) => writeln!(self.out, "<img src=\"{uri}\" alt=\"image\" loading=\"lazy\">"),
             None => {
-                let kind = self.shown(mime_type);
-                writeln!(self.out, "<p class=\"note\">[picture left out: {kind}, {} bytes]</p>", data.len())
+                let kind = self.filtered(mime_type);
+                writeln!(self.out, "<p class=\"note\">[image omitted: {kind}, {} bytes]</p>", data.len())
             }
         }
     }
 
-    /// Text with what stands between fences set apart. `text` went through the filter.
+    /// Writes text with fenced blocks set apart. `text` is already filtered.
     fn prose(&mut self, text: &str) -> io::Result<()> {
         let mut part = String::new();
         let mut fence: Option<usize> = None;
@@ -198,13 +198,12 @@ impl<W: Write> Page<'_, W> {
     }
 }
 
-/// How a part of a text looks.
 enum Look {
     Prose,
     Code,
 }
 
-/// How text looks after a fence that is open, or not.
+/// How text looks inside or outside an open fence.
 fn look(fence: Option<usize>) -> Look {
     if fence.is_some() { Look::Code } else { Look::Prose }
 }

@@ -1,4 +1,4 @@
-//! A session as markdown.
+//! Writes a session as Markdown.
 
 use std::borrow::Borrow;
 use std::io::{self, Write};
@@ -11,8 +11,8 @@ use super::passage::{Passage, passage};
 use super::redact::Filter;
 use super::report::RedactionReport;
 
-/// Writes the session as markdown. Texts of the user and the model are markdown already and stand as they are, so that
-/// whoever turns it into HTML has to be as careful as with any markdown; whatever else was said stands between fences.
+/// Writes the session as Markdown. Texts of the user and the model are already Markdown and are written unchanged,
+/// so a program that converts the export to HTML must treat it as untrusted. Everything else is fenced.
 pub fn write_markdown<E: Borrow<Event>>(
     out: &mut impl Write,
     events: impl IntoIterator<Item = E>,
@@ -51,7 +51,7 @@ fn write_message(
     filter: &mut Filter<'_>,
     options: &ExportOptions,
 ) -> io::Result<()> {
-    let said = match message {
+    let llm_message = match message {
         AgentMessage::Llm(llm) => &llm.message,
         AgentMessage::Extension(extension) => {
             let kind = filter.text(&extension.kind);
@@ -59,7 +59,7 @@ fn write_message(
             return writeln!(out, "{}", fenced(&pretty(&filter.value(&extension.data)), "json"));
         }
     };
-    match said {
+    match llm_message {
         Message::User(user) => {
             let heading = match user.author {
                 Author::User => "User",
@@ -76,23 +76,23 @@ fn write_message(
         Message::ToolResult(result) => {
             let mark = if result.is_error { " (error)" } else { "" };
             let name = filter.text(result.tool_name.as_str());
-            writeln!(out, "### Result of {}{mark}{number}\n", one_line(&name))?;
+            writeln!(out, "### Result: {}{mark}{number}\n", one_line(&name))?;
         }
     }
-    let is_result = matches!(said, Message::ToolResult(_));
-    for block in said.content() {
+    let is_result = matches!(llm_message, Message::ToolResult(_));
+    for block in llm_message.content() {
         match block {
             Content::Text { text } if is_result => writeln!(out, "{}", fenced(&filter.text(text), ""))?,
             Content::Text { text } => writeln!(out, "{}\n", filter.text(text))?,
             Content::Image { data, mime_type } => {
-                writeln!(out, "*[picture: {}, {} bytes]*\n", one_line(&filter.text(mime_type)), data.len())?;
+                writeln!(out, "*[image: {}, {} bytes]*\n", one_line(&filter.text(mime_type)), data.len())?;
             }
             Content::Thinking { thinking, .. } if options.include_thinking && !thinking.is_empty() => {
                 quote(out, &filter.text(thinking))?;
             }
             Content::Thinking { .. } => {}
             Content::ToolCall(call) => {
-                writeln!(out, "### Call of {}\n", one_line(&filter.text(call.name.as_str())))?;
+                writeln!(out, "### Call: {}\n", one_line(&filter.text(call.name.as_str())))?;
                 writeln!(out, "{}", fenced(&pretty(&filter.value(&call.arguments)), "json"))?;
                 if let Some(problem) = &call.malformed {
                     writeln!(out, "{}", fenced(&filter.text(problem), ""))?;
@@ -115,6 +115,6 @@ fn one_line(text: &str) -> String {
 }
 
 fn pretty(value: &serde_json::Value) -> String {
-    // With `#`, a value is printed with line breaks.
+    // `#` prints a value with line breaks.
     format!("{value:#}")
 }

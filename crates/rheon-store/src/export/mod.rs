@@ -1,8 +1,8 @@
-//! A session as markdown, JSON or one page of HTML, without the secrets that stand in it.
+//! Exports a session as Markdown, JSON or a single HTML page, without secrets.
 //!
-//! All three are written from durable events, one at a time, so that a long session needs no more memory than its longest
-//! message. What is written is made harmless first: secrets give way to `[redacted: kind]`, and characters that a terminal
-//! or a browser would obey rather than show are spelt out. The report says where that happened.
+//! All formats are written from durable events, one at a time, so that a long session needs no more memory than its
+//! longest message. Secrets are replaced by `[redacted: kind]`, and characters that would control a terminal or a
+//! browser are escaped. The report says where.
 
 mod clean;
 mod escape;
@@ -25,41 +25,35 @@ use redact::Filter;
 pub use html::write_html;
 pub use markdown::write_markdown;
 pub use options::ExportOptions;
-pub use report::{REDACTION_PLACES_MAX, RedactedPlace, RedactionReport};
+pub use report::{REDACTION_SITES_MAX, RedactionReport, RedactionSite};
 
-/// An export in memory, and what was taken out of it.
+/// An export in memory and its report.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Exported {
-    /// The export.
+pub struct ExportResult {
     pub text: String,
-    /// What was taken out.
     pub report: RedactionReport,
 }
 
-/// The session as markdown.
-pub fn markdown(events: &[Event], options: &ExportOptions) -> Exported {
+pub fn markdown(events: &[Event], options: &ExportOptions) -> ExportResult {
     exported(|out| write_markdown(out, events, options))
 }
 
-/// The session as JSON.
-pub fn json(events: &[Event], options: &ExportOptions) -> Exported {
+pub fn json(events: &[Event], options: &ExportOptions) -> ExportResult {
     exported(|out| write_json(out, events, options))
 }
 
-/// The session as one page of HTML.
-pub fn html(events: &[Event], options: &ExportOptions) -> Exported {
+pub fn html(events: &[Event], options: &ExportOptions) -> ExportResult {
     exported(|out| write_html(out, events, options))
 }
 
-fn exported(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<RedactionReport>) -> Exported {
+fn exported(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<RedactionReport>) -> ExportResult {
     let mut out = Vec::new();
     // Writing to memory cannot fail.
     let report = write(&mut out).unwrap_or_default();
-    Exported { text: String::from_utf8_lossy(&out).into_owned(), report }
+    ExportResult { text: String::from_utf8_lossy(&out).into_owned(), report }
 }
 
-/// A conversation as events, for whoever has messages and no log. The places of the report are then the numbers of the
-/// messages, from 1.
+/// Converts messages to events, for callers without a log. The report then counts messages, from 1.
 pub fn events_of_messages<'a>(
     messages: impl IntoIterator<Item = &'a Arc<AgentMessage>> + 'a,
 ) -> impl Iterator<Item = Event> + 'a {
@@ -74,18 +68,17 @@ pub fn events_of_messages<'a>(
 
 fn timestamp_of(message: &AgentMessage) -> Timestamp {
     match message.as_llm() {
-        Some(Message::User(said)) => said.timestamp,
-        Some(Message::Assistant(said)) => said.timestamp,
-        Some(Message::ToolResult(said)) => said.timestamp,
+        Some(Message::User(message)) => message.timestamp,
+        Some(Message::Assistant(message)) => message.timestamp,
+        Some(Message::ToolResult(message)) => message.timestamp,
         None => Timestamp::default(),
     }
 }
 
-/// The version of the JSON that is written.
 pub const EXPORT_JSON_VERSION: u64 = 1;
 
-/// Writes `{"version", "title", "events": [...], "redactions"}`, one event per line. A message stands once, in its
-/// `message.end`: `message.start`, `turn.end` and `agent.end` are written without those that they repeat.
+/// Writes `{"version", "title", "events": [...], "redactions"}`, one event per line. Each message is written once,
+/// in its `message.end`; `message.start`, `turn.end` and `agent.end` omit it.
 pub fn write_json<E: Borrow<Event>>(
     out: &mut impl Write,
     events: impl IntoIterator<Item = E>,

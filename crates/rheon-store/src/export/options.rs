@@ -1,19 +1,18 @@
-//! What an export shows.
+//! The options of an export.
 
-/// What an export shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportOptions {
-    /// What stands on top.
+    /// The heading of the export.
     pub title: String,
-    /// Whether the model's reasoning is shown.
+    /// Whether to include the model's reasoning.
     pub include_thinking: bool,
-    /// Whether markdown has the number of its event beside each heading, for whoever wants to go back to it.
+    /// Whether Markdown headings include the number of their event.
     pub event_numbers: bool,
-    /// How many bytes (of base64) one picture may have; a larger one is named and not shown.
+    /// The size limit of an image in base64. Larger ones are only mentioned.
     pub image_bytes_max: usize,
-    /// How many bytes all pictures may have together.
+    /// The size limit of all images together.
     pub images_bytes_max: usize,
-    /// How many characters of one text are shown; what is more is counted.
+    /// How many characters of one text are included. The rest is counted.
     pub text_chars_max: usize,
 }
 

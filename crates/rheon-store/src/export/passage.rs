@@ -1,4 +1,4 @@
-//! `Passage`: what a reader is told of an event. Pure.
+//! `Passage`: how an event appears in an export. Pure.
 
 use rheon_types::event::{PermissionDecision, TaskItem, TaskStatus};
 use rheon_types::{
@@ -7,23 +7,25 @@ use rheon_types::{
 };
 use serde_json::Value;
 
-/// How much is shown of arguments that took the place of the model's.
+/// How much is shown of arguments that replaced the model's.
 const ARGUMENTS_CHARACTERS_MAX: usize = 2_000;
 
-/// What a reader is told of an event.
+/// How an event appears in an export.
 #[derive(Debug, PartialEq)]
 pub(super) enum Passage<'a> {
-    /// A run begins.
-    Run { run_id: &'a str, model: &'a str },
-    /// Somebody says something.
+    /// The start of a run.
+    Run {
+        run_id: &'a str,
+        model: &'a str,
+    },
     Message(&'a AgentMessage),
-    /// Something happened beside the conversation.
+    /// An event beside the conversation.
     Note(String),
-    /// A run is over.
+    /// The end of a run.
     End(String),
 }
 
-/// What a reader is told of `event`; nothing where another event says it.
+/// The passage of `event`; `None` if another event covers it.
 pub(super) fn passage(event: &Event) -> Option<Passage<'_>> {
     let note = |text: String| Some(Passage::Note(text));
     match &event.kind {
@@ -33,13 +35,13 @@ pub(super) fn passage(event: &Event) -> Option<Passage<'_>> {
         AgentEvent::Run(RunEvent::End { output }) => Some(Passage::End(end_text(output))),
         AgentEvent::Message(MessageEvent::End { message }) => Some(Passage::Message(message)),
         AgentEvent::Tool(ToolEvent::Blocked { name, reason, .. }) => {
-            note(format!("{name} was not run: {reason}"))
+            note(format!("{name} was blocked: {reason}"))
         }
         AgentEvent::Approval(ApprovalEvent::Resolved { decision, arguments, .. }) => {
-            note(answered(*decision, arguments.as_deref()))
+            note(approval_text(*decision, arguments.as_deref()))
         }
         AgentEvent::Plan(PlanEvent::Queued { change }) => {
-            note(format!("Waits in the plan: {}", change.summary))
+            note(format!("Queued in the plan: {}", change.summary))
         }
         AgentEvent::Plan(PlanEvent::Resolved { decision, .. }) => {
             note(format!("The change was {}.", decided(*decision)))
@@ -51,16 +53,16 @@ pub(super) fn passage(event: &Event) -> Option<Passage<'_>> {
             note(format!("The message was rejected: {reason}"))
         }
         AgentEvent::Child(ChildEvent::Start { child, task }) => {
-            note(format!("Sub-agent {} begins: {task}", child.agent_id))
+            note(format!("Sub-agent {} started: {task}", child.agent_id))
         }
         AgentEvent::Child(ChildEvent::End { child, summary, .. }) => {
-            note(format!("Sub-agent {} is done: {summary}", child.agent_id))
+            note(format!("Sub-agent {} finished: {summary}", child.agent_id))
         }
         AgentEvent::Child(ChildEvent::ParallelStart { run_ids }) => {
-            note(format!("{} runs of one prompt begin.", run_ids.len()))
+            note(format!("{} parallel runs of one prompt started.", run_ids.len()))
         }
         AgentEvent::Child(ChildEvent::ParallelEnd { selected_run_id, .. }) => {
-            note(format!("Chosen: {selected_run_id}."))
+            note(format!("Selected: {selected_run_id}."))
         }
         AgentEvent::Context(ContextEvent::CompactionEnd {
             messages_dropped,
@@ -74,7 +76,7 @@ pub(super) fn passage(event: &Event) -> Option<Passage<'_>> {
             );
             note(summary.as_ref().map_or(figures.clone(), |summary| format!("{figures}\n{summary}")))
         }
-        AgentEvent::Budget(BudgetEvent::Exceeded { .. }) => note("The budget is spent.".to_owned()),
+        AgentEvent::Budget(BudgetEvent::Exceeded { .. }) => note("The budget is used up.".to_owned()),
         AgentEvent::Model(ModelEvent::Retry { attempt, attempts_max, cause, .. }) => {
             note(format!("Attempt {attempt} of {attempts_max} failed: {cause}"))
         }
@@ -84,13 +86,13 @@ pub(super) fn passage(event: &Event) -> Option<Passage<'_>> {
         AgentEvent::Session(SessionEvent::Checkpoint { label, .. }) => note(format!("Checkpoint: {label}")),
         AgentEvent::Run(RunEvent::Error { message }) => note(format!("Error: {message}")),
         AgentEvent::Run(RunEvent::Hook { hook, veto: Some(veto), .. }) => {
-            note(format!("Hook {hook} refused: {veto}"))
+            note(format!("Blocked by hook {hook}: {veto}"))
         }
         _ => None,
     }
 }
 
-/// A task, on a line of its own.
+/// A task on one line.
 fn task_line(item: &TaskItem) -> String {
     let mark = match item.status {
         TaskStatus::Pending => "[ ]",
@@ -100,13 +102,13 @@ fn task_line(item: &TaskItem) -> String {
     format!("\n{mark} {}", item.text)
 }
 
-/// How the question whether a call may run was answered.
-fn answered(decision: PermissionDecision, arguments: Option<&Value>) -> String {
+/// How an approval was answered.
+fn approval_text(decision: PermissionDecision, arguments: Option<&Value>) -> String {
     match arguments {
         None => format!("The call was {}.", decided(decision)),
         Some(arguments) => {
-            let shown: String = arguments.to_string().chars().take(ARGUMENTS_CHARACTERS_MAX).collect();
-            format!("The call was {} with other arguments: {shown}", decided(decision))
+            let text: String = arguments.to_string().chars().take(ARGUMENTS_CHARACTERS_MAX).collect();
+            format!("The call was {} with other arguments: {text}", decided(decision))
         }
     }
 }
@@ -124,8 +126,8 @@ fn end_text(output: &AgentOutput) -> String {
         RunEnd::Truncated => "The last answer was cut off".to_owned(),
         RunEnd::Limit { message, .. } => format!("Stopped by a limit: {message}"),
         RunEnd::Rejected { rejection } => format!("Rejected: {rejection}"),
-        RunEnd::Vetoed { message, .. } => format!("Refused by a hook: {message}"),
-        RunEnd::Aborted => "Cancelled".to_owned(),
+        RunEnd::Vetoed { message, .. } => format!("Stopped by a hook: {message}"),
+        RunEnd::Aborted => "Canceled".to_owned(),
         RunEnd::Failed { failure } => format!("Failed: {failure}"),
     };
     let cost = output.cost.map(|cost| format!(", {cost}")).unwrap_or_default();

@@ -1,62 +1,57 @@
-//! `RedactionReport`: what was taken out of an export, and where; never what it was.
+//! `RedactionReport`: what an export redacted, and where. Never contains the redacted text.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
 
-/// How many places a report names; further ones are counted.
-pub const REDACTION_PLACES_MAX: usize = 10_000;
+/// How many sites a report lists. All are counted.
+pub const REDACTION_SITES_MAX: usize = 10_000;
 
-/// What was taken out of an export.
+/// What an export redacted or omitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct RedactionReport {
-    /// How many secrets were replaced, by kind.
+    /// The number of replaced secrets by kind.
     pub secrets: BTreeMap<&'static str, u64>,
-    /// Where, in the order of the export.
-    pub places: Vec<RedactedPlace>,
-    /// How many replaced secrets have no place in the list, because it is full.
+    /// In the order of the export.
+    pub places: Vec<RedactionSite>,
+    /// The number of replaced secrets that are not listed, because the list is full.
     pub places_left_out: u64,
-    /// How many characters were spelt out or dropped because they are obeyed rather than shown.
+    /// The number of characters that were escaped or dropped.
     pub hidden_characters: u64,
-    /// How many characters of texts that were too long are not shown.
+    /// The number of characters cut from long texts.
     pub characters_left_out: u64,
-    /// How many pictures are not shown: too large, or of a kind that is not safe to show.
+    /// The number of images that were too large or of an unsafe type.
     pub images_left_out: u64,
 }
 
-/// Secrets of one kind in one event.
+/// The secrets of one kind in one event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RedactedPlace {
-    /// The number of the event in the session.
+pub struct RedactionSite {
     pub seq: u64,
-    /// What they were.
     pub kind: &'static str,
-    /// How many.
     pub count: u64,
 }
 
 impl RedactionReport {
-    /// How many secrets were replaced.
     pub fn total(&self) -> u64 {
         self.secrets.values().sum()
     }
 
     pub(super) fn add_secret(&mut self, seq: u64, kind: &'static str) {
         *self.secrets.entry(kind).or_default() += 1;
-        let same = |place: &&mut RedactedPlace| place.kind == kind;
+        let same = |place: &&mut RedactionSite| place.kind == kind;
         let here = self.places.iter_mut().rev().take_while(|place| place.seq == seq);
         if let Some(place) = { here }.find(same) {
             place.count += 1;
-        } else if self.places.len() < REDACTION_PLACES_MAX {
-            self.places.push(RedactedPlace { seq, kind, count: 1 });
+        } else if self.places.len() < REDACTION_SITES_MAX {
+            self.places.push(RedactionSite { seq, kind, count: 1 });
         } else {
             self.places_left_out += 1;
         }
     }
 }
 
-/// In a line.
 impl fmt::Display for RedactionReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
@@ -69,9 +64,9 @@ impl fmt::Display for RedactionReport {
             }
         }
         let counted = [
-            (self.hidden_characters, "hidden characters spelt out or dropped"),
-            (self.characters_left_out, "characters of long texts left out"),
-            (self.images_left_out, "pictures left out"),
+            (self.hidden_characters, "hidden characters escaped or dropped"),
+            (self.characters_left_out, "characters of long texts omitted"),
+            (self.images_left_out, "images omitted"),
         ];
         parts.extend(
             counted.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{what}: {count}")),

@@ -1,5 +1,5 @@
-//! Closing runs that ended without saying so: the program was killed, or the power went. What was begun is ended in order,
-//! every call has its result, and a call whose end is not known says so.
+//! Closes runs that were cut off because the program was killed or lost power. Open events are ended in order, every
+//! tool call gets a result, and the result of an unfinished call says so.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use rheon_types::{
 use super::open_run::{CallStage, OpenCall, OpenRun, OpenTurn};
 use super::state::SessionState;
 
-/// What is said of an answer that was cut off.
+/// The error of an answer that was cut off.
 const CUT_OFF: &str = "the program ended before the answer was complete";
 
-/// What the model is told of a call that did not begin.
-const NOT_BEGUN: &str = "Not run: the program ended before this call began.";
+/// The result of a call that never started.
+const NOT_STARTED: &str = "Not run: the program ended before this call started.";
 
 impl SessionState {
-    /// The events that close what is open, at the time `now`. Applying them leaves no run open.
+    /// The events that close everything that is open, at time `now`. Applying them leaves no run open.
     pub fn closing_events(&self, now: Timestamp) -> Vec<Event> {
         let Some(session_id) = &self.session_id else { return Vec::new() };
         let mut closed = self.clone();
@@ -98,21 +98,21 @@ impl OpenRun {
             text: whole.next().map(|answer| answer.text()).unwrap_or_default(),
             usage: self.usage,
             turns: self.turns,
-            // There is no cost: what the last call took is not known.
+            // The cost is unknown, because that of the last call is.
             ..AgentOutput::new(RunEnd::Aborted)
         }
     }
 }
 
 impl OpenTurn {
-    /// Ends a model call that was under way.
+    /// Ends an open model call.
     fn closing_call(&self, now: Timestamp) -> Vec<AgentEvent> {
         if !self.is_calling {
             return Vec::new();
         }
         let mut events = Vec::new();
         if !self.has_answer_ended {
-            let message = nothing_said(now);
+            let message = empty_answer(now);
             events.push(AgentEvent::Message(MessageEvent::Start { message: Arc::clone(&message) }));
             events.push(AgentEvent::Message(MessageEvent::End { message }));
         }
@@ -127,7 +127,7 @@ impl OpenTurn {
     }
 }
 
-/// The message as it must be taken now: what the user said is whole, what the model said is not.
+/// Ends an open message. A user message is complete; an assistant message is marked as aborted.
 fn cut_off(message: &Arc<AgentMessage>) -> Arc<AgentMessage> {
     match &**message {
         AgentMessage::Llm(LlmMessage { message: Message::Assistant(answer), turn_id }) => {
@@ -141,8 +141,8 @@ fn cut_off(message: &Arc<AgentMessage>) -> Arc<AgentMessage> {
     }
 }
 
-/// The answer of a call that said nothing before the program ended.
-fn nothing_said(now: Timestamp) -> Arc<AgentMessage> {
+/// The answer of a model call that had not returned anything yet.
+fn empty_answer(now: Timestamp) -> Arc<AgentMessage> {
     let answer = rheon_types::AssistantMessage {
         content: Vec::new(),
         stop_reason: StopReason::Aborted,
@@ -155,15 +155,15 @@ fn nothing_said(now: Timestamp) -> Arc<AgentMessage> {
     Arc::new(AgentMessage::Llm(LlmMessage { message: Message::Assistant(answer), turn_id: None }))
 }
 
-/// Ends a call that is under way, or blocks one that did not begin.
+/// Ends a running call, or blocks one that has not started.
 fn closing_tool(open: &OpenCall) -> Option<AgentEvent> {
     let (call_id, name) = (open.call.id.clone(), open.call.name.clone());
     match &open.stage {
         CallStage::Waiting => {
-            Some(AgentEvent::Tool(ToolEvent::Blocked { call_id, name, reason: NOT_BEGUN.into() }))
+            Some(AgentEvent::Tool(ToolEvent::Blocked { call_id, name, reason: NOT_STARTED.into() }))
         }
         CallStage::Running(effect) => {
-            let error = ToolError::Cancelled(in_doubt(*effect).into());
+            let error = ToolError::Cancelled(unknown_outcome(*effect).into());
             let result = Arc::new(ToolResult::from(&error));
             let (is_error, duration_ms, child_run_id) = (true, 0, None);
             Some(AgentEvent::Tool(ToolEvent::End {
@@ -175,33 +175,32 @@ fn closing_tool(open: &OpenCall) -> Option<AgentEvent> {
                 child_run_id,
             }))
         }
-        CallStage::Answered { .. } | CallStage::Told => None,
+        CallStage::Answered { .. } | CallStage::Delivered => None,
     }
 }
 
-/// What the model and the user are told of a call whose end is not known.
-fn in_doubt(effect: Effect) -> &'static str {
+/// The text for the model and the user about a call whose outcome is unknown.
+fn unknown_outcome(effect: Effect) -> &'static str {
     match effect {
         Effect::Pure => {
-            "Interrupted: the program ended while this ran. It only looks, so nothing has changed; call it again if \
+            "Interrupted: the program ended while this ran. It is read-only, so nothing has changed. Call it again if \
              you need it."
         }
         Effect::Idempotent => {
-            "In doubt: the program ended while this ran, so it may have run or not. Running it again leads to the same \
-             end."
+            "Outcome unknown: the program ended while this ran. It is safe to run it again."
         }
         Effect::Unsafe => {
-            "In doubt: the program ended while this ran, so it may have run, in part or as a whole. Look at what is \
-             there before you do it again."
+            "Outcome unknown: the program ended while this ran, so it may have run in part or in full. Check before you \
+             repeat it."
         }
     }
 }
 
-/// The result that the model still has to be told.
+/// The result message that the model has not received yet.
 fn result(open: &OpenCall, turn_id: &TurnId, now: Timestamp) -> Option<Arc<AgentMessage>> {
     let (content, is_error): (Vec<Content>, bool) = match &open.stage {
         CallStage::Answered { content, is_error } => (content.clone(), *is_error),
-        CallStage::Waiting | CallStage::Running(_) | CallStage::Told => return None,
+        CallStage::Waiting | CallStage::Running(_) | CallStage::Delivered => return None,
     };
     let message = Message::ToolResult(ToolResultMessage {
         tool_call_id: open.call.id.clone(),

@@ -1,4 +1,4 @@
-//! The conversation of a session: whose messages the next run goes on with.
+//! The conversation of a session: the messages the next run starts with.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -8,31 +8,30 @@ use rheon_types::{
     MessageEvent, RunEvent, RunId, WindowCut,
 };
 
-/// A message, with its run and the number of the event that ended it.
+/// A message with its run and the number of the event that ended it.
 #[derive(Debug, Clone, PartialEq)]
-struct Said {
+struct ConversationMessage {
     run: Option<RunId>,
     seq: u64,
     message: Arc<AgentMessage>,
 }
 
-/// The messages so far.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Conversation {
-    messages: Vec<Said>,
-    /// What lies over them since the window was last made shorter.
+    messages: Vec<ConversationMessage>,
+    /// The cuts of the last compaction.
     cuts: Vec<WindowCut>,
-    /// Runs of one prompt that are side by side, until one of them is chosen.
+    /// Parallel runs of one prompt, until one of them is selected.
     parallel: HashSet<RunId>,
 }
 
 impl Conversation {
     pub(super) fn messages(&self) -> Vec<Arc<AgentMessage>> {
-        self.messages.iter().map(|said| Arc::clone(&said.message)).collect()
+        self.messages.iter().map(|entry| Arc::clone(&entry.message)).collect()
     }
 
     pub(super) fn numbered(&self) -> impl Iterator<Item = (u64, &Arc<AgentMessage>)> {
-        self.messages.iter().map(|said| (said.seq, &said.message))
+        self.messages.iter().map(|entry| (entry.seq, &entry.message))
     }
 
     pub(super) fn cuts(&self) -> &[WindowCut] {
@@ -44,7 +43,7 @@ impl Conversation {
             AgentEvent::Context(ContextEvent::CompactionEnd { cuts, .. }) => self.cuts.clone_from(cuts),
             AgentEvent::Run(RunEvent::Start { history: Some(history), cuts, .. }) => {
                 let (run, seq) = (&event.run_id, event.seq);
-                let began = history.iter().map(|message| Said {
+                let began = history.iter().map(|message| ConversationMessage {
                     run: run.clone(),
                     seq,
                     message: Arc::clone(message),
@@ -52,18 +51,20 @@ impl Conversation {
                 self.messages = began.collect();
                 self.cuts.clone_from(cuts);
             }
-            AgentEvent::Run(RunEvent::Start { continuation, .. }) => self.go_back(continuation.as_ref()),
+            AgentEvent::Run(RunEvent::Start { continuation, .. }) => {
+                self.return_to_last_prompt(continuation.as_ref())
+            }
             AgentEvent::Message(MessageEvent::End { message }) => {
                 let (run, message) = (event.run_id.clone(), Arc::clone(message));
-                self.messages.push(Said { run, seq: event.seq, message });
+                self.messages.push(ConversationMessage { run, seq: event.seq, message });
             }
             AgentEvent::Child(ChildEvent::ParallelStart { run_ids }) => {
                 self.parallel.extend(run_ids.iter().cloned())
             }
             AgentEvent::Child(ChildEvent::ParallelEnd { selected_run_id, .. }) => {
                 let beside = std::mem::take(&mut self.parallel);
-                self.messages.retain(|said| {
-                    said.run.as_ref().is_none_or(|run| run == selected_run_id || !beside.contains(run))
+                self.messages.retain(|entry| {
+                    entry.run.as_ref().is_none_or(|run| run == selected_run_id || !beside.contains(run))
                 });
                 self.forget_late_cuts();
             }
@@ -71,23 +72,23 @@ impl Conversation {
         }
     }
 
-    /// A rerun or a branch goes back to what the user said last.
-    fn go_back(&mut self, continuation: Option<&ContinuationKind>) {
+    /// A rerun or a branch goes back to the last user message.
+    fn return_to_last_prompt(&mut self, continuation: Option<&ContinuationKind>) {
         match continuation {
             None | Some(ContinuationKind::Default) => {}
             Some(ContinuationKind::Rerun { .. } | ContinuationKind::Branch { .. }) => {
-                let is_said = |message: &AgentMessage| match message.as_llm() {
+                let is_user = |message: &AgentMessage| match message.as_llm() {
                     Some(Message::User(user)) => user.author == Author::User,
                     Some(Message::Assistant(_) | Message::ToolResult(_)) | None => false,
                 };
-                let last = self.messages.iter().rposition(|said| is_said(&said.message));
-                self.messages.truncate(last.map_or(0, |place| place + 1));
+                let last = self.messages.iter().rposition(|entry| is_user(&entry.message));
+                self.messages.truncate(last.map_or(0, |index| index + 1));
                 self.forget_late_cuts();
             }
         }
     }
 
-    /// Cuts over messages that are no more there have nothing to lie over.
+    /// Drops cuts that refer to removed messages.
     fn forget_late_cuts(&mut self) {
         let end = self.messages.len() as u64;
         self.cuts.retain(|cut| cut.to <= end);

@@ -1,4 +1,4 @@
-//! Logs of runs, whole and cut off anywhere, folded and closed.
+//! Folds and closes logs of runs, complete and cut off at any event.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn durable(trace: &Trace) -> Vec<Event> {
     trace.events().into_iter().filter(|event| event.kind.is_durable()).collect()
 }
 
-/// A tool of each effect, one of which asks and tells.
+/// A tool of each effect, one of which asks for approval and reports progress.
 fn tools() -> Vec<Arc<dyn rheon_types::Tool>> {
     let busy = FnTool::new("busy", |_, context| async move {
         let tasks = vec![TaskItem { text: "walk".into(), status: TaskStatus::InProgress }];
@@ -55,9 +55,9 @@ async fn log() -> Vec<Event> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_state_of_a_whole_log_is_that_of_its_agent() {
+async fn the_state_of_a_complete_log_matches_its_agent() {
     let ran = scripted(scenario()).with(|builder| builder.tools(tools())).run("go").await;
-    let state = SessionState::of(&durable(&ran.trace));
+    let state = SessionState::from_events(&durable(&ran.trace));
     let messages: Vec<_> = ran.agent.messages().iter().cloned().collect();
     assert_eq!(state.messages(), messages);
     assert_eq!(state.open_runs().count(), 0);
@@ -68,24 +68,24 @@ async fn the_state_of_a_whole_log_is_that_of_its_agent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_conversation_that_came_from_outside_is_in_the_state() {
+async fn an_imported_conversation_is_in_the_state() {
     let brought: History =
         [Arc::new(rheon_types::AgentMessage::user("I am Ada.", Timestamp::from_millis(1)))]
             .into_iter()
             .collect();
     let ran = scripted(scenario()).with(|builder| builder.tools(tools()).history(brought)).run("go").await;
     let messages: Vec<_> = ran.agent.messages().iter().cloned().collect();
-    assert_eq!(SessionState::of(&durable(&ran.trace)).messages(), messages);
+    assert_eq!(SessionState::from_events(&durable(&ran.trace)).messages(), messages);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_log_cut_off_anywhere_is_closed_in_order_with_a_result_for_every_call() {
     let events = log().await;
-    let mut doubts = 0;
+    let mut unfinished_calls = 0;
     for length in 0..=events.len() {
         let mut cut = events[..length].to_vec();
-        let state = SessionState::of(&cut);
-        doubts += state.doubts().len();
+        let state = SessionState::from_events(&cut);
+        unfinished_calls += state.unfinished_calls().len();
         let closing = state.closing_events(Timestamp::from_millis(9));
         cut.extend(closing);
         let mut order = OrderChecker::new();
@@ -93,26 +93,26 @@ async fn a_log_cut_off_anywhere_is_closed_in_order_with_a_result_for_every_call(
             order.observe(event).unwrap_or_else(|violation| panic!("cut at {length}: {violation}"));
         }
         assert!(order.open_runs().is_empty(), "cut at {length}");
-        let closed = SessionState::of(&cut);
-        assert_eq!((closed.open_runs().count(), closed.doubts().len()), (0, 0), "cut at {length}");
-        assert_eq!(closed.questions(), [], "cut at {length}");
+        let closed = SessionState::from_events(&cut);
+        assert_eq!((closed.open_runs().count(), closed.unfinished_calls().len()), (0, 0), "cut at {length}");
+        assert_eq!(closed.pending_approvals(), [], "cut at {length}");
         let history: History = closed.messages().into_iter().collect();
         assert!(unanswered_calls(&history).is_empty(), "cut at {length}");
-        // Nothing that was there before is changed or lost.
+        // Earlier messages are neither changed nor lost.
         let before = state.messages();
         assert_eq!(closed.messages()[..before.len()], before, "cut at {length}");
     }
-    assert!(doubts > 3, "{doubts}");
+    assert!(unfinished_calls > 3, "{unfinished_calls}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_in_doubt_say_what_may_have_happened() {
+async fn unfinished_calls_say_what_may_have_happened() {
     let events = log().await;
     let at = |name: &str| events.iter().position(|event| event.kind.name() == name).unwrap();
     let cut = &events[..at("tool.end")];
-    let state = SessionState::of(cut);
-    let doubts: Vec<String> = state
-        .doubts()
+    let state = SessionState::from_events(cut);
+    let unfinished_calls: Vec<String> = state
+        .unfinished_calls()
         .iter()
         .map(|doubt| format!("{} {} {} {:?}", doubt.call_id, doubt.tool_name, doubt.arguments, doubt.effect))
         .collect();
@@ -123,23 +123,23 @@ async fn calls_in_doubt_say_what_may_have_happened() {
         b write {} Idempotent
         c echo {"text":"hi"} Pure
 
-        tool.end busy a error "In doubt: the program ended while this ran, so it may have run, in part or as a whole. Look at what is there before you do it again."
-        tool.end write b error "In doubt: the program ended while this ran, so it may have run or not. Running it again leads to the same end."
-        tool.end echo c error "Interrupted: the program ended while this ran. It only looks, so nothing has changed; call it again if you need it."
+        tool.end busy a error "Outcome unknown: the program ended while this ran, so it may have run in part or in full. Check before you repeat it."
+        tool.end write b error "Outcome unknown: the program ended while this ran. It is safe to run it again."
+        tool.end echo c error "Interrupted: the program ended while this ran. It is read-only, so nothing has changed. Call it again if you need it."
         message.start toolResult
-        message.end toolResult a error "In doubt: the program ended while this ran, so it may have run, in part or as a whole. Look at what is there before you do it again."
+        message.end toolResult a error "Outcome unknown: the program ended while this ran, so it may have run in part or in full. Check before you repeat it."
         message.start toolResult
-        message.end toolResult b error "In doubt: the program ended while this ran, so it may have run or not. Running it again leads to the same end."
+        message.end toolResult b error "Outcome unknown: the program ended while this ran. It is safe to run it again."
         message.start toolResult
-        message.end toolResult c error "Interrupted: the program ended while this ran. It only looks, so nothing has changed; call it again if you need it."
+        message.end toolResult c error "Interrupted: the program ended while this ran. It is read-only, so nothing has changed. Call it again if you need it."
         message.start toolResult
         message.end toolResult d error "there is no tool named \"nowhere\"; available: busy, write, echo"
         turn.end 0 results=4 tokens=0
-        agent.end aborted "I begin.""#]].assert_eq(&format!("{}\n\n{}", doubts.join("\n"), lines.join("\n")));
+        agent.end aborted "I begin.""#]].assert_eq(&format!("{}\n\n{}", unfinished_calls.join("\n"), lines.join("\n")));
 }
 
 #[test]
-fn cuts_and_what_a_budget_lost_are_folded_too() {
+fn cuts_and_budget_usage_are_folded() {
     use rheon_types::event::BudgetAmount;
     let cut = rheon_types::WindowCut { from: 0, to: 1, kind: rheon_types::CutKind::Drop };
     let reserved = Some(BudgetAmount { tokens: 5_000, cost: Some(MicroUsd(70)) });
@@ -157,7 +157,7 @@ fn cuts_and_what_a_budget_lost_are_folded_too() {
     let kinds = [
         start(),
         end(usage, Some(MicroUsd(7))),
-        // Nothing is known of the second call.
+        // The second call left no trace.
         start(),
         end(Usage::default(), None),
         AgentEvent::Context(ContextEvent::CompactionEnd {
@@ -178,7 +178,7 @@ fn cuts_and_what_a_budget_lost_are_folded_too() {
         kind,
     };
     let events: Vec<Event> = (1..).zip(kinds).map(event).collect();
-    let state = SessionState::of(&events);
+    let state = SessionState::from_events(&events);
     assert_eq!(state.cuts(), [cut]);
     let ledger = state.ledger();
     assert_eq!((ledger.tokens.spent, ledger.micro_usd.spent), (240 + 5_000, 10 + 70));

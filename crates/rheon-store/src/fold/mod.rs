@@ -1,13 +1,13 @@
-//! What a session is now: its events, folded. Pure, and the same for live views and for going on after a crash.
+//! Folds events into the state of a session. Pure, and the same for live views and for resuming after a crash.
 
 mod close;
 mod conversation;
-mod doubt;
 mod open_run;
 mod state;
+mod unfinished_call;
 
-pub use doubt::Doubt;
-pub use state::{Chosen, Cost, SessionState, Spending};
+pub use state::{Cost, SessionChoices, SessionState, Spending};
+pub use unfinished_call::UnfinishedCall;
 
 #[cfg(test)]
 mod fold_tests;

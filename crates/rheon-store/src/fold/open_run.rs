@@ -1,4 +1,4 @@
-//! `OpenRun`: a run that has begun and not ended, as far as its events say.
+//! `OpenRun`: a run that has started and not ended.
 
 use std::sync::Arc;
 
@@ -8,27 +8,22 @@ use rheon_types::{
     ModelEvent, RunId, StopReason, ToolCall, ToolEvent, TurnEvent, Usage,
 };
 
-use super::doubt::Doubt;
+use super::unfinished_call::UnfinishedCall;
 
-/// A run that has begun and not ended.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct OpenRun {
-    /// All its messages.
     pub(super) produced: Vec<Arc<AgentMessage>>,
     pub(super) usage: Usage,
     pub(super) turns: u32,
-    /// The message that has begun.
     pub(super) open_message: Option<Arc<AgentMessage>>,
-    /// The turn that is under way.
     pub(super) turn: Option<OpenTurn>,
     pub(super) questions: Vec<Arc<ApprovalRequest>>,
 }
 
-/// A turn that has begun and not ended.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct OpenTurn {
     pub(super) index: u32,
-    /// Whether the model is being called.
+    /// Whether a model call is open.
     pub(super) is_calling: bool,
     pub(super) has_answer_ended: bool,
     pub(super) answer: Option<Arc<AgentMessage>>,
@@ -37,24 +32,25 @@ pub(super) struct OpenTurn {
     pub(super) usage: Usage,
 }
 
-/// A call of the turn's answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct OpenCall {
     pub(super) call: ToolCall,
     pub(super) stage: CallStage,
 }
 
-/// How far a call is.
+/// The progress of a tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum CallStage {
-    /// Not begun.
+    /// Not started.
     Waiting,
-    /// Begun.
     Running(Effect),
-    /// Answered, with what the model is to read.
-    Answered { content: Vec<Content>, is_error: bool },
-    /// The model has its result.
-    Told,
+    /// Ended; the model has not received the result yet.
+    Answered {
+        content: Vec<Content>,
+        is_error: bool,
+    },
+    /// The model has received the result.
+    Delivered,
 }
 
 impl OpenRun {
@@ -94,18 +90,18 @@ impl OpenRun {
         }
     }
 
-    pub(super) fn doubts(&self, run_id: &RunId) -> Vec<Doubt> {
+    pub(super) fn unfinished_calls(&self, run_id: &RunId) -> Vec<UnfinishedCall> {
         let calls = self.turn.iter().flat_map(|turn| &turn.calls);
         calls
             .filter_map(|open| match open.stage {
-                CallStage::Running(effect) => Some(Doubt {
+                CallStage::Running(effect) => Some(UnfinishedCall {
                     run_id: run_id.clone(),
                     call_id: open.call.id.clone(),
                     tool_name: open.call.name.clone(),
                     arguments: Arc::clone(&open.call.arguments),
                     effect,
                 }),
-                CallStage::Waiting | CallStage::Answered { .. } | CallStage::Told => None,
+                CallStage::Waiting | CallStage::Answered { .. } | CallStage::Delivered => None,
             })
             .collect()
     }
@@ -126,7 +122,7 @@ impl OpenTurn {
             Some(Message::ToolResult(result)) => {
                 self.results.push(Arc::clone(message));
                 if let Some(open) = self.calls.iter_mut().find(|open| open.call.id == result.tool_call_id) {
-                    open.stage = CallStage::Told;
+                    open.stage = CallStage::Delivered;
                 }
             }
             Some(Message::User(_)) | None => {}

@@ -1,4 +1,4 @@
-//! `SessionState`: what a session is now.
+//! `SessionState`: the current state of a session.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,50 +12,43 @@ use rheon_types::{
 };
 
 use super::conversation::Conversation;
-use super::doubt::Doubt;
 use super::open_run::OpenRun;
+use super::unfinished_call::UnfinishedCall;
 
-/// What a session is now.
+/// The current state of a session.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SessionState {
     conversation: Conversation,
     pub(super) runs: BTreeMap<RunId, OpenRun>,
-    /// What was set aside for model calls under way.
+    /// The budget reserved for open model calls.
     reserved: BTreeMap<RunId, BudgetAmount>,
-    /// How often each configuration ran.
     run_counts: BTreeMap<String, usize>,
     /// The number of the last event.
     pub seq: u64,
-    /// The session of the last event.
     pub session_id: Option<SessionId>,
-    /// The model of the newest run.
+    /// The model of the latest run.
     pub model: Option<Arc<str>>,
-    /// What model calls have used.
     pub spending: Spending,
-    /// The task list.
     pub tasks: Vec<TaskItem>,
     /// The permission mode, if it was ever changed.
     pub mode: Option<PermissionMode>,
-    /// The changes that wait in the plan.
+    /// The changes queued in the plan.
     pub plan: Vec<Arc<QueuedChange>>,
-    /// What the user chose for this session.
-    pub chosen: Chosen,
+    pub chosen: SessionChoices,
 }
 
-/// What the user chose for a session; a resumed one restores it.
+/// The settings the user chose for a session. Resuming restores them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Chosen {
-    /// The model, `vendor/model`.
+pub struct SessionChoices {
+    /// As `vendor/model`.
     pub model: Option<Arc<str>>,
-    /// How much it thinks.
     pub thinking: Option<ThinkingLevel>,
-    /// The title.
     pub title: Option<String>,
-    /// The changes of its permission rules, oldest first.
+    /// The changes to its permission rules, oldest first.
     pub rules: Vec<Arc<RulesChange>>,
 }
 
-impl Chosen {
+impl SessionChoices {
     fn apply(&mut self, fact: &SessionEvent) {
         match fact {
             SessionEvent::Model { model, thinking } => {
@@ -71,47 +64,40 @@ impl Chosen {
     }
 }
 
-/// What model calls have used.
+/// The totals of all model calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spending {
-    /// Tokens.
     pub usage: Usage,
-    /// Money, where all calls have a price.
+    /// The total cost, if every call has a price.
     pub cost: Cost,
-    /// Turns.
     pub turns: u64,
-    /// Money for the calls that have a price.
+    /// The cost of the calls that have a price.
     pub cost_known: MicroUsd,
-    /// What was set aside for calls that reported nothing.
-    pub in_doubt: BudgetAmount,
+    /// The budget reserved for calls that reported no usage.
+    pub unreported: BudgetAmount,
 }
 
-/// What all model calls cost together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Cost {
-    /// There was none.
     #[default]
     Nothing,
-    /// This much.
     Known(MicroUsd),
-    /// One of them has no known price.
+    /// At least one call has no known price.
     Unknown,
 }
 
 impl SessionState {
-    /// The state before anything has happened.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The state after all of `events`.
-    pub fn of<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
+    pub fn from_events<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
         let mut state = Self::new();
         events.into_iter().for_each(|event| state.apply(event));
         state
     }
 
-    /// Takes in the next event. Live ones change nothing.
+    /// Applies the next event. Live-only events change nothing.
     pub fn apply(&mut self, event: &Event) {
         if !event.kind.is_durable() {
             return;
@@ -136,10 +122,10 @@ impl SessionState {
                 }
             }
             AgentEvent::Model(ModelEvent::End { usage, cost, .. }) => {
-                // Of a call that reported nothing, the most it can have taken counts.
+                // A call that reported no usage counts with everything that was reserved for it.
                 let reserved = event.run_id.as_ref().and_then(|run_id| self.reserved.remove(run_id));
                 match reserved {
-                    Some(reserved) if usage.total() == 0 => self.spending.doubt(reserved),
+                    Some(reserved) if usage.total() == 0 => self.spending.add_unreported(reserved),
                     Some(_) | None => {}
                 }
                 self.spending.add(*usage, *cost);
@@ -167,29 +153,30 @@ impl SessionState {
         }
     }
 
-    /// The conversation, as the next run would go on with it.
+    /// The messages the next run starts with.
     pub fn messages(&self) -> Vec<Arc<AgentMessage>> {
         self.conversation.messages()
     }
 
-    /// The same with the number of the event that ended each.
+    /// The same messages, each with the number of the event that ended it.
     pub fn numbered_messages(&self) -> impl Iterator<Item = (u64, &Arc<AgentMessage>)> {
         self.conversation.numbered()
     }
 
-    /// What lies over the conversation: what the model sees otherwise since the window was made shorter.
+    /// The cuts of the last compaction: which messages the model sees in a shorter form.
     pub fn cuts(&self) -> &[WindowCut] {
         self.conversation.cuts()
     }
 
-    /// What a budget has lost to this session: what was reported, and what was set aside for a call whose end is not known.
+    /// What this session has taken from a budget: the reported usage, and the reservations of calls whose outcome is
+    /// unknown.
     pub fn ledger(&self) -> Ledger {
         let spent = |spent| Meter { spent, ..Meter::default() };
         let cost = match self.spending.cost {
             Cost::Nothing | Cost::Unknown => self.spending.cost_known,
             Cost::Known(sum) => sum,
         };
-        let BudgetAmount { tokens, cost: held } = self.spending.in_doubt;
+        let BudgetAmount { tokens, cost: held } = self.spending.unreported;
         Ledger {
             tokens: spent(self.spending.usage.total().saturating_add(tokens)),
             micro_usd: spent(cost.0.saturating_add(held.unwrap_or_default().0)),
@@ -197,27 +184,25 @@ impl SessionState {
         }
     }
 
-    /// The questions that wait for an answer.
-    pub fn questions(&self) -> Vec<Arc<ApprovalRequest>> {
+    pub fn pending_approvals(&self) -> Vec<Arc<ApprovalRequest>> {
         self.runs.values().flat_map(|run| run.questions.iter().cloned()).collect()
     }
 
-    /// The runs that have begun and not ended.
     pub fn open_runs(&self) -> impl Iterator<Item = &RunId> {
         self.runs.keys()
     }
 
-    /// The tool calls whose end is not known.
-    pub fn doubts(&self) -> Vec<Doubt> {
-        self.runs.iter().flat_map(|(run_id, run)| run.doubts(run_id)).collect()
+    /// The tool calls that started and whose outcome is unknown.
+    pub fn unfinished_calls(&self) -> Vec<UnfinishedCall> {
+        self.runs.iter().flat_map(|(run_id, run)| run.unfinished_calls(run_id)).collect()
     }
 
-    /// How often each configuration ran, by the part of its run ids that names it.
+    /// How often each configuration ran, by its part of the run id.
     pub fn run_counts(&self) -> &BTreeMap<String, usize> {
         &self.run_counts
     }
 
-    /// Run ids are `{session}.{configuration}.{n}`; those of a session that this one goes on from do not count.
+    /// Run ids are `{session}.{configuration}.{n}`. Those of a parent session do not count.
     fn count(&mut self, run_id: &RunId, session_id: &SessionId) {
         let own = run_id.as_str().strip_prefix(session_id.as_str());
         let parts = own.and_then(|rest| rest.strip_prefix('.')).and_then(|rest| rest.rsplit_once('.'));
@@ -231,8 +216,8 @@ impl SessionState {
 }
 
 impl Spending {
-    fn doubt(&mut self, reserved: BudgetAmount) {
-        let BudgetAmount { tokens, cost } = &mut self.in_doubt;
+    fn add_unreported(&mut self, reserved: BudgetAmount) {
+        let BudgetAmount { tokens, cost } = &mut self.unreported;
         *tokens = tokens.saturating_add(reserved.tokens);
         let more = reserved.cost.unwrap_or_default().0;
         *cost = Some(MicroUsd(cost.unwrap_or_default().0.saturating_add(more)));

@@ -8,69 +8,39 @@ use rustix::io::Errno;
 
 use super::record::{JOURNAL_VERSION, LineProblem};
 
-/// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// The disk says no.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was tried.
+        /// The verb for the message, such as "read".
         action: &'static str,
-        /// With what.
         path: PathBuf,
-        /// What went wrong.
         source: io::Error,
     },
-    /// Somebody else writes to it.
-    #[error("{} is in use by {holder}; close it there, open it only to read, or fork the session", path.display())]
-    InUse {
-        /// The journal.
-        path: PathBuf,
-        /// Who.
-        holder: String,
-    },
-    /// It is there already.
-    #[error("{} exists already", path.display())]
-    Exists {
-        /// The journal.
-        path: PathBuf,
-    },
-    /// There is none.
-    #[error("there is no session in {}", path.display())]
-    Missing {
-        /// Where it should be.
-        path: PathBuf,
-    },
-    /// Its first line is damaged or something else.
-    #[error("{} is not the journal of a session: {problem}", path.display())]
-    NotAJournal {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with its first line.
-        problem: LineProblem,
-    },
-    /// It was written by a later version.
-    #[error("{} has version {version} of the format; this program reads up to {JOURNAL_VERSION}", path.display())]
-    Newer {
-        /// The journal.
-        path: PathBuf,
-        /// Its version.
-        version: u32,
-    },
-    /// A line cannot be understood though it is whole.
-    #[error("event {seq} in {} cannot be read: {problem}", path.display())]
+    /// Another process is writing to it.
+    #[error("{} is in use by {holder}; close it there, open it read-only, or fork the session", path.display())]
+    InUse { path: PathBuf, holder: String },
+    #[error("{} already exists", path.display())]
+    Exists { path: PathBuf },
+    #[error("no session found at {}", path.display())]
+    Missing { path: PathBuf },
+    /// The first line is damaged or is not a header.
+    #[error("{} is not a session journal: {problem}", path.display())]
+    NotAJournal { path: PathBuf, problem: LineProblem },
+    /// A later version of Rheon wrote it.
+    #[error("{} has format version {version}; this version of Rheon reads up to {JOURNAL_VERSION}", path.display())]
+    Newer { path: PathBuf, version: u32 },
+    /// A line is intact but cannot be parsed.
+    #[error("cannot read event {seq} in {}: {problem}", path.display())]
     Unreadable {
-        /// The journal.
         path: PathBuf,
-        /// The number that the event should have.
+        /// The number the event should have.
         seq: u64,
-        /// Why.
         problem: String,
     },
 }
 
 impl JournalError {
-    /// What goes wrong with a file.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { action, path, source }
@@ -91,26 +61,26 @@ impl From<JournalError> for StoreError {
     }
 }
 
-/// What to do about a disk that says no.
+/// Suggests what to do about a failed disk operation.
 pub fn next_step(error: &io::Error) -> &'static str {
     let is_any = |errnos: &[Errno]| errnos.iter().any(|it| error.raw_os_error() == Some(it.raw_os_error()));
     if is_any(&[Errno::NOLCK, Errno::OPNOTSUPP, Errno::NOSYS]) {
-        return "this file system keeps no locks, so two programs could write at once: choose a folder on a local disk";
+        return "this file system does not support locks: use a directory on a local disk";
     }
     if is_any(&[Errno::MFILE, Errno::NFILE]) {
-        return "too many files are open: close some, or raise the limit (ulimit -n), and try again";
+        return "too many open files: close some or raise the limit (ulimit -n), then try again";
     }
-    // The kinds are the standard library's list; whatever has no answer of its own has the last.
+    // `io::ErrorKind` is non-exhaustive, so this match needs a default.
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "free some space and try again; what was kept so far is safe"
+            "free some disk space and try again; everything saved so far is safe"
         }
-        io::ErrorKind::FileTooLarge => "raise the limit for the size of files (ulimit -f) and try again",
-        io::ErrorKind::ReadOnlyFilesystem => "choose a folder that can be written",
-        io::ErrorKind::PermissionDenied => "make it writable for you, or choose another folder",
+        io::ErrorKind::FileTooLarge => "raise the file size limit (ulimit -f) and try again",
+        io::ErrorKind::ReadOnlyFilesystem => "use a writable directory",
+        io::ErrorKind::PermissionDenied => "make it writable, or use another directory",
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
-            "a file stands where a folder belongs: move it away, or choose another folder"
+            "a file is in the way of a directory: move it, or use another directory"
         }
-        _ => "look after the disk, or choose another folder, and try again",
+        _ => "check the disk or use another directory, then try again",
     }
 }

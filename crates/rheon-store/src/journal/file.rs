@@ -1,4 +1,4 @@
-//! The file of a journal: made at once, locked while it is written, cut where it is damaged.
+//! The file of a journal: created atomically, locked while open for writing, truncated where it is damaged.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -9,53 +9,53 @@ use rustix::fs::{FlockOperation, flock};
 
 use super::error::JournalError;
 use super::scan::{Damage, scan};
-use crate::folders;
+use crate::directories;
 
-/// Files are for their owner alone, and so are folders.
+/// Only the owner can read journals.
 const FILE_MODE: u32 = 0o600;
 
-/// The folder of a project, the folder of all projects, and that of all sessions.
-const FOLDERS: usize = 3;
+/// The project's directory, the directory of all projects, and the root of all sessions.
+const OWN_DIRS: usize = 3;
 
-/// The most pieces that are kept aside of one journal.
-const ASIDE_MAX: u32 = 1_000;
+/// How many damaged copies one journal may have.
+const DAMAGED_COPIES_MAX: u32 = 1_000;
 
-/// Makes the folder of a journal, and the names that lead to it safe.
-fn make_folder(folder: &Path) -> Result<(), JournalError> {
-    folders::make(folder, FOLDERS).map_err(JournalError::io("make the folder", folder))
+/// Creates the directory of a journal and syncs the names that lead to it.
+fn create_dir(dir: &Path) -> Result<(), JournalError> {
+    directories::create(dir, OWN_DIRS).map_err(JournalError::io("create the directory", dir))
 }
 
-/// Makes the names that lead to a journal safe: whoever made it may have been killed before that.
+/// Syncs the names that lead to a journal. The process that created it may have been killed before doing so.
 pub(crate) fn secure(path: &Path) -> Result<(), JournalError> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    make_folder(folder)?;
-    sync_folder(folder).map_err(JournalError::io("sync", folder))
+    let dir = path.parent().unwrap_or(Path::new("."));
+    create_dir(dir)?;
+    sync_dir(dir).map_err(JournalError::io("sync", dir))
 }
 
-/// A new file at `path` with this content, locked: there with all of it, or not at all.
+/// Creates a locked file at `path` with this content, atomically.
 pub(crate) fn create(path: &Path, content: &[u8]) -> Result<File, JournalError> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    make_folder(folder)?;
-    let failed = |source| JournalError::Io { action: "make", path: path.to_owned(), source };
+    let dir = path.parent().unwrap_or(Path::new("."));
+    create_dir(dir)?;
+    let failed = |source| JournalError::Io { action: "create", path: path.to_owned(), source };
     let mut draft = tempfile::Builder::new()
         .prefix(".draft-")
         .permissions(std::os::unix::fs::PermissionsExt::from_mode(FILE_MODE))
         .append(true)
-        .tempfile_in(folder)
+        .tempfile_in(dir)
         .map_err(failed)?;
     draft.write_all(content).map_err(failed)?;
     draft.as_file().sync_all().map_err(failed)?;
-    // Locked before it has its name, so that nobody comes in between.
+    // Lock the draft before it gets its name, so that no other process can lock it first.
     lock(draft.as_file()).map_err(|error| JournalError::io("lock", path)(error.into()))?;
     let file = draft.persist_noclobber(path).map_err(|error| match error.error.kind() {
         io::ErrorKind::AlreadyExists => JournalError::Exists { path: path.to_owned() },
         _ => failed(error.error),
     })?;
-    sync_folder(folder).map_err(JournalError::io("sync", folder))?;
+    sync_dir(dir).map_err(JournalError::io("sync", dir))?;
     Ok(file)
 }
 
-/// Opens the file at `path` to write on, if nobody else does.
+/// Opens the file at `path` for writing and locks it. Fails if another process holds the lock.
 pub(crate) fn open_locked(path: &Path) -> Result<File, JournalError> {
     let options = OpenOptions::new().read(true).append(true).mode(FILE_MODE).open(path);
     let file = options.map_err(|source| match source.kind() {
@@ -71,7 +71,6 @@ pub(crate) fn open_locked(path: &Path) -> Result<File, JournalError> {
     }
 }
 
-/// Opens the file at `path` to read.
 pub(crate) fn open_to_read(path: &Path) -> Result<File, JournalError> {
     File::open(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => JournalError::Missing { path: path.to_owned() },
@@ -79,18 +78,18 @@ pub(crate) fn open_to_read(path: &Path) -> Result<File, JournalError> {
     })
 }
 
-/// The lock goes with the open file, so that it is free at once when its holder is gone, however it went.
+/// The kernel releases the lock when the holder exits, however it exits.
 fn lock(file: &File) -> Result<(), rustix::io::Errno> {
     flock(file, FlockOperation::NonBlockingLockExclusive)
 }
 
-/// Gives the lock back, whoever else has the open file.
+/// Releases the lock, even if a child process still has the file open.
 pub(crate) fn unlock(file: &File) {
-    // A lock that cannot be given back goes with the file.
+    // If unlocking fails, closing the file releases the lock.
     flock(file, FlockOperation::Unlock).ok();
 }
 
-/// Who has it open, as far as the journal says.
+/// The process that last opened the journal, according to its lease.
 fn holder(path: &Path, file: &File) -> String {
     match scan(path, file, |_| Ok(())).ok().and_then(|scan| scan.lease) {
         Some(lease) => match lease.host {
@@ -101,41 +100,42 @@ fn holder(path: &Path, file: &File) -> String {
     }
 }
 
-/// Cuts off what is not whole, after a copy of it is safe beside the journal. Returns where the copy is.
-pub(crate) fn cut(path: &Path, file: &File, damage: &Damage) -> Result<PathBuf, JournalError> {
+/// Cuts off the damaged end of a journal after copying it to a file beside the journal. Returns the path of the
+/// copy.
+pub(crate) fn cut_damage(path: &Path, file: &File, damage: &Damage) -> Result<PathBuf, JournalError> {
     let failed = |action| move |source| JournalError::Io { action, path: path.to_owned(), source };
     let mut rest = Vec::new();
     let mut reader = file;
     reader.seek(SeekFrom::Start(damage.offset)).map_err(failed("read"))?;
     reader.read_to_end(&mut rest).map_err(failed("read"))?;
-    let (aside, mut copy) = aside(path)?;
-    copy.write_all(&rest).map_err(JournalError::io("write", &aside))?;
-    copy.sync_all().map_err(JournalError::io("sync", &aside))?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    sync_folder(folder).map_err(JournalError::io("sync", folder))?;
+    let (damaged_copy, mut copy) = damaged_copy(path)?;
+    copy.write_all(&rest).map_err(JournalError::io("write", &damaged_copy))?;
+    copy.sync_all().map_err(JournalError::io("sync", &damaged_copy))?;
+    let dir = path.parent().unwrap_or(Path::new("."));
+    sync_dir(dir).map_err(JournalError::io("sync", dir))?;
     file.set_len(damage.offset).map_err(failed("repair"))?;
     file.sync_all().map_err(failed("sync"))?;
-    Ok(aside)
+    Ok(damaged_copy)
 }
 
-/// A new file beside the journal for what is cut off.
-fn aside(path: &Path) -> Result<(PathBuf, File), JournalError> {
+/// Creates a file beside the journal for the bytes that are cut off.
+fn damaged_copy(path: &Path) -> Result<(PathBuf, File), JournalError> {
     let mut last = None;
-    for number in 1..=ASIDE_MAX {
+    for number in 1..=DAMAGED_COPIES_MAX {
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".cut-{number}"));
-        let aside = PathBuf::from(name);
-        match OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(&aside) {
-            Ok(file) => return Ok((aside, file)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = Some((aside, error)),
-            Err(source) => return Err(JournalError::Io { action: "make", path: aside, source }),
+        let damaged_copy = PathBuf::from(name);
+        match OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(&damaged_copy) {
+            Ok(file) => return Ok((damaged_copy, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = Some((damaged_copy, error)),
+            Err(source) => return Err(JournalError::Io { action: "create", path: damaged_copy, source }),
         }
     }
-    let (path, source) = last.unwrap_or_else(|| (path.to_owned(), io::Error::other("no name is left")));
-    Err(JournalError::Io { action: "make", path, source })
+    let (path, source) =
+        last.unwrap_or_else(|| (path.to_owned(), io::Error::other("too many damaged copies")));
+    Err(JournalError::Io { action: "create", path, source })
 }
 
-/// Makes the names in a folder safe.
-pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
+pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
+    File::open(dir)?.sync_all()
 }

@@ -1,4 +1,4 @@
-//! The lines of a file, from its beginning and from its end, without a copy of each.
+//! Iterates the lines of a file forward and backward without copying each one.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -8,30 +8,29 @@ use memchr::{memchr, memrchr};
 
 use super::record::{LINE_BYTES_MAX, LineProblem};
 
-/// How much is read at once.
 const BUFFER_BYTES: usize = 512 * 1024;
 
-/// The lines of a file from where it stands.
+/// The lines of a file from its current position.
 pub(super) struct Lines<'a> {
     file: &'a File,
     buffer: Vec<u8>,
-    /// What was read and not yet given.
+    /// The part of the buffer that was read but not returned yet.
     start: usize,
     end: usize,
 }
 
 impl<'a> Lines<'a> {
-    /// Reads `bytes` at once; more where a line is longer.
+    /// Reads `bytes` at a time, more if a line is longer.
     pub(super) fn new(file: &'a File, bytes: usize) -> Self {
         Self { file, buffer: vec![0; bytes.max(1)], start: 0, end: 0 }
     }
 
-    /// Reads much at once.
+    /// Reads large chunks, for scanning a whole file.
     pub(super) fn many(file: &'a File) -> Self {
         Self::new(file, BUFFER_BYTES)
     }
 
-    /// The next line without its line break.
+    /// Returns the next line without its line break.
     pub(super) fn next(&mut self) -> io::Result<Result<&[u8], LineProblem>> {
         let mut searched = 0;
         loop {
@@ -75,29 +74,29 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The lines of a file, last first.
+/// The lines of a file in reverse order.
 pub(super) struct LinesBack<'a> {
     file: &'a File,
     buffer: Vec<u8>,
-    /// Where the buffer begins in the file.
+    /// The position of the buffer in the file.
     offset: u64,
-    /// How much of the buffer is not yet given.
+    /// The end of the part of the buffer that was not returned yet.
     end: usize,
 }
 
 impl<'a> LinesBack<'a> {
-    /// Before the byte `end` of the file.
+    /// Starts before byte `end` of the file.
     pub(super) fn new(file: &'a File, end: u64) -> Self {
         Self { file, buffer: Vec::new(), offset: end, end: 0 }
     }
 
-    /// The line before those that were given, without its line break, and where it begins.
+    /// Returns the previous line without its line break, and its offset.
     pub(super) fn next(&mut self) -> io::Result<Option<(u64, &[u8])>> {
         loop {
             let unread = self.buffer.get(..self.end).unwrap_or_default();
             let content = unread.strip_suffix(b"\n").unwrap_or(unread);
             let start = match memrchr(b'\n', content) {
-                Some(place) => place + 1,
+                Some(index) => index + 1,
                 None if self.offset == 0 && unread.is_empty() => return Ok(None),
                 None if self.offset == 0 => 0,
                 None => {
@@ -111,10 +110,10 @@ impl<'a> LinesBack<'a> {
         }
     }
 
-    /// Twice as much each time that a line does not end, so that a long one is not moved often.
+    /// Doubles the read size while no line break is found, so that a long line is copied only a few times.
     fn read_before(&mut self) -> io::Result<()> {
-        let wanted = self.end.max(BUFFER_BYTES);
-        let bytes = usize::try_from(self.offset).map_or(wanted, |before| before.min(wanted));
+        let requested = self.end.max(BUFFER_BYTES);
+        let bytes = usize::try_from(self.offset).map_or(requested, |before| before.min(requested));
         let mut buffer = vec![0; bytes + self.end];
         let (new, old) = buffer.split_at_mut(bytes);
         old.copy_from_slice(self.buffer.get(..self.end).unwrap_or_default());

@@ -53,7 +53,7 @@ proptest! {
 }
 
 #[test]
-fn lines_longer_than_what_is_read_at_once_are_whole_from_both_ends() {
+fn lines_longer_than_the_buffer_are_complete_from_both_ends() {
     let long = "x".repeat(3_000_000);
     let content = format!("a\n{long}\nb\n");
     let back: Vec<(u64, usize)> =
@@ -64,13 +64,13 @@ fn lines_longer_than_what_is_read_at_once_are_whole_from_both_ends() {
 }
 
 #[test]
-fn a_line_without_an_end_is_the_last_one_from_behind_and_torn_from_the_front() {
+fn a_line_without_a_break_is_last_from_the_end_and_torn_from_the_start() {
     assert_eq!(backward(b"a\nb"), [(2, b"b".to_vec()), (0, b"a".to_vec())]);
     assert_eq!(forward(b"a\nb", 10), (vec![b"a".to_vec()], LineProblem::Torn));
 }
 
 #[test]
-fn a_line_that_is_too_long_is_told_whether_it_ends_or_not() {
+fn a_line_that_is_too_long_is_reported_with_or_without_a_break() {
     for end in ["", "\n"] {
         let content = format!("{}{end}", "x".repeat(super::LINE_BYTES_MAX + 1));
         assert_eq!(forward(content.as_bytes(), 1 << 20), (Vec::new(), LineProblem::TooLong));

@@ -1,4 +1,4 @@
-//! The journal: one session, one file, one line per durable event.
+//! The journal: one file per session, one line per durable event.
 
 mod error;
 mod file;
@@ -11,10 +11,10 @@ mod writer;
 
 pub use error::{JournalError, next_step};
 pub(crate) use file::open_to_read;
-pub use header::{Header, Lease, Parent};
-pub(crate) use newest::{Room, newest, stored_bytes};
+pub use header::{JournalHeader, JournalParent, Lease};
+pub(crate) use newest::{ByteBudget, newest, stored_bytes};
 pub use record::{JOURNAL_VERSION, LINE_BYTES_MAX, LineProblem};
-pub use scan::{Damage, Scan};
-pub(crate) use scan::{Place, StoredEvent, Taken, read_header, scan, scan_on};
+pub use scan::{Damage, JournalScan};
+pub(crate) use scan::{ScanPosition, ScanStop, StoredEvent, read_header, scan, scan_from};
 pub(crate) use writer::sync_names;
-pub use writer::{Journal, Opened};
+pub use writer::{Journal, OpenedJournal};

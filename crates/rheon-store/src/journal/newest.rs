@@ -1,4 +1,4 @@
-//! How far back the contents of a journal fit into a number of bytes. Only the end of the file is read.
+//! Finds how many of the newest events fit into a byte budget, reading the file from its end.
 
 use std::fs::File;
 use std::path::Path;
@@ -9,28 +9,25 @@ use super::record::decode;
 use super::scan::number;
 use crate::blobs::used;
 
-/// How many bytes of contents may still be kept.
+/// The remaining budget for full event contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Room {
-    /// No end of it.
-    Endless,
-    /// This many.
+pub(crate) enum ByteBudget {
+    Unlimited,
     Bytes(u64),
 }
 
-/// Where the part of the journal begins whose events, with the payloads they lean on, fit into `room`; `room` is what is
-/// left of it then. An event that is longer than `bytes_max` never fits, and does not count. Events after number
-/// `last` do not belong to it.
+/// Returns the offset from which all events fit into `budget`, payloads included, and reduces `budget` by their size. An
+/// event larger than `bytes_max` never fits and does not count. Events after number `last` are ignored.
 pub(crate) fn newest(
     path: &Path,
     file: &File,
     last: u64,
-    room: &mut Room,
+    budget: &mut ByteBudget,
     bytes_max: u64,
 ) -> Result<u64, JournalError> {
-    let left = match room {
-        Room::Endless => return Ok(0),
-        Room::Bytes(left) => left,
+    let left = match budget {
+        ByteBudget::Unlimited => return Ok(0),
+        ByteBudget::Bytes(left) => left,
     };
     let failed = |source| JournalError::Io { action: "read", path: path.to_owned(), source };
     let length = file.metadata().map_err(failed)?.len();
@@ -52,7 +49,7 @@ pub(crate) fn newest(
     Ok(from)
 }
 
-/// What the event of a line would take. What is no event takes nothing.
+/// The size of the event in a line; 0 for other lines.
 fn weight(line: &[u8], last: u64) -> u64 {
     let Ok(record) = decode(line) else { return 0 };
     let Some(json) = record.event else { return 0 };
@@ -62,7 +59,7 @@ fn weight(line: &[u8], last: u64) -> u64 {
     }
 }
 
-/// How long a stored event is, with the payloads it leans on.
+/// The size of a stored event with its payloads.
 pub(crate) fn stored_bytes(json: &str, blobs: u32) -> u64 {
     let payloads = match blobs {
         0 => 0,

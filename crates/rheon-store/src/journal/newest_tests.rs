@@ -1,14 +1,14 @@
-//! How far back contents fit.
+//! How many of the newest events fit into a budget.
 
 use std::io::Write as _;
 use std::path::Path;
 
 use serde_json::value::RawValue;
 
-use super::{Room, newest, stored_bytes};
+use super::{ByteBudget, newest, stored_bytes};
 use crate::journal::record::{Entry, encode};
 
-/// A file of events with these texts, and where each line begins.
+/// A file of events with these texts, and the offset of each line.
 fn file(texts: &[&str]) -> (std::fs::File, Vec<u64>) {
     let mut file = tempfile::tempfile().unwrap();
     let (mut offset, mut offsets) = (0, Vec::new());
@@ -25,42 +25,42 @@ fn file(texts: &[&str]) -> (std::fs::File, Vec<u64>) {
     (file, offsets)
 }
 
-/// The number of the line from which on contents fit, and what is left.
-fn fitting(texts: &[&str], last: u64, bytes: u64) -> (usize, Room) {
+/// The number of the first line that fits, and the remaining budget.
+fn fitting(texts: &[&str], last: u64, bytes: u64) -> (usize, ByteBudget) {
     let (file, offsets) = file(texts);
-    let mut room = Room::Bytes(bytes);
-    let from = newest(Path::new("journal"), &file, last, &mut room, bytes).unwrap();
-    (offsets.iter().position(|offset| *offset == from).unwrap(), room)
+    let mut budget = ByteBudget::Bytes(bytes);
+    let from = newest(Path::new("journal"), &file, last, &mut budget, bytes).unwrap();
+    (offsets.iter().position(|offset| *offset == from).unwrap(), budget)
 }
 
 #[test]
-fn events_fit_as_long_as_there_is_room() {
-    // Each event is 19 bytes long and its text.
+fn events_fit_within_the_budget() {
+    // Each event is 19 bytes plus its text.
     let texts = ["aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc"];
     assert_eq!(stored_bytes("{\"seq\":1,\"text\":\"aaaaaaaaaa\"}", 0), 29);
-    assert_eq!(fitting(&texts, u64::MAX, 0), (3, Room::Bytes(0)));
-    assert_eq!(fitting(&texts, u64::MAX, 29), (2, Room::Bytes(0)));
-    assert_eq!(fitting(&texts, u64::MAX, 57), (2, Room::Bytes(0)));
-    assert_eq!(fitting(&texts, u64::MAX, 58), (1, Room::Bytes(0)));
-    assert_eq!(fitting(&texts, u64::MAX, 87), (0, Room::Bytes(0)));
-    assert_eq!(fitting(&texts, u64::MAX, 1_000), (0, Room::Bytes(913)));
+    assert_eq!(fitting(&texts, u64::MAX, 0), (3, ByteBudget::Bytes(0)));
+    assert_eq!(fitting(&texts, u64::MAX, 29), (2, ByteBudget::Bytes(0)));
+    assert_eq!(fitting(&texts, u64::MAX, 57), (2, ByteBudget::Bytes(0)));
+    assert_eq!(fitting(&texts, u64::MAX, 58), (1, ByteBudget::Bytes(0)));
+    assert_eq!(fitting(&texts, u64::MAX, 87), (0, ByteBudget::Bytes(0)));
+    assert_eq!(fitting(&texts, u64::MAX, 1_000), (0, ByteBudget::Bytes(913)));
 }
 
 #[test]
-fn events_after_the_last_that_belongs_to_the_session_take_no_room() {
-    assert_eq!(fitting(&["a", "b", "c"], 1, 20), (0, Room::Bytes(0)));
-    assert_eq!(fitting(&["a", "b", "c"], 2, 20), (1, Room::Bytes(0)));
+fn events_after_the_fork_point_take_no_budget() {
+    assert_eq!(fitting(&["a", "b", "c"], 1, 20), (0, ByteBudget::Bytes(0)));
+    assert_eq!(fitting(&["a", "b", "c"], 2, 20), (1, ByteBudget::Bytes(0)));
 }
 
 #[test]
-fn an_event_that_never_fits_does_not_take_the_room_of_others() {
+fn an_oversized_event_takes_no_budget_from_others() {
     let long = "x".repeat(1_000);
-    assert_eq!(fitting(&["a", &long, "c"], u64::MAX, 45), (0, Room::Bytes(5)));
+    assert_eq!(fitting(&["a", &long, "c"], u64::MAX, 45), (0, ByteBudget::Bytes(5)));
 }
 
 #[test]
-fn without_an_end_of_room_nothing_is_read() {
+fn an_unlimited_budget_reads_nothing() {
     let (file, _) = file(&["a"]);
-    let mut room = Room::Endless;
-    assert_eq!(newest(Path::new("journal"), &file, 9, &mut room, u64::MAX).unwrap(), 0);
+    let mut budget = ByteBudget::Unlimited;
+    assert_eq!(newest(Path::new("journal"), &file, 9, &mut budget, u64::MAX).unwrap(), 0);
 }

@@ -1,52 +1,49 @@
-//! One line of a journal: a JSON object that begins with the checksum of the rest. Pure: bytes in, record out, and back.
+//! One line of a journal: a JSON object that starts with the checksum of the rest. Pure: encodes and decodes bytes.
 //!
 //! ```text
 //! {"sum":"8a1f03c2","fence":3,"event":{...}}
 //! ```
 //!
-//! The checksum (CRC-32) covers everything after the comma that follows it, up to the end of the line. A line is valid
-//! JSON, so that other programs can read a journal; what is in it is written once and never changed. The event stands last in
-//! its line: whatever is added to the format one day stands before it.
+//! The checksum (CRC-32) covers everything after the comma that follows it, up to the end of the line. Each line is
+//! valid JSON, so that other programs can read a journal. Lines never change once written. The event is the last
+//! field: new fields go before it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::header::{Header, Lease};
+use super::header::{JournalHeader, Lease};
 
-/// The version of the format that is written.
 pub const JOURNAL_VERSION: u32 = 1;
 
-/// The longest line that is read. Large payloads are kept beside the journal, so that no line comes near it.
+/// Longer lines are not read. Large payloads are stored beside the journal, so no line comes close to this.
 pub const LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// What stands before the checksum, between it and the rest, and how long both are together with the eight digits.
+/// The bytes before and after the checksum, and the length of all three parts together.
 const BEFORE: &[u8] = b"{\"sum\":\"";
 const BETWEEN: &[u8] = b"\",";
 const PREFIX_BYTES: usize = BEFORE.len() + 8 + BETWEEN.len();
 
-/// What a line says besides its checksum. Exactly one of the optional fields is there; a line with none of them was written
-/// by a later version and is kept as it is.
+/// The content of a line. Exactly one of the optional fields is set. A line with none of them comes from a later
+/// version and is left unchanged.
 #[derive(Debug, Default)]
 pub(crate) struct Record<'a> {
-    /// Which opening of the journal wrote it; grows with each.
+    /// Counts the times the journal was opened for writing.
     pub(crate) fence: u64,
-    /// The first line.
-    pub(crate) header: Option<Header>,
-    /// A writer has opened the journal.
+    pub(crate) header: Option<JournalHeader>,
     pub(crate) lease: Option<Lease>,
-    /// Something happened: its JSON.
+    /// The JSON of the event.
     pub(crate) event: Option<&'a str>,
-    /// How many strings of the event are kept as blobs.
+    /// How many strings of the event are stored as blobs.
     pub(crate) blobs: u32,
 }
 
-/// A record as any program would read it.
+/// A record parsed as plain JSON.
 #[derive(Deserialize)]
 struct ReadRecord<'a> {
     #[serde(default)]
     fence: u64,
     #[serde(default)]
-    header: Option<Header>,
+    header: Option<JournalHeader>,
     #[serde(default)]
     lease: Option<Lease>,
     #[serde(default, borrow)]
@@ -55,12 +52,12 @@ struct ReadRecord<'a> {
     blobs: u32,
 }
 
-/// What is written after the checksum.
+/// The fields written after the checksum.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Entry<'a> {
     pub(crate) fence: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) header: Option<&'a Header>,
+    pub(crate) header: Option<&'a JournalHeader>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) lease: Option<&'a Lease>,
     #[serde(skip_serializing_if = "is_none")]
@@ -73,47 +70,44 @@ fn is_none(count: &u32) -> bool {
     *count == 0
 }
 
-/// What is wrong with a line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LineProblem {
-    /// The line has no end.
+    /// The line has no line break.
     #[error("the last line was cut off")]
     Torn,
-    /// It does not begin as lines of a journal do.
+    /// The line does not start with a checksum.
     #[error("the line is not a record")]
     NotARecord,
-    /// Its content is not what was written.
-    #[error("the checksum does not fit")]
+    #[error("the checksum does not match")]
     Checksum,
-    /// Its content fits its checksum and is still not understood.
-    #[error("the record cannot be read: {0}")]
+    /// The checksum matches, but the content cannot be parsed.
+    #[error("cannot parse the record: {0}")]
     Content(String),
-    /// It is longer than any line that is written.
     #[error("the line is longer than {LINE_BYTES_MAX} bytes")]
     TooLong,
 }
 
-/// Appends the line of `entry` to `line`.
+/// Appends `entry` as a line to `line`.
 pub(crate) fn encode(entry: &Entry<'_>, line: &mut Vec<u8>) -> Result<(), serde_json::Error> {
     let start = line.len();
     line.extend_from_slice(BEFORE);
     line.extend_from_slice(b"00000000\"");
     let brace = line.len();
     serde_json::to_writer(&mut *line, entry)?;
-    // The object that was written has no brace of its own: it goes on where the checksum ends.
+    // The object continues after the checksum, so its opening brace becomes a comma.
     if let Some(brace) = line.get_mut(brace) {
         *brace = b',';
     }
     let sum = line.get(brace + 1..).map(crc32fast::hash).unwrap_or_default();
     let digits = start + BEFORE.len();
-    if let Some(place) = line.get_mut(digits..digits + 8) {
-        place.copy_from_slice(format!("{sum:08x}").as_bytes());
+    if let Some(digits_slot) = line.get_mut(digits..digits + 8) {
+        digits_slot.copy_from_slice(format!("{sum:08x}").as_bytes());
     }
     line.push(b'\n');
     Ok(())
 }
 
-/// The content of a line, without its line break, if the checksum fits.
+/// Returns the content of a line without its line break, if the checksum matches.
 pub(crate) fn check(line: &[u8]) -> Result<&[u8], LineProblem> {
     let (prefix, content) = line.split_at_checked(PREFIX_BYTES).ok_or(LineProblem::NotARecord)?;
     let digits = prefix
@@ -125,7 +119,7 @@ pub(crate) fn check(line: &[u8]) -> Result<&[u8], LineProblem> {
     if crc32fast::hash(content) == sum { Ok(content) } else { Err(LineProblem::Checksum) }
 }
 
-/// What a line says, if it is whole.
+/// Parses a line if its checksum matches.
 pub(crate) fn decode(line: &[u8]) -> Result<Record<'_>, LineProblem> {
     let content = check(line)?;
     if let Some(record) = event_of(content) {
@@ -137,8 +131,8 @@ pub(crate) fn decode(line: &[u8]) -> Result<Record<'_>, LineProblem> {
     Ok(Record { fence, header, lease, event: event.map(RawValue::get), blobs })
 }
 
-/// The event in a line that looks as lines with events are written. Its text is not read: that it is what was written, the
-/// checksum says, and long lines are not gone through twice.
+/// The event of a line in the usual form. The event itself is not parsed: the checksum already proves that it is
+/// intact, and long lines are not scanned twice.
 fn event_of(content: &[u8]) -> Option<Record<'_>> {
     let content = std::str::from_utf8(content).ok()?;
     let (fence, rest) = number(content.strip_prefix("\"fence\":")?)?;
@@ -156,7 +150,7 @@ fn event_of(content: &[u8]) -> Option<Record<'_>> {
     })
 }
 
-/// The number that `text` begins with, and what follows.
+/// Splits the number at the start of `text` from the rest.
 pub(crate) fn number(text: &str) -> Option<(u64, &str)> {
     let digits = text.find(|character: char| !character.is_ascii_digit())?;
     let (number, rest) = text.split_at_checked(digits)?;

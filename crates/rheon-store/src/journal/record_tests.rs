@@ -1,4 +1,4 @@
-//! Lines, whole and damaged.
+//! Intact and damaged lines.
 
 use proptest::prelude::*;
 use serde_json::value::RawValue;
@@ -13,7 +13,7 @@ fn line(event: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_line_is_json_that_begins_with_its_checksum() {
+fn a_line_is_json_that_starts_with_its_checksum() {
     let line = line(r#"{"a":1}"#);
     assert_eq!(
         std::str::from_utf8(&line).unwrap(),
@@ -25,14 +25,14 @@ fn a_line_is_json_that_begins_with_its_checksum() {
 }
 
 #[test]
-fn every_bit_that_flips_is_seen() {
+fn every_flipped_bit_is_detected() {
     let whole = line(r#"{"text":"hi \u00e4"}"#);
     let whole = whole.strip_suffix(b"\n").unwrap();
     for place in 0..whole.len() {
         for bit in 0..8 {
             let mut flipped = whole.to_vec();
             flipped[place] ^= 1 << bit;
-            // A digit of the checksum that only changes its case says the same.
+            // Changing the case of a checksum digit changes nothing.
             if flipped.eq_ignore_ascii_case(whole) && (8..16).contains(&place) {
                 continue;
             }
@@ -45,7 +45,7 @@ fn every_bit_that_flips_is_seen() {
 }
 
 #[test]
-fn lines_of_later_versions_are_whole_lines() {
+fn lines_of_later_versions_are_valid() {
     let content = r#""fence":1,"future":{"x":1}}"#;
     let line = format!("{{\"sum\":\"{:08x}\",{content}", crc32fast::hash(content.as_bytes()));
     let record = decode(line.as_bytes()).unwrap();
@@ -60,7 +60,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_no_record_says_so() {
+fn lines_that_are_not_records_are_rejected() {
     assert_eq!(decode(b"{}").unwrap_err(), LineProblem::NotARecord);
     assert_eq!(decode(b"{\"sum\":\"00000000\",\"fence\":1}").unwrap_err(), LineProblem::Checksum);
 }

@@ -1,4 +1,4 @@
-//! Reading a journal from its beginning, as far as it is whole.
+//! Reads a journal from its start up to the first damaged line.
 
 use std::fs::File;
 use std::io::{Seek as _, SeekFrom};
@@ -8,65 +8,60 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::error::JournalError;
-use super::header::{FORMAT, Header, Lease};
+use super::header::{FORMAT, JournalHeader, Lease};
 use super::lines::Lines;
 use super::record::{self, JOURNAL_VERSION, LineProblem, Record, decode};
 
-/// How much is read for a header.
 const HEADER_BYTES: usize = 4 * 1024;
 
-/// What was found.
+/// The result of reading a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Scan {
-    /// What the journal says of itself.
-    pub header: Header,
-    /// The number of its last event.
+pub struct JournalScan {
+    pub header: JournalHeader,
+    /// The number of the last event.
     pub seq: u64,
-    /// The newest opening.
+    /// The highest fence: how often the journal was opened for writing.
     pub fence: u64,
-    /// Who opened it last.
+    /// The last process that opened it for writing.
     pub lease: Option<Lease>,
-    /// How many lines of later versions there are.
+    /// The number of lines written by later versions.
     pub unknown: u64,
-    /// How many bytes are whole.
+    /// The length of the intact part.
     pub bytes: u64,
-    /// What is wrong behind them, if anything is there.
+    /// What follows the intact part, if anything does.
     pub damage: Option<Damage>,
 }
 
-/// Where a journal is not whole any more.
+/// The part of a journal after its last intact line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the journal is whole up to byte {offset}; {bytes} bytes follow: {problem}")]
+#[error("the journal is damaged from byte {offset} on ({bytes} bytes): {problem}")]
 pub struct Damage {
-    /// Where the first line begins that is not whole.
+    /// The offset of the first damaged line.
     pub offset: u64,
-    /// How many bytes follow from there on.
+    /// The number of bytes from there to the end.
     pub bytes: u64,
-    /// What is wrong with it.
     pub problem: LineProblem,
 }
 
-/// An event as it stands in a line.
+/// An event as stored in a line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StoredEvent<'a> {
-    /// Its number.
     pub(crate) seq: u64,
-    /// Its text.
     pub(crate) json: &'a str,
-    /// How many strings of it are kept as blobs.
+    /// How many of its strings are stored as blobs.
     pub(crate) blobs: u32,
-    /// Which opening wrote it. What it leaves out, another event of the same opening has.
+    /// The opening that wrote it. Parts it omits are in earlier events with the same fence.
     pub(crate) fence: u64,
-    /// Where its line begins in the file.
+    /// The offset of its line in the file.
     pub(crate) offset: u64,
 }
 
-/// Reads the journal at `path` and shows its events to `visit`, in order. Stops where it is not whole any more.
+/// Reads the journal at `path` and passes its events to `visit` in order. Stops at the first damaged line.
 pub(crate) fn scan(
     path: &Path,
     file: &File,
     mut visit: impl FnMut(StoredEvent<'_>) -> Result<(), JournalError>,
-) -> Result<Scan, JournalError> {
+) -> Result<JournalScan, JournalError> {
     let failed = |source| JournalError::Io { action: "read", path: path.to_owned(), source };
     let length = file.metadata().map_err(failed)?.len();
     let mut lines = Lines::many(file);
@@ -78,15 +73,15 @@ pub(crate) fn scan(
         return Err(JournalError::Newer { path: path.to_owned(), version: header.version });
     }
     let seq = header.parent.as_ref().map_or(0, |parent| parent.seq);
-    let mut scan = Scan { header, seq, fence: 0, lease: None, unknown: 0, bytes, damage: None };
+    let mut scan = JournalScan { header, seq, fence: 0, lease: None, unknown: 0, bytes, damage: None };
     while scan.bytes < length {
         let line = lines.next().map_err(failed)?;
         let bytes = line.as_ref().map_or(0, |line| bytes_of(line));
-        let taken = match line.and_then(decode) {
+        let result = match line.and_then(decode) {
             Ok(record) => scan.take(record, &mut visit)?,
             Err(problem) => Err(problem),
         };
-        if let Err(problem) = taken {
+        if let Err(problem) = result {
             let bytes = length.saturating_sub(scan.bytes);
             scan.damage = Some(Damage { offset: scan.bytes, bytes, problem });
             break;
@@ -98,62 +93,62 @@ pub(crate) fn scan(
 
 /// How far a journal was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
-    /// Where the next line begins.
+pub(crate) struct ScanPosition {
+    /// The offset of the next line.
     offset: u64,
     /// The number of the last event.
     seq: u64,
 }
 
-/// Reads the journal at `path` on from `place`, or from its beginning, and shows its events to `visit` until that has enough or
-/// nothing that is whole follows.
-pub(crate) fn scan_on(
+/// Reads the journal at `path` from `position`, or from its start, and passes its events to `visit` until that stops or
+/// no intact line follows.
+pub(crate) fn scan_from(
     path: &Path,
     mut file: &File,
-    place: Option<Place>,
-    mut visit: impl FnMut(StoredEvent<'_>) -> Result<ControlFlow<Taken>, JournalError>,
-) -> Result<Place, JournalError> {
+    position: Option<ScanPosition>,
+    mut visit: impl FnMut(StoredEvent<'_>) -> Result<ControlFlow<ScanStop>, JournalError>,
+) -> Result<ScanPosition, JournalError> {
     let failed = |source| JournalError::Io { action: "read", path: path.to_owned(), source };
     let length = file.metadata().map_err(failed)?.len();
-    let mut place = match place {
-        Some(place) => place,
-        None => beginning(path, file)?,
+    let mut position = match position {
+        Some(position) => position,
+        None => start(path, file)?,
     };
-    file.seek(SeekFrom::Start(place.offset)).map_err(failed)?;
+    file.seek(SeekFrom::Start(position.offset)).map_err(failed)?;
     let mut lines = Lines::many(file);
-    while place.offset < length {
+    while position.offset < length {
         let Ok(line) = lines.next().map_err(failed)? else { break };
-        let next = place.offset + bytes_of(line);
+        let next = position.offset + bytes_of(line);
         let Ok(record) = decode(line) else { break };
         if let Some(json) = record.event {
             let Ok(seq) = number(json) else { break };
-            if seq != place.seq + 1 {
+            if seq != position.seq + 1 {
                 break;
             }
-            let (blobs, fence, offset) = (record.blobs, record.fence, place.offset);
+            let (blobs, fence, offset) = (record.blobs, record.fence, position.offset);
             let flow = visit(StoredEvent { seq, json, blobs, fence, offset })?;
             match flow {
-                ControlFlow::Break(Taken::Not) => break,
-                ControlFlow::Break(Taken::Last) => return Ok(Place { offset: next, seq }),
-                ControlFlow::Continue(()) => place.seq = seq,
+                ControlFlow::Break(ScanStop::Unused) => break,
+                ControlFlow::Break(ScanStop::Last) => return Ok(ScanPosition { offset: next, seq }),
+                ControlFlow::Continue(()) => position.seq = seq,
             }
         }
-        place.offset = next;
+        position.offset = next;
     }
-    Ok(place)
+    Ok(position)
 }
 
-/// Whether the event at which a reading stops was taken.
+/// Whether the event at which a scan stops was used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Taken {
-    /// It was the last one.
+pub(crate) enum ScanStop {
+    /// It was the last one used.
     Last,
-    /// It belongs to whoever reads on.
-    Not,
+    /// It is left for the next scan.
+    Unused,
 }
 
-/// The place of the first line after the header.
-fn beginning(path: &Path, mut file: &File) -> Result<Place, JournalError> {
+/// The position of the first line after the header.
+fn start(path: &Path, mut file: &File) -> Result<ScanPosition, JournalError> {
     let failed = |source| JournalError::Io { action: "read", path: path.to_owned(), source };
     file.seek(SeekFrom::Start(0)).map_err(failed)?;
     let mut lines = Lines::new(file, HEADER_BYTES);
@@ -164,18 +159,18 @@ fn beginning(path: &Path, mut file: &File) -> Result<Place, JournalError> {
     if header.version > JOURNAL_VERSION {
         return Err(JournalError::Newer { path: path.to_owned(), version: header.version });
     }
-    Ok(Place { offset, seq: header.parent.map_or(0, |parent| parent.seq) })
+    Ok(ScanPosition { offset, seq: header.parent.map_or(0, |parent| parent.seq) })
 }
 
-/// Reads the header alone.
-pub(crate) fn read_header(path: &Path, file: &File) -> Result<Header, JournalError> {
+/// Reads only the header.
+pub(crate) fn read_header(path: &Path, file: &File) -> Result<JournalHeader, JournalError> {
     let failed = |source| JournalError::Io { action: "read", path: path.to_owned(), source };
     let mut lines = Lines::new(file, HEADER_BYTES);
     let header = lines.next().map_err(failed)?.and_then(decode).and_then(header);
     header.map_err(|problem| JournalError::NotAJournal { path: path.to_owned(), problem })
 }
 
-impl Scan {
+impl JournalScan {
     fn take(
         &mut self,
         record: Record<'_>,
@@ -186,7 +181,7 @@ impl Scan {
             let seq = match number(json) {
                 Ok(seq) if seq == self.seq + 1 => seq,
                 Ok(seq) => {
-                    let problem = format!("event {} is missing; {seq} stands in its place", self.seq + 1);
+                    let problem = format!("expected event {}, found {seq}", self.seq + 1);
                     return Ok(Err(LineProblem::Content(problem)));
                 }
                 Err(problem) => return Ok(Err(problem)),
@@ -203,20 +198,20 @@ impl Scan {
     }
 }
 
-fn header(record: Record<'_>) -> Result<Header, LineProblem> {
+fn header(record: Record<'_>) -> Result<JournalHeader, LineProblem> {
     match record.header {
         Some(header) if header.format == FORMAT => Ok(header),
         Some(_) | None => Err(LineProblem::NotARecord),
     }
 }
 
-/// The number of an event.
+/// The `seq` of an event.
 pub(super) fn number(json: &str) -> Result<u64, LineProblem> {
     #[derive(Deserialize)]
     struct Numbered {
         seq: u64,
     }
-    // It stands first unless payloads were taken out, and then the rest is short.
+    // `seq` comes first unless payloads were moved to blobs, and then the JSON is short.
     if let Some((seq, _)) = json.strip_prefix("{\"seq\":").and_then(record::number) {
         return Ok(seq);
     }
@@ -225,7 +220,7 @@ pub(super) fn number(json: &str) -> Result<u64, LineProblem> {
     Ok(numbered.seq)
 }
 
-/// How many bytes a line takes with its line break.
+/// The length of a line including its line break.
 fn bytes_of(line: &[u8]) -> u64 {
     u64::try_from(line.len()).unwrap_or(u64::MAX).saturating_add(1)
 }

@@ -1,4 +1,4 @@
-//! `Journal`: the one writer of a session's log.
+//! `Journal`: the single writer of a session's log.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -8,14 +8,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rheon_types::{Answer, Event, Store, StoreError};
 
 use super::error::JournalError;
-use super::file::{self, sync_folder};
-use super::header::{Header, Lease};
+use super::file::{self, sync_dir};
+use super::header::{JournalHeader, Lease};
 use super::record::{Entry, encode};
-use super::scan::{Scan, scan};
-use crate::blobs::{Blobs, externalise};
-use crate::slim::Slimmer;
+use super::scan::{JournalScan, scan};
+use crate::blobs::{Blobs, externalize};
+use crate::dedup::Deduplicator;
 
-/// The one writer of a session's log. While it lives, no other process writes to the journal.
+/// The single writer of a session's log. While it exists, no other process can write to the journal.
 pub struct Journal {
     path: PathBuf,
     file: Arc<File>,
@@ -24,43 +24,40 @@ pub struct Journal {
 }
 
 struct State {
-    slimmer: Slimmer,
-    /// Kept from event to event, so that it is not made anew each time.
+    deduplicator: Deduplicator,
+    /// Reused for every event, to avoid an allocation per event.
     line: Vec<u8>,
     seq: u64,
     fence: u64,
-    /// How long the file is up to its last whole line.
+    /// The length of the file up to its last complete line.
     bytes: u64,
-    /// How much of it a power cut cannot lose.
+    /// How much of it is synced to disk.
     synced_bytes: u64,
-    /// Why nothing more can be written.
+    /// Set when the journal can no longer be written.
     broken: Option<StoreError>,
 }
 
-/// A journal that was opened, and what was done to it.
+/// The result of opening a journal for writing.
 #[derive(Debug)]
-pub struct Opened {
-    /// What was in it.
-    pub scan: Scan,
-    /// Where the bytes are that were cut off, if any were.
-    pub cut_aside: Option<PathBuf>,
+pub struct OpenedJournal {
+    pub scan: JournalScan,
+    /// The copy of the damaged end that was cut off, if there was one.
+    pub damaged_copy: Option<PathBuf>,
 }
 
-/// Where a journal ends when it is taken up.
+/// The end of a journal at the time it is opened.
 struct End {
-    /// The number of its last event.
     seq: u64,
-    /// The fence of whoever writes from now on.
+    /// The fence of the new writer.
     fence: u64,
-    /// How long it is.
     bytes: u64,
 }
 
 impl Journal {
-    /// A new journal at `path`, which is either there with its first line or not at all.
+    /// Creates a journal at `path` together with its first line, atomically.
     pub fn create(
         path: &Path,
-        header: &Header,
+        header: &JournalHeader,
         lease: &Lease,
         blobs: Arc<Blobs>,
     ) -> Result<Self, JournalError> {
@@ -78,31 +75,31 @@ impl Journal {
         Ok(Self::new(path, file, blobs, End { seq, fence, bytes: bytes_of(&line) }))
     }
 
-    /// Opens the journal at `path` to write on. What is not whole at its end is cut off and kept aside; the events before it
-    /// are shown to `visit`, as they are stored.
+    /// Opens the journal at `path` for writing. A damaged end is copied to another file and cut off. The intact
+    /// events are passed to `visit` as stored.
     pub(crate) fn open(
         path: &Path,
         lease: &Lease,
         blobs: Arc<Blobs>,
         visit: impl FnMut(super::scan::StoredEvent<'_>) -> Result<(), JournalError>,
-    ) -> Result<(Self, Opened), JournalError> {
+    ) -> Result<(Self, OpenedJournal), JournalError> {
         let file = file::open_locked(path)?;
         file::secure(path)?;
         let scan = scan(path, &file, visit)?;
-        let cut_aside = match &scan.damage {
-            Some(damage) => Some(file::cut(path, &file, damage)?),
+        let damaged_copy = match &scan.damage {
+            Some(damage) => Some(file::cut_damage(path, &file, damage)?),
             None => None,
         };
         let fence = scan.fence + 1;
         let journal = Self::new(path, file, blobs, End { seq: scan.seq, fence, bytes: scan.bytes });
         journal.write(&mut journal.state(), &Entry { fence, lease: Some(lease), ..Entry::default() })?;
-        Ok((journal, Opened { scan, cut_aside }))
+        Ok((journal, OpenedJournal { scan, damaged_copy }))
     }
 
     fn new(path: &Path, file: File, blobs: Arc<Blobs>, end: End) -> Self {
         let End { seq, fence, bytes } = end;
         let state = State {
-            slimmer: Slimmer::new(),
+            deduplicator: Deduplicator::new(),
             line: Vec::new(),
             seq,
             fence,
@@ -113,17 +110,16 @@ impl Journal {
         Self { path: path.to_owned(), file: Arc::new(file), blobs, state: Mutex::new(state) }
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The number of the last event in it.
+    /// The number of the last event.
     pub fn seq(&self) -> u64 {
         self.state().seq
     }
 
-    /// Appends one line, whole or not at all.
+    /// Appends one line completely or not at all.
     fn write(&self, state: &mut State, entry: &Entry<'_>) -> Result<(), JournalError> {
         let failed = |source| JournalError::Io { action: "write to", path: self.path.clone(), source };
         state.line.clear();
@@ -134,9 +130,10 @@ impl Journal {
                 Ok(())
             }
             Err(source) => {
-                // A part of the line may be in the file; whatever comes next must not stand behind it.
+                // Part of the line may have been written. Remove it, so that the next line does not follow half a
+                // line.
                 if let Err(error) = self.file.set_len(state.bytes) {
-                    let problem = format!("{} ends with half a line: {error}", self.path.display());
+                    let problem = format!("{} ends with an incomplete line: {error}", self.path.display());
                     state.broken = Some(StoreError::new(problem));
                 }
                 Err(failed(source))
@@ -149,7 +146,8 @@ impl Journal {
     }
 }
 
-/// Lets others write at once. Closing the file would not do: a process that is being started has it open until it runs.
+/// Unlocks explicitly. Closing the file is not enough: a child process that is being spawned holds it open until its
+/// `exec`.
 impl Drop for Journal {
     fn drop(&mut self) {
         file::unlock(&self.file);
@@ -163,19 +161,23 @@ impl Store for Journal {
             return Err(broken.clone());
         }
         if event.seq != state.seq + 1 {
-            let problem =
-                format!("event {} cannot follow event {} in {}", event.seq, state.seq, self.path.display());
+            let problem = format!(
+                "cannot append event {} after event {} in {}",
+                event.seq,
+                state.seq,
+                self.path.display()
+            );
             return Err(StoreError::new(problem));
         }
         let unwritable =
-            |error: serde_json::Error| StoreError::new(format!("the event cannot be written: {error}"));
-        let stored = state.slimmer.slim(event).map_err(unwritable)?;
-        let folder = self.blobs.folder().display();
-        let unkept = |error| StoreError::new(format!("cannot keep a large payload in {folder}: {error}"));
-        let (json, blobs) = externalise(stored.json(), &self.blobs).map_err(unkept)?;
+            |error: serde_json::Error| StoreError::new(format!("cannot serialize the event: {error}"));
+        let stored = state.deduplicator.dedup(event).map_err(unwritable)?;
+        let dir = self.blobs.dir().display();
+        let unstored = |error| StoreError::new(format!("cannot store a large payload in {dir}: {error}"));
+        let (json, blobs) = externalize(stored.json(), &self.blobs).map_err(unstored)?;
         let entry = Entry { fence: state.fence, blobs, event: Some(&json), ..Entry::default() };
         self.write(&mut state, &entry)?;
-        state.slimmer.keep(event);
+        state.deduplicator.observe(event);
         state.seq = event.seq;
         Ok(())
     }
@@ -194,7 +196,7 @@ impl Store for Journal {
         Answer::later(async move {
             let (file, blobs) = (Arc::clone(&self.file), Arc::clone(&self.blobs));
             let synced = tokio::task::spawn_blocking(move || {
-                // What a line leans on is safe before the line is.
+                // Sync payloads before the lines that refer to them.
                 blobs.sync()?;
                 file.sync_data()
             });
@@ -209,7 +211,7 @@ impl Store for Journal {
                     Ok(())
                 }
                 Err(error) => {
-                    // After a sync that failed nobody knows what is on the disk; trying again would hide that.
+                    // After a failed sync the state of the disk is unknown, and a retry would report success.
                     let problem = format!("cannot sync {}: {error}", self.path.display());
                     let broken = StoreError::new(problem);
                     state.broken = Some(broken.clone());
@@ -220,10 +222,10 @@ impl Store for Journal {
     }
 }
 
-/// Makes a change of names safe: that of a journal which was made, renamed or removed.
+/// Syncs the directory of a journal that was created, renamed or removed.
 pub(crate) fn sync_names(path: &Path) -> Result<(), JournalError> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    sync_folder(folder).map_err(JournalError::io("sync", folder))
+    let dir = path.parent().unwrap_or(Path::new("."));
+    sync_dir(dir).map_err(JournalError::io("sync", dir))
 }
 
 fn bytes_of(line: &[u8]) -> u64 {

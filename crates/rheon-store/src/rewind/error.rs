@@ -1,83 +1,55 @@
-//! `RewindError`: why nothing was rewound, or not all of it.
+//! `RewindError`: why a rewind failed.
 
 use std::path::{Path, PathBuf};
 
 use crate::checkpoint::{CheckpointError, CheckpointId};
 use crate::session_name::SessionName;
-use crate::sessions::SessionError;
+use crate::sessions::SessionFileError;
 
-/// Why nothing was rewound, or not all of it.
+/// Why a rewind failed, completely or in part.
 #[derive(Debug, thiserror::Error)]
 pub enum RewindError {
-    /// The session cannot be read or forked.
     #[error(transparent)]
-    Session(#[from] SessionError),
-    /// The files cannot be captured or restored.
+    Session(#[from] SessionFileError),
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// The conversation has no such message.
-    #[error("the conversation of session {name} has no message that ended with event {seq}; list its points")]
-    NoSuchMessage {
-        /// The session.
-        name: SessionName,
-        /// What was asked for.
-        seq: u64,
-    },
-    /// Only what the user said can be said again.
-    #[error("event {seq} of session {name} is not something that the user said; rewind to after it instead")]
-    NotAPrompt {
-        /// The session.
-        name: SessionName,
-        /// What was asked for.
-        seq: u64,
-    },
-    /// The files as they were had to make room.
-    #[error(
-        "the files as they were then (checkpoint {id}) had to make room; rewind the conversation alone, or to a later message"
-    )]
+    #[error("session {name} has no message that ends with event {seq}; list the rewind points")]
+    NoSuchMessage { name: SessionName, seq: u64 },
+    /// Only user messages can be rewound to.
+    #[error("event {seq} of session {name} is not a user message; rewind to after it instead")]
+    NotAPrompt { name: SessionName, seq: u64 },
+    /// The checkpoint was removed to free space.
+    #[error("checkpoint {id} was removed to free space; rewind only the conversation, or to a later message")]
     Lost {
-        /// The checkpoint, as the log names it.
+        /// The checkpoint id in the log.
         id: String,
     },
-    /// Somebody else's work would be undone.
-    #[error("{}", others(*count, first))]
-    Others {
-        /// How many.
-        count: usize,
-        /// The first.
-        first: PathBuf,
-    },
-    /// There is already a session of that name.
-    #[error("there is already a session {name}; choose another id for the one that goes on")]
-    Exists {
-        /// Its id.
-        name: SessionName,
-    },
-    /// One of the two failed, and nothing has changed.
-    #[error("nothing was rewound, and the files are as they were before: {reason}")]
-    PutBack {
-        /// What failed.
-        reason: String,
-    },
-    /// One of the two failed, and so did putting the files back.
+    /// The rewind would undo changes that the session did not make.
+    #[error("{}", conflicts_text(*count, first))]
+    Conflicts { count: usize, first: PathBuf },
+    #[error("session {name} already exists; choose another id for the new session")]
+    Exists { name: SessionName },
+    /// Files or conversation failed, and the files were put back.
+    #[error("nothing was rewound: {reason}; the files are unchanged")]
+    PutBack { reason: String },
+    /// Files or conversation failed, and putting the files back failed too.
     #[error(
-        "the files were rewound in part and could not all be put back: {reason}; restore checkpoint {undo} once that is mended"
+        "some files were rewound and cannot be put back: {reason}; fix this, then restore checkpoint {undo}"
     )]
     InPart {
-        /// What failed.
         reason: String,
-        /// The files as they were before.
+        /// The files before the rewind.
         undo: CheckpointId,
     },
 }
 
-fn others(count: usize, first: &Path) -> String {
+fn conflicts_text(count: usize, first: &Path) -> String {
     let first = first.display();
     let since = "after the session's last call";
     match count {
-        1 => format!("{first} was changed by somebody else {since}; agree to that or save it first"),
+        1 => format!("{first} changed {since}; confirm overwriting it, or save it first"),
         _ => format!(
-            "{count} files were changed by somebody else {since}, the first is {first}; agree to that or save them first"
+            "{count} files changed {since}, such as {first}; confirm overwriting them, or save them first"
         ),
     }
 }

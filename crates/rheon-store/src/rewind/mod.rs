@@ -1,16 +1,18 @@
-//! Rewind: the conversation, the files, or both become what they were at a message. Nothing is lost by it: the conversation
-//! goes on in a new session while the old one stays whole, and the files as they are now are captured first.
+//! Rewind: takes the conversation, the files or both back to a message. Nothing is lost: the conversation continues
+//! in a new session while the old one stays complete, and the current files are captured first.
 
-mod carry_out;
 mod error;
+mod execute;
+mod history;
 mod plan;
 mod point;
-mod trail;
 
-pub use carry_out::{Others, Rewinding, Rewound, rewind, sweep, undo};
 pub use error::RewindError;
-pub use plan::{ConversationPlan, FilesPlan, Gone, RewindPlan, Speaker, To, What, plan_rewind};
-pub use point::{Point, PointFiles, points};
+pub use execute::{ConflictPolicy, RewindOutcome, RewindRequest, rewind, sweep, undo};
+pub use plan::{
+    ConversationPlan, FilesPlan, RemovedMessage, RestoreScope, RewindPlan, RewindTo, Speaker, plan_rewind,
+};
+pub use point::{PointFiles, RewindPoint, points};
 
 #[cfg(test)]
 mod rewind_tests;

@@ -1,20 +1,20 @@
-//! `RewindPlan`: what a rewind would do, before anything is done.
+//! `RewindPlan`: what a rewind would do.
 
 use std::path::{Path, PathBuf};
 
 use rheon_types::{AgentMessage, Message, ToolName};
 
 use super::error::RewindError;
-use super::point::{said, shortened};
-use super::trail::{Kept, Trail};
-use crate::checkpoint::{Change, ChangeKind, Checkpoints, Plan, Restore};
+use super::history::{FilesAt, RewindHistory};
+use super::point::{shortened, user_message};
+use crate::checkpoint::{ChangeKind, Checkpoints, PathChange, RestorePlan, RestoreSelection};
 use crate::session_name::SessionName;
-use crate::sessions::Sessions;
+use crate::sessions::SessionFiles;
 
-/// Where to rewind to. Messages are named by the event that ended them.
+/// The message to rewind to, named by the event that ended it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum To {
-    /// Before something that the user said, which can then be said again, or something else.
+pub enum RewindTo {
+    /// Before a user message, which can then be edited and sent again.
     Before(u64),
     /// After any message.
     After(u64),
@@ -22,10 +22,8 @@ pub enum To {
 
 /// What to rewind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
-    /// The conversation alone: the files stay as they are.
+pub enum RestoreScope {
     Conversation,
-    /// The files alone: the conversation goes on as it is.
     Files,
     /// Both, or neither if one of them fails.
     Both,
@@ -34,150 +32,144 @@ pub enum What {
 /// What a rewind would do.
 #[derive(Debug, Clone)]
 pub struct RewindPlan {
-    /// The session.
     pub name: SessionName,
-    /// The last event that stays.
+    /// The last event to keep.
     pub seq: u64,
-    /// What becomes of the conversation, if that is wanted.
     pub conversation: Option<ConversationPlan>,
-    /// What becomes of the files, if that is wanted.
     pub files: Option<FilesPlan>,
-    /// The sessions that it goes on from, and itself.
-    pub(super) family: Vec<SessionName>,
+    /// The session and its ancestors.
+    pub(super) lineage: Vec<SessionName>,
 }
 
-/// What becomes of a conversation. The session stays as it is; another goes on without these messages.
+/// The messages that a rewind removes. The session stays unchanged; a new one continues without these messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversationPlan {
-    /// How many messages go.
     pub count: usize,
-    /// The first of them.
-    pub gone: Vec<Gone>,
-    /// What the user said there, whole, to be offered again.
+    /// The first of the removed messages.
+    pub removed: Vec<RemovedMessage>,
+    /// The full text of the user message, so that it can be sent again.
     pub prompt: Option<String>,
 }
 
-/// A message that goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gone {
-    /// The event that ended it.
+pub struct RemovedMessage {
     pub seq: u64,
-    /// Who said it.
     pub speaker: Speaker,
-    /// The beginning of it, on one line.
+    /// The start of the message, on one line.
     pub text: String,
 }
 
-/// Who said a message.
+/// Who wrote a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaker {
-    /// The user, or somebody in the user's name.
+    /// The user, or the runtime on the user's behalf.
     User,
-    /// The model.
     Assistant,
-    /// A tool.
     Tool,
-    /// The program, not to the model.
+    /// An app message that the model does not see.
     App,
 }
 
-/// What becomes of the files.
+/// What a rewind does to the files.
 #[derive(Debug, Clone, Default)]
 pub struct FilesPlan {
-    /// What is restored; nothing if the session changed nothing after that point.
-    pub restore: Option<Plan>,
-    /// How many files, links and folders come back that are not there.
+    /// `None` if the session changed no files after that point.
+    pub restore: Option<RestorePlan>,
+    /// How many files, links and directories are created.
     pub created: usize,
-    /// How many get the content, the mode or the kind that they had.
+    /// How many get their old content, mode or kind back.
     pub modified: usize,
-    /// How many go that were not there.
+    /// How many are removed.
     pub removed: usize,
-    /// The first of all these.
-    pub changes: Vec<Change>,
-    /// How many of them somebody else changed after the session's last call: the user, or another session.
-    pub others_count: usize,
-    /// The first of these.
+    /// The first of these changes.
+    pub changes: Vec<PathChange>,
+    /// How many of them the user or another session changed after the session's last call.
+    pub conflicts_count: usize,
+    /// The first of these conflicts.
     pub others: Vec<PathBuf>,
-    /// Tools that ran after that point before anything was captured. What they changed stays as it is.
+    /// Tools that ran after that point and before a checkpoint. Their changes stay.
     pub unguarded: Vec<ToolName>,
 }
 
-/// How many messages and files are named. All are counted.
+/// How many messages and files are listed. All are counted.
 const SHOWN_MAX: usize = 200;
 
-/// What rewinding `what` of a session would do. Nothing is touched. To be asked between runs: what a run does meanwhile, it
-/// does to the files as they will be.
+/// Plans a rewind without changing anything. Call it between runs: an active run would keep changing files.
 pub fn plan_rewind(
-    sessions: &Sessions,
+    sessions: &SessionFiles,
     checkpoints: &Checkpoints,
     name: &SessionName,
-    to: To,
-    what: What,
+    to: RewindTo,
+    scope: RestoreScope,
 ) -> Result<RewindPlan, RewindError> {
-    let trail = Trail::read(sessions, name)?;
-    let (seq, prompt) = cut(&trail, name, to)?;
-    let mut family: Vec<_> = trail.sessions().filter_map(|id| SessionName::try_from(id).ok()).collect();
-    family.push(name.clone());
-    let (conversation, files) = match what {
-        What::Conversation => (Some(conversation(&trail, seq, prompt)), None),
-        What::Files => (None, Some(files(&trail, checkpoints, &family, seq)?)),
-        What::Both => {
-            (Some(conversation(&trail, seq, prompt)), Some(files(&trail, checkpoints, &family, seq)?))
+    let history = RewindHistory::read(sessions, name)?;
+    let (seq, prompt) = cut(&history, name, to)?;
+    let mut lineage: Vec<_> = history.sessions().filter_map(|id| SessionName::try_from(id).ok()).collect();
+    lineage.push(name.clone());
+    let (conversation, files) = match scope {
+        RestoreScope::Conversation => (Some(conversation(&history, seq, prompt)), None),
+        RestoreScope::Files => (None, Some(files(&history, checkpoints, &lineage, seq)?)),
+        RestoreScope::Both => {
+            (Some(conversation(&history, seq, prompt)), Some(files(&history, checkpoints, &lineage, seq)?))
         }
     };
-    Ok(RewindPlan { name: name.clone(), seq, conversation, files, family })
+    Ok(RewindPlan { name: name.clone(), seq, conversation, files, lineage })
 }
 
-/// The last event that stays, and what the user may say again.
-fn cut(trail: &Trail, name: &SessionName, to: To) -> Result<(u64, Option<String>), RewindError> {
+/// The last event to keep, and the prompt to send again.
+fn cut(
+    history: &RewindHistory,
+    name: &SessionName,
+    to: RewindTo,
+) -> Result<(u64, Option<String>), RewindError> {
     let seq = match to {
-        To::Before(seq) | To::After(seq) => seq,
+        RewindTo::Before(seq) | RewindTo::After(seq) => seq,
     };
-    let found = trail.state.numbered_messages().find(|(found, _)| *found == seq);
+    let found = history.state.numbered_messages().find(|(found, _)| *found == seq);
     let missing = || RewindError::NoSuchMessage { name: name.clone(), seq };
     let (_, message) = found.ok_or_else(missing)?;
-    let place = trail.place(seq).ok_or_else(missing)?;
+    let cut_points = history.cut_points(seq).ok_or_else(missing)?;
     match to {
-        To::After(_) => Ok((place.after, None)),
-        To::Before(_) => match said(message) {
-            Some((prompt, _)) => Ok((place.before, Some(prompt))),
+        RewindTo::After(_) => Ok((cut_points.after, None)),
+        RewindTo::Before(_) => match user_message(message) {
+            Some((prompt, _)) => Ok((cut_points.before, Some(prompt))),
             None => Err(RewindError::NotAPrompt { name: name.clone(), seq }),
         },
     }
 }
 
-fn conversation(trail: &Trail, cut: u64, prompt: Option<String>) -> ConversationPlan {
-    let gone = || trail.state.numbered_messages().filter(|(seq, _)| *seq > cut);
-    let shown = gone().take(SHOWN_MAX).map(|(seq, message)| shown(seq, message));
-    ConversationPlan { count: gone().count(), gone: shown.collect(), prompt }
+fn conversation(history: &RewindHistory, cut: u64, prompt: Option<String>) -> ConversationPlan {
+    let removed = || history.state.numbered_messages().filter(|(seq, _)| *seq > cut);
+    let first = removed().take(SHOWN_MAX).map(|(seq, message)| removed_message(seq, message));
+    ConversationPlan { count: removed().count(), removed: first.collect(), prompt }
 }
 
-fn shown(seq: u64, message: &AgentMessage) -> Gone {
+fn removed_message(seq: u64, message: &AgentMessage) -> RemovedMessage {
     let (speaker, text) = match message.as_llm() {
-        Some(said @ Message::User(_)) => (Speaker::User, said.text()),
-        Some(said @ Message::Assistant(_)) => (Speaker::Assistant, said.text()),
-        Some(said @ Message::ToolResult(_)) => (Speaker::Tool, said.text()),
+        Some(message @ Message::User(_)) => (Speaker::User, message.text()),
+        Some(message @ Message::Assistant(_)) => (Speaker::Assistant, message.text()),
+        Some(message @ Message::ToolResult(_)) => (Speaker::Tool, message.text()),
         None => (Speaker::App, String::new()),
     };
-    Gone { seq, speaker, text: shortened(&text) }
+    RemovedMessage { seq, speaker, text: shortened(&text) }
 }
 
 fn files(
-    trail: &Trail,
+    history: &RewindHistory,
     checkpoints: &Checkpoints,
-    family: &[SessionName],
+    lineage: &[SessionName],
     cut: u64,
 ) -> Result<FilesPlan, RewindError> {
-    let unguarded = trail.unguarded(cut);
-    let id = match trail.kept(cut, &checkpoints.list()?) {
-        Kept::Same => return Ok(FilesPlan { unguarded, ..FilesPlan::default() }),
-        Kept::In(id) => id,
-        Kept::Lost(id) => return Err(RewindError::Lost { id }),
+    let unguarded = history.unguarded(cut);
+    let id = match history.files_at(cut, &checkpoints.list()?) {
+        FilesAt::Unchanged => return Ok(FilesPlan { unguarded, ..FilesPlan::default() }),
+        FilesAt::Saved(id) => id,
+        FilesAt::Pruned(id) => return Err(RewindError::Lost { id }),
     };
-    let restore = checkpoints.plan_restore(&id, Restore::All)?;
-    let others = checkpoints.changed_by_others(family, restore.overwritten());
+    let restore = checkpoints.plan_restore(&id, RestoreSelection::All)?;
+    let others = checkpoints.changed_by_others(lineage, restore.overwritten());
     let mut plan = FilesPlan {
-        others_count: others.len(),
+        conflicts_count: others.len(),
         others: others.into_iter().take(SHOWN_MAX).map(Path::to_owned).collect(),
         unguarded,
         ..FilesPlan::default()
@@ -186,7 +178,7 @@ fn files(
         match change.kind {
             ChangeKind::Added => plan.created += 1,
             ChangeKind::Removed => plan.removed += 1,
-            ChangeKind::Modified | ChangeKind::Mode | ChangeKind::Kind | ChangeKind::NotKept => {
+            ChangeKind::Modified | ChangeKind::Mode | ChangeKind::Kind | ChangeKind::Skipped => {
                 plan.modified += 1;
             }
         }

@@ -1,71 +1,67 @@
-//! `Point`: a place in a conversation to rewind to.
+//! `RewindPoint`: a position in a conversation to rewind to.
 
 use rheon_types::{AgentMessage, Author, Message, Timestamp};
 
 use super::error::RewindError;
-use super::trail::{Kept, Trail};
+use super::history::{FilesAt, RewindHistory};
 use crate::checkpoint::Checkpoints;
 use crate::session_name::SessionName;
-use crate::sessions::Sessions;
+use crate::sessions::SessionFiles;
 
-/// Something that the user said, to rewind to before or after it.
+/// A user message to rewind to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Point {
+pub struct RewindPoint {
     /// The event that ended the message.
     pub seq: u64,
-    /// The beginning of what was said, on one line.
+    /// The start of the message, on one line.
     pub text: String,
-    /// When it was said.
     pub at: Timestamp,
-    /// What is kept of the files as they were before it.
     pub files: PointFiles,
 }
 
-/// What is kept of the files as they were at a point.
+/// The saved state of the files before a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PointFiles {
-    /// The session changed none of them since.
-    Same,
-    /// All of them.
-    Kept,
-    /// They had to make room.
-    Lost,
+    /// The session has changed no files since.
+    Unchanged,
+    Saved,
+    /// The checkpoint was removed to free space.
+    Pruned,
 }
 
-/// How much of a text is shown.
 const TEXT_CHARS_MAX: usize = 200;
 
-/// What the user said in the conversation, in order.
+/// Lists the user messages of a conversation in order.
 pub fn points(
-    sessions: &Sessions,
+    sessions: &SessionFiles,
     checkpoints: &Checkpoints,
     name: &SessionName,
-) -> Result<Vec<Point>, RewindError> {
-    let trail = Trail::read(sessions, name)?;
+) -> Result<Vec<RewindPoint>, RewindError> {
+    let history = RewindHistory::read(sessions, name)?;
     let listed = checkpoints.list()?;
-    let points = trail.state.numbered_messages().filter_map(|(seq, message)| {
-        let (text, at) = said(message)?;
-        let files = match trail.kept(trail.place(seq)?.before, &listed) {
-            Kept::Same => PointFiles::Same,
-            Kept::In(_) => PointFiles::Kept,
-            Kept::Lost(_) => PointFiles::Lost,
+    let points = history.state.numbered_messages().filter_map(|(seq, message)| {
+        let (text, at) = user_message(message)?;
+        let files = match history.files_at(history.cut_points(seq)?.before, &listed) {
+            FilesAt::Unchanged => PointFiles::Unchanged,
+            FilesAt::Saved(_) => PointFiles::Saved,
+            FilesAt::Pruned(_) => PointFiles::Pruned,
         };
-        Some(Point { seq, text: shortened(&text), at, files })
+        Some(RewindPoint { seq, text: shortened(&text), at, files })
     });
     Ok(points.collect())
 }
 
-/// What the user said and when, if it was the user.
-pub(super) fn said(message: &AgentMessage) -> Option<(String, Timestamp)> {
+/// The text and time of a message, if the user wrote it.
+pub(super) fn user_message(message: &AgentMessage) -> Option<(String, Timestamp)> {
     match message.as_llm() {
-        Some(said @ Message::User(user)) if user.author == Author::User => {
-            Some((said.text(), user.timestamp))
+        Some(message @ Message::User(user)) if user.author == Author::User => {
+            Some((message.text(), user.timestamp))
         }
         Some(Message::User(_) | Message::Assistant(_) | Message::ToolResult(_)) | None => None,
     }
 }
 
-/// The beginning of `text`, on one line.
+/// The start of `text`, on one line.
 pub(super) fn shortened(text: &str) -> String {
     let mut words = text.split_whitespace();
     let mut short = words.next().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! A session that changed files over three prompts is rewound, in whole and in part, and the rewind undone.
+//! Rewinds a session that changed files over three prompts, completely and in part, and undoes it.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -14,17 +14,17 @@ use tempfile::TempDir;
 
 use super::point::shortened;
 use super::{
-    Others, Point, PointFiles, RewindError, RewindPlan, Rewinding, Rewound, To, What, plan_rewind, points,
-    rewind, sweep, undo,
+    ConflictPolicy, PointFiles, RestoreScope, RewindError, RewindOutcome, RewindPlan, RewindPoint,
+    RewindRequest, RewindTo, plan_rewind, points, rewind, sweep, undo,
 };
 use crate::SessionName;
-use crate::checkpoint::{Change, Checkpoints, Limits, Moment, TurnCheckpoints};
+use crate::checkpoint::{CheckpointLimits, CheckpointMoment, Checkpoints, PathChange, TurnCheckpoints};
 use crate::journal::Lease;
-use crate::sessions::{JournalStore, Sessions};
+use crate::sessions::{JournalStore, SessionFiles};
 
-struct World {
+struct TestEnv {
     temp: TempDir,
-    sessions: Sessions,
+    sessions: SessionFiles,
     checkpoints: Arc<Checkpoints>,
 }
 
@@ -36,11 +36,11 @@ fn name(id: &str) -> SessionName {
     SessionName::new(id).unwrap()
 }
 
-fn by(id: &str, others: Others) -> Rewinding {
-    Rewinding { session_id: id.into(), lease: lease(), others }
+fn request(id: &str, others: ConflictPolicy) -> RewindRequest {
+    RewindRequest { session_id: id.into(), lease: lease(), others }
 }
 
-/// Runs what it is told.
+/// Runs the given script.
 fn shell(root: &Path) -> FnTool {
     let root = root.to_owned();
     FnTool::new("shell", move |arguments, _| {
@@ -56,13 +56,13 @@ fn shell(root: &Path) -> FnTool {
     .effect(Effect::Unsafe)
 }
 
-impl World {
+impl TestEnv {
     fn new() -> Self {
         let temp = tempfile::tempdir().unwrap();
         fs::create_dir(temp.path().join("work")).unwrap();
-        let sessions = Sessions::new(temp.path().join("data"), 1 << 30);
+        let sessions = SessionFiles::new(temp.path().join("data"), 1 << 30);
         let (store, root) = (temp.path().join("store"), temp.path().join("work"));
-        let checkpoints = Arc::new(Checkpoints::open(&store, &root, Limits::default()).unwrap());
+        let checkpoints = Arc::new(Checkpoints::open(&store, &root, CheckpointLimits::default()).unwrap());
         Self { temp, sessions, checkpoints }
     }
 
@@ -75,7 +75,7 @@ impl World {
         self.run_where(scripts, |_| true).await;
     }
 
-    /// The same; files are captured only before calls of which `may_change` says so.
+    /// The same, but captures only before calls for which `may_change` returns true.
     async fn run_where(&self, scripts: &[&str], may_change: fn(&ToolCall) -> bool) {
         let turns = scripts.iter().enumerate().fold(Scenario::new(), |scenario, (nth, script)| {
             scenario.turn(Turn::call("shell", json!({ "script": script }))).turn(format!("done {nth}"))
@@ -99,16 +99,16 @@ impl World {
         }
     }
 
-    fn points(&self, id: &str) -> Vec<Point> {
+    fn points(&self, id: &str) -> Vec<RewindPoint> {
         points(&self.sessions, &self.checkpoints, &name(id)).unwrap()
     }
 
-    fn plan(&self, id: &str, to: To, what: What) -> RewindPlan {
-        plan_rewind(&self.sessions, &self.checkpoints, &name(id), to, what).unwrap()
+    fn plan(&self, id: &str, to: RewindTo, scope: RestoreScope) -> RewindPlan {
+        plan_rewind(&self.sessions, &self.checkpoints, &name(id), to, scope).unwrap()
     }
 
-    fn rewind(&self, plan: &RewindPlan, by: &Rewinding) -> Result<Rewound, RewindError> {
-        rewind(&self.sessions, &self.checkpoints, plan, by)
+    fn rewind(&self, plan: &RewindPlan, request: &RewindRequest) -> Result<RewindOutcome, RewindError> {
+        rewind(&self.sessions, &self.checkpoints, plan, request)
     }
 
     fn tree(&self) -> String {
@@ -127,7 +127,7 @@ impl World {
         state.messages().iter().map(text).filter(|text| !text.is_empty()).collect()
     }
 
-    /// A change by somebody else that the clock of the file system can tell from those before it.
+    /// A change by the user, late enough for the clock of the file system to tell it apart.
     fn edit(&self, path: &str, content: &str) {
         let mark = fs::metadata(self.temp.path().join("store/marks/s")).unwrap();
         let path = self.root().join(path);
@@ -146,23 +146,24 @@ const SCRIPTS: [&str; 3] =
 
 const AFTER: [&str; 3] = ["./a 1\n", "./a 2\n./b x\n./sub/c y\n", "./b 3\n./sub/c y\n"];
 
-fn summary(changes: &[Change]) -> Vec<String> {
+fn summary(changes: &[PathChange]) -> Vec<String> {
     changes.iter().map(|change| format!("{:?} {}", change.kind, change.path.display())).collect()
 }
 
 #[tokio::test]
-async fn both_go_back_to_any_prompt_the_old_session_stays_whole_and_the_rewind_is_undone() {
-    let world = World::new();
-    world.run(&SCRIPTS).await;
-    assert_eq!(world.tree(), AFTER[2]);
-    let points = world.points("s");
-    let told: Vec<_> = points.iter().map(|point| (point.text.as_str(), point.files)).collect();
-    let kept = PointFiles::Kept;
-    assert_eq!(told, [("prompt 0", kept), ("prompt 1", kept), ("prompt 2", kept)]);
-    let plan = world.plan("s", To::Before(points[1].seq), What::Both);
+async fn both_are_rewound_to_any_prompt_and_the_rewind_is_undone() {
+    let env = TestEnv::new();
+    env.run(&SCRIPTS).await;
+    assert_eq!(env.tree(), AFTER[2]);
+    let points = env.points("s");
+    let listed: Vec<_> = points.iter().map(|point| (point.text.as_str(), point.files)).collect();
+    let saved = PointFiles::Saved;
+    assert_eq!(listed, [("prompt 0", saved), ("prompt 1", saved), ("prompt 2", saved)]);
+    let plan = env.plan("s", RewindTo::Before(points[1].seq), RestoreScope::Both);
     let conversation = plan.conversation.clone().unwrap();
     assert_eq!(conversation.prompt.as_deref(), Some("prompt 1"));
-    let gone: Vec<_> = conversation.gone.iter().map(|it| format!("{:?} {}", it.speaker, it.text)).collect();
+    let removed: Vec<_> =
+        conversation.removed.iter().map(|it| format!("{:?} {}", it.speaker, it.text)).collect();
     expect![[r#"
         User prompt 1
         Assistant 
@@ -172,140 +173,153 @@ async fn both_go_back_to_any_prompt_the_old_session_stays_whole_and_the_rewind_i
         Assistant 
         Tool ok
         Assistant done 2"#]]
-    .assert_eq(&gone.join("\n"));
+    .assert_eq(&removed.join("\n"));
     assert_eq!(conversation.count, 8);
     let files = plan.files.as_ref().unwrap();
     assert_eq!(summary(&files.changes), ["Added a", "Removed b", "Removed sub", "Removed sub/c"]);
     assert_eq!((files.created, files.modified, files.removed), (1, 0, 3));
-    assert_eq!((files.others_count, files.unguarded.len()), (0, 0));
-    let old = world.texts("s");
-    let rewound = world.rewind(&plan, &by("t", Others::Refuse)).unwrap();
+    assert_eq!((files.conflicts_count, files.unguarded.len()), (0, 0));
+    let old = env.texts("s");
+    let rewound = env.rewind(&plan, &request("t", ConflictPolicy::Refuse)).unwrap();
     assert_eq!(rewound.session, Some(name("t")));
-    assert_eq!(world.tree(), AFTER[0]);
-    assert_eq!(world.texts("t"), ["prompt 0", "ok", "done 0"]);
-    // The run that had ended is not ended once more.
-    let journals = JournalStore::new(world.sessions.clone(), None, lease());
+    assert_eq!(env.tree(), AFTER[0]);
+    assert_eq!(env.texts("t"), ["prompt 0", "ok", "done 0"]);
+    // The completed run is not closed again.
+    let journals = JournalStore::new(env.sessions.clone(), None, lease());
     let resumed = journals.resume(&name("t")).await.unwrap();
-    assert_eq!((resumed.state.seq, resumed.doubts.len()), (plan.seq, 0));
+    assert_eq!((resumed.state.seq, resumed.unfinished_calls.len()), (plan.seq, 0));
     drop(journals);
-    assert_eq!(world.texts("s"), old);
-    assert_eq!(world.sessions.list(None).len(), 2);
-    let restored = undo(&world.checkpoints, &rewound, Others::Refuse, lease().at).unwrap().unwrap();
+    assert_eq!(env.texts("s"), old);
+    assert_eq!(env.sessions.list(None).len(), 2);
+    let restored = undo(&env.checkpoints, &rewound, ConflictPolicy::Refuse, lease().at).unwrap().unwrap();
     assert_eq!(restored.errors, []);
-    assert_eq!(world.tree(), AFTER[2]);
-    // And the other way round once more, from the session that goes on: its past is that of the old one.
-    let plan = world.plan("t", To::Before(points[0].seq), What::Both);
-    world.rewind(&plan, &by("u", Others::Refuse)).unwrap();
-    assert_eq!((world.tree().as_str(), world.texts("u").len()), ("", 0));
-    let marks = fs::read_dir(world.temp.path().join("store/marks")).unwrap().count();
+    assert_eq!(env.tree(), AFTER[2]);
+    // And again from the new session, whose history includes the old one.
+    let plan = env.plan("t", RewindTo::Before(points[0].seq), RestoreScope::Both);
+    env.rewind(&plan, &request("u", ConflictPolicy::Refuse)).unwrap();
+    assert_eq!((env.tree().as_str(), env.texts("u").len()), ("", 0));
+    let marks = fs::read_dir(env.temp.path().join("store/marks")).unwrap().count();
     assert_eq!(marks, 3);
 }
 
 #[tokio::test]
-async fn the_files_alone_or_the_conversation_alone() {
-    let world = World::new();
-    world.run(&SCRIPTS).await;
-    let points = world.points("s");
-    let plan = world.plan("s", To::Before(points[2].seq), What::Files);
-    let rewound = world.rewind(&plan, &by("t", Others::Refuse)).unwrap();
-    assert_eq!((rewound.session, world.tree().as_str()), (None, AFTER[1]));
-    assert_eq!(world.sessions.list(None).len(), 1);
-    let plan = world.plan("s", To::After(points[1].seq), What::Conversation);
-    let rewound = world.rewind(&plan, &by("t", Others::Refuse)).unwrap();
-    assert_eq!((rewound.files, world.tree().as_str()), (None, AFTER[1]));
-    assert_eq!(world.texts("t"), ["prompt 0", "ok", "done 0", "prompt 1"]);
-    // Only what the user said can be said again, and only what is there can be gone back to.
-    let answer =
-        world.plan("s", To::Before(points[0].seq), What::Conversation).conversation.unwrap().gone[3].seq;
+async fn only_the_files_or_only_the_conversation() {
+    let env = TestEnv::new();
+    env.run(&SCRIPTS).await;
+    let points = env.points("s");
+    let plan = env.plan("s", RewindTo::Before(points[2].seq), RestoreScope::Files);
+    let rewound = env.rewind(&plan, &request("t", ConflictPolicy::Refuse)).unwrap();
+    assert_eq!((rewound.session, env.tree().as_str()), (None, AFTER[1]));
+    assert_eq!(env.sessions.list(None).len(), 1);
+    let plan = env.plan("s", RewindTo::After(points[1].seq), RestoreScope::Conversation);
+    let rewound = env.rewind(&plan, &request("t", ConflictPolicy::Refuse)).unwrap();
+    assert_eq!((rewound.files, env.tree().as_str()), (None, AFTER[1]));
+    assert_eq!(env.texts("t"), ["prompt 0", "ok", "done 0", "prompt 1"]);
+    // Only user messages can be rewound to, and only existing ones.
+    let answer = env
+        .plan("s", RewindTo::Before(points[0].seq), RestoreScope::Conversation)
+        .conversation
+        .unwrap()
+        .removed[3]
+        .seq;
     let refused =
-        |to| plan_rewind(&world.sessions, &world.checkpoints, &name("s"), to, What::Both).unwrap_err();
-    assert!(matches!(refused(To::Before(answer)), RewindError::NotAPrompt { .. }));
-    assert!(matches!(refused(To::After(1)), RewindError::NoSuchMessage { .. }));
-    let taken = world.rewind(&plan, &by("s", Others::Refuse)).unwrap_err();
+        |to| plan_rewind(&env.sessions, &env.checkpoints, &name("s"), to, RestoreScope::Both).unwrap_err();
+    assert!(matches!(refused(RewindTo::Before(answer)), RewindError::NotAPrompt { .. }));
+    assert!(matches!(refused(RewindTo::After(1)), RewindError::NoSuchMessage { .. }));
+    let taken = env.rewind(&plan, &request("s", ConflictPolicy::Refuse)).unwrap_err();
     assert!(matches!(taken, RewindError::Exists { .. }), "{taken}");
 }
 
 #[tokio::test]
-async fn work_of_somebody_else_is_not_undone_unless_they_agree() {
-    let world = World::new();
-    world.run(&SCRIPTS).await;
-    world.edit("b", "mine");
-    world.edit("new", "mine too");
-    // Another session has captured it; it is the user's work nevertheless.
+async fn conflicting_changes_are_only_overwritten_on_request() {
+    let env = TestEnv::new();
+    env.run(&SCRIPTS).await;
+    env.edit("b", "mine");
+    env.edit("new", "mine too");
+    // Another session captured it, but it is still the user's work.
     let at = lease().at;
-    let other = Moment { label: "other".into(), at, session_id: Some("other".into()), seq: 1, turn_index: 0 };
-    world.checkpoints.capture(&other).unwrap();
-    let points = world.points("s");
-    let plan = world.plan("s", To::Before(points[1].seq), What::Both);
+    let other = CheckpointMoment {
+        label: "other".into(),
+        at,
+        session_id: Some("other".into()),
+        seq: 1,
+        turn_index: 0,
+    };
+    env.checkpoints.capture(&other).unwrap();
+    let points = env.points("s");
+    let plan = env.plan("s", RewindTo::Before(points[1].seq), RestoreScope::Both);
     let files = plan.files.as_ref().unwrap();
-    assert_eq!((files.others_count, files.others.clone()), (2, vec!["b".into(), "new".into()]));
-    let before = world.tree();
-    let refused = world.rewind(&plan, &by("t", Others::Refuse)).unwrap_err();
-    expect!["2 files were changed by somebody else after the session's last call, the first is b; agree to that or save them first"]
+    assert_eq!((files.conflicts_count, files.others.clone()), (2, vec!["b".into(), "new".into()]));
+    let before = env.tree();
+    let refused = env.rewind(&plan, &request("t", ConflictPolicy::Refuse)).unwrap_err();
+    expect!["2 files changed after the session's last call, such as b; confirm overwriting them, or save them first"]
         .assert_eq(&refused.to_string());
-    assert_eq!((world.tree(), world.sessions.list(None).len()), (before.clone(), 1));
-    let rewound = world.rewind(&plan, &by("t", Others::Overwrite)).unwrap();
-    assert_eq!(world.tree(), AFTER[0]);
-    undo(&world.checkpoints, &rewound, Others::Refuse, lease().at).unwrap();
-    assert_eq!(world.tree(), before);
+    assert_eq!((env.tree(), env.sessions.list(None).len()), (before.clone(), 1));
+    let rewound = env.rewind(&plan, &request("t", ConflictPolicy::Overwrite)).unwrap();
+    assert_eq!(env.tree(), AFTER[0]);
+    undo(&env.checkpoints, &rewound, ConflictPolicy::Refuse, lease().at).unwrap();
+    assert_eq!(env.tree(), before);
 }
 
 #[tokio::test]
 async fn if_one_of_both_fails_neither_is_rewound() {
-    // The files fail: a folder with something ignored in it stands where a file was.
-    let world = World::new();
-    fs::write(world.root().join(".gitignore"), "*.log\n").unwrap();
-    world.run(&["echo 1 > a; echo 1 > d", "echo 2 > a; rm d; mkdir d; echo l > d/x.log"]).await;
-    let points = world.points("s");
-    let before = world.tree();
-    let plan = world.plan("s", To::Before(points[1].seq), What::Both);
-    let failed = world.rewind(&plan, &by("t", Others::Refuse)).unwrap_err();
+    // The files fail: a directory with an ignored file is in the way of a file.
+    let env = TestEnv::new();
+    fs::write(env.root().join(".gitignore"), "*.log\n").unwrap();
+    env.run(&["echo 1 > a; echo 1 > d", "echo 2 > a; rm d; mkdir d; echo l > d/x.log"]).await;
+    let points = env.points("s");
+    let before = env.tree();
+    let plan = env.plan("s", RewindTo::Before(points[1].seq), RestoreScope::Both);
+    let failed = env.rewind(&plan, &request("t", ConflictPolicy::Refuse)).unwrap_err();
     assert!(matches!(failed, RewindError::PutBack { .. }), "{failed}");
-    assert_eq!((world.tree(), world.sessions.list(None).len()), (before.clone(), 1));
-    // The files alone are rewound as far as they can be, and the rest is told.
-    let plan = world.plan("s", To::Before(points[1].seq), What::Files);
-    let rewound = world.rewind(&plan, &by("t", Others::Refuse)).unwrap();
+    assert_eq!((env.tree(), env.sessions.list(None).len()), (before.clone(), 1));
+    // Rewinding only files does as much as possible and reports the rest.
+    let plan = env.plan("s", RewindTo::Before(points[1].seq), RestoreScope::Files);
+    let rewound = env.rewind(&plan, &request("t", ConflictPolicy::Refuse)).unwrap();
     let failed: Vec<_> = rewound.files.unwrap().errors.into_iter().map(|(path, _)| path).collect();
     assert_eq!(failed, [PathBuf::from("d")]);
-    assert!(world.tree().contains("./a 1\n"), "{}", world.tree());
-    // The conversation fails: its journal is gone since the plan was made.
-    let world = World::new();
-    world.run(&SCRIPTS).await;
-    let plan = world.plan("s", To::Before(world.points("s")[1].seq), What::Both);
-    fs::remove_file(&world.sessions.list(None)[0].path).unwrap();
-    let failed = world.rewind(&plan, &by("t", Others::Refuse)).unwrap_err();
-    expect!["nothing was rewound, and the files are as they were before: there is no session s"]
-        .assert_eq(&failed.to_string());
-    assert_eq!(world.tree(), AFTER[2]);
+    assert!(env.tree().contains("./a 1\n"), "{}", env.tree());
+    // The conversation fails: its journal was removed after the plan was made.
+    let env = TestEnv::new();
+    env.run(&SCRIPTS).await;
+    let plan = env.plan("s", RewindTo::Before(env.points("s")[1].seq), RestoreScope::Both);
+    fs::remove_file(&env.sessions.list(None)[0].path).unwrap();
+    let failed = env.rewind(&plan, &request("t", ConflictPolicy::Refuse)).unwrap_err();
+    expect!["nothing was rewound: no session s; the files are unchanged"].assert_eq(&failed.to_string());
+    assert_eq!(env.tree(), AFTER[2]);
 }
 
 #[tokio::test]
-async fn files_that_had_to_make_room_are_told_and_so_are_those_that_were_never_kept() {
-    let world = World::new();
-    world.run(&SCRIPTS).await;
-    world.checkpoints.prune(1, u64::MAX).unwrap();
-    let points = world.points("s");
+async fn pruned_and_missing_checkpoints_are_reported() {
+    let env = TestEnv::new();
+    env.run(&SCRIPTS).await;
+    env.checkpoints.prune(1, u64::MAX).unwrap();
+    let points = env.points("s");
     let files: Vec<_> = points.iter().map(|point| point.files).collect();
-    assert_eq!(files, [PointFiles::Lost, PointFiles::Lost, PointFiles::Kept]);
-    let to = To::Before(points[0].seq);
-    let lost = plan_rewind(&world.sessions, &world.checkpoints, &name("s"), to, What::Both).unwrap_err();
+    assert_eq!(files, [PointFiles::Pruned, PointFiles::Pruned, PointFiles::Saved]);
+    let to = RewindTo::Before(points[0].seq);
+    let lost = plan_rewind(&env.sessions, &env.checkpoints, &name("s"), to, RestoreScope::Both).unwrap_err();
     assert!(matches!(lost, RewindError::Lost { .. }), "{lost}");
-    // After the last prompt two files changed, after the answer to it none.
-    let last = world.plan("s", To::After(points[2].seq), What::Files);
+    // Two files changed after the last prompt, none after its answer.
+    let last = env.plan("s", RewindTo::After(points[2].seq), RestoreScope::Files);
     assert_eq!(last.files.unwrap().restore.map(|plan| plan.steps().len()), Some(2));
-    let end =
-        world.plan("s", To::Before(points[2].seq), What::Conversation).conversation.unwrap().gone[3].seq;
-    let plan = world.plan("s", To::After(end), What::Files);
+    let end = env
+        .plan("s", RewindTo::Before(points[2].seq), RestoreScope::Conversation)
+        .conversation
+        .unwrap()
+        .removed[3]
+        .seq;
+    let plan = env.plan("s", RewindTo::After(end), RestoreScope::Files);
     assert!(plan.files.unwrap().restore.is_none());
 }
 
 #[tokio::test]
 async fn calls_that_ran_without_a_capture_are_named() {
-    let world = World::new();
-    world.run_where(&SCRIPTS, |call| call.arguments["script"] == SCRIPTS[1]).await;
-    let points = world.points("s");
+    let env = TestEnv::new();
+    env.run_where(&SCRIPTS, |call| call.arguments["script"] == SCRIPTS[1]).await;
+    let points = env.points("s");
     let unguarded = |nth: usize| {
-        let plan = world.plan("s", To::Before(points[nth].seq), What::Files);
+        let plan = env.plan("s", RewindTo::Before(points[nth].seq), RestoreScope::Files);
         plan.files.unwrap().unguarded.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(
@@ -315,31 +329,31 @@ async fn calls_that_ran_without_a_capture_are_named() {
 }
 
 #[tokio::test]
-async fn a_capture_that_the_log_does_not_tell_of_is_known_by_its_moment() {
-    let world = World::new();
-    world.run(&SCRIPTS[..1]).await;
-    let end = world.sessions.read(&name("s"), |_| {}).unwrap().seq;
-    // The program ended between the capture and the call; somebody changed something afterwards.
-    let moment = Moment {
+async fn an_unlogged_capture_is_found_by_its_moment() {
+    let env = TestEnv::new();
+    env.run(&SCRIPTS[..1]).await;
+    let end = env.sessions.read(&name("s"), |_| {}).unwrap().seq;
+    // The program ended between the capture and the call, and a file changed afterwards.
+    let moment = CheckpointMoment {
         label: "before shell in turn 0".into(),
         at: lease().at,
         session_id: Some("s".into()),
         seq: end,
         turn_index: 0,
     };
-    world.checkpoints.capture(&moment).unwrap();
-    fs::write(world.root().join("a"), "half").unwrap();
-    let point = &world.points("s")[0];
-    let after_first = |gone: &RewindPlan| gone.conversation.clone().unwrap().gone[3].seq;
-    let end = after_first(&world.plan("s", To::Before(point.seq), What::Both));
-    let plan = world.plan("s", To::After(end), What::Files);
-    world.rewind(&plan, &by("t", Others::Overwrite)).unwrap();
-    assert_eq!(world.tree(), AFTER[0]);
-    // What another session captured is none of this one's business.
-    let moment = Moment { session_id: Some("other".into()), ..moment };
-    world.checkpoints.prune(1, u64::MAX).unwrap();
-    world.checkpoints.capture(&moment).unwrap();
-    let plan = world.plan("s", To::After(end), What::Files);
+    env.checkpoints.capture(&moment).unwrap();
+    fs::write(env.root().join("a"), "half").unwrap();
+    let point = &env.points("s")[0];
+    let after_first = |plan: &RewindPlan| plan.conversation.clone().unwrap().removed[3].seq;
+    let end = after_first(&env.plan("s", RewindTo::Before(point.seq), RestoreScope::Both));
+    let plan = env.plan("s", RewindTo::After(end), RestoreScope::Files);
+    env.rewind(&plan, &request("t", ConflictPolicy::Overwrite)).unwrap();
+    assert_eq!(env.tree(), AFTER[0]);
+    // A capture of another session does not count.
+    let moment = CheckpointMoment { session_id: Some("other".into()), ..moment };
+    env.checkpoints.prune(1, u64::MAX).unwrap();
+    env.checkpoints.capture(&moment).unwrap();
+    let plan = env.plan("s", RewindTo::After(end), RestoreScope::Files);
     assert!(plan.files.unwrap().restore.is_none());
 }
 
@@ -356,9 +370,9 @@ fn git(root: &Path, arguments: &[&str]) -> String {
 }
 
 #[tokio::test]
-async fn nothing_of_git_is_touched() {
-    let world = World::new();
-    let root = world.root();
+async fn git_is_never_touched() {
+    let env = TestEnv::new();
+    let root = env.root();
     git(&root, &["init", "-q"]);
     fs::write(root.join("a"), "0\n").unwrap();
     git(&root, &["add", "a"]);
@@ -366,53 +380,59 @@ async fn nothing_of_git_is_touched() {
     fs::write(root.join("staged"), "s\n").unwrap();
     git(&root, &["add", "staged"]);
     let status = git(&root, &["status", "--porcelain"]);
-    world.run(&SCRIPTS).await;
+    env.run(&SCRIPTS).await;
     let inside = || {
         let refs = git(&root, &["for-each-ref"]) + &git(&root, &["stash", "list"]);
         let objects = git(&root, &["count-objects"]);
         (refs, objects, fs::read(root.join(".git/index")).unwrap(), fs::read(root.join(".git/HEAD")).unwrap())
     };
     let before = inside();
-    let plan = world.plan("s", To::Before(world.points("s")[0].seq), What::Both);
-    let rewound = world.rewind(&plan, &by("t", Others::Refuse)).unwrap();
+    let plan = env.plan("s", RewindTo::Before(env.points("s")[0].seq), RestoreScope::Both);
+    let rewound = env.rewind(&plan, &request("t", ConflictPolicy::Refuse)).unwrap();
     assert_eq!(inside(), before);
     assert_eq!(git(&root, &["status", "--porcelain"]), status);
-    undo(&world.checkpoints, &rewound, Others::Refuse, lease().at).unwrap();
+    undo(&env.checkpoints, &rewound, ConflictPolicy::Refuse, lease().at).unwrap();
     assert_eq!(inside(), before);
-    assert_eq!(world.tree(), "./b 3\n./staged s\n./sub/c y\n");
+    assert_eq!(env.tree(), "./b 3\n./staged s\n./sub/c y\n");
 }
 
 #[tokio::test]
 async fn deleting_a_session_removes_its_checkpoints_on_the_next_sweep() {
-    let world = World::new();
-    world.run(&SCRIPTS).await;
-    let other = Moment { label: "nobody's".into(), at: lease().at, session_id: None, seq: 0, turn_index: 0 };
-    world.checkpoints.capture(&other).unwrap();
-    let pruned = sweep(&world.sessions, &world.checkpoints).unwrap();
-    assert_eq!((pruned.checkpoints, world.checkpoints.list().unwrap().len()), (0, 4));
-    world.sessions.delete(&name("s"), &lease()).unwrap();
-    let pruned = sweep(&world.sessions, &world.checkpoints).unwrap();
+    let env = TestEnv::new();
+    env.run(&SCRIPTS).await;
+    let other = CheckpointMoment {
+        label: "nobody's".into(),
+        at: lease().at,
+        session_id: None,
+        seq: 0,
+        turn_index: 0,
+    };
+    env.checkpoints.capture(&other).unwrap();
+    let pruned = sweep(&env.sessions, &env.checkpoints).unwrap();
+    assert_eq!((pruned.checkpoints, env.checkpoints.list().unwrap().len()), (0, 4));
+    env.sessions.delete(&name("s"), &lease()).unwrap();
+    let pruned = sweep(&env.sessions, &env.checkpoints).unwrap();
     assert_eq!((pruned.checkpoints, pruned.bytes > 0), (3, true));
-    assert_eq!(world.checkpoints.list().unwrap().len(), 1);
-    assert_eq!(fs::read_dir(world.temp.path().join("store/marks")).unwrap().count(), 0);
-    // Where the sessions cannot be looked at, nothing goes.
-    let moment = Moment { session_id: Some("s".into()), ..other };
-    world.checkpoints.capture(&moment).unwrap();
-    fs::rename(world.temp.path().join("data"), world.temp.path().join("elsewhere")).unwrap();
-    assert_eq!(sweep(&world.sessions, &world.checkpoints).unwrap().checkpoints, 0);
+    assert_eq!(env.checkpoints.list().unwrap().len(), 1);
+    assert_eq!(fs::read_dir(env.temp.path().join("store/marks")).unwrap().count(), 0);
+    // If the sessions cannot be read, nothing is removed.
+    let moment = CheckpointMoment { session_id: Some("s".into()), ..other };
+    env.checkpoints.capture(&moment).unwrap();
+    fs::rename(env.temp.path().join("data"), env.temp.path().join("elsewhere")).unwrap();
+    assert_eq!(sweep(&env.sessions, &env.checkpoints).unwrap().checkpoints, 0);
 }
 
 #[tokio::test]
-async fn a_plan_names_so_many_and_counts_all() {
-    let world = World::new();
-    world.run(&["for n in $(seq 201); do echo $n > f$n; done"]).await;
-    let plan = world.plan("s", To::Before(world.points("s")[0].seq), What::Files);
+async fn a_plan_lists_some_and_counts_all() {
+    let env = TestEnv::new();
+    env.run(&["for n in $(seq 201); do echo $n > f$n; done"]).await;
+    let plan = env.plan("s", RewindTo::Before(env.points("s")[0].seq), RestoreScope::Files);
     let files = plan.files.unwrap();
     assert_eq!((files.removed, files.changes.len()), (201, 200));
 }
 
 #[test]
-fn a_long_text_is_shortened_between_characters() {
+fn a_long_text_is_cut_at_a_character() {
     assert_eq!(shortened("two\n  lines"), "two lines");
     assert_eq!(shortened(&"ä".repeat(200)), "ä".repeat(200));
     assert_eq!(shortened(&"ä".repeat(201)), format!("{}…", "ä".repeat(199)));

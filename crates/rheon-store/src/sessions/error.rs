@@ -1,60 +1,37 @@
-//! `SessionError`: why a session cannot be used.
+//! `SessionFileError`: why the files of a session cannot be used.
 
 use rheon_types::StoreError;
 
 use crate::journal::JournalError;
 use crate::session_name::{SessionName, SessionNameError};
 
-/// Why a session cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum SessionError {
-    /// Its id cannot name a file.
+pub enum SessionFileError {
     #[error(transparent)]
     Name(#[from] SessionNameError),
-    /// Its journal cannot be used.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// There is no such session.
-    #[error("there is no session {name}")]
-    Missing {
-        /// Its id.
-        name: SessionName,
-    },
-    /// It goes on from an event that is not there.
-    #[error("session {name} has no event {seq}; its last is {last}")]
-    NoSuchEvent {
-        /// The session.
-        name: SessionName,
-        /// What was asked for.
-        seq: u64,
-        /// What there is.
-        last: u64,
-    },
-    /// It goes on from others in a circle, or from too many.
-    #[error("session {name} goes on from too many others, or from itself")]
-    Ancestors {
-        /// The session.
-        name: SessionName,
-    },
-    /// Others go on from it.
-    #[error("session {name} cannot be deleted: {children} others go on from it; delete those first")]
-    HasChildren {
-        /// The session.
-        name: SessionName,
-        /// How many.
-        children: usize,
-    },
+    #[error("no session {name}")]
+    Missing { name: SessionName },
+    /// A fork from an event that does not exist.
+    #[error("session {name} has no event {seq}; the last one is {last}")]
+    NoSuchEvent { name: SessionName, seq: u64, last: u64 },
+    /// The chain of parents is a cycle or too long.
+    #[error("session {name} has too many ancestors, or is its own ancestor")]
+    Ancestors { name: SessionName },
+    #[error("cannot delete session {name}: it has forks ({children}); delete those first")]
+    HasChildren { name: SessionName, children: usize },
 }
 
-impl From<SessionError> for StoreError {
-    fn from(error: SessionError) -> Self {
+impl From<SessionFileError> for StoreError {
+    fn from(error: SessionFileError) -> Self {
         match error {
-            SessionError::Journal(error) => error.into(),
-            error @ (SessionError::Name(_)
-            | SessionError::Missing { .. }
-            | SessionError::NoSuchEvent { .. }
-            | SessionError::Ancestors { .. }
-            | SessionError::HasChildren { .. }) => Self::new(error.to_string()),
+            SessionFileError::Journal(error) => error.into(),
+            error @ (SessionFileError::Name(_)
+            | SessionFileError::Missing { .. }
+            | SessionFileError::NoSuchEvent { .. }
+            | SessionFileError::Ancestors { .. }
+            | SessionFileError::HasChildren { .. }) => Self::new(error.to_string()),
         }
     }
 }

@@ -1,18 +1,18 @@
-//! Sessions on disk: found, made, read, gone on with, forked, deleted.
+//! Sessions on disk: list, create, read, resume, fork and delete them.
 
 mod error;
-mod library;
-mod listed;
+mod layout;
+mod listing;
 mod pages;
-mod places;
+mod restore;
+mod session_files;
 mod store;
-mod whole;
 
-pub use error::SessionError;
-pub use library::{BLOB_BYTES_MAX, Sessions};
-pub use listed::Listed;
+pub use error::SessionFileError;
+pub use listing::SessionListing;
 pub use pages::{EventPages, PageSize};
-pub use store::{CONTENTS_BYTES_MAX, JournalStore, ResumeError, Resumed};
+pub use session_files::{BLOB_BYTES_MAX, SessionFiles};
+pub use store::{CONTENTS_BYTES_MAX, JournalStore, ResumeError, ResumedSession};
 
 #[cfg(test)]
 mod resume_tests;

@@ -7,33 +7,32 @@ use std::sync::Arc;
 
 use rheon_types::Event;
 
-use super::error::SessionError;
-use super::whole::{Part, Recalled, Whole};
+use super::error::SessionFileError;
+use super::restore::{EventRestorer, FullRange, RestoreState};
 use crate::blobs::Blobs;
-use crate::journal::{Place, Taken, open_to_read, scan_on, stored_bytes};
+use crate::journal::{ScanPosition, ScanStop, open_to_read, scan_from, stored_bytes};
 
-/// How much one page holds: it ends with the event that reaches one of these.
+/// The size of a page: it ends with the event that reaches one of these limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageSize {
-    /// So many events.
     pub events_max: usize,
-    /// So many bytes of events as they are stored, their payloads included.
+    /// Bytes of stored events, payloads included.
     pub bytes_max: u64,
 }
 
-/// Reads the events of a session in pages. Between two pages no file is open, and nothing is held but what later events of the runs in
-/// progress lean on. May be used while somebody writes: a later page has what was written since.
+/// Reads the events of a session in pages. Between two pages no file is open, and memory holds only what later events
+/// of open runs refer to. Safe while another process writes: a later page includes its events.
 #[derive(Debug)]
 pub struct EventPages {
     blobs: Arc<Blobs>,
-    /// The journals that are not read to their end, oldest first.
+    /// The journals that are not read completely, oldest first.
     journals: VecDeque<PageSource>,
-    /// Where the first of them is read on.
-    place: Option<Place>,
-    recalled: Recalled,
+    /// Where to continue in the first of them.
+    position: Option<ScanPosition>,
+    state: RestoreState,
 }
 
-/// A journal, and the last event of it that belongs to the session.
+/// A journal and its last event that belongs to the session.
 #[derive(Debug)]
 pub(super) struct PageSource {
     pub(super) path: PathBuf,
@@ -42,45 +41,46 @@ pub(super) struct PageSource {
 
 impl EventPages {
     pub(super) fn new(blobs: Arc<Blobs>, journals: VecDeque<PageSource>) -> Self {
-        Self { blobs, journals, place: None, recalled: Recalled::default() }
+        Self { blobs, journals, position: None, state: RestoreState::default() }
     }
 
-    /// The next events that have a number above `after`. None if there are no more so far.
-    pub fn next(&mut self, after: u64, size: PageSize) -> Result<Vec<Event>, SessionError> {
+    /// The next events after number `after`; empty if there are none yet.
+    pub fn next(&mut self, after: u64, size: PageSize) -> Result<Vec<Event>, SessionFileError> {
         loop {
             let page = self.read(after, size)?;
             if !page.is_empty() || self.journals.len() <= 1 {
                 return Ok(page);
             }
             self.journals.pop_front();
-            (self.place, self.recalled) = (None, Recalled::default());
+            (self.position, self.state) = (None, RestoreState::default());
         }
     }
 
     /// A page of the first journal.
-    fn read(&mut self, after: u64, size: PageSize) -> Result<Vec<Event>, SessionError> {
+    fn read(&mut self, after: u64, size: PageSize) -> Result<Vec<Event>, SessionFileError> {
         let Some(PageSource { path, last }) = self.journals.front() else { return Ok(Vec::new()) };
         let (mut events, mut bytes) = (Vec::new(), 0_u64);
-        let mut whole = Whole::recalling(path, &self.blobs, Part::ALL, std::mem::take(&mut self.recalled));
-        let place = scan_on(path, &open_to_read(path)?, self.place, |stored| {
+        let mut restorer =
+            EventRestorer::continuing(path, &self.blobs, FullRange::ALL, std::mem::take(&mut self.state));
+        let position = scan_from(path, &open_to_read(path)?, self.position, |stored| {
             if stored.seq > *last {
-                return Ok(ControlFlow::Break(Taken::Not));
+                return Ok(ControlFlow::Break(ScanStop::Unused));
             }
             let (seq, size_of) = (stored.seq, stored_bytes(stored.json, stored.blobs));
-            let (event, _) = whole.event(stored)?;
+            let (event, _) = restorer.event(stored)?;
             if seq > after {
                 bytes = bytes.saturating_add(size_of);
                 events.push(event);
             }
             let is_full = events.len() >= size.events_max || bytes >= size.bytes_max;
             Ok(if is_full && !events.is_empty() {
-                ControlFlow::Break(Taken::Last)
+                ControlFlow::Break(ScanStop::Last)
             } else {
                 ControlFlow::Continue(())
             })
         })?;
-        self.recalled = whole.recalled();
-        self.place = Some(place);
+        self.state = restorer.into_state();
+        self.position = Some(position);
         Ok(events)
     }
 }

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::PageSize;
 use crate::SessionName;
 use crate::journal::{Journal, Lease};
-use crate::sessions::Sessions;
+use crate::sessions::SessionFiles;
 
 const SIZE: PageSize = PageSize { events_max: 16, bytes_max: 4 * 1024 };
 
@@ -24,9 +24,9 @@ fn fact(session_id: &SessionId, seq: u64, text: &str) -> Event {
     Event { seq, at, session_id: session_id.clone(), run_id: None, kind }
 }
 
-fn session(id: &str) -> (TempDir, Sessions, Journal) {
+fn session(id: &str) -> (TempDir, SessionFiles, Journal) {
     let folder = tempfile::tempdir().unwrap();
-    let sessions = Sessions::new(folder.path().join("data"), 1 << 30);
+    let sessions = SessionFiles::new(folder.path().join("data"), 1 << 30);
     let journal = sessions.create(&id.into(), Some(Path::new("/srv/project")), &lease()).unwrap();
     (folder, sessions, journal)
 }

@@ -1,4 +1,4 @@
-//! Going on: after an end, after a kill at any moment, from another session.
+//! Resumes sessions after a normal end, after a kill at any point, and from a fork.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use rheon_types::event::OrderChecker;
 use rheon_types::{Effect, Event, Store, Timestamp, ToolResult, unanswered_calls};
 use serde_json::json;
 
-use super::{JournalStore, Resumed, Sessions};
+use super::{JournalStore, ResumedSession, SessionFiles};
 use crate::SessionName;
 use crate::journal::Lease;
 
@@ -18,15 +18,15 @@ fn lease() -> Lease {
     Lease { pid: 7, host: None, at: Timestamp::from_millis(5) }
 }
 
-fn store(folder: &Path) -> Arc<JournalStore> {
-    Arc::new(JournalStore::new(Sessions::new(folder, 1 << 30), None, lease()))
+fn store(dir: &Path) -> Arc<JournalStore> {
+    Arc::new(JournalStore::new(SessionFiles::new(dir, 1 << 30), None, lease()))
 }
 
 fn name() -> SessionName {
     SessionName::new("s").unwrap()
 }
 
-/// Counts how often it really ran.
+/// Counts how often it ran.
 fn deploy(count: &Arc<AtomicUsize>) -> FnTool {
     let count = Arc::clone(count);
     FnTool::new("deploy", move |_, _| {
@@ -40,8 +40,8 @@ fn scenario() -> Scenario {
     Scenario::new().turn(Turn::new().tool_call_with_id("a", "deploy", json!({}))).turn("It is live.")
 }
 
-/// An agent that goes on with what was found.
-fn agent(resumed: &Resumed, store: &Arc<JournalStore>, scenario: Scenario) -> (Agent, Trace) {
+/// An agent that continues the resumed session.
+fn agent(resumed: &ResumedSession, store: &Arc<JournalStore>, scenario: Scenario) -> (Agent, Trace) {
     let state = &resumed.state;
     let run_counts = state.run_counts().iter().map(|(name, n)| (name.clone(), *n)).collect();
     let (agent, trace, _) = scripted(scenario)
@@ -62,8 +62,8 @@ fn read(store: &JournalStore) -> Vec<Event> {
     events
 }
 
-async fn first_run(folder: &Path) -> (Vec<Event>, Vec<u8>) {
-    let store = store(folder);
+async fn first_run(dir: &Path) -> (Vec<Event>, Vec<u8>) {
+    let store = store(dir);
     let count = Arc::new(AtomicUsize::new(0));
     let ran = scripted(scenario())
         .tool(deploy(&count))
@@ -80,12 +80,12 @@ async fn first_run(folder: &Path) -> (Vec<Event>, Vec<u8>) {
 }
 
 #[tokio::test]
-async fn a_session_goes_on_where_it_was() {
-    let folder = tempfile::tempdir().unwrap();
-    let (before, _) = first_run(folder.path()).await;
-    let store = store(folder.path());
+async fn a_session_continues_where_it_stopped() {
+    let dir = tempfile::tempdir().unwrap();
+    let (before, _) = first_run(dir.path()).await;
+    let store = store(dir.path());
     let resumed = store.resume(&name()).await.unwrap();
-    assert_eq!(resumed.doubts, []);
+    assert_eq!(resumed.unfinished_calls, []);
     let (agent, _) = agent(&resumed, &store, Scenario::new().turn("Yes, it is."));
     agent.run("is it?").await.unwrap();
     drop(agent);
@@ -101,18 +101,18 @@ async fn a_session_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn killed_after_any_line_it_goes_on_without_doing_anything_twice() {
-    let folder = tempfile::tempdir().unwrap();
-    let (events, whole) = first_run(folder.path()).await;
-    let path = store(folder.path()).sessions().list(None)[0].path.clone();
+async fn a_session_killed_after_any_line_resumes_without_repeating_calls() {
+    let dir = tempfile::tempdir().unwrap();
+    let (events, whole) = first_run(dir.path()).await;
+    let path = store(dir.path()).sessions().list(None)[0].path.clone();
     let lines: Vec<usize> =
         whole.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(place, _)| place + 1).collect();
     let mut in_doubt = 0;
     for length in lines.into_iter().skip(1) {
         std::fs::write(&path, &whole[..length]).unwrap();
-        let store = store(folder.path());
+        let store = store(dir.path());
         let resumed = store.resume(&name()).await.unwrap();
-        in_doubt += resumed.doubts.len();
+        in_doubt += resumed.unfinished_calls.len();
         let kept = resumed.opened.scan.seq;
         let (agent, _) = agent(&resumed, &store, Scenario::new().turn("I look first."));
         agent.run("go on").await.unwrap();
@@ -130,17 +130,17 @@ async fn killed_after_any_line_it_goes_on_without_doing_anything_twice() {
 }
 
 #[tokio::test]
-async fn the_model_is_told_of_a_call_in_doubt() {
-    let folder = tempfile::tempdir().unwrap();
-    let (events, whole) = first_run(folder.path()).await;
-    let path = store(folder.path()).sessions().list(None)[0].path.clone();
+async fn the_model_gets_a_note_about_an_unfinished_call() {
+    let dir = tempfile::tempdir().unwrap();
+    let (events, whole) = first_run(dir.path()).await;
+    let path = store(dir.path()).sessions().list(None)[0].path.clone();
     let place = events.iter().position(|event| event.kind.name() == "tool.start").unwrap();
-    // The header and the lease stand before the events.
+    // The header and the lease precede the events.
     let length: usize = whole.split_inclusive(|byte| *byte == b'\n').take(place + 3).map(<[u8]>::len).sum();
     std::fs::write(&path, &whole[..length]).unwrap();
-    let store = store(folder.path());
+    let store = store(dir.path());
     let resumed = store.resume(&name()).await.unwrap();
-    assert_eq!(resumed.doubts.len(), 1);
+    assert_eq!(resumed.unfinished_calls.len(), 1);
     let texts: Vec<String> = resumed
         .state
         .messages()
@@ -151,14 +151,14 @@ async fn the_model_is_told_of_a_call_in_doubt() {
     expect![[r#"
         deploy
 
-        In doubt: the program ended while this ran, so it may have run, in part or as a whole. Look at what is there before you do it again."#]].assert_eq(&texts.join("\n"));
+        Outcome unknown: the program ended while this ran, so it may have run in part or in full. Check before you repeat it."#]].assert_eq(&texts.join("\n"));
 }
 
 #[tokio::test]
-async fn a_fork_goes_on_by_itself_and_a_new_session_gets_its_own_journal() {
-    let folder = tempfile::tempdir().unwrap();
-    let (events, _) = first_run(folder.path()).await;
-    let store = store(folder.path());
+async fn a_fork_continues_by_itself_and_a_new_session_gets_its_own_journal() {
+    let dir = tempfile::tempdir().unwrap();
+    let (events, _) = first_run(dir.path()).await;
+    let store = store(dir.path());
     let resumed = store.fork(&name(), 4, &"fork".into()).await.unwrap();
     assert_eq!(resumed.state.messages().len(), 1);
     let (agent, trace) = {

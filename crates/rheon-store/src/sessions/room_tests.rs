@@ -1,4 +1,4 @@
-//! Going on with sessions that are too large to keep all of in memory.
+//! Resumes sessions that are too large to keep in memory.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use rheon_types::{
 };
 use serde_json::json;
 
-use super::{JournalStore, Resumed, Sessions};
+use super::{JournalStore, ResumedSession, SessionFiles};
 use crate::journal::Lease;
-use crate::{LeftOut, SessionName};
+use crate::{SessionName, TruncationReport};
 
-/// What each call gives; the first two are longer than what a journal keeps in its lines.
+/// The output length of each call; the first two are stored as payloads.
 const OUTPUTS: [usize; 4] = [50_000, 40_000, 20_000, 9_000];
 
-fn store(folder: &Path, contents_bytes_max: u64) -> Arc<JournalStore> {
+fn store(dir: &Path, contents_bytes_max: u64) -> Arc<JournalStore> {
     let lease = Lease { pid: 7, host: None, at: Timestamp::from_millis(5) };
-    let store = JournalStore::new(Sessions::new(folder, 1 << 30), None, lease);
+    let store = JournalStore::new(SessionFiles::new(dir, 1 << 30), None, lease);
     Arc::new(store.with_contents_bytes_max(contents_bytes_max))
 }
 
@@ -27,9 +27,9 @@ fn name(id: &str) -> SessionName {
     SessionName::new(id).unwrap()
 }
 
-/// A run that prints `outputs`, one after the other, stored in the session `s`.
-async fn stored_run(folder: &Path, outputs: &'static [usize]) -> Vec<Event> {
-    let store = store(folder, 0);
+/// A run that prints `outputs` one after the other, stored in session `s`.
+async fn stored_run(dir: &Path, outputs: &'static [usize]) -> Vec<Event> {
+    let store = store(dir, 0);
     let print = FnTool::new("print", |arguments, _| async move {
         let bytes = usize::try_from(arguments["bytes"].as_u64().unwrap()).unwrap();
         Ok(ToolResult::text("line\n".repeat(bytes / 5)))
@@ -58,11 +58,11 @@ fn read(store: &JournalStore, id: &str) -> Vec<Event> {
     events
 }
 
-async fn resumed(folder: &Path, contents_bytes_max: u64) -> Resumed {
-    store(folder, contents_bytes_max).resume(&name("s")).await.unwrap()
+async fn resumed(dir: &Path, contents_bytes_max: u64) -> ResumedSession {
+    store(dir, contents_bytes_max).resume(&name("s")).await.unwrap()
 }
 
-/// The conversation, one line per block, long texts by their length.
+/// The conversation, one line per block, with the length of long texts.
 fn outline(messages: &[Arc<AgentMessage>]) -> String {
     let shown = |text: &str| if text.len() > 200 { format!("{} bytes", text.len()) } else { text.to_owned() };
     let mut lines = Vec::new();
@@ -83,32 +83,32 @@ fn outline(messages: &[Arc<AgentMessage>]) -> String {
 }
 
 #[tokio::test]
-async fn a_session_that_fits_is_as_it_was() {
-    let folder = tempfile::tempdir().unwrap();
-    let events = stored_run(folder.path(), &OUTPUTS).await;
-    let whole = resumed(folder.path(), u64::MAX).await;
-    let fits = resumed(folder.path(), 1 << 20).await;
+async fn a_session_that_fits_is_not_truncated() {
+    let dir = tempfile::tempdir().unwrap();
+    let events = stored_run(dir.path(), &OUTPUTS).await;
+    let whole = resumed(dir.path(), u64::MAX).await;
+    let fits = resumed(dir.path(), 1 << 20).await;
     assert_eq!(fits.state, whole.state);
-    assert_eq!(fits.state, crate::fold::SessionState::of(&events));
-    assert_eq!(fits.left_out, LeftOut::default());
+    assert_eq!(fits.state, crate::fold::SessionState::from_events(&events));
+    assert_eq!(fits.truncation, TruncationReport::default());
 }
 
 #[tokio::test]
 async fn older_texts_become_notes_and_everything_else_stays() {
-    let folder = tempfile::tempdir().unwrap();
-    let events = stored_run(folder.path(), &OUTPUTS).await;
-    let whole = resumed(folder.path(), u64::MAX).await;
-    let noted = resumed(folder.path(), 48_000).await;
+    let dir = tempfile::tempdir().unwrap();
+    let events = stored_run(dir.path(), &OUTPUTS).await;
+    let whole = resumed(dir.path(), u64::MAX).await;
+    let noted = resumed(dir.path(), 48_000).await;
     expect![[r#"
         go
         Next.
-        call_0 of 50000 bytes, padding [Left out when the session was resumed: a text of about 3 KB. The whole stands in the log of the session.]
+        call_0 of 50000 bytes, padding [Omitted when the session was resumed: a text of about 3 KB. The session log has all of it.]
         result of call_0:
-        [Left out when the session was resumed: a text of about 50 KB. The whole stands in the log of the session.]
+        [Omitted when the session was resumed: a text of about 50 KB. The session log has all of it.]
         Next.
-        call_1 of 40000 bytes, padding [Left out when the session was resumed: a text of about 3 KB. The whole stands in the log of the session.]
+        call_1 of 40000 bytes, padding [Omitted when the session was resumed: a text of about 3 KB. The session log has all of it.]
         result of call_1:
-        [Left out when the session was resumed: a text of about 40 KB. The whole stands in the log of the session.]
+        [Omitted when the session was resumed: a text of about 40 KB. The session log has all of it.]
         Next.
         call_2 of 20000 bytes, padding 3000 bytes
         result of call_2:
@@ -118,7 +118,7 @@ async fn older_texts_become_notes_and_everything_else_stays() {
         result of call_3:
         9000 bytes
         Done."#]].assert_eq(&outline(&noted.state.messages()));
-    expect!["LeftOut { texts: 4, bytes: 96000 }"].assert_eq(&format!("{:?}", noted.left_out));
+    expect!["TruncationReport { texts: 4, bytes: 96000 }"].assert_eq(&format!("{:?}", noted.truncation));
     let (noted, whole) = (noted.state, whole.state);
     assert!(unanswered_calls(&noted.messages().into_iter().collect()).is_empty());
     assert_eq!(
@@ -126,28 +126,28 @@ async fn older_texts_become_notes_and_everything_else_stays() {
         (whole.spending, whole.seq, whole.run_counts())
     );
     assert_eq!((&noted.tasks, &noted.model, noted.mode), (&whole.tasks, &whole.model, whole.mode));
-    // The journal has everything, whoever opened it and however.
-    assert_eq!(read(&store(folder.path(), 0), "s"), events);
+    // The journal has everything, however it was opened.
+    assert_eq!(read(&store(dir.path(), 0), "s"), events);
 }
 
 #[tokio::test]
-async fn without_any_room_every_long_text_is_a_note() {
-    let folder = tempfile::tempdir().unwrap();
-    let events = stored_run(folder.path(), &OUTPUTS).await;
-    let noted = resumed(folder.path(), 0).await;
+async fn without_a_budget_every_long_text_is_a_note() {
+    let dir = tempfile::tempdir().unwrap();
+    let events = stored_run(dir.path(), &OUTPUTS).await;
+    let noted = resumed(dir.path(), 0).await;
     let longest =
         noted.state.messages().iter().map(|message| serde_json::to_string(message).unwrap().len()).max();
     assert!(longest.unwrap() < 1_000, "{longest:?}");
     assert_eq!(noted.state.messages().len(), 10);
-    assert_eq!(noted.left_out.texts, 8);
-    assert_eq!(read(&store(folder.path(), 0), "s"), events);
+    assert_eq!(noted.truncation.texts, 8);
+    assert_eq!(read(&store(dir.path(), 0), "s"), events);
 }
 
 #[tokio::test]
-async fn a_gigantic_message_has_a_note_and_takes_no_room_from_the_others() {
-    let folder = tempfile::tempdir().unwrap();
-    let events = stored_run(folder.path(), &[9_000, 1_200_000, 9_000]).await;
-    let noted = resumed(folder.path(), 100_000).await;
+async fn a_huge_message_becomes_a_note_and_takes_no_budget() {
+    let dir = tempfile::tempdir().unwrap();
+    let events = stored_run(dir.path(), &[9_000, 1_200_000, 9_000]).await;
+    let noted = resumed(dir.path(), 100_000).await;
     expect![[r#"
         go
         Next.
@@ -157,53 +157,54 @@ async fn a_gigantic_message_has_a_note_and_takes_no_room_from_the_others() {
         Next.
         call_1 of 1200000 bytes, padding 3000 bytes
         result of call_1:
-        [Left out when the session was resumed: a text of about 1200 KB. The whole stands in the log of the session.]
+        [Omitted when the session was resumed: a text of about 1200 KB. The session log has all of it.]
         Next.
         call_2 of 9000 bytes, padding 3000 bytes
         result of call_2:
         9000 bytes
-        Done."#]].assert_eq(&outline(&noted.state.messages()));
-    assert_eq!(read(&store(folder.path(), 0), "s"), events);
+        Done."#]]
+    .assert_eq(&outline(&noted.state.messages()));
+    assert_eq!(read(&store(dir.path(), 0), "s"), events);
 }
 
 #[tokio::test]
-async fn a_fork_keeps_its_own_texts_before_those_it_goes_on_from() {
-    let folder = tempfile::tempdir().unwrap();
-    let events = stored_run(folder.path(), &OUTPUTS).await;
+async fn a_fork_keeps_its_own_texts_before_those_of_its_parent() {
+    let dir = tempfile::tempdir().unwrap();
+    let events = stored_run(dir.path(), &OUTPUTS).await;
     let fork = |to: &'static str, contents_bytes_max| {
-        let store = store(folder.path(), contents_bytes_max);
+        let store = store(dir.path(), contents_bytes_max);
         let last = events.last().unwrap().seq;
         async move { store.fork(&name("s"), last, &to.into()).await.unwrap() }
     };
     let (whole, noted) = (fork("whole", u64::MAX).await, fork("noted", 48_000).await);
     assert_eq!(
         outline(&noted.state.messages()),
-        outline(&resumed(folder.path(), 48_000).await.state.messages())
+        outline(&resumed(dir.path(), 48_000).await.state.messages())
     );
     assert_eq!(
         outline(&whole.state.messages()),
-        outline(&resumed(folder.path(), u64::MAX).await.state.messages())
+        outline(&resumed(dir.path(), u64::MAX).await.state.messages())
     );
 }
 
 #[tokio::test]
-async fn a_call_in_doubt_has_its_whole_arguments_however_little_room_there_is() {
-    let folder = tempfile::tempdir().unwrap();
-    let events = stored_run(folder.path(), &OUTPUTS).await;
-    let path = store(folder.path(), 0).sessions().list(None)[0].path.clone();
+async fn an_unfinished_call_keeps_its_full_arguments() {
+    let dir = tempfile::tempdir().unwrap();
+    let events = stored_run(dir.path(), &OUTPUTS).await;
+    let path = store(dir.path(), 0).sessions().list(None)[0].path.clone();
     let journal = std::fs::read(&path).unwrap();
     let started = events.iter().rposition(|event| event.kind.name() == "tool.start").unwrap();
-    // The header and the lease stand before the events.
+    // The header and the lease precede the events.
     let length: usize =
         journal.split_inclusive(|byte| *byte == b'\n').take(started + 3).map(<[u8]>::len).sum();
     std::fs::write(&path, &journal[..length]).unwrap();
-    let noted = resumed(folder.path(), 0).await;
-    let arguments: Vec<_> = noted.doubts.iter().map(|doubt| (*doubt.arguments).clone()).collect();
+    let noted = resumed(dir.path(), 0).await;
+    let arguments: Vec<_> = noted.unfinished_calls.iter().map(|doubt| (*doubt.arguments).clone()).collect();
     assert_eq!(arguments, [json!({ "bytes": 9_000, "padding": "p".repeat(3_000) })]);
     let messages = noted.state.messages().into_iter().collect();
     assert!(unanswered_calls(&messages).is_empty());
-    // What was closed is closed for whoever has more room, too.
-    let whole = resumed(folder.path(), u64::MAX).await;
-    assert_eq!((whole.doubts.len(), whole.state.open_runs().count()), (0, 0));
-    assert_eq!(read(&store(folder.path(), 0), "s")[..=started], events[..=started]);
+    // Closed runs stay closed with a larger budget.
+    let whole = resumed(dir.path(), u64::MAX).await;
+    assert_eq!((whole.unfinished_calls.len(), whole.state.open_runs().count()), (0, 0));
+    assert_eq!(read(&store(dir.path(), 0), "s")[..=started], events[..=started]);
 }

@@ -11,7 +11,7 @@ use rheon_types::{Event, SessionId, Store, Timestamp};
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::{SessionError, Sessions};
+use super::{SessionFileError, SessionFiles};
 use crate::SessionName;
 use crate::journal::{JournalError, Lease};
 
@@ -19,18 +19,18 @@ fn lease() -> Lease {
     Lease { pid: 7, host: Some("desk".into()), at: Timestamp::from_millis(1) }
 }
 
-fn sessions() -> (TempDir, Sessions) {
-    let folder = tempfile::tempdir().unwrap();
-    let sessions = Sessions::new(folder.path().join("data"), 1 << 30);
-    (folder, sessions)
+fn sessions() -> (TempDir, SessionFiles) {
+    let dir = tempfile::tempdir().unwrap();
+    let sessions = SessionFiles::new(dir.path().join("data"), 1 << 30);
+    (dir, sessions)
 }
 
 fn name(id: &str) -> SessionName {
     SessionName::new(id).unwrap()
 }
 
-/// A run with a tool and a long text, stored in the session `s`.
-async fn stored_run(sessions: &Sessions) -> Vec<Event> {
+/// A run with a tool and a long text, stored in session `s`.
+async fn stored_run(sessions: &SessionFiles) -> Vec<Event> {
     let journal =
         Arc::new(sessions.create(&"s".into(), Some(Path::new("/srv/my project")), &lease()).unwrap());
     let long = "long ".repeat(20_000);
@@ -44,22 +44,22 @@ async fn stored_run(sessions: &Sessions) -> Vec<Event> {
         .await;
     let events = ran.trace.events().into_iter().filter(|event| event.kind.is_durable()).collect();
     drop(ran);
-    // A sync that began beside the last model call may still hold the journal.
+    // A sync that started with the last model call may still hold the journal.
     while Arc::strong_count(&journal) > 1 {
         tokio::task::yield_now().await;
     }
     events
 }
 
-fn read(sessions: &Sessions, id: &str) -> Vec<Event> {
+fn read(sessions: &SessionFiles, id: &str) -> Vec<Event> {
     let mut events = Vec::new();
     sessions.read(&name(id), |event| events.push(event)).unwrap();
     events
 }
 
 #[tokio::test]
-async fn what_was_stored_is_read_back_exactly_and_for_the_owner_alone() {
-    let (folder, sessions) = sessions();
+async fn stored_events_are_read_back_exactly_and_files_are_private() {
+    let (dir, sessions) = sessions();
     let events = stored_run(&sessions).await;
     assert_eq!(read(&sessions, "s"), events);
     let listed = sessions.list(None);
@@ -67,16 +67,16 @@ async fn what_was_stored_is_read_back_exactly_and_for_the_owner_alone() {
     assert_eq!(listed, sessions.list(Some(Path::new("/srv/my project"))));
     let header = listed[0].header.clone().unwrap();
     assert_eq!((header.session_id, header.project.as_deref()), ("s".into(), Some("/srv/my project")));
-    // The long text is beside the journal, so that its lines stay short.
+    // The long text is a payload, so that lines stay short.
     assert!(listed[0].bytes < 20_000, "{}", listed[0].bytes);
-    for path in [folder.path().join("data/projects"), listed[0].path.clone()] {
+    for path in [dir.path().join("data/projects"), listed[0].path.clone()] {
         let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode & 0o077, 0, "{mode:o} {}", path.display());
     }
 }
 
 #[tokio::test]
-async fn one_writer_at_a_time_and_the_other_learns_who_it_is() {
+async fn a_second_writer_gets_the_name_of_the_first() {
     let (_folder, sessions) = sessions();
     let journal = sessions.create(&"s".into(), None, &lease()).unwrap();
     let second = sessions.open(&name("s"), &lease(), |_| {}).map(drop).unwrap_err();
@@ -84,13 +84,13 @@ async fn one_writer_at_a_time_and_the_other_learns_who_it_is() {
     assert!(message.contains("is in use by process 7 on desk; close it there"), "{message}");
     assert_eq!(read(&sessions, "s"), []);
     let again = sessions.create(&"s".into(), None, &lease()).map(drop).unwrap_err();
-    assert!(matches!(again, SessionError::Journal(JournalError::Exists { .. })), "{again}");
+    assert!(matches!(again, SessionFileError::Journal(JournalError::Exists { .. })), "{again}");
     drop(journal);
     sessions.open(&name("s"), &lease(), |_| {}).unwrap();
 }
 
 #[tokio::test]
-async fn a_journal_cut_at_any_byte_opens_with_all_whole_lines_and_loses_not_one_byte() {
+async fn a_journal_cut_at_any_byte_opens_with_all_complete_lines_and_loses_no_byte() {
     let (_folder, sessions) = sessions();
     let events = stored_run(&sessions).await;
     let path = sessions.list(None)[0].path.clone();
@@ -103,7 +103,7 @@ async fn a_journal_cut_at_any_byte_opens_with_all_whole_lines_and_loses_not_one_
         assert_eq!(kept, events[..kept.len()], "cut at {length}");
         let lines = whole[..length].iter().filter(|byte| **byte == b'\n').count();
         assert_eq!(kept.len(), lines.saturating_sub(2), "cut at {length}");
-        let cut: Vec<u8> = opened.cut_aside.map(|aside| fs::read(aside).unwrap()).unwrap_or_default();
+        let cut: Vec<u8> = opened.damaged_copy.map(|aside| fs::read(aside).unwrap()).unwrap_or_default();
         let after = fs::read(&path).unwrap();
         assert!(after.starts_with(&whole[..length - cut.len()]), "cut at {length}");
         assert_eq!(cut, whole[length - cut.len()..length], "cut at {length}");
@@ -118,7 +118,7 @@ async fn a_journal_cut_at_any_byte_opens_with_all_whole_lines_and_loses_not_one_
 }
 
 #[tokio::test]
-async fn a_byte_that_changed_anywhere_is_found_and_the_lines_before_it_are_kept() {
+async fn a_changed_byte_is_detected_and_earlier_lines_are_kept() {
     let (_folder, sessions) = sessions();
     let events = stored_run(&sessions).await;
     let path = sessions.list(None)[0].path.clone();
@@ -134,18 +134,15 @@ async fn a_byte_that_changed_anywhere_is_found_and_the_lines_before_it_are_kept(
         let damage = scan.damage.unwrap();
         assert!(usize::try_from(damage.offset).unwrap() <= place, "{damage}");
     }
-    // Without its first line it is no journal, and it is still listed.
+    // Without its first line it is not a journal, but still listed.
     fs::write(&path, &whole[first..]).unwrap();
     let error = sessions.read(&name("s"), |_| {}).unwrap_err();
-    assert!(
-        error.to_string().contains("is not the journal of a session: the line is not a record"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("is not a session journal: the line is not a record"), "{error}");
     assert!(sessions.list(None)[0].header.is_err());
 }
 
 #[tokio::test]
-async fn a_fork_shares_what_came_before_and_goes_its_own_way() {
+async fn a_fork_shares_earlier_events_and_continues_independently() {
     let (_folder, sessions) = sessions();
     let events = stored_run(&sessions).await;
     let fork = |from: &str, seq, to: &str| sessions.fork(&name(from), seq, &to.into(), &lease());
@@ -159,20 +156,19 @@ async fn a_fork_shares_what_came_before_and_goes_its_own_way() {
     drop(fork("child", 6, "grandchild").unwrap());
     assert_eq!(read(&sessions, "grandchild"), expected);
     assert_eq!(read(&sessions, "s"), events);
-    expect!["session child has no event 99; its last is 6"]
+    expect!["session child has no event 99; the last one is 6"]
         .assert_eq(&fork("child", 99, "x").map(drop).unwrap_err().to_string());
-    expect!["session s cannot be deleted: 1 others go on from it; delete those first"]
+    expect!["cannot delete session s: it has forks (1); delete those first"]
         .assert_eq(&sessions.delete(&name("s"), &lease()).unwrap_err().to_string());
     for id in ["grandchild", "child", "s"] {
         sessions.delete(&name(id), &lease()).unwrap();
     }
     assert_eq!(sessions.list(None), []);
-    expect!["there is no session s"]
-        .assert_eq(&sessions.delete(&name("s"), &lease()).unwrap_err().to_string());
+    expect!["no session s"].assert_eq(&sessions.delete(&name("s"), &lease()).unwrap_err().to_string());
 }
 
 #[tokio::test]
-async fn payloads_go_when_the_last_session_that_has_them_is_deleted() {
+async fn payloads_are_removed_with_the_last_session_that_uses_them() {
     let (_folder, sessions) = sessions();
     stored_run(&sessions).await;
     let later = Timestamp::from_millis(4_102_444_800_000);
@@ -182,25 +178,25 @@ async fn payloads_go_when_the_last_session_that_has_them_is_deleted() {
 }
 
 #[tokio::test]
-async fn a_gap_in_the_numbers_is_refused_when_written() {
+async fn a_gap_in_the_numbers_is_rejected_on_write() {
     let (_folder, sessions) = sessions();
     let events = stored_run(&sessions).await;
     let (journal, _) = sessions.open(&name("s"), &lease(), |_| {}).unwrap();
     let error = journal.append(&Event { seq: 99, ..events[0].clone() }).unwrap_err();
-    assert!(error.to_string().contains("event 99 cannot follow event"), "{error}");
+    assert!(error.to_string().contains("event 99 after event"), "{error}");
     let last = journal.seq();
     journal.append(&Event { seq: last + 1, ..events[0].clone() }).unwrap();
     assert_eq!(journal.seq(), last + 1);
 }
 
 #[test]
-fn ids_that_are_paths_touch_nothing() {
-    let (folder, sessions) = sessions();
+fn ids_that_are_paths_are_rejected() {
+    let (dir, sessions) = sessions();
     for id in ["../x", "", "a/b", "..", "a\0b"] {
         let error = sessions.create(&SessionId::from(id), None, &lease()).map(drop).unwrap_err();
-        assert!(matches!(error, SessionError::Name(_)), "{error}");
+        assert!(matches!(error, SessionFileError::Name(_)), "{error}");
     }
-    assert!(!folder.path().join("data").exists());
+    assert!(!dir.path().join("data").exists());
 }
 
 #[test]
@@ -214,7 +210,7 @@ fn lines_of_a_later_version_are_kept_and_a_later_format_is_not_opened() {
     text.push_str(&line);
     fs::write(&path, &text).unwrap();
     let (journal, opened) = sessions.open(&name("s"), &lease(), |_| {}).unwrap();
-    assert_eq!((opened.scan.unknown, opened.cut_aside), (1, None));
+    assert_eq!((opened.scan.unknown, opened.damaged_copy), (1, None));
     drop(journal);
     assert!(fs::read_to_string(&path).unwrap().contains(&line));
     let newer = text.lines().next().unwrap().replace("\"version\":1", "\"version\":2");
@@ -222,23 +218,26 @@ fn lines_of_a_later_version_are_kept_and_a_later_format_is_not_opened() {
     let line = format!("{{\"sum\":\"{:08x}\",{content}\n", crc32fast::hash(content.as_bytes()));
     fs::write(&path, line).unwrap();
     let error = sessions.open(&name("s"), &lease(), |_| {}).map(drop).unwrap_err();
-    assert!(error.to_string().contains("has version 2 of the format; this program reads up to 1"), "{error}");
+    assert!(
+        error.to_string().contains("has format version 2; this version of Rheon reads up to 1"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
-async fn a_large_payload_that_cannot_be_kept_is_told_with_its_folder() {
+async fn a_payload_that_cannot_be_stored_is_reported_with_its_directory() {
     let (_folder, sessions) = sessions();
     let events = stored_run(&sessions).await;
-    let blobs = sessions.blobs().folder().to_owned();
+    let blobs = sessions.blobs().dir().to_owned();
     fs::remove_dir_all(&blobs).unwrap();
     fs::write(&blobs, "a file in the way").unwrap();
     let journal = sessions.create(&"other".into(), None, &lease()).unwrap();
     let refused = events.iter().find_map(|event| journal.append(event).err()).unwrap().to_string();
-    assert!(refused.contains(&format!("cannot keep a large payload in {}: ", blobs.display())), "{refused}");
+    assert!(refused.contains(&format!("cannot store a large payload in {}: ", blobs.display())), "{refused}");
 }
 
 #[tokio::test]
-async fn a_session_that_goes_on_from_what_its_parent_has_from_elsewhere_has_that_and_no_more() {
+async fn a_fork_from_an_inherited_event_has_only_the_events_before_it() {
     let (_folder, sessions) = sessions();
     let events = stored_run(&sessions).await;
     let last = events.last().unwrap().seq;
@@ -249,7 +248,7 @@ async fn a_session_that_goes_on_from_what_its_parent_has_from_elsewhere_has_that
 }
 
 #[test]
-fn sessions_are_found_by_the_beginning_of_their_id_and_by_their_age() {
+fn sessions_are_found_by_id_prefix_and_by_age() {
     let (_folder, sessions) = sessions();
     let (here, there) = (Path::new("/here"), Path::new("/there"));
     for (id, project, age) in [("ab1", here, 3), ("ab2", here, 1), ("ab3", there, 2), ("cd", here, 2)] {
@@ -265,11 +264,11 @@ fn sessions_are_found_by_the_beginning_of_their_id_and_by_their_age() {
     let newest = sessions.newest(here, 2).into_iter().map(|listed| listed.name).collect();
     assert_eq!(text(newest), "ab2 cd");
     assert_eq!(sessions.listed(&name("ab3")).unwrap().header.unwrap().project.as_deref(), Some("/there"));
-    assert!(matches!(sessions.listed(&name("ab4")), Err(SessionError::Missing { .. })));
+    assert!(matches!(sessions.listed(&name("ab4")), Err(SessionFileError::Missing { .. })));
 }
 
 #[test]
-fn a_disk_that_says_no_has_a_next_step() {
+fn every_disk_error_has_a_suggestion() {
     use rustix::io::Errno;
     let all = [
         Errno::ACCESS,
@@ -286,17 +285,17 @@ fn a_disk_that_says_no_has_a_next_step() {
     ];
     let steps: String = all.map(|errno| format!("{}\n", crate::journal::next_step(&errno.into()))).concat();
     expect![[r#"
-        make it writable for you, or choose another folder
-        a file stands where a folder belongs: move it away, or choose another folder
-        a file stands where a folder belongs: move it away, or choose another folder
-        too many files are open: close some, or raise the limit (ulimit -n), and try again
-        raise the limit for the size of files (ulimit -f) and try again
-        free some space and try again; what was kept so far is safe
-        free some space and try again; what was kept so far is safe
-        choose a folder that can be written
-        this file system keeps no locks, so two programs could write at once: choose a folder on a local disk
-        this file system keeps no locks, so two programs could write at once: choose a folder on a local disk
-        look after the disk, or choose another folder, and try again
+        make it writable, or use another directory
+        a file is in the way of a directory: move it, or use another directory
+        a file is in the way of a directory: move it, or use another directory
+        too many open files: close some or raise the limit (ulimit -n), then try again
+        raise the file size limit (ulimit -f) and try again
+        free some disk space and try again; everything saved so far is safe
+        free some disk space and try again; everything saved so far is safe
+        use a writable directory
+        this file system does not support locks: use a directory on a local disk
+        this file system does not support locks: use a directory on a local disk
+        check the disk or use another directory, then try again
     "#]]
     .assert_eq(&steps);
 }

@@ -1,4 +1,4 @@
-//! `JournalStore`: the store of a program: each session that it runs has its journal.
+//! `JournalStore`: the store of a program, with one journal per session.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -6,85 +6,82 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rheon_types::{AgentEvent, Answer, Event, RunId, SessionId, Store, StoreError, ToolEvent, TurnEvent};
 
-use super::error::SessionError;
-use super::library::Sessions;
+use super::error::SessionFileError;
+use super::session_files::SessionFiles;
 use crate::SessionName;
-use crate::brief::LeftOut;
-use crate::fold::{Doubt, SessionState};
-use crate::journal::{Journal, Lease, Opened};
+use crate::fold::{SessionState, UnfinishedCall};
+use crate::journal::{Journal, Lease, OpenedJournal};
+use crate::truncate::TruncationReport;
 
-/// Keeps the events of any number of sessions, each in its journal, which is made when the first of them comes.
+/// Stores the events of any number of sessions, each in a journal that is created with its first event.
 pub struct JournalStore {
-    sessions: Sessions,
+    sessions: SessionFiles,
     project: Option<PathBuf>,
     lease: Lease,
     contents_bytes_max: u64,
     journals: Mutex<HashMap<SessionId, Arc<Journal>>>,
 }
 
-/// A session to go on with.
+/// A session that is ready to continue.
 #[derive(Debug)]
-pub struct Resumed {
-    /// Where it stands, with everything closed that was open.
+pub struct ResumedSession {
+    /// Its state after everything open was closed.
     pub state: SessionState,
-    /// What was found in the journal, and what was done to it.
-    pub opened: Opened,
-    /// Tool calls whose end is not known. The model is told of them; the user should be, too.
-    pub doubts: Vec<Doubt>,
-    /// What the conversation has notes for instead, because the session is too large to keep all of it in memory.
-    pub left_out: LeftOut,
+    pub opened: OpenedJournal,
+    /// Tool calls whose outcome is unknown. The model gets a note about each; the user should too.
+    pub unfinished_calls: Vec<UnfinishedCall>,
+    /// What was cut from the conversation, because the session is too large to keep in memory.
+    pub truncation: TruncationReport,
 }
 
-/// How much a session that is gone on with keeps in memory of its contents, unless said otherwise. Larger than what any model
-/// reads at once.
+/// How many bytes of contents a resumed session keeps in memory by default. More than any model reads at once.
 pub const CONTENTS_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 impl JournalStore {
-    /// A store in `sessions` for sessions that work in `project`. `lease` says who writes.
-    pub fn new(sessions: Sessions, project: Option<PathBuf>, lease: Lease) -> Self {
+    /// A store in `sessions` for sessions in the directory `project`. `lease` identifies the writer.
+    pub fn new(sessions: SessionFiles, project: Option<PathBuf>, lease: Lease) -> Self {
         Self { sessions, project, lease, contents_bytes_max: CONTENTS_BYTES_MAX, journals: Mutex::default() }
     }
 
-    /// The same store with another limit for what a session that is gone on with keeps in memory of its contents.
+    /// Sets how many bytes of contents a resumed session keeps in memory.
     #[must_use]
     pub fn with_contents_bytes_max(mut self, contents_bytes_max: u64) -> Self {
         self.contents_bytes_max = contents_bytes_max;
         self
     }
 
-    /// The sessions.
-    pub fn sessions(&self) -> &Sessions {
+    pub fn sessions(&self) -> &SessionFiles {
         &self.sessions
     }
 
-    /// Opens a session to go on with it. Runs that ended without saying so are closed in the journal.
+    /// Opens a session to continue it, and closes its interrupted runs in the journal.
     ///
-    /// However large the session is, no more than [`CONTENTS_BYTES_MAX`] (or what was said instead) of its long texts and
-    /// pictures are kept in memory, those of its newest events. In the place of older ones the conversation has notes
-    /// that say how long they were; the journal keeps them.
-    pub async fn resume(&self, name: &SessionName) -> Result<Resumed, ResumeError> {
+    /// However large the session is, at most [`CONTENTS_BYTES_MAX`] bytes (or the configured limit) of long texts
+    /// and images stay in memory, those of the newest events. Older ones are replaced by notes with their length.
+    /// The journal keeps them.
+    pub async fn resume(&self, name: &SessionName) -> Result<ResumedSession, ResumeError> {
         let mut state = SessionState::new();
-        let mut left_out = LeftOut::default();
-        // Runs whose newest turn is not whole.
-        let mut noted: HashSet<RunId> = HashSet::new();
-        let visit = |event: Event, left: LeftOut| {
+        let mut truncation = TruncationReport::default();
+        // Runs whose latest turn was truncated.
+        let mut truncated: HashSet<RunId> = HashSet::new();
+        let visit = |event: Event, left: TruncationReport| {
             if let Some(run_id) = &event.run_id {
                 if matches!(event.kind, AgentEvent::Turn(TurnEvent::Start { .. })) {
-                    noted.remove(run_id);
+                    truncated.remove(run_id);
                 } else if left.texts > 0 {
-                    noted.insert(run_id.clone());
+                    truncated.insert(run_id.clone());
                 }
             }
-            left_out += left;
+            truncation += left;
             state.apply(&event);
         };
         let opened = self.sessions.open_within(name, &self.lease, self.contents_bytes_max, visit);
         let (journal, opened) = opened?;
-        let mut doubts = state.doubts();
-        if doubts.iter().any(|doubt| noted.contains(&doubt.run_id)) {
-            self.recall(name, &mut doubts)?;
+        let mut unfinished_calls = state.unfinished_calls();
+        if unfinished_calls.iter().any(|call| truncated.contains(&call.run_id)) {
+            self.read_full_arguments(name, &mut unfinished_calls)?;
         }
-        // A session that goes on from another has no event of its own yet.
+        // A fork has no events of its own yet.
         state.session_id = Some(name.session_id());
         for event in state.closing_events(self.lease.at) {
             journal.append(&event)?;
@@ -92,33 +89,45 @@ impl JournalStore {
         }
         journal.sync().get().await?;
         self.journals().insert(name.session_id(), Arc::new(journal));
-        Ok(Resumed { state, opened, doubts, left_out })
+        Ok(ResumedSession { state, opened, unfinished_calls, truncation })
     }
 
-    /// Reads the arguments of calls in doubt as they are in the journal: whoever looks into a doubt needs all of them.
-    fn recall(&self, name: &SessionName, doubts: &mut [Doubt]) -> Result<(), SessionError> {
+    /// Reads the full arguments of unfinished calls from the journal, because they may have been truncated.
+    fn read_full_arguments(
+        &self,
+        name: &SessionName,
+        unfinished_calls: &mut [UnfinishedCall],
+    ) -> Result<(), SessionFileError> {
         self.sessions.read(name, |event| {
             if let AgentEvent::Tool(ToolEvent::Start { call_id, args, .. }) = &event.kind {
                 let of_call =
-                    |doubt: &&mut Doubt| event.belongs_to(&doubt.run_id) && doubt.call_id == *call_id;
-                doubts.iter_mut().filter(of_call).for_each(|doubt| doubt.arguments = Arc::clone(args));
+                    |call: &&mut UnfinishedCall| event.belongs_to(&call.run_id) && call.call_id == *call_id;
+                unfinished_calls
+                    .iter_mut()
+                    .filter(of_call)
+                    .for_each(|call| call.arguments = Arc::clone(args));
             }
         })?;
         Ok(())
     }
 
-    /// A new session that goes on from event `seq` of `name`, ready to be gone on with.
-    pub async fn fork(&self, name: &SessionName, seq: u64, to: &SessionId) -> Result<Resumed, ResumeError> {
+    /// Creates a session that continues from event `seq` of `name`, and opens it.
+    pub async fn fork(
+        &self,
+        name: &SessionName,
+        seq: u64,
+        to: &SessionId,
+    ) -> Result<ResumedSession, ResumeError> {
         drop(self.sessions.fork(name, seq, to, &self.lease)?);
-        self.resume(&SessionName::try_from(to).map_err(SessionError::from)?).await
+        self.resume(&SessionName::try_from(to).map_err(SessionFileError::from)?).await
     }
 
-    /// The number of the last event of a session that this store writes to; 0 if it does not.
+    /// The number of the last event of an open session; 0 if the session is not open.
     pub fn last_seq(&self, session_id: &SessionId) -> u64 {
         self.journals().get(session_id).map_or(0, |journal| journal.seq())
     }
 
-    /// Lets go of a session, so that others may write to it.
+    /// Closes a session, so that other processes can write to it.
     pub fn close(&self, session_id: &SessionId) {
         self.journals().remove(session_id);
     }
@@ -128,8 +137,8 @@ impl JournalStore {
         if let Some(journal) = journals.get(session_id) {
             return Ok(Arc::clone(journal));
         }
-        let made = self.sessions.create(session_id, self.project.as_deref(), &self.lease);
-        let journal = Arc::new(made?);
+        let created = self.sessions.create(session_id, self.project.as_deref(), &self.lease);
+        let journal = Arc::new(created?);
         journals.insert(session_id.clone(), Arc::clone(&journal));
         Ok(journal)
     }
@@ -139,13 +148,11 @@ impl JournalStore {
     }
 }
 
-/// Why a session cannot be gone on with.
+/// Why a session cannot be resumed.
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
-    /// It cannot be opened.
     #[error(transparent)]
-    Session(#[from] SessionError),
-    /// It cannot be written to.
+    Session(#[from] SessionFileError),
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -1,4 +1,4 @@
-//! `Database`: one open file with a schema, readable and writable by many processes at once.
+//! `Database`: an open SQLite file with a schema, shared by any number of processes.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,22 +10,20 @@ use super::error::DatabaseError;
 use super::schema::{self, Schema};
 use super::{files, retry};
 
-/// What a database is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenMode {
-    /// Reading and writing; the file is made if there is none.
+    /// Creates the file if it does not exist.
     ReadWrite,
-    /// Reading what is there.
     ReadOnly,
 }
 
-/// How large the write-ahead log may stay once its content is in the database.
+/// The size limit of the write-ahead log after a checkpoint.
 const WAL_BYTES_KEPT_MAX: i64 = 16 << 20;
 
-/// How much of a report of damage is told.
+/// How much of a damage report is included in the error.
 const DAMAGE_CHARS_MAX: usize = 500;
 
-/// One open database. Calls block, and calls from several threads wait for each other.
+/// An open database. Calls block, and calls from several threads wait for each other.
 #[derive(Debug)]
 pub struct Database {
     connection: Mutex<Connection>,
@@ -33,7 +31,8 @@ pub struct Database {
 }
 
 impl Database {
-    /// Opens the database at `path`, makes it if it may be written, and brings it to the newest version of `schema`.
+    /// Opens the database at `path`, creates it in read-write mode, and migrates it to the newest version of
+    /// `schema`.
     pub(super) fn open(path: &Path, schema: &Schema, mode: OpenMode) -> Result<Self, DatabaseError> {
         let fault = |source| DatabaseError::new(path, source);
         let flags = match mode {
@@ -51,13 +50,13 @@ impl Database {
         configure(&connection, schema).map_err(fault)?;
         match mode {
             OpenMode::ReadWrite => {
-                // Whose file it is comes first: a database of something else is left as it is.
+                // Check the owner first: a database of another program is left unchanged.
                 schema.examine(path, &connection)?;
                 use_write_ahead_log(&connection).map_err(fault)?;
                 schema.migrate(path, &mut connection)?;
             }
             OpenMode::ReadOnly => {
-                // An older database would lack what is asked of it, and cannot be brought up to date here.
+                // An older database lacks what queries need, and cannot be migrated in read-only mode.
                 let (found, known) = (schema.examine(path, &connection)?, schema.version());
                 if found < known {
                     return Err(DatabaseError::Older { path: path.to_owned(), found, known });
@@ -67,7 +66,7 @@ impl Database {
         Ok(Self { connection: Mutex::new(connection), path: path.to_owned() })
     }
 
-    /// A database that no file holds, for where nothing can be written.
+    /// A database without a file, for systems where nothing can be written.
     pub(super) fn in_memory(schema: &Schema) -> Result<Self, DatabaseError> {
         let path = PathBuf::from(":memory:");
         let opened = Connection::open_in_memory().and_then(|connection| {
@@ -79,12 +78,11 @@ impl Database {
         Ok(Self { connection: Mutex::new(connection), path })
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Looks for damage. Reads the whole file.
+    /// Checks for damage. Reads the whole file.
     pub fn check(&self) -> Result<(), DatabaseError> {
         let report = self.read(|connection| {
             let mut statement = connection.prepare("PRAGMA quick_check(10)")?;
@@ -100,7 +98,6 @@ impl Database {
         }
     }
 
-    /// What `work` reads.
     pub(super) fn read<T>(
         &self,
         work: impl Fn(&Connection) -> Result<T, crate::sqlite::rusqlite::Error>,
@@ -109,7 +106,7 @@ impl Database {
         retry::while_busy(|| work(&connection)).map_err(|source| DatabaseError::new(&self.path, source))
     }
 
-    /// Does `work` in one transaction: all of it or, if it fails or the process dies, nothing.
+    /// Runs `work` in one transaction. If it fails or the process dies, nothing is written.
     pub(super) fn write<T>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, crate::sqlite::rusqlite::Error>,
@@ -123,7 +120,7 @@ impl Database {
         written.map_err(|source| DatabaseError::new(&self.path, source))
     }
 
-    /// A panic in the middle of a transaction rolls it back, so the connection stays good.
+    /// A panic inside a transaction rolls it back, so the connection stays usable.
     fn lock(&self) -> MutexGuard<'_, Connection> {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -133,16 +130,16 @@ fn configure(connection: &Connection, schema: &Schema) -> Result<(), crate::sqli
     connection.busy_timeout(retry::BUSY_TIMEOUT)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "synchronous", schema.durability.synchronous())?;
-    // What a tampered file asks for is not done: its triggers run harmless functions only, and nothing writes to the
-    // tables behind the full-text index.
+    // Defends against tampered files: triggers can only call harmless functions, and nothing writes to the shadow
+    // tables of the full-text index.
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_prepared_statement_cache_capacity(64);
     Ok(())
 }
 
-/// Readers and one writer at a time, without waiting for each other. A file system that cannot share memory keeps the
-/// older way, which is correct too.
+/// Lets readers and one writer work at the same time. File systems without shared memory keep the rollback journal,
+/// which is correct too.
 fn use_write_ahead_log(connection: &Connection) -> Result<(), crate::sqlite::rusqlite::Error> {
     retry::while_busy(|| {
         let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;

@@ -1,4 +1,4 @@
-//! Opening, migrating, filling up, being refused, sharing.
+//! Databases: opening, migrating, full disks, missing permissions, sharing.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -29,17 +29,17 @@ fn pragma(database: &Database, name: &str) -> String {
 }
 
 #[test]
-fn files_are_private_and_settings_are_as_promised() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("deep/er/index.db");
+fn files_are_private_and_pragmas_are_set() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("deep/er/index.db");
     let (index, _) = Index::open(&path).unwrap();
     index.record(&source("s1", "p"), &events("s1", 0, run("a", "b"))).unwrap();
-    assert_eq!([mode(&folder.path().join("deep")), mode(path.parent().unwrap())], [0o700, 0o700]);
+    assert_eq!([mode(&dir.path().join("deep")), mode(path.parent().unwrap())], [0o700, 0o700]);
     for file in fs::read_dir(path.parent().unwrap()).unwrap() {
         let file = file.unwrap().path();
         assert_eq!(mode(&file), 0o600, "{}", file.display());
     }
-    let remembered = memory(&folder.path().join("memory.db")).unwrap();
+    let remembered = memory(&dir.path().join("memory.db")).unwrap();
     let settings = |database: &Database| {
         ["journal_mode", "synchronous", "foreign_keys", "user_version", "trusted_schema"]
             .map(|name| pragma(database, name))
@@ -50,9 +50,9 @@ fn files_are_private_and_settings_are_as_promised() {
 }
 
 #[test]
-fn a_file_that_others_could_read_is_closed_to_them() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("memory.db");
+fn a_file_readable_by_others_is_made_private() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
     fs::write(&path, "").unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
     memory(&path).unwrap();
@@ -60,7 +60,7 @@ fn a_file_that_others_could_read_is_closed_to_them() {
 }
 
 #[test]
-fn an_index_of_every_older_version_is_brought_up_to_date() {
+fn an_index_of_every_older_version_is_migrated() {
     let rows = include_str!("index/001_rows.sql");
     let fixture = "PRAGMA application_id = 0x52484958; PRAGMA user_version = 1; \
         INSERT INTO sessions (id, project, path, title, seq) VALUES ('s1', 'p', x'70', 'Fix the parser', 1); \
@@ -68,8 +68,8 @@ fn an_index_of_every_older_version_is_brought_up_to_date() {
     let search = include_str!("index/002_search.sql");
     let second = format!("{rows}{search}{fixture}PRAGMA user_version = 2;");
     for (version, sql) in [(0, String::new()), (1, format!("{rows}{fixture}")), (2, second)] {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("index.db");
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("index.db");
         Connection::open(&path).unwrap().execute_batch(&sql).unwrap();
         let (index, state) = Index::open(&path).unwrap();
         let query = super::super::index::SearchQuery { text: "parser".into(), project: None, limit: 5 };
@@ -88,7 +88,7 @@ fn an_index_of_every_older_version_is_brought_up_to_date() {
 }
 
 #[test]
-fn a_memory_of_every_older_version_is_brought_up_to_date() {
+fn a_memory_of_every_older_version_is_migrated() {
     let first = include_str!("memory/001_goals_learnings_approvals.sql");
     let second = include_str!("memory/002_checkpoints.sql");
     let fixture = "PRAGMA application_id = 0x52484d45; \
@@ -99,8 +99,8 @@ fn a_memory_of_every_older_version_is_brought_up_to_date() {
         (1, format!("{first}{fixture}{}", version(1))),
         (1, format!("{first}{second}{fixture}{}", version(2))),
     ] {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("memory.db");
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("memory.db");
         Connection::open(&path).unwrap().execute_batch(&sql).unwrap();
         let memory = memory(&path).unwrap();
         assert_eq!(memory.goals().open_of("p").unwrap().len(), goals);
@@ -110,9 +110,9 @@ fn a_memory_of_every_older_version_is_brought_up_to_date() {
 }
 
 #[test]
-fn a_kept_memory_of_version_3_keeps_goals_learnings_notes_and_episodes() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("memory.db");
+fn a_memory_of_version_3_keeps_goals_learnings_notes_and_episodes() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
     fs::write(&path, include_bytes!("memory/version_3.db")).unwrap();
     let memory = memory(&path).unwrap();
     let goals = memory.goals().open_of("p").unwrap();
@@ -128,9 +128,9 @@ fn a_kept_memory_of_version_3_keeps_goals_learnings_notes_and_episodes() {
 }
 
 #[test]
-fn a_newer_database_and_one_of_another_kind_are_refused_and_left_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("memory.db");
+fn newer_and_foreign_databases_are_rejected_unchanged() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
     drop(memory(&path).unwrap());
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 9).unwrap();
     assert_eq!(
@@ -141,7 +141,7 @@ fn a_newer_database_and_one_of_another_kind_are_refused_and_left_alone() {
         )
     );
     assert!(matches!(Index::open(&path), Err(DatabaseError::Foreign { .. })));
-    let other = folder.path().join("other.db");
+    let other = dir.path().join("other.db");
     Connection::open(&other).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();
     let before = fs::read(&other).unwrap();
     assert!(matches!(Index::open(&other), Err(DatabaseError::Foreign { .. })));
@@ -149,9 +149,9 @@ fn a_newer_database_and_one_of_another_kind_are_refused_and_left_alone() {
 }
 
 #[test]
-fn a_damaged_memory_is_an_error_and_stays_where_it_is() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("memory.db");
+fn a_damaged_memory_is_an_error_and_is_not_moved() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
     let content = "no database ".repeat(100);
     fs::write(&path, &content).unwrap();
     assert!(memory(&path).unwrap_err().is_damage());
@@ -160,8 +160,8 @@ fn a_damaged_memory_is_an_error_and_stays_where_it_is() {
 
 #[test]
 fn a_batch_that_dies_halfway_leaves_the_old_state() {
-    let folder = tempfile::tempdir().unwrap();
-    let (index, _) = Index::open(&folder.path().join("index.db")).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let (index, _) = Index::open(&dir.path().join("index.db")).unwrap();
     let log = events("s1", 0, run("Fix", "Done."));
     index.record(&source("s1", "p"), &log[..5]).unwrap();
     let before = dump(index.database());
@@ -173,9 +173,9 @@ fn a_batch_that_dies_halfway_leaves_the_old_state() {
 }
 
 #[test]
-fn a_full_disk_is_told_with_the_path_and_loses_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("memory.db");
+fn a_full_disk_is_reported_with_the_path_and_loses_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
     let memory = memory(&path).unwrap();
     let create =
         |text: &str| memory.goals().create("p", text, &"s1".into(), rheon_types::Timestamp::default());
@@ -201,17 +201,17 @@ fn a_full_disk_is_told_with_the_path_and_loses_nothing() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_told() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("file"), "").unwrap();
-    let path = folder.path().join("file/index.db");
+fn a_read_only_directory_is_reported() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("file"), "").unwrap();
+    let path = dir.path().join("file/index.db");
     let error = Index::open(&path).unwrap_err();
     assert!(matches!(&error, DatabaseError::Prepare { path, .. } if path.ends_with("file")), "{error}");
 
-    let closed = folder.path().join("closed");
+    let closed = dir.path().join("closed");
     fs::create_dir(&closed).unwrap();
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o500)).unwrap();
-    // Root may write anywhere.
+    // Root can write anywhere.
     if fs::write(closed.join("probe"), "").is_err() {
         let error = memory(&closed.join("memory.db")).unwrap_err();
         assert!(
@@ -224,8 +224,8 @@ fn a_folder_that_cannot_be_written_is_told() {
 
 #[test]
 fn a_database_opened_for_reading_is_read_and_not_written() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("memory.db");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
     let reader = || Memory::open(&path, OpenMode::ReadOnly);
     assert!(matches!(reader(), Err(DatabaseError::Absent { .. })));
     assert!(!path.exists());
@@ -245,9 +245,9 @@ fn a_database_opened_for_reading_is_read_and_not_written() {
 }
 
 #[test]
-fn two_writers_wait_for_each_other_and_a_reader_for_nobody() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("memory.db");
+fn two_writers_wait_for_each_other_and_readers_never_wait() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
     let at = rheon_types::Timestamp::default();
     let (first, second) = (memory(&path).unwrap(), memory(&path).unwrap());
     std::thread::scope(|scope| {

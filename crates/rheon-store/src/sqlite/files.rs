@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 
 use super::error::DatabaseError;
 
-/// What a database file carries beside itself while it is in use.
+/// The files that SQLite creates beside a database.
 const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
 
-/// Makes the folder (0700) and an empty file (0600) unless they are there. A file that others may read is closed to
-/// them; the database gives its companions the mode of the file.
+/// Creates the directory (0700) and an empty file (0600) if they are missing, and removes the permissions of others.
+/// SQLite copies the mode to the companion files.
 pub(super) fn prepare(path: &Path) -> Result<(), DatabaseError> {
     let fault = |at: &Path, source| Err(DatabaseError::Prepare { path: at.to_owned(), source });
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty())
-        && let Err(source) = create_folder(folder)
+    if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty())
+        && let Err(source) = create_dir(dir)
     {
-        return fault(folder, source);
+        return fault(dir, source);
     }
     match create_file(path) {
         Ok(()) => Ok(()),
@@ -25,14 +25,14 @@ pub(super) fn prepare(path: &Path) -> Result<(), DatabaseError> {
 }
 
 #[cfg(unix)]
-fn create_folder(folder: &Path) -> io::Result<()> {
+fn create_dir(dir: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
 
 #[cfg(not(unix))]
-fn create_folder(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)
+fn create_dir(dir: &Path) -> io::Result<()> {
+    fs::create_dir_all(dir)
 }
 
 #[cfg(unix)]
@@ -51,12 +51,12 @@ fn create_file(path: &Path) -> io::Result<()> {
     OpenOptions::new().write(true).create(true).truncate(false).open(path).map(drop)
 }
 
-/// Where a damaged database is moved to. There is one such place, so that damage never fills a disk.
+/// Where a damaged database is moved to. There is only one such path, so that repeated damage never fills the disk.
 pub(super) fn aside(path: &Path) -> PathBuf {
     beside(path, ".damaged")
 }
 
-/// Moves the database and its companions aside and says where to.
+/// Moves the database and its companions aside and returns the new path.
 pub(super) fn move_aside(path: &Path) -> Result<PathBuf, DatabaseError> {
     let target = aside(path);
     let moved = std::iter::once("").chain(COMPANIONS).try_for_each(|suffix| {
@@ -76,7 +76,7 @@ pub(super) fn move_aside(path: &Path) -> Result<PathBuf, DatabaseError> {
     }
 }
 
-/// Takes the lock that one process holds while it replaces a damaged database; it is free again when the file is dropped.
+/// Locks the replacement of a damaged database. Dropping the file releases the lock.
 pub(super) fn lock_for_repair(path: &Path) -> Result<File, DatabaseError> {
     let lock = beside(path, ".lock");
     prepare(&lock)?;
@@ -90,27 +90,24 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// A path as the bytes that are stored, so that one which is no text survives.
+/// Stores a path as bytes, because it may not be UTF-8.
 #[cfg(unix)]
 pub(super) fn path_bytes(path: &Path) -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt;
     path.as_os_str().as_bytes().to_vec()
 }
 
-/// The path that was stored as `bytes`.
 #[cfg(unix)]
 pub(super) fn path_from_bytes(bytes: &[u8]) -> PathBuf {
     use std::os::unix::ffi::OsStrExt;
     PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
 }
 
-/// A path as the bytes that are stored.
 #[cfg(not(unix))]
 pub(super) fn path_bytes(path: &Path) -> Vec<u8> {
     path.to_string_lossy().into_owned().into_bytes()
 }
 
-/// The path that was stored as `bytes`.
 #[cfg(not(unix))]
 pub(super) fn path_from_bytes(bytes: &[u8]) -> PathBuf {
     PathBuf::from(String::from_utf8_lossy(bytes).into_owned())

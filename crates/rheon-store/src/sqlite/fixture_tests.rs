@@ -1,4 +1,4 @@
-//! Events and dumps for the tests of this folder.
+//! Events and dumps for the tests of this module.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(super) fn source(id: &str, project: &str) -> SessionSource {
     }
 }
 
-/// Numbers `kinds` from 1, a second apart.
+/// Numbers `kinds` from 1, one second apart.
 pub(super) fn events(id: &str, start_ms: u64, kinds: Vec<AgentEvent>) -> Vec<Event> {
     let event = |(seq, kind)| Event {
         seq,
@@ -95,7 +95,7 @@ pub(super) fn ended(end: RunEnd) -> AgentEvent {
     AgentEvent::Run(RunEvent::End { output: Arc::new(AgentOutput { turns: 1, ..AgentOutput::new(end) }) })
 }
 
-/// A whole small run: a prompt, a tool call, two model calls, an answer.
+/// A complete small run: a prompt, a tool call, two model calls, an answer.
 pub(super) fn run(prompt: &str, answer: &str) -> Vec<AgentEvent> {
     vec![
         started(),
@@ -131,7 +131,7 @@ pub(super) fn run(prompt: &str, answer: &str) -> Vec<AgentEvent> {
     ]
 }
 
-/// Every row of the index as text, without the numbers that depend on the order of writing.
+/// All rows of the index as text, without numbers that depend on the order of writing.
 pub(super) fn dump(database: &Database) -> String {
     const TABLES: [&str; 5] = [
         "SELECT 'session', id, project, cast(path AS TEXT), parent_id, parent_seq, title, status, created_ms, active_ms, \
@@ -147,7 +147,7 @@ pub(super) fn dump(database: &Database) -> String {
     TABLES.map(|sql| rows(database, sql)).concat()
 }
 
-/// Fails if a full-text index says anything else than the rows it is of.
+/// Fails if a full-text index differs from its rows.
 pub(super) fn check_search(database: &Database, table: &str) {
     let sql = format!("INSERT INTO {table} ({table}, rank) VALUES ('integrity-check', 1)");
     database.write(|connection| connection.execute(&sql, [])).unwrap();

@@ -1,9 +1,9 @@
-//! What is typed becomes a question that the search understands.
+//! Typed text becomes a valid full-text query.
 
 use super::{QUESTION_CHARS_MAX, WORDS_MAX, all_words, any_word, joined, segmented};
 
 #[test]
-fn what_is_typed_becomes_phrases_without_operators() {
+fn typed_text_becomes_phrases_without_operators() {
     let cases = [
         ("", None),
         (" \t\n", None),
@@ -22,7 +22,7 @@ fn what_is_typed_becomes_phrases_without_operators() {
 }
 
 #[test]
-fn a_prompt_is_asked_for_by_its_telling_words_each_once() {
+fn a_prompt_becomes_its_distinct_words_without_stop_words() {
     let cases = [
         ("How do I fix the test? Fix it!", Some("\"fix\" OR \"test\"")),
         ("the and of", None),
@@ -35,7 +35,7 @@ fn a_prompt_is_asked_for_by_its_telling_words_each_once() {
 }
 
 #[test]
-fn a_question_has_a_cap() {
+fn a_query_has_a_limit() {
     let long = "x".repeat(QUESTION_CHARS_MAX + 6_000);
     assert_eq!(all_words(&long).map(|question| question.len()), Some(QUESTION_CHARS_MAX + 3));
     let many = (0..10_000).map(|n| format!("w{n} ")).collect::<String>();
@@ -44,7 +44,7 @@ fn a_question_has_a_cap() {
 }
 
 #[test]
-fn characters_set_apart_come_back_together() {
+fn separated_characters_are_joined_again() {
     let text = "fix 日本語 now🚀 ok";
     assert_eq!(joined(&segmented(text)), text);
     assert_ne!(segmented(text), text);

@@ -1,7 +1,9 @@
-//! Rows beside the journals: an index that can be rebuilt from them, and what has no log of its own.
+//! SQLite databases beside the journals: an index that can be rebuilt, and data with no log behind it.
 //!
-//! `index.db` (`Index`) is a view of the journals: it may be deleted at any time. `memory.db` (`Memory`) holds goals and
-//! learnings, which nothing else holds, and for the search what notes and earlier sessions say; it is synced before a write is acknowledged. All calls block; from async code they belong on a thread of their own.
+//! `index.db` ([`Index`]) is a view of the journals and may be deleted at any time. `memory.db` ([`Memory`]) is the
+//! only copy of goals and learnings; for searches it also holds the texts of
+//! notes and earlier sessions. It is synced before a write is acknowledged. All calls block: call them from a
+//! blocking thread in async code.
 
 mod database;
 mod error;
@@ -23,8 +25,9 @@ extern crate rusqlite;
 pub use database::{Database, OpenMode};
 pub use error::DatabaseError;
 pub use index::{
-    CallRow, CallState, Cursor, EntryRow, ForkPoint, Hit, Index, IndexState, ListQuery, Page, Recorded, Role,
-    SearchQuery, SessionRow, SessionSource, Spend, Stats, Status, ToolStats,
+    CallRow, CallState, EntryMatch, EntryRole, EntryRow, ForkPoint, Index, IndexState, IndexUpdate,
+    ListQuery, SearchQuery, SessionCursor, SessionPage, SessionRow, SessionSource, SessionStatus, Spend,
+    ToolStats, UsageStats,
 };
 /// Whether SQLite is compiled in. Where it is not, no database can be opened.
 pub const IS_COMPILED_IN: bool = cfg!(feature = "sqlite");

@@ -8,12 +8,10 @@ macro_rules! stored_names {
         pub enum $name { $($(#[$variant_doc])* $variant,)+ }
 
         impl $name {
-            /// The name it is stored by.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)+ }
             }
 
-            /// The value that is stored as `text`.
             pub(in crate::sqlite) fn from_stored(text: &str) -> Option<Self> {
                 match text { $($text => Some(Self::$variant),)+ _ => None }
             }

@@ -1,4 +1,4 @@
-//! Fifty processes open and write the same new databases at once; one is killed in the middle of a write.
+//! Fifty processes open and write the same new databases at once; one is killed during a write.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::{Index, Memory, OpenMode};
 const PROCESSES: usize = 50;
 const GOALS_PER_PROCESS: usize = 8;
 
-/// A process of its own that runs the test `name` of this file, which is ignored otherwise.
+/// A process that runs the test `name` of this file, which is ignored otherwise.
 fn start(name: &str) -> Child {
     let name = format!("sqlite::processes_tests::{name}");
     Command::new(std::env::current_exe().unwrap())
@@ -24,16 +24,16 @@ fn start(name: &str) -> Child {
         .unwrap()
 }
 
-/// What each of the fifty does, once it is told the folder.
+/// The work of each of the fifty, once it receives the directory.
 #[test]
 #[ignore = "a part of another test, which starts it in processes of its own"]
-fn one_of_fifty() {
-    let mut told = String::new();
-    std::io::stdin().read_to_string(&mut told).unwrap();
-    let Some((number, folder)) = told.split_once(' ') else { return };
-    let folder = Path::new(folder);
-    let memory = Memory::open(&folder.join("memory.db"), OpenMode::ReadWrite).unwrap();
-    let (index, _) = Index::open(&folder.join("index.db")).unwrap();
+fn child_of_fifty() {
+    let mut input = String::new();
+    std::io::stdin().read_to_string(&mut input).unwrap();
+    let Some((number, dir)) = input.split_once(' ') else { return };
+    let dir = Path::new(dir);
+    let memory = Memory::open(&dir.join("memory.db"), OpenMode::ReadWrite).unwrap();
+    let (index, _) = Index::open(&dir.join("index.db")).unwrap();
     for goal in 0..GOALS_PER_PROCESS {
         let text = format!("goal {goal} of {number}");
         memory.goals().create("p", &text, &number.into(), Timestamp::default()).unwrap();
@@ -46,12 +46,12 @@ fn one_of_fifty() {
 
 #[test]
 fn fifty_processes_write_at_once_and_nothing_is_lost() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut children: Vec<_> = (0..PROCESSES).map(|_| start("one_of_fifty")).collect();
-    // None begins before all are there.
+    let dir = tempfile::tempdir().unwrap();
+    let mut children: Vec<_> = (0..PROCESSES).map(|_| start("child_of_fifty")).collect();
+    // All processes start together.
     for (number, child) in children.iter_mut().enumerate() {
         let mut input = child.stdin.take().unwrap();
-        write!(input, "s{number:02} {}", folder.path().display()).unwrap();
+        write!(input, "s{number:02} {}", dir.path().display()).unwrap();
     }
     for child in children {
         let output = child.wait_with_output().unwrap();
@@ -59,14 +59,14 @@ fn fifty_processes_write_at_once_and_nothing_is_lost() {
         assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
     }
 
-    let memory = Memory::open(&folder.path().join("memory.db"), OpenMode::ReadWrite).unwrap();
+    let memory = Memory::open(&dir.path().join("memory.db"), OpenMode::ReadWrite).unwrap();
     let mut goals: Vec<_> = memory.goals().open_of("p").unwrap().into_iter().map(|goal| goal.text).collect();
     goals.sort();
     goals.dedup();
     assert_eq!(goals.len(), PROCESSES * GOALS_PER_PROCESS);
     memory.database().check().unwrap();
 
-    let (index, _) = Index::open(&folder.path().join("index.db")).unwrap();
+    let (index, _) = Index::open(&dir.path().join("index.db")).unwrap();
     index.database().check().unwrap();
     let alone = Index::in_memory().unwrap();
     let ids = (0..PROCESSES).map(|number| format!("s{number:02}")).chain(["all".to_owned()]);
@@ -76,10 +76,10 @@ fn fifty_processes_write_at_once_and_nothing_is_lost() {
     assert_eq!(dump(index.database()), dump(alone.database()));
 }
 
-/// Writes much in one transaction, says so, and then waits to be killed.
+/// Writes a lot in one transaction, reports it, and then waits to be killed.
 #[test]
 #[ignore = "a part of another test, which starts it in a process of its own"]
-fn one_that_is_killed() {
+fn child_to_kill() {
     let mut path = String::new();
     std::io::stdin().read_line(&mut path).unwrap();
     if path.is_empty() {
@@ -100,10 +100,10 @@ fn one_that_is_killed() {
 }
 
 #[test]
-fn a_writer_that_is_killed_leaves_what_it_acknowledged_and_no_lock() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("memory.db");
-    let mut child = start("one_that_is_killed");
+fn a_killed_writer_leaves_acknowledged_rows_and_no_lock() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
+    let mut child = start("child_to_kill");
     let mut input = child.stdin.take().unwrap();
     writeln!(input, "{}", path.display()).unwrap();
     let output = BufReader::new(child.stdout.take().unwrap());

@@ -1,18 +1,18 @@
-//! What is tried again when another process is in the way, and how long that goes on.
+//! Retries operations while another process holds the database.
 
 use std::thread;
 use std::time::Duration;
 
 use crate::sqlite::rusqlite::{Error, ErrorCode};
 
-/// How long the database itself waits for a lock before it reports that it is busy.
+/// How long SQLite waits for a lock before it reports that the database is busy.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The pauses between attempts. The database reports some conflicts at once, without waiting: two processes that turn
-/// a new file into one with a write-ahead log are an example.
+/// The pauses between attempts. SQLite reports some conflicts without waiting, for example when two processes switch
+/// a new file to a write-ahead log.
 const PAUSES_MS: [u64; 8] = [2, 5, 10, 25, 50, 100, 200, 400];
 
-/// The result of `attempt`, tried again while other processes are in the way.
+/// Retries `attempt` while the database is busy.
 pub(super) fn while_busy<T>(mut attempt: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
     for pause_ms in PAUSES_MS {
         match attempt() {

@@ -1,4 +1,4 @@
-//! `Schema`: what a database holds, as the list of migrations that lead there.
+//! `Schema`: the migrations of a database.
 
 use crate::sqlite::rusqlite::{Connection, Transaction, TransactionBehavior};
 
@@ -6,23 +6,22 @@ use super::error::DatabaseError;
 use super::retry;
 use std::path::Path;
 
-/// What a database holds and how safe it must be.
+/// The migrations of a database, and its durability.
 #[derive(Debug)]
 pub(super) struct Schema {
-    /// A number in the file that says whose database it is.
+    /// A number in the file that identifies the owner.
     pub(super) application_id: i32,
-    /// The migrations, each run whole; the version of a database is how many of them it has seen.
+    /// The version of a database is the number of migrations it has run.
     pub(super) migrations: &'static [&'static str],
-    /// When a write counts as done.
     pub(super) durability: Durability,
 }
 
-/// When a write counts as done.
+/// When a write is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Durability {
-    /// When a crash of the process cannot lose it: a power cut can, and the content is rebuilt.
+    /// Once it survives a crash of the process. A power cut can lose it; the content is rebuilt.
     Rebuildable,
-    /// When a power cut cannot lose it.
+    /// Once it survives a power cut.
     Irreplaceable,
 }
 
@@ -37,12 +36,11 @@ impl Durability {
 }
 
 impl Schema {
-    /// The newest version.
     pub(super) fn version(&self) -> i64 {
         super::number::limit(self.migrations.len())
     }
 
-    /// The version of the database. Refuses one of something else or of a newer program.
+    /// The version of the database. Fails for databases of other programs and of newer versions.
     pub(super) fn examine(&self, path: &Path, connection: &Connection) -> Result<i64, DatabaseError> {
         let (application_id, found, objects) =
             facts(connection).map_err(|source| DatabaseError::new(path, source))?;
@@ -56,8 +54,8 @@ impl Schema {
         Ok(found)
     }
 
-    /// Runs the migrations that the database has not seen, all in one transaction. Several processes may try at once:
-    /// the version is read again once the others are locked out.
+    /// Runs the missing migrations in one transaction. Several processes may try at once, so the version is read
+    /// again under the lock.
     pub(super) fn migrate(&self, path: &Path, connection: &mut Connection) -> Result<(), DatabaseError> {
         if self.examine(path, connection)? == self.version() {
             return Ok(());
@@ -79,12 +77,12 @@ impl Schema {
     }
 }
 
-/// A transaction that writes from its beginning, so that it never fails halfway because another writer was faster.
+/// A transaction that takes the write lock at its start, so that it cannot fail halfway because of another writer.
 pub(super) fn begin(connection: &Connection) -> Result<Transaction<'_>, crate::sqlite::rusqlite::Error> {
     retry::while_busy(|| Transaction::new_unchecked(connection, TransactionBehavior::Immediate))
 }
 
-/// Whose database it is, its version, and how many tables and indexes it has.
+/// The owner, the version, and the number of tables and indexes.
 fn facts(connection: &Connection) -> Result<(i32, i64, i64), crate::sqlite::rusqlite::Error> {
     retry::while_busy(|| {
         connection.query_row(

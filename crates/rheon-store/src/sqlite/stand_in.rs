@@ -1,4 +1,4 @@
-//! Stands for the crate `rusqlite` where SQLite is not compiled in: the queries compile either way, and a database cannot be opened.
+//! Replaces the crate `rusqlite` when SQLite is not compiled in: queries compile, but no database can be opened.
 
 #![allow(dead_code, reason = "nothing of it runs")]
 
@@ -8,7 +8,6 @@ use std::ops::{BitOr, Deref};
 use std::path::Path;
 use std::time::Duration;
 
-/// A connection, of which there is none.
 #[derive(Debug)]
 pub(in crate::sqlite) struct Connection {
     never: Infallible,
@@ -92,7 +91,6 @@ impl Connection {
     }
 }
 
-/// A statement of a connection.
 pub(in crate::sqlite) struct Statement<'a> {
     connection: &'a Connection,
 }
@@ -131,7 +129,6 @@ impl Statement<'_> {
     }
 }
 
-/// The rows of a statement.
 pub(in crate::sqlite) struct Rows<'a> {
     connection: &'a Connection,
 }
@@ -142,7 +139,6 @@ impl Rows<'_> {
     }
 }
 
-/// A row.
 pub(in crate::sqlite) struct Row<'a> {
     connection: &'a Connection,
 }
@@ -153,7 +149,6 @@ impl Row<'_> {
     }
 }
 
-/// A transaction of a connection.
 pub(in crate::sqlite) struct Transaction<'a> {
     connection: &'a Connection,
 }
@@ -179,12 +174,10 @@ impl Deref for Transaction<'_> {
     }
 }
 
-/// How a transaction begins.
 pub(in crate::sqlite) enum TransactionBehavior {
     Immediate,
 }
 
-/// How a file is opened.
 #[derive(Clone, Copy)]
 pub(in crate::sqlite) struct OpenFlags;
 
@@ -205,14 +198,12 @@ impl BitOr for OpenFlags {
 pub(in crate::sqlite) mod config {
     //! Settings of a connection.
 
-    /// A setting.
     #[allow(non_camel_case_types, reason = "named as SQLite names it")]
     pub(in crate::sqlite) enum DbConfig {
         SQLITE_DBCONFIG_DEFENSIVE,
     }
 }
 
-/// Values of a statement.
 pub(in crate::sqlite) trait Params {}
 
 impl Params for Unread {}
@@ -221,10 +212,10 @@ impl<T: types::ToSql> Params for [T; 1] {}
 impl<T: types::ToSql> Params for [T; 2] {}
 impl<T: types::ToSql + ?Sized> Params for &[(&str, &T)] {}
 
-/// Values that nobody reads.
+/// Values that are never read.
 pub(in crate::sqlite) struct Unread;
 
-/// The values of a statement, which nobody reads.
+/// The values of a statement, which are never read.
 macro_rules! params {
     ($($value:expr),* $(,)?) => {{
         $(let _unread = &$value;)*
@@ -233,7 +224,6 @@ macro_rules! params {
 }
 pub(in crate::sqlite) use params;
 
-/// A row that may not be there.
 pub(in crate::sqlite) trait OptionalExtension<T> {
     fn optional(self) -> Result<Option<T>, Error>;
 }
@@ -249,19 +239,15 @@ pub(in crate::sqlite) mod types {
 
     use super::Error;
 
-    /// The type of a column.
     #[derive(Debug)]
     pub enum Type {
-        /// Text.
         Text,
     }
 
-    /// What can be stored.
     pub(in crate::sqlite) trait ToSql {
         fn to_sql(&self) -> Result<ToSqlOutput<'_>, Error>;
     }
 
-    /// A value to store.
     pub(in crate::sqlite) struct ToSqlOutput<'a>(Option<&'a str>);
 
     impl<'a> From<&'a str> for ToSqlOutput<'a> {
@@ -294,12 +280,10 @@ pub(in crate::sqlite) mod types {
         }
     }
 
-    /// What can be read.
     pub(in crate::sqlite) trait FromSql: Sized {
         fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self>;
     }
 
-    /// A value that was read.
     pub(in crate::sqlite) struct ValueRef<'a>(&'a str);
 
     impl<'a> ValueRef<'a> {
@@ -308,16 +292,14 @@ pub(in crate::sqlite) mod types {
         }
     }
 
-    /// A value, or why it cannot be read.
     pub(in crate::sqlite) type FromSqlResult<T> = Result<T, FromSqlError>;
 
-    /// Why a value cannot be read.
     pub(in crate::sqlite) enum FromSqlError {
         InvalidType,
     }
 }
 
-/// Codes of errors that have an answer of their own.
+/// The error codes that are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::sqlite) enum ErrorCode {
     DatabaseBusy,
@@ -331,16 +313,11 @@ pub(in crate::sqlite) enum ErrorCode {
     Other,
 }
 
-/// Why there is no database.
 #[derive(Debug)]
 pub enum Error {
-    /// SQLite is not compiled in.
     NotCompiledIn,
-    /// A value that cannot be stored.
     ToSqlConversionFailure(Box<dyn std::error::Error + Send + Sync>),
-    /// A value that cannot be read.
     FromSqlConversionFailure(usize, types::Type, Box<dyn std::error::Error + Send + Sync>),
-    /// Nothing was found.
     QueryReturnedNoRows,
 }
 

@@ -1,4 +1,4 @@
-//! What every `SessionStore` must do. An implementation joins with one test that calls [`conformance`].
+//! The conformance suite of `SessionStore`. An implementation joins with one test that calls [`conformance`].
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use rheon_types::SessionId;
 use super::fixtures::{long_session, session};
 use super::{Session, SessionStore, SessionStoreError};
 
-/// Holds the stores that `make` makes, each of them empty, against the rules.
+/// Checks the stores that `make` creates, each of them empty.
 pub(crate) async fn conformance<S: SessionStore + 'static>(make: impl Fn() -> S) {
     round_trip(&make()).await;
     overwrite(&make()).await;
@@ -57,7 +57,7 @@ async fn list_order(store: &impl SessionStore) {
 
 async fn missing(store: &impl SessionStore) {
     let id = SessionId::from("s");
-    let text = "there is no session s; the list of sessions has the ids that there are";
+    let text = "no session s; list the sessions to see their ids";
     assert_eq!(load(store, "s").await.unwrap_err().to_string(), text);
     assert_eq!(store.delete_session(&id).get().await.unwrap_err().to_string(), text);
     store.save_session(&session("s", "agent", 1)).get().await.unwrap();

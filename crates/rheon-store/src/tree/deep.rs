@@ -1,25 +1,25 @@
-//! JSON that is nested deeper than a parser takes by default: what a tool call may hold, within what a session adds.
+//! Parses JSON that is nested deeper than the default limit of the parser: tool arguments inside a session file.
 
 use serde::Deserialize;
 use serde::de::Error as _;
 
-/// How deep a file may be nested. Arguments of tools were read with a limit of 128; a session adds a dozen.
+/// Tool arguments are parsed with a limit of 128 levels; a session adds a dozen.
 pub(super) const DEPTH_MAX: usize = 256;
 
-/// Reads JSON of at most [`DEPTH_MAX`] levels.
+/// Parses JSON of at most [`DEPTH_MAX`] levels.
 pub(super) fn from_str<'de, T: Deserialize<'de>>(text: &'de str) -> serde_json::Result<T> {
     if is_deeper(text.as_bytes(), DEPTH_MAX) {
-        return Err(serde_json::Error::custom(format!("it is nested more than {DEPTH_MAX} levels deep")));
+        return Err(serde_json::Error::custom(format!("nested more than {DEPTH_MAX} levels deep")));
     }
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    // Counted already, so that a hostile file cannot use up the stack.
+    // The depth is already checked, so a hostile file cannot exhaust the stack.
     deserializer.disable_recursion_limit();
     let value = T::deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(value)
 }
 
-/// Whether brackets outside of texts are nested deeper than `depth_max`.
+/// Whether brackets outside of strings are nested deeper than `depth_max`.
 fn is_deeper(text: &[u8], depth_max: usize) -> bool {
     let mut depth: usize = 0;
     let mut bytes = text.iter();

@@ -13,15 +13,15 @@ use serde_json::Value;
 
 use super::{LoopRecord, Session, SessionFormation, SessionRecorder, SessionRecorderConfig};
 
-/// A recorder, and a pen that writes its events.
-pub(super) struct Desk {
+/// A recorder, and helpers that emit events to it.
+pub(super) struct RecorderFixture {
     pub(super) recorder: SessionRecorder,
     pub(super) events: Vec<Event>,
     pub(super) now_ms: u64,
     seqs: HashMap<SessionId, u64>,
 }
 
-impl Desk {
+impl RecorderFixture {
     pub(super) fn new(config: SessionRecorderConfig) -> Self {
         Self {
             recorder: SessionRecorder::new(config),
@@ -31,7 +31,7 @@ impl Desk {
         }
     }
 
-    /// Records one event. The session of a loop is what stands before the first dot of its id.
+    /// Records one event. The session of a loop is the part of its id before the first dot.
     pub(super) fn write(&mut self, loop_id: &str, kind: AgentEvent) {
         let session = loop_id.split('.').next().unwrap_or_default();
         let seq = self.seqs.entry(session.into()).or_default();
@@ -84,7 +84,7 @@ pub(super) fn spent(input: u64, output: u64) -> AgentEvent {
 }
 
 pub(super) fn end(end: RunEnd, input: u64, output: u64) -> AgentEvent {
-    let messages = vec![said("done")];
+    let messages = vec![text_message("done")];
     let output = AgentOutput {
         messages,
         text: "done".into(),
@@ -95,7 +95,7 @@ pub(super) fn end(end: RunEnd, input: u64, output: u64) -> AgentEvent {
     AgentEvent::Run(RunEvent::End { output: Arc::new(output) })
 }
 
-pub(super) fn said(text: &str) -> Arc<AgentMessage> {
+pub(super) fn text_message(text: &str) -> Arc<AgentMessage> {
     Arc::new(AgentMessage::user(text, Timestamp::default()))
 }
 
@@ -128,12 +128,12 @@ pub(super) fn session(id: &str, agent: &str, last_active_ms: u64) -> Session {
     }
 }
 
-/// A session with one loop of so many messages.
+/// A session with one loop of this many messages.
 pub(super) fn long_session(id: &str, messages: usize, text: &str) -> Session {
     let mut session = session(id, "agent", 5);
     let loop_id = RunId::derive(&session.session_id, "c", 0);
     let mut record = LoopRecord::pending(loop_id, session.session_id.clone(), Timestamp::from_millis(1));
-    record.messages = (0..messages).map(|n| said(&format!("{n} {text}"))).collect();
+    record.messages = (0..messages).map(|n| text_message(&format!("{n} {text}"))).collect();
     session.loops.push(record);
     session
 }

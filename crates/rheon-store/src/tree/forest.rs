@@ -1,25 +1,25 @@
-//! The sessions of a recorder, and where each loop stands in them.
+//! The sessions of a recorder, and the position of each loop in them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rheon_types::{AgentEvent, AgentId, Event, RunEvent, RunId, SessionId, Timestamp};
 
 use super::loop_record::LoopRecord;
-use super::recorder_config::{LeftOut, SessionFormationPolicy, SessionRecorderConfig};
+use super::recorder_config::{DroppedCounts, SessionFormationPolicy, SessionRecorderConfig};
 use super::session::{Session, SessionFormation};
 
-/// How many agents and sessions are remembered after they were drained.
+/// How many drained agents and sessions are remembered.
 const REMEMBERED_MAX: usize = 20_000;
 
 /// The sessions of a recorder.
 #[derive(Debug)]
 pub(super) struct Forest {
     pub(super) config: SessionRecorderConfig,
-    pub(super) left_out: LeftOut,
+    pub(super) dropped: DroppedCounts,
     trees: BTreeMap<SessionId, Tree>,
-    places: HashMap<RunId, Place>,
-    /// By the session id that events bear: the session that its loops go to.
-    formed: BTreeMap<SessionId, Formed>,
+    positions: HashMap<RunId, LoopPosition>,
+    /// By the session id in events: the session its loops are added to.
+    formed: BTreeMap<SessionId, FormedSession>,
     agents: BTreeSet<AgentId>,
     open: usize,
     closed: usize,
@@ -32,13 +32,13 @@ struct Tree {
 }
 
 #[derive(Debug, Clone)]
-struct Place {
+struct LoopPosition {
     session_id: SessionId,
     index: usize,
 }
 
 #[derive(Debug, Clone)]
-struct Formed {
+struct FormedSession {
     session_id: SessionId,
     formation: SessionFormation,
     last_active_at: Timestamp,
@@ -48,9 +48,9 @@ impl Forest {
     pub(super) fn new(config: SessionRecorderConfig) -> Self {
         Self {
             config,
-            left_out: LeftOut::default(),
+            dropped: DroppedCounts::default(),
             trees: BTreeMap::new(),
-            places: HashMap::new(),
+            positions: HashMap::new(),
             formed: BTreeMap::new(),
             agents: BTreeSet::new(),
             open: 0,
@@ -70,28 +70,28 @@ impl Forest {
         self.trees.get_mut(id).map(|tree| &mut tree.session)
     }
 
-    /// The session that the loop is kept in.
-    pub(super) fn home_of(&self, loop_id: &RunId) -> Option<&SessionId> {
-        self.places.get(loop_id).map(|place| &place.session_id)
+    /// The session that contains the loop.
+    pub(super) fn session_of(&self, loop_id: &RunId) -> Option<&SessionId> {
+        self.positions.get(loop_id).map(|position| &position.session_id)
     }
 
     pub(super) fn record(&self, loop_id: &RunId) -> Option<&LoopRecord> {
-        let place = self.places.get(loop_id)?;
-        self.trees.get(&place.session_id)?.session.loops.get(place.index)
+        let position = self.positions.get(loop_id)?;
+        self.trees.get(&position.session_id)?.session.loops.get(position.index)
     }
 
     pub(super) fn record_mut(&mut self, loop_id: &RunId) -> Option<&mut LoopRecord> {
-        let place = self.places.get(loop_id)?;
-        self.trees.get_mut(&place.session_id)?.session.loops.get_mut(place.index)
+        let position = self.positions.get(loop_id)?;
+        self.trees.get_mut(&position.session_id)?.session.loops.get_mut(position.index)
     }
 
-    /// Makes a record for the loop, if it has none and there is room. `event` is what it is first heard of by.
-    pub(super) fn plant(&mut self, loop_id: &RunId, event: &Event) {
-        if self.places.contains_key(loop_id) {
+    /// Creates a record for the loop, if it has none and the limits allow it. `event` is its first event.
+    pub(super) fn add_loop(&mut self, loop_id: &RunId, event: &Event) {
+        if self.positions.contains_key(loop_id) {
             return;
         }
         if self.open >= self.config.open_loops_max || self.closed >= self.config.closed_loops_max {
-            self.left_out.loops = self.left_out.loops.saturating_add(1);
+            self.dropped.loops = self.dropped.loops.saturating_add(1);
             return;
         }
         let session_id = self.session_for(event);
@@ -100,17 +100,17 @@ impl Forest {
         tree.session.loops.push(LoopRecord::pending(loop_id.clone(), session_id.clone(), event.at));
         tree.open += 1;
         self.open += 1;
-        self.places.insert(loop_id.clone(), Place { session_id, index });
+        self.positions.insert(loop_id.clone(), LoopPosition { session_id, index });
     }
 
-    /// Gives the event to the record of its loop.
-    pub(super) fn grow(&mut self, event: &Event) {
+    /// Adds the event to the record of its loop.
+    pub(super) fn add_event(&mut self, event: &Event) {
         let events_max = self.config.loop_events_max;
-        let Some(place) = event.run_id.as_ref().and_then(|id| self.places.get(id)) else {
+        let Some(position) = event.run_id.as_ref().and_then(|id| self.positions.get(id)) else {
             return self.lose();
         };
-        let Some(tree) = self.trees.get_mut(&place.session_id) else { return self.lose() };
-        let Some(record) = tree.session.loops.get_mut(place.index) else { return self.lose() };
+        let Some(tree) = self.trees.get_mut(&position.session_id) else { return self.lose() };
+        let Some(record) = tree.session.loops.get_mut(position.index) else { return self.lose() };
         let was_open = record.status.is_open();
         record.apply(event);
         let is_kept = record.keep(event, events_max);
@@ -121,7 +121,7 @@ impl Forest {
         }
         tree.session.last_active_at = tree.session.last_active_at.max(event.at);
         if let Some(formed) = self.formed.get_mut(&event.session_id)
-            && formed.session_id == place.session_id
+            && formed.session_id == position.session_id
         {
             formed.last_active_at = tree.session.last_active_at;
         }
@@ -131,15 +131,15 @@ impl Forest {
     }
 
     fn lose(&mut self) {
-        self.left_out.events = self.left_out.events.saturating_add(1);
+        self.dropped.events = self.dropped.events.saturating_add(1);
     }
 
-    /// Says whose session it is that the loop stands in, if nobody has said so.
+    /// Sets the agent of the loop's session, if it has none.
     pub(super) fn name_agent(&mut self, loop_id: &RunId, agent_id: &AgentId) {
         if self.agents.len() < REMEMBERED_MAX {
             self.agents.insert(agent_id.clone());
         }
-        let Some(home) = self.home_of(loop_id).cloned() else { return };
+        let Some(home) = self.session_of(loop_id).cloned() else { return };
         if let Some(session) = self.session_mut(&home)
             && session.agent_id.as_str().is_empty()
         {
@@ -147,7 +147,7 @@ impl Forest {
         }
     }
 
-    /// Ends all that is open.
+    /// Closes all open loops.
     pub(super) fn abandon_all(&mut self) {
         for tree in self.trees.values_mut() {
             let at = tree.session.last_active_at;
@@ -160,15 +160,15 @@ impl Forest {
         self.open = 0;
     }
 
-    /// Takes out the sessions without an open loop, except those that `is_held`.
-    pub(super) fn fell(&mut self, is_held: impl Fn(&Self, &Session) -> bool) -> Vec<Session> {
-        let is_ripe = |tree: &&Tree| tree.open == 0 && !is_held(self, &tree.session);
+    /// Takes out the sessions without an open loop, except those for which `is_held` returns true.
+    pub(super) fn take_completed(&mut self, is_waiting: impl Fn(&Self, &Session) -> bool) -> Vec<Session> {
+        let is_ripe = |tree: &&Tree| tree.open == 0 && !is_waiting(self, &tree.session);
         let ripe: Vec<SessionId> =
             self.trees.values().filter(is_ripe).map(|tree| tree.session.session_id.clone()).collect();
         let mut felled = Vec::with_capacity(ripe.len());
         for tree in ripe.iter().filter_map(|id| self.trees.remove(id)) {
             for record in &tree.session.loops {
-                self.places.remove(&record.loop_id);
+                self.positions.remove(&record.loop_id);
             }
             self.closed = self.closed.saturating_sub(tree.session.loops.len());
             felled.push(tree.session);
@@ -176,7 +176,7 @@ impl Forest {
         felled
     }
 
-    /// The session that a new loop of `event` goes to, made if it is not there.
+    /// The session for a new loop of `event`, created if necessary.
     fn session_for(&mut self, event: &Event) -> SessionId {
         let formed = self.form(event);
         let session_id = formed.session_id.clone();
@@ -193,18 +193,22 @@ impl Forest {
             open: 0,
         });
         if self.formed.len() >= REMEMBERED_MAX && !self.formed.contains_key(&event.session_id) {
-            // Ids of sessions begin with the time at which they were made, so that this is an old one.
+            // Session ids start with their creation time, so this is an old one.
             self.formed.pop_first();
         }
         self.formed.insert(event.session_id.clone(), formed);
         session_id
     }
 
-    fn form(&self, event: &Event) -> Formed {
+    fn form(&self, event: &Event) -> FormedSession {
         let Some(known) = self.formed.get(&event.session_id) else {
             let is_known = agent_of(event).is_some_and(|agent| self.agents.contains(agent));
             let formation = if is_known { SessionFormation::Explicit } else { SessionFormation::FirstLoop };
-            return Formed { session_id: event.session_id.clone(), formation, last_active_at: event.at };
+            return FormedSession {
+                session_id: event.session_id.clone(),
+                formation,
+                last_active_at: event.at,
+            };
         };
         let secs = match self.config.formation_policy {
             SessionFormationPolicy::PerSessionId => return known.clone(),
@@ -216,7 +220,7 @@ impl Forest {
             return known.clone();
         }
         let previous_session_id = known.session_id.clone();
-        Formed {
+        FormedSession {
             session_id: SessionId::from(format!("{}-{}", event.session_id, event.at.as_millis())),
             formation: SessionFormation::InactivityTimeout { secs, previous_session_id },
             last_active_at: event.at,

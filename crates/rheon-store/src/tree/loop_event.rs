@@ -1,4 +1,4 @@
-//! `LoopEvent`: an event as a loop's record keeps it, without what the record says elsewhere.
+//! `LoopEvent`: an event in the record of a loop, without parts that are stored elsewhere in the record.
 
 use std::sync::Arc;
 
@@ -11,10 +11,8 @@ use serde_json::value::RawValue;
 
 use super::deep;
 
-/// One event of a loop.
 #[derive(Debug, Clone)]
 pub enum LoopEvent {
-    /// An event that this version knows.
     Known(LoopFact),
     /// An event of another version, byte for byte.
     Unknown(Box<RawValue>),
@@ -22,15 +20,11 @@ pub enum LoopEvent {
 
 /// An event of a known kind.
 ///
-/// Each message stands once among the events, in its `message.end`: a `message.start`, a `turn.end` and an `agent.end` are
-/// kept without the messages that they repeat.
+/// Each message is stored once, in its `message.end`; `message.start`, `turn.end` and `agent.end` omit it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LoopFact {
-    /// Its number in the session.
     pub seq: u64,
-    /// When it happened.
     pub at: Timestamp,
-    /// What happened.
     pub kind: AgentEvent,
 }
 
@@ -79,7 +73,7 @@ impl<'de> Deserialize<'de> for LoopEvent {
     }
 }
 
-/// The event without the messages that other events of the same loop carry.
+/// The event without the messages that other events of the loop hold.
 fn without_repeats(kind: &AgentEvent) -> AgentEvent {
     if let AgentEvent::Message(MessageEvent::Start { message }) = kind {
         return AgentEvent::Message(MessageEvent::Start { message: without_content(message) });
@@ -108,12 +102,12 @@ fn without_repeats(kind: &AgentEvent) -> AgentEvent {
     kind.clone()
 }
 
-/// The message with its blocks left out.
+/// The message without its content.
 fn without_content(message: &Arc<AgentMessage>) -> Arc<AgentMessage> {
-    let AgentMessage::Llm(LlmMessage { message: said, turn_id }) = &**message else {
+    let AgentMessage::Llm(LlmMessage { message: llm_message, turn_id }) = &**message else {
         return Arc::clone(message);
     };
-    let emptied = match said {
+    let without_blocks = match llm_message {
         Message::User(UserMessage { timestamp, author, content: _ }) => {
             Message::User(UserMessage { content: Vec::new(), timestamp: *timestamp, author: *author })
         }
@@ -124,8 +118,8 @@ fn without_content(message: &Arc<AgentMessage>) -> Arc<AgentMessage> {
             is_error: result.is_error,
             timestamp: result.timestamp,
         }),
-        // An answer begins empty.
+        // An answer starts empty.
         Message::Assistant(_) => return Arc::clone(message),
     };
-    Arc::new(AgentMessage::Llm(LlmMessage { message: emptied, turn_id: turn_id.clone() }))
+    Arc::new(AgentMessage::Llm(LlmMessage { message: without_blocks, turn_id: turn_id.clone() }))
 }

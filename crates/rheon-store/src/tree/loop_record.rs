@@ -1,4 +1,4 @@
-//! `LoopRecord`: what is kept of one loop.
+//! `LoopRecord`: the record of one loop (one run).
 
 use std::sync::Arc;
 
@@ -10,80 +10,69 @@ use serde_json::Value;
 
 use super::loop_event::LoopEvent;
 
-/// What is kept of one loop.
+/// The record of one loop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LoopRecord {
-    /// Its id.
     pub loop_id: RunId,
-    /// The session it is kept in.
     pub session_id: SessionId,
-    /// Who ran. Empty until the loop says so.
+    /// Empty until the loop starts.
     pub agent_id: AgentId,
-    /// The loop it follows from; may be of another session.
+    /// The loop it continues, perhaps of another session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_loop_id: Option<RunId>,
-    /// How it follows; absent for a loop of its own.
+    /// How it continues its parent; `None` for an independent loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub continuation_kind: Option<ContinuationKind>,
-    /// When it began, or was announced.
+    /// When it started or was announced.
     pub started_at: Timestamp,
-    /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
-    /// How far it is.
     pub status: LoopStatus,
-    /// Why it was rejected; set for [`LoopStatus::Rejected`] alone.
+    /// Set only for [`LoopStatus::Rejected`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejection: Option<String>,
-    /// Why it ended, in the loop's own words; absent where it never said.
+    /// Why it ended; `None` if its end was never seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<RunEnd>,
-    /// What it ran with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<LoopConfigSnapshot>,
-    /// The messages it added. Those of its end are authoritative; until then, those that were complete.
+    /// The messages it added. Until it ends, those that are complete.
     pub messages: Vec<Arc<AgentMessage>>,
-    /// Its tokens.
     pub usage: Usage,
-    /// What the app gave it.
+    /// The app's metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Arc<Value>>,
-    /// What happened in it.
     pub events: Vec<LoopEvent>,
-    /// How many events came after the most that are kept.
+    /// How many events exceeded the limit.
     #[serde(default)]
     pub events_left_out: u64,
-    /// The loops of this session that follow from it.
+    /// The loops of this session that continue it.
     #[serde(default)]
     pub children_loop_ids: Vec<RunId>,
-    /// The loops of sub-agents that its calls started.
+    /// The sub-agent loops that its calls started.
     #[serde(default)]
     pub child_loop_refs: Vec<ChildLoopRef>,
-    /// The group of parallel loops it is one of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parallel_group: Option<ParallelGroupRecord>,
 }
 
-/// How far a loop is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum LoopStatus {
-    /// Announced, and not begun.
+    /// Announced, but not started.
     Pending,
-    /// Begun, and not ended.
     Running,
-    /// Ended by itself: the model was done, its answer was cut, or a limit was reached; `end` says which.
+    /// It ended by itself: the model finished, its answer was cut off, or a limit was reached. See `end`.
     Completed,
-    /// An input filter or a hook did not let it run.
+    /// An input filter or a hook stopped it.
     Rejected,
-    /// Cancelled, or never seen to end.
+    /// Canceled, or never seen to end.
     Aborted,
-    /// Something failed that the model cannot mend; `end` says what.
+    /// It failed with an error that the model cannot fix. See `end`.
     Failed,
 }
 
 impl LoopStatus {
-    /// Whether more is to come.
     pub fn is_open(self) -> bool {
         match self {
             Self::Pending | Self::Running => true,
@@ -92,37 +81,28 @@ impl LoopStatus {
     }
 }
 
-/// What a loop ran with: the model that `agent.start` names, the configuration segment of the loop's id, and whatever the
-/// object `config` of its metadata says under these names.
+/// The configuration of a loop: the model in `agent.start`, the configuration part of the loop's id, and the fields
+/// of these names in the `config` object of its metadata.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LoopConfigSnapshot {
-    /// The model.
     pub model: String,
-    /// The provider.
     pub provider: Option<String>,
-    /// The configuration.
     pub config_id: Option<String>,
-    /// What the configuration is called.
     pub name: Option<String>,
-    /// The wire.
+    /// The wire format.
     pub api: Option<String>,
-    /// Where the service is.
     pub base_url: Option<String>,
-    /// Whether the model can think.
+    /// Whether the model supports thinking.
     pub reasoning: Option<bool>,
-    /// How many tokens prompt and answer may have together.
     pub context_window: Option<u64>,
-    /// How many tokens an answer may have.
     pub max_tokens: Option<u64>,
-    /// How much the model should think.
     pub thinking_level: Option<String>,
-    /// How freely it should choose its words.
     pub temperature: Option<f64>,
 }
 
 impl LoopConfigSnapshot {
-    /// The snapshot of a loop from what its `agent.start` says. What has another type than expected is left out.
+    /// Builds the snapshot from `agent.start`. Values of an unexpected type are ignored.
     pub(super) fn new(model: &str, config_id: Option<&str>, metadata: Option<&Value>) -> Self {
         let config = metadata.and_then(|metadata| metadata.get("config"));
         let field = |name: &str| config.and_then(|config| config.get(name));
@@ -143,43 +123,41 @@ impl LoopConfigSnapshot {
     }
 }
 
-/// On the loop of a call: the loop of the sub-agent that the call started. Kept for a sub-agent in the same session, too,
-/// since nothing else names the call.
+/// The sub-agent loop that a call started. Also stored if the sub-agent is in the same session, because nothing else
+/// names the call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChildLoopRef {
-    /// The call; known once it has ended.
+    /// Known once the call has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<ToolCallId>,
-    /// The tool that was called; known once the call has ended.
+    /// Known once the call has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<ToolName>,
-    /// The loop of the sub-agent.
     pub child_loop_id: RunId,
-    /// Its session; absent while no event has named it.
+    /// `None` until an event names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub child_session_id: Option<SessionId>,
 }
 
-/// A group of loops that ran one prompt, of which one was chosen.
+/// Loops that ran one prompt in parallel, of which one was selected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParallelGroupRecord {
-    /// All of them, in the order of their configurations.
+    /// In the order of their configurations.
     pub all_loop_ids: Vec<RunId>,
-    /// The chosen one; absent until one is chosen.
+    /// `None` until one is selected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selected_loop_id: Option<RunId>,
-    /// The place of its configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selected_config_index: Option<u32>,
-    /// The tokens of choosing.
+    /// The tokens used to select.
     #[serde(default)]
     pub evaluation_usage: Usage,
-    /// Whether the loop that this record stands on is the chosen one.
+    /// Whether the loop of this record is the selected one.
     pub is_selected: bool,
 }
 
 impl ParallelGroupRecord {
-    /// A group of which none is chosen yet.
+    /// A group without a selection.
     pub(super) fn open(all_loop_ids: Vec<RunId>) -> Self {
         Self {
             all_loop_ids,

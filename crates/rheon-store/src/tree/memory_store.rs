@@ -1,4 +1,4 @@
-//! `MemorySessionStore`: sessions that last as long as the store.
+//! `MemorySessionStore`: sessions that live as long as the store.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -10,14 +10,14 @@ use super::session::Session;
 use super::store::{AgentSessions, SessionStore, SessionStoreError};
 use crate::session_name::SessionName;
 
-/// Keeps sessions in memory, for tests and for runs that leave nothing behind. Ids obey the same rules as those of files.
+/// Stores sessions in memory, for tests and for runs that leave nothing behind. Ids follow the same rules as file
+/// names.
 #[derive(Debug, Default)]
 pub struct MemorySessionStore {
     sessions: Mutex<BTreeMap<SessionName, Session>>,
 }
 
 impl MemorySessionStore {
-    /// An empty store.
     pub fn new() -> Self {
         Self::default()
     }

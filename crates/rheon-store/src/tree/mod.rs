@@ -1,7 +1,7 @@
-//! Sessions as trees of runs, for whoever wants one JSON file per session.
+//! Sessions as trees of runs, one JSON file per session.
 //!
-//! Fed with events, a [`SessionRecorder`] builds [`Session`]s of [`LoopRecord`]s; a [`SessionStore`] keeps them. All of it
-//! can be rebuilt from a journal. Words: a *loop* is one run (`loop_id`).
+//! A [`SessionRecorder`] builds [`Session`]s of [`LoopRecord`]s from events; a [`SessionStore`] stores them. All of
+//! it can be rebuilt from a journal. A *loop* here is one run (`loop_id`).
 
 mod deep;
 mod file;
@@ -23,7 +23,7 @@ pub use loop_event::{LoopEvent, LoopFact};
 pub use loop_record::{ChildLoopRef, LoopConfigSnapshot, LoopRecord, LoopStatus, ParallelGroupRecord};
 pub use memory_store::MemorySessionStore;
 pub use recorder::SessionRecorder;
-pub use recorder_config::{LeftOut, SessionFormationPolicy, SessionRecorderConfig};
+pub use recorder_config::{DroppedCounts, SessionFormationPolicy, SessionRecorderConfig};
 pub use session::{Session, SessionFormation, SpawnRef};
 pub use store::{AgentSessions, BrokenSession, SessionStore, SessionStoreError};
 

@@ -1,4 +1,4 @@
-//! What one event does to the record of its loop. Pure.
+//! Applies events to the record of their loop. Pure.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ impl LoopRecord {
         }
     }
 
-    /// Takes in what an event says of the loop itself. A closed loop stays as it is.
+    /// Applies an event to the loop itself. A closed loop stays unchanged.
     pub(super) fn apply(&mut self, event: &Event) {
         if !self.status.is_open() {
             return;
@@ -75,7 +75,7 @@ impl LoopRecord {
         self.metadata = metadata.clone();
     }
 
-    /// Keeps the event, unless so many are kept already. Whether it was kept.
+    /// Stores the event, unless the limit is reached. Returns whether it was stored.
     pub(super) fn keep(&mut self, event: &Event, events_max: usize) -> bool {
         if self.events.len() >= events_max {
             self.events_left_out = self.events_left_out.saturating_add(1);
@@ -85,7 +85,7 @@ impl LoopRecord {
         true
     }
 
-    /// Ends a loop that will not be seen to end.
+    /// Closes a loop whose end will not be seen.
     pub(super) fn abandon(&mut self, at: Timestamp) {
         self.status = LoopStatus::Aborted;
         self.ended_at = Some(at);
@@ -108,7 +108,7 @@ impl LoopRecord {
     }
 }
 
-/// The middle of `{session_id}.{config segment}.{n}`.
+/// The middle part of `{session_id}.{config segment}.{n}`.
 fn config_segment<'a>(loop_id: &'a RunId, session_id: &SessionId) -> Option<&'a str> {
     let rest = loop_id.as_str().strip_prefix(session_id.as_str())?.strip_prefix('.')?;
     rest.rsplit_once('.').map(|(segment, _)| segment)

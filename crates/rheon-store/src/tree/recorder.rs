@@ -1,4 +1,4 @@
-//! `SessionRecorder`: events of any number of loops become trees.
+//! `SessionRecorder`: builds trees from the events of any number of loops.
 
 use std::collections::HashMap;
 
@@ -9,27 +9,25 @@ use rheon_types::{
 
 use super::forest::Forest;
 use super::loop_record::{ChildLoopRef, LoopRecord, ParallelGroupRecord};
-use super::recorder_config::{LeftOut, SessionRecorderConfig};
+use super::recorder_config::{DroppedCounts, SessionRecorderConfig};
 use super::session::{Session, SpawnRef};
 
-/// Builds sessions of the events it is given: of any number of agents, interleaved as they come.
+/// Builds sessions from the interleaved events of any number of agents.
 ///
-/// A record begins with `agent.start`, with the `parallel.start` that announces its loop, or with an `agent.end` that comes
-/// alone. It reads no clock: time is that of the events.
+/// A record starts with `agent.start`, with the `parallel.start` that announces its loop, or with a lone
+/// `agent.end`. It reads no clock; times are those of the events.
 #[derive(Debug)]
 pub struct SessionRecorder {
     forest: Forest,
-    /// By the loop of a sub-agent: the loop of the call that started it.
+    /// By sub-agent loop: the loop of the call that started it.
     parents: HashMap<RunId, RunId>,
 }
 
 impl SessionRecorder {
-    /// A recorder that has seen nothing.
     pub fn new(config: SessionRecorderConfig) -> Self {
         Self { forest: Forest::new(config), parents: HashMap::new() }
     }
 
-    /// Takes in the next event.
     pub fn on_event(&mut self, event: &Event) {
         if !event.kind.is_durable() && !self.forest.config.include_streaming_events {
             return;
@@ -42,23 +40,24 @@ impl SessionRecorder {
             AgentEvent::Run(RunEvent::Start { .. }) | AgentEvent::Run(RunEvent::End { .. })
         ) && let Some(run_id) = &event.run_id
         {
-            self.forest.plant(run_id, event);
+            self.forest.add_loop(run_id, event);
         }
-        self.forest.grow(event);
+        self.forest.add_event(event);
         self.link(event);
     }
 
-    /// Ends all open loops, as aborted.
+    /// Closes all open loops as aborted.
     pub fn flush(&mut self) {
         self.forest.abandon_all();
     }
 
-    /// Takes out all sessions without an open loop, in the order of their ids. The session of a sub-agent waits for the end
-    /// of the call that started it, which names the call.
+    /// Takes out all sessions without an open loop, sorted by id. The session of a sub-agent waits for the end of
+    /// the call that started it, which names the call.
     ///
-    /// A session that goes on afterwards comes again, with its later loops alone: [`Session::merge`] puts both together.
+    /// A session that continues afterwards is returned again with its later loops only; [`Session::merge`] combines
+    /// both.
     pub fn drain_completed(&mut self) -> Vec<Session> {
-        let drained = self.forest.fell(|forest, session| {
+        let drained = self.forest.take_completed(|forest, session| {
             let unnamed = session.parent_spawn_ref.as_ref().filter(|spawn| spawn.tool_call_id.is_none());
             let caller = unnamed.and_then(|spawn| forest.record(&spawn.parent_loop_id));
             caller.is_some_and(|record| record.status.is_open())
@@ -72,12 +71,11 @@ impl SessionRecorder {
         drained
     }
 
-    /// All sessions that were not taken out, in the order of their ids.
+    /// All sessions that were not taken out, sorted by id.
     pub fn sessions(&self) -> impl Iterator<Item = &Session> {
         self.forest.sessions()
     }
 
-    /// The session `id`.
     pub fn get_session(&self, id: &SessionId) -> Option<&Session> {
         self.forest.session(id)
     }
@@ -87,12 +85,12 @@ impl SessionRecorder {
         self.forest.record(id).filter(|record| record.status.is_open())
     }
 
-    /// What was seen and not kept.
-    pub fn left_out(&self) -> LeftOut {
-        self.forest.left_out
+    /// What was seen but not stored.
+    pub fn dropped(&self) -> DroppedCounts {
+        self.forest.dropped
     }
 
-    /// What an event says of how loops belong together.
+    /// Applies what an event says about the relations of loops.
     fn link(&mut self, event: &Event) {
         let Some(run_id) = &event.run_id else { return };
         if let AgentEvent::Run(RunEvent::Start { agent_id, parent_run_id, .. }) = &event.kind {
@@ -123,7 +121,7 @@ impl SessionRecorder {
     }
 
     fn add_child(&mut self, parent: &RunId, child: &RunId) {
-        if self.forest.home_of(parent) != self.forest.home_of(child) {
+        if self.forest.session_of(parent) != self.forest.session_of(child) {
             return;
         }
         if let Some(record) = self.forest.record_mut(parent)
@@ -135,7 +133,7 @@ impl SessionRecorder {
 
     fn announce(&mut self, event: &Event, loop_ids: &[RunId]) {
         for loop_id in loop_ids {
-            self.forest.plant(loop_id, event);
+            self.forest.add_loop(loop_id, event);
             if let Some(record) = self.forest.record_mut(loop_id) {
                 record.parallel_group = Some(ParallelGroupRecord::open(loop_ids.to_vec()));
             }
@@ -144,7 +142,7 @@ impl SessionRecorder {
 
     fn choose(&mut self, selected: &RunId, index: u32, evaluation_usage: Usage) {
         let group = self.forest.record(selected).and_then(|record| record.parallel_group.as_ref());
-        // Of a group that was announced before anybody listened, only the chosen loop is known.
+        // If the announcement of a group was missed, only the selected loop is known.
         let all_loop_ids = group.map_or_else(|| vec![selected.clone()], |group| group.all_loop_ids.clone());
         for loop_id in &all_loop_ids {
             if let Some(record) = self.forest.record_mut(loop_id) {
@@ -160,7 +158,7 @@ impl SessionRecorder {
     }
 
     fn note_spawn(&mut self, parent: &RunId, child: &ChildRef) {
-        let home = self.forest.home_of(&child.run_id).unwrap_or(&child.session_id).clone();
+        let home = self.forest.session_of(&child.run_id).unwrap_or(&child.session_id).clone();
         if let Some(reference) = self.reference(parent, &child.run_id) {
             reference.child_session_id = Some(home);
             self.parents.insert(child.run_id.clone(), parent.clone());
@@ -169,7 +167,7 @@ impl SessionRecorder {
     }
 
     fn note_call(&mut self, parent: &RunId, child: &RunId, call_id: &ToolCallId, name: &ToolName) {
-        let home = self.forest.home_of(child).cloned();
+        let home = self.forest.session_of(child).cloned();
         if let Some(reference) = self.reference(parent, child) {
             reference.tool_call_id = Some(call_id.clone());
             reference.tool_name = Some(name.clone());
@@ -179,7 +177,7 @@ impl SessionRecorder {
         }
     }
 
-    /// The reference of the loop `parent` to `child`, made if it is not there and there is room.
+    /// The reference from loop `parent` to `child`, created if the limits allow it.
     fn reference(&mut self, parent: &RunId, child: &RunId) -> Option<&mut ChildLoopRef> {
         let references_max = self.forest.config.loop_events_max;
         let references = &mut self.forest.record_mut(parent)?.child_loop_refs;
@@ -196,11 +194,11 @@ impl SessionRecorder {
         references.get_mut(position?)
     }
 
-    /// Says on the session of the loop `child` which call started it, as far as that is known.
+    /// Sets the call that started loop `child` on its session, as far as it is known.
     fn mark_spawned(&mut self, child: &RunId) -> Option<()> {
         let parent_loop_id = self.parents.get(child)?.clone();
-        let home = self.forest.home_of(child)?.clone();
-        let parent_session_id = self.forest.home_of(&parent_loop_id)?.clone();
+        let home = self.forest.session_of(child)?.clone();
+        let parent_session_id = self.forest.session_of(&parent_loop_id)?.clone();
         let references = &mut self.forest.record_mut(&parent_loop_id)?.child_loop_refs;
         let reference = references.iter_mut().find(|reference| reference.child_loop_id == *child)?;
         reference.child_session_id = Some(home.clone());
@@ -209,7 +207,7 @@ impl SessionRecorder {
             return None;
         }
         let session = self.forest.session_mut(&home)?;
-        // A sub-agent that is asked again keeps the call that first started it.
+        // A sub-agent that is called again keeps its first call.
         let is_first = session
             .parent_spawn_ref
             .as_ref()

@@ -1,17 +1,15 @@
-//! How a recorder forms sessions, how much it keeps, and what it had to leave out.
+//! The configuration of a recorder, and its counters of dropped data.
 
-/// How a recorder works.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionRecorderConfig {
-    /// What is one session.
     pub formation_policy: SessionFormationPolicy,
-    /// Whether deltas, updates and progress are kept among the events. A later event says all that they say.
+    /// Whether to store deltas, updates and progress. Later events contain the same information.
     pub include_streaming_events: bool,
-    /// How many loops may be open. A loop that begins while so many are is not recorded.
+    /// A loop that starts while this many are open is not recorded.
     pub open_loops_max: usize,
-    /// How many closed loops wait to be drained at most. A loop that begins while so many do is not recorded.
+    /// A loop that starts while this many closed loops wait to be drained is not recorded.
     pub closed_loops_max: usize,
-    /// How many events of a loop are kept at most, and how many references to sub-agents.
+    /// The limit of events per loop, and of references to sub-agents.
     pub loop_events_max: usize,
 }
 
@@ -27,24 +25,24 @@ impl Default for SessionRecorderConfig {
     }
 }
 
-/// What is one session.
+/// Which loops form one session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionFormationPolicy {
     /// All loops with one session id.
     PerSessionId,
-    /// The same, but a loop that begins after a longer silence begins a session of its own, whose id is the old one with
-    /// the moment of its beginning.
+    /// The same, but a loop that starts after a longer silence starts a new session, whose id is the old one and the
+    /// start time.
     InactivityTimeout {
-        /// How long a silence may last, in seconds.
+        /// The longest silence in seconds.
         secs: u64,
     },
 }
 
-/// What a recorder saw and did not keep. Events that one loop left out are counted in its record as well.
+/// What a recorder saw but did not store. Events dropped from one loop are also counted in its record.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Loops that began when there was no room.
+pub struct DroppedCounts {
+    /// Loops that started when a limit was reached.
     pub loops: u64,
-    /// Events after the most that a loop keeps, of loops without a record, or of loops that were drained.
+    /// Events beyond a loop's limit, of loops without a record, or of drained loops.
     pub events: u64,
 }

@@ -1,4 +1,4 @@
-//! Real runs, of many kinds and interleaved: nothing stays open, and the sums agree.
+//! Real, interleaved runs of many kinds: nothing stays open, and the totals agree.
 
 use proptest::prelude::*;
 use rheon_testkit::{Scenario, Turn, echo, fails, fatal, hangs, panics, scripted};
@@ -9,7 +9,7 @@ use rheon_types::{
 };
 use serde_json::json;
 
-use super::{LeftOut, Session, SessionRecorder, SessionRecorderConfig};
+use super::{DroppedCounts, Session, SessionRecorder, SessionRecorderConfig};
 
 /// What the model does in a turn.
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +57,7 @@ fn turn(act: Act, n: usize) -> Turn {
     }
 }
 
-/// The events of two prompts to one agent, the first of which is cancelled after so many events.
+/// The events of two prompts to one agent. The first is canceled after `cancel_after` events.
 async fn events_of(session: &str, acts: &[Act], cancel_after: usize) -> Vec<Event> {
     let mut scenario = Scenario::new();
     for (n, act) in acts.iter().enumerate() {
@@ -88,7 +88,7 @@ async fn events_of(session: &str, acts: &[Act], cancel_after: usize) -> Vec<Even
     trace.events()
 }
 
-/// The logs dealt into one, each in its own order.
+/// Interleaves the logs, each in its own order.
 fn dealt(logs: Vec<Vec<Event>>, order: &[u8]) -> Vec<Event> {
     let mut logs: Vec<_> = logs.into_iter().map(Vec::into_iter).collect();
     let mut events = Vec::new();
@@ -117,7 +117,7 @@ fn check(events: &[Event]) {
             "{event:?}"
         );
     }
-    assert_eq!(recorder.left_out(), LeftOut::default());
+    assert_eq!(recorder.dropped(), DroppedCounts::default());
     let sessions = recorder.drain_completed();
     assert_eq!(recorder.sessions().count(), 0);
     for session in &sessions {

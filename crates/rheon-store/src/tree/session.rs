@@ -10,51 +10,46 @@ use super::loop_record::LoopRecord;
 /// The loops of one conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {
-    /// Its id.
     pub session_id: SessionId,
-    /// Whose it is. Empty until a loop of it says so.
+    /// Empty until a loop names it.
     pub agent_id: AgentId,
-    /// When its first event happened.
+    /// The time of its first event.
     pub created_at: Timestamp,
-    /// When its last event happened.
+    /// The time of its last event.
     pub last_active_at: Timestamp,
-    /// Why it is a session of its own.
     pub formation: SessionFormation,
-    /// The call that started it, if a sub-agent speaks here.
+    /// The call that started it, if it belongs to a sub-agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_spawn_ref: Option<SpawnRef>,
-    /// Its loops, in the order in which they began or were announced.
+    /// In the order they started or were announced.
     pub loops: Vec<LoopRecord>,
 }
 
-/// Why a session is one of its own.
+/// Why a session was started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum SessionFormation {
-    /// The agent had a session before and began another.
+    /// The agent had an earlier session and started another.
     Explicit,
-    /// It is the first that was seen of its agent.
+    /// It is the first one seen of its agent.
     FirstLoop,
-    /// The session before it was silent for too long.
+    /// The previous session was silent for too long.
     InactivityTimeout {
-        /// How long a silence may last, in seconds.
+        /// The longest silence in seconds.
         secs: u64,
-        /// The session before it.
         previous_session_id: SessionId,
     },
 }
 
-/// On the session of a sub-agent: the call that started it.
+/// The call that started the session of a sub-agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpawnRef {
-    /// The session of the call.
     pub parent_session_id: SessionId,
-    /// The loop of the call.
     pub parent_loop_id: RunId,
-    /// The call; known once it has ended.
+    /// Known once the call has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<ToolCallId>,
-    /// The tool that was called; known once the call has ended.
+    /// Known once the call has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<ToolName>,
 }
@@ -68,24 +63,23 @@ impl Session {
             .filter(move |record| record.parent_loop_id.as_ref().is_none_or(|parent| !ids.contains(parent)))
     }
 
-    /// The loops that follow from the loop `loop_id`.
+    /// The loops that continue `loop_id`.
     pub fn children_of<'a>(&'a self, loop_id: &'a RunId) -> impl Iterator<Item = &'a LoopRecord> {
         self.loops.iter().filter(move |record| record.parent_loop_id.as_ref() == Some(loop_id))
     }
 
-    /// The other loops of the parallel group of the loop `loop_id`.
+    /// The other loops in the parallel group of `loop_id`.
     pub fn parallel_siblings<'a>(&'a self, loop_id: &'a RunId) -> impl Iterator<Item = &'a LoopRecord> {
         let group = self.get_loop(loop_id).and_then(|record| record.parallel_group.as_ref());
         let ids = group.map(|group| group.all_loop_ids.as_slice()).unwrap_or_default();
         ids.iter().filter(move |id| *id != loop_id).filter_map(|id| self.get_loop(id))
     }
 
-    /// The loop `loop_id`.
     pub fn get_loop(&self, loop_id: &RunId) -> Option<&LoopRecord> {
         self.loops.iter().find(|record| record.loop_id == *loop_id)
     }
 
-    /// The tokens of all loops, and of choosing between parallel ones.
+    /// The tokens of all loops, and those used to select between parallel ones.
     pub fn total_usage(&self) -> Usage {
         let mut sum = Usage::default();
         for record in &self.loops {
@@ -98,8 +92,7 @@ impl Session {
         sum
     }
 
-    /// Takes in the loops that `later`, the same session drained at a later time, brings. A loop that both have is taken
-    /// from `later`.
+    /// Merges the loops of `later`, the same session drained later. A loop in both is taken from `later`.
     pub fn merge(&mut self, later: Session) {
         self.created_at = self.created_at.min(later.created_at);
         self.last_active_at = self.last_active_at.max(later.last_active_at);

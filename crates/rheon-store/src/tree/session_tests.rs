@@ -1,18 +1,18 @@
-//! The questions that a session answers.
+//! Queries of a session.
 
 use expect_test::expect;
 
 use crate::tree::SessionRecorderConfig;
-use crate::tree::fixtures::{Desk, outline};
+use crate::tree::fixtures::{RecorderFixture, outline};
 
 #[test]
-fn a_session_that_was_drained_early_is_put_together_again() {
-    let mut desk = Desk::new(SessionRecorderConfig::default());
-    desk.run("s.c.0", None);
-    let mut early = desk.recorder.drain_completed().remove(0);
-    desk.run("s.c.1", Some("s.c.0"));
-    desk.run("s.c.2", None);
-    let later = desk.recorder.drain_completed().remove(0);
+fn a_session_drained_early_is_merged() {
+    let mut fixture = RecorderFixture::new(SessionRecorderConfig::default());
+    fixture.run("s.c.0", None);
+    let mut early = fixture.recorder.drain_completed().remove(0);
+    fixture.run("s.c.1", Some("s.c.0"));
+    fixture.run("s.c.2", None);
+    let later = fixture.recorder.drain_completed().remove(0);
     expect![[r#"
         s of "agent" 1003..1008 FirstLoop
           s.c.1 Completed parent=Some("s.c.0") children=[] events=3 tokens=12

@@ -101,14 +101,14 @@ fn check_repair(stage: &Stage, path: &Path, damaged: &[u8], kept: Option<u64>) -
     };
     drop(journal);
     let kept = usize::try_from(opened.scan.bytes)?;
-    let aside = match &opened.cut_aside {
+    let aside = match &opened.damaged_copy {
         Some(aside) => fs::read(aside)?,
         None => Vec::new(),
     };
     let now = fs::read(path)?;
     ensure(damaged.get(..kept) == now.get(..kept), || "what was whole has changed".into())?;
     ensure(damaged.get(kept..) == Some(aside.as_slice()), || "the rest is not aside".into())?;
-    match opened.cut_aside {
+    match opened.damaged_copy {
         Some(aside) => Ok(fs::remove_file(aside)?),
         None => Ok(()),
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rheon::store::SessionName;
-use rheon::store::checkpoint::{Checkpoints, Limits, Moment, Restore};
+use rheon::store::checkpoint::{CheckpointLimits, CheckpointMoment, Checkpoints, RestoreSelection};
 use rheon::store::sqlite::{Index, SessionSource};
 use rheon::store::tree::{
     FileSessionStore, Session, SessionRecorder, SessionRecorderConfig, SessionStore, load_session,
@@ -47,7 +47,7 @@ pub(crate) async fn act(path: &str, stage: &Stage) -> Outcome {
         "restore" => {
             let checkpoints = checkpoints(stage)?;
             let first = checkpoints.list()?.into_iter().next().ok_or("nothing was captured")?;
-            let plan = checkpoints.plan_restore(&first.id, Restore::All)?;
+            let plan = checkpoints.plan_restore(&first.id, RestoreSelection::All)?;
             let restored = checkpoints.restore(&plan, &moment())?;
             ensure(restored.errors.is_empty(), || format!("{:?}", restored.errors))?;
         }
@@ -120,11 +120,17 @@ fn tail_is_kept(stage: &Stage) -> Outcome {
 }
 
 fn checkpoints(stage: &Stage) -> Outcome<Checkpoints> {
-    Ok(Checkpoints::open(&stage.store("checkpoints"), &stage.workspace()?, Limits::default())?)
+    Ok(Checkpoints::open(&stage.store("checkpoints"), &stage.workspace()?, CheckpointLimits::default())?)
 }
 
-fn moment() -> Moment {
-    Moment { label: "by hand".into(), at: Timestamp::from_millis(5), session_id: None, seq: 0, turn_index: 0 }
+fn moment() -> CheckpointMoment {
+    CheckpointMoment {
+        label: "by hand".into(),
+        at: Timestamp::from_millis(5),
+        session_id: None,
+        seq: 0,
+        turn_index: 0,
+    }
 }
 
 /// The file is the one or the other, and can be restored to what it was first.
@@ -139,10 +145,11 @@ fn files_are_whole(path: &str, stage: &Stage, acked: &Acked) -> Outcome {
     let checkpoints = checkpoints(stage)?;
     let all = checkpoints.list()?;
     for listed in &all {
-        drop(checkpoints.plan_restore(&listed.id, Restore::All)?);
+        drop(checkpoints.plan_restore(&listed.id, RestoreSelection::All)?);
     }
     let first = all.first().ok_or("no checkpoint is left")?;
-    let restored = checkpoints.restore(&checkpoints.plan_restore(&first.id, Restore::All)?, &moment())?;
+    let restored =
+        checkpoints.restore(&checkpoints.plan_restore(&first.id, RestoreSelection::All)?, &moment())?;
     ensure(restored.errors.is_empty(), || format!("{:?}", restored.errors))
 }
 

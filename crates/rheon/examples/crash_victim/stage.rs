@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rheon::store::SessionName;
 use rheon::store::journal::Lease;
-use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, Sessions};
+use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, SessionFiles};
 use rheon::types::Timestamp;
 
 /// How everything here ends.
@@ -43,8 +43,8 @@ impl Stage {
         Ok(workspace)
     }
 
-    pub(crate) fn sessions(&self) -> Sessions {
-        Sessions::new(self.store("sessions"), BLOB_BYTES_MAX)
+    pub(crate) fn sessions(&self) -> SessionFiles {
+        SessionFiles::new(self.store("sessions"), BLOB_BYTES_MAX)
     }
 
     pub(crate) fn journals(&self) -> JournalStore {

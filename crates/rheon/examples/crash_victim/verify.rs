@@ -6,7 +6,7 @@ use std::path::Path;
 use rheon::AgentEvent;
 use rheon::Event;
 use rheon::events::OrderChecker;
-use rheon::store::checkpoint::{Against, CheckpointId, Checkpoints, Limits, TextChange};
+use rheon::store::checkpoint::{CheckpointId, CheckpointLimits, Checkpoints, DiffTarget, TextChange};
 use rheon::store::claude::{Transcript, find, transcript_id};
 use rheon::store::fold::SessionState;
 use rheon::types::ToolEvent;
@@ -132,14 +132,15 @@ fn transcript(stage: &Stage, acked: &Acked, after: After) -> Outcome {
 fn checkpoint(stage: &Stage, acked: &Acked) -> Outcome {
     let Some((id, content)) = &acked.captured else { return Ok(()) };
     let workspace = stage.workspace()?;
-    let checkpoints = Checkpoints::open(&stage.store("checkpoints"), &workspace, Limits::default())?;
+    let checkpoints =
+        Checkpoints::open(&stage.store("checkpoints"), &workspace, CheckpointLimits::default())?;
     let id = CheckpointId::parse(id).ok_or("an id that is none")?;
     let listed = checkpoints.list()?;
     ensure(listed.iter().any(|listed| listed.id == id), || format!("checkpoint {id} is lost"))?;
     if content == "none" {
         return Ok(());
     }
-    let change = checkpoints.diff_text(&id, &Against::WorkingTree, Path::new("file"));
+    let change = checkpoints.diff_text(&id, &DiffTarget::WorkingTree, Path::new("file"));
     let change = change.map_err(|error| format!("checkpoint {id} cannot be read: {error}"))?;
     let now = std::fs::read_to_string(workspace.join("file")).unwrap_or_default();
     let is_whole = match change {

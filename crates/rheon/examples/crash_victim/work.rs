@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rheon::agent::{ExecutionLimits, LogPosition, SystemClock, SystemRandom};
 use rheon::prelude::*;
 use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
-use rheon::store::checkpoint::{Checkpoints, Limits, TurnCheckpoints};
-use rheon::store::claude::{TranscriptPlace, TranscriptWriter};
+use rheon::store::checkpoint::{CheckpointLimits, Checkpoints, TurnCheckpoints};
+use rheon::store::claude::{TranscriptLocation, TranscriptWriter};
 use rheon::store::sessions::JournalStore;
 use rheon::types::History;
 use rheon_testkit::FnTool;
@@ -89,7 +89,7 @@ pub(crate) async fn stand(stage: &Stage, journals: &JournalStore, acks: &Acks) -
     }
     acks.say(&format!("sync {}", resumed.state.seq))?;
     acks.say("resumed")?;
-    for doubt in &resumed.doubts {
+    for doubt in &resumed.unfinished_calls {
         println!("in doubt: {}", doubt.call_id);
     }
     let run_counts = resumed.state.run_counts().iter().map(|(name, n)| (name.clone(), *n)).collect();
@@ -150,7 +150,7 @@ pub(crate) fn agent(
 }
 
 pub(crate) fn transcript(stage: &Stage) -> Outcome<TranscriptWriter> {
-    let place = TranscriptPlace {
+    let place = TranscriptLocation {
         projects_dir: stage.store("claude"),
         cwd: stage.workspace()?,
         session_id: "s".into(),
@@ -198,7 +198,8 @@ fn act(effects: &PathBuf, file: &PathBuf, arguments: &Value) -> std::io::Result<
 /// Keeps the files before each step.
 fn checkpoints(stage: &Stage, last: &Arc<AtomicU64>) -> Outcome<TurnCheckpoints> {
     let (workspace, last) = (stage.workspace()?, Arc::clone(last));
-    let checkpoints = Checkpoints::open(&stage.store("checkpoints"), &workspace, Limits::default())?;
+    let checkpoints =
+        Checkpoints::open(&stage.store("checkpoints"), &workspace, CheckpointLimits::default())?;
     Ok(TurnCheckpoints::new(Arc::new(checkpoints), Arc::new(SystemClock::default()), |_| true)
         .session("s".into(), move || last.load(Ordering::Relaxed)))
 }

@@ -9,7 +9,7 @@ use rheon_agent::{
     ToolExecution, WindowSettings,
 };
 use rheon_providers::{Registry, ResolvedModel};
-use rheon_store::sessions::{JournalStore, Resumed};
+use rheon_store::sessions::{JournalStore, ResumedSession};
 use rheon_tools::Toolkit;
 use rheon_tools::loop_guard::LoopGuard;
 use rheon_tools::skills::SkillSet;
@@ -141,7 +141,7 @@ impl AgentBuilder {
     }
 
     /// Resumes a session that [`JournalStore::resume`] or [`JournalStore::fork`] has opened.
-    pub fn resumed(self, journals: &Arc<JournalStore>, resumed: &Resumed) -> Self {
+    pub fn resumed(self, journals: &Arc<JournalStore>, resumed: &ResumedSession) -> Self {
         let state = &resumed.state;
         let run_counts = state.run_counts().iter().map(|(name, n)| (name.clone(), *n)).collect();
         let builder = match &state.session_id {

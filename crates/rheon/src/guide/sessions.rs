@@ -8,14 +8,14 @@
 //! use rheon::providers::scripted::{Scenario, ScriptedProvider};
 //! use rheon::store::SessionName;
 //! use rheon::store::journal::Lease;
-//! use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, Sessions};
+//! use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, SessionFiles};
 //! use rheon::types::Timestamp;
 //!
 //! # #[tokio::main]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
 //! # let lease = Lease { pid: std::process::id(), host: None, at: Timestamp::from_millis(0) };
-//! let sessions = Sessions::new(folder.path(), BLOB_BYTES_MAX);
+//! let sessions = SessionFiles::new(folder.path(), BLOB_BYTES_MAX);
 //! let journals = Arc::new(JournalStore::new(sessions.clone(), None, lease.clone()));
 //!
 //! let model = ScriptedProvider::new(Scenario::new().turn("Hello, Ada."));
@@ -27,7 +27,7 @@
 //! // Later, in another process. Whoever opens a session that is in use learns who has it.
 //! let journals = Arc::new(JournalStore::new(sessions, None, lease));
 //! let session = journals.resume(&SessionName::new("chat")?).await?;
-//! assert!(session.doubts.is_empty(), "no tool call was cut off");
+//! assert!(session.unfinished_calls.is_empty(), "no tool call was cut off");
 //!
 //! let model = ScriptedProvider::new(Scenario::new().turn("Ada."));
 //! let agent = Agent::builder().provider(model).resumed(&journals, &session).build()?;
@@ -39,7 +39,7 @@
 //!
 //! - What the user says is safe on disk before the model is called; what a tool is about to do, before it does it.
 //! - A run that ended without saying so is closed when the session is opened: every call gets its result, and one whose end
-//!   is not known says that it may have run ([`Doubt`](crate::store::fold::Doubt)).
+//!   is not known says that it may have run ([`UnfinishedCall`](crate::store::fold::UnfinishedCall)).
 //! - [`JournalStore::fork`](crate::store::sessions::JournalStore::fork) goes on from any event of another session, without a
 //!   copy.
 //!
@@ -54,11 +54,11 @@
 //! # use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
 //! # use rheon::store::SessionName;
 //! # use rheon::store::journal::Lease;
-//! # use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, Sessions};
+//! # use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, SessionFiles};
 //! # use rheon::agent::SystemClock;
 //! # use rheon::types::{SessionId, Timestamp, ToolCall};
-//! use rheon::store::checkpoint::{Checkpoints, Limits, TurnCheckpoints};
-//! use rheon::store::rewind::{Others, Rewinding, To, What, plan_rewind, points, rewind, undo};
+//! use rheon::store::checkpoint::{Checkpoints, CheckpointLimits, TurnCheckpoints};
+//! use rheon::store::rewind::{ConflictPolicy, RewindRequest, RewindTo, RestoreScope, plan_rewind, points, rewind, undo};
 //!
 //! # #[tokio::main]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -66,7 +66,7 @@
 //! # let (data, work) = (temp.path().join("data"), temp.path().join("work"));
 //! # std::fs::create_dir(&work)?;
 //! # let lease = Lease { pid: std::process::id(), host: None, at: Timestamp::from_millis(0) };
-//! # let sessions = Sessions::new(data.join("sessions"), BLOB_BYTES_MAX);
+//! # let sessions = SessionFiles::new(data.join("sessions"), BLOB_BYTES_MAX);
 //! # let journals = Arc::new(JournalStore::new(sessions.clone(), None, lease.clone()));
 //! # let file = work.join("notes.txt");
 //! # let note = { let file = file.clone(); rheon_testkit::FnTool::new("note", move |_, _| {
@@ -76,7 +76,7 @@
 //! # let model = ScriptedProvider::new(Scenario::new().turn(Turn::call("note", json!({}))).turn("Noted."));
 //! std::fs::write(&file, "old")?;
 //! // Beside the sessions, a folder per workspace.
-//! let checkpoints = Arc::new(Checkpoints::open(&data.join("undo"), &work, Limits::default())?);
+//! let checkpoints = Arc::new(Checkpoints::open(&data.join("undo"), &work, CheckpointLimits::default())?);
 //! let id = SessionId::from("chat");
 //! let seen = (Arc::clone(&journals), id.clone());
 //! let may_change = |call: &ToolCall| call.name.as_str() == "note";
@@ -89,22 +89,22 @@
 //! // What the user said, to choose from; what would happen, to agree to; and then it happens.
 //! let name = SessionName::new("chat")?;
 //! let points = points(&sessions, &checkpoints, &name)?;
-//! let plan = plan_rewind(&sessions, &checkpoints, &name, To::Before(points[0].seq), What::Both)?;
-//! let by = Rewinding { session_id: "chat-2".into(), lease: lease.clone(), others: Others::Refuse };
+//! let plan = plan_rewind(&sessions, &checkpoints, &name, RewindTo::Before(points[0].seq), RestoreScope::Both)?;
+//! let by = RewindRequest { session_id: "chat-2".into(), lease: lease.clone(), others: ConflictPolicy::Refuse };
 //! let rewound = rewind(&sessions, &checkpoints, &plan, &by)?;
 //! assert_eq!(std::fs::read_to_string(&file)?, "old");
 //!
 //! // The conversation goes on in another session; the old one is whole. The files can be put back.
 //! let session = journals.resume(&SessionName::new("chat-2")?).await?;
 //! assert_eq!(session.state.messages().len(), 0);
-//! undo(&checkpoints, &rewound, Others::Refuse, lease.at)?;
+//! undo(&checkpoints, &rewound, ConflictPolicy::Refuse, lease.at)?;
 //! assert_eq!(std::fs::read_to_string(&file)?, "new");
 //! # Ok(())
 //! # }
 //! ```
 //!
 //! - A file that somebody else changed after the session's last call is named in the plan, and nothing is rewound unless
-//!   [`Others::Overwrite`](crate::store::rewind::Others::Overwrite) says so. Either way it is captured first.
+//!   [`ConflictPolicy::Overwrite`](crate::store::rewind::ConflictPolicy::Overwrite) says so. Either way it is captured first.
 //! - If both are wanted and one fails, neither is rewound: the files are put back.
 //! - What `.gitignore` names, and what git itself keeps, is neither captured nor touched. Effects outside the folder stay.
 //! - Deleting a session makes its checkpoints go on the next [`sweep`](crate::store::rewind::sweep).
@@ -120,7 +120,7 @@
 //! # use rheon::prelude::*;
 //! # use rheon::providers::scripted::{Scenario, ScriptedProvider};
 //! # use rheon::store::journal::Lease;
-//! # use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, Sessions};
+//! # use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, SessionFiles};
 //! # use rheon::types::Timestamp;
 //! use rheon::replay::ReplayUntil;
 //! use rheon::store::SessionName;
@@ -129,7 +129,7 @@
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
 //! # let lease = Lease { pid: std::process::id(), host: None, at: Timestamp::from_millis(0) };
-//! # let sessions = Sessions::new(folder.path(), BLOB_BYTES_MAX);
+//! # let sessions = SessionFiles::new(folder.path(), BLOB_BYTES_MAX);
 //! # let journals = Arc::new(JournalStore::new(sessions.clone(), None, lease));
 //! # let model = ScriptedProvider::new(Scenario::new().turn("Hello, Ada."));
 //! # Agent::builder().provider(model).session("chat").journals(&journals).build()?.run("Hi.").await?;
@@ -144,5 +144,5 @@
 //! To go on from an event with another model, fork the session there and build the agent with that model.
 //!
 //! So a session file is a regression test: copy the journal to `tests/sessions/projects/no-project/` of your crate (with
-//! `blobs/`, if it has large payloads) and replay each of [`Sessions::list`](crate::store::sessions::Sessions::list), as
+//! `blobs/`, if it has large payloads) and replay each of [`SessionFiles::list`](crate::store::sessions::SessionFiles::list), as
 //! Rheon's own tests do. A journal holds what was said: look through it for secrets before you keep it.

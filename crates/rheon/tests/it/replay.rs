@@ -11,21 +11,21 @@ use rheon::replay::{ReplayError, ReplayUntil, replay};
 use rheon::replay::{ReplaySessionError, replay_session};
 use rheon::store::SessionName;
 use rheon::store::journal::Lease;
-use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, Sessions};
+use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, SessionFiles};
 use rheon::types::Caps;
 use rheon::types::{AskFirst, ProviderError, ProviderErrorKind, Store, Timestamp, Usage};
 use rheon_testkit::{FnTool, Scenario, ScriptedAgent, TestClock, Turn, echo, fails, scripted};
 
 fn journals(folder: &Path) -> Arc<JournalStore> {
     let lease = Lease { pid: 7, host: None, at: Timestamp::from_millis(5) };
-    Arc::new(JournalStore::new(Sessions::new(folder, BLOB_BYTES_MAX), None, lease))
+    Arc::new(JournalStore::new(SessionFiles::new(folder, BLOB_BYTES_MAX), None, lease))
 }
 
 fn name(text: &str) -> SessionName {
     SessionName::new(text).unwrap()
 }
 
-fn read(sessions: &Sessions, name: &SessionName) -> Vec<Event> {
+fn read(sessions: &SessionFiles, name: &SessionName) -> Vec<Event> {
     let mut events = Vec::new();
     sessions.read(name, |event| events.push(event)).unwrap();
     events
@@ -227,7 +227,7 @@ fn kept() -> PathBuf {
 
 #[test]
 fn every_kept_session_is_replayed() {
-    let sessions = Sessions::new(kept(), BLOB_BYTES_MAX);
+    let sessions = SessionFiles::new(kept(), BLOB_BYTES_MAX);
     let listed = sessions.list(None);
     assert!(!listed.is_empty(), "no session is in {}", kept().display());
     for session in listed {

@@ -8,10 +8,12 @@ use std::sync::Arc;
 use crate::sdk;
 use rheon::prelude::*;
 use rheon::store::SessionName;
-use rheon::store::checkpoint::{Checkpoints, Limits, TurnCheckpoints};
+use rheon::store::checkpoint::{CheckpointLimits, Checkpoints, TurnCheckpoints};
 use rheon::store::journal::Lease;
-use rheon::store::rewind::{Others, PointFiles, Rewinding, To, What, plan_rewind, points, rewind, undo};
-use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, Sessions};
+use rheon::store::rewind::{
+    ConflictPolicy, PointFiles, RestoreScope, RewindRequest, RewindTo, plan_rewind, points, rewind, undo,
+};
+use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, SessionFiles};
 use rheon::tools::Toolkit;
 use rheon::types::{Answer, Message, SessionId, Timestamp, ToolCall};
 use rheon_testkit::{Scenario, TestClock, Turn, scripted};
@@ -21,7 +23,7 @@ use crate::toolkit::toolkit;
 
 struct World {
     temp: tempfile::TempDir,
-    sessions: Sessions,
+    sessions: SessionFiles,
     checkpoints: Arc<Checkpoints>,
 }
 
@@ -39,8 +41,9 @@ impl World {
         let work = temp.path().join("work");
         fs::create_dir(&work).unwrap();
         fs::write(work.join("notes.txt"), "one\n").unwrap();
-        let sessions = Sessions::new(temp.path().join("data"), BLOB_BYTES_MAX);
-        let checkpoints = Checkpoints::open(&temp.path().join("undo"), &work, Limits::default()).unwrap();
+        let sessions = SessionFiles::new(temp.path().join("data"), BLOB_BYTES_MAX);
+        let checkpoints =
+            Checkpoints::open(&temp.path().join("undo"), &work, CheckpointLimits::default()).unwrap();
         Self { temp, sessions, checkpoints: Arc::new(checkpoints) }
     }
 
@@ -118,7 +121,7 @@ async fn released(journals: &Arc<JournalStore>) {
 
 async fn texts(journals: &Arc<JournalStore>, id: &str) -> Vec<String> {
     let resumed = journals.resume(&name(id)).await.unwrap();
-    assert_eq!(resumed.doubts.len(), 0);
+    assert_eq!(resumed.unfinished_calls.len(), 0);
     let messages = resumed.state.messages();
     let said = messages.iter().filter_map(|message| match message.as_llm() {
         Some(said @ (Message::User(_) | Message::Assistant(_))) => Some(said.text()),
@@ -158,12 +161,13 @@ async fn three_prompts_are_rewound_to_after_the_first_and_the_rewind_is_undone()
     ];
     assert_eq!(order, expected);
     let points = points(&world.sessions, &world.checkpoints, &name("work")).unwrap();
-    assert!(points.iter().all(|point| point.files == PointFiles::Kept), "{points:?}");
-    let to = To::Before(points[1].seq);
-    let plan = plan_rewind(&world.sessions, &world.checkpoints, &name("work"), to, What::Both).unwrap();
+    assert!(points.iter().all(|point| point.files == PointFiles::Saved), "{points:?}");
+    let to = RewindTo::Before(points[1].seq);
+    let plan =
+        plan_rewind(&world.sessions, &world.checkpoints, &name("work"), to, RestoreScope::Both).unwrap();
     let files = plan.files.as_ref().unwrap();
-    assert_eq!((files.created, files.modified, files.removed, files.others_count), (2, 0, 3, 0));
-    let by = Rewinding { session_id: "again".into(), lease: lease(), others: Others::Refuse };
+    assert_eq!((files.created, files.modified, files.removed, files.conflicts_count), (2, 0, 3, 0));
+    let by = RewindRequest { session_id: "again".into(), lease: lease(), others: ConflictPolicy::Refuse };
     let rewound = rewind(&world.sessions, &world.checkpoints, &plan, &by).unwrap();
     assert_eq!(world.tree(), trees[0]);
     let journals = world.journals();
@@ -171,7 +175,7 @@ async fn three_prompts_are_rewound_to_after_the_first_and_the_rewind_is_undone()
     // The old one is whole, and goes on if its files are put back.
     let said = ["Do the first.", "First.", "Do the second.", "Second.", "Do the third.", "Third."];
     assert_eq!(texts(&journals, "work").await, said);
-    let restored = undo(&world.checkpoints, &rewound, Others::Refuse, lease().at).unwrap().unwrap();
+    let restored = undo(&world.checkpoints, &rewound, ConflictPolicy::Refuse, lease().at).unwrap().unwrap();
     assert_eq!((world.tree(), restored.errors), (trees[2].clone(), vec![]));
     // The one that was made goes on, too.
     let session = journals.fork(&name("again"), plan.seq, &"other".into()).await.unwrap();
@@ -201,16 +205,16 @@ impl Hook for Never {
 
 /// The session opens, nothing is in doubt, and rewinding to its only prompt leaves the files as they are.
 async fn goes_on(world: &World, data: &Path, new: &str) {
-    let sessions = Sessions::new(data, BLOB_BYTES_MAX);
+    let sessions = SessionFiles::new(data, BLOB_BYTES_MAX);
     let journals = Arc::new(JournalStore::new(sessions.clone(), Some(world.work()), lease()));
     assert_eq!(texts(&journals, "work").await, ["Write."]);
     drop(journals);
     let points = points(&sessions, &world.checkpoints, &name("work")).unwrap();
-    assert_eq!(points[0].files, PointFiles::Kept);
-    let to = To::Before(points[0].seq);
-    let plan = plan_rewind(&sessions, &world.checkpoints, &name("work"), to, What::Both).unwrap();
+    assert_eq!(points[0].files, PointFiles::Saved);
+    let to = RewindTo::Before(points[0].seq);
+    let plan = plan_rewind(&sessions, &world.checkpoints, &name("work"), to, RestoreScope::Both).unwrap();
     assert_eq!(plan.files.as_ref().unwrap().changes, []);
-    let by = Rewinding { session_id: new.into(), lease: lease(), others: Others::Refuse };
+    let by = RewindRequest { session_id: new.into(), lease: lease(), others: ConflictPolicy::Refuse };
     rewind(&sessions, &world.checkpoints, &plan, &by).unwrap();
     assert_eq!(world.tree(), "./notes.txt: one \n");
 }

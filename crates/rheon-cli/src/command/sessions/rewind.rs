@@ -4,8 +4,8 @@ use std::io::{IsTerminal as _, stdin};
 
 use clap::ValueEnum;
 use rheon_app::keeping::{
-    CheckpointId, FilesPlan, Keeper, KeepingError, Others, Point, PointFiles, Restored, RewindError,
-    RewindPlan, To, What,
+    CheckpointId, ConflictPolicy, FilesPlan, Keeper, KeepingError, PointFiles, RestoreReport, RestoreScope,
+    RewindError, RewindPlan, RewindPoint, RewindTo,
 };
 use rheon_text::units::{ago, count};
 use rheon_types::Timestamp;
@@ -72,11 +72,12 @@ impl Rewind {
 
     async fn rewind(self, manager: Keeper, to: u64) -> Result<Exit, Failure> {
         let what = match self.what {
-            ScopeFlag::Conversation => What::Conversation,
-            ScopeFlag::Files => What::Files,
-            ScopeFlag::Both => What::Both,
+            ScopeFlag::Conversation => RestoreScope::Conversation,
+            ScopeFlag::Files => RestoreScope::Files,
+            ScopeFlag::Both => RestoreScope::Both,
         };
-        let plan = manager.plan_rewind(&self.session, To::Before(to), what).await.map_err(Failure::error)?;
+        let plan =
+            manager.plan_rewind(&self.session, RewindTo::Before(to), what).await.map_err(Failure::error)?;
         if !self.yes {
             print_note(&planned(&plan));
             if !stdin().is_terminal() {
@@ -116,19 +117,19 @@ impl Rewind {
         Ok(Exit::Done)
     }
 
-    fn others(&self) -> Others {
-        if self.overwrite { Others::Overwrite } else { Others::Refuse }
+    fn others(&self) -> ConflictPolicy {
+        if self.overwrite { ConflictPolicy::Overwrite } else { ConflictPolicy::Refuse }
     }
 
     /// Adds how to override changes of others.
     fn refused(&self, error: &KeepingError) -> Failure {
-        let is_others = matches!(error, KeepingError::Rewind(RewindError::Others { .. }));
+        let is_others = matches!(error, KeepingError::Rewind(RewindError::Conflicts { .. }));
         let hint = if is_others { "; restore them anyway with --overwrite" } else { "" };
         Failure::error(format_args!("{error}{hint}"))
     }
 }
 
-fn done(files: &Restored) -> Vec<String> {
+fn done(files: &RestoreReport) -> Vec<String> {
     let (restored, removed) = (&files.restored, &files.removed);
     let mut lines = vec![format!("files: {} restored, {} removed", restored.len(), removed.len())];
     let all = restored.iter().chain(removed);
@@ -136,7 +137,7 @@ fn done(files: &Restored) -> Vec<String> {
     if all.clone().count() > SHOWN_MAX {
         lines.push("  …".into());
     }
-    let kept = files.kept_back.iter();
+    let kept = files.skipped.iter();
     lines.extend(kept.map(|kept| format!("not restored: {}: {}", kept.path.display(), kept.reason)));
     let failed = files.errors.iter();
     lines.extend(failed.map(|(path, problem)| format!("failed: {}: {problem}", path.display())));
@@ -149,14 +150,14 @@ fn unguarded(files: &FilesPlan) -> Option<String> {
     is_any.then(|| format!("changes by {} before the first checkpoint stay", tools.join(", ")))
 }
 
-fn listed(points: &[Point], now: Timestamp) -> String {
+fn listed(points: &[RewindPoint], now: Timestamp) -> String {
     let columns = [("event", Side::Right), ("said", Side::Left), ("files", Side::Left), ("what", Side::Left)];
     let mut table = Table::new(&columns);
     for point in points {
         let files = match point.files {
-            PointFiles::Same => "unchanged",
-            PointFiles::Kept => "kept",
-            PointFiles::Lost => "lost",
+            PointFiles::Unchanged => "unchanged",
+            PointFiles::Saved => "kept",
+            PointFiles::Pruned => "lost",
         };
         table.row([
             point.seq.to_string(),
@@ -177,8 +178,8 @@ fn planned(plan: &RewindPlan) -> String {
         let (created, modified, removed) = (files.created, files.modified, files.removed);
         lines.push(format!("files: {created} restored, {modified} changed back, {removed} removed"));
         lines.extend(files.changes.iter().map(|change| format!("  {}", change.path.display())));
-        if files.others_count > 0 {
-            lines.push(format!("{} of them were changed by others since", files.others_count));
+        if files.conflicts_count > 0 {
+            lines.push(format!("{} of them were changed by others since", files.conflicts_count));
         }
         lines.extend(unguarded(files));
     }

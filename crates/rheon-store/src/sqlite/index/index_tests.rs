@@ -1,4 +1,4 @@
-//! The index: recorded, rebuilt, listed, searched, summed.
+//! The index: record, rebuild, list, search, sum.
 
 use std::path::Path;
 
@@ -29,12 +29,12 @@ fn found(index: &Index, text: &str) -> Vec<String> {
         .collect()
 }
 
-fn ids(page: &Page) -> Vec<&str> {
+fn ids(page: &SessionPage) -> Vec<&str> {
     page.sessions.iter().map(|session| session.source.session_id.as_str()).collect()
 }
 
 #[test]
-fn a_run_is_rows() {
+fn a_run_is_indexed() {
     let index = empty();
     record(&index, "s1", "/srv/a", 0, run("Fix the bug", "It is fixed."));
     expect![[r#"
@@ -91,7 +91,7 @@ fn a_run_is_rows() {
 }
 
 #[test]
-fn what_it_never_heard_of_is_named() {
+fn unknown_sessions_are_listed() {
     let index = empty();
     record(&index, "s1", "/srv/a", 0, run("Fix the bug", "It is fixed."));
     let asked = ["s0", "s1", "s2"].map(SessionId::from).to_vec();
@@ -105,7 +105,7 @@ fn the_same_events_again_change_nothing_in_any_batches() {
     let all = record(&index, "s1", "p", 0, run("Fix the bug", "Done."));
     let once = dump(index.database());
     let again = index.record(&source("s1", "p"), &all).unwrap();
-    assert_eq!(again, Recorded { taken: 0, known: 14, missing_from: None });
+    assert_eq!(again, IndexUpdate { taken: 0, known: 14, missing_from: None });
     assert_eq!(dump(index.database()), once);
 
     for size in [1, 3, 5] {
@@ -119,36 +119,36 @@ fn the_same_events_again_change_nothing_in_any_batches() {
 }
 
 #[test]
-fn events_after_a_gap_are_asked_for_and_not_taken() {
+fn events_after_a_gap_are_not_recorded() {
     let index = empty();
     let all = events("s1", 0, run("Fix", "Done."));
     let recorded = index.record(&source("s1", "p"), all.iter().filter(|event| event.seq != 4)).unwrap();
-    assert_eq!(recorded, Recorded { taken: 3, known: 0, missing_from: Some(4) });
+    assert_eq!(recorded, IndexUpdate { taken: 3, known: 0, missing_from: Some(4) });
     assert_eq!(index.position(&"s1".into()).unwrap(), Some(3));
     let recorded = index.record(&source("s1", "p"), &all).unwrap();
-    assert_eq!(recorded, Recorded { taken: 11, known: 3, missing_from: None });
+    assert_eq!(recorded, IndexUpdate { taken: 11, known: 3, missing_from: None });
 }
 
 #[test]
-fn a_fork_may_begin_where_its_parent_was_left() {
+fn a_fork_can_start_at_its_fork_point() {
     let index = empty();
     let mut fork = source("s2", "p");
     fork.parent = Some(ForkPoint { session_id: "s1".into(), seq: 2 });
     let events = events("s2", 0, run("Fix", "Done."));
     let recorded = index.record(&fork, events.iter().filter(|event| event.seq > 2)).unwrap();
-    assert_eq!(recorded, Recorded { taken: 12, known: 0, missing_from: None });
+    assert_eq!(recorded, IndexUpdate { taken: 12, known: 0, missing_from: None });
     assert_eq!(index.session(&"s2".into()).unwrap().unwrap().source, fork);
 }
 
 #[test]
-fn events_of_another_session_are_refused() {
+fn events_of_another_session_are_rejected() {
     let index = empty();
     let error = index.record(&source("s1", "p"), &events("s2", 0, vec![said("x")])).unwrap_err();
-    assert_eq!(error.to_string(), "an event of session \"s2\" was offered as one of session \"s1\"");
+    assert_eq!(error.to_string(), "an event of session \"s2\" was recorded for session \"s1\"");
 }
 
 #[test]
-fn live_events_are_no_rows() {
+fn live_events_are_not_indexed() {
     let index = empty();
     let live = events(
         "s1",
@@ -159,13 +159,13 @@ fn live_events_are_no_rows() {
             text: "x".into(),
         })],
     );
-    assert_eq!(index.record(&source("s1", "p"), &live).unwrap(), Recorded::default());
+    assert_eq!(index.record(&source("s1", "p"), &live).unwrap(), IndexUpdate::default());
 }
 
 #[test]
-fn a_rebuilt_index_equals_the_one_that_grew() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("index.db");
+fn a_rebuilt_index_equals_an_incremental_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("index.db");
     let (index, state) = Index::open(&path).unwrap();
     assert_eq!(state, IndexState::Partial);
     let logs: Vec<_> = (0..30)
@@ -178,7 +178,7 @@ fn a_rebuilt_index_equals_the_one_that_grew() {
     let grown = dump(index.database());
     drop(index);
     for file in ["index.db", "index.db-wal", "index.db-shm"] {
-        std::fs::remove_file(folder.path().join(file)).ok();
+        std::fs::remove_file(dir.path().join(file)).ok();
     }
 
     let (index, state) = Index::open(&path).unwrap();
@@ -187,7 +187,7 @@ fn a_rebuilt_index_equals_the_one_that_grew() {
     assert_eq!(dump(index.database()), grown);
     assert_eq!(found(&index, "日本").len(), 10);
 
-    // Again, over what is there, with a session whose log is gone and one log in another order.
+    // Again over existing rows, with a session whose log was removed and the logs in another order.
     record(&index, "gone", "p", 0, run("x", "y"));
     index.rebuild(logs.into_iter().rev()).unwrap();
     assert_eq!(dump(index.database()), grown);
@@ -198,9 +198,9 @@ fn a_rebuilt_index_equals_the_one_that_grew() {
 }
 
 #[test]
-fn an_interrupted_rebuild_is_known_and_leaves_no_half_session() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("index.db");
+fn an_interrupted_rebuild_is_detected_and_leaves_no_partial_session() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("index.db");
     let (index, _) = Index::open(&path).unwrap();
     let log = record(&index, "s1", "p", 0, run("Fix", "Done."));
     let before = dump(index.database());
@@ -239,7 +239,7 @@ fn a_changed_entry_is_found_by_its_new_words_only() {
 }
 
 #[test]
-fn whatever_is_typed_is_searched_for_and_never_an_error() {
+fn any_typed_text_is_a_valid_search() {
     let index = empty();
     let texts = [
         "say \"hello\" AND go",
@@ -272,7 +272,7 @@ fn whatever_is_typed_is_searched_for_and_never_an_error() {
 }
 
 #[test]
-fn the_best_hit_comes_first_and_only_of_the_project() {
+fn the_best_match_of_the_project_comes_first() {
     let index = empty();
     let long = "many other words around the one parser that is looked for ".repeat(5);
     record(&index, "s1", "p", 0, vec![said(&long)]);
@@ -333,12 +333,12 @@ fn the_first_page_needs_no_sorting_and_no_scan() {
 }
 
 #[test]
-fn sums_are_by_model_and_by_tool() {
+fn totals_are_by_model_and_by_tool() {
     let index = empty();
     record(&index, "s1", "p", 0, run("Fix", "Done."));
     record(&index, "s2", "q", 0, run("Elsewhere", "Done."));
     expect![[r#"
-        Stats {
+        UsageStats {
             sessions: 1,
             turns: 2,
             entries: 3,
@@ -418,7 +418,7 @@ fn absurd_counts_are_capped_and_never_overflow() {
 }
 
 #[test]
-fn entries_and_calls_are_read_in_order_from_a_place() {
+fn entries_and_calls_are_read_in_order_from_a_position() {
     let index = empty();
     record(&index, "s1", "p", 0, run("Fix", "Done."));
     let id = SessionId::from("s1");
@@ -431,7 +431,7 @@ fn entries_and_calls_are_read_in_order_from_a_place() {
 }
 
 #[test]
-fn a_path_that_is_no_text_comes_back_as_it_was() {
+fn a_path_that_is_not_utf8_survives() {
     use std::os::unix::ffi::OsStrExt;
     let index = empty();
     let mut odd = source("s1", "p");
@@ -442,9 +442,9 @@ fn a_path_that_is_no_text_comes_back_as_it_was() {
 
 #[test]
 fn a_damaged_index_is_moved_aside_and_a_sound_one_is_not() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("index.db");
-    let aside = folder.path().join("index.db.damaged");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("index.db");
+    let aside = dir.path().join("index.db.damaged");
     for _ in 0..2 {
         std::fs::write(
             &path,
@@ -463,8 +463,8 @@ fn a_damaged_index_is_moved_aside_and_a_sound_one_is_not() {
 
 #[test]
 fn damage_in_the_middle_is_found_on_demand() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("index.db");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("index.db");
     let (index, _) = Index::open(&path).unwrap();
     record(
         &index,
@@ -504,8 +504,8 @@ fn times_are_those_of_the_events_even_when_the_clock_goes_back() {
 #[test]
 #[ignore = "a measurement of minutes, not a test"]
 fn the_index_of_a_hundred_thousand_sessions() {
-    let folder = tempfile::tempdir().unwrap();
-    let (index, _) = Index::open(&folder.path().join("index.db")).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let (index, _) = Index::open(&dir.path().join("index.db")).unwrap();
     let logs = (0..100_000_u64).map(|n| {
         let (id, project) = (format!("0192f3a4-7c1e-7b2a-9d3e-{n:012}"), format!("/srv/project-{}", n % 100));
         let prompt = format!("Please mend the parser of module {n} so that case {} passes", n % 977);

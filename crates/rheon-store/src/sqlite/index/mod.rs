@@ -1,4 +1,4 @@
-//! `Index`: what the journals say, as rows that can be listed, searched and summed. Deleting it loses nothing.
+//! `Index`: the contents of the journals as rows to list, search and sum. Deleting it loses nothing.
 
 mod read;
 mod row;
@@ -15,11 +15,13 @@ use super::error::DatabaseError;
 use super::files;
 use super::schema::{Durability, Schema};
 
-pub use read::{Cursor, Hit, ListQuery, Page, SearchQuery, Stats, ToolStats};
-pub use row::{CallRow, CallState, EntryRow, ForkPoint, Role, SessionRow, SessionSource, Spend, Status};
-pub use write::Recorded;
+pub use read::{EntryMatch, ListQuery, SearchQuery, SessionCursor, SessionPage, ToolStats, UsageStats};
+pub use row::{
+    CallRow, CallState, EntryRole, EntryRow, ForkPoint, SessionRow, SessionSource, SessionStatus, Spend,
+};
+pub use write::IndexUpdate;
 
-/// The migrations of `index.db`; a released one never changes.
+/// The migrations of `index.db`. A released migration never changes.
 const SCHEMA: Schema = Schema {
     application_id: 0x5248_4958,
     migrations: &[
@@ -30,19 +32,18 @@ const SCHEMA: Schema = Schema {
     durability: Durability::Rebuildable,
 };
 
-/// After so many events a rebuild lets other writers in.
+/// A rebuild commits after this many events, to let other writers in.
 const REBUILD_EVENTS_PER_WRITE: u64 = 2_000;
 
-/// What an index that was opened holds.
+/// The state of an index after opening.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IndexState {
-    /// All that was recorded.
     Whole,
-    /// Nothing yet, or only a part: it is new, or a rebuild was interrupted. Rebuild it.
+    /// New, or a rebuild was interrupted. Rebuild it.
     Partial,
-    /// Nothing: the old one was damaged and moved aside. Rebuild it.
+    /// The old index was damaged and moved aside. Rebuild it.
     Replaced {
-        /// Where the damaged one is.
+        /// The path of the damaged index.
         aside: PathBuf,
     },
 }
@@ -54,7 +55,7 @@ pub struct Index {
 }
 
 impl Index {
-    /// Opens the index at `path`, or makes one. A damaged one is moved aside.
+    /// Opens the index at `path`, or creates one. A damaged index is moved aside.
     pub fn open(path: &Path) -> Result<(Self, IndexState), DatabaseError> {
         match Self::open_as_it_is(path) {
             Err(error) if error.is_damage() => Self::replace_if_damaged(path),
@@ -62,19 +63,19 @@ impl Index {
         }
     }
 
-    /// Opens an index for reading only.
     pub fn open_read_only(path: &Path) -> Result<Self, DatabaseError> {
         Ok(Self { database: Database::open(path, &SCHEMA, OpenMode::ReadOnly)? })
     }
 
-    /// An index that no file holds, for where nothing can be written.
+    /// An index without a file, for systems where nothing can be written.
     pub fn in_memory() -> Result<Self, DatabaseError> {
         Ok(Self { database: Database::in_memory(&SCHEMA)? })
     }
 
-    /// Looks at the whole file; moves it aside and makes a new one if it is damaged. For when a call reported damage.
+    /// Checks the whole file, and replaces it by an empty index if it is damaged. Call it when an operation reported
+    /// damage.
     pub fn replace_if_damaged(path: &Path) -> Result<(Self, IndexState), DatabaseError> {
-        // Two processes may find the damage at once; the second must not move the first one's new index aside.
+        // Two processes may find the damage at once. The second one must not move the first one's new index aside.
         let _lock = files::lock_for_repair(path)?;
         let checked = Self::open_as_it_is(path).and_then(|(index, state)| {
             index.database.check()?;
@@ -102,18 +103,17 @@ impl Index {
         Ok((index, if is_partial { IndexState::Partial } else { IndexState::Whole }))
     }
 
-    /// The database behind the index.
     pub fn database(&self) -> &Database {
         &self.database
     }
 
-    /// Adds events of one session, all in one transaction. Events that the index knows change nothing. An event of another
-    /// session is an error; those before it are kept.
+    /// Adds events of one session in one transaction. Known events change nothing. An event of another session is an
+    /// error; those before it are added.
     pub fn record<'a>(
         &self,
         source: &SessionSource,
         events: impl IntoIterator<Item = &'a Event>,
-    ) -> Result<Recorded, DatabaseError> {
+    ) -> Result<IndexUpdate, DatabaseError> {
         let mut stranger = None;
         let own = events.into_iter().map_while(|event| {
             if event.session_id == source.session_id {
@@ -123,8 +123,8 @@ impl Index {
             None
         });
         let recorded = self.database.write(|connection| {
-            let mut recorded = Recorded::default();
-            let mut session = write::Open::new(connection, source)?;
+            let mut recorded = IndexUpdate::default();
+            let mut session = write::OpenSession::new(connection, source)?;
             for event in own {
                 session.add(event, &mut recorded)?;
             }
@@ -139,8 +139,8 @@ impl Index {
         }
     }
 
-    /// Makes the index anew from all logs. Others may read and write meanwhile; each session is the old one or the new
-    /// one, never a half. If it is interrupted, the next [`Index::open`] says so.
+    /// Rebuilds the index from all logs. Other processes can read and write in the meantime; each session is either
+    /// the old or the new one. After an interruption, the next [`Index::open`] returns [`IndexState::Partial`].
     pub fn rebuild<S, E>(&self, sources: S) -> Result<u64, DatabaseError>
     where
         S: IntoIterator<Item = (SessionSource, E)>,
@@ -159,12 +159,12 @@ impl Index {
         let mut taken = 0;
         while sources.peek().is_some() {
             taken += self.database.write(|connection| {
-                let mut recorded = Recorded::default();
+                let mut recorded = IndexUpdate::default();
                 while recorded.taken < REBUILD_EVENTS_PER_WRITE
                     && let Some((source, events)) = sources.next()
                 {
                     write::remove(connection, source.session_id.as_str())?;
-                    let mut session = write::Open::new(connection, &source)?;
+                    let mut session = write::OpenSession::new(connection, &source)?;
                     recorded.missing_from = None;
                     for event in events {
                         session.add(&event, &mut recorded)?;
@@ -174,7 +174,7 @@ impl Index {
                 Ok(recorded.taken)
             })?;
         }
-        // What was there before and has no log any more is gone; what others began meanwhile stays.
+        // Remove old sessions that no longer have a log, but keep those that other processes added in the meantime.
         self.database.write(|connection| {
             connection.execute("DELETE FROM sessions WHERE number <= ?1", params![before])?;
             connection.execute("DELETE FROM rebuild", [])
@@ -182,45 +182,43 @@ impl Index {
         Ok(taken)
     }
 
-    /// Removes a session; `false` if there was none.
+    /// Removes a session. Returns `false` if it does not exist.
     pub fn remove_session(&self, session_id: &SessionId) -> Result<bool, DatabaseError> {
         self.database.write(|connection| write::remove(connection, session_id.as_str()))
     }
 
-    /// The newest event of a session that the index knows; compare it with the log to know whether it is up to date.
+    /// The newest indexed event of a session. Compare it with the log to see whether the index is up to date.
     pub fn position(&self, session_id: &SessionId) -> Result<Option<u64>, DatabaseError> {
         self.database.read(|connection| read::position(connection, session_id))
     }
 
-    /// Those of these sessions that the index has never heard of. Compare what is in a folder with it: journals may have been
-    /// put there by hand.
+    /// The sessions that are not in the index. Journals may have been copied into the directory by hand.
     pub fn unknown(&self, sessions: Vec<SessionId>) -> Result<Vec<SessionId>, DatabaseError> {
         let known = self.database.read(read::ids)?;
         Ok(sessions.into_iter().filter(|session_id| !known.contains(session_id.as_str())).collect())
     }
 
     /// One page of sessions, newest first.
-    pub fn list(&self, query: &ListQuery) -> Result<Page, DatabaseError> {
+    pub fn list(&self, query: &ListQuery) -> Result<SessionPage, DatabaseError> {
         self.database.read(|connection| read::page(connection, query))
     }
 
-    /// One session.
     pub fn session(&self, session_id: &SessionId) -> Result<Option<SessionRow>, DatabaseError> {
         self.database.read(|connection| read::session(connection, session_id))
     }
 
-    /// The session of a project that was active last; of any project if none is given.
+    /// The most recently active session of a project, or of all projects.
     pub fn latest(&self, project: Option<&str>) -> Result<Option<SessionRow>, DatabaseError> {
         let query = ListQuery { project: project.map(str::to_owned), limit: 1, ..ListQuery::default() };
         Ok(self.list(&query)?.sessions.pop())
     }
 
-    /// The entries that answer a search best.
-    pub fn search(&self, query: &SearchQuery) -> Result<Vec<Hit>, DatabaseError> {
+    /// The best matches of a search.
+    pub fn search(&self, query: &SearchQuery) -> Result<Vec<EntryMatch>, DatabaseError> {
         self.database.read(|connection| read::search(connection, query))
     }
 
-    /// What was said in a session after the event `after`, up to 1,000 entries.
+    /// The entries of a session after event `after`, at most 1,000.
     pub fn entries(
         &self,
         session_id: &SessionId,
@@ -230,7 +228,7 @@ impl Index {
         self.database.read(|connection| read::entries(connection, session_id, after, limit))
     }
 
-    /// The tool calls of a session that began after the event `after`, up to 1,000.
+    /// The tool calls of a session that started after event `after`, at most 1,000.
     pub fn calls(
         &self,
         session_id: &SessionId,
@@ -240,8 +238,8 @@ impl Index {
         self.database.read(|connection| read::calls(connection, session_id, after, limit))
     }
 
-    /// Sums over the sessions of one project, or of all.
-    pub fn stats(&self, project: Option<&str>) -> Result<Stats, DatabaseError> {
+    /// The totals of one project, or of all.
+    pub fn stats(&self, project: Option<&str>) -> Result<UsageStats, DatabaseError> {
         self.database.read(|connection| read::stats(connection, project))
     }
 }

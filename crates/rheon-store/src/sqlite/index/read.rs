@@ -1,4 +1,4 @@
-//! What the index answers: pages of sessions, hits of a search, the rows of one session, sums.
+//! Queries of the index: pages of sessions, search matches, the rows of one session, and totals.
 
 use std::collections::HashSet;
 
@@ -6,96 +6,81 @@ use crate::sqlite::rusqlite::types::ToSql;
 use crate::sqlite::rusqlite::{Connection, Error, OptionalExtension, Row, params};
 use rheon_types::{MicroUsd, SessionId, Timestamp, Usage};
 
-use super::row::{CallRow, EntryRow, ForkPoint, Role, SessionRow, SessionSource, Spend};
+use super::row::{CallRow, EntryRole, EntryRow, ForkPoint, SessionRow, SessionSource, Spend};
 use crate::sqlite::files::path_from_bytes;
 use crate::sqlite::full_text;
 use crate::sqlite::number::{self, limit, stored};
 
-/// The longest page.
 pub(super) const PAGE_ROWS_MAX: usize = 1_000;
 
-/// Which sessions are asked for; newest first.
+/// Selects sessions, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListQuery {
-    /// Of this project; of all if there is none.
+    /// All projects if `None`.
     pub project: Option<String>,
-    /// In which all these words were said.
+    /// Only sessions that contain all these words.
     pub search: Option<String>,
-    /// Older than this place.
-    pub before: Option<Cursor>,
-    /// How many, up to 1,000.
+    /// Only sessions after this position in the list.
+    pub before: Option<SessionCursor>,
+    /// At most 1,000.
     pub limit: usize,
 }
 
-/// A place in the list of sessions.
+/// A position in the list of sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cursor {
-    /// When the session at this place was active.
+pub struct SessionCursor {
+    /// When the session at this position was last active.
     pub active: Timestamp,
-    /// Which session it is.
     pub session_id: SessionId,
 }
 
-/// A part of the list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Page {
-    /// The sessions.
+pub struct SessionPage {
     pub sessions: Vec<SessionRow>,
-    /// Where the next page begins, if there is one.
-    pub next: Option<Cursor>,
+    /// Where the next page starts, if there is one.
+    pub next: Option<SessionCursor>,
 }
 
-/// What is looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchQuery {
-    /// The words; whatever is typed is fine.
+    /// Any text a person may type.
     pub text: String,
-    /// In this project; in all if there is none.
+    /// All projects if `None`.
     pub project: Option<String>,
-    /// How many hits, up to 1,000.
+    /// At most 1,000.
     pub limit: usize,
 }
 
-/// An entry that was found.
+/// An entry that matches a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hit {
-    /// The session.
+pub struct EntryMatch {
     pub session_id: SessionId,
-    /// The event.
     pub seq: u64,
-    /// Who said it.
-    pub role: Role,
-    /// The words around what was found, which stands between `«` and `»`.
+    pub role: EntryRole,
+    /// The text around the match, which is between `«` and `»`.
     pub snippet: String,
 }
 
-/// Sums over sessions.
+/// The totals of several sessions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Stats {
-    /// How many sessions.
+pub struct UsageStats {
     pub sessions: u64,
-    /// How many turns.
     pub turns: u64,
-    /// How many entries.
     pub entries: u64,
-    /// What each model used, by its name.
+    /// By model name.
     pub models: Vec<(String, Spend)>,
-    /// How each tool did, by its name.
+    /// By tool name.
     pub tools: Vec<ToolStats>,
 }
 
-/// How a tool did.
+/// The totals of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolStats {
-    /// The tool.
     pub name: String,
-    /// How often it was called.
     pub calls: u64,
-    /// How many of the calls failed.
     pub failed: u64,
-    /// How many were not allowed.
+    /// How many calls were not allowed.
     pub blocked: u64,
-    /// How long all calls took.
     pub duration_ms: u64,
 }
 
@@ -103,19 +88,18 @@ pub struct ToolStats {
 const SESSION: &str = "page.id, page.project, page.path, page.parent_id, page.parent_seq, page.title, page.status, \
     page.created_ms, page.active_ms, page.models, page.turns, page.seq";
 
-/// The sums of rows of `usage`. Sums as floating numbers cannot overflow; they are exact as far as anybody counts.
+/// The totals of `usage` rows. Floating-point sums cannot overflow and are exact up to 2^53.
 const SPEND: &str = "cast(total(calls) AS INTEGER), cast(total(calls_unpriced) AS INTEGER), \
     cast(total(input) AS INTEGER), cast(total(output) AS INTEGER), cast(total(cache_read) AS INTEGER), \
     cast(total(cache_write) AS INTEGER), cast(total(total) AS INTEGER), cast(total(cost_micro_usd) AS INTEGER)";
 
-/// The number of columns before those of [`SPEND`] in a query for sessions.
+/// The number of columns before those of [`SPEND`] in a session query.
 const SESSION_COLUMNS: usize = 12;
 
-/// A condition and the value it needs.
+/// A condition, and the name and value of its parameter.
 type Condition<'a> = (&'static str, &'static str, Box<dyn ToSql + 'a>);
 
-/// One page of the list.
-pub(super) fn page(connection: &Connection, query: &ListQuery) -> Result<Page, Error> {
+pub(super) fn page(connection: &Connection, query: &ListQuery) -> Result<SessionPage, Error> {
     let rows = query.limit.clamp(1, PAGE_ROWS_MAX);
     let mut conditions: Vec<Condition<'_>> = Vec::new();
     if let Some(project) = &query.project {
@@ -131,7 +115,7 @@ pub(super) fn page(connection: &Connection, query: &ListQuery) -> Result<Page, E
         ));
     }
     if let Some(typed) = query.search.as_deref().filter(|typed| !typed.trim().is_empty()) {
-        let Some(question) = full_text::all_words(typed) else { return Ok(Page::default()) };
+        let Some(question) = full_text::all_words(typed) else { return Ok(SessionPage::default()) };
         conditions.push((
             "number IN (SELECT session FROM entries WHERE number IN \
              (SELECT rowid FROM entries_search WHERE entries_search MATCH :question))",
@@ -145,11 +129,10 @@ pub(super) fn page(connection: &Connection, query: &ListQuery) -> Result<Page, E
     let next = sessions
         .last()
         .filter(|_| has_more)
-        .map(|last| Cursor { active: last.active, session_id: last.source.session_id.clone() });
-    Ok(Page { sessions, next })
+        .map(|last| SessionCursor { active: last.active, session_id: last.source.session_id.clone() });
+    Ok(SessionPage { sessions, next })
 }
 
-/// The session with this id.
 pub(super) fn session(connection: &Connection, session_id: &SessionId) -> Result<Option<SessionRow>, Error> {
     let condition: Condition<'_> = ("id = :id", ":id", Box::new(session_id.as_str()));
     Ok(sessions_where(connection, &[condition], 1)?.pop())
@@ -202,7 +185,7 @@ fn session_row(row: &Row<'_>) -> Result<SessionRow, Error> {
     })
 }
 
-/// What was spent, read from the columns that begin at `first`.
+/// Reads a `Spend` from the columns that start at `first`.
 fn spend(row: &Row<'_>, first: usize) -> Result<Spend, Error> {
     let count = |offset: usize| row.get(first + offset).map(number::read);
     Ok(Spend {
@@ -219,8 +202,8 @@ fn spend(row: &Row<'_>, first: usize) -> Result<Spend, Error> {
     })
 }
 
-/// The best hits of a search.
-pub(super) fn search(connection: &Connection, query: &SearchQuery) -> Result<Vec<Hit>, Error> {
+/// The best matches of a search.
+pub(super) fn search(connection: &Connection, query: &SearchQuery) -> Result<Vec<EntryMatch>, Error> {
     let Some(question) = full_text::all_words(&query.text) else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(
         "SELECT sessions.id, entries.seq, entries.role, snippet(entries_search, 0, '«', '»', '…', 16) \
@@ -231,7 +214,7 @@ pub(super) fn search(connection: &Connection, query: &SearchQuery) -> Result<Vec
     )?;
     let values = params![question, query.project, limit(query.limit.clamp(1, PAGE_ROWS_MAX))];
     let hits = statement.query_map(values, |row| {
-        Ok(Hit {
+        Ok(EntryMatch {
             session_id: row.get::<_, String>(0)?.into(),
             seq: number::read(row.get(1)?),
             role: row.get(2)?,
@@ -241,7 +224,7 @@ pub(super) fn search(connection: &Connection, query: &SearchQuery) -> Result<Vec
     hits.collect()
 }
 
-/// What was said in a session, from `after` on, in order.
+/// The entries of a session after event `after`, in order.
 pub(super) fn entries(
     connection: &Connection,
     session_id: &SessionId,
@@ -265,7 +248,7 @@ pub(super) fn entries(
     entries.collect()
 }
 
-/// The tool calls of a session after the event `after`, in order.
+/// The tool calls of a session after event `after`, in order.
 pub(super) fn calls(
     connection: &Connection,
     session_id: &SessionId,
@@ -292,20 +275,19 @@ pub(super) fn calls(
     calls.collect()
 }
 
-/// The newest event of a session that the index knows.
+/// The newest indexed event of a session.
 pub(super) fn position(connection: &Connection, session_id: &SessionId) -> Result<Option<u64>, Error> {
     let mut statement = connection.prepare_cached("SELECT seq FROM sessions WHERE id = ?1")?;
     statement.query_row([session_id.as_str()], |row| row.get(0).map(number::read)).optional()
 }
 
-/// The ids of all sessions.
 pub(super) fn ids(connection: &Connection) -> Result<HashSet<String>, Error> {
     let mut statement = connection.prepare_cached("SELECT id FROM sessions")?;
     statement.query_map([], |row| row.get(0))?.collect()
 }
 
-/// Sums over the sessions of one project, or of all.
-pub(super) fn stats(connection: &Connection, project: Option<&str>) -> Result<Stats, Error> {
+/// The totals of one project, or of all.
+pub(super) fn stats(connection: &Connection, project: Option<&str>) -> Result<UsageStats, Error> {
     let of_project = "session IN (SELECT number FROM sessions WHERE ?1 IS NULL OR project = ?1)";
     let (sessions, turns) = connection.query_row(
         "SELECT count(*), cast(total(turns) AS INTEGER) FROM sessions WHERE ?1 IS NULL OR project = ?1",
@@ -336,5 +318,5 @@ pub(super) fn stats(connection: &Connection, project: Option<&str>) -> Result<St
         })
     })?;
     let tools = tools.collect::<Result<_, _>>()?;
-    Ok(Stats { sessions, turns, entries, models, tools })
+    Ok(UsageStats { sessions, turns, entries, models, tools })
 }

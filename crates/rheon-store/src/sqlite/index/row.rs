@@ -1,4 +1,4 @@
-//! What the index holds, as values: sessions, entries, tool calls, and what was spent.
+//! The rows of the index as values: sessions, entries, tool calls and usage.
 
 use std::path::PathBuf;
 
@@ -6,49 +6,49 @@ use crate::sqlite::names::stored_names;
 use rheon_types::{MicroUsd, RunId, SessionId, Timestamp, ToolCallId, ToolName, Usage};
 
 stored_names! {
-    /// How a session stands, by its last run.
-    Status {
-        /// The run has not ended: it goes on, or was interrupted.
+    /// The status of a session's last run.
+    SessionStatus {
+        /// The run is active or was interrupted.
         Unfinished = "unfinished",
-        /// The model was done.
+        /// The model finished.
         Completed = "completed",
         /// The last answer was cut off.
         Truncated = "truncated",
         /// A limit was reached.
         Limit = "limit",
-        /// An input filter refused the prompt.
+        /// An input filter rejected the prompt.
         Rejected = "rejected",
-        /// A hook refused.
+        /// A hook stopped the run.
         Vetoed = "vetoed",
-        /// It was cancelled.
+        /// The run was canceled.
         Aborted = "aborted",
-        /// It failed.
+        /// The run failed.
         Failed = "failed",
     }
 }
 
 stored_names! {
-    /// Who said it.
-    Role {
+    /// Who wrote an entry.
+    EntryRole {
         /// The user.
         User = "user",
-        /// The run itself, in the user's name.
+        /// The runtime, with the user's role.
         Runtime = "runtime",
         /// The model.
         Assistant = "assistant",
         /// A tool.
         ToolResult = "toolResult",
-        /// The summary of what was dropped from the window.
+        /// The summary of a compaction.
         Summary = "summary",
     }
 }
 
 stored_names! {
-    /// How far a tool call came.
+    /// The state of a tool call.
     CallState {
-        /// It began; how it ended is not known.
+        /// It started; its outcome is unknown.
         Started = "started",
-        /// It ended well.
+        /// It succeeded.
         Done = "done",
         /// It ended with an error.
         Failed = "failed",
@@ -57,94 +57,71 @@ stored_names! {
     }
 }
 
-/// Where a session's log is, and what it came from.
+/// Where a session's log is, and what it was forked from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionSource {
-    /// The session.
     pub session_id: SessionId,
-    /// The project it belongs to.
     pub project: String,
-    /// Its log.
     pub path: PathBuf,
-    /// Where it was forked from.
     pub parent: Option<ForkPoint>,
 }
 
-/// The place in another session where a session began.
+/// The point in another session that a fork starts from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForkPoint {
-    /// The other session.
     pub session_id: SessionId,
-    /// The last event that both share.
+    /// The last shared event.
     pub seq: u64,
 }
 
 /// A session in the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionRow {
-    /// Where its log is, and what it came from.
     pub source: SessionSource,
-    /// The first prompt in short; empty before there is one.
+    /// The shortened first prompt; empty until there is one.
     pub title: String,
-    /// How it stands.
-    pub status: Status,
-    /// When it began.
+    pub status: SessionStatus,
     pub created: Timestamp,
-    /// When its last event happened.
+    /// The time of its last event.
     pub active: Timestamp,
-    /// The models that it worked with, in order of first use.
+    /// The models it used, in order of first use.
     pub models: Vec<String>,
-    /// How many turns were begun.
     pub turns: u64,
-    /// What it used.
     pub spend: Spend,
-    /// The newest event that the row tells of.
+    /// The newest indexed event.
     pub seq: u64,
 }
 
-/// What model calls used.
+/// The usage of model calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spend {
-    /// How many calls.
     pub calls: u64,
-    /// How many of them have no known price; `cost` leaves them out.
+    /// How many calls have no known price. `cost` does not include them.
     pub calls_unpriced: u64,
-    /// Tokens.
     pub usage: Usage,
-    /// Money.
     pub cost: MicroUsd,
 }
 
-/// Something that was said.
+/// A message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryRow {
-    /// The event.
     pub seq: u64,
-    /// The run.
     pub run_id: RunId,
-    /// Who said it.
-    pub role: Role,
-    /// When.
+    pub role: EntryRole,
     pub at: Timestamp,
-    /// What, up to a cap.
+    /// Shortened to a limit.
     pub text: String,
 }
 
-/// A tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallRow {
-    /// The event that began it, or that refused it.
+    /// The event that started or blocked it.
     pub seq: u64,
-    /// The run.
     pub run_id: RunId,
-    /// The call.
     pub call_id: ToolCallId,
-    /// The tool.
     pub name: ToolName,
-    /// The arguments in short.
+    /// Shortened JSON.
     pub arguments: String,
-    /// How far it came.
     pub state: CallState,
-    /// How long it took.
     pub duration_ms: u64,
 }

@@ -1,4 +1,4 @@
-//! Pure: one event becomes the rows that tell of it.
+//! Converts an event to changes of the index. Pure.
 
 use std::io::{self, Write};
 
@@ -9,45 +9,60 @@ use rheon_types::{
 };
 use serde_json::Value;
 
-use super::row::{CallState, Role, Status};
+use super::row::{CallState, EntryRole, SessionStatus};
 
-/// How much of what a person or a model said is indexed.
+/// How much of a message is indexed.
 pub(super) const TEXT_BYTES_MAX: usize = 64 << 10;
 /// How much of a tool's output is indexed.
 pub(super) const OUTPUT_BYTES_MAX: usize = 4 << 10;
-/// How long a title is.
 pub(super) const TITLE_CHARS_MAX: usize = 80;
-/// How much of a call's arguments is kept.
+/// How much of a call's arguments is stored.
 pub(super) const ARGUMENTS_BYTES_MAX: usize = 240;
 
-/// One change of the index that an event brings.
+/// A change of the index.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Row {
-    /// Something was said.
-    Entry { role: Role, text: String },
-    /// The session has this title unless it has one already.
+    /// A message.
+    Entry {
+        role: EntryRole,
+        text: String,
+    },
+    /// The title of the session, unless it has one.
     Title(String),
-    /// How the session stands.
-    Status(Status),
-    /// A turn began.
+    Status(SessionStatus),
+    /// A turn started.
     Turn,
-    /// A run works with this model from now on.
+    /// A run uses this model from now on.
     Model(String),
     /// A model call ended.
-    Spent { usage: Usage, cost: Option<MicroUsd> },
-    /// A tool call began.
-    CallStart { call_id: ToolCallId, name: ToolName, arguments: String },
-    /// A tool call ended, or will not run.
-    CallEnd { call_id: ToolCallId, name: ToolName, state: CallState, duration_ms: u64 },
+    Spent {
+        usage: Usage,
+        cost: Option<MicroUsd>,
+    },
+    /// A tool call started.
+    CallStart {
+        call_id: ToolCallId,
+        name: ToolName,
+        arguments: String,
+    },
+    /// A tool call ended or was blocked.
+    CallEnd {
+        call_id: ToolCallId,
+        name: ToolName,
+        state: CallState,
+        duration_ms: u64,
+    },
 }
 
-/// The rows of an event, and the run that they belong to.
+/// The changes of an event, and its run.
 pub(super) fn rows_of(event: &Event) -> (RunId, Vec<Row>) {
     let rows = match &event.kind {
         AgentEvent::Run(RunEvent::Start { model, .. }) => {
-            vec![Row::Status(Status::Unfinished), Row::Model(model.to_string())]
+            vec![Row::Status(SessionStatus::Unfinished), Row::Model(model.to_string())]
         }
-        AgentEvent::Run(RunEvent::End { output }) => vec![Row::Status(Status::from(&output.end))],
+        AgentEvent::Run(RunEvent::End { output }) => {
+            vec![Row::Status(SessionStatus::from(&output.end))]
+        }
         AgentEvent::Turn(TurnEvent::Start { .. }) => vec![Row::Turn],
         AgentEvent::Model(ModelEvent::Start { model, .. }) => vec![Row::Model(model.to_string())],
         AgentEvent::Model(ModelEvent::End { usage, cost, .. }) => {
@@ -55,12 +70,12 @@ pub(super) fn rows_of(event: &Event) -> (RunId, Vec<Row>) {
         }
         AgentEvent::Message(MessageEvent::End { message }) => rows_of_message(message),
         AgentEvent::Context(ContextEvent::CompactionEnd { summary: Some(summary), .. }) => {
-            entry(Role::Summary, summary, TEXT_BYTES_MAX)
+            entry(EntryRole::Summary, summary, TEXT_BYTES_MAX)
         }
         AgentEvent::Tool(ToolEvent::Start { call_id, name, args, .. }) => vec![Row::CallStart {
             call_id: call_id.clone(),
             name: name.clone(),
-            arguments: arguments_in_short(args),
+            arguments: shortened_arguments(args),
         }],
         AgentEvent::Tool(ToolEvent::End { call_id, name, is_error, duration_ms, .. }) => vec![Row::CallEnd {
             call_id: call_id.clone(),
@@ -76,7 +91,7 @@ pub(super) fn rows_of(event: &Event) -> (RunId, Vec<Row>) {
         }],
         _ => Vec::new(),
     };
-    // Facts of the session have rows of their own, which name no run.
+    // Session events belong to no run.
     (event.run_id.clone().unwrap_or_else(|| RunId::from("")), rows)
 }
 
@@ -86,40 +101,40 @@ fn rows_of_message(message: &AgentMessage) -> Vec<Row> {
     match message {
         Message::User(user) => match user.author {
             Author::User => {
-                let mut rows = entry(Role::User, &text, TEXT_BYTES_MAX);
+                let mut rows = entry(EntryRole::User, &text, TEXT_BYTES_MAX);
                 rows.extend(title_of(&text).map(Row::Title));
                 rows
             }
-            Author::Runtime => entry(Role::Runtime, &text, TEXT_BYTES_MAX),
+            Author::Runtime => entry(EntryRole::Runtime, &text, TEXT_BYTES_MAX),
         },
-        Message::Assistant(_) => entry(Role::Assistant, &text, TEXT_BYTES_MAX),
-        Message::ToolResult(_) => entry(Role::ToolResult, &text, OUTPUT_BYTES_MAX),
+        Message::Assistant(_) => entry(EntryRole::Assistant, &text, TEXT_BYTES_MAX),
+        Message::ToolResult(_) => entry(EntryRole::ToolResult, &text, OUTPUT_BYTES_MAX),
     }
 }
 
-/// What has no text is no entry: nobody could find it.
-fn entry(role: Role, text: &str, bytes_max: usize) -> Vec<Row> {
+/// An entry without text is not stored: no search could find it.
+fn entry(role: EntryRole, text: &str, bytes_max: usize) -> Vec<Row> {
     if text.is_empty() {
         return Vec::new();
     }
     vec![Row::Entry { role, text: beginning(text, bytes_max).to_owned() }]
 }
 
-impl From<&RunEnd> for Status {
+impl From<&RunEnd> for SessionStatus {
     fn from(end: &RunEnd) -> Self {
         match end {
-            RunEnd::Completed => Status::Completed,
-            RunEnd::Truncated => Status::Truncated,
-            RunEnd::Limit { .. } => Status::Limit,
-            RunEnd::Rejected { .. } => Status::Rejected,
-            RunEnd::Vetoed { .. } => Status::Vetoed,
-            RunEnd::Aborted => Status::Aborted,
-            RunEnd::Failed { .. } => Status::Failed,
+            RunEnd::Completed => SessionStatus::Completed,
+            RunEnd::Truncated => SessionStatus::Truncated,
+            RunEnd::Limit { .. } => SessionStatus::Limit,
+            RunEnd::Rejected { .. } => SessionStatus::Rejected,
+            RunEnd::Vetoed { .. } => SessionStatus::Vetoed,
+            RunEnd::Aborted => SessionStatus::Aborted,
+            RunEnd::Failed { .. } => SessionStatus::Failed,
         }
     }
 }
 
-/// The first line of a prompt that says something, shortened.
+/// The first line of a prompt with content, shortened.
 fn title_of(prompt: &str) -> Option<String> {
     let line = prompt.lines().map(str::trim).find(|line| !line.is_empty())?;
     let mut title: String =
@@ -131,10 +146,10 @@ fn title_of(prompt: &str) -> Option<String> {
     Some(title)
 }
 
-/// The arguments as JSON, as much of it as is kept. The rest is not even written.
-fn arguments_in_short(arguments: &Value) -> String {
-    let mut short = Short(Vec::new());
-    // Being full is the only error there is.
+/// The arguments as JSON up to the limit. Serialization stops there.
+fn shortened_arguments(arguments: &Value) -> String {
+    let mut short = ShortWriter(Vec::new());
+    // The only possible error is that the limit was reached.
     let is_whole = serde_json::to_writer(&mut short, arguments).is_ok();
     let text = match String::from_utf8(short.0) {
         Ok(text) => text,
@@ -148,18 +163,18 @@ fn arguments_in_short(arguments: &Value) -> String {
     if is_whole { text } else { text + "…" }
 }
 
-/// Takes bytes until it has enough.
-struct Short(Vec<u8>);
+/// A writer that fails once it is full.
+struct ShortWriter(Vec<u8>);
 
-impl Write for Short {
+impl Write for ShortWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let room = ARGUMENTS_BYTES_MAX.saturating_sub(self.0.len());
         if room == 0 && !bytes.is_empty() {
             return Err(io::ErrorKind::StorageFull.into());
         }
-        let taken = bytes.get(..room.min(bytes.len())).unwrap_or(bytes);
-        self.0.extend_from_slice(taken);
-        Ok(taken.len())
+        let written = bytes.get(..room.min(bytes.len())).unwrap_or(bytes);
+        self.0.extend_from_slice(written);
+        Ok(written.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -167,7 +182,7 @@ impl Write for Short {
     }
 }
 
-/// The beginning of `text`, cut between characters.
+/// The start of `text`, cut at a character boundary.
 fn beginning(text: &str, bytes_max: usize) -> &str {
     text.get(..text.floor_char_boundary(bytes_max)).unwrap_or(text)
 }

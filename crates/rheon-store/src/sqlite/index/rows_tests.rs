@@ -1,4 +1,4 @@
-//! Events become rows, without a database.
+//! Converts events to rows, without a database.
 
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ fn a_run_becomes_rows() {
 }
 
 #[test]
-fn a_title_is_the_first_line_cut_between_characters() {
+fn a_title_is_the_first_line_cut_at_a_character() {
     assert_eq!(title("\n  Fix\u{7} it  \nnow"), "Fix it");
     let long = "é".repeat(TITLE_CHARS_MAX + 1);
     assert_eq!(title(&long), "é".repeat(TITLE_CHARS_MAX - 1) + "…");
@@ -65,7 +65,7 @@ fn a_title_is_the_first_line_cut_between_characters() {
 }
 
 #[test]
-fn texts_are_cut_between_characters_at_their_caps() {
+fn texts_are_cut_at_a_character_at_their_limits() {
     assert_eq!(text_bytes(answered(&"a".repeat(TEXT_BYTES_MAX))), TEXT_BYTES_MAX);
     assert_eq!(text_bytes(answered(&"a".repeat(TEXT_BYTES_MAX + 1))), TEXT_BYTES_MAX);
     assert_eq!(text_bytes(answered(&format!("a{}", "é".repeat(TEXT_BYTES_MAX)))), TEXT_BYTES_MAX - 1);
@@ -73,7 +73,7 @@ fn texts_are_cut_between_characters_at_their_caps() {
 }
 
 #[test]
-fn arguments_are_kept_in_short() {
+fn arguments_are_shortened() {
     let short = |args| match rows(AgentEvent::Tool(ToolEvent::Start {
         call_id: "c".into(),
         name: "t".into(),
@@ -91,12 +91,12 @@ fn arguments_are_kept_in_short() {
 }
 
 #[test]
-fn a_note_of_the_run_is_no_title_and_what_has_no_text_is_no_entry() {
+fn runtime_notes_set_no_title_and_empty_messages_are_not_indexed() {
     let note = Message::note("be brief", Timestamp::default());
     let rows_of_note =
         rows(AgentEvent::Message(MessageEvent::End { message: Arc::new(AgentMessage::from(note)) }));
-    assert_eq!(rows_of_note, [Row::Entry { role: super::Role::Runtime, text: "be brief".into() }]);
+    assert_eq!(rows_of_note, [Row::Entry { role: super::EntryRole::Runtime, text: "be brief".into() }]);
     assert_eq!(rows(answered("")), []);
-    assert_eq!(rows(said(" \n ")), [Row::Entry { role: super::Role::User, text: " \n ".into() }]);
-    assert_eq!(rows(ended(RunEnd::Aborted)), [Row::Status(super::Status::Aborted)]);
+    assert_eq!(rows(said(" \n ")), [Row::Entry { role: super::EntryRole::User, text: " \n ".into() }]);
+    assert_eq!(rows(ended(RunEnd::Aborted)), [Row::Status(super::SessionStatus::Aborted)]);
 }

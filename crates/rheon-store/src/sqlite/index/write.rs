@@ -1,36 +1,36 @@
-//! Rows go into the index: events of one session, in order, each once.
+//! Writes to the index: the events of one session, in order, each once.
 
 use crate::sqlite::rusqlite::{Connection, Error, OptionalExtension, params};
 use rheon_types::{Event, RunId};
 
-use super::row::{CallState, SessionSource, Status};
+use super::row::{CallState, SessionSource, SessionStatus};
 use super::rows::{Row, rows_of};
 use crate::sqlite::files::path_bytes;
 use crate::sqlite::full_text::segmented;
 use crate::sqlite::number::{self, COUNT_MAX, stored};
 use std::borrow::Cow;
 
-/// How many models of a session are named.
+/// How many models of a session are stored.
 const MODELS_MAX: usize = 16;
 
-/// What became of events that were offered.
+/// The result of recording events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Recorded {
-    /// How many were new.
+pub struct IndexUpdate {
+    /// The number of new events.
     pub taken: u64,
-    /// How many the index knew already.
+    /// The number of events that were already indexed.
     pub known: u64,
-    /// The event that the index needs first, if those that were offered begin after it. None of them was taken from
-    /// there on: read the log from here and offer again.
+    /// The first event the index is missing, if the given events start after it. They were not added: read the log
+    /// from this event on and record again.
     pub missing_from: Option<u64>,
 }
 
-/// A session's row while events are added to it; written back once per batch.
-pub(super) struct Open<'a> {
+/// The row of a session while events are added; written once per batch.
+pub(super) struct OpenSession<'a> {
     connection: &'a Connection,
     number: i64,
     title: String,
-    status: Status,
+    status: SessionStatus,
     created_ms: Option<i64>,
     active_ms: i64,
     models: Vec<String>,
@@ -39,8 +39,8 @@ pub(super) struct Open<'a> {
     parent_seq: Option<u64>,
 }
 
-impl<'a> Open<'a> {
-    /// The row of the session, made if there is none. What is known of its source is brought up to date.
+impl<'a> OpenSession<'a> {
+    /// Reads or creates the row of the session, and updates its source.
     pub(super) fn new(connection: &'a Connection, source: &SessionSource) -> Result<Self, Error> {
         let parent = source.parent.as_ref();
         let mut statement = connection.prepare_cached(
@@ -73,8 +73,8 @@ impl<'a> Open<'a> {
         })
     }
 
-    /// Adds one event if it is the next one. A live event is none of the log and changes nothing.
-    pub(super) fn add(&mut self, event: &Event, recorded: &mut Recorded) -> Result<(), Error> {
+    /// Adds an event if it is the next one. Live-only events are ignored.
+    pub(super) fn add(&mut self, event: &Event, recorded: &mut IndexUpdate) -> Result<(), Error> {
         if !event.kind.is_durable() || recorded.missing_from.is_some() {
             return Ok(());
         }
@@ -82,7 +82,7 @@ impl<'a> Open<'a> {
             recorded.known += 1;
             return Ok(());
         }
-        // The log of a fork may begin where its parent was left.
+        // The log of a fork may start at the fork point.
         let begins_fork =
             self.seq == 0 && self.parent_seq.is_some_and(|seq| event.seq == seq.saturating_add(1));
         if event.seq != self.seq.saturating_add(1) && !begins_fork {
@@ -209,7 +209,7 @@ impl<'a> Open<'a> {
         )
     }
 
-    /// Writes the session's own row.
+    /// Writes the row of the session.
     pub(super) fn close(self) -> Result<(), Error> {
         let models = serde_json::Value::from(self.models.clone()).to_string();
         self.execute(
@@ -233,7 +233,7 @@ impl<'a> Open<'a> {
     }
 }
 
-/// Removes a session and every row that belongs to it.
+/// Removes a session and all its rows.
 pub(super) fn remove(connection: &Connection, session_id: &str) -> Result<bool, Error> {
     Ok(connection.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute([session_id])? > 0)
 }

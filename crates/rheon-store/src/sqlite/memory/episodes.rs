@@ -1,4 +1,4 @@
-//! Episodes: what happened in earlier sessions, one line each.
+//! Episodes: one-line summaries of earlier sessions.
 
 use crate::sqlite::rusqlite::{Error, OptionalExtension, Row, params};
 use rheon_types::{SessionId, Timestamp};
@@ -6,31 +6,26 @@ use rheon_types::{SessionId, Timestamp};
 use crate::sqlite::database::Database;
 use crate::sqlite::error::DatabaseError;
 use crate::sqlite::full_text;
-use crate::sqlite::index::{SessionRow, Status};
+use crate::sqlite::index::{SessionRow, SessionStatus};
 use crate::sqlite::number::{self, limit, stored};
 
-/// How many episodes are listed at most.
 const EPISODES_MAX: usize = 1_000;
-/// How long a summary may be.
 const SUMMARY_CHARS_MAX: usize = 500;
 
-/// What happened in one session.
+/// The summary of one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Episode {
-    /// The session.
     pub session_id: SessionId,
-    /// The project it worked on.
     pub project: String,
-    /// What it was about, in one line, up to a cap.
+    /// One line, shortened to a limit.
     pub summary: String,
-    /// What became of it.
-    pub outcome: Status,
-    /// When it was active last.
+    pub outcome: SessionStatus,
+    /// When it was last active.
     pub at: Timestamp,
 }
 
 impl From<&SessionRow> for Episode {
-    /// The session as the index knows it; its title is the summary until somebody writes a better one.
+    /// The session from the index. Its title serves as the summary until a better one is written.
     fn from(session: &SessionRow) -> Self {
         Self {
             session_id: session.source.session_id.clone(),
@@ -42,7 +37,6 @@ impl From<&SessionRow> for Episode {
     }
 }
 
-/// The episodes in a memory.
 #[derive(Debug)]
 pub struct Episodes<'a> {
     database: &'a Database,
@@ -56,7 +50,7 @@ impl<'a> Episodes<'a> {
         Self { database }
     }
 
-    /// Keeps episodes, each in place of what was kept of the same session. One that says nothing is left out.
+    /// Stores episodes, replacing those of the same sessions. Empty ones are skipped.
     pub fn record<'e>(&self, episodes: impl IntoIterator<Item = &'e Episode>) -> Result<(), DatabaseError> {
         self.database.write(|connection| {
             let mut statement = connection.prepare_cached(
@@ -84,7 +78,6 @@ impl<'a> Episodes<'a> {
         })
     }
 
-    /// What is kept of a session.
     pub fn get(&self, session_id: &SessionId) -> Result<Option<Episode>, DatabaseError> {
         self.database.read(|connection| {
             let sql = format!("SELECT {COLUMNS} FROM episodes WHERE session_id = ?1");
@@ -95,13 +88,13 @@ impl<'a> Episodes<'a> {
         })
     }
 
-    /// Forgets an episode; `false` if there was none.
+    /// Removes an episode. Returns `false` if it does not exist.
     pub fn remove(&self, session_id: &SessionId) -> Result<bool, DatabaseError> {
         let sql = "DELETE FROM episodes WHERE session_id = ?1";
         self.database.write(|connection| Ok(connection.execute(sql, [session_id.as_str()])? > 0))
     }
 
-    /// The latest episodes of a project, the newest first.
+    /// The latest episodes of a project, newest first.
     pub fn latest(&self, project: &str, count: usize) -> Result<Vec<Episode>, DatabaseError> {
         self.database.read(|connection| {
             let mut statement = connection.prepare_cached(&format!(
@@ -118,7 +111,7 @@ fn one_line(text: &str) -> String {
     line.chars().take(SUMMARY_CHARS_MAX).collect()
 }
 
-/// The episode whose columns begin at `first`.
+/// Reads the episode in the columns that start at `first`.
 pub(super) fn episode(row: &Row<'_>, first: usize) -> Result<Episode, Error> {
     Ok(Episode {
         session_id: row.get::<_, String>(first)?.into(),

@@ -1,4 +1,4 @@
-//! Goals: what is to be reached, in however many sessions.
+//! Goals: what a project wants to reach, across sessions.
 
 use crate::sqlite::rusqlite::{Error, OptionalExtension, Row, params};
 use rheon_types::{SessionId, Timestamp};
@@ -8,45 +8,35 @@ use crate::sqlite::error::DatabaseError;
 use crate::sqlite::names::stored_names;
 use crate::sqlite::number::{self, limit, stored};
 
-/// How many goals are listed at most.
 const GOALS_MAX: usize = 1_000;
 
-/// A goal's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GoalId(pub i64);
 
 stored_names! {
-    /// What became of a goal.
+    /// The status of a goal.
     GoalStatus {
-        /// It is being worked on.
+        /// In progress.
         Open = "open",
-        /// It is reached.
+        /// Reached.
         Done = "done",
-        /// It was given up.
+        /// Abandoned.
         Dropped = "dropped",
     }
 }
 
-/// Something to be reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Goal {
-    /// Its number.
     pub id: GoalId,
-    /// The project it belongs to.
     pub project: String,
-    /// What is to be reached.
     pub text: String,
-    /// What became of it.
     pub status: GoalStatus,
-    /// The session that works on it: the one that set it, until another one takes it over.
+    /// The session that works on it: the one that set it, until another one takes over.
     pub session_id: SessionId,
-    /// When it was set.
     pub created: Timestamp,
-    /// When something changed.
     pub updated: Timestamp,
 }
 
-/// The goals in a memory.
 #[derive(Debug)]
 pub struct Goals<'a> {
     database: &'a Database,
@@ -59,7 +49,6 @@ impl<'a> Goals<'a> {
         Self { database }
     }
 
-    /// Sets a goal.
     pub fn create(
         &self,
         project: &str,
@@ -77,7 +66,7 @@ impl<'a> Goals<'a> {
         })
     }
 
-    /// Says what became of a goal; `false` if there is no such goal.
+    /// Sets the status of a goal. Returns `false` if it does not exist.
     pub fn set_status(&self, id: GoalId, status: GoalStatus, at: Timestamp) -> Result<bool, DatabaseError> {
         self.database.write(|connection| {
             let changed = connection.execute(
@@ -88,7 +77,7 @@ impl<'a> Goals<'a> {
         })
     }
 
-    /// Another session works on an open goal from now on; `false` if there is no such goal, or it is not open.
+    /// Assigns an open goal to another session. Returns `false` if the goal does not exist or is not open.
     pub fn assign(&self, id: GoalId, session_id: &SessionId, at: Timestamp) -> Result<bool, DatabaseError> {
         self.database.write(|connection| {
             let changed = connection.execute(
@@ -99,7 +88,7 @@ impl<'a> Goals<'a> {
         })
     }
 
-    /// The open goals of a project, the one that changed last first.
+    /// The open goals of a project, most recently changed first.
     pub fn open_of(&self, project: &str) -> Result<Vec<Goal>, DatabaseError> {
         self.database.read(|connection| {
             let mut statement = connection.prepare_cached(&format!(
@@ -110,7 +99,6 @@ impl<'a> Goals<'a> {
         })
     }
 
-    /// One goal.
     pub fn get(&self, id: GoalId) -> Result<Option<Goal>, DatabaseError> {
         self.database.read(|connection| {
             let sql = format!("SELECT {COLUMNS} FROM goals WHERE id = ?1");

@@ -10,30 +10,23 @@ use crate::sqlite::full_text;
 use crate::sqlite::names::stored_names;
 use crate::sqlite::number::{self, limit, stored};
 
-/// How many relevant learnings are given at most.
 const RELEVANT_MAX: usize = 5;
-/// How many learnings are listed at most.
 const LEARNINGS_MAX: usize = 1_000;
-/// A proposed learning is strong with so much evidence for it, and twice as much as against it.
+/// A proposed learning is strong with this much evidence for it, and twice as much as against it.
 const STRONG_EVIDENCE_MIN: i64 = 3;
 
-/// A learning's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LearningId(pub i64);
 
 stored_names! {
-    /// What is thought of a learning.
     LearningStatus {
-        /// Nobody has judged it.
+        /// Not judged yet.
         Proposed = "proposed",
-        /// It holds.
         Validated = "validated",
-        /// It does not hold.
         Rejected = "rejected",
     }
 }
 
-/// Which way something points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Evidence {
     /// The learning helped.
@@ -42,48 +35,40 @@ pub enum Evidence {
     Against,
 }
 
-/// What became of an edit.
+/// The result of an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edited {
-    /// The learning says the new text now.
     Done,
-    /// There is no such learning.
+    /// The learning does not exist.
     Absent,
-    /// Another learning of the same project says this already; nothing was changed.
+    /// Another learning of the same project has this text; nothing was changed.
     Taken(LearningId),
 }
 
-/// What a session thinks it learnt.
+/// A learning that a session proposes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
-    /// The project it holds for; all if there is none.
+    /// All projects if `None`.
     pub project: Option<String>,
-    /// What was learnt.
     pub text: String,
-    /// The session that learnt it.
     pub session_id: SessionId,
 }
 
-/// What was learnt, and what speaks for it.
+/// A learning and the evidence for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Learning {
-    /// Its number.
     pub id: LearningId,
-    /// What was learnt, where, and by whom first.
+    /// The first proposal.
     pub proposal: Proposal,
-    /// What is thought of it.
     pub status: LearningStatus,
-    /// How often it helped; the proposal itself counts.
+    /// How often it helped, including the proposal itself.
     pub evidence_for: u64,
     /// How often it misled.
     pub evidence_against: u64,
-    /// When it was proposed first.
     pub created: Timestamp,
-    /// When something changed.
     pub updated: Timestamp,
 }
 
-/// The learnings in a memory.
 #[derive(Debug)]
 pub struct Learnings<'a> {
     database: &'a Database,
@@ -97,7 +82,7 @@ impl<'a> Learnings<'a> {
         Self { database }
     }
 
-    /// Proposes a learning. The same proposal again is evidence for the first one; what was judged stays judged.
+    /// Proposes a learning. A repeated proposal counts as evidence for the first one. The status stays.
     pub fn propose(&self, proposal: &Proposal, at: Timestamp) -> Result<LearningId, DatabaseError> {
         let words = words_of(&proposal.text);
         self.database.write(|connection| {
@@ -118,7 +103,7 @@ impl<'a> Learnings<'a> {
         })
     }
 
-    /// Judges a learning; `false` if there is no such one.
+    /// Sets the status of a learning. Returns `false` if it does not exist.
     pub fn judge(
         &self,
         id: LearningId,
@@ -134,7 +119,7 @@ impl<'a> Learnings<'a> {
         })
     }
 
-    /// Adds evidence to a learning; `false` if there is no such one.
+    /// Adds evidence to a learning. Returns `false` if it does not exist.
     pub fn add_evidence(
         &self,
         id: LearningId,
@@ -144,7 +129,7 @@ impl<'a> Learnings<'a> {
         self.weigh(id, evidence, 1, at)
     }
 
-    /// Takes back evidence that turned out to be none; `false` if there is no such learning.
+    /// Withdraws evidence. Returns `false` if the learning does not exist.
     pub fn withdraw_evidence(
         &self,
         id: LearningId,
@@ -175,8 +160,8 @@ impl<'a> Learnings<'a> {
         })
     }
 
-    /// The learnings that fit a prompt best, up to `count` and never more than five: those that were validated, and
-    /// proposed ones with strong evidence, of the project and of all projects.
+    /// The learnings that match a prompt best, up to `count` and at most five: validated ones, and proposed ones
+    /// with strong evidence, of the project and of all projects.
     pub fn relevant(
         &self,
         project: &str,
@@ -196,7 +181,7 @@ impl<'a> Learnings<'a> {
         })
     }
 
-    /// The learnings with a status, the one that changed last first.
+    /// The learnings with a status, most recently changed first.
     pub fn with_status(&self, status: LearningStatus) -> Result<Vec<Learning>, DatabaseError> {
         self.database.read(|connection| {
             let mut statement = connection.prepare_cached(&format!(
@@ -206,8 +191,8 @@ impl<'a> Learnings<'a> {
         })
     }
 
-    /// All learnings that hold for a project and for all projects, or without a project simply all, whatever is thought of
-    /// them; the one that changed last first.
+    /// All learnings of a project and of all projects, or every learning if `project` is `None`, most recently
+    /// changed first.
     pub fn list(&self, project: Option<&str>) -> Result<Vec<Learning>, DatabaseError> {
         self.database.read(|connection| {
             let mut statement = connection.prepare_cached(&format!(
@@ -218,7 +203,7 @@ impl<'a> Learnings<'a> {
         })
     }
 
-    /// Gives a learning another text. What is thought of it, and what speaks for it, stays.
+    /// Changes the text of a learning. Status and evidence stay.
     pub fn edit(&self, id: LearningId, text: &str, at: Timestamp) -> Result<Edited, DatabaseError> {
         self.database.write(|connection| {
             let other = connection
@@ -239,7 +224,6 @@ impl<'a> Learnings<'a> {
         })
     }
 
-    /// One learning.
     pub fn get(&self, id: LearningId) -> Result<Option<Learning>, DatabaseError> {
         self.database.read(|connection| {
             let sql = format!("SELECT {COLUMNS} FROM learnings WHERE id = ?1");
@@ -247,14 +231,14 @@ impl<'a> Learnings<'a> {
         })
     }
 
-    /// Forgets a learning; `false` if there was none.
+    /// Removes a learning. Returns `false` if it does not exist.
     pub fn remove(&self, id: LearningId) -> Result<bool, DatabaseError> {
         self.database
             .write(|connection| Ok(connection.execute("DELETE FROM learnings WHERE id = ?1", [id.0])? > 0))
     }
 }
 
-/// The text as the search sees it, where that is another one.
+/// The text for the search, if it differs.
 fn words_of(text: &str) -> Option<String> {
     match full_text::segmented(text) {
         Cow::Borrowed(_) => None,

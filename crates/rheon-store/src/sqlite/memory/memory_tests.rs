@@ -20,8 +20,8 @@ fn session() -> SessionId {
 
 #[test]
 fn goals_survive_sessions() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("memory.db");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
     let open = || Memory::open(&path, OpenMode::ReadWrite).unwrap();
     let (first, done) = {
         let memory = open();

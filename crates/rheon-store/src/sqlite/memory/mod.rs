@@ -1,4 +1,4 @@
-//! `Memory`: what outlives sessions and has no log of its own.
+//! `Memory`: data that outlives sessions and has no log behind it.
 
 mod episodes;
 mod goals;
@@ -18,7 +18,7 @@ pub use learnings::{Edited, Evidence, Learning, LearningId, LearningStatus, Lear
 pub use notes::{NoteKind, NoteRow, Notes};
 pub use recall::Recalled;
 
-/// The migrations of `memory.db`; a released one never changes.
+/// The migrations of `memory.db`. A released migration never changes.
 const SCHEMA: Schema = Schema {
     application_id: 0x5248_4d45,
     migrations: &[
@@ -30,50 +30,45 @@ const SCHEMA: Schema = Schema {
     durability: Durability::Irreplaceable,
 };
 
-/// What outlives sessions. A write that was acknowledged survives a power cut.
+/// Data that outlives sessions. An acknowledged write survives a power cut.
 #[derive(Debug)]
 pub struct Memory {
     database: Database,
 }
 
 impl Memory {
-    /// Opens the memory at `path`. A damaged one is an error: nothing could rebuild it.
+    /// Opens the memory at `path`. A damaged memory is an error, because it cannot be rebuilt.
     pub fn open(path: &Path, mode: OpenMode) -> Result<Self, DatabaseError> {
         Ok(Self { database: Database::open(path, &SCHEMA, mode)? })
     }
 
-    /// A memory that no file holds.
+    /// A memory without a file.
     pub fn in_memory() -> Result<Self, DatabaseError> {
         Ok(Self { database: Database::in_memory(&SCHEMA)? })
     }
 
-    /// The database behind it.
     pub fn database(&self) -> &Database {
         &self.database
     }
 
-    /// What is to be reached, in however many sessions.
     pub fn goals(&self) -> Goals<'_> {
         Goals::new(&self.database)
     }
 
-    /// What was learnt.
     pub fn learnings(&self) -> Learnings<'_> {
         Learnings::new(&self.database)
     }
 
-    /// What the files of notes say.
     pub fn notes(&self) -> Notes<'_> {
         Notes::new(&self.database)
     }
 
-    /// What happened in earlier sessions.
     pub fn episodes(&self) -> Episodes<'_> {
         Episodes::new(&self.database)
     }
 
-    /// What fits `query` best, up to `count` and never more than a hundred, the best first: notes of the user and of the
-    /// project, and episodes of the project. Without a project everything counts.
+    /// The best matches of `query`, up to `count` and at most a hundred, best first: notes of the user and of the
+    /// project, and episodes of the project. Searches everything if there is no project.
     pub fn recall(
         &self,
         query: &str,

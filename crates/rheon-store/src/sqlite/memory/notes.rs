@@ -1,4 +1,4 @@
-//! Notes: what the files of memory say, as rows that can be searched. Deleting them loses nothing.
+//! Notes: the contents of the note files as rows to search. Deleting them loses nothing.
 
 use crate::sqlite::rusqlite::{Connection, Error, Row, params};
 
@@ -8,37 +8,34 @@ use crate::sqlite::full_text;
 use crate::sqlite::names::stored_names;
 use crate::sqlite::number::limit;
 
-/// How many notes of one project are kept, and listed.
+/// The limit of notes per project.
 const NOTES_MAX: usize = 10_000;
 /// How much of a note's text is searched.
 const TEXT_CHARS_MAX: usize = 64 * 1024;
 
 stored_names! {
-    /// What a note tells of.
     NoteKind {
         /// A fact.
         Semantic = "semantic",
-        /// Something that happened.
+        /// An event.
         Episodic = "episodic",
     }
 }
 
-/// What the file of a note says.
+/// The content of a note file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoteRow {
-    /// The project it belongs to; none for a note of the user, which holds for all.
+    /// `None` for a note of the user, which applies to all projects.
     pub project: Option<String>,
-    /// What it is called, as its file.
+    /// The file name.
     pub name: String,
-    /// What it tells of.
     pub kind: NoteKind,
-    /// What it says, in one line.
+    /// One line.
     pub description: String,
-    /// What it says, up to a cap, with the words it is to be found by.
+    /// The text up to a limit, with its search terms.
     pub text: String,
 }
 
-/// The notes in a memory.
 #[derive(Debug)]
 pub struct Notes<'a> {
     database: &'a Database,
@@ -51,8 +48,8 @@ impl<'a> Notes<'a> {
         Self { database }
     }
 
-    /// Makes the rows of one project (or, for none, of the user) anew: afterwards there are these and no others. Returns how
-    /// many there are. What did not change is not written, so that this may be called at every start.
+    /// Replaces all rows of one project, or of the user if `None`. Returns the number of rows. Unchanged rows are
+    /// not written, so this is cheap enough for every start.
     pub fn replace_all<'n>(
         &self,
         project: Option<&str>,
@@ -74,13 +71,13 @@ impl<'a> Notes<'a> {
         })
     }
 
-    /// Adds a note, or writes over the one of the same name and project.
+    /// Adds a note, or replaces the one with the same name and project.
     pub fn put(&self, note: &NoteRow) -> Result<(), DatabaseError> {
         let project = note.project.as_deref().unwrap_or_default();
         self.database.write(|connection| put(connection, project, note))
     }
 
-    /// Removes a note; `false` if there was none.
+    /// Removes a note. Returns `false` if it does not exist.
     pub fn remove(&self, project: Option<&str>, name: &str) -> Result<bool, DatabaseError> {
         let values = params![project.unwrap_or_default(), name];
         self.database.write(|connection| {
@@ -114,7 +111,7 @@ fn put(connection: &Connection, project: &str, note: &NoteRow) -> Result<(), Err
     Ok(())
 }
 
-/// The note whose columns begin at `first`.
+/// Reads the note in the columns that start at `first`.
 pub(super) fn note(row: &Row<'_>, first: usize) -> Result<NoteRow, Error> {
     Ok(NoteRow {
         project: Some(row.get::<_, String>(first)?).filter(|project| !project.is_empty()),

@@ -1,4 +1,4 @@
-//! Recall: notes and episodes, searched together.
+//! Recall: searches notes and episodes together.
 
 use crate::sqlite::rusqlite::{Connection, Error, params};
 
@@ -7,20 +7,17 @@ use super::notes::{self, NoteRow};
 use crate::sqlite::full_text;
 use crate::sqlite::number::limit;
 
-/// How much is recalled at once, at most.
 const RECALLED_MAX: usize = 100;
 
-/// Something that a memory found.
+/// A search result of a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recalled {
-    /// A note.
     Note(NoteRow),
-    /// What happened in an earlier session.
     Episode(Episode),
 }
 
-/// What fits `query` best, the best first: notes of the user and of the project, and episodes of the project. Without a project
-/// everything counts.
+/// The best matches of `query`, best first: notes of the user and of the project, and episodes of the project.
+/// Searches everything if there is no project.
 pub(super) fn recall(
     connection: &Connection,
     query: &str,

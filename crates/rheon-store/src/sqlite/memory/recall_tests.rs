@@ -1,10 +1,10 @@
-//! Notes, episodes and learnings: found, edited, made anew.
+//! Notes, episodes and learnings: search, edit, rebuild.
 
 use expect_test::expect;
 use rheon_types::Timestamp;
 
 use super::super::fixture_tests::{check_search, events, rows, run, source};
-use super::super::index::{Index, ListQuery, Status};
+use super::super::index::{Index, ListQuery, SessionStatus};
 use super::*;
 
 fn at(millis: u64) -> Timestamp {
@@ -26,7 +26,7 @@ fn episode(session: &str, project: &str, summary: &str) -> Episode {
         session_id: session.into(),
         project: project.into(),
         summary: summary.into(),
-        outcome: Status::Completed,
+        outcome: SessionStatus::Completed,
         at: at(7),
     }
 }
@@ -94,7 +94,7 @@ fn the_search_follows_every_change() {
     assert_eq!(recalled(&memory, "damson", Some("p")), ["episode s1"]);
     check_search(memory.database(), "recall_search");
 
-    // Made anew from the files: what has no file any more is gone, and only that of the same project.
+    // Rebuilt from the files: rows without a file are removed, but only those of the same project.
     memory.notes().put(&note(None, "mine", "banana")).unwrap();
     let files = [note(Some("p"), "b", "banana"), note(Some("p"), "c", "elder")];
     assert_eq!(memory.notes().replace_all(Some("p"), &files).unwrap(), 2);
@@ -121,8 +121,8 @@ fn what_did_not_change_is_not_written_again() {
 
 #[test]
 fn a_database_from_before_finds_notes_after_it_is_opened() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("memory.db");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
     let old = Schema {
         application_id: SCHEMA.application_id,
         migrations: &SCHEMA.migrations[..2],
@@ -147,7 +147,7 @@ fn episodes_come_from_the_index_of_sessions() {
     memory.episodes().record(&episodes).unwrap();
     assert_eq!(recalled(&memory, "lexer", Some("p")), ["episode s1"]);
     assert_eq!(recalled(&memory, "lexer", Some("q")), Vec::<String>::new());
-    assert_eq!(memory.episodes().latest("q", 5).unwrap()[0].outcome, Status::Completed);
+    assert_eq!(memory.episodes().latest("q", 5).unwrap()[0].outcome, SessionStatus::Completed);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `FileSessionStore`: a folder of session files behind the seam.
+//! `FileSessionStore`: a directory of session files behind `SessionStore`.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
@@ -6,17 +6,18 @@ use std::sync::{Arc, Mutex, Once, PoisonError};
 
 use rheon_types::{AgentId, Answer, SessionId};
 
-use super::folder::Folder;
+use super::directory::SessionDir;
 use crate::tree::session::Session;
 use crate::tree::store::{AgentSessions, SessionStore, SessionStoreError};
 
-/// How many saves of different sessions can be under way at once.
+/// How many saves of different sessions can run at once.
 const TURNS: usize = 16;
 
-/// Keeps each session in `{dir}/{session_id}.json`: pretty JSON, written whole or not at all, readable by the user alone.
+/// Stores each session in `{dir}/{session_id}.json`: pretty-printed JSON, written atomically, readable only by the
+/// user.
 ///
-/// Saves of one session through one store and its clones wait for each other. One by another store or process while a save
-/// is under way fails with [`SessionStoreError::Locked`]. Needs a tokio runtime.
+/// Saves of one session through one store and its clones wait for each other. A save fails with
+/// [`SessionStoreError::Locked`] while another store or process is saving. Needs a tokio runtime.
 #[derive(Debug, Clone)]
 pub struct FileSessionStore {
     shared: Arc<Shared>,
@@ -24,27 +25,27 @@ pub struct FileSessionStore {
 
 #[derive(Debug)]
 struct Shared {
-    folder: Folder,
+    dir: SessionDir,
     turns: [Mutex<()>; TURNS],
     swept: Once,
 }
 
 impl FileSessionStore {
-    /// A store in the folder `dir`, which is made when it is needed.
+    /// A store in the directory `dir`, which is created when needed.
     pub fn new(dir: impl Into<PathBuf>) -> Self {
-        Self::with(Folder::new(dir))
+        Self::with(SessionDir::new(dir))
     }
 
-    /// The same with files of at most this many bytes.
+    /// A store with another limit for the size of a file.
     pub fn with_file_bytes_max(dir: impl Into<PathBuf>, file_bytes_max: u64) -> Self {
-        Self::with(Folder { bytes_max: file_bytes_max, ..Folder::new(dir) })
+        Self::with(SessionDir { bytes_max: file_bytes_max, ..SessionDir::new(dir) })
     }
 
-    fn with(folder: Folder) -> Self {
-        Self { shared: Arc::new(Shared { folder, turns: Default::default(), swept: Once::new() }) }
+    fn with(dir: SessionDir) -> Self {
+        Self { shared: Arc::new(Shared { dir, turns: Default::default(), swept: Once::new() }) }
     }
 
-    /// Does `work` where it may block.
+    /// Runs `work` on a blocking thread.
     fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Shared) -> Result<T, SessionStoreError> + Send + 'static,
@@ -58,13 +59,13 @@ impl FileSessionStore {
 }
 
 impl Shared {
-    /// Does `work` when no other work on the session is under way in this store.
-    fn in_turn<T>(&self, id: &SessionId, work: impl FnOnce(&Folder) -> T) -> T {
+    /// Runs `work` after other work of this store on the session.
+    fn in_turn<T>(&self, id: &SessionId, work: impl FnOnce(&SessionDir) -> T) -> T {
         let mut hasher = DefaultHasher::new();
         id.hash(&mut hasher);
         let turn = self.turns.get(hasher.finish() as usize % TURNS);
         let _turn = turn.map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner));
-        work(&self.folder)
+        work(&self.dir)
     }
 }
 
@@ -72,19 +73,19 @@ impl SessionStore for FileSessionStore {
     fn save_session<'a>(&'a self, session: &'a Session) -> Answer<'a, Result<(), SessionStoreError>> {
         let session = session.clone();
         self.blocking(move |shared| {
-            // What cannot be cleaned up now does not keep a session from being saved.
-            shared.swept.call_once(|| shared.folder.sweep().unwrap_or_default());
-            shared.in_turn(&session.session_id, |folder| folder.save(&session))
+            // A failed cleanup must not prevent saving.
+            shared.swept.call_once(|| shared.dir.sweep().unwrap_or_default());
+            shared.in_turn(&session.session_id, |dir| dir.save(&session))
         })
     }
 
     fn load_session<'a>(&'a self, id: &'a SessionId) -> Answer<'a, Result<Session, SessionStoreError>> {
         let id = id.clone();
-        self.blocking(move |shared| shared.folder.load(&id))
+        self.blocking(move |shared| shared.dir.load(&id))
     }
 
     fn list_session_ids(&self) -> Answer<'_, Result<Vec<SessionId>, SessionStoreError>> {
-        self.blocking(|shared| shared.folder.list())
+        self.blocking(|shared| shared.dir.list())
     }
 
     fn load_sessions_for_agent<'a>(
@@ -92,12 +93,12 @@ impl SessionStore for FileSessionStore {
         agent_id: &'a AgentId,
     ) -> Answer<'a, Result<AgentSessions, SessionStoreError>> {
         let agent_id = agent_id.clone();
-        self.blocking(move |shared| shared.folder.load_for_agent(&agent_id))
+        self.blocking(move |shared| shared.dir.load_for_agent(&agent_id))
     }
 
     fn delete_session<'a>(&'a self, id: &'a SessionId) -> Answer<'a, Result<(), SessionStoreError>> {
         let id = id.clone();
-        self.blocking(move |shared| shared.in_turn(&id, |folder| folder.delete(&id)))
+        self.blocking(move |shared| shared.in_turn(&id, |dir| dir.delete(&id)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The file store as a store, and beside other writers.
+//! The file store as a `SessionStore`, and beside other writers.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -26,7 +26,7 @@ async fn memory_conforms() {
 }
 
 #[tokio::test]
-async fn another_writer_is_named() {
+async fn the_error_names_the_other_writer() {
     let root = tempfile::tempdir().unwrap();
     let store = FileSessionStore::new(root.path());
     store.save_session(&session("s", "agent", 1)).get().await.unwrap();
@@ -35,7 +35,7 @@ async fn another_writer_is_named() {
     let expected = format!("session s is being saved by process {}; try again", std::process::id());
     assert_eq!(refused.to_string(), expected);
     assert_eq!(store.delete_session(&"s".into()).get().await.unwrap_err().to_string(), expected);
-    // Reading and other sessions are not in its way.
+    // Reads and other sessions are not blocked.
     assert_eq!(store.load_session(&"s".into()).get().await.unwrap(), session("s", "agent", 1));
     store.save_session(&session("t", "agent", 1)).get().await.unwrap();
     drop(lock);
@@ -45,17 +45,17 @@ async fn another_writer_is_named() {
 }
 
 #[tokio::test]
-async fn files_are_for_the_user_alone() {
+async fn files_are_private_to_the_user() {
     let root = tempfile::tempdir().unwrap();
-    let folder = root.path().join("a/b");
-    FileSessionStore::new(&folder).save_session(&session("s", "agent", 1)).get().await.unwrap();
+    let dir = root.path().join("a/b");
+    FileSessionStore::new(&dir).save_session(&session("s", "agent", 1)).get().await.unwrap();
     let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode(&folder), mode(&root.path().join("a"))), (0o700, 0o700));
-    assert_eq!(mode(&folder.join("s.json")), 0o600);
+    assert_eq!((mode(&dir), mode(&root.path().join("a"))), (0o700, 0o700));
+    assert_eq!(mode(&dir.join("s.json")), 0o600);
 }
 
 #[tokio::test]
-async fn a_session_beyond_the_cap_leaves_the_old_one() {
+async fn a_session_over_the_limit_leaves_the_old_file() {
     let root = tempfile::tempdir().unwrap();
     let small = long_session("s", 1, "x");
     let bytes = {
@@ -67,7 +67,7 @@ async fn a_session_beyond_the_cap_leaves_the_old_one() {
     let refused = store.save_session(&long_session("s", 1, "xy")).get().await.unwrap_err();
     assert_eq!(
         refused.to_string(),
-        format!("session s has more than {bytes} bytes; keep fewer events of it, or raise the limit")
+        format!("session s is larger than {bytes} bytes; store fewer events or raise the limit")
     );
     assert_eq!(store.load_session(&"s".into()).get().await.unwrap(), small);
     let smaller = FileSessionStore::with_file_bytes_max(root.path(), bytes - 1);
@@ -75,8 +75,8 @@ async fn a_session_beyond_the_cap_leaves_the_old_one() {
     assert_eq!(names(root.path()), ["s.json"]);
 }
 
-fn names(folder: &std::path::Path) -> Vec<String> {
-    let mut names: Vec<String> = std::fs::read_dir(folder)
+fn names(dir: &std::path::Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(dir)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();

@@ -1,4 +1,4 @@
-//! What a session file says: its format, the session, and what other versions added.
+//! The content of a session file: its format version, the session, and fields of other versions.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -11,10 +11,10 @@ use serde_json::value::RawValue;
 use crate::tree::deep;
 use crate::tree::session::Session;
 
-/// The format that is written. Files of a later format are neither read nor replaced.
+/// The format version we write. Files of later versions are neither read nor replaced.
 pub const SESSION_FILE_VERSION: u64 = 1;
 
-/// The largest session file that is read or written, unless a store says otherwise.
+/// The default size limit of a session file.
 pub const SESSION_FILE_BYTES_MAX: u64 = 1 << 30;
 
 const FILE_KEYS: &[&str] = &["version", "session"];
@@ -68,7 +68,7 @@ struct Head {
 pub(super) enum ReadFault {
     /// A later version wrote it.
     Newer { found: u64 },
-    /// It is not a session.
+    /// Not a session.
     Broken { problem: String },
 }
 
@@ -78,12 +78,11 @@ impl From<serde_json::Error> for ReadFault {
     }
 }
 
-/// The session in a file.
 pub(super) fn read(text: &[u8]) -> Result<Session, ReadFault> {
     Ok(deep::from_str(body(text)?)?)
 }
 
-/// Which session is in a file, and whose. Much cheaper than [`read`].
+/// Reads only the session id and agent id. Much cheaper than [`read`].
 pub(super) fn read_head(text: &[u8]) -> Result<(SessionId, AgentId), ReadFault> {
     let head: Head = deep::from_str(body(text)?)?;
     Ok((head.session_id, head.agent_id))
@@ -99,8 +98,8 @@ fn body(text: &[u8]) -> Result<&str, ReadFault> {
 
 type Keys = BTreeMap<String, Value>;
 
-/// What a file has beside what this version knows: of the file, of the session, and of each loop. What stands deeper, in a
-/// message or in an event of a known kind, is not kept.
+/// The unknown fields of a file, its session and each of its loops. Unknown fields deeper in messages and events are
+/// dropped.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Extras {
     file: Keys,
@@ -111,7 +110,6 @@ pub(super) struct Extras {
 type RawKeys = BTreeMap<String, Box<RawValue>>;
 
 impl Extras {
-    /// The extras of a file.
     pub(super) fn of(text: &[u8]) -> Result<Self, ReadFault> {
         body(text)?;
         let file: RawKeys = serde_json::from_slice(text)?;
@@ -158,7 +156,7 @@ fn unknown(keys: RawKeys, known: &[&str]) -> Result<Keys, ReadFault> {
     Ok(unknown)
 }
 
-/// Writes the session, and what the file had beside it.
+/// Writes the session and the unknown fields of the file it replaces.
 pub(super) fn write(out: &mut dyn Write, session: &Session, extras: Extras) -> io::Result<()> {
     let file = WrittenFile { version: SESSION_FILE_VERSION, session };
     if extras.is_empty() {

@@ -9,16 +9,16 @@ use rheon_types::{
 use serde_json::{Value, json};
 
 use super::{Extras, LOOP_KEYS, ReadFault, SESSION_KEYS, read, write};
-use crate::tree::fixtures::{Desk, call_done, end, start};
+use crate::tree::fixtures::{RecorderFixture, call_done, end, start};
 use crate::tree::{
     LoopEvent, LoopFact, LoopRecord, Session, SessionFormation, SessionRecorderConfig, SpawnRef,
 };
 
 fn full_session() -> Session {
-    let mut desk = Desk::new(SessionRecorderConfig::default());
-    desk.write("s.c.0", start("agent", Some("r.c.0"), Some(json!({ "a": 1 }))));
-    desk.write("s.c.0", call_done("call", Some("k.c.0")));
-    desk.write(
+    let mut fixture = RecorderFixture::new(SessionRecorderConfig::default());
+    fixture.write("s.c.0", start("agent", Some("r.c.0"), Some(json!({ "a": 1 }))));
+    fixture.write("s.c.0", call_done("call", Some("k.c.0")));
+    fixture.write(
         "s.c.0",
         rheon_types::AgentEvent::Child(ChildEvent::ParallelEnd {
             selected_run_id: "s.c.0".into(),
@@ -26,8 +26,8 @@ fn full_session() -> Session {
             evaluation_usage: rheon_types::Usage::default(),
         }),
     );
-    desk.write("s.c.0", end(RunEnd::Rejected { rejection: "no".into() }, 1, 1));
-    let mut session = desk.recorder.drain_completed().remove(0);
+    fixture.write("s.c.0", end(RunEnd::Rejected { rejection: "no".into() }, 1, 1));
+    let mut session = fixture.recorder.drain_completed().remove(0);
     session.formation = SessionFormation::InactivityTimeout { secs: 1, previous_session_id: "r".into() };
     session.parent_spawn_ref = Some(SpawnRef {
         parent_session_id: "p".into(),
@@ -62,7 +62,7 @@ fn every_key_that_is_written_is_known() {
 }
 
 #[test]
-fn what_a_later_version_added_survives_a_rewrite() {
+fn fields_of_a_later_version_survive_a_rewrite() {
     let session = full_session();
     let mut value: Value = serde_json::from_slice(&text(&session, Extras::default())).unwrap();
     value["writer"] = json!("later");
@@ -76,13 +76,13 @@ fn what_a_later_version_added_survives_a_rewrite() {
     assert!(matches!(loaded.loops[0].events.last(), Some(LoopEvent::Unknown(_))));
     assert_eq!(loaded.loops[0].events.last().and_then(LoopEvent::fact), None);
     let rewritten: Value = serde_json::from_slice(&text(&loaded, Extras::of(&later).unwrap())).unwrap();
-    // Only what stands deeper than a loop is lost.
+    // Only fields deeper than a loop are lost.
     value["session"]["loops"][0]["usage"].as_object_mut().unwrap().remove("thinking");
     assert_eq!(rewritten, value);
 }
 
 #[test]
-fn the_extras_of_a_loop_that_is_gone_go_with_it() {
+fn the_extras_of_a_removed_loop_are_removed() {
     let mut session = full_session();
     let mut value: Value = serde_json::from_slice(&text(&session, Extras::default())).unwrap();
     value["session"]["loops"][0]["color"] = json!("red");
@@ -95,19 +95,19 @@ fn the_extras_of_a_loop_that_is_gone_go_with_it() {
 }
 
 #[test]
-fn a_later_format_is_not_guessed_at() {
+fn a_later_format_is_not_read() {
     let text = br#"{ "session": [], "version": 7 }"#;
     assert_eq!(read(text), Err(ReadFault::Newer { found: 7 }));
     assert_eq!(Extras::of(text), Err(ReadFault::Newer { found: 7 }));
 }
 
 #[test]
-fn what_a_tool_call_may_hold_can_be_read_again() {
+fn any_valid_tool_call_can_be_read_back() {
     let nested = |depth: usize| -> Value {
         let text = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         serde_json::from_str(&text).unwrap()
     };
-    // As deep as arguments can be; in texts, brackets mean nothing.
+    // As deep as arguments can be. Brackets in texts do not count.
     let mut arguments = json!({ "deep": nested(126), "brackets": "[\"[[\\".repeat(400) });
     let mut session = full_session();
     for _ in 0..2 {
@@ -140,10 +140,10 @@ fn what_a_tool_call_may_hold_can_be_read_again() {
         if arguments.get("deeper").is_none() {
             assert_eq!(read(&text).unwrap(), session);
         } else {
-            let problem = "it is nested more than 256 levels deep".to_owned();
+            let problem = "nested more than 256 levels deep".to_owned();
             assert_eq!(read(&text), Err(ReadFault::Broken { problem }));
         }
-        // An app can build what no parser would take.
+        // An app can build what no parser accepts.
         arguments["deeper"] =
             (0..3).fold(nested(120), |value, _| (0..60).fold(value, |value, _| json!([value])));
     }

@@ -1,4 +1,4 @@
-//! `SaveLock`: one writer of a session at a time, in this process and in others.
+//! `SaveLock`: allows one writer per session, across processes.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -8,31 +8,30 @@ use std::path::{Path, PathBuf};
 use crate::session_name::SessionName;
 use crate::tree::store::SessionStoreError;
 
-/// How often a lock file that is removed under our hands is made anew.
+/// How often to recreate a lock file that another process removes.
 const ATTEMPTS_MAX: u32 = 100;
 
-/// How much of a lock file is read to learn who holds it.
+/// How much of a lock file is read to find its holder.
 const HOLDER_BYTES_MAX: u64 = 32;
 
-/// The right to write one session, until it is dropped. The system takes it from a process that dies; the file that may
-/// then be left behind is empty of meaning.
+/// The lock for writing one session, held until it is dropped. The kernel releases it when the process dies; a
+/// leftover file means nothing.
 #[derive(Debug)]
 pub(super) struct SaveLock {
     path: PathBuf,
-    /// Closing it gives the lock back.
+    /// Closing it releases the lock.
     _file: File,
 }
 
 impl SaveLock {
-    /// The name of the lock file of a session.
     pub(super) fn file_name(name: &SessionName) -> String {
         format!(".{name}.lock")
     }
 
-    /// Takes the lock, or says who has it.
-    pub(super) fn take(folder: &Path, name: &SessionName) -> Result<Self, SessionStoreError> {
-        let path = folder.join(Self::file_name(name));
-        let fault = |source| SessionStoreError::Io { doing: "lock", path: path.clone(), source };
+    /// Takes the lock, or fails with the holder.
+    pub(super) fn take(dir: &Path, name: &SessionName) -> Result<Self, SessionStoreError> {
+        let path = dir.join(Self::file_name(name));
+        let fault = |source| SessionStoreError::Io { action: "lock", path: path.clone(), source };
         for _ in 0..ATTEMPTS_MAX {
             let mut file = OpenOptions::new()
                 .read(true)
@@ -53,7 +52,7 @@ impl SaveLock {
                 }
                 Err(TryLockError::Error(source)) => return Err(fault(source)),
             }
-            // The holder before us removes the file before it lets go: then this is the lock of nothing.
+            // The previous holder removes the file before it releases the lock. Then this lock is on a removed file.
             if is_still_there(&file, &path).map_err(fault)? {
                 file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(fault)?;
                 return Ok(Self { path, _file: file });
@@ -65,7 +64,7 @@ impl SaveLock {
 
 impl Drop for SaveLock {
     fn drop(&mut self) {
-        // A lock file that stays is in nobody's way: the next writer takes it over.
+        // A leftover lock file is harmless: the next writer reuses it.
         fs::remove_file(&self.path).unwrap_or_default();
     }
 }

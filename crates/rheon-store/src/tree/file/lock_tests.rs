@@ -1,4 +1,4 @@
-//! Locks whose files go away.
+//! Locks whose files are removed.
 
 use std::fs::{self, File};
 
@@ -19,7 +19,7 @@ fn a_lock_file_that_was_removed_or_replaced_is_not_the_lock() {
 }
 
 #[test]
-fn a_link_in_the_place_of_the_lock_is_not_followed() {
+fn a_link_instead_of_the_lock_file_is_not_followed() {
     let root = tempfile::tempdir().unwrap();
     let target = root.path().join("precious");
     fs::write(&target, "data").unwrap();
@@ -29,7 +29,7 @@ fn a_link_in_the_place_of_the_lock_is_not_followed() {
 }
 
 #[test]
-fn the_lock_of_a_process_that_died_is_taken_over() {
+fn the_lock_of_a_dead_process_is_reused() {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join(".s.lock");
     fs::write(&path, "999999\n").unwrap();

@@ -1,11 +1,11 @@
-//! Sessions as files: one folder, one pretty JSON file per session, no index.
+//! Sessions as files: one directory, one pretty-printed JSON file per session, no index.
 
+mod directory;
 mod file_store;
-mod folder;
 mod format;
 mod lock;
 mod write;
 
+pub use directory::{delete_session, list_session_ids, load_session, load_sessions_for_agent, save_session};
 pub use file_store::FileSessionStore;
-pub use folder::{delete_session, list_session_ids, load_session, load_sessions_for_agent, save_session};
 pub use format::{SESSION_FILE_BYTES_MAX, SESSION_FILE_VERSION};

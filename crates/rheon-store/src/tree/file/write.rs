@@ -1,4 +1,4 @@
-//! Replacing a file: the old one or the new one is there, never half of either.
+//! Replaces a file atomically.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -8,17 +8,14 @@ use std::time::{Duration, SystemTime};
 
 use rheon_types::Timestamp;
 
-use crate::folders;
+use crate::directories;
 
-/// The last moment that every file system can keep: some time in 2242.
+/// The latest time that every file system supports, in the year 2242.
 const MODIFIED_MS_MAX: u64 = (1 << 33) * 1_000;
 
-/// Why a file was not replaced.
 #[derive(Debug)]
 pub(super) enum WriteFault {
-    /// It would be too large.
     TooLarge,
-    /// The disk refuses.
     Io(io::Error),
 }
 
@@ -28,13 +25,13 @@ impl From<io::Error> for WriteFault {
     }
 }
 
-/// Makes the folder and those above it, for the user alone. One that exists stays as it is.
-pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
-    folders::make(folder, 1)
+/// Creates the directory and its parents, accessible only by the user. Existing ones stay unchanged.
+pub(super) fn create_dir(dir: &Path) -> io::Result<()> {
+    directories::create(dir, 1)
 }
 
-/// Puts what `fill` writes in the place of `target`, by way of `temporary` in the same folder. The file is dated
-/// `modified_at`. Returns once a power cut cannot undo it.
+/// Replaces `target` with what `fill` writes, through `temporary` in the same directory, and sets its modification
+/// time. Syncs before returning.
 pub(super) fn replace(
     target: &Path,
     temporary: &Path,
@@ -42,27 +39,25 @@ pub(super) fn replace(
     bytes_max: u64,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), WriteFault> {
-    // What a save that was cut off has left; whoever writes here has the lock.
-    remove_if_there(temporary)?;
+    // A leftover of an interrupted save. We hold the lock.
+    remove_if_exists(temporary)?;
     let written = write(temporary, modified_at, bytes_max, fill);
     if let Err(fault) = written.and_then(|()| Ok(fs::rename(temporary, target)?)) {
-        // The first fault is the one to tell; what is left behind is removed by the next save.
+        // Report the first error. The next save removes the leftover.
         fs::remove_file(temporary).unwrap_or_default();
         return Err(fault);
     }
     match target.parent() {
-        Some(folder) => Ok(sync_folder(folder)?),
+        Some(dir) => Ok(sync_dir(dir)?),
         None => Ok(()),
     }
 }
 
-/// Makes the names in a folder last.
-pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
+pub(super) fn sync_dir(dir: &Path) -> io::Result<()> {
+    File::open(dir)?.sync_all()
 }
 
-/// Removes the file, if there is one.
-pub(super) fn remove_if_there(path: &Path) -> io::Result<()> {
+pub(super) fn remove_if_exists(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         Ok(()) | Err(_) => Ok(()),
@@ -76,7 +71,7 @@ fn write(
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), WriteFault> {
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    let mut out = BufWriter::new(Capped { file, left: bytes_max, is_full: false });
+    let mut out = BufWriter::new(CappedFile { file, left: bytes_max, is_full: false });
     let filled = fill(&mut out).and_then(|()| out.flush());
     let capped = out.get_ref();
     match filled {
@@ -89,14 +84,14 @@ fn write(
     Ok(capped.file.sync_all()?)
 }
 
-/// A file that takes so many bytes and no more.
-struct Capped {
+/// A file with a size limit.
+struct CappedFile {
     file: File,
     left: u64,
     is_full: bool,
 }
 
-impl Write for Capped {
+impl Write for CappedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let length = bytes.len() as u64;
         if length > self.left {
