@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use rheon_app::session::Surroundings;
+use rheon_app::session::SystemContext;
 use rheon_app::worktree::{
-    Ended, Worktree, WorktreeError, WorktreeName, worktree_named, worktree_of_session,
+    Worktree, WorktreeError, WorktreeName, WorktreeOutcome, worktree_named, worktree_of_session,
 };
 use rheon_types::SessionId;
 use rheon_types::protocol::SessionChoice;
@@ -15,7 +15,7 @@ use crate::output::remark;
 /// Where a session works, and which session.
 pub(crate) struct Ground {
     /// The machine, with the folder that the session works in.
-    pub(crate) surroundings: Surroundings,
+    pub(crate) system: SystemContext,
     /// Which session.
     pub(crate) choice: SessionChoice,
     /// Where the user is, if the session works elsewhere.
@@ -27,7 +27,7 @@ impl Ground {
     /// The ground of the session `choice`. A worktree that is `asked_for`, by a name or without one, or that the session worked in before,
     /// is made or gone on with.
     pub(crate) async fn of(
-        mut surroundings: Surroundings,
+        mut system: SystemContext,
         mut choice: SessionChoice,
         asked_for: Option<&Option<String>>,
     ) -> Result<Self, Failure> {
@@ -36,22 +36,22 @@ impl Ground {
                 let name = WorktreeName::parse(name);
                 let name =
                     name.map_err(|error| Failure::usage(format_args!("{error} (a prompt goes before -w)")))?;
-                Some(worktree_named(name, &surroundings))
+                Some(worktree_named(name, &system))
             }
             Some(None) => {
-                let name = WorktreeName::of_session(&session_id(&mut choice, &surroundings)?);
-                Some(worktree_named(name.map_err(Failure::usage)?, &surroundings))
+                let name = WorktreeName::of_session(&session_id(&mut choice, &system)?);
+                Some(worktree_named(name.map_err(Failure::usage)?, &system))
             }
-            None => worktree_of_session(&surroundings, &choice).await,
+            None => worktree_of_session(&system, &choice).await,
         };
         let worktree = match wanted {
             Some(wanted) => Some(Worktree::open(wanted).await.map_err(failure)?),
             None => None,
         };
         let user_folder = worktree.as_ref().map(|worktree| {
-            std::mem::replace(&mut surroundings.working_folder, worktree.working_folder().to_owned())
+            std::mem::replace(&mut system.working_folder, worktree.working_folder().to_owned())
         });
-        Ok(Self { surroundings, choice, user_folder, worktree })
+        Ok(Self { system, choice, user_folder, worktree })
     }
 
     /// The repository whose worktree the session works in, if it does.
@@ -79,20 +79,20 @@ impl Ground {
     pub(crate) async fn leave(self) {
         if let Some(worktree) = self.worktree {
             match worktree.end().await {
-                Ended::Removed => {}
-                Ended::Stays(stays) => remark(&format!("note: {stays}")),
+                WorktreeOutcome::Removed => {}
+                WorktreeOutcome::Kept(stays) => remark(&format!("note: {stays}")),
             }
         }
     }
 }
 
 /// The id that a new session will have.
-fn session_id(choice: &mut SessionChoice, surroundings: &Surroundings) -> Result<SessionId, Failure> {
+fn session_id(choice: &mut SessionChoice, system: &SystemContext) -> Result<SessionId, Failure> {
     match choice {
         SessionChoice::New { session_id: Some(session_id) } => Ok(session_id.clone()),
         SessionChoice::New { session_id: None } => {
-            let random = [surroundings.random.next_u64(), surroundings.random.next_u64()];
-            let session_id = SessionId::generate(surroundings.clock.now(), random);
+            let random = [system.random.next_u64(), system.random.next_u64()];
+            let session_id = SessionId::generate(system.clock.now(), random);
             *choice = SessionChoice::New { session_id: Some(session_id.clone()) };
             Ok(session_id)
         }

@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 
-use rheon_app::config::{Colour, InterfaceSettings};
+use rheon_app::config::{ColorMode, InterfaceSettings};
 use rheon_render::{Announcements, Announcer, Detail, Herald, Layout, Renderer, Screen, Spinner, Style};
 use rheon_types::MicroUsd;
 use terminal_size::{Height, Width, terminal_size_of};
@@ -19,7 +19,7 @@ struct Styles {
 }
 
 /// How to write to both streams, if colours are wanted so.
-fn styles(colour: Colour) -> Styles {
+fn styles(colour: ColorMode) -> Styles {
     let (stdout, stderr) = (io::stdout(), io::stderr());
     let columns = |size: Option<(Width, _)>| size.map(|(Width(columns), _)| columns.into());
     Styles {
@@ -68,7 +68,7 @@ pub(crate) fn screen(
     detail: Detail,
     budget: Option<MicroUsd>,
 ) -> Screen {
-    let Styles { mut out, mut err } = styles(interface.colour);
+    let Styles { mut out, mut err } = styles(interface.color);
     out.formats &= interface.markdown;
     err.formats &= interface.markdown;
     let layout = match audience {
@@ -127,7 +127,7 @@ impl Surroundings {
         }
     }
 
-    fn style(&self, colour: Colour) -> Style {
+    fn style(&self, colour: ColorMode) -> Style {
         let colours = self.want_colours(colour);
         Style {
             colours,
@@ -139,17 +139,17 @@ impl Surroundings {
 
     /// Colours are for a terminal that knows them, unless `NO_COLOR` says anything at all. `CLICOLOR_FORCE` wants them
     /// in files and pipes too; what is configured has the last word.
-    fn want_colours(&self, colour: Colour) -> bool {
+    fn want_colours(&self, colour: ColorMode) -> bool {
         let says = |variable: &Option<OsString>| variable.as_ref().is_some_and(|value| !value.is_empty());
         let is_zero = |variable: &Option<OsString>| variable.as_ref().is_some_and(|value| value == "0");
         let knows = self.term.as_ref().is_some_and(|term| !term.is_empty() && term != "dumb");
         match colour {
-            Colour::Always => true,
-            Colour::Never => false,
-            Colour::Auto if says(&self.no_color) => false,
-            Colour::Auto if self.is_terminal && !knows => false,
-            Colour::Auto if says(&self.clicolor_force) && !is_zero(&self.clicolor_force) => true,
-            Colour::Auto => self.is_terminal && !is_zero(&self.clicolor),
+            ColorMode::Always => true,
+            ColorMode::Never => false,
+            ColorMode::Auto if says(&self.no_color) => false,
+            ColorMode::Auto if self.is_terminal && !knows => false,
+            ColorMode::Auto if says(&self.clicolor_force) && !is_zero(&self.clicolor_force) => true,
+            ColorMode::Auto => self.is_terminal && !is_zero(&self.clicolor),
         }
     }
 }

@@ -11,7 +11,7 @@ use super::entry_text::quoted;
 use super::key::Key;
 use super::key_source::KeySource;
 use super::node::{Node, NodeKind};
-use super::place::Origin;
+use super::origin::SettingOrigin;
 
 /// What one layer says about one key, or one item of its list.
 #[derive(Debug, Clone)]
@@ -20,13 +20,13 @@ pub(super) struct Entry {
     pub(super) key: String,
     pub(super) row: &'static Key,
     pub(super) value: Value,
-    pub(super) origin: Origin,
-    pub(super) standing: Standing,
+    pub(super) origin: SettingOrigin,
+    pub(super) standing: EntryStatus,
 }
 
 /// Whether it counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum EntryStatus {
     Counts,
     Overridden,
     /// For this reason, whatever others say.

@@ -13,22 +13,21 @@ use secrecy::SecretString;
 
 use super::mcp_server::McpServer;
 use crate::context::ContextSources;
-use crate::keeping::KeepingSettings;
+use crate::sessions::PersistenceSettings;
 
 /// What is configured.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// Which model is asked, and how hard it tries.
     pub model: ModelSettings,
-    /// When a run ends at the latest.
     pub limits: LimitSettings,
     /// What may run: `[permissions]`.
     pub permissions: PermissionSettings,
     /// What holds commands: `[sandbox]`.
     pub sandbox: SandboxSettings,
     /// How sessions are kept: `[sessions]`.
-    pub sessions: KeepingSettings,
-    /// What the model is told besides the conversation: `[context]`, `system_prompt`, `append_system_prompt`.
+    pub sessions: PersistenceSettings,
+    /// The context besides the conversation: `[context]`, `system_prompt`, `append_system_prompt`.
     pub context: ContextSettings,
     /// Whom to ask and with which keys: `[vendors]` and `[keys]`.
     pub services: ServiceSettings,
@@ -125,17 +124,17 @@ pub struct SandboxSettings {
     pub require: Requirement,
     /// `sandbox.network`: whether commands reach the network.
     pub network: Network,
-    /// `sandbox.run_held`: whether a sandbox spares questions.
-    pub held: HeldCommands,
+    /// `sandbox.auto_allow`: whether a sandbox spares questions.
+    pub commands: HeldCommands,
 }
 
 impl Default for SandboxSettings {
     fn default() -> Self {
-        Self { require: Requirement::default(), network: Network::Blocked, held: HeldCommands::Ask }
+        Self { require: Requirement::default(), network: Network::Blocked, commands: HeldCommands::Ask }
     }
 }
 
-/// What the model is told besides the conversation.
+/// The context besides the conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContextSettings {
     /// `system_prompt`: stands for the base prompt.
@@ -161,8 +160,8 @@ pub struct ServiceSettings {
 /// How things look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InterfaceSettings {
-    /// `interface.colour`.
-    pub colour: Colour,
+    /// `interface.color`.
+    pub color: ColorMode,
     /// `interface.notify`: whether the end of a long run is announced.
     pub notify: bool,
     /// `interface.notify_after_seconds`: what a long run is.
@@ -178,7 +177,7 @@ pub struct InterfaceSettings {
 impl Default for InterfaceSettings {
     fn default() -> Self {
         Self {
-            colour: Colour::Auto,
+            color: ColorMode::Auto,
             notify: true,
             notify_after: Duration::from_secs(30),
             title: true,
@@ -188,15 +187,13 @@ impl Default for InterfaceSettings {
     }
 }
 
-/// Whether output has colours.
+/// When output is colored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Colour {
+pub enum ColorMode {
     /// On a terminal, unless `NO_COLOR` is set.
     #[default]
     Auto,
-    /// Always.
     Always,
-    /// Never.
     Never,
 }
 
@@ -220,9 +217,7 @@ impl Default for LogSettings {
 /// How much is logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LogLevel {
-    /// Nothing.
     Off,
-    /// What failed.
     Error,
     /// What is odd, too.
     Warn,
@@ -230,7 +225,6 @@ pub enum LogLevel {
     Info,
     /// How, too.
     Debug,
-    /// Everything.
     Trace,
 }
 

@@ -1,4 +1,4 @@
-//! `ProjectReview`: what a project brings along to be run or obeyed, and whether the user has agreed to exactly that.
+//! `ProjectReview`: a project's hooks, skills, commands and servers, and whether the user trusts exactly this content.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use super::inputs::{ConfigInputs, TrustChoice};
 use super::layer::ReadLayer;
 use super::layer_text::Form;
 use crate::context::ProjectTrust;
-use crate::keeping::{FolderError, Folders};
+use crate::sessions::{UserDirs, UserDirsError};
 
 /// The file of what the user has agreed to, in the folder of what outlives a run.
 const STORE: &str = "trust.json";
 
-/// What a project brings along, for whoever is asked about it.
+/// A project's own content, for the trust question.
 #[derive(Debug, Clone)]
 pub struct ProjectReview {
     trust: Trust,
@@ -32,8 +32,8 @@ pub struct ProjectReview {
 pub enum ReviewError {
     /// It is not known where that is kept.
     #[error(transparent)]
-    Folder(#[from] FolderError),
-    /// It cannot be read, or what the project brings along cannot be.
+    Folder(#[from] UserDirsError),
+    /// The trust file or the project's content cannot be read.
     #[error(transparent)]
     Trust(#[from] TrustError),
 }
@@ -59,7 +59,7 @@ impl ProjectReview {
             return self.trust.to_string();
         }
         let lines: String = commands.iter().map(|command| format!("  {command}\n")).collect();
-        format!("Its hooks would run these commands:\n{lines}{}", self.trust)
+        format!("Its hooks run these commands:\n{lines}{}", self.trust)
     }
 
     /// The user agrees to what they were shown. Load the configuration again after this.
@@ -87,18 +87,18 @@ impl ProjectReview {
 }
 
 /// The user agrees to nothing of the project in `root` any more.
-pub fn revoke_trust(root: &Path, folders: &Folders) -> Result<(), ReviewError> {
+pub fn revoke_trust(root: &Path, folders: &UserDirs) -> Result<(), ReviewError> {
     Ok(TrustStore::open(folders.state()?.join(STORE))?.revoke(root)?)
 }
 
-/// What the project brings along, and its hooks if it is trusted.
+/// The project's content, and its hooks if it is trusted.
 #[derive(Debug)]
 pub(super) struct Reviewed {
     pub(super) review: ProjectReview,
     pub(super) hooks: HookSettings,
 }
 
-/// Compares what the project in `root` brings along, the files of `layers` among it, with what the user has agreed to.
+/// Compares the content of the project in `root`, including the files of `layers`, with what the user trusts.
 pub(super) fn review(
     root: &Path,
     layers: &[ReadLayer],
@@ -126,7 +126,7 @@ fn read_file(layer: &ReadLayer) -> Option<ReadFile> {
     let path = layer.source.in_project?.to_owned();
     let text = layer.source.text.clone();
     match layer.source.form {
-        // Their hooks are read by whoever gathers them.
+        // Their hooks are read together with the project's content.
         Form::ClaudeSettings | Form::McpServers => {
             Some(ReadFile { path, text, hooks: HookSettings::default() })
         }
@@ -137,7 +137,7 @@ fn read_file(layer: &ReadLayer) -> Option<ReadFile> {
     }
 }
 
-/// Whether what the project brings along counts.
+/// Whether the project's own content counts.
 pub(super) fn project_trust(trust: &Trust, choice: TrustChoice) -> ProjectTrust {
     match choice {
         TrustChoice::ThisSession => ProjectTrust::Trusted,

@@ -11,25 +11,24 @@ use rheon_types::Hook;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-/// How many tokens the map may have in the prompt, unless somebody says otherwise.
+/// The default limit of the map in the prompt, in tokens.
 pub const CODE_MAP_TOKENS_MAX: u64 = 2_000;
-/// How long a session waits for the map, unless somebody says otherwise.
+/// How long a session waits for the map by default.
 pub const CODE_MAP_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// Which files stay out of the map: asked for absolute paths.
-pub type LeftOutRule = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
+pub type CodeMapFilter = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 
 /// How a project is mapped.
 #[derive(Clone)]
 pub struct CodeMapOptions {
     /// How much of the project is looked at.
     pub limits: RepoMapLimits,
-    /// How long the text may be.
     pub tokens_max: u64,
     /// How long a session waits for the map. What takes longer goes on beside it, and is there for the next load.
     pub wait_max: Duration,
     /// What the rules of the user forbid to read.
-    pub left_out: Option<LeftOutRule>,
+    pub left_out: Option<CodeMapFilter>,
 }
 
 impl Default for CodeMapOptions {
@@ -58,7 +57,6 @@ pub enum CodeMapText {
     Ready(String),
     /// It was not ready in time, and is made beside the session.
     NotYet,
-    /// There is none.
     Failed(String),
 }
 
@@ -86,7 +84,7 @@ impl CodeMap {
 
     /// Looks what changed, and says what matters for `task`; with it, what was odd. Waits no longer than the options say.
     pub async fn text(&self, task: &str, counter: TokenCounter) -> (CodeMapText, Option<String>) {
-        // Nobody reads a text that came too late.
+        // A text that comes too late is not used.
         let wanted = CancellationToken::new();
         let guard = wanted.clone().drop_guard();
         let (place, cancel, task) = (self.place.clone(), self.cancel.clone(), task.to_owned());
@@ -167,12 +165,9 @@ fn rendered(map: &RepoMap, place: &Place, task: &str, counter: TokenCounter) -> 
 /// Where the map of the repository comes from.
 #[derive(Debug, Clone, Default)]
 pub enum CodeMapSource {
-    /// From nowhere: there is none.
     #[default]
     None,
-    /// It was made elsewhere.
     Text(String),
-    /// From the files of the repository.
     Repository(Arc<CodeMap>),
 }
 

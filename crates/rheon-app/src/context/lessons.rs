@@ -10,14 +10,13 @@ use rheon_types::{AgentOutput, Answer, Clock, Flow, History, Hook, RunEnd, Times
 use super::warning::ContextWarning;
 use crate::memory::{MemoryStore, redacted};
 
-/// A hook that proposes what a run taught: how repeated failures were mended, and what the user corrected. Each is proposed once
+/// A hook that proposes learnings of a run: how repeated failures were fixed, and what the user corrected. Each is proposed once
 /// in a session, without secrets. What was in the prompt of a run that ended well gains evidence. What the user speaks against loses
 /// what it gained in the session, and has evidence against it.
 pub struct Lessons {
     store: MemoryStore,
     watch: Arc<Watch>,
     clock: Arc<dyn Clock>,
-    /// The learnings in the prompt.
     used: Vec<Learning>,
     redact: Redact,
     state: Mutex<State>,
@@ -25,9 +24,7 @@ pub struct Lessons {
 
 #[derive(Default)]
 struct State {
-    /// The conversation before the run.
     before: History,
-    /// What is not to be proposed again.
     proposed: HashSet<String>,
     /// The learnings that the user spoke against in this session.
     contradicted: HashSet<LearningId>,

@@ -63,7 +63,7 @@ impl Project {
         self.folder.path()
     }
 
-    /// Leaves it where it is.
+    /// DemoFiles it where it is.
     pub(super) fn keep(self) -> PathBuf {
         self.folder.keep()
     }

@@ -11,7 +11,7 @@ use rheon_types::Clock;
 use super::episodes::line;
 use super::store::MemoryStore;
 
-/// Makes the rows of the notes in `folders` anew, so that a search finds what the files say now. What did not change is not written.
+/// Updates the rows of the notes in `folders`, so that a search finds the current text. Writes only changes.
 pub fn index_notes(memory: &Memory, project: &str, folders: &[NoteFolder]) -> Result<(), DatabaseError> {
     for origin in [Origin::User, Origin::Project] {
         let of_origin = folders.iter().filter(|folder| folder.origin == origin);

@@ -34,9 +34,7 @@ pub fn redacted(text: &str) -> String {
 /// What a word says of the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
-    /// Nothing.
     Plain,
-    /// It is a secret.
     Secret,
     /// It is a name, a colon and a secret.
     LoginAndSecret,
@@ -106,7 +104,7 @@ impl Words<'_> {
         if value.len() > 1 && value.ends_with(quote) {
             return;
         }
-        // A quote that nobody closes belongs to the value alone.
+        // An unclosed quote belongs to the value.
         if let Some(last) = self.rest.as_slice().iter().position(|word| word.ends_with(quote)) {
             self.rest.nth(last);
         }
@@ -128,7 +126,7 @@ fn may_be_secret(value: &str) -> bool {
 
 fn is_secret_name(word: &str) -> bool {
     let word = word.trim_matches(|sign: char| !sign.is_alphanumeric());
-    // What stands before it in the same word, as in `(NAME` or `env;NAME`, is no part of it.
+    // What stands before it in the same word, as in `(NAME` or `env;NAME`, is not part of it.
     let is_between = |sign: char| !sign.is_alphanumeric() && sign != '_' && sign != '-';
     secrets::is_secret_name(word.rsplit(is_between).next().unwrap_or_default())
 }

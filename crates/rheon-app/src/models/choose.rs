@@ -17,30 +17,27 @@ const MODELS_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// A model, and why this one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chosen {
+pub struct ModelChoice {
     /// Its whole name, `vendor/model`.
     pub name: String,
-    /// Why this one.
-    pub because: Because,
+    pub reason: ModelChoiceReason,
 }
 
 /// Why a model was chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Because {
+pub enum ModelChoiceReason {
     /// The user said so, on the command line or in the configuration.
-    Said,
-    /// There is a key for its vendor, and nobody said which model.
-    Key,
+    Configured,
+    /// No model is configured, and its vendor has a key.
+    KeyFound,
     /// Its server answers on this machine.
-    Answers(Local),
+    LocalServer(LocalModelServer),
 }
 
 /// A local server that answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Local {
-    /// Which kind it is.
+pub struct LocalModelServer {
     pub vendor: String,
-    /// Where it is.
     pub address: String,
 }
 
@@ -49,14 +46,19 @@ pub async fn choose(
     said: Option<&str>,
     registry: &Registry,
     environment: &Environment,
-) -> Result<Chosen, ModelChoiceError> {
+) -> Result<ModelChoice, ModelChoiceError> {
     if let Some(said) = said {
-        return Ok(Chosen { name: full_name(said, registry)?, because: Because::Said });
+        return Ok(ModelChoice { name: full_name(said, registry)?, reason: ModelChoiceReason::Configured });
     }
     let mut mistake = None;
     for (vendor, model) in PREFERRED {
         match registry.has_key(vendor) {
-            Ok(true) => return Ok(Chosen { name: format!("{vendor}/{model}"), because: Because::Key }),
+            Ok(true) => {
+                return Ok(ModelChoice {
+                    name: format!("{vendor}/{model}"),
+                    reason: ModelChoiceReason::KeyFound,
+                });
+            }
             Ok(false) => {}
             Err(error) => mistake = mistake.or(Some(error)),
         }
@@ -69,11 +71,14 @@ pub async fn choose(
 }
 
 /// The local servers that answer and the whole names of the models they have, in the order of their names.
-pub async fn served_here(registry: &Registry, environment: &Environment) -> Vec<(Local, Vec<String>)> {
+pub async fn served_here(
+    registry: &Registry,
+    environment: &Environment,
+) -> Vec<(LocalModelServer, Vec<String>)> {
     let mut served = Vec::new();
     for local in answering(registry, environment).await {
         let models = timeout(MODELS_TIME_MAX, registry.served_models(&local.vendor)).await;
-        // Whatever else listens there is no such server.
+        // Something else listens there.
         let Ok(Ok(models)) = models else { continue };
         let names = models.into_iter().map(|model| format!("{}/{model}", local.vendor)).collect();
         served.push((local, names));
@@ -81,40 +86,40 @@ pub async fn served_here(registry: &Registry, environment: &Environment) -> Vec<
     served
 }
 
-/// The servers on this machine where somebody answers.
-async fn answering(registry: &Registry, environment: &Environment) -> Vec<Local> {
+/// The local servers that answer.
+async fn answering(registry: &Registry, environment: &Environment) -> Vec<LocalModelServer> {
     let servers = registry.vendors().iter().filter(|vendor| vendor.probe().is_some());
     let doors = servers.map(|vendor| async move { open_door(&vendor, environment).await });
     join_all(doors).await.into_iter().flatten().collect()
 }
 
 /// The first model of the first local server that answers, in the order of their names.
-async fn local(registry: &Registry, environment: &Environment) -> Result<Chosen, ModelChoiceError> {
+async fn local(registry: &Registry, environment: &Environment) -> Result<ModelChoice, ModelChoiceError> {
     let mut unloaded = None;
     for local in answering(registry, environment).await {
         let models = timeout(MODELS_TIME_MAX, registry.served_models(&local.vendor)).await;
-        // Whatever else listens there is no such server.
+        // Something else listens there.
         let Ok(Ok(models)) = models else { continue };
         match models.into_iter().next() {
             Some(model) => {
                 let name = format!("{}/{model}", local.vendor);
-                return Ok(Chosen { name, because: Because::Answers(local) });
+                return Ok(ModelChoice { name, reason: ModelChoiceReason::LocalServer(local) });
             }
             None => unloaded = unloaded.or(Some(local)),
         }
     }
     match unloaded {
-        Some(Local { vendor, address }) => Err(ModelChoiceError::Unloaded { vendor, address }),
+        Some(LocalModelServer { vendor, address }) => Err(ModelChoiceError::Unloaded { vendor, address }),
         None => Err(ModelChoiceError::Nothing),
     }
 }
 
 /// Whether anybody answers at the address of the vendor, if that is on this machine.
-async fn open_door(vendor: &Vendor, environment: &Environment) -> Option<Local> {
+async fn open_door(vendor: &Vendor, environment: &Environment) -> Option<LocalModelServer> {
     let (address, host, port) = place_here(vendor, environment)?;
     let connected = timeout(DOOR_TIME_MAX, TcpStream::connect((host.as_str(), port))).await;
     connected.ok()?.ok()?;
-    Some(Local { vendor: vendor.id.clone(), address })
+    Some(LocalModelServer { vendor: vendor.id.clone(), address })
 }
 
 /// The address of the vendor, its host and its port, if that is on this machine.

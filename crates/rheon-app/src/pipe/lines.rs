@@ -13,7 +13,6 @@ const BUFFER_BYTES_MAX: usize = 1024 * 1024;
 /// One line, without its end.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line<'a> {
-    /// The line.
     Whole(&'a [u8]),
     /// How one begins that is too long. The rest of it is thrown away.
     TooLong(&'a [u8]),

@@ -3,28 +3,22 @@
 use rheon_policy::{Document, List, Places, Policy, PolicySource, RuleEntry, Shell, Source, Trust};
 
 use crate::config::Config;
-use crate::session::Surroundings;
+use crate::session::SystemContext;
 
 /// A rule, tried on its examples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckedRule {
-    /// Where it comes from.
     pub source: Source,
-    /// Its list.
     pub list: List,
-    /// As it is written.
     pub rule: String,
-    /// How many examples it has.
     pub examples: usize,
-    /// What its author should know.
     pub warning: Option<String>,
-    /// What is wrong with it.
     pub problem: Option<String>,
 }
 
 /// The rules of all sources in the order in which they are asked, each tried on its examples.
-pub fn check_rules(surroundings: &Surroundings, config: &Config) -> Vec<CheckedRule> {
-    let places = Places { working_folder: surroundings.working_folder.clone(), home: surroundings.home() };
+pub fn check_rules(system: &SystemContext, config: &Config) -> Vec<CheckedRule> {
+    let places = Places { working_folder: system.working_folder.clone(), home: system.home() };
     let mut checked = Vec::new();
     for source in &config.settings.permissions.sources {
         let Document { deny, ask, allow, .. } = &source.document;

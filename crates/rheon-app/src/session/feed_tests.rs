@@ -241,6 +241,6 @@ fn an_event_that_is_still_to_come_cannot_be_resumed_after() {
     let speaker = Speaker::new();
     let first =
         speaker.subscribe(Cursor { seq: 7, ..Cursor::default() }, Delivery::Block).next().now_or_never();
-    let expected = ClientError::invalid("there is no event 7: the session has 0");
+    let expected = ClientError::invalid("no such event: 7; the session has 0");
     assert_eq!(first, Some(Some(Err(expected))));
 }

@@ -44,14 +44,12 @@ struct State {
     /// The durable events of a session that is not saved, from when it was opened.
     memory: Option<Vec<Arc<Event>>>,
     children: ChildPlaces,
-    /// When something last happened.
     at: Timestamp,
 }
 
 /// What the subscribers of a session cost: see [`LocalHost::load`](super::LocalHost::load).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionLoad {
-    /// How many subscribers there are.
     pub subscribers: usize,
     /// How many recent events are held for those that have not read them.
     pub recent_events: usize,
@@ -65,7 +63,6 @@ pub(super) struct Draft {
     pub(super) run_id: Option<RunId>,
     /// The number of the `message.start` of the answer that is being written.
     pub(super) started: Option<u64>,
-    /// When something was last written.
     pub(super) at: Timestamp,
     pub(super) text: String,
     pub(super) thinking: String,
@@ -143,7 +140,7 @@ impl Hub {
             }
         }
         if let Some(recent) = &state.recent {
-            // Without subscribers there is nobody to show it to.
+            // Without subscribers there is nothing to do.
             recent.send(Arc::clone(event)).ok();
         }
     }

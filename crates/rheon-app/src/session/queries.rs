@@ -110,12 +110,12 @@ async fn checkpoints(session: &OpenSession) -> Result<Vec<Checkpoint>, ClientErr
         // Before anything is said there may be no log to read.
         return Ok(Vec::new());
     }
-    let points = session.keeper.points_of(&session.kept).await.map_err(ClientError::failed)?;
-    let checkpoint = |point: crate::keeping::Point| Checkpoint {
+    let points = session.manager.points_of(&session.kept).await.map_err(ClientError::failed)?;
+    let checkpoint = |point: crate::sessions::Point| Checkpoint {
         seq: point.seq,
         at: point.at,
         text: point.text,
-        has_files: point.files != crate::keeping::PointFiles::Lost,
+        has_files: point.files != crate::sessions::PointFiles::Lost,
     };
     Ok(points.into_iter().map(checkpoint).collect())
 }

@@ -4,7 +4,7 @@ use rheon_types::ClientError;
 use rheon_types::protocol::{RewindMode, RewindWhat, Rewound};
 
 use super::open::OpenSession;
-use crate::keeping::{Doing, Others, RewindPlan, To, What};
+use crate::sessions::{DryRun, Others, RewindPlan, To, What};
 
 /// Goes back, or says what that would change. To be asked between runs.
 pub(super) async fn rewind(
@@ -22,7 +22,7 @@ pub(super) async fn rewind(
         RewindWhat::Conversation => What::Conversation,
         RewindWhat::Both => What::Both,
     };
-    let plan = session.keeper.plan_rewind(&wanted, To::Before(seq), keeps).await;
+    let plan = session.manager.plan_rewind(&wanted, To::Before(seq), keeps).await;
     let plan = plan.map_err(ClientError::failed)?;
     let mut rewound = planned(&plan);
     let others = match mode {
@@ -30,7 +30,7 @@ pub(super) async fn rewind(
         RewindMode::Apply => Others::Refuse,
         RewindMode::Force => Others::Overwrite,
     };
-    let done = session.keeper.rewind(plan, others).await.map_err(ClientError::failed)?;
+    let done = session.manager.rewind(plan, others).await.map_err(ClientError::failed)?;
     rewound.session_id = done.session.map(|name| name.session_id());
     rewound.problem = done
         .files
@@ -53,13 +53,13 @@ fn planned(plan: &RewindPlan) -> Rewound {
 
 async fn files(session: &OpenSession, seq: u64, mode: RewindMode) -> Result<Rewound, ClientError> {
     let (doing, others) = match mode {
-        RewindMode::Plan => (Doing::Plan, Others::Refuse),
-        RewindMode::Apply => (Doing::CarryOut, Others::Refuse),
-        RewindMode::Force => (Doing::CarryOut, Others::Overwrite),
+        RewindMode::Plan => (DryRun::Yes, Others::Refuse),
+        RewindMode::Apply => (DryRun::No, Others::Refuse),
+        RewindMode::Force => (DryRun::No, Others::Overwrite),
     };
-    let is_it = move |point: &crate::keeping::Point| point.seq == seq;
+    let is_it = move |point: &crate::sessions::Point| point.seq == seq;
     let wanted = format!("event {seq}");
-    let rewound = session.keeper.rewind_files(&session.kept, &wanted, is_it, (doing, others)).await;
+    let rewound = session.manager.rewind_files(&session.kept, &wanted, is_it, (doing, others)).await;
     let rewound = rewound.map_err(ClientError::failed)?;
     let text = |path: std::path::PathBuf| path.display().to_string();
     Ok(Rewound {

@@ -13,9 +13,7 @@ use crate::memory::GoalAnswer;
 
 /// What a slash command stands for.
 pub(super) enum Slash {
-    /// A prompt.
     Prompt(String),
-    /// A command of the session.
     Command(Command),
     /// `/goal` with what follows it.
     Goal(String),
@@ -51,7 +49,7 @@ fn unknown(session: &OpenSession, name: &str) -> ClientError {
     let commands = commands(session);
     let known: Vec<&str> = commands.iter().map(|command| command.name.as_str()).collect();
     let advice = advice(name.trim_start_matches('/'), &known);
-    ClientError::NotFound { message: format!("there is no command {name}; {advice}") }
+    ClientError::NotFound { message: format!("unknown command {name}; {advice}") }
 }
 
 /// The slash commands that can be sent to this session.

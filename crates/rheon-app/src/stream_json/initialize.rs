@@ -8,7 +8,6 @@ use crate::session::registered;
 /// What a program tells a session before the first prompt.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Initialize {
-    /// The functions that are hooks.
     pub hooks: Vec<HookRegistration>,
     /// Definitions of sub-agents, by name, as the program wrote them.
     pub agents: Map<String, Value>,

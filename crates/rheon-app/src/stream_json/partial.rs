@@ -1,4 +1,4 @@
-//! `Partial`: an answer as it comes, in the events of Anthropic's stream, whoever the provider is.
+//! `Partial`: a streamed answer in the events of Anthropic's API, for any provider.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,11 +9,10 @@ use serde_json::{Value, json};
 
 use super::tool::{claude_call, claude_tool_name};
 
-/// The answer that is under way.
+/// The answer that is being streamed.
 #[derive(Debug)]
 pub(super) struct Partial {
     blocks: u64,
-    /// Text or thinking that goes on.
     open: Option<(u64, Prose)>,
     /// Calls whose arguments go on. Services may write several at once.
     calls: Vec<OpenCall>,

@@ -96,7 +96,7 @@ impl Projector {
             return Vec::new();
         }
         let mut all = Vec::new();
-        // Whoever waits for a sub-agent must learn that there is nothing left to wait for.
+        // A client that waits for a sub-agent must learn that it has ended.
         while let Some(agent_id) = self.tasks.last().map(|task| task.agent_id.clone()) {
             let summary = "stopped with the run that started it";
             all.extend(self.task_ends(&agent_id, "stopped", summary, &Usage::default()));

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rheon_types::{AgentEvent, AgentOutput, Event, RunEnd, RunEvent, RunFailure, RunId, Timestamp};
 use serde_json::{Value, json};
 
-use super::facts::SessionFacts;
+use super::facts::StreamSessionInfo;
 use super::ids::LineIds;
 use super::lines::Lines;
 use super::result::result;
@@ -14,7 +14,7 @@ use super::view::{ParentCall, RunView};
 
 /// What is shown besides answers, results and ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Shown {
+pub struct StreamOptions {
     /// Answers as they come (`--include-partial-messages`).
     pub partial_messages: bool,
     /// What the user said (`--replay-user-messages`).
@@ -25,7 +25,7 @@ pub struct Shown {
 
 /// What a session is about to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SessionState {
+pub enum SessionActivity {
     /// It works, or has prompts to work on.
     Running,
     /// It waits for an answer of the program.
@@ -37,8 +37,8 @@ pub enum SessionState {
 /// Turns events into lines. Has no clock and no dice: the same events give the same lines.
 #[derive(Debug)]
 pub struct Projector {
-    pub(super) facts: SessionFacts,
-    pub(super) shown: Shown,
+    pub(super) facts: StreamSessionInfo,
+    pub(super) shown: StreamOptions,
     pub(super) ids: LineIds,
     runs: HashMap<RunId, RunView>,
     /// Runs of sub-agents that have been announced and not begun.
@@ -55,7 +55,7 @@ pub struct Projector {
 
 impl Projector {
     /// A projector of the session that `facts` are about.
-    pub fn new(facts: SessionFacts, shown: Shown) -> Self {
+    pub fn new(facts: StreamSessionInfo, shown: StreamOptions) -> Self {
         Self {
             ids: LineIds::new(facts.session_id.clone()),
             facts,
@@ -82,7 +82,7 @@ impl Projector {
     }
 
     /// The session has another model or another mode from now on.
-    pub fn facts_mut(&mut self) -> &mut SessionFacts {
+    pub fn facts_mut(&mut self) -> &mut StreamSessionInfo {
         &mut self.facts
     }
 
@@ -101,11 +101,11 @@ impl Projector {
 
     /// The line that tells a program what the session is about to do. Programs that set `CLAUDE_CODE_SDK_READS_SESSION_STATE`
     /// keep their side open until the session is idle; to all others a result is the end.
-    pub fn session_state(&mut self, state: SessionState) -> String {
+    pub fn session_state(&mut self, state: SessionActivity) -> String {
         let state = match state {
-            SessionState::Running => "running",
-            SessionState::RequiresAction => "requires_action",
-            SessionState::Idle => "idle",
+            SessionActivity::Running => "running",
+            SessionActivity::RequiresAction => "requires_action",
+            SessionActivity::Idle => "idle",
         };
         let lines = self.system("session_state_changed", json!({ "state": state, "sdk_host_only": true }));
         lines.into_iter().collect()

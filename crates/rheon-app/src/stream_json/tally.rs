@@ -1,4 +1,4 @@
-//! `Tally`: what runs used, model by model, and what was denied in the run under way.
+//! `Tally`: usage by model, and the denied calls of the current run.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use rheon_store::claude::usage_json;
 use rheon_types::{MicroUsd, Timestamp, Usage};
 use serde_json::{Map, Value, json};
 
-use super::facts::ModelFacts;
+use super::facts::StreamModelInfo;
 
 /// How many denials a result lists; the others are only counted.
 pub(super) const DENIALS_MAX: usize = 1_000;
@@ -47,7 +47,7 @@ impl Tally {
     }
 
     /// Model by model.
-    pub(super) fn by_model(&self, facts: &ModelFacts) -> Value {
+    pub(super) fn by_model(&self, facts: &StreamModelInfo) -> Value {
         let row = |(model, used): (&String, &Used)| {
             // What is used is counted by the vendor's own name of the model.
             let is_own =

@@ -18,9 +18,7 @@ const AGENT_TOOL: &str = "agent";
 pub(super) struct RunView {
     /// The call of the parent's that the run serves; none for the session's own.
     pub(super) parent: Option<ParentCall>,
-    /// The model that is being asked.
     pub(super) model: String,
-    /// The answer under way.
     pub(super) message_id: String,
     pub(super) partial: Option<Partial>,
     /// The calls of the last answer, with the arguments that count.
@@ -51,7 +49,7 @@ impl RunView {
         }
     }
 
-    /// Somebody changed what a call is to run with.
+    /// The arguments of a call were changed.
     pub(super) fn change_call(&mut self, id: Option<&ToolCallId>, arguments: Option<&Arc<Value>>) {
         if let (Some(id), Some(arguments)) = (id, arguments)
             && let Some(call) = self.calls.get_mut(id)

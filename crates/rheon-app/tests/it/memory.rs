@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use rheon_app::context::{ContextInputs, ContextSources, Loaded, Source};
-use rheon_app::keeping::Folders;
-use rheon_app::memory::{MemoryDesk, MemoryPlaces, MemoryStore, NoteEdit};
+use rheon_app::context::{ContextInputs, ContextSource, ContextSources, LoadedContext};
+use rheon_app::memory::{MemoryManager, MemoryPaths, MemoryStore, NoteEdit};
+use rheon_app::sessions::UserDirs;
 use rheon_store::sqlite::{LearningId, LearningStatus, Memory, OpenMode, Proposal, Recalled};
 use rheon_testkit::{FnTool, Ran, Scenario, Turn, scripted};
 use rheon_tools::notes::{Note, NoteKind};
@@ -13,12 +13,12 @@ use rheon_tools::skills::Origin;
 use rheon_types::{Clock as _, Effect, Message, ToolError, ToolResult};
 use serde_json::json;
 
-use crate::ground::{Ground, TODAY, says};
+use crate::fixture::{Ground, TODAY, says};
 
 /// A memory on disk, and the places that go with it.
-fn memory(ground: &Ground) -> (Arc<Memory>, MemoryPlaces) {
+fn memory(ground: &Ground) -> (Arc<Memory>, MemoryPaths) {
     let environment = [("HOME", ground.path(""))].into_iter().collect();
-    let places = MemoryPlaces::of(&Folders::of(&environment), &ground.path("project")).unwrap();
+    let places = MemoryPaths::of(&UserDirs::of(&environment), &ground.path("project")).unwrap();
     (Arc::new(places.open().unwrap()), places)
 }
 
@@ -28,8 +28,8 @@ fn session(ground: &Ground, id: &str, task: &str) -> ContextInputs {
     ContextInputs { notes: places.notes, memory: Some(store), ..ground.inputs("project", task) }
 }
 
-fn desk(ground: &Ground) -> MemoryDesk {
-    MemoryDesk::open(&memory(ground).1, Arc::new(TODAY)).unwrap()
+fn desk(ground: &Ground) -> MemoryManager {
+    MemoryManager::open(&memory(ground).1, Arc::new(TODAY)).unwrap()
 }
 
 fn tool(name: &str) -> FnTool {
@@ -42,7 +42,7 @@ fn tool(name: &str) -> FnTool {
     .effect(Effect::Pure)
 }
 
-async fn run(loaded: &Loaded, scenario: Scenario, prompt: &str) -> Ran {
+async fn run(loaded: &LoadedContext, scenario: Scenario, prompt: &str) -> Ran {
     let wire = |builder| loaded.wire(builder).permission_policy(rheon_types::AllowAll);
     scripted(scenario).tool(tool("edit")).tool(tool("bash")).with(wire).run(prompt).await
 }
@@ -56,7 +56,7 @@ fn results(ran: &Ran) -> String {
 #[tokio::test]
 async fn what_one_session_notes_and_does_the_next_one_finds() {
     let ground = Ground::new();
-    let first = Loaded::load(session(&ground, "first", "Mend the parser.")).await;
+    let first = LoadedContext::load(session(&ground, "first", "Mend the parser.")).await;
     assert_eq!(first.warnings, []);
     let note = json!({
         "action": "write", "name": "parser-tests", "description": "Where parser tests live",
@@ -74,7 +74,8 @@ async fn what_one_session_notes_and_does_the_next_one_finds() {
     assert_eq!(first.take_problems(), []);
 
     let second =
-        Loaded::load(session(&ground, "second", "Are the parser tests generated, and do they mend?")).await;
+        LoadedContext::load(session(&ground, "second", "Are the parser tests generated, and do they mend?"))
+            .await;
     expect![[r#"
         <notes>
         <note name="parser-tests" of="project" kind="semantic">
@@ -102,14 +103,14 @@ async fn what_one_session_notes_and_does_the_next_one_finds() {
 #[tokio::test]
 async fn a_session_does_not_recall_itself_and_other_projects_stay_apart() {
     let ground = Ground::new();
-    let loaded = Loaded::load(session(&ground, "first", "Mend the parser quickly.")).await;
+    let loaded = LoadedContext::load(session(&ground, "first", "Mend the parser quickly.")).await;
     run(&loaded, Scenario::new().turn("Done."), "Mend the parser quickly.").await;
-    let again = Loaded::load(session(&ground, "first", "Mend the parser quickly.")).await;
+    let again = LoadedContext::load(session(&ground, "first", "Mend the parser quickly.")).await;
     assert_eq!(again.parts.memory, "");
     let mut other = session(&ground, "second", "Mend the parser quickly.");
     other.memory.as_mut().unwrap().project = "/elsewhere".into();
-    assert_eq!(Loaded::load(other).await.parts.memory, "");
-    let unrelated = Loaded::load(session(&ground, "third", "Paint the quickly drying wall.")).await;
+    assert_eq!(LoadedContext::load(other).await.parts.memory, "");
+    let unrelated = LoadedContext::load(session(&ground, "third", "Paint the quickly drying wall.")).await;
     assert_eq!(unrelated.parts.memory, "", "one common word is not enough");
 }
 
@@ -124,16 +125,16 @@ async fn a_goal_is_in_every_request_of_its_session_and_other_sessions_know_of_it
             .map(|request| request.reminder.map(|text| text.to_string()))
             .collect()
     };
-    let first = Loaded::load(session(&ground, "first", "Go.")).await;
+    let first = LoadedContext::load(session(&ground, "first", "Go.")).await;
     first.goal.command("Ship it before Friday.").await.unwrap();
     let said = "<reminder>\n\nThe goal of this session, set by the user: Ship it before Friday.\n</reminder>";
     let said = Some(said.to_owned());
     assert_eq!(reminders(&run(&first, turns(), "Go.").await), [said.clone(), said.clone()]);
-    let resumed = Loaded::load(session(&ground, "first", "Something else.")).await;
+    let resumed = LoadedContext::load(session(&ground, "first", "Something else.")).await;
     assert_eq!(resumed.parts.memory, "");
     assert_eq!(reminders(&run(&resumed, turns(), "Go on.").await), [said.clone(), said]);
 
-    let second = Loaded::load(session(&ground, "second", "Paint the wall.")).await;
+    let second = LoadedContext::load(session(&ground, "second", "Paint the wall.")).await;
     expect![[r#"
         <goals>
         Goals that the user set in other sessions of this project, still open. Work on one only when the user asks for it.
@@ -143,16 +144,16 @@ async fn a_goal_is_in_every_request_of_its_session_and_other_sessions_know_of_it
     assert_eq!(desk(&ground).goals().unwrap().len(), 1);
 
     let mut inputs = session(&ground, "first", "Go.");
-    inputs.sources = ContextSources::default().without(Source::Memory);
-    assert_eq!(Loaded::load(inputs).await.goal.text(), None);
+    inputs.sources = ContextSources::default().without(ContextSource::Memory);
+    assert_eq!(LoadedContext::load(inputs).await.goal.text(), None);
 }
 
 #[tokio::test]
 async fn without_the_source_there_is_no_tool_and_nothing_is_remembered() {
     let ground = Ground::new();
     let mut inputs = session(&ground, "first", "Mend the parser.");
-    inputs.sources = ContextSources::default().without(Source::Memory);
-    let loaded = Loaded::load(inputs).await;
+    inputs.sources = ContextSources::default().without(ContextSource::Memory);
+    let loaded = LoadedContext::load(inputs).await;
     let ran = run(&loaded, Scenario::new().turn("Done."), "Mend the parser.").await;
     assert!(!ran.provider.requests()[0].tools.iter().any(|tool| tool.name.as_str() == "memory"));
     assert_eq!(desk(&ground).episodes().unwrap(), []);
@@ -161,7 +162,7 @@ async fn without_the_source_there_is_no_tool_and_nothing_is_remembered() {
 #[tokio::test]
 async fn secrets_are_neither_learnt_nor_remembered() {
     let ground = Ground::new();
-    let loaded = Loaded::load(session(&ground, "first", "Deploy.")).await;
+    let loaded = LoadedContext::load(session(&ground, "first", "Deploy.")).await;
     let call = json!({ "command": "deploy --token hunter7seven" });
     let scenario = Scenario::new().turn(Turn::call("bash", call)).turn("Out.").turn("Sorry.");
     let ran = run(&loaded, scenario, "Deploy with token=hunter7seven.").await;
@@ -177,7 +178,7 @@ async fn secrets_are_neither_learnt_nor_remembered() {
 #[tokio::test]
 async fn calls_in_circles_are_warned_about_once() {
     let ground = Ground::new();
-    let loaded = Loaded::load(session(&ground, "first", "Go.")).await;
+    let loaded = LoadedContext::load(session(&ground, "first", "Go.")).await;
     let turn = || Turn::call("bash", json!({ "command": "make" }));
     let scenario = Scenario::new().turn(turn()).turn(turn()).turn(turn()).turn(turn()).turn("Done.");
     let ran = run(&loaded, scenario, "Go.").await;
@@ -192,13 +193,13 @@ async fn a_memory_that_cannot_be_written_is_a_warning_and_a_problem() {
     let store = MemoryStore { memory, project: places.project, session_id: "now".into() };
     let inputs =
         ContextInputs { notes: places.notes, memory: Some(store), ..ground.inputs("project", "Go.") };
-    let loaded = Loaded::load(inputs).await;
+    let loaded = LoadedContext::load(inputs).await;
     run(&loaded, Scenario::new().turn("Done."), "Go.").await;
     let told: Vec<String> =
         loaded.warnings.iter().cloned().chain(loaded.take_problems()).map(|it| it.to_string()).collect();
     expect![[r#"
-        the memory is not used or kept: ~/.local/share/rheon/memory.db cannot be written; check the permissions of the file and its folder
-        the memory is not used or kept: ~/.local/share/rheon/memory.db cannot be written; check the permissions of the file and its folder"#]].assert_eq(&told.join("\n").replace(&ground.path("").display().to_string(), "~/"));
+        memory is neither used nor saved: ~/.local/share/rheon/memory.db cannot be written; check the permissions of the file and its folder
+        memory is neither used nor saved: ~/.local/share/rheon/memory.db cannot be written; check the permissions of the file and its folder"#]].assert_eq(&told.join("\n").replace(&ground.path("").display().to_string(), "~/"));
 }
 
 fn note(name: &str, origin: Origin, text: &str) -> Note {
@@ -229,8 +230,8 @@ fn notes_are_listed_shown_changed_and_removed() {
         NoteEdit { text: Some(" ".into()), ..NoteEdit::default() },
     );
     expect![[r#"
-        the user and the project both have a note "scale"; say whose is meant
-        there is no note "scales"; list the notes to see which there are
+        the user and the project both have a note "scale"; choose one
+        no such note: "scales"; list the notes to see the names
         a note cannot be called "../scale": lower-case words with hyphens between them are needed, at most 64 characters, and not `index`
         the text of a note cannot be empty; delete it instead"#]].assert_eq(&format!("{both}\n{absent}\n{bad}\n{}", empty.unwrap_err()));
     let edit = NoteEdit { text: Some("In kilograms.".into()), ..NoteEdit::default() };
@@ -254,7 +255,7 @@ fn notes_are_listed_shown_changed_and_removed() {
 async fn episodes_are_listed_shown_changed_and_removed() {
     let ground = Ground::new();
     for id in ["aa-1", "aa-2", "bb-1"] {
-        let loaded = Loaded::load(session(&ground, id, "Go.")).await;
+        let loaded = LoadedContext::load(session(&ground, id, "Go.")).await;
         run(&loaded, Scenario::new().turn("Done."), &format!("Do the {id} thing.")).await;
     }
     let desk = desk(&ground);
@@ -265,9 +266,9 @@ async fn episodes_are_listed_shown_changed_and_removed() {
     let nothing = desk.episode("").unwrap_err();
     let empty = desk.edit_episode("bb-1", "\n").unwrap_err();
     expect![[r#"
-        2 remembered sessions begin with "aa"; write more of the one that is meant
-        nothing is remembered of a session "cc" of this project; list the episodes to see which there are
-        nothing is remembered of a session "" of this project; list the episodes to see which there are
+        2 remembered sessions match "aa"; write more of the id
+        no episode of a session "cc" of this project; list the episodes to see the ids
+        no episode of a session "" of this project; list the episodes to see the ids
         the summary of an episode cannot be empty; delete it instead"#]]
     .assert_eq(&format!("{many}\n{none}\n{nothing}\n{empty}"));
     assert_eq!(desk.edit_episode("bb", "The\nother thing.").unwrap().summary, "The other thing.");
@@ -297,7 +298,7 @@ fn learnings_are_listed_shown_changed_judged_and_removed() {
     let empty = desk.edit_learning(one, "").unwrap_err();
     expect![[r#"
         learning 2 says this already; 1 was not changed; delete one of them
-        there is no learning 99; list the learnings to see which there are
+        no such learning: 99; list the learnings to see the ids
         the text of a learning cannot be empty; delete it instead"#]]
     .assert_eq(&format!("{taken}\n{absent}\n{empty}"));
     assert_eq!(desk.delete_learning(other).unwrap().proposal.text, "Use spaces.");
@@ -316,7 +317,8 @@ async fn a_learning_that_keeps_misleading_is_no_longer_told() {
     }
     let mut told = Vec::new();
     for place in 0..4 {
-        let loaded = Loaded::load(session(&ground, &format!("s{place}"), "make fails with no rule")).await;
+        let loaded =
+            LoadedContext::load(session(&ground, &format!("s{place}"), "make fails with no rule")).await;
         told.push(says(&loaded, "came before it worked"));
         let clean = Turn::call("bash", json!({ "command": "make clean" }));
         let ran = run(&loaded, Scenario::new().turn(clean).turn("Done.").turn("Sorry."), "make fails").await;

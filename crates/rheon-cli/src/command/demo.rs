@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rheon_app::config::InterfaceSettings;
-use rheon_app::session::Tell;
-use rheon_app::{DemoError, DemoOptions, DemoReport, Leaves, demo};
+use rheon_app::session::NoticeSink;
+use rheon_app::{DemoError, DemoFiles, DemoOptions, DemoReport, demo};
 use rheon_render::Detail;
 use rheon_types::ClientError;
 use tokio_util::sync::CancellationToken;
 
-use super::setup::surroundings;
+use super::setup::system;
 use crate::connection::tell_notice;
 use crate::ending::Ending;
 use crate::exit::Exit;
@@ -56,12 +56,12 @@ impl Demo {
         let show = Show::new(self.look(), Output::new(cancel.clone()));
         let options = DemoOptions {
             fast: self.fast,
-            leaves: if self.discard { Leaves::Nothing } else { Leaves::Everything },
+            files: if self.discard { DemoFiles::Remove } else { DemoFiles::Keep },
             folder: std::env::temp_dir(),
             trace: self.trace.clone(),
-            surroundings: surroundings(None)?,
+            system: system(None)?,
         };
-        let tell: Tell = Arc::new(|notice| remark(&format!("note: {}", notice.message)));
+        let tell: NoticeSink = Arc::new(|notice| remark(&format!("note: {}", notice.message)));
         let mut ending = Ending::default();
         let played = demo(options, &cancel, tell, |event| {
             tell_notice(event);

@@ -4,13 +4,13 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use rheon_app::config::{Config, ConfigInputs};
-use rheon_app::keeping::Environment;
-use rheon_app::session::Surroundings;
+use rheon_app::session::SystemContext;
+use rheon_app::sessions::EnvVars;
 
 use crate::failure::Failure;
 
 /// The machine, the user and the time, with work to be done in `folder`, or in the folder that the user is in.
-pub(crate) fn surroundings(folder: Option<PathBuf>) -> Result<Surroundings, Failure> {
+pub(crate) fn system(folder: Option<PathBuf>) -> Result<SystemContext, Failure> {
     let folder = match folder {
         Some(folder) => folder,
         None => std::env::current_dir().map_err(|error| {
@@ -29,11 +29,11 @@ pub(crate) fn surroundings(folder: Option<PathBuf>) -> Result<Surroundings, Fail
             "cannot work in {shown}: it is no folder; name the folder that it is in"
         )));
     }
-    Ok(Surroundings::of_process(Environment::of_process(), whole))
+    Ok(SystemContext::of_process(EnvVars::of_process(), whole))
 }
 
 /// What is configured, without any flags.
-pub(crate) fn config(surroundings: &Surroundings) -> Result<Config, Failure> {
-    let inputs = ConfigInputs::new(surroundings.environment.clone(), &surroundings.working_folder);
+pub(crate) fn config(system: &SystemContext) -> Result<Config, Failure> {
+    let inputs = ConfigInputs::new(system.environment.clone(), &system.working_folder);
     Config::load(inputs).map_err(Failure::usage)
 }

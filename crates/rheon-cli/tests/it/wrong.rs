@@ -113,13 +113,13 @@ fn a_model_that_is_unknown() {
         said += &refused(&stage, &stage.ran(command));
     }
     expect![[r#"
-        error: no vendor is known to have a model "nobody/x"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); `rheon models --all` lists what is known
-        error: no vendor is known to have a model "sonet"; did you mean anthropic/claude-sonnet-5-5? `rheon models --all` lists what is known
-        error: no vendor is known to have a model "gtp-5"; did you mean openai/gpt-5? `rheon models --all` lists what is known
-        error: no vendor is known to have a model "antropic/claude-opus-5"; did you mean anthropic/claude-opus-5? `rheon models --all` lists what is known
-        error: no vendor is known to have a model "claud-opus-5"; did you mean anthropic/claude-opus-5? `rheon models --all` lists what is known
-        error: cannot read --model: "model": the text is empty; write one or leave the key out
-        error: no vendor is known to have a model "/"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); `rheon models --all` lists what is known
+        error: no known vendor has a model "nobody/x"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); run `rheon models --all` to list known models
+        error: no known vendor has a model "sonet"; did you mean anthropic/claude-sonnet-5-5? run `rheon models --all` to list known models
+        error: no known vendor has a model "gtp-5"; did you mean openai/gpt-5? run `rheon models --all` to list known models
+        error: no known vendor has a model "antropic/claude-opus-5"; did you mean anthropic/claude-opus-5? run `rheon models --all` to list known models
+        error: no known vendor has a model "claud-opus-5"; did you mean anthropic/claude-opus-5? run `rheon models --all` to list known models
+        error: cannot read --model: "model": the text is empty; set it or remove the key
+        error: no known vendor has a model "/"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); run `rheon models --all` to list known models
         error: "openai/" names no model of a vendor: write vendor/model
     "#]].assert_eq(&said);
 }
@@ -179,7 +179,7 @@ fn settings_and_schemas_that_cannot_be_read() {
         said += &refused(&stage, &stage.run(&[&["hi"][..], &arguments].concat()));
     }
     expect![[r#"
-        error: cannot read STAGE/workspace/missing.json: there is no such file; correct the name
+        error: cannot read STAGE/workspace/missing.json: no such file; check the path
         error: cannot read --settings: line 1: EOF while parsing an object
         error: cannot read the schema in missing.json: there is no such file; name one, or write the schema itself: {...}
         error: --json-schema is no JSON schema: key must be a string at line 1 column 2
@@ -190,9 +190,9 @@ fn settings_and_schemas_that_cannot_be_read() {
         error: --json-schema is no JSON schema: at /type: "objct" is not valid under any of the schemas listed in the 'anyOf' keyword; types are object, array, string, number, integer, boolean and null
         error: --json-schema is no JSON schema: at /properties/age/minimum: "low" is not of type "number"
         error: --json-schema is no JSON schema: Pointer '/nowhere' does not exist
-        error: cannot read STAGE/workspace/missing.json: there is no such file; correct the name
+        error: cannot read STAGE/workspace/missing.json: no such file; check the path
         error: --setting-sources knows user, project and local; this is none: "users"
-        error: cannot read --max-budget-usd: "limits.budget_usd": much is no sum of dollars; write one such as 2.50
+        error: cannot read --max-budget-usd: "limits.budget_usd": much is not an amount in dollars; write it like 2.50
         error: cannot work in missing: there is no such folder; correct its name, or make it first
     "#]].assert_eq(&said);
 }
@@ -239,8 +239,8 @@ fn a_home_that_is_no_whole_path() {
     let ran = stage.ran(command);
     assert_eq!(ran.stdout, "");
     expect![[r#"
-        Some(1) error: it is not known where a session belongs: neither XDG_DATA_HOME nor HOME is set to an absolute path; set one of them
-        note: STAGE/workspace: what the project brings along is left out: it is not known where what outlives a run belongs: neither XDG_STATE_HOME nor HOME is set to an absolute path; set one of them
+        Some(1) error: cannot find the data directory: set XDG_DATA_HOME or HOME to an absolute path
+        note: STAGE/workspace: the project's own content is ignored: cannot find the state directory: set XDG_STATE_HOME or HOME to an absolute path
     "#]].assert_eq(&format!("{:?} {}", ran.code, ran.stderr));
 }
 
@@ -253,7 +253,7 @@ fn a_home_that_cannot_be_written() {
     let ran = stage.run(&["hi"]);
     assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(1)));
     expect![[r#"
-        error: sessions cannot be kept: cannot make the folder STAGE/home/.local/share/rheon: Not a directory (os error 20); a file stands where a folder belongs: move it away, or choose another folder
-        note: STAGE/workspace: what the project brings along is left out: cannot read what was trusted from "STAGE/home/.local/state/rheon/trust.json": Not a directory (os error 20); remove the file to trust anew
+        error: cannot save sessions: cannot make the folder STAGE/home/.local/share/rheon: Not a directory (os error 20); a file stands where a folder belongs: move it away, or choose another folder
+        note: STAGE/workspace: the project's own content is ignored: cannot read what was trusted from "STAGE/home/.local/state/rheon/trust.json": Not a directory (os error 20); remove the file to trust anew
     "#]].assert_eq(&ran.stderr);
 }

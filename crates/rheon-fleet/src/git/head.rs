@@ -10,9 +10,7 @@ const BYTES_MAX: u64 = 4096;
 /// What is checked out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Head {
-    /// A branch.
     Branch(String),
-    /// A commit.
     Commit,
 }
 
@@ -41,7 +39,7 @@ pub fn read_head(folder: &Path) -> Option<Head> {
 }
 
 fn beginning(path: &Path) -> Option<String> {
-    // To open a pipe would wait for somebody to write.
+    // Opening a pipe would block until another process writes to it.
     if !path.metadata().ok()?.is_file() {
         return None;
     }

@@ -11,6 +11,6 @@ pub use head::{Head, read_head};
 pub use program::GitEnvironment;
 pub use state::{GIT_TIME_MAX, GitChanges, GitQuestion, GitState};
 pub use worktree::{
-    Ended, NAME_CHARS_MAX, NameError, Stays, Worktree, WorktreeError, WorktreeName, WorktreePlace,
-    WorktreeRequest, worktree_folders,
+    NAME_CHARS_MAX, RemainingWorktree, Worktree, WorktreeError, WorktreeLocation, WorktreeName,
+    WorktreeNameError, WorktreeOutcome, WorktreeRequest, worktree_directories,
 };

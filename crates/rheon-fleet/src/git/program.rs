@@ -41,11 +41,8 @@ pub struct GitEnvironment {
 /// The first `git` in an absolute folder of `PATH`, as it is run in a folder.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Git<'a> {
-    /// Where.
     pub(super) folder: &'a Path,
-    /// The variables that it is given.
     pub(super) environment: &'a GitEnvironment,
-    /// What takes longer is ended.
     pub(super) time_max: Duration,
     /// Settings that go before those of all files.
     pub(super) settings: &'a [(String, String)],
@@ -64,9 +61,9 @@ pub(super) struct GitOutput {
 pub(super) enum GitError {
     #[error("git is not installed")]
     Missing,
-    #[error("git cannot be run: {0}")]
+    #[error("cannot run git: {0}")]
     Unstarted(io::Error),
-    #[error("git cannot be heard: {0}")]
+    #[error("cannot read the output of git: {0}")]
     Unheard(io::Error),
     #[error("git did not answer within {} ms", .0.as_millis())]
     Slow(Duration),
@@ -115,7 +112,7 @@ async fn listen(child: &mut Child) -> io::Result<GitOutput> {
     let (output, errors) = tokio::join!(beginning(output), beginning(errors));
     let ((output, is_cut), (errors, _)) = (output?, errors?);
     if is_cut {
-        // It may still have much to say to nobody.
+        // It may still have unread output.
         end(child);
     }
     let status = child.wait().await?;
@@ -137,7 +134,7 @@ fn end(child: &Child) {
     if let Some(pid) = child.id().and_then(|pid| i32::try_from(pid).ok())
         && let Some(group) = rustix::process::Pid::from_raw(pid)
     {
-        // Whoever ended by itself need not be ended.
+        // A process that ended by itself need not be killed.
         rustix::process::kill_process_group(group, rustix::process::Signal::KILL).ok();
     }
     #[cfg(not(unix))]

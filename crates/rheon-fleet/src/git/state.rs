@@ -21,13 +21,10 @@ pub enum GitQuestion {
 /// How a repository stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GitState {
-    /// The folder is in no repository.
     NoRepository,
     /// It is not known, for this reason.
     Unknown(String),
-    /// It is on a branch.
     Branch {
-        /// Its name.
         branch: String,
         /// What changed; none if that was not asked for.
         changes: Option<GitChanges>,
@@ -43,13 +40,12 @@ pub struct GitChanges {
     pub changed: usize,
     /// How many files or folders git does not know.
     pub untracked: usize,
-    /// How many files two sides changed.
     pub conflicts: usize,
     /// Whether there was more than is read.
     pub is_cut: bool,
 }
 
-/// How long git may take, unless somebody says otherwise.
+/// How long git may take by default.
 pub const GIT_TIME_MAX: Duration = Duration::from_secs(2);
 const NAME_CHARS_MAX: usize = 200;
 
@@ -100,7 +96,7 @@ fn read(said: &GitOutput, question: GitQuestion) -> GitState {
         (GitQuestion::Status, code) if code == Some(0) || said.is_cut => status(said),
         (GitQuestion::Branch | GitQuestion::Status, _) => {
             let errors = String::from_utf8_lossy(&said.errors);
-            let why = errors.lines().next().unwrap_or("it says nothing");
+            let why = errors.lines().next().unwrap_or("no error message");
             GitState::Unknown(format!("git fails: {}", short(why)))
         }
     }

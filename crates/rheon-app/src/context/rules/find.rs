@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// Where to look for rules. Nothing here is read from the environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RulePlaces {
+pub struct RulePaths {
     /// The folder that the agent works in.
     pub working_folder: PathBuf,
     /// The folders of the user in which an `AGENTS.md` may lie, the most general first: `~/.config`, `~/.config/rheon`.

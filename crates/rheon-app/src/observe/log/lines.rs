@@ -15,7 +15,7 @@ use super::file::DayFiles;
 use super::redactor::Redactor;
 use super::subscriber::LogSubscriber;
 use crate::config::LogLevel;
-use crate::observe::telling::Once;
+use crate::observe::notify_once::Once;
 
 /// The log of one session. Clones write to the same one.
 ///

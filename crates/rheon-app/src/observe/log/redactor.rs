@@ -3,8 +3,8 @@
 use rheon_text::secrets::{MARK, is_secret_variable};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::keeping::Environment;
 use crate::memory::redacted;
+use crate::sessions::EnvVars;
 
 /// The shortest value that counts as a secret: a shorter one stands in too many words.
 const SECRET_BYTES_MIN: usize = 8;
@@ -26,7 +26,7 @@ enum Shapes {
 impl Redactor {
     /// Knows the keys in variables and those that are configured. `redact` is `log.redact`.
     pub(in crate::observe) fn new<'k>(
-        environment: &Environment,
+        environment: &EnvVars,
         keys: impl IntoIterator<Item = &'k SecretString>,
         redact: bool,
     ) -> Self {

@@ -11,7 +11,6 @@ pub(super) struct Span {
     pub(super) began: Timestamp,
     pub(super) ended: Timestamp,
     pub(super) attributes: Vec<Attribute>,
-    /// What kind of trouble it ended in.
     pub(super) error: Option<String>,
 }
 
@@ -35,7 +34,6 @@ pub(super) struct Place {
 pub(super) enum SpanKind {
     /// Happens in this process.
     Internal,
-    /// A call of a service.
     Client,
 }
 

@@ -13,7 +13,7 @@ use super::field::{Field, json, protobuf};
 /// The shortest value of a header that is taken out of what a collector says; a shorter one stands in too many words.
 const SECRET_BYTES_MIN: usize = 4;
 
-/// What is told.
+/// The kind of data that is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Signal {
     Traces,
@@ -39,7 +39,6 @@ pub(super) enum Compression {
 pub(super) struct Target {
     pub(super) signal: Signal,
     pub(super) address: String,
-    /// The variable that names it.
     pub(super) variable: String,
     /// Proofs of who we are, often.
     pub(super) headers: Vec<(String, SecretString)>,

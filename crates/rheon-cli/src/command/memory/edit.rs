@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use rheon_app::keeping::Environment;
-use rheon_app::memory::{MemoryDesk, NoteEdit};
+use rheon_app::memory::{MemoryManager, NoteEdit};
+use rheon_app::sessions::EnvVars;
 
 use super::desk::desk;
 use super::thing::{Thing, ThingFlags};
@@ -46,7 +46,7 @@ impl Edit {
     }
 }
 
-fn keep(desk: &MemoryDesk, thing: Thing, text: String) -> Result<(), Failure> {
+fn keep(desk: &MemoryManager, thing: Thing, text: String) -> Result<(), Failure> {
     match thing {
         Thing::Note(note) => {
             let edit = NoteEdit { text: Some(text), ..NoteEdit::default() };
@@ -65,6 +65,6 @@ fn edited(text: &str) -> Result<String, Failure> {
         .map_err(|error| Failure::error(format_args!("cannot make a folder for the text: {error}")))?;
     let file = folder.path().join("memory.md");
     fs::write(&file, text).map_err(Failure::error)?;
-    editor::edit(&file, &Environment::of_process())?;
+    editor::edit(&file, &EnvVars::of_process())?;
     fs::read_to_string(&file).map_err(Failure::error)
 }

@@ -1,6 +1,6 @@
 //! One thing that is remembered, as it is named on the command line.
 
-use rheon_app::memory::{Episode, Goal, Learning, LearningId, MemoryDesk, Note, Origin};
+use rheon_app::memory::{Episode, Goal, Learning, LearningId, MemoryManager, Note, Origin};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -50,7 +50,7 @@ impl ThingFlags {
     }
 
     /// Finds what is meant. What is not said follows from the name: a number is a learning, else a note is looked for before a session.
-    pub(super) fn find(&self, desk: &MemoryDesk) -> Result<Thing, Failure> {
+    pub(super) fn find(&self, desk: &MemoryManager) -> Result<Thing, Failure> {
         let number = self.name.parse().map(LearningId).ok();
         let note = || desk.note(&self.name, self.whose()).map(Thing::Note);
         let episode = || desk.episode(&self.name).map(Thing::Episode);

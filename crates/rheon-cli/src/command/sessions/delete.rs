@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal as _, stdin};
 
-use rheon_app::keeping::Keeper;
+use rheon_app::sessions::SessionManager;
 
 use super::kept::keeper;
 use crate::ask::{Answer, ask};
@@ -51,7 +51,7 @@ impl Delete {
     }
 
     /// Says what would go, by whole ids: their beginnings are easily mistyped.
-    async fn announce(&self, keeper: &Keeper) -> Result<(), Failure> {
+    async fn announce(&self, keeper: &SessionManager) -> Result<(), Failure> {
         for session in &self.sessions {
             let id = keeper.id_of(session).await.map_err(Failure::error)?;
             remark(&format!("session {id} would be deleted with its checkpoints"));

@@ -2,24 +2,25 @@
 
 use std::sync::Arc;
 
-use rheon_app::keeping::{Keeper, KeeperParts};
-use rheon_app::session::Surroundings;
+use rheon_app::session::SystemContext;
+use rheon_app::sessions::{SessionManager, SessionManagerParts};
 
-use crate::command::setup::{config, surroundings};
+use crate::command::setup::{config, system};
 use crate::failure::Failure;
 use crate::output::remark;
 
 /// What keeps the sessions of this folder, and the machine it runs on.
-pub(super) fn keeper() -> Result<(Keeper, Surroundings), Failure> {
-    let surroundings = surroundings(None)?;
-    let config = config(&surroundings)?;
-    let parts = KeeperParts {
-        folders: surroundings.folders.clone(),
-        project: surroundings.working_folder.clone(),
+pub(super) fn keeper() -> Result<(SessionManager, SystemContext), Failure> {
+    let system = system(None)?;
+    let config = config(&system)?;
+    let parts = SessionManagerParts {
+        folders: system.folders.clone(),
+        project: system.working_folder.clone(),
         settings: config.settings.sessions,
-        clock: Arc::clone(&surroundings.clock),
-        random: Arc::clone(&surroundings.random),
+        clock: Arc::clone(&system.clock),
+        random: Arc::clone(&system.random),
     };
-    let keeper = Keeper::new(parts, |notice| remark(&format!("note: {notice}"))).map_err(Failure::error)?;
-    Ok((keeper, surroundings))
+    let keeper =
+        SessionManager::new(parts, |notice| remark(&format!("note: {notice}"))).map_err(Failure::error)?;
+    Ok((keeper, system))
 }

@@ -1,6 +1,6 @@
 //! `rheon sessions replay`.
 
-use rheon_app::keeping::Until;
+use rheon_app::sessions::Until;
 use rheon_text::units::count;
 
 use super::kept::keeper;

@@ -3,9 +3,9 @@
 use std::io::{IsTerminal as _, stdin};
 
 use clap::ValueEnum;
-use rheon_app::keeping::{
-    CheckpointId, FilesPlan, Keeper, KeepingError, Others, Point, PointFiles, Restored, RewindError,
-    RewindPlan, To, What,
+use rheon_app::sessions::{
+    CheckpointId, FilesPlan, Others, Point, PointFiles, Restored, RewindError, RewindPlan, SessionError,
+    SessionManager, To, What,
 };
 use rheon_text::units::{ago, count};
 use rheon_types::Timestamp;
@@ -61,18 +61,18 @@ enum WhatFlag {
 
 impl Rewind {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let (keeper, surroundings) = keeper()?;
+        let (keeper, system) = keeper()?;
         if let Some(kept_as) = &self.undo {
             return block_on(self.undo(&keeper, kept_as));
         }
         let Some(to) = self.to else {
             let points = block_on(async { keeper.points(&self.session).await.map_err(Failure::error) })?;
-            return print(&listed(&points, surroundings.clock.now()));
+            return print(&listed(&points, system.clock.now()));
         };
         block_on(self.go_back(keeper, to))
     }
 
-    async fn go_back(self, keeper: Keeper, to: u64) -> Result<Exit, Failure> {
+    async fn go_back(self, keeper: SessionManager, to: u64) -> Result<Exit, Failure> {
         let what = match self.what {
             WhatFlag::Conversation => What::Conversation,
             WhatFlag::Files => What::Files,
@@ -108,7 +108,7 @@ impl Rewind {
         Ok(Exit::Done)
     }
 
-    async fn undo(&self, keeper: &Keeper, kept_as: &str) -> Result<Exit, Failure> {
+    async fn undo(&self, keeper: &SessionManager, kept_as: &str) -> Result<Exit, Failure> {
         let id = CheckpointId::parse(kept_as).ok_or_else(|| {
             Failure::usage(format_args!("{kept_as:?} is nothing that files are kept as; the rewind said it"))
         })?;
@@ -123,8 +123,8 @@ impl Rewind {
     }
 
     /// Where work of others is in the way, how to go on nevertheless.
-    fn refused(&self, error: &KeepingError) -> Failure {
-        let is_others = matches!(error, KeepingError::Rewind(RewindError::Others { .. }));
+    fn refused(&self, error: &SessionError) -> Failure {
+        let is_others = matches!(error, SessionError::Rewind(RewindError::Others { .. }));
         let hint = if is_others { "; --overwrite takes back what they did, too" } else { "" };
         Failure::error(format_args!("{error}{hint}"))
     }

@@ -1,6 +1,6 @@
 //! Of which folder sessions are wanted.
 
-use rheon_app::keeping::Scope;
+use rheon_app::sessions::ListScope;
 
 /// Of which folder sessions are wanted.
 #[derive(Debug, Clone, clap::Args)]
@@ -11,7 +11,7 @@ pub(super) struct ScopeFlags {
 }
 
 impl ScopeFlags {
-    pub(super) fn scope(&self) -> Scope {
-        if self.all { Scope::Everywhere } else { Scope::Project }
+    pub(super) fn scope(&self) -> ListScope {
+        if self.all { ListScope::Everywhere } else { ListScope::Project }
     }
 }

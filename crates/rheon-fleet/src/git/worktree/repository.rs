@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use rheon_text::visible;
 
+use super::decide::{Branch, Folder, WorktreeStatus};
 use super::error::WorktreeError;
-use super::judge::{Branch, Folder, Standing};
 use super::name::WorktreeName;
 use super::place::{FOLDER, relative};
 use crate::git::program::{Git, GitEnvironment, GitError, GitOutput};
@@ -29,7 +29,6 @@ pub(super) struct Repository {
     environment: GitEnvironment,
     /// The folder in which its worktrees are.
     pub(super) root: PathBuf,
-    /// What all its worktrees share.
     common: PathBuf,
     /// Where in the working tree the user is.
     pub(super) within: PathBuf,
@@ -101,7 +100,7 @@ impl Repository {
     pub(super) async fn add(&self, name: &WorktreeName, path: &Path) -> Result<(), WorktreeError> {
         let folder = self.root.join(FOLDER);
         for part in [".rheon", FOLDER] {
-            // Whoever wrote the repository must not choose where else files are made.
+            // The content of a repository must not decide where else files are created.
             let part = self.root.join(part);
             if part.is_symlink() {
                 return Err(WorktreeError::LeadsElsewhere(part));
@@ -129,7 +128,7 @@ impl Repository {
         let settings = self.filters_off(path).await;
         let asking = Asking { environment: &self.environment, settings: &settings };
         if let Err(problem) = asking.done(path, &["reset", "--quiet", "--hard"]).await {
-            // Half of it is of use to nobody. What is wrong is told already.
+            // Half a worktree is useless. The error was already reported.
             asking.done(&self.root, &["worktree", "remove", "--force", &relative]).await.ok();
             self.forget(&branch, &self.head).await.ok();
             return Err(WorktreeError::Git(problem));
@@ -143,7 +142,7 @@ impl Repository {
     }
 
     /// How a worktree stands whose own branch is `own`.
-    pub(super) async fn standing(&self, path: &Path, own: &str) -> Result<Standing, String> {
+    pub(super) async fn status(&self, path: &Path, own: &str) -> Result<WorktreeStatus, String> {
         let settings = self.filters_off(path).await;
         let asking = Asking { environment: &self.environment, settings: &settings };
         let status = asking.done(path, &STATUS).await?;
@@ -159,8 +158,8 @@ impl Repository {
         count.extend(Some(base.as_str()).filter(|base| !base.is_empty()));
         let commits = asking.done(path, &count).await?;
         let commits = String::from_utf8_lossy(&commits.output).trim().parse();
-        let commits = commits.map_err(|_| "git does not say what is committed".to_owned())?;
-        Ok(Standing { branch, changed, commits })
+        let commits = commits.map_err(|_| "cannot read the commits of the worktree".to_owned())?;
+        Ok(WorktreeStatus { branch, changed, commits })
     }
 
     /// Removes a worktree with its branch, if nothing was done in it meanwhile.
@@ -242,7 +241,7 @@ impl Asking<'_> {
         })
     }
 
-    /// What git said when it did what it was told; else why it did not.
+    /// The output of git if it succeeded; otherwise why it failed.
     async fn done(&self, folder: &Path, arguments: &[&str]) -> Result<GitOutput, String> {
         let said = self.ask(folder, arguments).await.map_err(text)?;
         if said.code == Some(0) { Ok(said) } else { Err(complaint(&said)) }
@@ -290,7 +289,7 @@ fn text(error: WorktreeError) -> String {
 /// What git complains of, in one line.
 fn complaint(said: &GitOutput) -> String {
     let errors = String::from_utf8_lossy(&said.errors);
-    let line = errors.lines().find(|line| !line.trim().is_empty()).unwrap_or("it says nothing");
+    let line = errors.lines().find(|line| !line.trim().is_empty()).unwrap_or("no error message");
     format!("git fails: {}", visible(&line.chars().take(SAID_CHARS_MAX).collect::<String>()))
 }
 
@@ -316,7 +315,7 @@ fn exclude(folder: &Path, file: &Path, line: &str) -> io::Result<()> {
     fs::create_dir_all(around)?;
     let is_link = file.symlink_metadata().is_ok_and(|entry| !entry.is_file());
     if is_link || !around.canonicalize()?.starts_with(folder) {
-        return Err(io::Error::other("it leads elsewhere; remove that link"));
+        return Err(io::Error::other("it is a symlink; remove it"));
     }
     let bytes = match file.metadata() {
         Ok(entry) if entry.len() > EXCLUDE_BYTES_MAX => return Err(io::ErrorKind::FileTooLarge.into()),

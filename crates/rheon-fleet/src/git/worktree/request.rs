@@ -8,11 +8,8 @@ use crate::git::program::GitEnvironment;
 /// Which worktree a session is to work in, and for whom.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorktreeRequest {
-    /// The variables that git is given.
     pub environment: GitEnvironment,
-    /// A folder of the repository.
     pub from: PathBuf,
-    /// The worktree.
     pub name: WorktreeName,
     /// Where in the worktree; where `from` is in its own working tree unless it is said.
     pub within: Option<PathBuf>,

@@ -1,0 +1,67 @@
+//! `PersistenceSettings`: how sessions are kept.
+
+use std::path::PathBuf;
+
+use rheon_store::checkpoint::Limits;
+use rheon_store::sessions::BLOB_BYTES_MAX;
+
+/// How sessions are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PersistenceSettings {
+    pub persistence: Persistence,
+    /// Whether sessions are also written as transcripts that Claude Code can resume.
+    pub transcripts: Transcripts,
+    /// The most bytes of large payloads, all sessions together.
+    pub blob_bytes_max: u64,
+    pub checkpoints: CheckpointMode,
+    /// What becomes of a session that cannot be kept.
+    pub on_failure: OnStorageFailure,
+}
+
+impl Default for PersistenceSettings {
+    fn default() -> Self {
+        Self {
+            persistence: Persistence::On,
+            transcripts: Transcripts::On,
+            blob_bytes_max: BLOB_BYTES_MAX,
+            checkpoints: CheckpointMode::On(Limits::default()),
+            on_failure: OnStorageFailure::Refuse,
+        }
+    }
+}
+
+/// Whether sessions are kept at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Persistence {
+    On,
+    /// Nothing is written: no journal, no transcript, no checkpoint, no row. Earlier sessions can be resumed; what is
+    /// added is lost.
+    Off,
+}
+
+/// Whether sessions are written as transcripts of Claude Code, too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Transcripts {
+    /// Where Claude Code looks for its own.
+    On,
+    Off,
+    /// In this folder, which has a folder for each project.
+    RedirectedTo(PathBuf),
+}
+
+/// Whether files are kept before they are changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CheckpointMode {
+    /// Yes, as much as this.
+    On(Limits),
+    Off,
+}
+
+/// What becomes of a session that cannot be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnStorageFailure {
+    /// It stops before the next model call, and says why.
+    Refuse,
+    /// It goes on in memory. A notice says that nothing is kept.
+    InMemory,
+}
