@@ -46,7 +46,7 @@ pub async fn worktree_of_session(system: &SystemContext, choice: &SessionChoice)
     Some(WorktreeRequest { from: root, within: Some(within), ..request })
 }
 
-/// Looks for sessions only, so it does not matter how they are kept.
+/// Only finds sessions, so the persistence settings do not matter.
 fn manager(system: &SystemContext) -> Option<SessionManager> {
     let parts = SessionManagerParts {
         folders: system.folders.clone(),

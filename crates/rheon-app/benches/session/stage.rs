@@ -44,7 +44,7 @@ pub(crate) struct Model {
 
 impl Model {
     pub(crate) fn will_say(&self, answer: Answer) {
-        *self.answer.lock().expect("nobody panicked") = Arc::new(answer);
+        *self.answer.lock().expect("no thread panicked") = Arc::new(answer);
     }
 }
 
@@ -54,7 +54,7 @@ impl Provider for Model {
     }
 
     fn stream(&self, _request: Request, _cancel: CancellationToken) -> ChunkStream {
-        let answer = Arc::clone(&self.answer.lock().expect("nobody panicked"));
+        let answer = Arc::clone(&self.answer.lock().expect("no thread panicked"));
         let pieces = unfold((answer, 0), |(answer, said)| async move {
             if said == answer.pieces {
                 return None;

@@ -29,7 +29,7 @@ pub(super) struct Entry {
 pub(super) enum EntryStatus {
     Counts,
     Overridden,
-    /// For this reason, whatever others say.
+    /// Ignored for this reason.
     LeftOut(&'static str),
 }
 
@@ -79,7 +79,7 @@ impl Value {
         }
     }
 
-    /// The key that stands here itself.
+    /// The key itself, if the value contains it.
     pub(super) fn literal(&self) -> Option<&SecretString> {
         match self {
             Self::Key(KeySource::Literal(secret)) => Some(secret),

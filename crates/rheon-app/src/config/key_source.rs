@@ -26,7 +26,7 @@ const KEYRING: [&str; 5] = ["secret-tool", "lookup", "service", "rheon", "accoun
 const KEYRING: [&str; 6] = ["security", "find-generic-password", "-w", "-s", "rheon", "-a"];
 
 impl KeySource {
-    /// Reads what stands at `keys.NAME`.
+    /// Reads the value of `keys.NAME`.
     pub(super) fn read(node: &Node) -> Result<Self, String> {
         let shape = "write { env = \"NAME\" }, { command = [\"program\", \"argument\"] }, { keyring = \"name\" } or the key itself";
         let wrong = || Err(format!("{} is not a valid key source; {shape}", node.kind_name()));

@@ -30,7 +30,7 @@ pub(super) enum Form {
     ClaudeSettings,
     /// `.mcp.json`, and what is like it. A server that makes no sense is left out.
     McpServers,
-    /// What stands at `permissions`, as JSON.
+    /// The value of `permissions`, as JSON.
     Permissions,
 }
 
@@ -152,7 +152,7 @@ impl LayerTexts {
                 && last.origin.source == SourceName::File(folder.join(name))
             {
                 last.in_project = Some(name);
-                // Rules of a project count from its root, wherever in it they stand.
+                // Rules of a project are relative to its root, wherever the file is.
                 root.clone_into(&mut last.folder);
             }
         }

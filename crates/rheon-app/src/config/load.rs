@@ -114,7 +114,7 @@ impl Config {
     }
 }
 
-/// Every file that would be looked for, weakest first, whatever is in them. Blocks: it reads files.
+/// All possible configuration files, weakest first. Blocks: it reads files.
 pub fn config_paths(inputs: &ConfigInputs) -> Vec<ConfigPath> {
     let home = inputs.environment.get("HOME").map(PathBuf::from);
     let root = project_root(&inputs.working_folder, home.as_deref());
@@ -248,7 +248,7 @@ pub enum SettingEffect {
     Counts,
     /// A stronger layer says otherwise.
     Overridden,
-    /// It is left out whatever others say, for this reason.
+    /// Ignored for this reason.
     LeftOut(&'static str),
 }
 

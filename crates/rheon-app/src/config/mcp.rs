@@ -42,7 +42,7 @@ const KEYS: [&str; 16] = [
 const STDIO_KEYS: [&str; 4] = ["command", "args", "env", "cwd"];
 /// What belongs to addresses only.
 const REMOTE_KEYS: [&str; 5] = ["url", "headers", "http_headers", "env_http_headers", "bearer_token_env_var"];
-/// The longest name of a server; it stands in the names of its tools.
+/// The longest name of a server; it is part of the names of its tools.
 const NAME_CHARS_MAX: usize = 64;
 /// The longest that a server may be given.
 const SECONDS_MAX: u64 = 86_400;

@@ -73,7 +73,7 @@ args = ["${NOT_SET}"]
         old: Sse http://127.0.0.1:1/sse [] true false None None None []
         remote: Http https://example.com/mcp ["Authorization: Bearer secret-token", "X-A: b", "X-Token: secret-token"] false false None None None []
         socket: WebSocket wss://example.com [] true false None None None []"#]].assert_eq(&servers(&config));
-    expect![[r#"/home/.config/rheon/config.toml: line 27: the server "waiting" is left out: the variable NOT_SET is not set; set it or write ${NOT_SET:-default}"#]].assert_eq(&place.warnings(&config));
+    expect![[r#"/home/.config/rheon/config.toml: line 27: the server "waiting" is left out: the environment variable NOT_SET is not set; set it or write ${NOT_SET:-default}"#]].assert_eq(&place.warnings(&config));
     let shown = place.shown(&config);
     assert!(!shown.contains("secret-token"));
     expect![[r#"

@@ -6,7 +6,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Vis
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// How deep tables and lists may stand in each other.
+/// The maximum nesting of tables and lists.
 const DEPTH_MAX: usize = 16;
 
 /// A value and its line.
@@ -64,7 +64,7 @@ impl Node {
         })
     }
 
-    /// What stands at `key`, if it is a table.
+    /// The value of `key`, if this is a table.
     pub(super) fn child(&self, key: &str) -> Option<&Self> {
         match &self.kind {
             NodeKind::Table(table) => table.iter().find(|(name, _)| name == key).map(|(_, node)| node),

@@ -1,4 +1,4 @@
-//! `SettingOrigin`: which layer a value belongs to, and where exactly it stands.
+//! `SettingOrigin`: the layer, source and line of a value.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -1,10 +1,10 @@
-//! `ConfigProblem`: what is wrong or odd in a configuration, and where; `ConfigError`: all that is wrong.
+//! `ConfigProblem`: one problem of a configuration and its location; `ConfigError`: all of them.
 
 use std::fmt;
 
 use super::origin::SettingOrigin;
 
-/// What is wrong or odd, and where.
+/// A problem and its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigProblem {
     pub origin: SettingOrigin,

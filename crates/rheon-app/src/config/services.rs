@@ -64,7 +64,7 @@ impl Services {
         }
     }
 
-    /// Lays the vendors of `text` over those that are known. `origin_of` says where a line of it really stands.
+    /// Merges the vendors of `text` into the known ones. `origin_of` maps a line of it to its real origin.
     fn lay_over(&mut self, text: &str, origin_of: impl Fn(usize) -> SettingOrigin) {
         let file = origin_of(1).source.to_string();
         match self.settings.vendors.clone().with(text, &file) {

@@ -25,13 +25,13 @@ pub struct Settings {
     pub permissions: PermissionSettings,
     /// What holds commands: `[sandbox]`.
     pub sandbox: SandboxSettings,
-    /// How sessions are kept: `[sessions]`.
+    /// Saved sessions: `[sessions]`.
     pub sessions: PersistenceSettings,
     /// The context besides the conversation: `[context]`, `system_prompt`, `append_system_prompt`.
     pub context: ContextSettings,
     /// Whom to ask and with which keys: `[vendors]` and `[keys]`.
     pub services: ServiceSettings,
-    /// Programs that are asked and told at fixed points: `[hooks]`. Those of a project only where it is trusted.
+    /// Programs that run at fixed points: `[hooks]`. Those of a project only if it is trusted.
     pub hooks: HookSettings,
     /// Servers of further tools, by name: `[mcp_servers]` and `.mcp.json`. Those of a project only where it is trusted.
     pub mcp_servers: BTreeMap<String, McpServer>,
@@ -54,7 +54,7 @@ pub struct ModelSettings {
     pub effort: Option<Effort>,
 }
 
-/// When a run ends at the latest. What is absent follows from the effort; see [`LimitSettings::execution`].
+/// The limits of a run. Missing ones depend on the effort; see [`LimitSettings::execution`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LimitSettings {
     /// `limits.turns_max`.
@@ -137,7 +137,7 @@ impl Default for SandboxSettings {
 /// The context besides the conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContextSettings {
-    /// `system_prompt`: stands for the base prompt.
+    /// `system_prompt`: replaces the base prompt.
     pub system_prompt: Option<String>,
     /// `append_system_prompt`: said after everything else.
     pub append_system_prompt: Option<String>,
@@ -153,7 +153,7 @@ pub struct ContextSettings {
 pub struct ServiceSettings {
     /// Those that come with Rheon, as changed and added to by `[vendors]`.
     pub vendors: Vendors,
-    /// Keys that stand in a file of the user's, by vendor.
+    /// Keys written in a settings file, by vendor.
     pub keys: BTreeMap<String, SecretString>,
 }
 
@@ -166,7 +166,7 @@ pub struct InterfaceSettings {
     pub notify: bool,
     /// `interface.notify_after_seconds`: what a long run is.
     pub notify_after: Duration,
-    /// `interface.title`: whether the title of the terminal says what goes on.
+    /// `interface.title`: whether the terminal title shows the current activity.
     pub title: bool,
     /// `interface.spinner`: whether something moves while one waits.
     pub spinner: bool,

@@ -38,11 +38,11 @@ system_prompt = ""
         cannot read /home/.config/rheon/config.toml: line 1: "model" is a number; it must be a string
         cannot read /home/.config/rheon/config.toml: line 2: "effort": unknown value "huge"; use one of "low", "medium", "high", "max"
         cannot read /home/.config/rheon/config.toml: line 3: "limits" is a number; it must be a table, [limits]
-        cannot read /home/.config/rheon/config.toml: line 4: "permissions.allow" is a text; it must be a list of rules
+        cannot read /home/.config/rheon/config.toml: line 4: "permissions.allow" is a string; it must be a list of rules
         cannot read /home/.config/rheon/config.toml: line 5: "permissions.deny": cannot read the rule "Bash(": character 6: the parenthesis is not closed; write Bash()
-        cannot read /home/.config/rheon/config.toml: line 5: a number stands among the items of "permissions.deny"; it must be a list of rules
+        cannot read /home/.config/rheon/config.toml: line 5: "permissions.deny" contains a number; it must be a list of rules
         cannot read /home/.config/rheon/config.toml: line 6: "permissions.ask": unknown key "matches", did you mean "match"?
-        cannot read /home/.config/rheon/config.toml: line 7: "permissions.disable_bypass" is a text; it must be true or false
+        cannot read /home/.config/rheon/config.toml: line 7: "permissions.disable_bypass" is a string; it must be true or false
         cannot read /home/.config/rheon/config.toml: line 8: "sandbox.require": unknown value "bwrap"; use one of "none", "landlock", "namespaces"
         cannot read /home/.config/rheon/config.toml: line 9: "sessions.transcripts" is a number; it must be true, false, or a directory
         cannot read /home/.config/rheon/config.toml: line 10: "sessions.blob_bytes_max": -1 is out of range; use a whole number from 1
@@ -88,7 +88,7 @@ fn sums_of_money_are_exact() {
         cannot read /home/.config/rheon/config.toml: line 1: "limits.budget_usd": inf is not an amount in dollars; write it like 2.50
         cannot read /home/.config/rheon/config.toml: line 1: "limits.budget_usd": 1e3 is not an amount in dollars; write it like 2.50
         cannot read /home/.config/rheon/config.toml: line 1: "limits.budget_usd": 20000000000000 is not an amount in dollars; write it like 2.50
-        cannot read /home/.config/rheon/config.toml: line 1: "limits.budget_usd" is a text; it must be US dollars"#]].assert_eq(&sums.map(budget).join("\n"));
+        cannot read /home/.config/rheon/config.toml: line 1: "limits.budget_usd" is a string; it must be US dollars"#]].assert_eq(&sums.map(budget).join("\n"));
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_file_of_nothing_but_mistakes_is_not_read_to_its_end() {
 fn lists_have_a_limit() {
     let rules = |count: usize| format!("permissions.deny = [{}]", "\"Edit\",".repeat(count));
     assert_eq!(Place::new().user(&rules(5_000)).problems(), "nothing is wrong");
-    expect![[r#"cannot read /home/.config/rheon/config.toml: line 1: "permissions.deny" has more than 5000 items; leave some out"#]].assert_eq(&Place::new().user(&rules(5_001)).problems());
+    expect![[r#"cannot read /home/.config/rheon/config.toml: line 1: "permissions.deny" has more than 5000 items; remove some"#]].assert_eq(&Place::new().user(&rules(5_001)).problems());
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub struct ProjectReview {
 /// Why it is not known what the user has agreed to. Nothing of the project is used then.
 #[derive(Debug, thiserror::Error)]
 pub enum ReviewError {
-    /// It is not known where that is kept.
+    /// The state directory is unknown.
     #[error(transparent)]
     Folder(#[from] UserDirsError),
     /// The trust file or the project's content cannot be read.

@@ -35,7 +35,7 @@ pub struct AssembledPrompt {
     builder: PromptBuilder,
 }
 
-/// Puts the system prompt together: static, semi-static, dynamic, whatever is turned off left out. The same parts give the same
+/// Assembles the system prompt: static, semi-static, dynamic parts, without the sources that are off. The same parts give the same
 /// bytes, and a change in a lower band leaves those above as they were.
 pub fn assemble(parts: &PromptParts, sources: &ContextSources, counter: TokenCounter) -> AssembledPrompt {
     let mut builder = PromptBuilder::new(counter);

@@ -188,7 +188,7 @@ proptest! {
         let sources = ContextSources::default();
         for variant in [&other, &one] {
             let prompt = bytes(variant, &sources);
-            // What is cached never stands behind what is not.
+            // Cached parts always come before uncached ones.
             prop_assert!(prompt.is_sorted_by_key(|(_, stable)| !stable));
         }
         let above = |parts: &PromptParts| -> Vec<String> {

@@ -23,7 +23,7 @@ pub enum ProjectTrust {
 }
 
 impl From<&Trust> for ProjectTrust {
-    /// A project that brings nothing along has never been looked at either, and is not trusted.
+    /// A project without own content was never reviewed, so it is not trusted.
     fn from(trust: &Trust) -> Self {
         if trust.is_trusted() { Self::Trusted } else { Self::Untrusted }
     }
@@ -66,7 +66,7 @@ impl ExtensionPaths {
 pub struct Extensions {
     pub skills: SkillSet,
     pub commands: CommandSet,
-    /// What was odd, and what is left out for want of trust.
+    /// Problems, and files ignored because the project is not trusted.
     pub warnings: Vec<ContextWarning>,
 }
 

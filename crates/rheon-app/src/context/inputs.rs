@@ -20,7 +20,7 @@ use crate::sessions::EnvVars;
 pub struct ContextInputs {
     /// What the user wants, by which notes and learnings are chosen and the effort is guessed.
     pub task: String,
-    /// What stands for the base prompt, if anything.
+    /// Replaces the base prompt, if set.
     pub base: Option<String>,
     /// Where rules are, and the working folder.
     pub places: RulePaths,

@@ -127,7 +127,7 @@ impl Hook for Lessons {
 
     fn before_run<'a>(&'a self, history: &'a History, _run_index: usize) -> Answer<'a, Flow> {
         let mut state = self.state();
-        // Earlier runs have proposed what stands here, in this session or in the one that it goes on from.
+        // Earlier runs of this session or its parent have already proposed these.
         state.proposed.extend(corrections(history, &self.redact).into_iter().map(|lesson| lesson.text));
         state.before = history.clone();
         Answer::Now(Flow::Continue)

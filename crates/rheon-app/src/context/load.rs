@@ -32,7 +32,7 @@ use crate::memory::{
 const NOTE_BYTES_MAX: usize = 12 << 10;
 /// How many learnings are asked for.
 const LEARNINGS_MAX: usize = 5;
-/// The tool whose results stay whatever is made shorter.
+/// The tool whose results compaction never shortens.
 const SKILL_TOOL: &str = "skill";
 
 /// The context besides the conversation.
@@ -49,9 +49,9 @@ pub struct LoadedContext {
     pub warnings: Vec<ContextWarning>,
     pub watch: Arc<Watch>,
     pub goal: Arc<SessionGoal>,
-    /// What proposes lessons, where they are kept.
+    /// The hook that proposes learnings, if they are saved.
     pub lessons: Option<Arc<Lessons>>,
-    /// The tool for notes and what remembers the session, where the session is kept.
+    /// The memory tool and the episode recorder, if the session is saved.
     pub memory: Option<SessionMemory>,
     wiring: Wiring,
 }
@@ -186,7 +186,7 @@ fn map_of(inputs: &ContextInputs) -> Option<Arc<CodeMap>> {
     }
 }
 
-/// The map as text, and what was odd.
+/// The map as text, and a problem if there was one.
 #[derive(Default)]
 struct MapRead {
     text: String,

@@ -1,4 +1,4 @@
-//! `ContextSource`: where parts of the system prompt come from, in which band they stand and how large they may be; and which are off.
+//! `ContextSource`: the sources of the system prompt, their cache bands and size limits, and which are turned off.
 
 use std::fmt;
 use std::str::FromStr;

@@ -25,7 +25,7 @@ pub struct SessionStart {
     pub session_id: SessionId,
     /// Whether the user trusts the project.
     pub trust: ProjectTrust,
-    /// Whether anything of the session is kept. If not, nothing is learnt or remembered, and the model has no tool for it.
+    /// Whether the session is saved. If not, nothing is learned or remembered, and the model has no memory tool.
     pub persistence: Persistence,
     /// How the project is mapped: how long a session waits, how much is shown, what is left out.
     pub code_map: CodeMapOptions,

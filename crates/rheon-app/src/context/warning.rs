@@ -22,7 +22,7 @@ pub enum ContextWarning {
     Untrusted(PathBuf),
     #[error("{0}")]
     Note(NoteWarning),
-    /// What was learnt cannot be read or kept.
+    /// Learnings cannot be read or saved.
     #[error("learnings are neither used nor saved: {0}")]
     Learnings(String),
     /// Notes cannot be searched, or what happened is not remembered.

@@ -109,7 +109,7 @@ async fn open(
     Ok(LocalHost::shared(parts).open(request).await?)
 }
 
-/// Why commands cannot be held by a sandbox here, if they cannot.
+/// Why no sandbox is available here, if so.
 async fn sandbox_problem(parts: &HostParts) -> Option<String> {
     let quiet: NoticeSink = Arc::new(|_| {});
     match strict_toolkit(&parts.system, &parts.config, &quiet).await {
@@ -120,7 +120,7 @@ async fn sandbox_problem(parts: &HostParts) -> Option<String> {
     }
 }
 
-/// Whether commands are held by a sandbox.
+/// Whether commands run in a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DemoSandbox {
     Yes,

@@ -16,7 +16,7 @@ const FILES: [(&str, &str); 3] = [
     ("test.sh", include_str!("project/test.sh")),
 ];
 
-/// A fresh repository in a folder that only this user can enter. It is removed when dropped, unless it is kept.
+/// A new repository in a private directory. Removed on drop, unless `keep` was called.
 #[derive(Debug)]
 pub(super) struct Project {
     folder: TempDir,

@@ -88,8 +88,8 @@ async fn a_key_that_is_refused_is_bad_where_it_is_used() {
         ("GROQ_BASE_URL", address.as_str()),
     ];
     expect![[r#"
-        Bad anthropic rejects the key: 401 authentication_error: no such key: [redacted], or [redacted] → look at ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN or ANTHROPIC_OAUTH_TOKEN, and at [keys] anthropic in your settings
-        Warn groq rejects the key: 401 authentication_error: no such key: [redacted], or [redacted] → look at GROQ_API_KEY, and at [keys] groq in your settings
+        Bad anthropic rejects the key: 401 authentication_error: no such key: [redacted], or [redacted] → check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN or ANTHROPIC_OAUTH_TOKEN and [keys] anthropic in your settings
+        Warn groq rejects the key: 401 authentication_error: no such key: [redacted], or [redacted] → check GROQ_API_KEY and [keys] groq in your settings
     "#]].assert_eq(&found(&variables, Some("anthropic")).await);
 }
 
@@ -116,7 +116,7 @@ async fn a_service_that_is_not_there_is_told_with_the_cause() {
     drop(listener);
     let variables = [("ANTHROPIC_API_KEY", KEY), ("ANTHROPIC_BASE_URL", address.as_str())];
     expect![[r#"
-        Bad anthropic cannot be reached: cannot connect to http://127.0.0.1:PORT: tcp connect error: Connection refused (os error 111) → check that a server runs at 127.0.0.1, and at the address of anthropic
+        Bad anthropic cannot be reached: cannot connect to http://127.0.0.1:PORT: tcp connect error: Connection refused (os error 111) → check that a server runs at 127.0.0.1, and check the URL of anthropic
     "#]].assert_eq(&found(&variables, Some("anthropic")).await);
 }
 
@@ -135,7 +135,7 @@ async fn a_service_that_says_nothing_is_left_after_a_while() {
     let address = format!("http://{}", listener.local_addr().unwrap());
     let variables = [("ANTHROPIC_API_KEY", KEY), ("ANTHROPIC_BASE_URL", address.as_str())];
     expect![[r#"
-        Bad anthropic cannot be reached: no answer within 5 s → check that a server runs at 127.0.0.1, and at the address of anthropic
+        Bad anthropic cannot be reached: no answer within 5 s → check that a server runs at 127.0.0.1, and check the URL of anthropic
     "#]].assert_eq(&found(&variables, Some("anthropic")).await);
     drop(listener);
 }

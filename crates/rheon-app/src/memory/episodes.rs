@@ -19,7 +19,7 @@ const FILE_CHARS_MAX: usize = 48;
 const FILES_MAX: usize = 10_000;
 /// How many problems wait to be taken.
 const PROBLEMS_MAX: usize = 16;
-/// How many episodes are looked at, and told.
+/// How many episodes are searched, and how many are in the prompt.
 const RECALLED_MAX: usize = 30;
 const TOLD_MAX: usize = 3;
 /// How many words an episode must share with a task to be relevant.

@@ -1,4 +1,4 @@
-//! `MemoryError`: why the memory cannot be looked at or changed.
+//! `MemoryError`: why the memory cannot be read or changed.
 
 use rheon_store::sqlite::DatabaseError;
 use rheon_tools::notes::NoteError;
@@ -6,7 +6,7 @@ use rheon_types::ClientError;
 
 use crate::sessions::UserDirsError;
 
-/// Why the memory cannot be looked at or changed.
+/// Why the memory cannot be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
     /// Its directory is unknown.

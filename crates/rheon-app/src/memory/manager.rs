@@ -44,7 +44,7 @@ impl MemoryManager {
         Self { memory, notes: places.notes.clone(), project: places.project.clone(), clock }
     }
 
-    /// All notes, the user's first, by name; and what was odd about their files.
+    /// All notes by name, the user's first, and the problems of their files.
     pub fn notes(&self) -> (Vec<Note>, Vec<NoteWarning>) {
         let notes = NoteSet::load(&self.notes);
         (notes.iter().cloned().collect(), notes.warnings().to_vec())
@@ -129,7 +129,7 @@ impl MemoryManager {
         Ok(episode)
     }
 
-    /// What was learnt in the project and for all projects, whatever is thought of it; what changed last comes first.
+    /// The learnings of the project and of all projects, whatever their status; the most recently changed first.
     pub fn learnings(&self) -> Result<Vec<Learning>, MemoryError> {
         Ok(self.memory.learnings().list(Some(&self.project))?)
     }
@@ -172,7 +172,7 @@ impl MemoryManager {
 
     /// The notes and episodes that fit `query` best, the best first.
     pub fn search(&self, query: &str, count: usize) -> Result<Vec<Recalled>, MemoryError> {
-        // People edit the files with whatever they like.
+        // Users edit these files with any editor.
         self.index()?;
         Ok(self.memory.recall(query, Some(&self.project), count)?)
     }

@@ -43,7 +43,7 @@ impl MemoryPaths {
     /// Opens the database; where there is none yet, an empty one is made.
     pub fn open(&self) -> Result<Memory, DatabaseError> {
         if let Some(folder) = self.database.parent() {
-            // What stands in the way of the folder stands in the way of the database, which tells it.
+            // A problem with the directory is also one of the database, which reports it.
             fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).ok();
         }
         Memory::open(&self.database, OpenMode::ReadWrite)

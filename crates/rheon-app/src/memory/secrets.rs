@@ -88,7 +88,7 @@ impl Words<'_> {
         self.rest.as_slice().first().is_some_and(|word| matches!(*word, "is" | "=" | ":" | "was" | "ist"))
     }
 
-    /// What stands for the secret that comes next: all of it where it is in quotes.
+    /// The replacement of the next secret: all of it if it is quoted.
     fn secret(&mut self) -> Option<String> {
         let word = self.rest.next()?;
         if !may_be_secret(word) || word.starts_with('-') {
@@ -126,7 +126,7 @@ fn may_be_secret(value: &str) -> bool {
 
 fn is_secret_name(word: &str) -> bool {
     let word = word.trim_matches(|sign: char| !sign.is_alphanumeric());
-    // What stands before it in the same word, as in `(NAME` or `env;NAME`, is not part of it.
+    // The text before it in the same word, as in `(NAME` or `env;NAME`, is not part of it.
     let is_between = |sign: char| !sign.is_alphanumeric() && sign != '_' && sign != '-';
     secrets::is_secret_name(word.rsplit(is_between).next().unwrap_or_default())
 }

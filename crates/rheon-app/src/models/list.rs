@@ -85,7 +85,7 @@ pub fn list_models(registry: &Registry, part: &str) -> Vec<ModelEntry> {
 }
 
 /// Where the key comes from, as Claude Code says it: the name of the variable that holds it, `apiKeyHelper` for a command that prints
-/// it, `none` where there is none. For a key that stands in the settings, `settings`; for the credentials of a cloud, its name.
+/// it, `none` where there is none. For a key in the settings, `settings`; for the credentials of a cloud, its name.
 pub(crate) fn key_source(settings: &ServiceSettings, environment: &Environment, vendor: &str) -> String {
     if settings.keys.contains_key(vendor) {
         return "settings".to_owned();

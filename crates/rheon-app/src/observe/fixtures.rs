@@ -44,7 +44,7 @@ pub(super) fn told() -> (NoticeSink, Arc<Mutex<Vec<String>>>) {
     (Arc::new(move |notice: Notice| heard.lock().unwrap().push(notice.message)), told)
 }
 
-/// A clock that stands still.
+/// A stopped clock.
 pub(super) struct StoppedClock(pub(super) u64);
 
 impl Clock for StoppedClock {

@@ -44,7 +44,7 @@ impl PipeHost {
     }
 }
 
-/// Takes in what the host says until it is gone.
+/// Handles messages of the host until it disconnects.
 async fn read<R: AsyncRead + Unpin>(
     mut lines: Lines<R>,
     table: Arc<Mutex<Table>>,
@@ -63,7 +63,7 @@ async fn read<R: AsyncRead + Unpin>(
                 if let (Some(outgoing), Ok(line)) =
                     (outgoing.upgrade(), encode(&ToHost::Release { session }, FRAME_BYTES_MAX))
                 {
-                    // Where nothing can be written any more, nothing is held either.
+                    // If nothing can be written any more, nothing is queued either.
                     outgoing.send(line).ok();
                 }
             }
@@ -110,7 +110,7 @@ impl Drop for Asking<'_> {
     fn drop(&mut self) {
         self.connection.table().forget(self.id);
         if let Ok(Ok(FromHost::Opened { session, .. })) = self.answer.try_recv() {
-            // A pipe that is gone holds nothing.
+            // A closed pipe has no sessions.
             self.connection.say(&ToHost::Release { session }).ok();
         }
     }
@@ -186,7 +186,7 @@ impl Client for PipeClient {
 
 impl Drop for PipeClient {
     fn drop(&mut self) {
-        // A pipe that is gone holds nothing.
+        // A closed pipe has no sessions.
         self.connection.say(&ToHost::Release { session: self.session }).ok();
     }
 }
@@ -246,7 +246,7 @@ impl Drop for Events {
     fn drop(&mut self) {
         let is_open = self.connection.table().forget(self.id);
         if is_open {
-            // A pipe that is gone shows nothing.
+            // A closed pipe has no events.
             self.connection.say(&ToHost::Unsubscribe { id: self.id }).ok();
         }
     }

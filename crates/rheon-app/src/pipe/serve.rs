@@ -62,7 +62,7 @@ where
     // Otherwise the peer gets the reason, if it reads at all.
 }
 
-/// Whether a connection goes on.
+/// Whether a connection continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Then {
     GoOn,

@@ -79,7 +79,7 @@ impl Table {
         }
     }
 
-    /// Everything that waits ends with `error`, and so does whatever is asked from now on.
+    /// Fails all pending and all later requests with `error`.
     pub(super) fn close(&mut self, error: &ClientError) {
         let gone = self.gone.get_or_insert_with(|| error.clone()).clone();
         for (_, answered) in self.requests.drain() {

@@ -13,7 +13,7 @@ use crate::session::{NoticeSink, OpenError, SystemContext, toolkit};
 /// What comes before the name of a tool of an MCP server.
 const MCP_PREFIX: &str = "mcp__";
 
-/// The argument that stands for all, by tool: a line of bash needs no JSON.
+/// The main argument of each tool, which may be written without JSON: a bash command, for example.
 const MAIN_ARGUMENTS: [(&str, &str); 14] = [
     ("bash", "command"),
     ("bash_output", "id"),

@@ -23,7 +23,7 @@ const RING: usize = 8;
 /// What happens next.
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    /// The session goes on by so many events.
+    /// The session has this many more events.
     Publish(u8),
     /// The subscriber reads at most so many.
     Read(u8),

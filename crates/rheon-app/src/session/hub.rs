@@ -17,7 +17,7 @@ use tokio::sync::broadcast;
 use super::children::{ChildPlace, ChildPlaces};
 use super::past::{PAGE, Pages, Past};
 
-/// How many recent events are kept for those who read slowly.
+/// How many recent events are buffered for slow subscribers.
 const RECENT_EVENTS: usize = 2_048;
 
 /// The hub of a session. Clones are the same one.
@@ -51,9 +51,9 @@ struct State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionLoad {
     pub subscribers: usize,
-    /// How many recent events are held for those that have not read them.
+    /// How many recent events are buffered for slow subscribers.
     pub recent_events: usize,
-    /// The most recent events that are ever held.
+    /// The maximum number of buffered events.
     pub recent_events_max: usize,
 }
 
@@ -87,7 +87,7 @@ pub(super) struct View {
 }
 
 impl Hub {
-    /// The hub of a session that goes on from `folded`.
+    /// The hub of a session with the earlier state `folded`.
     pub(super) fn new(session_id: SessionId, folded: SessionState, past: Past) -> Self {
         Self::keeping(RECENT_EVENTS, session_id, folded, past)
     }
@@ -174,7 +174,7 @@ impl Hub {
         }
     }
 
-    /// Where the session stands now.
+    /// The current state of the session.
     pub(super) fn view(&self) -> View {
         let state = self.state();
         let run = state.draft.run_id.as_ref().map(|run_id| RunInProgress {

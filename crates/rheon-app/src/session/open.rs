@@ -52,7 +52,7 @@ pub(crate) struct SessionOverrides {
 /// What the caller adds to all sessions of a host.
 #[derive(Clone, Default)]
 pub struct HostExtensions {
-    /// Asked and told after all other hooks.
+    /// Run after all other hooks.
     pub hooks: Vec<Arc<dyn Hook>>,
     pub observers: Vec<Observer>,
     /// Tools that are offered behind the session's own, and that may change between turns.
@@ -60,7 +60,7 @@ pub struct HostExtensions {
     pub output_schema: Option<OutputSchema>,
     /// The only tools to offer, by the names that rules have for them.
     pub tools: Option<Vec<String>>,
-    /// How much the model is to think, whatever the effort.
+    /// The thinking level, independent of the effort.
     pub thinking: Option<ThinkingLevel>,
     /// A model to be asked instead of any that is configured.
     pub model: Option<ProvidedModel>,
@@ -98,7 +98,7 @@ struct Closing {
 }
 
 impl OpenSession {
-    /// Opens a session. What is odd becomes a notice and does not keep it from running.
+    /// Opens a session. Minor problems become notices and do not stop it.
     pub(crate) async fn open(
         opening: Opening,
         notices: Arc<Notices>,

@@ -1,4 +1,4 @@
-//! `Past`: what happened in a session, read from where it is kept, a page at a time.
+//! `Past`: the events of a session, read from its log a page at a time.
 
 use std::sync::Arc;
 

@@ -11,7 +11,7 @@ use rheon_types::{ClientError, SessionEvent};
 use super::open::OpenSession;
 use crate::memory::GoalAnswer;
 
-/// What a slash command stands for.
+/// A parsed slash command.
 pub(super) enum Slash {
     Prompt(String),
     Command(Command),

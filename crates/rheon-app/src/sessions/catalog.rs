@@ -224,7 +224,7 @@ impl Catalogue {
         Ok(Taken::All(silent))
     }
 
-    /// A row as its journal has it; nothing if the journal is gone.
+    /// A row updated from its journal; none if the journal was removed.
     fn checked(&self, index: &Index, row: SessionRow) -> Result<Option<SessionRow>, DatabaseError> {
         let Ok(name) = SessionName::try_from(&row.source.session_id) else { return Ok(None) };
         let Ok(listed) = self.sessions.listed(&name) else {
@@ -285,7 +285,7 @@ impl Catalogue {
         let failed = |error| SessionError::of(&session_id, error);
         let listed = self.sessions.listed(name).map_err(failed)?;
         self.sessions.delete(name, lease).map_err(failed)?;
-        // From here on the session is gone; a row that stays is found out by the next list.
+        // The session is deleted now; the next list removes a leftover row.
         if let Err(error) = self.indexing.open_if_whole().and_then(|index| match index {
             Some(index) => index.remove_session(&session_id).map(|_| ()),
             None => Ok(()),

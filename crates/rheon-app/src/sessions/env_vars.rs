@@ -13,7 +13,7 @@ pub struct EnvVars {
 }
 
 impl EnvVars {
-    /// Those of this process. Where `HOME` is not set, the user's entry among the accounts of the machine stands for it.
+    /// The environment variables of this process. If `HOME` is not set, it comes from the user's account entry.
     pub fn of_process() -> Self {
         let mut environment: Self = std::env::vars_os().collect();
         if environment.get("HOME").is_none()

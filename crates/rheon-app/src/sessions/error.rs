@@ -24,7 +24,7 @@ pub enum SessionError {
     /// The folder of the project cannot be used.
     #[error("cannot work in {}: {source}", path.display())]
     Project { path: PathBuf, source: io::Error },
-    /// Sessions cannot be kept where they belong.
+    /// Sessions cannot be saved in the data directory.
     #[error("cannot save sessions: cannot {action} {}: {source}; {}", path.display(), next_step(source))]
     Unkeepable { action: &'static str, path: PathBuf, source: io::Error },
     /// Another process is writing to it.
@@ -42,7 +42,7 @@ pub enum SessionError {
         /// The latest ones of this folder, newest first.
         latest: Vec<SessionId>,
     },
-    /// It is one of Claude Code's, which only goes on as one of ours.
+    /// It belongs to Claude Code and must be imported first.
     #[error("session {wanted:?} belongs to Claude Code; import it first: rheon -r {wanted}")]
     ClaudeCodes { wanted: String },
     #[error("{} sessions match {wanted:?}: {}; write more of the id", candidates.len(), few(candidates))]
@@ -117,7 +117,7 @@ impl SessionError {
         }
     }
 
-    /// Whether the disk is at fault, so that a session could still go on in memory.
+    /// Whether storage failed, so that a session could continue in memory.
     pub fn is_trouble(&self) -> bool {
         match self {
             Self::Folder(_) | Self::Unkeepable { .. } | Self::Store(_) => true,

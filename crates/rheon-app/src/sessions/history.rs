@@ -56,7 +56,7 @@ pub struct FileRewindReport {
     pub changed: Vec<PathBuf>,
     /// Files that were changed outside the session since; with any of these, nothing is changed.
     pub others: Vec<PathBuf>,
-    /// The first that could not be brought back, and why.
+    /// The first file that could not be restored, and why.
     pub problem: Option<(PathBuf, String)>,
 }
 
@@ -137,7 +137,7 @@ impl SessionManager {
         .await
     }
 
-    /// Carries out what was planned. The session stays as it is; what goes on is a new one.
+    /// Carries out a plan. The session is not changed; a new one continues from the chosen point.
     pub async fn rewind(&self, plan: RewindPlan, others: Others) -> Result<Rewound, SessionError> {
         let by = Rewinding { session_id: self.fresh_id(), lease: self.lease(), others };
         let wanted = plan.name.as_str().to_owned();
@@ -147,7 +147,7 @@ impl SessionManager {
         .await
     }
 
-    /// Brings the files back as they were before a rewind of this session, which said what they are kept as.
+    /// Restores the files from before a rewind of this session, by the checkpoint that the rewind reported.
     pub async fn undo_rewind(
         &self,
         wanted: &str,
@@ -213,7 +213,7 @@ impl SessionManager {
         }
         let limits = match &settings.checkpoints {
             CheckpointMode::On(limits) => limits.clone(),
-            // What was kept before can still be brought back.
+            // Earlier checkpoints can still be restored.
             CheckpointMode::Off => Limits::default(),
         };
         let name = self.find_ours(wanted).await?;

@@ -1,4 +1,4 @@
-//! `Indexing`: the index of sessions, kept up to date behind the runs. It may be missing, old or damaged at any time; the journals
+//! `Indexing`: updates the index of sessions in the background. It may be missing, old or damaged at any time; the journals
 //! are the truth.
 
 use std::collections::{HashMap, VecDeque};
@@ -19,18 +19,18 @@ use super::notice_sink::SessionNoticeSink;
 /// How many jobs may wait. A job that finds no room is left out: the next look at the session finds out and catches up.
 const JOBS_MAX: usize = 64;
 
-/// How many events of a run are held for the index. A longer run is read from its journal.
+/// How many events of a run are buffered for the index. A longer run is read from its journal.
 const HELD_EVENTS_MAX: usize = 2_000;
 
 /// How many events are read ahead of the index.
 const READ_AHEAD_EVENTS: usize = 256;
 
-/// The index of sessions, kept up to date behind the runs.
+/// The index of sessions, updated in the background.
 pub(super) struct Indexing {
     path: PathBuf,
     sessions: Sessions,
     tell: SessionNoticeSink,
-    /// Events of runs that go on, by session.
+    /// Events of current runs, by session.
     held: Mutex<HashMap<SessionId, Vec<Event>>>,
     queue: Mutex<Queue>,
 }

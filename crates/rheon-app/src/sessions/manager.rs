@@ -1,4 +1,4 @@
-//! `SessionManager`: the one place where a program decides how sessions are kept.
+//! `SessionManager`: creates, resumes, forks, lists, searches and deletes the sessions of a project.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -41,7 +41,7 @@ pub struct SessionManagerParts {
     pub random: Arc<dyn Random>,
 }
 
-/// Decides how the sessions of a project are kept. Clones are the same.
+/// Manages the sessions of a project. Clones share the state.
 #[derive(Clone)]
 pub struct SessionManager {
     inner: Arc<Inner>,
@@ -53,7 +53,7 @@ struct Inner {
     catalogue: Result<Catalogue, super::user_dirs::UserDirsError>,
 }
 
-/// From where a fork goes on.
+/// Where a fork starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForkAt {
     End,
@@ -86,7 +86,7 @@ impl SessionManager {
         Ok(Self { inner: Arc::new(Inner { parts, tell, catalogue }) })
     }
 
-    /// A new session. Where it cannot be kept, this says so, or it is in memory, as the settings have it.
+    /// Starts a new session. If it cannot be saved, this fails or the session is in memory only, depending on the settings.
     pub async fn begin(&self) -> Result<SessionHandle, SessionError> {
         self.begin_new(self.fresh_id()).await
     }
@@ -163,7 +163,7 @@ impl SessionManager {
         self.kept(to, past, journals).await
     }
 
-    /// Where a session of ours stands. It is only read, so it may be in use.
+    /// The state of a session. Reads only, so the session may be in use.
     pub async fn read(&self, wanted: &str) -> Result<SessionState, SessionError> {
         let name = self.find_ours(wanted).await?;
         self.state_of(name).await

@@ -1,5 +1,5 @@
-//! How a program keeps sessions, decided in one place: where they are, whether and how they are kept, and what becomes of a session
-//! that cannot be.
+//! Saved sessions: where they are, whether and how they are saved, and what happens to a session
+//! that cannot be saved.
 
 mod catalog;
 mod entry;

@@ -1,10 +1,10 @@
-//! `SessionNotice`: what the user should know of how a session is kept, though it goes on.
+//! `SessionNotice`: a problem with saving a session that continues anyway.
 
 use std::path::PathBuf;
 
 use rheon_types::SessionId;
 
-/// What the user should know of how a session is kept, though it goes on.
+/// A problem with saving a session that continues anyway.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SessionNotice {
     /// From here on the session is in memory only.

@@ -10,13 +10,13 @@ use super::notice::SessionNotice;
 use super::notice_sink::SessionNoticeSink;
 use super::settings::OnStorageFailure;
 
-/// Keeps events in journals. Where that fails, the run stops or goes on in memory, as the user said.
+/// Saves events in journals. If that fails, the run stops or continues in memory, depending on the settings.
 pub(super) struct PersistentStore {
     journals: Arc<JournalStore>,
     on_failure: OnStorageFailure,
     tell: SessionNoticeSink,
-    /// Sessions with events that are not kept, and these events: slow subscribers still get them. Nothing more of such a session
-    /// is kept, because a log has no gaps.
+    /// Sessions with unsaved events, and these events: slow subscribers still get them. Nothing more of such a session
+    /// is saved, because a log has no gaps.
     given_up: Mutex<HashMap<SessionId, Vec<Arc<Event>>>>,
     last: Mutex<Option<SessionId>>,
     /// Facts of a new session in which nothing was said yet: without a run they are not worth a file.
@@ -51,7 +51,7 @@ impl PersistentStore {
         Self { journals, on_failure, tell, given_up, last, early }
     }
 
-    /// Writes an event. A fact is held back until something is said; then it is written first.
+    /// Writes an event. Facts are buffered until the first run; then they are written first.
     fn write(&self, event: &Event) -> Result<(), Unwritten> {
         let unwritten = |error, events| Unwritten { error, events };
         let mut early = self.early();

@@ -48,7 +48,7 @@ impl SessionHandle {
         &self.session_id
     }
 
-    /// Where it stands.
+    /// The state of the session.
     pub fn state(&self) -> &SessionState {
         &self.past.state
     }
@@ -64,7 +64,7 @@ impl SessionHandle {
         &self.past.doubts
     }
 
-    /// Whether it is kept; otherwise it is in memory only.
+    /// Whether it is saved; otherwise it is in memory only.
     pub fn is_kept(&self) -> bool {
         self.kept.is_some()
     }

@@ -1,11 +1,11 @@
-//! `PersistenceSettings`: how sessions are kept.
+//! `PersistenceSettings`: whether and how sessions are saved.
 
 use std::path::PathBuf;
 
 use rheon_store::checkpoint::Limits;
 use rheon_store::sessions::BLOB_BYTES_MAX;
 
-/// How sessions are kept.
+/// Whether and how sessions are saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PersistenceSettings {
     pub persistence: Persistence,
@@ -14,7 +14,7 @@ pub struct PersistenceSettings {
     /// The most bytes of large payloads, all sessions together.
     pub blob_bytes_max: u64,
     pub checkpoints: CheckpointMode,
-    /// What becomes of a session that cannot be kept.
+    /// What to do if a session cannot be saved.
     pub on_failure: OnStorageFailure,
 }
 
@@ -30,7 +30,7 @@ impl Default for PersistenceSettings {
     }
 }
 
-/// Whether sessions are kept at all.
+/// Whether sessions are saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Persistence {
     On,
@@ -49,7 +49,7 @@ pub enum Transcripts {
     RedirectedTo(PathBuf),
 }
 
-/// Whether files are kept before they are changed.
+/// Whether files are saved before they are changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheckpointMode {
     /// Yes, as much as this.
@@ -57,11 +57,11 @@ pub enum CheckpointMode {
     Off,
 }
 
-/// What becomes of a session that cannot be kept.
+/// What to do if a session cannot be saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnStorageFailure {
     /// It stops before the next model call, and says why.
     Refuse,
-    /// It goes on in memory. A notice says that nothing is kept.
+    /// Continue in memory, with a notice that nothing is saved.
     InMemory,
 }

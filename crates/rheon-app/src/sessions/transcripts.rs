@@ -114,7 +114,7 @@ impl TranscriptObserver {
     }
 }
 
-/// How many messages stand in a transcript. Those that its reader makes up do not.
+/// The number of messages in a transcript, without those that its reader adds.
 fn written(path: &Path) -> io::Result<usize> {
     let transcript = Transcript::open(path).map_err(io::Error::other)?;
     Ok(transcript.entries().iter().filter(|said| !said.uuids.is_empty()).count())

@@ -234,7 +234,7 @@ fn permission_updates_are_read_or_said_to_be_unknown() {
     expect![[r#"
         a permission update was ignored: a rule has no "toolName"
         a permission update was ignored: "rules" is not a list
-        a permission update was ignored: there is no behavior "perhaps"
+        a permission update was ignored: unknown behavior "perhaps"
         a permission update was ignored: "directories" is not a list
         a permission update was ignored: unknown permission mode "chaos"
         a permission update was ignored: unknown update type "dance"

@@ -170,7 +170,7 @@ fn denial(call: &ToolCall, folder: &Path) -> Value {
     json!({ "tool_name": foreign.tool_name, "tool_use_id": id, "tool_input": foreign.tool_input })
 }
 
-/// The event of Claude Code that stands where our hook point does.
+/// Claude Code's event for a hook point.
 fn hook_event(point: HookPoint) -> &'static str {
     match point {
         HookPoint::BeforeRun | HookPoint::BeforeTurn => "UserPromptSubmit",

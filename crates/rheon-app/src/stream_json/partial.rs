@@ -14,7 +14,7 @@ use super::tool::{claude_call, claude_tool_name};
 pub(super) struct Partial {
     blocks: u64,
     open: Option<(u64, Prose)>,
-    /// Calls whose arguments go on. Services may write several at once.
+    /// Calls with incomplete arguments. Services may stream several at once.
     calls: Vec<OpenCall>,
 }
 

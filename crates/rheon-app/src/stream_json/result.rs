@@ -136,7 +136,7 @@ pub(super) fn api_error_name(kind: ProviderErrorKind) -> &'static str {
     }
 }
 
-/// The status that services answer with, where the kind stands for one.
+/// The HTTP status of an error kind, if it has one.
 fn status(kind: ProviderErrorKind) -> Option<u16> {
     match kind {
         ProviderErrorKind::Auth => Some(401),

@@ -11,27 +11,27 @@ use rheon_testkit::{FnTool, Scenario, Turn, scripted};
 use rheon_types::{Effect, Request, ThinkingLevel, ToolResult};
 use serde_json::json;
 
-use crate::fixture::{Ground, learnt, python_project, rust_crate, says};
+use crate::fixture::{Fixture, learnt, python_project, rust_crate, says};
 
 #[tokio::test]
 async fn a_rust_crate_has_rules_skills_and_a_map() {
-    let (ground, inputs) = rust_crate();
-    let shown = ground.shown(&LoadedContext::load(inputs).await).replace(base_prompt(), "(the base prompt)");
+    let (fixture, inputs) = rust_crate();
+    let shown = fixture.shown(&LoadedContext::load(inputs).await).replace(base_prompt(), "(the base prompt)");
     expect_file!["../golden/rust_crate.txt"].assert_eq(&shown);
 }
 
 #[tokio::test]
 async fn a_python_project_has_rules_for_another_program_notes_and_learnings() {
-    let (ground, inputs, _) = python_project();
-    let shown = ground.shown(&LoadedContext::load(inputs).await).replace(base_prompt(), "(the base prompt)");
+    let (fixture, inputs, _) = python_project();
+    let shown = fixture.shown(&LoadedContext::load(inputs).await).replace(base_prompt(), "(the base prompt)");
     expect_file!["../golden/python_project.txt"].assert_eq(&shown);
 }
 
 #[tokio::test]
 async fn an_empty_folder_has_the_base_prompt_and_facts() {
-    let ground = Ground::new();
-    let loaded = LoadedContext::load(ground.inputs("project", "Say hello.")).await;
-    expect_file!["../golden/empty_folder.txt"].assert_eq(&ground.shown(&loaded));
+    let fixture = Fixture::new();
+    let loaded = LoadedContext::load(fixture.inputs("project", "Say hello.")).await;
+    expect_file!["../golden/empty_folder.txt"].assert_eq(&fixture.shown(&loaded));
 }
 
 #[tokio::test]
@@ -51,8 +51,8 @@ async fn skills_of_a_project_stay_behind_trust_and_its_rules_are_only_text() {
 
 #[tokio::test]
 async fn what_is_turned_off_is_not_even_looked_for() {
-    let (ground, inputs, _) = python_project();
-    ground.write("project/AGENTS.md", "\0").write(".local/notes/odd.md", "---\nkind: [\n---\n");
+    let (fixture, inputs, _) = python_project();
+    fixture.write("project/AGENTS.md", "\0").write(".local/notes/odd.md", "---\nkind: [\n---\n");
     let off = |inputs: &ContextInputs, source| ContextInputs {
         sources: ContextSources::default().without(source),
         ..inputs.clone()
@@ -69,15 +69,15 @@ async fn what_is_turned_off_is_not_even_looked_for() {
 
 #[tokio::test]
 async fn bad_input_is_a_warning_and_the_rest_is_loaded() {
-    let (ground, mut inputs, _) = python_project();
-    ground
+    let (fixture, mut inputs, _) = python_project();
+    fixture
         .write("project/CLAUDE.md", "\u{0}\u{1}binary")
         .write("project/.agents/skills/bad/SKILL.md", "no front matter")
         .write(".local/projects/p/notes/odd.md", "---\nkind: [\n---\nStill a note about pytest.\n");
     inputs.task = "pytest ".to_owned() + &"x ".repeat(100_000);
     let loaded = LoadedContext::load(inputs).await;
     let warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
-    let home = ground.path("").display().to_string();
+    let home = fixture.path("").display().to_string();
     expect![[r#"
         rules in ~/project/CLAUDE.md: not used: it is not UTF-8 text
         skill ~/project/.agents/skills/bad is left out: it does not begin with frontmatter between two lines `---`
@@ -170,10 +170,10 @@ fn all(memory: &Memory) -> String {
 
 #[tokio::test]
 async fn each_correction_is_proposed_once_in_a_session_and_a_run_that_failed_is_no_evidence() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let (store, ids) = learnt(&["Mend the tests by reading them first."]);
     let memory = Arc::clone(&store.memory);
-    let inputs = ContextInputs { memory: Some(store), ..ground.inputs("project", "Mend the tests.") };
+    let inputs = ContextInputs { memory: Some(store), ..fixture.inputs("project", "Mend the tests.") };
     let loaded = LoadedContext::load(inputs).await;
     assert_eq!(loaded.learnings.len(), 1);
     let scenario = Scenario::new()
@@ -193,8 +193,8 @@ async fn each_correction_is_proposed_once_in_a_session_and_a_run_that_failed_is_
 
 #[tokio::test]
 async fn reminders_and_effort_can_be_turned_off() {
-    let ground = Ground::new();
-    let mut inputs = ground.inputs("project", "Rewrite everything across the whole codebase.");
+    let fixture = Fixture::new();
+    let mut inputs = fixture.inputs("project", "Rewrite everything across the whole codebase.");
     inputs.sources = ContextSources::default().without(ContextSource::Effort).without_reminders();
     let loaded = LoadedContext::load(inputs).await;
     let turn = || Turn::call("bash", json!({ "command": "make" }));
@@ -206,12 +206,12 @@ async fn reminders_and_effort_can_be_turned_off() {
 
 #[tokio::test]
 async fn a_memory_that_cannot_be_written_is_a_problem_and_the_run_is_what_it_was() {
-    let ground = Ground::new();
-    let path = ground.path("memory.db");
+    let fixture = Fixture::new();
+    let path = fixture.path("memory.db");
     drop(Memory::open(&path, OpenMode::ReadWrite).unwrap());
     let memory = Arc::new(Memory::open(&path, OpenMode::ReadOnly).unwrap());
     let store = MemoryStore { memory, project: "p".into(), session_id: "now".into() };
-    let inputs = ContextInputs { memory: Some(store), ..ground.inputs("project", "Mend the tests.") };
+    let inputs = ContextInputs { memory: Some(store), ..fixture.inputs("project", "Mend the tests.") };
     let loaded = LoadedContext::load(inputs).await;
     let scenario = Scenario::new()
         .turn(Turn::call("bash", json!({ "command": "rm -r tests" })))
@@ -222,6 +222,6 @@ async fn a_memory_that_cannot_be_written_is_a_problem_and_the_run_is_what_it_was
     assert_eq!(output.text, "Sorry.");
     let problems: Vec<String> =
         loaded.lessons.unwrap().take_problems().iter().map(ToString::to_string).collect();
-    let home = ground.path("").display().to_string();
+    let home = fixture.path("").display().to_string();
     expect!["learnings are neither used nor saved: ~/memory.db cannot be written; check the permissions of the file and its folder"].assert_eq(&problems.join("\n").replace(&home, "~/"));
 }

@@ -43,13 +43,13 @@ async fn two_days(vendor: &str) -> [Recorded; 2] {
     let vendor = Vendors::builtin().iter().find(|one| one.id == vendor).unwrap();
     let model = Catalogue::builtin().ids(&vendor.id).next().unwrap().to_owned();
     let provider = provider(&vendor, &model, &server);
-    let (ground, inputs) = rust_crate();
+    let (fixture, inputs) = rust_crate();
     for day in [TODAY.0, TODAY.0 + 86_400_000] {
         let machine = Machine { clock: Arc::new(Day(day)), ..inputs.machine.clone() };
         let loaded = LoadedContext::load(ContextInputs { machine, ..inputs.clone() }).await;
         let builder = Agent::builder().shared_provider(Arc::clone(&provider)).model(&model).tool(echo());
         loaded.wire(builder).build().unwrap().run("Go.").await.unwrap();
-        ground.write("project/new.txt", "");
+        fixture.write("project/new.txt", "");
     }
     let requests = server.requests();
     [requests[0].clone(), requests[1].clone()]

@@ -35,15 +35,15 @@ impl Clock for Day {
 }
 
 /// A home with a project in it.
-pub(crate) struct Ground {
+pub(crate) struct Fixture {
     folder: TempDir,
 }
 
-impl Ground {
+impl Fixture {
     pub(crate) fn new() -> Self {
-        let ground = Self { folder: tempfile::tempdir().unwrap() };
-        fs::create_dir(ground.path("project")).unwrap();
-        ground
+        let fixture = Self { folder: tempfile::tempdir().unwrap() };
+        fs::create_dir(fixture.path("project")).unwrap();
+        fixture
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -137,9 +137,9 @@ pub(crate) fn learnt(texts: &[&str]) -> (MemoryStore, Vec<LearningId>) {
 }
 
 /// A crate with rules, skills and a map.
-pub(crate) fn rust_crate() -> (Ground, ContextInputs) {
-    let ground = Ground::new();
-    ground
+pub(crate) fn rust_crate() -> (Fixture, ContextInputs) {
+    let fixture = Fixture::new();
+    fixture
         .write(".config/AGENTS.md", "Answer in English.\n")
         .write(
             "project/AGENTS.md",
@@ -160,18 +160,18 @@ pub(crate) fn rust_crate() -> (Ground, ContextInputs) {
         .commit()
         .write("project/crates/core/src/weight.rs", "");
     let mut inputs =
-        ground.inputs("project/crates/core", "Add a weight to Parcel in src/lib.rs and test it.");
+        fixture.inputs("project/crates/core", "Add a weight to Parcel in src/lib.rs and test it.");
     inputs.made = ProvidedContext {
         tool_notes: "# Tools\n- Commands run in a sandbox without network.".into(),
         code_map: "crates/core/src/lib.rs\n  struct Parcel".into(),
     };
-    (ground, inputs)
+    (fixture, inputs)
 }
 
 /// A project with rules for another program, notes and learnings, in no repository.
-pub(crate) fn python_project() -> (Ground, ContextInputs, Vec<LearningId>) {
-    let ground = Ground::new();
-    ground
+pub(crate) fn python_project() -> (Fixture, ContextInputs, Vec<LearningId>) {
+    let fixture = Fixture::new();
+    fixture
         .write("project/CLAUDE.md", "Use `uv run pytest`. See @README.md and @nobody.\n")
         .write("project/README.md", "# Ledger\n\nBooks, kept in SQLite.\n")
         .write(
@@ -188,8 +188,8 @@ pub(crate) fn python_project() -> (Ground, ContextInputs, Vec<LearningId>) {
         "Deploys go out on Tuesdays.",
     ]);
     let task = "Why do the pytest tests of the SQLite schema fail with no module named ledger?";
-    let inputs = ContextInputs { memory: Some(store), ..ground.inputs("project", task) };
-    (ground, inputs, ids)
+    let inputs = ContextInputs { memory: Some(store), ..fixture.inputs("project", task) };
+    (fixture, inputs, ids)
 }
 
 /// Whether a text of the project is where it should not be.

@@ -1,4 +1,4 @@
-//! `GitState`: how the repository stands, asked of the real `git`, which is given little time and believed little.
+//! `GitState`: the state of a repository, read with `git` under a short timeout. Its output is not trusted.
 
 use std::fmt;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub enum GitQuestion {
     Status,
 }
 
-/// How a repository stands.
+/// The state of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GitState {
     NoRepository,
@@ -54,7 +54,7 @@ const BRANCH: [&str; 4] = ["symbolic-ref", "--quiet", "--short", "HEAD"];
 const STATUS: [&str; 5] = ["status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=all"];
 
 impl GitState {
-    /// How the repository around `folder` stands. The branch alone is read from its files where they say it plainly; otherwise the
+    /// The state of the repository around `folder`. If only the branch is needed, it is read from the files where possible; otherwise the
     /// program is asked, the first `git` in an absolute folder of `PATH`.
     /// What takes longer than `time_max` is ended.
     pub async fn ask(

@@ -19,7 +19,7 @@ const ROOT_MARK: &str = ".git";
 const NAMES: [&str; 4] = ["AGENTS.override.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md"];
 /// Those of the user's folders, which other programs do not share.
 const USER_NAMES: [&str; 2] = ["AGENTS.override.md", "AGENTS.md"];
-/// How many folders are looked at, the nearest ones.
+/// How many directories are searched, nearest first.
 pub(super) const FOLDERS_MAX: usize = 64;
 
 /// The folders of a project that may have rules, the nearest first.
@@ -27,7 +27,7 @@ pub(super) struct ProjectFolders {
     /// The root of the project; nothing outside it is read.
     pub(super) root: PathBuf,
     pub(super) nearest_first: Vec<PathBuf>,
-    /// Whether there are folders that were not looked at.
+    /// Whether some directories were not searched.
     pub(super) is_cut: bool,
 }
 

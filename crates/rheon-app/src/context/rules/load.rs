@@ -23,7 +23,7 @@ pub struct RuleFiles {
     pub text: String,
     /// The files that were used, in the order of the text; imports are not among them.
     pub files: Vec<PathBuf>,
-    /// What was odd, in the order in which it was found.
+    /// Problems, in the order of discovery.
     pub warnings: Vec<RuleWarning>,
 }
 
@@ -239,7 +239,7 @@ impl Reader {
             (Some(_), RuleOwner::UserElsewhere | RuleOwner::Project) => return Err(outside()),
             (None, _) => folder.join(target),
         };
-        // What lies outside is not even looked at.
+        // Files outside are never opened.
         let path = plain(&path).filter(|path| path.starts_with(&self.ground.root)).ok_or_else(outside)?;
         let is_meant = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"));
         let canonical = match path.canonicalize() {

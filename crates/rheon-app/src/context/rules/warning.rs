@@ -1,4 +1,4 @@
-//! `RuleWarning`: what was odd about rules, and where.
+//! `RuleWarning`: a problem in a file of rules, and its location.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use rheon_tools::{FileProblem, Shown};
 
 use super::imports::{IMPORT_DEPTH_MAX, IMPORTS_MAX};
 
-/// What was odd about rules, and where. The run goes on.
+/// A problem in a file of rules, and its location. The run continues.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleWarning {
     pub path: PathBuf,
@@ -26,7 +26,7 @@ impl fmt::Display for RuleWarning {
     }
 }
 
-/// What was odd about rules.
+/// A problem with rules.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RuleProblem {
     #[error("not used: {0}")]

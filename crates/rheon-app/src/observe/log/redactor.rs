@@ -6,7 +6,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use crate::memory::redacted;
 use crate::sessions::EnvVars;
 
-/// The shortest value that counts as a secret: a shorter one stands in too many words.
+/// The shortest value that counts as a secret; shorter ones occur in ordinary words.
 const SECRET_BYTES_MIN: usize = 8;
 
 /// Takes secrets out of lines.
@@ -39,7 +39,7 @@ impl Redactor {
         Self { own: own.into_iter().map(SecretString::from).collect(), shapes }
     }
 
-    /// The line as it may be kept.
+    /// The line without secrets.
     pub(in crate::observe) fn line(&self, line: &str) -> String {
         let mut shown = line.to_owned();
         for secret in &self.own {

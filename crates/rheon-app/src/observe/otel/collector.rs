@@ -25,7 +25,7 @@ pub(in crate::observe) struct Collector {
 }
 
 impl Collector {
-    /// The collector that variables name, with what is odd about how it is described.
+    /// The collector that environment variables name, and the problems in them.
     pub(in crate::observe) fn named_by(environment: &EnvVars) -> Option<(Self, Vec<String>)> {
         let variables = Variables { environment };
         if variables.get("OTEL_SDK_DISABLED").is_some_and(|said| said.eq_ignore_ascii_case("true")) {

@@ -96,7 +96,7 @@ impl Exporter {
     }
 }
 
-/// Whatever is not sent by now is lost: nothing goes on after a session.
+/// Unsent data is lost: nothing runs after a session.
 impl Drop for Exporter {
     fn drop(&mut self) {
         self.task.abort();

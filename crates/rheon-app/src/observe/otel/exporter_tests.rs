@@ -32,12 +32,12 @@ struct Received {
 type Inbox = Arc<Mutex<Vec<Received>>>;
 
 /// What a collector says: a status with headers, and a body.
-type Said = (&'static str, &'static str);
+type CollectorReply = (&'static str, &'static str);
 
-const OK: Said = ("200 OK", "");
+const OK: CollectorReply = ("200 OK", "");
 
 /// A collector that answers with these, the last one for ever. One that says nothing hangs up.
-async fn collector(answers: &'static [Said]) -> (String, Inbox) {
+async fn collector(answers: &'static [CollectorReply]) -> (String, Inbox) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let inbox = Inbox::default();
@@ -51,7 +51,7 @@ async fn collector(answers: &'static [Said]) -> (String, Inbox) {
     (address, inbox)
 }
 
-async fn serve(connection: TcpStream, answers: &[Said], inbox: Inbox) {
+async fn serve(connection: TcpStream, answers: &[CollectorReply], inbox: Inbox) {
     let mut connection = BufReader::new(connection);
     loop {
         let (mut head, mut length) = (String::new(), 0);
@@ -288,7 +288,7 @@ fn places(inbox: &Inbox) -> Vec<String> {
 
 #[tokio::test]
 async fn what_may_pass_is_tried_again_with_the_same_message() {
-    let answers: &[Said] = &[
+    let answers: &[CollectorReply] = &[
         ("503 Service Unavailable", ""),
         ("429 Too Many Requests\r\nretry-after: 0", ""),
         ("", ""),

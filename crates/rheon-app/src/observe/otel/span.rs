@@ -21,7 +21,7 @@ impl Span {
     }
 }
 
-/// Where in a trace it stands.
+/// The position of a span in its trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) trace_id: [u8; 16],

@@ -222,7 +222,7 @@ impl Spans {
         Finished { span, what: OperationKind::Tool { name: tool.name } }
     }
 
-    /// Whatever is still open ends with its run.
+    /// Open spans end with their run.
     fn end(&self, mut run: OpenRun, event: &Event, end: &RunEnd, usage: Usage) -> Vec<Finished> {
         let tools: Vec<(ToolCallId, OpenTool)> = run.tools.drain().collect();
         let unfinished =
@@ -350,7 +350,7 @@ fn finish_reason(reason: StopReason) -> &'static str {
     }
 }
 
-/// OperationKind kind of trouble a run ended in: one of a few words.
+/// The kind of failure a run ended with: one of a few words.
 fn trouble(end: &RunEnd) -> Option<String> {
     let word = match end {
         RunEnd::Completed | RunEnd::Truncated => return None,

@@ -10,7 +10,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use super::field::{Field, json, protobuf};
 
-/// The shortest value of a header that is taken out of what a collector says; a shorter one stands in too many words.
+/// The shortest header value that is redacted in a collector's answer; shorter ones occur in ordinary words.
 const SECRET_BYTES_MIN: usize = 4;
 
 /// The kind of data that is sent.

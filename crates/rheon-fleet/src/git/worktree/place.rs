@@ -1,4 +1,4 @@
-//! `WorktreeLocation`: where a worktree of ours is, told from a path alone.
+//! `WorktreeLocation`: the worktree that a path is in.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -37,7 +37,7 @@ pub(super) fn relative(name: &WorktreeName) -> String {
     format!("{FOLDER}/{name}")
 }
 
-/// How many worktrees are looked at.
+/// The most worktrees that are listed.
 const FOLDERS_MAX: usize = 256;
 
 /// `folder` itself, and the same folder in every worktree of its repository; nothing if there are no worktrees.

@@ -1,4 +1,4 @@
-//! `Repository`: what git is asked and told about worktrees.
+//! `Repository`: the git commands for worktrees.
 
 use std::ffi::OsString;
 use std::fs;
@@ -141,7 +141,7 @@ impl Repository {
         self.asking().path(path, OWN).await
     }
 
-    /// How a worktree stands whose own branch is `own`.
+    /// The state of a worktree whose own branch is `own`.
     pub(super) async fn status(&self, path: &Path, own: &str) -> Result<WorktreeStatus, String> {
         let settings = self.filters_off(path).await;
         let asking = Asking { environment: &self.environment, settings: &settings };
