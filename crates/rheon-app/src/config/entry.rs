@@ -42,7 +42,7 @@ pub(super) enum Value {
     Money(MicroUsd),
     Rule(RuleEntry),
     Key(KeySource),
-    /// What is read by others, of whom the values under these keys are secrets.
+    /// A table for another reader; the values under these keys are secrets.
     Table(Node, &'static [&'static str]),
 }
 

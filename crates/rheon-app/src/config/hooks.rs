@@ -6,7 +6,7 @@ use super::entry::Value;
 use super::layer::ReadLayer;
 use super::problem::ConfigProblem;
 
-/// The hooks of `layer`, and what is wrong with others of it.
+/// The valid hooks of `layer`, and the problems of the others.
 pub(super) fn hooks(layer: &ReadLayer) -> (HookSettings, Vec<ConfigProblem>) {
     // The same names as for the hooks of projects.
     let file = layer.source.in_project.map_or_else(|| layer.source.origin.source.to_string(), str::to_owned);

@@ -26,12 +26,12 @@ pub struct ConfigInputs {
     pub trust: TrustChoice,
     /// Layers whose files are not read.
     pub left_out: Vec<Layer>,
-    /// Whether more counts than what is asked for.
+    /// Which sources count besides flags.
     pub extent: ConfigScope,
 }
 
 impl ConfigInputs {
-    /// What is usual: no flags, the managed file where it belongs, trust as the user has given it.
+    /// The defaults: no flags, the usual managed file, the saved trust.
     pub fn new(environment: EnvVars, working_folder: impl Into<PathBuf>) -> Self {
         Self {
             folders: UserDirs::of(&environment),
@@ -124,7 +124,7 @@ pub enum TrustChoice {
     Nothing,
 }
 
-/// Whether more counts than what is asked for.
+/// Which sources count besides flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConfigScope {
     Whole,

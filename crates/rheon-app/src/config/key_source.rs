@@ -19,7 +19,7 @@ pub(super) enum KeySource {
 }
 
 /// The program that asks the keyring. A program and no library: the libraries need D-Bus or a system library at build time, and
-/// a program that is missing is an error of the first request and of nothing else.
+/// a missing program is only an error of the first request.
 #[cfg(not(target_os = "macos"))]
 const KEYRING: [&str; 5] = ["secret-tool", "lookup", "service", "rheon", "account"];
 #[cfg(target_os = "macos")]

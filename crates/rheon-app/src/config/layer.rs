@@ -129,7 +129,7 @@ impl ReadLayer {
     }
 }
 
-/// Whether nothing becomes looser if `key` of another program's file is left out.
+/// Whether ignoring `key` in another program's file is safe.
 fn is_no_loss(key: &str) -> bool {
     let keys = ["permissions.allow", "permissions.additional_directories", "hooks", "mcp_servers", "model"];
     keys.iter().any(|known| key.starts_with(known))
@@ -155,7 +155,7 @@ fn of_flag(value: &FlagValue) -> Node {
 /// What of Claude Code's settings means something here, under our names.
 fn claude_settings(tree: Node, claude_model: ClaudeModel, warn: &mut dyn FnMut(String)) -> Node {
     let NodeKind::Table(table) = tree.kind else {
-        // Left as it is, so that the check says what is wrong.
+        // Left unchanged, so that the check reports it.
         return tree;
     };
     let mut kept = Vec::new();

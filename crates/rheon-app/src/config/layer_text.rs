@@ -28,7 +28,7 @@ pub(super) enum Form {
     Json,
     /// The file of another program: what we understand of it counts, the rest is none of our business.
     ClaudeSettings,
-    /// `.mcp.json`, and what is like it. A server that makes no sense is left out.
+    /// `.mcp.json` and similar files. Invalid servers are ignored.
     McpServers,
     /// The value of `permissions`, as JSON.
     Permissions,
@@ -143,7 +143,7 @@ impl LayerTexts {
         let is_read = |(layer, ..): &(Layer, &str, Form)| !inputs.left_out.contains(layer);
         for (layer, name, form) in PROJECT_FILES.into_iter().filter(is_read) {
             let folder = match (layer, &inputs.worktree_of) {
-                // What is not committed is not in a worktree, but it is to hold there.
+                // Uncommitted settings are not in a worktree, but they apply there.
                 (Layer::ProjectLocal, Some(repository)) if !root.join(name).exists() => repository,
                 (_, _) => root,
             };

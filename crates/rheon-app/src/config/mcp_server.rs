@@ -15,9 +15,9 @@ pub struct McpServer {
     pub enabled: bool,
     /// Whether a session is refused that cannot reach it.
     pub required: bool,
-    /// How long it may take to begin; what is usual if absent.
+    /// The startup timeout; a default if absent.
     pub startup_timeout: Option<Duration>,
-    /// How long one call may take; what is usual if absent.
+    /// The timeout of one call; a default if absent.
     pub tool_timeout: Option<Duration>,
     /// Its only tools that are used; all if absent.
     pub enabled_tools: Option<Vec<String>>,
@@ -44,7 +44,7 @@ pub enum McpTransport {
     },
 }
 
-/// What a server at an address speaks.
+/// The protocol of a remote server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum McpRemote {
     /// Streamable HTTP.

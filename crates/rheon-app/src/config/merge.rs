@@ -68,7 +68,7 @@ impl Merged {
     }
 
     fn take(&mut self, entry: Entry, below: Option<usize>, current: &mut BTreeMap<String, usize>) {
-        // A vendor's table is laid over what is known of the vendor, so all of them count.
+        // Vendor tables are merged, so all of them count.
         let adds = entry.row.takes.is_list() || entry.row.takes == Takes::Vendor;
         if entry.standing == EntryStatus::Counts && !adds {
             if let Some(below) = below.and_then(|index| self.entries.get_mut(index)) {

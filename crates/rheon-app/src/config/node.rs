@@ -30,7 +30,7 @@ pub(super) enum NodeKind {
     Other,
 }
 
-/// What is wrong with a text, and in which line.
+/// A syntax problem and its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TextProblem {
     pub(super) line: Option<usize>,

@@ -28,10 +28,10 @@ impl fmt::Display for ConfigProblem {
     }
 }
 
-/// A configuration that cannot be used: everything that is wrong with it, in the order of the layers.
+/// An invalid configuration: all its problems, in the order of the layers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct ConfigError {
-    /// What is wrong; at least one.
+    /// At least one.
     pub problems: Vec<ConfigProblem>,
 }
 

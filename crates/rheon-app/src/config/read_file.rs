@@ -16,7 +16,7 @@ pub(super) enum Reach<'a> {
     Within(&'a Path),
 }
 
-/// What the file holds; nothing if it is not there. The error says what is wrong, and what to do.
+/// The content of the file; none if it does not exist. The error includes the next step.
 pub(super) fn read(path: &Path, reach: Reach<'_>) -> Result<Option<String>, String> {
     let real = match path.canonicalize() {
         Ok(real) => real,

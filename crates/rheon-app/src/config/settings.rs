@@ -1,4 +1,4 @@
-//! `Settings`: what is configured, as one plain value: the result of all files, variables and flags.
+//! `Settings`: the merged configuration as one plain value.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::sessions::PersistenceSettings;
 /// What is configured.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// Which model is asked, and how hard it tries.
+    /// The model and its effort.
     pub model: ModelSettings,
     pub limits: LimitSettings,
     /// What may run: `[permissions]`.
@@ -39,11 +39,11 @@ pub struct Settings {
     pub interface: InterfaceSettings,
     /// What is logged: `[log]`.
     pub log: LogSettings,
-    /// What is fetched from the web: `[web]`.
+    /// Web access: `[web]`.
     pub web: WebSettings,
 }
 
-/// Which model is asked, and how hard it tries.
+/// The model and its effort.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModelSettings {
     /// `model`: as `vendor/model`; chosen by what there are keys for if absent.
@@ -197,7 +197,7 @@ pub enum ColorMode {
     Never,
 }
 
-/// What is logged.
+/// Log settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogSettings {
     /// `log.level`.
@@ -228,7 +228,7 @@ pub enum LogLevel {
     Trace,
 }
 
-/// What is fetched from the web.
+/// Web access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WebSettings {
     /// `web.fetch`: whether there is a tool that fetches pages.

@@ -52,7 +52,7 @@ impl ProjectReview {
         }
     }
 
-    /// What the user is to be asked: what there is, and which commands its hooks would run.
+    /// The trust question: the content, and the commands of its hooks.
     pub fn question(&self) -> String {
         let commands = self.content.commands();
         if commands.is_empty() {
@@ -67,7 +67,7 @@ impl ProjectReview {
         self.store.grant(&self.content)
     }
 
-    /// The names of what is not agreed to, a few of them.
+    /// A few names of the untrusted files.
     pub fn summary(&self) -> String {
         const NAMES_MAX: usize = 3;
         let items = match &self.trust {

@@ -5,7 +5,7 @@ use rheon_types::SystemPrompt;
 
 use super::sources::{ContextSource, ContextSources, ROWS};
 
-/// What the sources say, as values. What is empty is not there.
+/// The texts of all sources. An empty text is omitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PromptParts {
     pub base: String,
@@ -14,7 +14,7 @@ pub struct PromptParts {
     pub tool_notes: String,
     pub skills: String,
     pub memory: String,
-    /// What earlier sessions learnt; five count.
+    /// Learnings of earlier sessions; at most five are used.
     pub learnings: Vec<String>,
     pub code_map: String,
     /// The facts, as [`EnvironmentFacts::text`](super::EnvironmentFacts::text) has them.

@@ -16,7 +16,7 @@ pub const CODE_MAP_TOKENS_MAX: u64 = 2_000;
 /// How long a session waits for the map by default.
 pub const CODE_MAP_WAIT_MAX: Duration = Duration::from_secs(1);
 
-/// Which files stay out of the map: asked for absolute paths.
+/// Whether an absolute path is excluded from the map.
 pub type CodeMapFilter = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 
 /// How a project is mapped.
@@ -42,7 +42,7 @@ impl Default for CodeMapOptions {
     }
 }
 
-/// The map of one project. It is read when it is first asked for, and brought up to date each time. When the last who holds it lets
+/// The code map of one project. Built on first use and updated each time. When the last handle is
 /// dropped, reading stops; the result so far is saved, and the next session continues from there.
 pub struct CodeMap {
     place: Place,
@@ -60,7 +60,7 @@ pub enum CodeMapText {
     Failed(String),
 }
 
-/// What is mapped, and how.
+/// The source of the map and its options.
 #[derive(Clone)]
 struct Place {
     root: PathBuf,

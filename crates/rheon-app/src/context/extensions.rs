@@ -98,7 +98,7 @@ impl Extensions {
         Self { skills, commands, warnings }
     }
 
-    /// What was typed, as a slash command with its arguments in place. None if it is not one that is known: then it is a text like any
+    /// Expands a typed slash command with its arguments. None if it is not a known command: then it is a prompt like any
     /// other. Reads the file of the command.
     pub fn expand(&self, typed: &str) -> Option<Result<ExpandedCommand, CommandExpandError>> {
         let typed = typed.trim().strip_prefix('/')?;

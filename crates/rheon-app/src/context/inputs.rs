@@ -31,26 +31,26 @@ pub struct ContextInputs {
     /// Directories of notes. What a project's folder says goes to the model, so give one only if the user alone can write there or
     /// trusts it.
     pub notes: Vec<NoteFolder>,
-    /// Where learnings and episodes are; nothing is learnt or remembered without it, and the model has no tool for notes.
+    /// The store of learnings and episodes. Without it nothing is remembered, and the model has no memory tool.
     pub memory: Option<MemoryStore>,
     /// What others made: notes on tools, the map of the repository, the watch of the tools. None of it need be there.
     pub made: ProvidedContext,
-    /// What the user asked for; guessed from the task without it.
+    /// The requested effort; estimated from the task if absent.
     pub effort: Option<Effort>,
     pub sources: ContextSources,
     pub counter: TokenCounter,
     pub machine: Machine,
 }
 
-/// What is made elsewhere.
+/// Context that the caller provides.
 #[derive(Clone, Default)]
 pub struct ProvidedContext {
-    /// What is to be known about tools besides their descriptions.
+    /// Notes on tools besides their descriptions.
     pub tool_notes: String,
     pub code_map: CodeMapSource,
 }
 
-/// What is known of the machine.
+/// Facts about the machine.
 #[derive(Clone)]
 pub struct Machine {
     pub environment: EnvVars,

@@ -1,4 +1,4 @@
-//! `Lessons`: after a run, what was learnt is proposed, and what helped gains evidence.
+//! `Lessons`: proposes learnings after a run, and gives evidence to those that helped.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use super::warning::ContextWarning;
 use crate::memory::{MemoryStore, redacted};
 
 /// A hook that proposes learnings of a run: how repeated failures were fixed, and what the user corrected. Each is proposed once
-/// in a session, without secrets. What was in the prompt of a run that ended well gains evidence. What the user speaks against loses
+/// in a session, without secrets. What was in the prompt of a run that ended well gains evidence. What the user contradicts loses
 /// what it gained in the session, and has evidence against it.
 pub struct Lessons {
     store: MemoryStore,
@@ -42,7 +42,7 @@ impl Lessons {
         Self { store, watch, clock, used, redact: Redact::new(redacted), state: Mutex::default() }
     }
 
-    /// What went wrong since this was asked last.
+    /// Problems since the last call.
     pub fn take_problems(&self) -> Vec<ContextWarning> {
         std::mem::take(&mut self.state().problems)
     }
@@ -154,7 +154,7 @@ impl Hook for Lessons {
     }
 }
 
-/// Whether the model did what was asked, as far as anybody can tell.
+/// Whether the run probably succeeded.
 fn ended_well(output: &AgentOutput) -> bool {
     let is_whole = match output.end {
         RunEnd::Completed => true,

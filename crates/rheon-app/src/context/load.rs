@@ -30,7 +30,7 @@ use crate::memory::{
 
 /// The most bytes that the texts of notes may have in the prompt.
 const NOTE_BYTES_MAX: usize = 12 << 10;
-/// How many learnings are asked for.
+/// How many learnings are loaded.
 const LEARNINGS_MAX: usize = 5;
 /// The tool whose results compaction never shortens.
 const SKILL_TOOL: &str = "skill";
@@ -64,7 +64,7 @@ pub struct SessionMemory {
     pub episodic: Arc<EpisodeRecorder>,
 }
 
-/// What is needed besides to wire an agent.
+/// Further parts for wiring an agent.
 struct Wiring {
     effort: Option<Effort>,
     sources: ContextSources,
@@ -72,7 +72,7 @@ struct Wiring {
 }
 
 impl LoadedContext {
-    /// Loads everything that is not turned off. What cannot be loaded is a warning.
+    /// Loads all sources that are on. A source that cannot be loaded becomes a warning.
     pub async fn load(inputs: ContextInputs) -> Self {
         let complexity = score_complexity(&inputs.task);
         let plan = plan_effort(inputs.effort, complexity.complexity);
@@ -178,7 +178,7 @@ fn session_memory(inputs: &ContextInputs) -> Option<SessionMemory> {
     })
 }
 
-/// The map that is made of files, if any is wanted.
+/// The map built from files, if enabled.
 fn map_of(inputs: &ContextInputs) -> Option<Arc<CodeMap>> {
     match &inputs.made.code_map {
         CodeMapSource::Repository(map) if inputs.sources.has(ContextSource::CodeMap) => Some(Arc::clone(map)),

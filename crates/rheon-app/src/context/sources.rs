@@ -14,7 +14,7 @@ pub enum ContextSource {
     Base,
     /// The instructions of the user and of the project.
     Rules,
-    /// What is to be known about tools besides their descriptions.
+    /// Notes on tools besides their descriptions.
     ToolNotes,
     Skills,
     Memory,

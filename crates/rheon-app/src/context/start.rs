@@ -27,7 +27,7 @@ pub struct SessionStart {
     pub trust: ProjectTrust,
     /// Whether the session is saved. If not, nothing is learned or remembered, and the model has no memory tool.
     pub persistence: Persistence,
-    /// How the project is mapped: how long a session waits, how much is shown, what is left out.
+    /// Options of the code map: wait time, size, and files to exclude.
     pub code_map: CodeMapOptions,
     pub environment: EnvVars,
     pub clock: Arc<dyn Clock>,

@@ -64,7 +64,7 @@ pub struct DemoReport {
     pub prompt_seq: u64,
     /// The repository, if it is still there.
     pub folder: Option<PathBuf>,
-    pub is_kept: bool,
+    pub is_saved: bool,
 }
 
 /// Plays the demo and shows each event to `on_event` as it happens. A run that was cancelled or failed still has a report: its
@@ -85,8 +85,8 @@ pub async fn demo(
         DemoFiles::Keep => Some(project.keep()),
         DemoFiles::Remove => project.remove().map(|()| None)?,
     };
-    let (session_id, is_kept) = (facts.session_id, facts.is_saved);
-    Ok(DemoReport { output, session_id, prompt_seq, folder, is_kept })
+    let (session_id, is_saved) = (facts.session_id, facts.is_saved);
+    Ok(DemoReport { output, session_id, prompt_seq, folder, is_saved })
 }
 
 async fn open(
@@ -99,7 +99,7 @@ async fn open(
     let sandbox = sandbox_problem(&parts).await;
     let parts = match sandbox {
         None => parts,
-        // What the demo runs is known, so nothing is at stake; and what is missing is said.
+        // The demo's commands are known, so it is safe to run them without a sandbox, with a notice.
         Some(problem) => {
             let message = format!("{problem}; the demo's commands are harmless and run without a sandbox");
             tell(Notice::warning(NoticeTopic::Sandbox, message));
@@ -129,7 +129,7 @@ enum DemoSandbox {
 
 fn parts(options: &DemoOptions, project: &Project, held: DemoSandbox) -> Result<HostParts, DemoError> {
     let working_folder = project.path().to_owned();
-    // What the user has configured must not change what is shown.
+    // The user's settings must not change the demo.
     let inputs = ConfigInputs {
         trust: TrustChoice::Nothing,
         ..ConfigInputs::new(EnvVars::default(), &working_folder)
@@ -157,7 +157,7 @@ fn parts(options: &DemoOptions, project: &Project, held: DemoSandbox) -> Result<
     })
 }
 
-/// The log is the user's own: what is configured of it counts here, too, as far as it can be read.
+/// The user's log settings apply to the demo, too, if they are readable.
 fn log(options: &DemoOptions, folder: &Path) -> LogSettings {
     let inputs = ConfigInputs {
         trust: TrustChoice::Nothing,

@@ -1,4 +1,4 @@
-//! What a project begins with: settings, what is not shared of them, and instructions for agents. Nothing is ever overwritten.
+//! The files of `rheon init`: settings, `.gitignore` and instructions for agents. Never overwrites a file.
 
 mod project;
 

@@ -1,4 +1,4 @@
-//! Writing the files that a project begins with.
+//! Writes the files of `rheon init`.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write as _};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::template;
 
-/// A file that a project begins with.
+/// A file of `rheon init`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InitOutcome {
     Written(PathBuf),
@@ -25,7 +25,7 @@ pub struct InitError {
 /// Files that do the work of `AGENTS.md`.
 const INSTRUCTIONS: [&str; 4] = ["AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "GEMINI.md"];
 
-/// Writes what is missing of the files that a project begins with into the project at `root`.
+/// Writes the missing files of `rheon init` into the project at `root`.
 pub fn init_project(root: &Path) -> Result<Vec<InitOutcome>, InitError> {
     let mut begun = vec![
         write_new(root.join(".rheon/config.toml"), template())?,

@@ -32,7 +32,7 @@ const CHANGING: [&str; 3] = ["write", "edit", "notebook_edit"];
 /// The arguments that name it.
 const PATHS: [&str; 3] = ["path", "file_path", "notebook_path"];
 
-/// A hook that remembers what a session was about: what was asked, how it ended, and which files its tools changed. One line for a
+/// A hook that records an episode of a session: the prompt, the outcome and the changed files. One line for a
 /// session, rewritten after each run, without secrets.
 pub struct EpisodeRecorder {
     store: MemoryStore,
@@ -53,7 +53,7 @@ impl EpisodeRecorder {
         Self { store, root, clock, state: Mutex::default() }
     }
 
-    /// What went wrong since this was asked last.
+    /// Problems since the last call.
     pub fn take_problems(&self) -> Vec<String> {
         std::mem::take(&mut self.state().problems)
     }

@@ -41,7 +41,7 @@ pub enum GoalAnswer {
     Shown(String),
 }
 
-/// What is asked of `/goal`.
+/// A parsed `/goal` command.
 #[derive(Debug, PartialEq, Eq)]
 enum GoalCommand {
     Show,

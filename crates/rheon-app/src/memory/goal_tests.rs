@@ -22,7 +22,7 @@ fn store(memory: &Arc<Memory>, session: &str) -> MemoryStore {
     MemoryStore { memory: Arc::clone(memory), project: "p".into(), session_id: session.into() }
 }
 
-/// The goal as a session has it that is opened now.
+/// The goal of a session at opening.
 fn opened(memory: &Arc<Memory>, session: &str) -> Arc<SessionGoal> {
     let open = memory.goals().open_of("p").unwrap();
     Arc::new(SessionGoal::new(Some(store(memory, session)), Arc::new(Noon), &open))

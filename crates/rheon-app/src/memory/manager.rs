@@ -25,7 +25,7 @@ pub struct MemoryManager {
     clock: Arc<dyn Clock>,
 }
 
-/// What is changed of a note; the rest stays.
+/// Changes to a note; absent fields stay.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NoteEdit {
     pub description: Option<String>,
@@ -39,7 +39,7 @@ impl MemoryManager {
         Ok(Self::new(Arc::new(places.open()?), places, clock))
     }
 
-    /// The desk for a memory that is open already.
+    /// A manager for an open memory.
     pub fn new(memory: Arc<Memory>, places: &MemoryPaths, clock: Arc<dyn Clock>) -> Self {
         Self { memory, notes: places.notes.clone(), project: places.project.clone(), clock }
     }
@@ -88,12 +88,12 @@ impl MemoryManager {
         Ok(note)
     }
 
-    /// What is remembered of earlier sessions of the project, the newest first.
+    /// The episodes of the project, newest first.
     pub fn episodes(&self) -> Result<Vec<Episode>, MemoryError> {
         Ok(self.memory.episodes().latest(&self.project, EPISODES_MAX)?)
     }
 
-    /// What is remembered of the session of the project whose id is `session` or alone begins with it.
+    /// The episode of the session with the id or unique prefix `session`.
     pub fn episode(&self, session: &str) -> Result<Episode, MemoryError> {
         let whole = self.memory.episodes().get(&SessionId::from(session))?;
         if let Some(episode) = whole.filter(|episode| episode.project == self.project) {

@@ -1,4 +1,4 @@
-//! What outlives sessions: notes as files, what happened, goals, and what was learnt; where it is, how a session adds to it, and how people
+//! Memory across sessions: notes, episodes, goals and learnings; where they are, how a session adds to them, and how people
 //! look at it and change it.
 
 mod episodes;

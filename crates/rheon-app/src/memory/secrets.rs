@@ -55,7 +55,7 @@ struct Seen {
 }
 
 impl Words<'_> {
-    /// What is shown of a word, and what it says of the next one.
+    /// The redacted form of a word, and what it means for the next one.
     fn look(&mut self, word: &str) -> (String, Next) {
         let plain = word.trim_matches(|sign: char| !sign.is_alphanumeric());
         let program = plain.rsplit('/').next().unwrap_or(plain);

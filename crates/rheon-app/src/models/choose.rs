@@ -1,4 +1,4 @@
-//! Choosing a model: a flag goes before the configuration, that before the first vendor with a key, that before a local server.
+//! Chooses the model: a flag, else the configuration, else the first vendor with a key, else a local server.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use tokio::time::timeout;
 use super::error::ModelChoiceError;
 use super::name::{PREFERRED, full_name};
 
-/// How long a local server may take to answer the door. It is on this machine.
+/// How long connecting to a local server may take.
 const DOOR_TIME_MAX: Duration = Duration::from_millis(50);
-/// How long it may take to say which models it has.
+/// How long it may take to list its models.
 const MODELS_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// A model, and why this one.
@@ -41,7 +41,7 @@ pub struct LocalModelServer {
     pub address: String,
 }
 
-/// The model to ask. `said` is what the user said, by flag or configuration.
+/// Chooses the model. `said` is the configured name, if any.
 pub async fn choose(
     said: Option<&str>,
     registry: &Registry,
@@ -64,7 +64,7 @@ pub async fn choose(
         }
     }
     match (local(registry, environment).await, mistake) {
-        // To say that nothing is configured would hide what is configured wrongly.
+        // "Nothing is configured" would hide a mistake in the configuration.
         (Err(ModelChoiceError::Nothing), Some(mistake)) => Err(mistake.into()),
         (chosen, _) => chosen,
     }
@@ -114,7 +114,7 @@ async fn local(registry: &Registry, environment: &Environment) -> Result<ModelCh
     }
 }
 
-/// Whether anybody answers at the address of the vendor, if that is on this machine.
+/// The vendor's local server, if it answers.
 async fn open_door(vendor: &Vendor, environment: &Environment) -> Option<LocalModelServer> {
     let (address, host, port) = place_here(vendor, environment)?;
     let connected = timeout(DOOR_TIME_MAX, TcpStream::connect((host.as_str(), port))).await;

@@ -1,8 +1,8 @@
-//! Why no model is asked, and what to do.
+//! `ModelChoiceError`: why no model can be used, and what to do.
 
 use rheon_providers::RegistryError;
 
-/// Why no model is asked, and what to do.
+/// Why no model can be used, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelChoiceError {
     /// Nothing is configured, and no local server answers.

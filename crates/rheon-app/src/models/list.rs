@@ -1,4 +1,4 @@
-//! What can be asked: vendors and their models, as data for a list, and where a vendor's key comes from.
+//! Lists vendors and models, and finds the source of a vendor's key.
 
 use rheon_providers::{AuthScheme, Catalogue, Environment, Registry};
 use rheon_types::Rates;
@@ -13,9 +13,9 @@ pub struct VendorSummary {
     /// Its name in `vendor/model`.
     pub id: String,
     pub name: String,
-    /// Whether it is a server on this machine; it can be asked only while it runs.
+    /// Whether it is a local server, which has to be running.
     pub local: bool,
-    /// Whether it can be asked: there is a key, or none is needed.
+    /// Whether it can be used: it has a key or needs none.
     pub ready: bool,
     pub key_variables: Vec<String>,
     pub models: usize,

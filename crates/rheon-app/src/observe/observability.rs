@@ -1,4 +1,4 @@
-//! `Observability`: a session is observed as its user asked for it, from before it is opened until after it is closed.
+//! `Observability`: trace file, log and OpenTelemetry export of a session, from before it opens until after it closes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(crate) struct Observability {
 }
 
 impl Observability {
-    /// What observes a session: the trace in a file, the log that is configured, the collector that variables name. What goes
+    /// The observers of a session: trace file, log and OpenTelemetry collector. What goes
     /// wrong later is shown once and ends nothing. Needs a runtime.
     pub(crate) fn begin(
         system: &SystemContext,
@@ -72,7 +72,7 @@ impl Observability {
     }
 }
 
-/// The log that is configured; none where it is not known where it belongs.
+/// The configured log; none if the state directory is unknown.
 fn log(system: &SystemContext, config: &Config, tell: &NoticeSink) -> Option<Log> {
     let settings = config.settings.log;
     let folder = system.folders.state().ok()?.join("logs");

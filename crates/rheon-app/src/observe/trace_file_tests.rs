@@ -35,8 +35,7 @@ fn a_folder_that_is_not_there_is_named() {
     assert_eq!(
         error.to_string(),
         format!(
-            "cannot write the trace to {}: No such file or directory (os error 2); name a file in a folder that exists and can be \
-             written",
+            "cannot write the trace to {}: No such file or directory (os error 2); choose a file in a writable directory",
             path.display()
         )
     );

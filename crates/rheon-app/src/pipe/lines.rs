@@ -14,7 +14,7 @@ const BUFFER_BYTES_MAX: usize = 1024 * 1024;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line<'a> {
     Whole(&'a [u8]),
-    /// How one begins that is too long. The rest of it is thrown away.
+    /// The start of a line that is too long. The rest is discarded.
     TooLong(&'a [u8]),
 }
 

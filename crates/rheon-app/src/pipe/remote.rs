@@ -23,7 +23,7 @@ pub struct PipeHost {
 }
 
 impl PipeHost {
-    /// The host that reads what is written to `writer` and answers in `reader`. To be called within a runtime.
+    /// Connects to the host at the other end of `reader` and `writer`. Needs a runtime.
     pub fn connect<R, W>(reader: R, writer: W) -> Self
     where
         R: AsyncRead + Unpin + Send + 'static,

@@ -270,7 +270,7 @@ async fn say(outgoing: &mpsc::Sender<Vec<u8>>, id: u64, answer: Result<FromHost,
     }
 }
 
-/// Shows events as fast as the peer reads them. Returns what is to be said at the end.
+/// Sends events as fast as the peer reads them. Returns the final message.
 async fn show(
     id: u64,
     mut events: EventStream,

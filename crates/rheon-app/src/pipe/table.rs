@@ -32,7 +32,7 @@ struct Stream {
     seen: u64,
 }
 
-/// What is to be done about a line.
+/// How to handle a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Do {
     Nothing,

@@ -16,7 +16,7 @@ pub struct CheckedRule {
     pub problem: Option<String>,
 }
 
-/// The rules of all sources in the order in which they are asked, each tried on its examples.
+/// The rules of all sources in order of evaluation, each tested with its examples.
 pub fn check_rules(system: &SystemContext, config: &Config) -> Vec<CheckedRule> {
     let places = Places { working_folder: system.working_folder.clone(), home: system.home() };
     let mut checked = Vec::new();

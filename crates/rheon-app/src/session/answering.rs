@@ -24,7 +24,7 @@ pub(super) struct Others {
     pub(super) registry: Registry,
     /// Who answers where one is overloaded.
     pub(super) fallback: Option<String>,
-    /// What is configured of their vendors.
+    /// The settings of their vendors.
     pub(super) services: ServiceSettings,
     pub(super) variables: Environment,
 }

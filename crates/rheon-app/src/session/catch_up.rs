@@ -12,11 +12,11 @@ use super::past::Pages;
 /// What a subscriber has to catch up on before it sees what happens now. It holds a page of the log at most.
 pub(super) struct CatchUp {
     pub(super) log: Reader,
-    /// What was read of the log and not shown yet.
+    /// Events read from the log and not sent yet.
     pub(super) page: VecDeque<Arc<Event>>,
     /// The last event that does not come through the ring.
     pub(super) until: u64,
-    /// What is written of the open message by then.
+    /// The part of the open message written so far.
     pub(super) draft: Draft,
     pub(super) children: ChildPlaces,
     pub(super) because: CatchUpReason,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rheon_types::SessionId;
 
-/// How far a child is that the session has begun and not ended.
+/// The progress of a running child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ChildPlace {
     /// The number of the last event before the first that it showed: a session that was resumed does not begin at 0.

@@ -14,7 +14,7 @@ use crate::sessions::SessionError;
 pub enum OpenError {
     #[error(transparent)]
     Model(#[from] ModelChoiceError),
-    /// The model cannot be asked as it is configured.
+    /// The configured model cannot be used.
     #[error(transparent)]
     Registry(#[from] RegistryError),
     #[error("cannot set up the connection to model services: {0}")]

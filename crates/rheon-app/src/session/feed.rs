@@ -24,13 +24,13 @@ struct Feed {
     recent: Receiver<Arc<Event>>,
     delivery: Delivery,
     cursor: Cursor,
-    /// Whether deltas of the message that is being written passed unseen.
+    /// Whether deltas of the current message were missed.
     has_missed: bool,
     /// What it has seen of the children that run.
     children: HashMap<SessionId, ChildCursor>,
     /// When the last event happened that it knows of.
     at: Timestamp,
-    /// What is to be shown before anything else.
+    /// Events to send first.
     ready: VecDeque<Arc<Event>>,
     /// Set where the log has to be read first.
     catching: Option<Box<CatchUp>>,

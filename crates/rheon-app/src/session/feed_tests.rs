@@ -51,7 +51,7 @@ impl Pages for NoLog {
     }
 }
 
-/// A session that speaks without end: facts, and answers with thinking and text.
+/// A session with endless events: facts, and answers with thinking and text.
 struct Speaker {
     hub: Hub,
     seq: u64,
@@ -163,7 +163,7 @@ impl Seen {
     }
 }
 
-/// Reads at most `most` events that are there. One that is cut off comes back.
+/// Reads at most `most` available events. Reconnects after a disconnect.
 fn read(speaker: &Speaker, events: &mut EventStream, seen: &mut Seen, delivery: Delivery, most: usize) {
     for _ in 0..most {
         match events.next().now_or_never() {
@@ -206,7 +206,7 @@ fn play(steps: &[Step], delivery: Delivery, reads_before_the_end: bool) {
         assert_eq!(seen.cursor(), speaker.hub.view().cursor);
     }
     speaker.hub.close();
-    // Who was cut off cannot come back to a session that is closed.
+    // A disconnected subscriber cannot rejoin a closed session.
     if reads_before_the_end || delivery == Delivery::Block {
         read(&speaker, &mut events, &mut seen, delivery, usize::MAX);
         assert_eq!(seen.seq, speaker.seq);

@@ -23,7 +23,7 @@ use crate::observe::Observability;
 use crate::sessions::{ListScope, Persistence, SessionCreator, SessionError, SessionManager};
 use crate::system::{NoticeSink, SystemContext};
 
-/// The sessions of this machine. One that is open here already is joined, as it is.
+/// The sessions of this process. A session that is already open is joined.
 pub struct LocalHost {
     parts: HostParts,
     open: Mutex<HashMap<SessionId, Weak<OpenSession>>>,
@@ -74,7 +74,7 @@ impl LocalHost {
             config: configured(config, &request),
             task: request.task,
             choice: request.session,
-            said: SessionOverrides { model: request.model, mode: request.mode },
+            overrides: SessionOverrides { model: request.model, mode: request.mode },
             extras: HostExtensions {
                 output_schema: request.output_schema.or(extras.output_schema),
                 ..extras
@@ -190,7 +190,7 @@ impl Host for LocalHost {
     }
 }
 
-/// What is configured, with what the request says instead.
+/// The configuration with the overrides of the request.
 fn configured(mut config: Config, request: &OpenRequest) -> Config {
     let context = &mut config.settings.context;
     if let Some(text) = request.system_prompt.clone().filter(|text| !text.is_empty()) {

@@ -33,7 +33,7 @@ struct Shared {
     state: Mutex<State>,
 }
 
-/// What is known of the session right now.
+/// The current facts of the session.
 struct State {
     /// Absent once the session is closed.
     recent: Option<broadcast::Sender<Arc<Event>>>,
@@ -145,7 +145,7 @@ impl Hub {
         }
     }
 
-    /// Joins now. Nothing lies between what is returned and what comes through the ring.
+    /// Joins now. There is no gap between the returned view and the events in the ring.
     pub(super) fn join(&self) -> Result<Joined, ClientError> {
         let state = self.state();
         let Some(recent) = &state.recent else { return Err(closed()) };

@@ -1,4 +1,4 @@
-//! Sessions of this process: everything that is configured becomes an agent, reached through a host and a client.
+//! Sessions of this process: opens an agent from the configuration and serves it through a host and clients.
 
 mod answering;
 mod calls;

@@ -1,4 +1,4 @@
-//! `OpenSession`: a session that is ready for prompts. Everything that is configured comes together here.
+//! `OpenSession`: a session that is ready for prompts, built from the configuration.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -36,7 +36,7 @@ pub(crate) struct Opening {
     pub(crate) task: Option<String>,
     pub(crate) choice: SessionChoice,
     /// What the caller chose, before what a resumed session remembers.
-    pub(crate) said: SessionOverrides,
+    pub(crate) overrides: SessionOverrides,
     pub(crate) extras: HostExtensions,
     /// Functions of the client that are hooks.
     pub(crate) hooks: HookSettings,
@@ -62,7 +62,7 @@ pub struct HostExtensions {
     pub tools: Option<Vec<String>>,
     /// The thinking level, independent of the effort.
     pub thinking: Option<ThinkingLevel>,
-    /// A model to be asked instead of any that is configured.
+    /// A model to use instead of the configured one.
     pub model: Option<ProvidedModel>,
 }
 
@@ -77,20 +77,20 @@ pub struct ProvidedModel {
 pub(crate) struct OpenSession {
     pub(super) agent: Agent,
     pub(super) hub: Hub,
-    pub(super) kept: SessionHandle,
+    pub(super) handle: SessionHandle,
     pub(super) manager: SessionManager,
     pub(super) toolkit: Toolkit,
     pub(super) loaded: LoadedContext,
     pub(super) answering: tokio::sync::Mutex<Answering>,
     pub(super) calls: ClientCalls,
-    /// What the session may spend, where that is limited.
+    /// The budget of the session, if limited.
     pub(super) budget: Option<BudgetPool>,
     pub(super) extensions: LazyExtensions,
     pub(super) working_folder: PathBuf,
     closing: Mutex<Option<Closing>>,
 }
 
-/// What is needed to close a session, once.
+/// The parts needed to close a session, once.
 struct Closing {
     hooks: Vec<CommandHooks>,
     notices: Arc<Notices>,
@@ -107,55 +107,57 @@ impl OpenSession {
         // Needed for the agent at the end, and long enough to be done beside everything else.
         drop(spawn_blocking(Toolbox::prepare));
         let tell = notices.tell();
-        let Opening { system, config, task, choice, said, extras, hooks: client_hooks } = opening;
+        let Opening { system, config, task, choice, overrides, extras, hooks: client_hooks } = opening;
         for warning in &config.warnings {
             tell(Notice::warning(NoticeTopic::Config, warning.to_string()));
         }
         let manager = manager(&system, &config, &tell)?;
-        let kept = kept(&manager, &choice).await?;
-        let remembered = kept.state().chosen.model.clone();
-        let wanted = said.model.clone().or_else(|| remembered.as_deref().map(str::to_owned));
+        let handle = handle(&manager, &choice).await?;
+        let remembered = handle.state().chosen.model.clone();
+        let wanted = overrides.model.clone().or_else(|| remembered.as_deref().map(str::to_owned));
         let (chosen, model, others) = match extras.model.clone() {
             Some(ProvidedModel { name, model }) => {
                 (ModelChoice { name, reason: ModelChoiceReason::Configured }, model, None)
             }
             None => {
-                let (chosen, model, others) = asked_for(&config, &system, wanted, &said, &tell).await?;
+                let (chosen, model, others) = asked_for(&config, &system, wanted, &overrides, &tell).await?;
                 (chosen, model, Some(others))
             }
         };
         let counter = TokenCounter::for_model(&model.model);
         let policy = wiring::policy(&system, &config, &tell)?;
-        let about = (kept.session_id(), &policy);
+        let about = (handle.session_id(), &policy);
         let (inputs, odd) = wiring::context_inputs(&system, &config, task.as_deref(), about, counter).await;
         let mut loaded = LoadedContext::load(inputs).await;
-        tell_doubts(&kept, &tell);
+        tell_doubts(&handle, &tell);
         for warning in odd.iter().chain(&loaded.warnings) {
             tell(Notice::warning(NoticeTopic::Context, warning.to_string()));
         }
         let skills = loaded.skills.clone();
         let mut toolkit = wiring::toolkit(&system, &config, policy, skills, &tell).await?;
         wiring::offer(&mut toolkit, &mut loaded, extras.tools.as_deref(), &tell);
-        let about = (kept.session_id(), source(&choice));
+        let about = (handle.session_id(), source(&choice));
         let context = wiring::hook_context(&system, &config, &toolkit, about);
         let calls = ClientCalls::default();
         let hooks = wiring::hooks(&config, &context, (calls.clone(), client_hooks), &tell);
-        let wired = Wired { config: &config, model: &model, loaded: &loaded, toolkit: &toolkit, kept: &kept };
+        let wired =
+            Wired { config: &config, model: &model, loaded: &loaded, toolkit: &toolkit, handle: &handle };
         let (builder, budget) = wired.builder(&system);
-        let extras = HostExtensions { thinking: extras.thinking.or(kept.state().chosen.thinking), ..extras };
+        let extras =
+            HostExtensions { thinking: extras.thinking.or(handle.state().chosen.thinking), ..extras };
         let builder = extended(builder, &hooks, extras, observing.observers());
-        let hub = hub_of(&manager, &kept);
+        let hub = hub_of(&manager, &handle);
         let shown = hub.clone();
         let agent = builder.on_shared_event(move |event| shown.publish(event)).build()?;
         calls.open(&agent);
         notices.open(&agent);
-        observing.opened(kept.session_id(), &chosen.name, &system.working_folder);
+        observing.opened(handle.session_id(), &chosen.name, &system.working_folder);
         let extensions = extensions(&system, &config);
         let answering = Answering::new((chosen, model), agent.thinking(), others);
         let session = Self {
             agent,
             hub,
-            kept,
+            handle,
             manager,
             toolkit,
             loaded,
@@ -166,13 +168,13 @@ impl OpenSession {
             working_folder: system.working_folder,
             closing: Mutex::new(Some(Closing { hooks, notices, observing })),
         };
-        session.restore(&said, &tell);
+        session.restore(&overrides, &tell);
         Ok(session)
     }
 
     /// Brings the session back to what its log says that the user chose, and writes down what the caller chose now.
-    fn restore(&self, said: &SessionOverrides, tell: &NoticeSink) {
-        let (state, gate) = (self.kept.state(), self.toolkit.gate());
+    fn restore(&self, overrides: &SessionOverrides, tell: &NoticeSink) {
+        let (state, gate) = (self.handle.state(), self.toolkit.gate());
         for change in &state.chosen.rules {
             // Rules for all sessions were saved when they were made.
             let change = RulesChange { scope: Scope::Session, ..RulesChange::clone(change) };
@@ -185,7 +187,7 @@ impl OpenSession {
                 tell(Notice::warning(NoticeTopic::Policy, error.to_string()));
             }
         };
-        match (said.mode, state.mode) {
+        match (overrides.mode, state.mode) {
             (None, None) => {}
             (Some(mode), before) => {
                 set(mode);
@@ -200,7 +202,7 @@ impl OpenSession {
             )),
             (None, Some(mode)) => set(mode),
         }
-        if let Some(model) = &said.model
+        if let Some(model) = &overrides.model
             && state.chosen.model.as_deref() != Some(model)
             && state.seq > 0
         {
@@ -218,7 +220,7 @@ impl OpenSession {
         for hooks in &hooks {
             hooks.session_end(end_reason(reason)).await;
         }
-        self.kept.close().await;
+        self.handle.close().await;
         notices.close();
         self.calls.close();
         self.hub.close();
@@ -298,19 +300,19 @@ fn extensions(system: &SystemContext, config: &Config) -> LazyExtensions {
     LazyExtensions { places, trust: config.trust, loaded: OnceLock::new() }
 }
 
-/// The model that the caller chose, else the one that the session remembers, else the one that is configured.
+/// The caller's model, else the one saved in the session, else the configured one.
 async fn asked_for(
     config: &Config,
     system: &SystemContext,
     wanted: Option<String>,
-    said: &SessionOverrides,
+    overrides: &SessionOverrides,
     tell: &NoticeSink,
 ) -> Result<(ModelChoice, ResolvedModel, Others), OpenError> {
     let Some(wanted) = wanted else { return asked(config, system).await };
     let mut chosen = config.clone();
     chosen.settings.model.name = Some(wanted.clone());
     match asked(&chosen, system).await {
-        Err(error) if said.model.is_none() => {
+        Err(error) if overrides.model.is_none() => {
             let message = format!("this session used {wanted}, which is not available now: {error}");
             tell(Notice::warning(NoticeTopic::Model, message));
             asked(config, system).await
@@ -319,7 +321,7 @@ async fn asked_for(
     }
 }
 
-/// The model that is configured, or else the first that can be asked.
+/// The configured model, or else the first available one.
 pub(super) async fn asked(
     config: &Config,
     system: &SystemContext,
@@ -356,10 +358,12 @@ pub(super) fn manager(
     Ok(SessionManager::new(parts, told)?)
 }
 
-async fn kept(manager: &SessionManager, choice: &SessionChoice) -> Result<SessionHandle, OpenError> {
+async fn handle(manager: &SessionManager, choice: &SessionChoice) -> Result<SessionHandle, OpenError> {
     Ok(match choice {
-        SessionChoice::New { session_id: None } => manager.begin().await?,
-        SessionChoice::New { session_id: Some(session_id) } => manager.begin_as(session_id.clone()).await?,
+        SessionChoice::New { session_id: None } => manager.start().await?,
+        SessionChoice::New { session_id: Some(session_id) } => {
+            manager.start_with_id(session_id.clone()).await?
+        }
         SessionChoice::Latest => manager.resume_latest().await?,
         SessionChoice::Named { id } => manager.resume(id).await?,
         SessionChoice::ForkOfLatest => manager.fork_latest().await?,
@@ -368,14 +372,14 @@ async fn kept(manager: &SessionManager, choice: &SessionChoice) -> Result<Sessio
 }
 
 /// The hub of the session. Where the session is not saved, the hub keeps what happens.
-fn hub_of(manager: &SessionManager, kept: &SessionHandle) -> Hub {
-    let past = logs(manager.clone(), kept.unsaved());
-    let hub = Hub::new(kept.session_id().clone(), kept.state().clone(), past);
-    if kept.is_kept() { hub } else { hub.remembering() }
+fn hub_of(manager: &SessionManager, handle: &SessionHandle) -> Hub {
+    let past = logs(manager.clone(), handle.unsaved());
+    let hub = Hub::new(handle.session_id().clone(), handle.state().clone(), past);
+    if handle.is_saved() { hub } else { hub.remembering() }
 }
 
-fn tell_doubts(kept: &SessionHandle, tell: &NoticeSink) {
-    for doubt in kept.doubts() {
+fn tell_doubts(handle: &SessionHandle, tell: &NoticeSink) {
+    for doubt in handle.doubts() {
         let name = &doubt.tool_name;
         tell(Notice::warning(
             NoticeTopic::InDoubt,

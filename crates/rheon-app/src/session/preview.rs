@@ -15,12 +15,12 @@ use crate::config::Config;
 use crate::context::LoadedContext;
 use crate::system::{NoticeSink, SystemContext};
 
-/// The window that is counted with where no model is chosen.
+/// The assumed context window if no model is chosen.
 pub const WINDOW_ASSUMED: u64 = 200_000;
 
 /// The context of a session that would start here.
 pub struct Preview {
-    /// The model that would be asked, or why there is none.
+    /// The model of the session, or why there is none.
     pub model: Result<String, OpenError>,
     pub loaded: LoadedContext,
     tools: u64,

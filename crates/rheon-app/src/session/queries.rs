@@ -60,10 +60,10 @@ pub(super) async fn facts(session: &OpenSession) -> SessionFacts {
     let info = &answering.model.info;
     SessionFacts {
         session_id: session.hub.session_id().clone(),
-        opened_at: session.kept.state().seq,
+        opened_at: session.handle.state().seq,
         working_directory: session.working_folder.clone(),
         title: session.hub.title(),
-        is_saved: session.kept.is_kept(),
+        is_saved: session.handle.is_saved(),
         model: ModelFacts {
             name: answering.chosen.name.clone(),
             context_window: info.context_tokens,
@@ -110,7 +110,7 @@ async fn checkpoints(session: &OpenSession) -> Result<Vec<Checkpoint>, ClientErr
         // Before anything is said there may be no log to read.
         return Ok(Vec::new());
     }
-    let points = session.manager.points_of(&session.kept).await.map_err(ClientError::failed)?;
+    let points = session.manager.points_of(&session.handle).await.map_err(ClientError::failed)?;
     let checkpoint = |point: crate::sessions::Point| Checkpoint {
         seq: point.seq,
         at: point.at,

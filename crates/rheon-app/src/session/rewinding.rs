@@ -6,7 +6,7 @@ use rheon_types::protocol::{RewindMode, RewindWhat, Rewound};
 use super::open::OpenSession;
 use crate::sessions::{DryRun, Others, RewindPlan, To, What};
 
-/// Goes back, or says what that would change. To be asked between runs.
+/// Rewinds, or reports what would change. Call it between runs.
 pub(super) async fn rewind(
     session: &OpenSession,
     seq: u64,
@@ -59,7 +59,7 @@ async fn files(session: &OpenSession, seq: u64, mode: RewindMode) -> Result<Rewo
     };
     let is_it = move |point: &crate::sessions::Point| point.seq == seq;
     let wanted = format!("event {seq}");
-    let rewound = session.manager.rewind_files(&session.kept, &wanted, is_it, (doing, others)).await;
+    let rewound = session.manager.rewind_files(&session.handle, &wanted, is_it, (doing, others)).await;
     let rewound = rewound.map_err(ClientError::failed)?;
     let text = |path: std::path::PathBuf| path.display().to_string();
     Ok(Rewound {

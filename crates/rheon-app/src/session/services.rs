@@ -1,4 +1,4 @@
-//! The registry of model services that is configured.
+//! The configured registry of model services.
 
 use std::sync::Arc;
 

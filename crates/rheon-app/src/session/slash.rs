@@ -19,7 +19,7 @@ pub(super) enum Slash {
     Goal(String),
 }
 
-/// What was typed, read as a slash command. Files and commands that the text of a project's command names are named in the
+/// Parses a typed slash command. Files and commands that a project's command mentions are mentioned in the
 /// prompt, for the model to look at them through the gate.
 pub(super) fn read(session: &OpenSession, line: &str) -> Result<Slash, ClientError> {
     let typed = line.trim();

@@ -1,4 +1,4 @@
-//! The parts of a session, each made of what is configured.
+//! Builds the parts of a session from the configuration.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -134,7 +134,7 @@ pub(super) async fn toolkit(
     Ok(toolkit)
 }
 
-/// Leaves the model the tools that it may hear of, those of the context included: all, or the ones that the caller names.
+/// Limits the tools that the model sees, including those of the context: all, or the ones that the caller names.
 pub(super) fn offer(
     toolkit: &mut Toolkit,
     loaded: &mut LoadedContext,
@@ -200,7 +200,7 @@ pub(super) struct Wired<'a> {
     pub(super) model: &'a ResolvedModel,
     pub(super) loaded: &'a LoadedContext,
     pub(super) toolkit: &'a Toolkit,
-    pub(super) kept: &'a SessionHandle,
+    pub(super) handle: &'a SessionHandle,
 }
 
 impl Wired<'_> {
@@ -214,7 +214,7 @@ impl Wired<'_> {
             .tools(tools.clone())
             .shared_permission_policy(self.toolkit.gate());
         let builder = self.loaded.wire(builder).window(settings.context.window).limits(self.limits());
-        let builder = self.kept.wire(builder, &tools);
+        let builder = self.handle.wire(builder, &tools);
         let builder = match settings.limits.output_tokens_max {
             Some(tokens) => builder.max_tokens(tokens),
             None => builder,
@@ -238,7 +238,7 @@ impl Wired<'_> {
     fn budget(&self, system: &SystemContext) -> Option<BudgetPool> {
         let LimitSettings { budget, tokens_max, .. } = self.config.settings.limits;
         let caps = Caps { tokens: tokens_max, cost: budget, wall: None };
-        let spent = self.kept.state().ledger();
+        let spent = self.handle.state().ledger();
         (caps != Caps::default()).then(|| BudgetPool::resumed(caps, spent, Arc::clone(&system.clock)))
     }
 }

@@ -35,7 +35,7 @@ const SLACK_MS: u64 = 2_000;
 /// The largest journal that is read for a list.
 const CATCH_UP_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// Of which folder sessions are wanted.
+/// The scope of a list or search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListScope {
     Project,
@@ -53,7 +53,7 @@ pub struct DeletedSession {
     pub transcript: Option<PathBuf>,
 }
 
-/// A session that was asked for.
+/// A requested session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SessionMatch {
     Ours(SessionName),
@@ -92,7 +92,7 @@ impl Catalogue {
         })
     }
 
-    /// The folder that a session works in, if that is known.
+    /// The working directory of a session, if known.
     pub(super) fn folder_of(&self, name: &SessionName) -> Result<Option<PathBuf>, SessionError> {
         let listed = self.sessions.listed(name);
         let listed = listed.map_err(|error| SessionError::of(&name.session_id(), error))?;
@@ -109,13 +109,13 @@ impl Catalogue {
         active.max_by_key(|(modified_ms, _)| *modified_ms).map(|(_, folder)| folder)
     }
 
-    /// Whether a session of ours has this id; an error if none can have it.
+    /// Whether a session with this id exists; an error if the id is invalid.
     pub(super) fn has(&self, session_id: &SessionId) -> Result<bool, SessionError> {
         let name = SessionName::try_from(session_id).map_err(SessionError::Name)?;
         Ok(self.sessions.listed(&name).is_ok())
     }
 
-    /// The session whose id is `wanted` or alone begins with it: ours of this project first, then ours of others, then those of
+    /// The session with the id or unique prefix `wanted`: first this project's, then those of other projects, then those of
     /// Claude Code.
     pub(super) fn find(&self, wanted: &str) -> Result<SessionMatch, SessionError> {
         let missing = || {
@@ -191,7 +191,7 @@ impl Catalogue {
         Ok(Some(lines))
     }
 
-    /// Lets the index know of the journals that it has never heard of: a disk that was full or a kill may have come before it
+    /// Adds missing journals to the index: a full disk or a kill may have come before it
     /// was updated, and journals may have been copied here. Compares only the names.
     fn take_in_unknown(&self, index: &Index, scope: ListScope) -> Result<Taken, DatabaseError> {
         let project = match scope {
@@ -248,7 +248,7 @@ impl Catalogue {
         listed.into_iter().take(limit).map(SessionEntry::from).collect()
     }
 
-    /// Those of Claude Code in this project that are not transcripts of ours.
+    /// Claude Code's sessions in this project, without transcripts written by Rheon.
     fn claude_lines(&self, limit: usize) -> Vec<SessionEntry> {
         let Some(projects) = &self.claude_projects else { return Vec::new() };
         let listed = claude::list(projects, &self.project, limit).unwrap_or_default();

@@ -13,14 +13,14 @@ pub struct SessionEntry {
     /// Its id, which it is resumed by.
     pub session_id: SessionId,
     pub maker: SessionCreator,
-    /// What it is about: its first prompt in short, where that is known.
+    /// The first prompt, shortened, if known.
     pub title: String,
     /// When something last happened in it.
     pub active: Timestamp,
-    /// The folder it works in, where that is known.
+    /// Its working directory, if known.
     pub project: Option<String>,
     pub path: PathBuf,
-    /// What the index says of it; nothing for one that is not in the index.
+    /// Its details in the index, if it is indexed.
     pub details: Option<SessionDetails>,
 }
 
@@ -28,7 +28,7 @@ pub struct SessionEntry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionCreator {
     Rheon,
-    /// The real `claude`; resuming it makes a session of ours with the same conversation.
+    /// Claude Code; resuming it creates a session of Rheon with the same conversation.
     ClaudeCode,
 }
 

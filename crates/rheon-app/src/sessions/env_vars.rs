@@ -24,12 +24,12 @@ impl EnvVars {
         environment
     }
 
-    /// The value of a variable. One that is empty counts as not set.
+    /// The value of an environment variable. Empty counts as not set.
     pub fn get(&self, name: &str) -> Option<&OsStr> {
         self.variables.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
 
-    /// The value of a variable as text; what is not UTF-8 counts as not set.
+    /// The value of an environment variable as text; non-UTF-8 counts as not set.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.get(name)?.to_str()
     }

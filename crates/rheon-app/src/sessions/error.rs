@@ -118,7 +118,7 @@ impl SessionError {
     }
 
     /// Whether storage failed, so that a session could continue in memory.
-    pub fn is_trouble(&self) -> bool {
+    pub fn is_storage_failure(&self) -> bool {
         match self {
             Self::Folder(_) | Self::Unkeepable { .. } | Self::Store(_) => true,
             Self::Project { .. }

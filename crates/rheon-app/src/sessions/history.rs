@@ -64,13 +64,13 @@ pub struct FileRewindReport {
 const WANTED_CHARACTERS_MAX: usize = 100;
 
 impl SessionManager {
-    /// All durable events of a session of ours, those of the sessions it continues included.
+    /// All durable events of a session, including those of its parents.
     pub async fn events(&self, wanted: &str) -> Result<(SessionId, Vec<Event>), SessionError> {
         let name = self.find_ours(wanted).await?;
         self.blocking(move |catalogue| Ok((name.session_id(), catalogue.events(&name)?))).await
     }
 
-    /// Writes a session of ours for others, without the secrets in it; says what was taken out.
+    /// Exports a session without secrets; reports the redactions.
     pub async fn export(
         &self,
         wanted: &str,
@@ -118,9 +118,9 @@ impl SessionManager {
     }
 
     /// The same for a session that is open.
-    pub(crate) async fn points_of(&self, kept: &SessionHandle) -> Result<Vec<Point>, SessionError> {
-        let checkpoints = kept.checkpoints().cloned().ok_or(SessionError::NoCheckpoints)?;
-        let session = kept.session_id().clone();
+    pub(crate) async fn points_of(&self, handle: &SessionHandle) -> Result<Vec<Point>, SessionError> {
+        let checkpoints = handle.checkpoints().cloned().ok_or(SessionError::NoCheckpoints)?;
+        let session = handle.session_id().clone();
         self.blocking(move |catalogue| {
             let name =
                 SessionName::try_from(&session).map_err(|error| SessionError::Session(error.into()))?;
@@ -164,19 +164,19 @@ impl SessionManager {
         restored.await
     }
 
-    /// Lets the files of a session that is open be as they were before something that the user said, or only says what that would
-    /// change. To be asked between runs.
+    /// Restores the files of an open session from before a prompt, or only reports what would
+    /// change. Call it between runs.
     pub async fn rewind_files(
         &self,
-        kept: &SessionHandle,
+        handle: &SessionHandle,
         wanted: &str,
         is_it: impl Fn(&Point) -> bool + Send + 'static,
         (doing, others): (DryRun, Others),
     ) -> Result<FileRewindReport, SessionError> {
-        let checkpoints = kept.checkpoints().cloned().ok_or(SessionError::NoCheckpoints)?;
+        let checkpoints = handle.checkpoints().cloned().ok_or(SessionError::NoCheckpoints)?;
         let by = Rewinding { session_id: self.fresh_id(), lease: self.lease(), others };
         let (wanted, session) =
-            (wanted.chars().take(WANTED_CHARACTERS_MAX).collect(), kept.session_id().clone());
+            (wanted.chars().take(WANTED_CHARACTERS_MAX).collect(), handle.session_id().clone());
         self.blocking(move |catalogue| {
             let name =
                 SessionName::try_from(&session).map_err(|error| SessionError::Session(error.into()))?;

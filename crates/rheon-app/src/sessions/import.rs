@@ -31,7 +31,7 @@ impl Origin {
     }
 }
 
-/// The events of a run of session `session_id` in which `messages` were said. What was used elsewhere is not counted here.
+/// The events of a run of session `session_id` with `messages`. Usage elsewhere is not counted.
 pub(super) fn events(
     session_id: &SessionId,
     at: Timestamp,

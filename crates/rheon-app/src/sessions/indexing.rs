@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 use super::notice::SessionNotice;
 use super::notice_sink::SessionNoticeSink;
 
-/// How many jobs may wait. A job that finds no room is left out: the next look at the session finds out and catches up.
+/// How many jobs may be queued. A job without room is dropped: the next read of the session catches up.
 const JOBS_MAX: usize = 64;
 
 /// How many events of a run are buffered for the index. A longer run is read from its journal.

@@ -87,12 +87,12 @@ impl SessionManager {
     }
 
     /// Starts a new session. If it cannot be saved, this fails or the session is in memory only, depending on the settings.
-    pub async fn begin(&self) -> Result<SessionHandle, SessionError> {
-        self.begin_new(self.fresh_id()).await
+    pub async fn start(&self) -> Result<SessionHandle, SessionError> {
+        self.start_new(self.fresh_id()).await
     }
 
     /// A new session with this id, which must be a UUID that no session has.
-    pub async fn begin_as(&self, session_id: SessionId) -> Result<SessionHandle, SessionError> {
+    pub async fn start_with_id(&self, session_id: SessionId) -> Result<SessionHandle, SessionError> {
         let taken = self.blocking({
             let session_id = session_id.clone();
             move |catalogue| catalogue.has(&session_id)
@@ -100,14 +100,14 @@ impl SessionManager {
         if taken.await? {
             return Err(SessionError::Taken { session_id });
         }
-        self.begin_new(session_id).await
+        self.start_new(session_id).await
     }
 
-    async fn begin_new(&self, session_id: SessionId) -> Result<SessionHandle, SessionError> {
+    async fn start_new(&self, session_id: SessionId) -> Result<SessionHandle, SessionError> {
         match self.inner.parts.settings.persistence {
             Persistence::Off => Ok(self.in_memory(session_id, Past::default())),
             Persistence::On => match self.ready().await {
-                Ok(journals) => self.kept(session_id, Past::default(), journals).await,
+                Ok(journals) => self.saved(session_id, Past::default(), journals).await,
                 Err(error) => self.after_trouble(session_id, Past::default(), error),
             },
         }
@@ -119,7 +119,7 @@ impl SessionManager {
         self.resume_ours(name).await
     }
 
-    /// Resumes the session with the id or unique id prefix `wanted`. One of Claude Code's becomes a new session of ours
+    /// Resumes the session with the id or unique id prefix `wanted`. One of Claude Code's becomes a new session of Rheon
     /// with the same conversation, whose log says where it came from; the transcript that it came from is not touched.
     pub async fn resume(&self, wanted: &str) -> Result<SessionHandle, SessionError> {
         match self.find(wanted).await? {
@@ -145,7 +145,7 @@ impl SessionManager {
         catalogue.sessions.pages(&name).map(Some).map_err(ClientError::failed)
     }
 
-    /// A new session that continues one of ours. That one is only read, so it may be in use.
+    /// A new session that continues one of Rheon's. The old one is only read, so it may be in use.
     pub async fn fork(&self, wanted: &str, at: ForkAt) -> Result<SessionHandle, SessionError> {
         let name = self.find_ours(wanted).await?;
         let seq = match at {
@@ -160,7 +160,7 @@ impl SessionManager {
         let (store, child) = (Arc::clone(&journals), to.clone());
         let resumed = opened(move |runtime| runtime.block_on(store.fork(&name, seq, &child))).await?;
         let past = self.past(&to, resumed.map_err(|error| SessionError::of_resume(&to, error))?);
-        self.kept(to, past, journals).await
+        self.saved(to, past, journals).await
     }
 
     /// The state of a session. Reads only, so the session may be in use.
@@ -169,7 +169,7 @@ impl SessionManager {
         self.state_of(name).await
     }
 
-    /// The sessions that were active last, at most `limit`, newest first: ours, and Claude Code's in this project.
+    /// The `limit` most recent sessions, newest first, including Claude Code's in this project.
     pub async fn list(&self, scope: ListScope, limit: usize) -> Result<Vec<SessionEntry>, SessionError> {
         self.blocking(move |catalogue| Ok(catalogue.list(scope, limit))).await
     }
@@ -180,7 +180,7 @@ impl SessionManager {
         self.blocking(move |catalogue| catalogue.search(&text, scope, limit)).await
     }
 
-    /// Removes a session of ours with its checkpoints, its row in the index, and payloads that no other session has.
+    /// Deletes a session with its checkpoints, its index row, and payloads that no other session uses.
     pub async fn delete(&self, wanted: &str) -> Result<DeletedSession, SessionError> {
         if self.inner.parts.settings.persistence == Persistence::Off {
             return Err(SessionError::PersistenceOff);
@@ -190,7 +190,7 @@ impl SessionManager {
         self.blocking(move |catalogue| catalogue.delete(&name, &lease, now)).await
     }
 
-    /// The whole id of a session of ours.
+    /// The full id of a session.
     pub async fn id_of(&self, wanted: &str) -> Result<SessionId, SessionError> {
         Ok(self.find_ours(wanted).await?.session_id())
     }
@@ -202,7 +202,7 @@ impl SessionManager {
         }
     }
 
-    /// The folder that a session of ours works in, if that is known.
+    /// The working directory of a session, if known.
     pub async fn folder_of(&self, wanted: &str) -> Result<Option<PathBuf>, SessionError> {
         let name = self.find_ours(wanted).await?;
         self.blocking(move |catalogue| catalogue.folder_of(&name)).await
@@ -231,10 +231,10 @@ impl SessionManager {
             return Ok(self.in_memory(session_id, self.closed(name).await?));
         }
         match self.open(&session_id, name.clone()).await {
-            Ok((past, journals)) => self.kept(session_id, past, journals).await,
+            Ok((past, journals)) => self.saved(session_id, past, journals).await,
             Err(error) => {
                 let past = match self.inner.parts.settings.on_failure {
-                    OnStorageFailure::InMemory if error.is_trouble() => self.closed(name).await?,
+                    OnStorageFailure::InMemory if error.is_storage_failure() => self.closed(name).await?,
                     OnStorageFailure::InMemory | OnStorageFailure::Refuse => return Err(error),
                 };
                 self.after_trouble(session_id, past, error)
@@ -254,7 +254,7 @@ impl SessionManager {
         Ok((self.past(session_id, resumed), journals))
     }
 
-    /// Makes a session of ours of one of Claude Code's.
+    /// Imports a session of Claude Code.
     async fn import(&self, id: &SessionName, path: &Path) -> Result<SessionHandle, SessionError> {
         let session_id = self.fresh_id();
         let from = path.to_owned();
@@ -282,7 +282,7 @@ impl SessionManager {
             Err(error) => Err(error),
         };
         match synced {
-            Ok(()) => self.kept(session_id, past, journals).await,
+            Ok(()) => self.saved(session_id, past, journals).await,
             Err(error) => self.after_trouble(session_id, past, error.into()),
         }
     }
@@ -315,7 +315,7 @@ impl SessionManager {
         Past { state: resumed.state, doubts: resumed.doubts }
     }
 
-    /// Journals in a folder that takes them: that is tried before a model is asked.
+    /// Opens the journals. Tries to write before any model is called.
     async fn ready(&self) -> Result<Arc<JournalStore>, SessionError> {
         let sessions = self
             .blocking(|catalogue| {
@@ -327,7 +327,7 @@ impl SessionManager {
         Ok(Arc::new(JournalStore::new(sessions, project, self.lease())))
     }
 
-    async fn kept(
+    async fn saved(
         &self,
         session_id: SessionId,
         past: Past,
@@ -344,14 +344,14 @@ impl SessionManager {
         }
         let standing = if past.state == SessionState::new() { Standing::New } else { Standing::Resumed };
         let on_failure = parts.settings.on_failure;
-        let kept = SessionStorage {
+        let storage = SessionStorage {
             store: Arc::new(PersistentStore::new(Arc::clone(&journals), on_failure, tell.clone(), standing)),
             journals,
             transcripts,
             indexing: Arc::clone(&catalogue.indexing),
             checkpoints: self.checkpoints(catalogue),
         };
-        Ok(SessionHandle { kept: Some(kept), ..self.in_memory(session_id, past) })
+        Ok(SessionHandle { storage: Some(storage), ..self.in_memory(session_id, past) })
     }
 
     fn transcripts(&self) -> Option<Arc<TranscriptObserver>> {
@@ -379,7 +379,7 @@ impl SessionManager {
             CheckpointMode::Off => return None,
         };
         let data = catalogue.data.canonicalize().unwrap_or_else(|_| catalogue.data.clone());
-        // To bring files back would bring back the journal that is being written.
+        // Restoring files would also restore the journal that is being written.
         let opened = if data.starts_with(&catalogue.project) {
             Err(format!("sessions are saved in {}, which is inside the project", data.display()))
         } else {
@@ -403,7 +403,7 @@ impl SessionManager {
         error: SessionError,
     ) -> Result<SessionHandle, SessionError> {
         match self.inner.parts.settings.on_failure {
-            OnStorageFailure::InMemory if error.is_trouble() => {
+            OnStorageFailure::InMemory if error.is_storage_failure() => {
                 let why = error.to_string();
                 self.inner.tell.tell(SessionNotice::NotKept { session_id: session_id.clone(), why });
                 Ok(self.in_memory(session_id, past))
@@ -417,7 +417,7 @@ impl SessionManager {
         SessionHandle {
             session_id,
             past,
-            kept: None,
+            storage: None,
             clock: Arc::clone(&parts.clock),
             random: Arc::clone(&parts.random),
         }

@@ -23,7 +23,7 @@ pub(super) struct PersistentStore {
     early: Mutex<Option<Vec<Arc<Event>>>>,
 }
 
-/// A write that failed, and what is not in the journal because of it.
+/// A failed write, and the events that are not in the journal because of it.
 struct Unwritten {
     error: StoreError,
     events: Vec<Arc<Event>>,
@@ -152,7 +152,7 @@ impl Store for PersistentStore {
         Answer::later(async move {
             match self.journals.sync().get().await {
                 Ok(()) => Ok(()),
-                // What was written can be read, whether it is safe or not.
+                // Written events can be read, even if they are not synced.
                 Err(error) => self.give_up(&session_id, Unwritten { error, events: Vec::new() }),
             }
         })

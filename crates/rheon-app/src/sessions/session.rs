@@ -18,7 +18,7 @@ use super::transcripts::TranscriptObserver;
 pub struct SessionHandle {
     pub(super) session_id: SessionId,
     pub(super) past: Past,
-    pub(super) kept: Option<SessionStorage>,
+    pub(super) storage: Option<SessionStorage>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) random: Arc<dyn Random>,
 }
@@ -53,7 +53,7 @@ impl SessionHandle {
         &self.past.state
     }
 
-    /// What was said in it so far.
+    /// The messages so far.
     pub fn messages(&self) -> Vec<Arc<AgentMessage>> {
         self.past.state.messages()
     }
@@ -65,25 +65,25 @@ impl SessionHandle {
     }
 
     /// Whether it is saved; otherwise it is in memory only.
-    pub fn is_kept(&self) -> bool {
-        self.kept.is_some()
+    pub fn is_saved(&self) -> bool {
+        self.storage.is_some()
     }
 
     /// The checkpoints of its workspace, if there are any.
     pub fn checkpoints(&self) -> Option<&Arc<Checkpoints>> {
-        self.kept.as_ref().and_then(|kept| kept.checkpoints.as_ref())
+        self.storage.as_ref().and_then(|storage| storage.checkpoints.as_ref())
     }
 
     /// Gives out the events of a session that are not in its journal: see [`PersistentStore::unsaved`].
     pub(crate) fn unsaved(&self) -> Unsaved {
-        let store = self.kept.as_ref().map(|kept| Arc::clone(&kept.store));
+        let store = self.storage.as_ref().map(|storage| Arc::clone(&storage.store));
         Arc::new(move |session_id, after, events_max| {
             let unsaved = |store: &Arc<PersistentStore>| store.unsaved(session_id, after, events_max);
             store.as_ref().map(unsaved).unwrap_or_default()
         })
     }
 
-    /// Lets the agent that is being built speak in this session: its conversation, its log, its transcript, its row in the
+    /// Connects an agent to this session: its conversation, its log, its transcript, its row in the
     /// index, and checkpoints before any of `tools` changes something.
     pub fn wire(&self, builder: AgentBuilder, tools: &[Arc<dyn Tool>]) -> AgentBuilder {
         let state = &self.past.state;
@@ -95,11 +95,12 @@ impl SessionHandle {
             .history(state.messages().into_iter().collect())
             .cuts(state.cuts().to_vec())
             .position(LogPosition { seq: state.seq, run_counts, tasks: state.tasks.clone() });
-        let Some(kept) = &self.kept else { return builder };
+        let Some(storage) = &self.storage else { return builder };
         let last_seq = Arc::new(AtomicU64::new(state.seq));
-        let builder =
-            builder.store(Arc::clone(&kept.store) as Arc<dyn Store>).on_event(observer(kept, &last_seq));
-        match &kept.checkpoints {
+        let builder = builder
+            .store(Arc::clone(&storage.store) as Arc<dyn Store>)
+            .on_event(observer(storage, &last_seq));
+        match &storage.checkpoints {
             Some(checkpoints) => builder.hook(self.hook(checkpoints, last_seq, tools)),
             None => builder,
         }
@@ -127,16 +128,16 @@ impl SessionHandle {
 
     /// Waits until lists and searches know of all that happened, and lets others write to the session.
     pub async fn close(&self) {
-        if let Some(kept) = &self.kept {
-            kept.indexing.settle().await;
-            kept.journals.close(&self.session_id);
+        if let Some(storage) = &self.storage {
+            storage.indexing.settle().await;
+            storage.journals.close(&self.session_id);
         }
     }
 }
 
 /// Updates transcript and index with the events of a saved session.
-fn observer(kept: &SessionStorage, last_seq: &Arc<AtomicU64>) -> impl Fn(&Event) + Send + Sync + 'static {
-    let (transcripts, indexing) = (kept.transcripts.clone(), Arc::clone(&kept.indexing));
+fn observer(storage: &SessionStorage, last_seq: &Arc<AtomicU64>) -> impl Fn(&Event) + Send + Sync + 'static {
+    let (transcripts, indexing) = (storage.transcripts.clone(), Arc::clone(&storage.indexing));
     let last_seq = Arc::clone(last_seq);
     move |event: &Event| {
         last_seq.store(event.seq, Ordering::Release);

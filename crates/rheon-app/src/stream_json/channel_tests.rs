@@ -156,12 +156,12 @@ fn a_call_is_allowed_with_other_arguments() {
     let mut rows = String::new();
     for updated in [
         json!({ "command": "npm test --safe" }),
-        // In the words of Claude Code, and as it was asked about.
+        // With Claude Code's names, as in the request.
         json!({ "command": "npm test", "timeout": 5 }),
         json!({ "command": "npm test", "timeout": 6, "description": "tests" }),
         json!({}),
         json!(null),
-        // Something else was wanted than what was asked about, and it cannot be read.
+        // The arguments were changed, and the new ones cannot be read.
         json!("npm test --safe"),
         json!(["npm test"]),
         json!(7),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::tool::claude_tool_name;
 
-/// What is said about a session before anything happens in it.
+/// The session as the init line describes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StreamSessionInfo {
     pub session_id: SessionId,
@@ -44,7 +44,7 @@ impl From<&protocol::ModelFacts> for StreamModelInfo {
     }
 }
 
-/// What is on offer in a session.
+/// The tools, commands, skills, agents and servers of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionFeatures {
     /// The tools, by our names.

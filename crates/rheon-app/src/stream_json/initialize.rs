@@ -13,7 +13,7 @@ pub struct Initialize {
     pub agents: Map<String, Value>,
     /// What takes the place of the system prompt.
     pub system_prompt: Option<String>,
-    /// What is added to the system prompt.
+    /// Appended to the system prompt.
     pub append_system_prompt: Option<String>,
     /// The only skills to offer, where the program names them.
     pub skills: Option<Vec<String>>,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::request::ClientRequest;
 
-/// The longest line that is read: a prompt with some large pictures.
+/// The longest line: a prompt with some large images.
 pub const LINE_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// How much of a foreign word is repeated in a message.
@@ -44,7 +44,7 @@ pub enum InputLine {
 pub struct UserLine {
     pub content: Vec<Content>,
     pub uuid: Option<String>,
-    /// The kinds of blocks that are not known and left out.
+    /// The kinds of unknown blocks, which are ignored.
     pub unread: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ pub struct InputError {
     pub problem: InputProblem,
 }
 
-/// What is wrong with a line.
+/// A problem with a line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InputProblem {
     /// It is longer than [`LINE_BYTES_MAX`].

@@ -104,7 +104,7 @@ impl Partial {
         events
     }
 
-    /// The answer is whole. What was not shown as it came is shown now.
+    /// The answer is complete. Sends the parts that were not streamed.
     pub(super) fn whole(&mut self, answer: &AssistantMessage, folder: &Path) -> Vec<Value> {
         let mut events = Vec::new();
         if self.blocks == 0 {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::tool::claude_call;
 
-/// A change of what is allowed, wanted with an answer.
+/// A change of permissions, sent with an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PermissionUpdate {
     SetMode {
@@ -167,7 +167,7 @@ pub(super) fn question(request: &ApprovalRequest, call: &ToolCall, folder: &Path
     })
 }
 
-/// Why it is asked, and by which child, for which the protocol has no field.
+/// The reason of the request and its child, which the protocol has no field for.
 fn reason(request: &ApprovalRequest) -> String {
     match &request.child {
         Some(child) => format!("{child}: {}", request.reason),
@@ -181,7 +181,7 @@ pub(super) struct Answered {
     pub(super) response: PermissionResponse,
     pub(super) interrupts: bool,
     pub(super) updates: Vec<PermissionUpdate>,
-    /// What was wanted with it and cannot be read.
+    /// Unreadable parts of the answer.
     pub(super) unread: Vec<String>,
 }
 
@@ -264,7 +264,7 @@ impl Answered {
     }
 }
 
-/// What was chosen, question by question.
+/// The choices, by question.
 fn answers(questions: &[UserQuestion], updated: &Value) -> Vec<Vec<String>> {
     let given = updated.get("answers");
     let answer = |question: &UserQuestion| match given.and_then(|given| given.get(&question.text)) {

@@ -16,7 +16,7 @@ use super::tally::RunTally;
 use super::view::RunView;
 
 impl Projector {
-    /// The lines of one event, and what is to be remembered of it.
+    /// The lines of one event.
     pub(super) fn lines_of(&mut self, event: &Event, view: &mut RunView) -> Vec<String> {
         match &event.kind {
             AgentEvent::Run(RunEvent::Start { .. }) => self.run_begins(event, view),

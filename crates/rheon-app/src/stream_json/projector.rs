@@ -12,7 +12,7 @@ use super::result::result;
 use super::tally::{RunTally, Tally};
 use super::view::{ParentCall, RunView};
 
-/// What is shown besides answers, results and ends.
+/// Optional output besides answers and results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StreamOptions {
     /// Answers as they come (`--include-partial-messages`).
@@ -34,7 +34,7 @@ pub enum SessionActivity {
     Idle,
 }
 
-/// Turns events into lines. Has no clock and no dice: the same events give the same lines.
+/// Turns events into lines. Uses no clock and no random numbers: the same events give the same lines.
 #[derive(Debug)]
 pub struct Projector {
     pub(super) facts: StreamSessionInfo,

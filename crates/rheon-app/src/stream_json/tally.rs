@@ -11,7 +11,7 @@ use super::facts::StreamModelInfo;
 /// How many denials a result lists; the others are only counted.
 pub(super) const DENIALS_MAX: usize = 1_000;
 
-/// What was used since the session was opened.
+/// The usage since the session was opened.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     models: BTreeMap<String, Used>,
@@ -49,7 +49,7 @@ impl Tally {
     /// Model by model.
     pub(super) fn by_model(&self, facts: &StreamModelInfo) -> Value {
         let row = |(model, used): (&String, &Used)| {
-            // What is used is counted by the vendor's own name of the model.
+            // Usage is counted by the vendor's own model name.
             let is_own =
                 facts.id.strip_suffix(model).is_some_and(|vendor| vendor.is_empty() || vendor.ends_with('/'));
             let limit = |limit: u64| if is_own { limit } else { 0 };

@@ -28,7 +28,7 @@ pub(super) fn claude_call(call: &ToolCall, folder: &Path) -> Foreign {
     Foreign { tool_input: own.unwrap_or(foreign.tool_input), tool_name: foreign.tool_name }
 }
 
-/// The name by which Claude Code knows a tool of ours.
+/// Claude Code's name of a tool.
 pub(super) fn claude_tool_name(name: &str) -> String {
     // One edit makes an `Edit`; no other tool looks at it.
     let arguments = Arc::new(json!({ "edits": [{}], "action": "exit" }));

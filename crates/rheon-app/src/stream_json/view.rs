@@ -13,7 +13,7 @@ use super::partial::Partial;
 /// The tool that runs a sub-agent.
 const AGENT_TOOL: &str = "agent";
 
-/// What is remembered of one run.
+/// The state of one run.
 #[derive(Debug, Default)]
 pub(super) struct RunView {
     /// The call of the parent's that the run serves; none for the session's own.

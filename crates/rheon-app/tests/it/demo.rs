@@ -101,7 +101,7 @@ async fn a_failing_test_becomes_green_with_the_real_tools() {
     assert!(mended.contains("tr -s ' ' '-'"), "{mended}");
     let tests = std::process::Command::new("sh").arg("test.sh").current_dir(&folder).output().unwrap();
     assert!(tests.status.success());
-    assert!(report.is_kept);
+    assert!(report.is_saved);
     let sessions = stage.home.path().join(".local/share/rheon/sessions");
     assert!(sessions.is_dir());
 }
@@ -111,7 +111,7 @@ async fn it_leaves_nothing_if_asked() {
     let stage = Stage::new();
     let (report, _) = play(stage.options(DemoFiles::Remove)).await;
     let report = report.unwrap();
-    assert_eq!((report.folder, report.is_kept), (None, false));
+    assert_eq!((report.folder, report.is_saved), (None, false));
     assert!(stage.is_empty());
     assert!(!stage.home.path().join(".local/share/rheon/sessions").exists());
 }
@@ -153,5 +153,5 @@ async fn without_a_home_it_is_played_all_the_same() {
     let system = SystemContext::of_process(environment, stage.folder.path());
     let (report, _) = play(DemoOptions { system, ..stage.options(DemoFiles::Keep) }).await;
     let report = report.unwrap();
-    assert_eq!((&report.output.end, report.is_kept), (&RunEnd::Completed, false));
+    assert_eq!((&report.output.end, report.is_saved), (&RunEnd::Completed, false));
 }

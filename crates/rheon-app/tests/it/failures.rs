@@ -26,14 +26,14 @@ async fn a_file_in_place_of_the_folder_is_told_before_a_model_is_asked() {
     std::fs::write(home.path(".local/share"), "a file").unwrap();
     let (refusing, _) = home.manager(PersistenceSettings::default());
     let data = home.data().display().to_string();
-    let error = refusing.begin().await.err().unwrap();
+    let error = refusing.start().await.err().unwrap();
     assert!(matches!(error, SessionError::Unkeepable { .. }));
     expect!["cannot save sessions: cannot make the folder DATA: Not a directory (os error 20); a file stands where a folder belongs: move it away, or choose another folder"]
         .assert_eq(&error.to_string().replace(&data, "DATA"));
 
     let (forgiving, notices) = home.manager(in_memory());
-    let session = forgiving.begin().await.unwrap();
-    assert!(!session.is_kept());
+    let session = forgiving.start().await.unwrap();
+    assert!(!session.is_saved());
     run(&session, say("Hm."), &tools(&home.project()), "hello").await.result.unwrap();
     expect!["session ID is no longer being saved: cannot save sessions: cannot make the folder DATA: Not a directory (os error 20); a file stands where a folder belongs: move it away, or choose another folder\n"]
         .assert_eq(&told(&notices).replace(&data, "DATA").replace(session.session_id().as_str(), "ID"));
@@ -44,7 +44,7 @@ async fn a_file_in_place_of_the_folder_is_told_before_a_model_is_asked() {
 async fn a_folder_that_goes_in_the_middle_stops_the_run_before_the_next_model_call() {
     let home = Home::new();
     let (manager, _) = home.manager(PersistenceSettings::default());
-    let session = manager.begin().await.unwrap();
+    let session = manager.start().await.unwrap();
     // Between the try and the first event.
     std::fs::remove_dir_all(home.data()).unwrap();
     std::fs::write(home.data(), "a file").unwrap();
@@ -67,9 +67,9 @@ async fn without_a_home_only_what_is_not_kept_goes_on() {
     let (refusing, _) =
         manager(Path::new("nowhere"), &home.project(), PersistenceSettings::default(), Arc::default());
     expect!["cannot find the data directory: set XDG_DATA_HOME or HOME to an absolute path"]
-        .assert_eq(&refusing.begin().await.err().unwrap().to_string());
+        .assert_eq(&refusing.start().await.err().unwrap().to_string());
     let (forgiving, notices) = manager(Path::new("nowhere"), &home.project(), in_memory(), Arc::default());
-    let session = forgiving.begin().await.unwrap();
+    let session = forgiving.start().await.unwrap();
     run(&session, say("Hm."), &[], "hello").await.result.unwrap();
     assert_eq!(told(&notices).lines().count(), 1);
 }
@@ -79,7 +79,7 @@ async fn a_transcript_that_cannot_be_written_is_told_once_and_fails_nothing() {
     let home = Home::new();
     std::fs::write(home.path(".claude"), "a file").unwrap();
     let (manager, notices) = home.manager(PersistenceSettings::default());
-    let session = manager.begin().await.unwrap();
+    let session = manager.start().await.unwrap();
     run(&session, say("Hm."), &[], "hello").await.result.unwrap();
     let id = session.session_id().clone();
     session.close().await;
@@ -98,7 +98,7 @@ async fn a_transcript_that_cannot_be_written_is_told_once_and_fails_nothing() {
 async fn a_session_that_is_in_use_says_by_whom_and_can_be_read() {
     let home = Home::new();
     let (manager, _) = home.manager(PersistenceSettings::default());
-    let session = manager.begin().await.unwrap();
+    let session = manager.start().await.unwrap();
     let ran = run(&session, say("Hm."), &[], "hello").await;
     ran.result.as_ref().unwrap();
     let id = session.session_id().clone();
@@ -119,9 +119,9 @@ async fn no_checkpoints_are_made_of_a_project_that_holds_the_sessions() {
     let home = Home::new();
     let (manager, notices) =
         manager(&home.project(), &home.project(), PersistenceSettings::default(), Arc::default());
-    let session = manager.begin().await.unwrap();
+    let session = manager.start().await.unwrap();
     assert!(session.checkpoints().is_none());
-    assert!(told(&notices).starts_with("changes to files cannot be undone: sessions are kept in "));
+    assert!(told(&notices).starts_with("changes to files cannot be undone: sessions are saved in "));
 }
 
 /// Starts one of the tests below in a process of its own, prepared by `script`, which ends with `exec "$@"`.
@@ -152,7 +152,7 @@ fn given_folder() -> std::path::PathBuf {
 #[test]
 fn whatever_the_umask_files_are_for_their_owner_alone() {
     let home = Home::new();
-    child("umask 000; exec \"$@\"", "trouble::child_with_any_umask", home.folder.path()).unwrap();
+    child("umask 000; exec \"$@\"", "failures::child_with_any_umask", home.folder.path()).unwrap();
     let mut seen = 0;
     let mut open = vec![home.path(".local/share/rheon"), home.path(".claude")];
     while let Some(path) = open.pop() {
@@ -173,7 +173,7 @@ fn whatever_the_umask_files_are_for_their_owner_alone() {
 async fn child_with_any_umask() {
     let (home, project) = (given_folder().join("home"), given_folder().join("project"));
     let (manager, notices) = manager(&home, &project, PersistenceSettings::default(), Arc::default());
-    let session = manager.begin().await.unwrap();
+    let session = manager.start().await.unwrap();
     let large = "large ".repeat(50_000);
     let scenario = Scenario::new().turn(Turn::call("write", serde_json::json!({}))).turn(Turn::say(large));
     run(&session, scenario, &tools(&project), "hello").await.result.unwrap();
@@ -185,7 +185,7 @@ async fn child_with_any_umask() {
 fn a_limit_for_the_size_of_files_is_an_error_and_not_the_end() {
     let home = Home::new();
     let script = "ulimit -f 256 || { echo cannot prepare; exit 0; }; exec \"$@\"";
-    child(script, "trouble::child_with_small_files", home.folder.path());
+    child(script, "failures::child_with_small_files", home.folder.path());
 }
 
 #[tokio::test]
@@ -199,7 +199,7 @@ async fn child_with_small_files() {
     };
     let dice = Arc::new(Dice::default());
     let (refusing, _) = manager(&home, &project, settings(OnStorageFailure::Refuse), Arc::clone(&dice));
-    let session = refusing.begin().await.unwrap();
+    let session = refusing.start().await.unwrap();
     let ran = run(&session, talkative(), &tools(&project), "hello").await;
     let error = ran.result.as_ref().unwrap_err().to_string();
     assert!(error.contains("cannot write to ") && error.contains("(os error 27)"), "{error}");
@@ -213,7 +213,7 @@ async fn child_with_small_files() {
     assert!(refusing.read(id.as_str()).await.unwrap().messages().len() > 4);
 
     let (forgiving, notices) = manager(&home, &project, settings(OnStorageFailure::InMemory), dice);
-    let session = forgiving.begin().await.unwrap();
+    let session = forgiving.start().await.unwrap();
     let ran = run(&session, talkative(), &tools(&project), "hello").await;
     let output = ran.result.unwrap();
     assert_eq!((output.turns, &output.end), (TURNS, &RunEnd::Completed));
@@ -242,7 +242,7 @@ fn a_full_disk_stops_the_run_and_the_next_goes_on_when_there_is_room() {
         println!("skipped: this machine does not allow it: unshare");
         return;
     }
-    child(SMALL_DISK, "trouble::child_on_a_small_disk", home.folder.path());
+    child(SMALL_DISK, "failures::child_on_a_small_disk", home.folder.path());
 }
 
 #[tokio::test]
@@ -252,7 +252,7 @@ async fn child_on_a_small_disk() {
     let filler = home.join("filler");
     let settings = PersistenceSettings { transcripts: Transcripts::Off, ..PersistenceSettings::default() };
     let (manager, _) = manager(&home, &project, settings, Arc::default());
-    let session = manager.begin().await.unwrap();
+    let session = manager.start().await.unwrap();
     // A folder with this file is full.
     std::fs::write(&filler, vec![0; 1500 * 1024]).unwrap();
     let ran = run(&session, talkative(), &[], "hello").await;
@@ -262,7 +262,7 @@ async fn child_on_a_small_disk() {
     assert!(ran.provider.requests().len() < TURNS as usize);
     // Full at the start, too.
     std::fs::OpenOptions::new().append(true).open(&filler).map(|mut file| fill(&mut file)).unwrap();
-    let error = manager.begin().await.err().unwrap().to_string();
+    let error = manager.start().await.err().unwrap().to_string();
     assert!(error.contains("free some space and try again"), "{error}");
     // There is room again: no restart is needed.
     std::fs::remove_file(&filler).unwrap();
@@ -288,7 +288,7 @@ fn fill(file: &mut std::fs::File) {
 fn a_session_of_a_process_that_was_killed_is_free() {
     let home = Home::new();
     let mut holder = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "trouble::child_holds_a_session", "--ignored", "--nocapture"])
+        .args(["--exact", "failures::child_holds_a_session", "--ignored", "--nocapture"])
         .env("RHEON_TEST_FOLDER", home.folder.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -311,7 +311,7 @@ fn a_session_of_a_process_that_was_killed_is_free() {
 async fn child_holds_a_session() {
     let (home, project) = (given_folder().join("home"), given_folder().join("project"));
     let (manager, _) = manager(&home, &project, PersistenceSettings::default(), Arc::default());
-    let session = manager.begin().await.unwrap();
+    let session = manager.start().await.unwrap();
     let ran = run(&session, say("Hm."), &[], "hello").await;
     println!("\nHOLDS {}", session.session_id());
     // Until it is killed.

@@ -35,7 +35,7 @@ async fn lines(manager: &SessionManager) -> String {
 async fn a_session_is_kept_with_all_that_belongs_to_it() {
     let home = Home::new();
     let (manager, notices) = home.manager(PersistenceSettings::default());
-    let session = manager.begin().await.unwrap();
+    let session = manager.start().await.unwrap();
     let id = session.session_id().clone();
     let ran = run(&session, two_calls(), &tools(&home.project()), "Write the note about whales.").await;
     ran.result.as_ref().unwrap();
@@ -162,7 +162,7 @@ async fn a_part_of_an_id_must_say_which() {
     let home = Home::new();
     let (manager, _) = home.manager(PersistenceSettings::default());
     for text in ["one", "two"] {
-        let session = manager.begin().await.unwrap();
+        let session = manager.start().await.unwrap();
         run(&session, say(text), &[], text).await.result.unwrap();
         session.close().await;
     }
@@ -186,7 +186,7 @@ async fn a_part_of_an_id_must_say_which() {
 async fn an_index_that_is_missing_or_damaged_is_made_again() {
     let home = Home::new();
     let (manager, notices) = home.manager(PersistenceSettings::default());
-    let session = manager.begin().await.unwrap();
+    let session = manager.start().await.unwrap();
     run(&session, say("Hm."), &[], "hello").await.result.unwrap();
     session.close().await;
     let whole = "Rheon \"hello\" turns=1\n";
@@ -214,7 +214,7 @@ async fn journals_that_the_index_never_heard_of_are_listed_however_many_and_old_
     let home = Home::new();
     let (manager, notices) = home.manager(PersistenceSettings::default());
     for number in 0..36 {
-        let session = manager.begin().await.unwrap();
+        let session = manager.start().await.unwrap();
         run(&session, say("Hm."), &[], &format!("hello {number}")).await.result.unwrap();
         session.close().await;
     }
@@ -244,7 +244,7 @@ async fn journals_that_the_index_never_heard_of_are_listed_however_many_and_old_
 async fn a_transcript_that_was_cut_short_is_completed() {
     let home = Home::new();
     let (manager, notices) = home.manager(PersistenceSettings::default());
-    let session = manager.begin().await.unwrap();
+    let session = manager.start().await.unwrap();
     run(&session, say("Hm."), &[], "hello").await.result.unwrap();
     let whole = home.transcript(&session);
     let id = session.session_id().clone();
@@ -265,14 +265,16 @@ async fn a_transcript_that_was_cut_short_is_completed() {
 async fn what_claude_code_added_to_a_session_of_ours_is_told() {
     let home = Home::new();
     let (manager, notices) = home.manager(PersistenceSettings::default());
-    let session = manager.begin().await.unwrap();
+    let session = manager.start().await.unwrap();
     run(&session, say("Hm."), &[], "hello").await.result.unwrap();
     let id = session.session_id().clone();
     session.close().await;
     let path = claude_session_goes_on(&home, id.as_str());
     let session = manager.resume(id.as_str()).await.unwrap();
     assert_eq!(said(&session), "user \"hello\"\nassistant \"Hm.\"\n");
-    expect!["Claude Code continued this session: 1 messages in PATH are not part of it here; import the transcript to continue from there\n"]
+    expect![[r#"
+        Claude Code continued this session: 1 messages in PATH are missing here; import the transcript to continue from there
+    "#]]
         .assert_eq(&told(&notices).replace(&path, "PATH"));
 }
 
@@ -299,7 +301,7 @@ async fn transcripts_can_be_turned_off_or_sent_elsewhere() {
     for transcripts in [Transcripts::Off, Transcripts::RedirectedTo(elsewhere.clone())] {
         let (manager, _) =
             home.manager(PersistenceSettings { transcripts, ..PersistenceSettings::default() });
-        let session = manager.begin().await.unwrap();
+        let session = manager.start().await.unwrap();
         run(&session, say("Hm."), &[], "hello").await.result.unwrap();
         session.close().await;
     }
@@ -312,23 +314,23 @@ async fn without_persistence_nothing_is_written() {
     let home = Home::new();
     let settings = PersistenceSettings { persistence: Persistence::Off, ..PersistenceSettings::default() };
     let (manager, notices) = home.manager(settings);
-    let session = manager.begin().await.unwrap();
-    assert!(!session.is_kept());
+    let session = manager.start().await.unwrap();
+    assert!(!session.is_saved());
     run(&session, two_calls(), &tools(&home.project()), "hello").await.result.unwrap();
     session.close().await;
     assert_eq!(std::fs::read_dir(home.path("")).unwrap().count(), 0);
     assert_eq!(told(&notices), "");
 
     // An earlier session can be gone on with; what is added is lost.
-    let (keeping, _) = home.manager(PersistenceSettings::default());
-    let session = keeping.begin().await.unwrap();
+    let (manager, _) = home.manager(PersistenceSettings::default());
+    let session = manager.start().await.unwrap();
     run(&session, say("Hm."), &[], "kept").await.result.unwrap();
     session.close().await;
     let session = manager.resume_latest().await.unwrap();
     let ran = run(&session, say("Oh."), &[], "not kept").await;
     assert_eq!(ran.sent(0), "user \"kept\"\nassistant \"Hm.\"\nuser \"not kept\"");
     let id = session.session_id().clone();
-    assert_eq!(said(&keeping.resume(id.as_str()).await.unwrap()), "user \"kept\"\nassistant \"Hm.\"\n");
+    assert_eq!(said(&manager.resume(id.as_str()).await.unwrap()), "user \"kept\"\nassistant \"Hm.\"\n");
     expect!["sessions are not saved in this run, so none can be changed; run again with session persistence"]
         .assert_eq(&manager.delete(id.as_str()).await.unwrap_err().to_string());
 }

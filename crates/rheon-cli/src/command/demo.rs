@@ -117,7 +117,7 @@ fn left(report: &DemoReport) -> String {
         return "nothing was left behind".into();
     };
     let folder = folder.display();
-    if !report.is_kept {
+    if !report.is_saved {
         return format!("The repository is in {folder}; the session could not be kept.");
     }
     let DemoReport { session_id, prompt_seq, .. } = report;

@@ -1,4 +1,4 @@
-//! Git repositories: what is checked out, what changed, and worktrees in which several runs work on one repository at once.
+//! Git: the state of a repository, and worktrees for parallel sessions.
 //!
 //! The real `git` is run with a clean environment, so that a repository cannot make it run programs, ask or wait.
 

@@ -56,7 +56,7 @@ pub(super) struct GitOutput {
     pub(super) is_cut: bool,
 }
 
-/// Why git could not be asked.
+/// Why git failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum GitError {
     #[error("git is not installed")]
@@ -92,7 +92,7 @@ impl Git<'_> {
             command.envs(value.as_ref().map(|value| (name, value)));
         }
         command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_PAGER", "cat");
-        // What is missing from a clone is not fetched: how that is done, the repository would say.
+        // Missing objects of a partial clone are not fetched: the repository would decide how.
         command.env("GIT_ALLOW_PROTOCOL", "none");
         // Unlike arguments, these leave no doubt where a key ends.
         command.env("GIT_CONFIG_COUNT", self.settings.len().to_string());

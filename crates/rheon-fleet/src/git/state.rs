@@ -9,7 +9,7 @@ use rheon_text::visible;
 use super::head::{Head, read_head};
 use super::program::{Git, GitEnvironment, GitOutput};
 
-/// How much of the repository is asked for.
+/// How much of the repository state is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GitQuestion {
     /// The branch only. Nothing that the repository configures is run.
@@ -26,7 +26,7 @@ pub enum GitState {
     Unknown(String),
     Branch {
         branch: String,
-        /// What changed; none if that was not asked for.
+        /// The changes; none if they were not requested.
         changes: Option<GitChanges>,
     },
 }
@@ -50,7 +50,7 @@ pub const GIT_TIME_MAX: Duration = Duration::from_secs(2);
 const NAME_CHARS_MAX: usize = 200;
 
 const BRANCH: [&str; 4] = ["symbolic-ref", "--quiet", "--short", "HEAD"];
-// Submodules have settings of their own, which ours do not reach.
+// Submodules have their own settings, which these flags do not change.
 const STATUS: [&str; 5] = ["status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=all"];
 
 impl GitState {

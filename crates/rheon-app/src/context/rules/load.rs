@@ -38,7 +38,7 @@ impl RuleFiles {
         let home = places.home.as_ref().and_then(|home| home.canonicalize().ok());
         let mut bytes_left = RULE_BYTES_MAX;
         for folder in places.user_folders.iter().filter_map(|folder| folder.canonicalize().ok()) {
-            // Where the user keeps rules elsewhere and links to them, that is the user's own decision, as far as home goes.
+            // Users may link to rules that they keep elsewhere in their home directory.
             let home = home.clone().filter(|home| folder.starts_with(home));
             let whose = if home.is_some() { RuleOwner::User } else { RuleOwner::UserElsewhere };
             let root = home.unwrap_or_else(|| folder.clone());
@@ -262,7 +262,7 @@ impl Reader {
         Ok((!canonical.is_dir()).then_some(canonical))
     }
 
-    /// What was read, which takes room; cut after a whole line, with a note, if it is not all.
+    /// Uses up space for a text; truncates it after a whole line, with a note.
     fn taken(&mut self, read: Beginning) -> String {
         let text = read.text.strip_prefix('\u{feff}').unwrap_or(&read.text);
         if !read.is_cut {

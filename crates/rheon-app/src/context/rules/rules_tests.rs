@@ -353,7 +353,7 @@ fn at_the_cap_nothing_is_cut_and_one_byte_more_is() {
     assert_eq!(home.load("project").warnings, []);
     home.write("project/AGENTS.md", "x".repeat(RULE_BYTES_MAX + 1));
     assert_eq!(home.load("project").warnings.len(), 1);
-    // A character that the cut goes through is left out.
+    // Drops a character that the cut splits.
     home.write("project/AGENTS.md", format!("x{}", "ü".repeat(RULE_BYTES_MAX)));
     assert!(home.load("project").text.contains("ü\n[The rest"));
 }

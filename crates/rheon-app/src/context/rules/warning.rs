@@ -51,7 +51,7 @@ pub enum RuleProblem {
     /// A file that was named is neither in the project nor, for the user's rules, in the user's folder.
     #[error("@{0} is not imported: it is outside {1}")]
     ImportOutside(String, &'static str),
-    /// What was named holds secrets or the repository's own files.
+    /// The named file holds secrets or belongs to the repository's internals.
     #[error("@{0} is not imported: the file is private")]
     ImportPrivate(String),
     /// A file names itself, by way of others or not.

@@ -42,7 +42,7 @@ impl DayFiles {
                 self.open.insert((day, file))
             }
         };
-        // Others write to the same file, so its length is asked for every time.
+        // Other processes write to the same file, so the length is read every time.
         let length = file.metadata()?.len();
         if length >= DAY_BYTES_MAX {
             return Ok(());

@@ -1,4 +1,4 @@
-//! `LogSubscriber`: what is said through `tracing` becomes lines of text.
+//! `LogSubscriber`: writes `tracing` events as lines of text.
 
 use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};

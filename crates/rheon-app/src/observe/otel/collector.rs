@@ -43,7 +43,7 @@ impl Collector {
     }
 }
 
-/// The variables of OpenTelemetry. One that is empty counts as one that is not there, as the specification wants it.
+/// The environment variables of OpenTelemetry. Empty counts as not set, as the specification says.
 struct Variables<'e> {
     environment: &'e EnvVars,
 }
@@ -53,7 +53,7 @@ impl<'e> Variables<'e> {
         self.environment.text(name).map(str::trim).filter(|said| !said.is_empty())
     }
 
-    /// What is said of the exporter: of one signal before what is said of all. With the name of the variable.
+    /// The setting of one signal, or else the one of all signals, with the name of its environment variable.
     fn of(&self, signal: Signal, what: &str) -> Option<(String, &'e str)> {
         let own = format!("OTEL_EXPORTER_OTLP_{}_{what}", signal.as_str().to_ascii_uppercase());
         let all = format!("OTEL_EXPORTER_OTLP_{what}");

@@ -70,7 +70,7 @@ fn what_is_said_of_one_signal_goes_before_what_is_said_of_all() {
         ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/json"),
         ("OTEL_EXPORTER_OTLP_TRACES_COMPRESSION", "gzip"),
         ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "500"),
-        // What is empty is not there.
+        // Empty counts as not set.
         ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", " "),
     ])
     .unwrap();

@@ -84,7 +84,7 @@ impl Exporter {
         move |event| taking.observe(event)
     }
 
-    /// Sends what is left, as long as that takes no longer than `patience`.
+    /// Sends the rest, for at most `patience`.
     pub(in crate::observe) async fn end(mut self, patience: Duration) {
         self.ends.send_replace(Some(Instant::now() + patience));
         if timeout(patience, &mut self.task).await.is_err() {

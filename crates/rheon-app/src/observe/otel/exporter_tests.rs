@@ -280,7 +280,7 @@ async fn spans_that_do_not_fit_the_queue_are_told_once() {
     assert_eq!(inbox.lock().unwrap().len(), WAITING_SPANS_MAX / super::BATCH_SPANS_MAX + 1);
 }
 
-/// The places that were asked, in order.
+/// The recorded calls, in order.
 fn places(inbox: &Inbox) -> Vec<String> {
     let received = inbox.lock().unwrap();
     received.iter().map(|request| request.head.split(' ').nth(1).unwrap().to_owned()).collect()

@@ -1,4 +1,4 @@
-//! `Span`: something that took time, with what is known of it.
+//! `Span`: an operation with its times and attributes.
 
 use rheon_types::Timestamp;
 
@@ -55,7 +55,7 @@ pub(super) enum Known {
     Milliseconds(u64),
 }
 
-/// An attribute that is a text. It is cut where a service or a model made it longer than a name should be.
+/// A string attribute, truncated if a service or a model made it too long.
 pub(super) fn text(name: &str, value: impl Into<String>) -> Attribute {
     let value: String = value.into();
     Attribute { name: name.into(), value: Known::Text(value.chars().take(TEXT_CHARS_MAX).collect()) }

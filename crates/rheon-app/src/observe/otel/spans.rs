@@ -1,4 +1,4 @@
-//! `Spans`: events become spans, by the GenAI conventions. Pure but for the dice that ids come from.
+//! `Spans`: turns events into spans, by the GenAI conventions. Pure except for random ids.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ struct OpenRun {
     answered_by: Option<String>,
     call: Option<OpenCall>,
     tools: HashMap<ToolCallId, OpenTool>,
-    /// OperationKind the model read since it answered last, and what it answered, if that is exported.
+    /// The new input of the model and its answer, if contents are exported.
     heard: Vec<Value>,
     answer: Option<Value>,
 }
@@ -48,7 +48,7 @@ struct OpenCall {
 struct OpenTool {
     began: Timestamp,
     name: String,
-    /// OperationKind it was asked and what it found, if that is exported.
+    /// Its arguments and result, if contents are exported.
     contents: Vec<Attribute>,
 }
 
@@ -300,7 +300,7 @@ impl OpenRun {
         }
     }
 
-    /// OperationKind went into a call and came out of it, if that is exported. OperationKind went into earlier ones is with those.
+    /// Input and output of a call, if contents are exported. The input of earlier calls is in their spans.
     fn said(&mut self) -> Vec<Attribute> {
         let input = messages("gen_ai.input.messages", &std::mem::take(&mut self.heard));
         let output = messages("gen_ai.output.messages", self.answer.take().as_slice());
@@ -404,7 +404,7 @@ const NAMES: [(&str, &str); 10] = [
     ("xai", "x_ai"),
 ];
 
-/// The name of a vendor by the conventions; ours, where they have none.
+/// The name of a vendor by the conventions, or Rheon's if they have none.
 fn provider_name(vendor: &str) -> &str {
     NAMES.iter().find(|(ours, _)| *ours == vendor).map_or(vendor, |(_, theirs)| theirs)
 }

@@ -68,7 +68,7 @@ impl fmt::Display for WorktreeName {
     }
 }
 
-/// A name that is none, as far as it fits into a line.
+/// An invalid name, shortened to fit into a line.
 fn shown(name: &str) -> String {
     let short: String = name.chars().take(NAME_CHARS_MAX).collect();
     let more = if short.len() < name.len() { "…" } else { "" };

@@ -26,8 +26,8 @@ fn one_line_says_where_on_which_branch_and_what_to_do() {
     expect![[r#"
         kept the worktree /r/.rheon/worktrees/x: branch worktree-x, 1 uncommitted change; to merge: commit there yourself, then git merge worktree-x; to remove it: git worktree remove --force /r/.rheon/worktrees/x && git branch -D worktree-x
         kept the worktree /r/.rheon/worktrees/x: branch worktree-x, 2 commits; to merge: git merge worktree-x; to remove it: git worktree remove --force /r/.rheon/worktrees/x && git branch -D worktree-x
-        the worktree /it's mine/.rheon/worktrees/x stays: branch a'b, 1 commit, 2 uncommitted changes; to merge: commit there yourself, then git merge 'a'\''b'; to remove it: git worktree remove --force '/it'\''s mine/.rheon/worktrees/x' && git branch -D worktree-x
-        kept the worktree /r/.rheon/worktrees/x: no branch, a commit is checked out, 1 commit; to keep commits: git -C /r/.rheon/worktrees/x switch -c NAME; to remove it: git worktree remove --force /r/.rheon/worktrees/x && git branch -D worktree-x
+        kept the worktree /it's mine/.rheon/worktrees/x: branch a'b, 1 commit, 2 uncommitted changes; to merge: commit there yourself, then git merge 'a'\''b'; to remove it: git worktree remove --force '/it'\''s mine/.rheon/worktrees/x' && git branch -D worktree-x
+        kept the worktree /r/.rheon/worktrees/x: detached HEAD, 1 commit; to keep commits: git -C /r/.rheon/worktrees/x switch -c NAME; to remove it: git worktree remove --force /r/.rheon/worktrees/x && git branch -D worktree-x
         kept the worktree /r/.rheon/worktrees/x: another session is using it (branch worktree-x)
         kept the worktree /r/.rheon/worktrees/x: nothing was changed, but it is your current directory (branch worktree-x); after leaving it, to remove it: git worktree remove --force /r/.rheon/worktrees/x && git branch -D worktree-x
         kept the worktree /r/.rheon/worktrees/x: git is not installed (branch worktree-x); to remove it: git worktree remove --force /r/.rheon/worktrees/x && git branch -D worktree-x

@@ -8,7 +8,7 @@ use super::name::WorktreeName;
 /// The folder of worktrees, in that of the repository.
 pub(super) const FOLDER: &str = ".rheon/worktrees";
 
-/// Where a worktree of ours is.
+/// The location of a worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorktreeLocation {
     pub root: PathBuf,

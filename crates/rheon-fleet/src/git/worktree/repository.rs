@@ -216,7 +216,7 @@ const HEAD: [&str; 4] = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
 const STATUS: [&str; 6] =
     ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=all"];
 
-/// git with settings of ours.
+/// git with fixed settings.
 struct Asking<'a> {
     environment: &'a GitEnvironment,
     settings: &'a [(String, String)],
@@ -259,7 +259,7 @@ impl Asking<'_> {
     }
 }
 
-/// How often git is asked again while another process is making a worktree.
+/// How often git is retried while another process creates a worktree.
 const TRIES_MAX: usize = 20;
 
 /// Whether git found a worktree that another process is making at this moment: it reads all of them before it does anything.
