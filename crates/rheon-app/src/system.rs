@@ -21,7 +21,7 @@ pub struct SystemContext {
 }
 
 impl SystemContext {
-    /// Those of this process, with work to be done in `working_folder`.
+    /// The context of this process with this working directory.
     pub fn of_process(environment: EnvVars, working_folder: impl Into<PathBuf>) -> Self {
         Self {
             folders: UserDirs::of(&environment),

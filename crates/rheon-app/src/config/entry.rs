@@ -1,4 +1,4 @@
-//! `Entry`: what one layer says about one key.
+//! `Entry`: one layer's value of one key.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use super::key_source::KeySource;
 use super::node::{Node, NodeKind};
 use super::origin::SettingOrigin;
 
-/// What one layer says about one key, or one item of its list.
+/// One layer's value of one key, or one item of its list.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     /// With dots, and the real name where the row has `*`.

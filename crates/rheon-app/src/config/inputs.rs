@@ -15,9 +15,9 @@ pub struct ConfigInputs {
     pub managed: PathBuf,
     /// What flags say, in their order.
     pub flags: Vec<FlagSetting>,
-    /// What `--settings` says: the name of a file, or JSON or TOML itself.
+    /// The value of `--settings`: a path, JSON or TOML.
     pub settings: Option<String>,
-    /// What `--mcp-config` says, each the name of a file like `.mcp.json` or its text.
+    /// The values of `--mcp-config`, each a path or the text of a file like `.mcp.json`.
     pub mcp_configs: Vec<String>,
     /// The folder of the repository, where the session works in a worktree of it: settings that are not committed are there, and what
     /// the user has agreed to there counts for the same content here.
@@ -119,7 +119,7 @@ impl From<Vec<String>> for FlagValue {
 pub enum TrustChoice {
     /// What the user has agreed to, as long as it is still the same.
     AsGiven,
-    /// All of it, in this session: the user says so without it being remembered.
+    /// All of it, for this session only.
     ThisSession,
     Nothing,
 }

@@ -66,7 +66,7 @@ impl KeySource {
         }
     }
 
-    /// What a vendor's table says about it; nothing where the key itself is known.
+    /// The lines of the vendor's table for this source; none for a literal key.
     pub(super) fn vendor_text(&self, vendor: &str) -> Option<String> {
         let (key, value) = match self {
             Self::Env(name) => ("key_env", format!("[{}]", quoted(name))),

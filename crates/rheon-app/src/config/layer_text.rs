@@ -24,7 +24,7 @@ pub(super) struct LayerText {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Toml,
-    /// Our keys or those of Claude Code, as JSON, by the user's own hand.
+    /// JSON from the user, with Rheon's or Claude Code's keys.
     Json,
     /// The file of another program: what we understand of it counts, the rest is none of our business.
     ClaudeSettings,
@@ -158,7 +158,7 @@ impl LayerTexts {
         }
     }
 
-    /// What `--settings` says: JSON, TOML, or the name of a file.
+    /// The value of `--settings`: JSON, TOML or a path.
     fn argument(&mut self, argument: &str, working_folder: &Path) {
         let origin = SettingOrigin {
             layer: Layer::CommandLine,
@@ -177,7 +177,7 @@ impl LayerTexts {
         }
     }
 
-    /// What `--mcp-config` says: JSON, or the name of a file.
+    /// A value of `--mcp-config`: JSON or a path.
     fn servers(&mut self, argument: &str, working_folder: &Path) {
         if argument.trim_start().starts_with('{') {
             let source = SourceName::Flag("--mcp-config".to_owned());

@@ -1,4 +1,4 @@
-//! `Config`: the configuration of one session, loaded, and what every layer says about every key, for people.
+//! `Config`: the loaded configuration of one session, and a view of every layer's value of every key.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -103,7 +103,7 @@ impl Config {
         })
     }
 
-    /// What every layer says about every key, in the order of the reference; secrets are masked.
+    /// Every layer's value of every key, in the order of the reference; secrets are masked.
     pub fn show(&self) -> Vec<SettingView> {
         show(&self.entries)
     }
@@ -130,7 +130,7 @@ fn project<'a>(root: &'a Path, inputs: &ConfigInputs) -> Option<&'a Path> {
     }
 }
 
-/// A model of Claude Code's settings is of use only to those who can ask Anthropic.
+/// The model in Claude Code's settings counts only with a key for Anthropic.
 fn claude_model(inputs: &ConfigInputs) -> ClaudeModel {
     let is_set = |name: &&str| inputs.environment.get(name).is_some();
     match ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"].iter().any(is_set) {
@@ -232,7 +232,7 @@ impl Loading {
     }
 }
 
-/// What one layer says about one key, or one item of its list.
+/// One layer's value of one key, or one item of its list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingView {
     pub key: String,
@@ -246,7 +246,7 @@ pub struct SettingView {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingEffect {
     Counts,
-    /// A stronger layer says otherwise.
+    /// A stronger layer overrides it.
     Overridden,
     /// Ignored for this reason.
     LeftOut(&'static str),

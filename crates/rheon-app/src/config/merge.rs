@@ -1,4 +1,4 @@
-//! Layers become one: stronger ones override or add, and those of a project can only make things tighter.
+//! Merges layers: stronger ones override or add, and a project can only make settings stricter.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::context::ProjectTrust;
 /// All layers as one.
 #[derive(Debug, Default)]
 pub(super) struct Merged {
-    /// What every layer says, weakest first.
+    /// The entries of all layers, weakest first.
     pub(super) entries: Vec<Entry>,
     pub(super) problems: Vec<ConfigProblem>,
     pub(super) warnings: Vec<ConfigProblem>,

@@ -1,6 +1,6 @@
-//! Configuration: files, variables and flags become one value, and each part of it knows where it comes from.
+//! Configuration: merges files, environment variables and flags into one value whose parts know their origin.
 //!
-//! Every key is a row of a table that says what it takes and what a project may do with it. A layer is read into a tree with
+//! Every key is a row of a table with its type and what a project may do with it. A layer is read into a tree with
 //! places, checked against the table, and laid over the weaker ones; a project can only make things tighter.
 
 mod build;

@@ -1,4 +1,4 @@
-//! Vendors and keys: what layers say about whom to ask, laid over what comes with Rheon.
+//! Vendors and keys of all layers, merged into the built-in vendors.
 
 use rheon_providers::{VendorError, Vendors};
 use rheon_text::advice;

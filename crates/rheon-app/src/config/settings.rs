@@ -33,7 +33,7 @@ pub struct Settings {
     pub services: ServiceSettings,
     /// Programs that run at fixed points: `[hooks]`. Those of a project only if it is trusted.
     pub hooks: HookSettings,
-    /// Servers of further tools, by name: `[mcp_servers]` and `.mcp.json`. Those of a project only where it is trusted.
+    /// MCP servers by name: `[mcp_servers]` and `.mcp.json`. Those of a project only if it is trusted.
     pub mcp_servers: BTreeMap<String, McpServer>,
     /// How things look: `[interface]`.
     pub interface: InterfaceSettings,
@@ -151,7 +151,7 @@ pub struct ContextSettings {
 /// looked up when the first request needs it and not before.
 #[derive(Debug, Clone, Default)]
 pub struct ServiceSettings {
-    /// Those that come with Rheon, as changed and added to by `[vendors]`.
+    /// The built-in vendors with the changes of `[vendors]`.
     pub vendors: Vendors,
     /// Keys written in a settings file, by vendor.
     pub keys: BTreeMap<String, SecretString>,

@@ -39,7 +39,7 @@ pub enum ReviewError {
 }
 
 impl ProjectReview {
-    /// What the user has said.
+    /// The user's decision.
     pub fn trust(&self) -> &Trust {
         &self.trust
     }

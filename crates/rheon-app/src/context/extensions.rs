@@ -113,7 +113,7 @@ impl Extensions {
 }
 
 impl ExpandedCommand {
-    /// The prompt, with what `fetch` says in the place of each file and of each output of a command.
+    /// The prompt, with each file and command output replaced by the result of `fetch`.
     pub fn prompt(&self, mut fetch: impl FnMut(&Part) -> String) -> String {
         let text = |part: &Part| match part {
             Part::Text(text) => text.clone(),

@@ -28,7 +28,7 @@ pub struct ContextInputs {
     pub trust: ProjectTrust,
     /// Directories of skills; those of the project count only if it is trusted.
     pub skills: Vec<SkillFolder>,
-    /// Directories of notes. What a project's folder says goes to the model, so give one only if the user alone can write there or
+    /// Directories of notes. Notes of a project go to the model, so add its directory only if no one but the user can write there or the user
     /// trusts it.
     pub notes: Vec<NoteFolder>,
     /// The store of learnings and episodes. Without it nothing is remembered, and the model has no memory tool.

@@ -136,7 +136,7 @@ impl LoadedContext {
         }
     }
 
-    /// Gives all of it to an agent: the system prompt, reminders, how its window is made shorter, how much it thinks, its limits,
+    /// Wires the context into an agent: the system prompt, reminders, compaction, thinking level, limits,
     /// the tool for notes, and what it learns and remembers. What the user set is to be set after this.
     pub fn wire(&self, builder: AgentBuilder) -> AgentBuilder {
         let Wiring { effort, sources, map } = &self.wiring;
@@ -280,7 +280,7 @@ impl Files {
     }
 }
 
-/// Brings the index of notes up to date, and says which earlier sessions fit the task, and which goals of the project are open.
+/// Updates the index of notes, and finds the episodes that fit the task and the open goals of the project.
 fn remembered(inputs: &ContextInputs, store: &MemoryStore) -> Result<(String, Vec<Goal>), DatabaseError> {
     let sessions = relevant_episodes(store, &inputs.task)?;
     let goals = store.memory.goals().open_of(&store.project)?;

@@ -7,7 +7,7 @@ use rheon_agent::Band;
 
 use super::rules::RULE_BYTES_MAX;
 
-/// Where a part of the system prompt comes from.
+/// A source of the system prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ContextSource {
     /// The base instructions.

@@ -28,7 +28,7 @@ pub enum DemoError {
     Cleanup { path: PathBuf, source: io::Error },
 }
 
-/// What the system says, without the path, which would be said twice.
+/// The error of the system without the path, which the message already has.
 fn words(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "no such directory".into(),

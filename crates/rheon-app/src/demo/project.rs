@@ -68,7 +68,7 @@ impl Project {
         self.folder.keep()
     }
 
-    /// Removes it and tells if that fails, which a drop cannot.
+    /// Removes it and reports a failure, which a drop cannot.
     pub(super) fn remove(self) -> Result<(), DemoError> {
         let path = self.path().to_owned();
         self.folder.close().map_err(|source| DemoError::Cleanup { path, source })

@@ -122,7 +122,7 @@ pub(super) fn summary(conversation: &History, output: &AgentOutput, root: &Path)
     Some(parts.join(" "))
 }
 
-/// What a person said, if anything.
+/// The user's text, if there is one.
 fn prompt(message: &Message) -> Option<String> {
     match message {
         Message::User(user) if user.author == Author::User => {

@@ -1,4 +1,4 @@
-//! `SessionGoal`: what the user wants a session to reach, said again at the end of every request; the slash command `/goal`.
+//! `SessionGoal`: the goal of a session, repeated at the end of every request; the slash command `/goal`.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

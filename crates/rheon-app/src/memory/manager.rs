@@ -67,7 +67,7 @@ impl MemoryManager {
         Ok(path)
     }
 
-    /// Changes a note, and says what it is now.
+    /// Changes a note and returns it.
     pub fn edit_note(&self, name: &str, whose: Option<Origin>, edit: NoteEdit) -> Result<Note, MemoryError> {
         let old = self.note(name, whose)?;
         let note = Note {
@@ -80,7 +80,7 @@ impl MemoryManager {
         Ok(note)
     }
 
-    /// Removes a note, and says what it was.
+    /// Deletes a note and returns it.
     pub fn delete_note(&self, name: &str, whose: Option<Origin>) -> Result<Note, MemoryError> {
         let (folder, note) = self.find_note(name, whose)?;
         folder.remove(name)?;
@@ -122,7 +122,7 @@ impl MemoryManager {
         kept.ok_or_else(|| MemoryError::NoEpisode { session: session_id.to_string() })
     }
 
-    /// Forgets an episode, and says what it was.
+    /// Deletes an episode and returns it.
     pub fn delete_episode(&self, session: &str) -> Result<Episode, MemoryError> {
         let episode = self.episode(session)?;
         self.memory.episodes().remove(&episode.session_id)?;
@@ -139,7 +139,7 @@ impl MemoryManager {
         self.memory.learnings().get(id)?.ok_or(MemoryError::NoLearning { id: id.0 })
     }
 
-    /// Gives a learning another text.
+    /// Replaces the text of a learning.
     pub fn edit_learning(&self, id: LearningId, text: &str) -> Result<Learning, MemoryError> {
         let text = text.trim();
         if text.is_empty() {
@@ -158,7 +158,7 @@ impl MemoryManager {
         self.learning(id)
     }
 
-    /// Forgets a learning, and says what it was.
+    /// Deletes a learning and returns it.
     pub fn delete_learning(&self, id: LearningId) -> Result<Learning, MemoryError> {
         let learning = self.learning(id)?;
         self.memory.learnings().remove(id)?;

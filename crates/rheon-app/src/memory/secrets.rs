@@ -31,7 +31,7 @@ pub fn redacted(text: &str) -> String {
     secrets::redact(&shown.join(" ")).into_owned()
 }
 
-/// What a word says of the next one.
+/// What a word means for the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     Plain,

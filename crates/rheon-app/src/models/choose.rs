@@ -26,7 +26,7 @@ pub struct ModelChoice {
 /// Why a model was chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelChoiceReason {
-    /// The user said so, on the command line or in the configuration.
+    /// Set on the command line or in the configuration.
     Configured,
     /// No model is configured, and its vendor has a key.
     KeyFound,

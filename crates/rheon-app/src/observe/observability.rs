@@ -18,7 +18,7 @@ use crate::system::{NoticeSink, Observer, SystemContext};
 /// How long the end of a session waits for the collector.
 const LAST_WORDS_TIME_MAX: Duration = Duration::from_secs(2);
 
-/// A session that is observed. [`Observability::end`] sees to it that nothing is lost.
+/// An observed session. Call [`Observability::end`] so that nothing is lost.
 pub(crate) struct Observability {
     trace: Option<TraceFile>,
     log: Option<Log>,

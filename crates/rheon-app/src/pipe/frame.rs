@@ -1,4 +1,4 @@
-//! Frames: what goes over the pipe, one JSON object per line. JSON: one key, the kind of the frame, whose value begins with the id.
+//! Frames of the pipe, one JSON object per line: one key, the kind of the frame, whose value starts with the id.
 
 use std::io;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use rheon_types::{ClientError, Event};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a client says.
+/// A frame from a client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum ToHost {
@@ -57,7 +57,7 @@ pub(super) enum ToHost {
     },
 }
 
-/// What a host says.
+/// A frame from a host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum FromHost {
@@ -103,7 +103,7 @@ pub(super) enum Strange {
     /// A frame of a newer version, or one with something in it that cannot be read.
     Unknown {
         kind: String,
-        /// The request or subscription it is about, as far as it says.
+        /// The id of its request or subscription, if it has one.
         id: Option<u64>,
         problem: String,
     },

@@ -90,7 +90,7 @@ impl Table {
         }
     }
 
-    /// Takes in what the host says.
+    /// Handles a message of the host.
     pub(super) fn take(&mut self, line: &Line<'_>) -> Do {
         let (line, bytes) = match line {
             Line::Whole(line) => (*line, line.len() as u64 + 1),

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::config::Config;
 use crate::session::{NoticeSink, OpenError, SystemContext, toolkit};
 
-/// What comes before the name of a tool of an MCP server.
+/// The prefix of tool names of MCP servers.
 const MCP_PREFIX: &str = "mcp__";
 
 /// The main argument of each tool, which may be written without JSON: a bash command, for example.

@@ -140,7 +140,7 @@ impl Feed {
         self.catching = Some(Box::new(CatchUp { log, page, until, draft, children, because, child }));
     }
 
-    /// Goes on catching up: one event, or one page of a log.
+    /// Continues catching up: one event, or one page of a log.
     async fn advance(&mut self, mut catching: Box<CatchUp>) -> Result<(), ClientError> {
         if let Some(child) = catching.child.take() {
             catching.child = self.advance_child(child).await;

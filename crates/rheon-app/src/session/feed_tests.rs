@@ -27,7 +27,7 @@ enum Step {
     Publish(u8),
     /// The subscriber reads at most so many.
     Read(u8),
-    /// The subscriber leaves and comes back with what it has seen.
+    /// The subscriber reconnects at its last event.
     ComeBack,
     /// Another one joins by a snapshot and takes its place.
     Join,

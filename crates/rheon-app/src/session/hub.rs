@@ -57,7 +57,7 @@ pub struct SessionLoad {
     pub recent_events_max: usize,
 }
 
-/// The run in progress, as far as its deltas tell.
+/// The state of the run in progress, from its deltas.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Draft {
     pub(super) run_id: Option<RunId>,
@@ -92,7 +92,7 @@ impl Hub {
         Self::keeping(RECENT_EVENTS, session_id, folded, past)
     }
 
-    /// The same, with so many recent events for those who read slowly.
+    /// The same, with a given number of buffered events.
     pub(super) fn keeping(events: usize, session_id: SessionId, folded: SessionState, past: Past) -> Self {
         let ledger = folded.ledger();
         let spent = CostReport {
@@ -116,7 +116,7 @@ impl Hub {
         Self { shared: Arc::new(Shared { session_id, past, recent_events_max: events, state }) }
     }
 
-    /// The same for a session that is not saved: the hub keeps what happens for those who fall behind.
+    /// The same for a session that is not saved: the hub buffers all events for slow subscribers.
     pub(super) fn remembering(self) -> Self {
         self.state().memory = Some(Vec::new());
         self

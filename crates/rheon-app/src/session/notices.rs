@@ -33,7 +33,7 @@ impl Notices {
         Arc::new(move |notice| drop(sender.send(notice)))
     }
 
-    /// There is a log now: what waited is in it when this returns, and what comes later follows.
+    /// Sets the log: it has all earlier notices when this returns, and later ones follow.
     pub(crate) fn open(&self, agent: &Agent) {
         let Some(mut receiver) = take(&self.waiting) else { return };
         let write = |agent: &Agent, notice| agent.fact(SessionEvent::Notice { notice: Arc::new(notice) });

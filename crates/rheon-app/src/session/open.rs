@@ -172,7 +172,7 @@ impl OpenSession {
         Ok(session)
     }
 
-    /// Brings the session back to what its log says that the user chose, and writes down what the caller chose now.
+    /// Restores the choices saved in the session's log, and records the caller's new ones.
     fn restore(&self, overrides: &SessionOverrides, tell: &NoticeSink) {
         let (state, gate) = (self.handle.state(), self.toolkit.gate());
         for change in &state.chosen.rules {
@@ -195,7 +195,7 @@ impl OpenSession {
                     self.agent.fact(SessionEvent::Mode { mode });
                 }
             }
-            // What runs everything without asking is said each time.
+            // The mode bypassPermissions must be set again each time.
             (None, Some(PermissionMode::BypassPermissions)) => tell(Notice::info(
                 NoticeTopic::Policy,
                 "mode bypassPermissions is not restored; set it again with --permission-mode bypassPermissions",

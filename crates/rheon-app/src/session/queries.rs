@@ -107,7 +107,7 @@ fn rules(session: &OpenSession) -> Vec<RuleLine> {
 
 async fn checkpoints(session: &OpenSession) -> Result<Vec<Checkpoint>, ClientError> {
     if session.agent.messages().is_empty() {
-        // Before anything is said there may be no log to read.
+        // Before the first prompt there may be no log.
         return Ok(Vec::new());
     }
     let points = session.manager.points_of(&session.handle).await.map_err(ClientError::failed)?;

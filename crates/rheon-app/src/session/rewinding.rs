@@ -1,4 +1,4 @@
-//! Rewinding an open session: its files, its conversation, or both, to before something that the user said.
+//! Rewinds an open session to before a prompt: its files, its conversation, or both.
 
 use rheon_types::ClientError;
 use rheon_types::protocol::{RewindMode, RewindWhat, Rewound};

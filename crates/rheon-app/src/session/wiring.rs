@@ -225,7 +225,7 @@ impl Wired<'_> {
         }
     }
 
-    /// What the user set goes before what the effort suggests.
+    /// The user's limits override those of the effort.
     fn limits(&self) -> ExecutionLimits {
         let settings = &self.config.settings;
         let follows_effort =

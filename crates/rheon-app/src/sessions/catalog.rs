@@ -63,9 +63,9 @@ pub(super) enum SessionMatch {
 /// Whether all journals are in the index.
 #[derive(Debug)]
 enum Taken {
-    /// It was, but for these: forks in which nothing was said yet.
+    /// All but these: forks without a prompt.
     All(Vec<Listed>),
-    /// There are more than anybody should wait for.
+    /// There are too many to wait for.
     Some,
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Catalogue {
 }
 
 impl Catalogue {
-    /// The session of this project that was written to last. Those of Claude Code are listed and resumed by their ids, but never
+    /// The most recent session of this project. Those of Claude Code are listed and resumed by their ids, but never
     /// treated as the latest one: resuming them creates a new session, which would be a surprise.
     pub(super) fn latest(&self) -> Result<SessionName, SessionError> {
         let newest = self.sessions.newest(&self.project, LATEST_MAX);
@@ -157,7 +157,7 @@ impl Catalogue {
         Ok(fitting.pop().map(|listed| SessionMatch::ClaudeCode { id: listed.id, path: listed.path }))
     }
 
-    /// The sessions that were active last, newest first, with those of Claude Code in this project.
+    /// The most recent sessions, newest first, including Claude Code's in this project.
     pub(super) fn list(&self, scope: ListScope, limit: usize) -> Vec<SessionEntry> {
         let limit = limit.clamp(1, LIST_LINES_MAX);
         let mut lines = match self.indexed(scope, limit) {
@@ -176,7 +176,7 @@ impl Catalogue {
         lines
     }
 
-    /// What the index says, each row compared with its journal; nothing while the index is not whole.
+    /// The rows of the index, each compared with its journal; none while the index is incomplete.
     fn indexed(&self, scope: ListScope, limit: usize) -> Result<Option<Vec<SessionEntry>>, DatabaseError> {
         let Some(index) = self.indexing.open_if_whole()? else { return Ok(None) };
         let silent = match self.take_in_unknown(&index, scope)? {
@@ -256,7 +256,7 @@ impl Catalogue {
         listed.into_iter().filter(|listed| is_theirs(&listed.id)).map(SessionEntry::from).collect()
     }
 
-    /// Where `text` was said. Makes the index whole first, if it is not.
+    /// Searches for `text`. Completes the index first if necessary.
     pub(super) fn search(
         &self,
         text: &str,

@@ -32,7 +32,7 @@ pub enum SessionCreator {
     ClaudeCode,
 }
 
-/// What the index says of a session.
+/// The index entry of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionDetails {
     pub status: Status,

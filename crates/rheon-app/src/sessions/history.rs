@@ -47,7 +47,7 @@ pub enum DryRun {
     No,
 }
 
-/// What becomes of the files of a session that goes back.
+/// The files of a session after a rewind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileRewindReport {
     /// How many files, links and folders are concerned.
@@ -91,7 +91,7 @@ impl SessionManager {
         .await
     }
 
-    /// Runs the loop again from the journal of a session alone: no model is called, no tool runs. The first event that comes out
+    /// Replays a session from its journal: no model is called, no tool runs. The first event that comes out
     /// differently is the error.
     pub async fn replay(&self, wanted: &str, until: Until) -> Result<ReplayReport, SessionError> {
         let (session_id, events) = self.events(wanted).await?;
@@ -111,7 +111,7 @@ impl SessionManager {
         self.blocking(move |catalogue| catalogue.stats(scope)).await
     }
 
-    /// What the user said in a session: the points to which it can be rewound.
+    /// The prompts of a session: the points it can be rewound to.
     pub async fn points(&self, wanted: &str) -> Result<Vec<Point>, SessionError> {
         self.rewinding(wanted, |catalogue, checkpoints, name| points(&catalogue.sessions, checkpoints, name))
             .await

@@ -10,7 +10,7 @@ use rheon_types::{
 };
 use serde_json::{Value, json};
 
-/// The part of a run's id that says that it was not run here.
+/// The prefix of the id of an imported run.
 const SEGMENT: &str = "import";
 
 /// What the model reads where a call has no result.

@@ -184,7 +184,7 @@ impl Indexing {
         Ok(())
     }
 
-    /// Lets the index know all that the journal of a session says.
+    /// Updates the index from the journal of a session.
     pub(super) fn catch_up(
         &self,
         index: &Index,

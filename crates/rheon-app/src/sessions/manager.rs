@@ -174,7 +174,7 @@ impl SessionManager {
         self.blocking(move |catalogue| Ok(catalogue.list(scope, limit))).await
     }
 
-    /// Where `text` was said, the best first.
+    /// Searches for `text`, best match first.
     pub async fn search(&self, text: &str, scope: ListScope, limit: usize) -> Result<Vec<Hit>, SessionError> {
         let text = text.to_owned();
         self.blocking(move |catalogue| catalogue.search(&text, scope, limit)).await
@@ -395,7 +395,7 @@ impl SessionManager {
         }
     }
 
-    /// The session in memory, if the user said so.
+    /// The session in memory, if the settings allow it.
     fn after_trouble(
         &self,
         session_id: SessionId,
@@ -437,7 +437,7 @@ impl SessionManager {
         Lease { pid: std::process::id(), host: Some(host), at: self.inner.parts.clock.now() }
     }
 
-    /// Does what blocks away from those who must not.
+    /// Runs blocking work on a blocking thread.
     pub(super) async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Catalogue) -> Result<T, SessionError> + Send + 'static,
@@ -447,7 +447,7 @@ impl SessionManager {
     }
 }
 
-/// Opens a journal away from those who must not block: all of it is read.
+/// Opens a journal on a blocking thread: it is read completely.
 async fn opened(
     open: impl FnOnce(&Handle) -> Result<Resumed, ResumeError> + Send + 'static,
 ) -> Result<Result<Resumed, ResumeError>, SessionError> {

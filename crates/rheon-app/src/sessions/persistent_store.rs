@@ -19,7 +19,7 @@ pub(super) struct PersistentStore {
     /// is saved, because a log has no gaps.
     given_up: Mutex<HashMap<SessionId, Vec<Arc<Event>>>>,
     last: Mutex<Option<SessionId>>,
-    /// Facts of a new session in which nothing was said yet: without a run they are not worth a file.
+    /// Facts of a new session before its first run: without a run there is no need for a file.
     early: Mutex<Option<Vec<Arc<Event>>>>,
 }
 

@@ -74,7 +74,7 @@ impl SessionHandle {
         self.storage.as_ref().and_then(|storage| storage.checkpoints.as_ref())
     }
 
-    /// Gives out the events of a session that are not in its journal: see [`PersistentStore::unsaved`].
+    /// A reader of the unsaved events of a session: see [`PersistentStore::unsaved`].
     pub(crate) fn unsaved(&self) -> Unsaved {
         let store = self.storage.as_ref().map(|storage| Arc::clone(&storage.store));
         Arc::new(move |session_id, after, events_max| {
@@ -126,7 +126,7 @@ impl SessionHandle {
         .session(self.session_id.clone(), move || last_seq.load(Ordering::Acquire))
     }
 
-    /// Waits until lists and searches know of all that happened, and lets others write to the session.
+    /// Waits until the index is up to date, and releases the session for other processes.
     pub async fn close(&self) {
         if let Some(storage) = &self.storage {
             storage.indexing.settle().await;

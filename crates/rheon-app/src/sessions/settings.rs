@@ -60,7 +60,7 @@ pub enum CheckpointMode {
 /// What to do if a session cannot be saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnStorageFailure {
-    /// It stops before the next model call, and says why.
+    /// Stop before the next model call, with the reason.
     Refuse,
     /// Continue in memory, with a notice that nothing is saved.
     InMemory,

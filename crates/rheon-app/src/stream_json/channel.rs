@@ -1,4 +1,4 @@
-//! `Channel`: the conversation about the conversation. Questions of the session go to the program that drives it, those of the
+//! `Channel`: control requests. Requests of the session go to the client program, those of the
 //! program come to the session, and every answer finds its question.
 
 use std::collections::HashMap;
@@ -155,7 +155,7 @@ impl Channel {
 }
 
 impl State {
-    /// A new answer's calls take the place of those before it.
+    /// The calls of a new answer replace the earlier ones.
     fn remember(&mut self, run_id: &RunId, answer: &AssistantMessage) {
         self.forget(run_id);
         for call in answer.tool_calls().take(CALLS_MAX.saturating_sub(self.calls.len())) {
@@ -215,7 +215,7 @@ impl Channel {
         let unread = |problem| ChannelInput::Warning(format!("a permission update was ignored: {problem}"));
         let mut heard: Vec<ChannelInput> =
             std::mem::take(&mut answered.unread).into_iter().map(unread).collect();
-        // What the answer changes holds for the call, too, that it lets run.
+        // Permission changes of the answer also apply to the allowed call.
         if !updates.is_empty() {
             heard.push(ChannelInput::Permissions(updates));
         }

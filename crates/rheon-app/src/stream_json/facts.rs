@@ -1,4 +1,4 @@
-//! `StreamSessionInfo`: what the first line of a run says about the session.
+//! `StreamSessionInfo`: the session as the init line of a run describes it.
 
 use std::path::PathBuf;
 
@@ -72,7 +72,7 @@ pub struct McpServerStatus {
 }
 
 impl StreamSessionInfo {
-    /// What a session says of itself, with the commands that it takes; the version is the program's.
+    /// The facts of a session with its commands and the version of the program.
     pub fn new(facts: &protocol::SessionFacts, commands: &[protocol::SlashCommand], version: &str) -> Self {
         let described = |command: &protocol::SlashCommand| NamedItem {
             name: command.name.clone(),

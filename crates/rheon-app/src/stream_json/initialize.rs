@@ -1,11 +1,11 @@
-//! `Initialize`: what a program tells a session before the first prompt.
+//! `Initialize`: the client's setup of a session before the first prompt.
 
 use rheon_types::protocol::HookRegistration;
 use serde_json::{Map, Value};
 
 use crate::session::registered;
 
-/// What a program tells a session before the first prompt.
+/// The client's setup of a session before the first prompt.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Initialize {
     pub hooks: Vec<HookRegistration>,

@@ -78,7 +78,7 @@ impl Partial {
         events
     }
 
-    /// More of a call's arguments. Those of tools that Claude Code knows by other names come whole, at the end.
+    /// More of a call's arguments. For tools that Claude Code names differently, they come complete at the end.
     pub(super) fn call(&mut self, piece: &CallPiece<'_>) -> Vec<Value> {
         let mut events = self.close_prose();
         let place = match self.calls.iter().position(|call| call.id == *piece.id) {

@@ -39,7 +39,7 @@ pub enum PermissionUpdate {
 }
 
 impl PermissionUpdate {
-    /// Reads one update; or says why it is none.
+    /// Parses one update.
     pub fn read(update: &Value) -> Result<Self, String> {
         let text = |key: &str| update.get(key).and_then(Value::as_str);
         let list = |key: &str| {
@@ -105,7 +105,7 @@ impl PermissionUpdate {
     }
 }
 
-/// What a directory that comes to an open session can be used for.
+/// What can be done in a directory that is added to an open session.
 const DIRECTORIES_ARE_READ: &str = "the directory can be read from now on, in this session only; to let it be changed like \
                                     the workspace, start the session with --add-dir";
 
@@ -175,7 +175,7 @@ fn reason(request: &ApprovalRequest) -> String {
     }
 }
 
-/// What a program's answer comes to.
+/// The parsed answer of the client.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Answered {
     pub(super) response: PermissionResponse,

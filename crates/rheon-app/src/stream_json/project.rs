@@ -196,7 +196,7 @@ impl Projector {
         })
     }
 
-    /// Lines that only those see who want to see answers as they come.
+    /// Lines that are only sent with partial messages.
     fn if_partial(
         &mut self,
         view: &mut RunView,

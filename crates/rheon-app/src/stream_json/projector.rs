@@ -17,7 +17,7 @@ use super::view::{ParentCall, RunView};
 pub struct StreamOptions {
     /// Answers as they come (`--include-partial-messages`).
     pub partial_messages: bool,
-    /// What the user said (`--replay-user-messages`).
+    /// The user's messages (`--replay-user-messages`).
     pub user_messages: bool,
     /// What hooks did (`--include-hook-events`).
     pub hook_events: bool,
@@ -48,7 +48,7 @@ pub struct Projector {
     pub(super) tally: Tally,
     pub(super) run: RunTally,
     pub(super) window: (u64, u64),
-    /// What the program calls the prompt that comes next.
+    /// The client's id of the next prompt.
     pub(super) prompt_id: Option<String>,
     last_result: Option<String>,
 }
@@ -76,7 +76,7 @@ impl Projector {
         self.last_result.as_deref()
     }
 
-    /// The prompt that comes next is shown with the id that the program has for it, if it has one.
+    /// Sets the client's id of the next prompt.
     pub fn name_prompt(&mut self, id: Option<String>) {
         self.prompt_id = id;
     }
@@ -99,7 +99,7 @@ impl Projector {
         })
     }
 
-    /// The line that tells a program what the session is about to do. Programs that set `CLAUDE_CODE_SDK_READS_SESSION_STATE`
+    /// The line with the session's activity. Programs that set `CLAUDE_CODE_SDK_READS_SESSION_STATE`
     /// keep their side open until the session is idle; to all others a result is the end.
     pub fn session_state(&mut self, state: SessionActivity) -> String {
         let state = match state {

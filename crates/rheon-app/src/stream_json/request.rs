@@ -22,7 +22,7 @@ pub enum ClientRequest {
         /// The new one; what the session began with without one.
         tokens: Option<u64>,
     },
-    /// The files as they were when the user said something.
+    /// The files at the time of a prompt.
     RewindFiles {
         /// The id of the line that said it, see [`line_id`](super::line_id).
         user_message_id: String,

@@ -13,7 +13,7 @@ struct Verdict {
     terminal_reason: &'static str,
     /// What went wrong, unless the run is a success.
     errors: Vec<String>,
-    /// What the result says instead of the model's last words.
+    /// The text of the result instead of the last answer.
     instead: Option<String>,
     api_error_status: Option<u16>,
 }

@@ -1,4 +1,4 @@
-//! `RunView`: what has to be remembered of one run to show what comes next of it.
+//! `RunView`: the state of one run that later lines need.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(super) struct ParentCall {
 }
 
 impl RunView {
-    /// A new answer's calls take the place of those before it.
+    /// The calls of a new answer replace the earlier ones.
     pub(super) fn remember_calls(&mut self, answer: &AssistantMessage) {
         self.calls.clear();
         self.endings.clear();

@@ -176,7 +176,7 @@ async fn a_part_of_an_id_must_say_which() {
         format!("the latest in this directory are {}; run `rheon sessions list` for all", ids.join(", "));
     for wanted in ["../../etc/passwd", "nobody", "zzzz"] {
         let error = manager.resume(wanted).await.err().unwrap().to_string();
-        assert_eq!(error, format!("there is no session {wanted:?}; {latest}"));
+        assert_eq!(error, format!("no such session: {wanted:?}; {latest}"));
     }
     let error = manager.resume("").await.err().unwrap().to_string();
     assert_eq!(error, format!("the session id is empty; write the id or its beginning; {latest}"));
@@ -321,16 +321,16 @@ async fn without_persistence_nothing_is_written() {
     assert_eq!(std::fs::read_dir(home.path("")).unwrap().count(), 0);
     assert_eq!(told(&notices), "");
 
-    // An earlier session can be gone on with; what is added is lost.
-    let (manager, _) = home.manager(PersistenceSettings::default());
-    let session = manager.start().await.unwrap();
+    // An earlier session can be resumed; new events are not saved.
+    let (persistent, _) = home.manager(PersistenceSettings::default());
+    let session = persistent.start().await.unwrap();
     run(&session, say("Hm."), &[], "kept").await.result.unwrap();
     session.close().await;
     let session = manager.resume_latest().await.unwrap();
     let ran = run(&session, say("Oh."), &[], "not kept").await;
     assert_eq!(ran.sent(0), "user \"kept\"\nassistant \"Hm.\"\nuser \"not kept\"");
     let id = session.session_id().clone();
-    assert_eq!(said(&manager.resume(id.as_str()).await.unwrap()), "user \"kept\"\nassistant \"Hm.\"\n");
+    assert_eq!(said(&persistent.resume(id.as_str()).await.unwrap()), "user \"kept\"\nassistant \"Hm.\"\n");
     expect!["sessions are not saved in this run, so none can be changed; run again with session persistence"]
         .assert_eq(&manager.delete(id.as_str()).await.unwrap_err().to_string());
 }

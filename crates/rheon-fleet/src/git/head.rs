@@ -14,7 +14,7 @@ pub enum Head {
     Commit,
 }
 
-/// What the repository around `folder` has checked out; nothing if there is none, or if it is not said in the usual way.
+/// The HEAD of the repository around `folder`; none without a repository, or if its format is unusual.
 pub fn read_head(folder: &Path) -> Option<Head> {
     let git = folder.ancestors().map(|above| above.join(".git")).find(|git| git.exists())?;
     let git = if git.is_dir() {

@@ -44,7 +44,7 @@ pub(super) struct Git<'a> {
     pub(super) folder: &'a Path,
     pub(super) environment: &'a GitEnvironment,
     pub(super) time_max: Duration,
-    /// Settings that go before those of all files.
+    /// Settings that override all files.
     pub(super) settings: &'a [(String, String)],
 }
 

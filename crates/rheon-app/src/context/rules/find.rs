@@ -17,7 +17,7 @@ pub struct RulePaths {
 const ROOT_MARK: &str = ".git";
 /// The names of files with rules: in each folder the first that can be read counts.
 const NAMES: [&str; 4] = ["AGENTS.override.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md"];
-/// Those of the user's folders, which other programs do not share.
+/// Files in the user's Rheon directories, which other programs do not share.
 const USER_NAMES: [&str; 2] = ["AGENTS.override.md", "AGENTS.md"];
 /// How many directories are searched, nearest first.
 pub(super) const FOLDERS_MAX: usize = 64;

@@ -10,7 +10,7 @@ use super::find::{FOLDERS_MAX, ProjectFolders, RulePaths, candidates, project_fo
 use super::imports::{IMPORT_DEPTH_MAX, IMPORTS_MAX, Lines};
 use super::warning::{RuleProblem, RuleWarning};
 
-/// How many bytes the rules of a project may have together, imports and all; those of the user may have as many again.
+/// The maximum size of a project's rules with imports, in bytes; the user's rules have the same limit.
 pub const RULE_BYTES_MAX: usize = 32 << 10;
 
 const INTRO: &str = include_str!("intro.md");
@@ -28,7 +28,7 @@ pub struct RuleFiles {
 }
 
 impl RuleFiles {
-    /// All rules: those of the user, the most general first, then those of the project from the root of the repository down to
+    /// All rules: the user's, most general first, then the project's from the root of the repository down to
     /// the working folder. Where there is no room for all, those nearest to the working folder come first.
     ///
     /// Reads files; call it where that may block.
@@ -84,7 +84,7 @@ impl RuleFiles {
 /// One file with rules.
 struct Text {
     path: PathBuf,
-    /// What it says, below its name; empty if it says nothing.
+    /// The text below its heading; empty if there is none.
     said: String,
 }
 

@@ -24,7 +24,7 @@ enum Shapes {
 }
 
 impl Redactor {
-    /// Knows the keys in variables and those that are configured. `redact` is `log.redact`.
+    /// Redacts the keys in environment variables and in the configuration. `redact` is `log.redact`.
     pub(in crate::observe) fn new<'k>(
         environment: &EnvVars,
         keys: impl IntoIterator<Item = &'k SecretString>,

@@ -9,7 +9,7 @@ use super::span::{Attribute, text};
 use super::target::{Compression, Encoding, Signal, Target};
 use crate::sessions::EnvVars;
 
-/// How long a try may take, unless a variable says otherwise: the usual time of the specification.
+/// The default timeout of one attempt, from the specification.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The variable with the address that all signals share.
@@ -20,7 +20,7 @@ const ENDPOINT_OF_ALL: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 pub(in crate::observe) struct Collector {
     pub(super) traces: Option<Target>,
     pub(super) metrics: Option<Target>,
-    /// What every message says of the program.
+    /// The resource attributes of every message.
     pub(super) resource: Vec<Attribute>,
 }
 
@@ -127,7 +127,7 @@ impl<'e> Variables<'e> {
     }
 }
 
-/// What the program says of itself: its name and version, then what the user adds or changes.
+/// The resource attributes: name and version of the program, then the user's additions.
 fn resource(environment: &EnvVars) -> Vec<Attribute> {
     let variables = Variables { environment };
     let mut known = vec![("service.name".to_owned(), "rheon".to_owned())];

@@ -22,7 +22,7 @@ pub(in crate::observe) enum Contents {
 }
 
 impl Contents {
-    /// What the variable says: `true`, or one of the words for spans. All else is no.
+    /// Parses the environment variable: `true`, or one of the words for spans. Anything else means no.
     pub(in crate::observe) fn asked_for(environment: &EnvVars, redactor: impl FnOnce() -> Redactor) -> Self {
         let said = environment.text(VARIABLE).map(|said| said.trim().to_ascii_lowercase());
         match said.as_deref() {

@@ -89,7 +89,7 @@ impl Spans {
         Self { random, contents, runs: HashMap::new() }
     }
 
-    /// Takes in an event and gives back what it ended.
+    /// Handles an event and returns the spans it ended.
     pub(super) fn observe(&mut self, event: &Event) -> Vec<Finished> {
         let Some(run_id) = &event.run_id else { return Vec::new() };
         if let AgentEvent::Run(RunEvent::Start { agent_id, model, .. }) = &event.kind {
@@ -325,7 +325,7 @@ impl CallEnd {
     }
 }
 
-/// The tokens of a prompt include those of the cache, as the conventions want it.
+/// Prompt tokens include cached ones, as the conventions require.
 fn used(usage: Usage) -> Vec<Attribute> {
     vec![
         number("gen_ai.usage.input_tokens", input_tokens(usage)),

@@ -67,7 +67,7 @@ impl Signal {
 }
 
 impl Target {
-    /// What goes with every message.
+    /// The headers of every message.
     pub(super) fn headers(&self) -> Vec<(String, SecretString)> {
         let kind = match self.encoding {
             Encoding::Protobuf => "application/x-protobuf",
@@ -95,7 +95,7 @@ impl Target {
         }
     }
 
-    /// What a collector says, without what proves who we are, should it repeat that.
+    /// A collector's answer without our credentials, which it may repeat.
     pub(super) fn without_secrets(&self, said: String) -> String {
         let values = self.headers.iter().map(|(_, value)| value.expose_secret());
         let secrets = values.filter(|value| value.len() >= SECRET_BYTES_MIN);

@@ -16,7 +16,7 @@ use crate::git::program::{Git, GitEnvironment, GitError, GitOutput};
 
 /// How long git may take: to check out a large repository takes minutes.
 const TIME_MAX: Duration = Duration::from_secs(600);
-/// How many characters of what git says are passed on.
+/// How many characters of git's error message are shown.
 const SAID_CHARS_MAX: usize = 300;
 /// How many commits are counted.
 const COMMITS_MAX: &str = "--max-count=1000";
@@ -112,7 +112,7 @@ impl Repository {
             source,
         })?;
         let (relative, branch) = (relative(name), name.branch());
-        // Files come second: which filters they would go through can only be said where they will be.
+        // Files come second: their filters are only known at their final path.
         let add = [
             "worktree",
             "add",
@@ -278,7 +278,7 @@ fn os_string(bytes: Vec<u8>) -> OsString {
     String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
-/// An error within a sentence that says already what it is about.
+/// An error as part of a longer sentence.
 fn text(error: WorktreeError) -> String {
     match error {
         WorktreeError::Git(problem) => problem,
