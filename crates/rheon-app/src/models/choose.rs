@@ -23,6 +23,13 @@ pub struct ModelChoice {
     pub reason: ModelChoiceReason,
 }
 
+impl ModelChoice {
+    /// The model that the caller or the configuration names.
+    pub(crate) fn configured(name: String) -> Self {
+        Self { name, reason: ModelChoiceReason::Configured }
+    }
+}
+
 /// Why a model was chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelChoiceReason {

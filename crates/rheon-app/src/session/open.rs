@@ -22,7 +22,7 @@ use super::services::{registry, variables};
 use super::wiring::{self, Wired};
 use crate::config::Config;
 use crate::context::{ExtensionPaths, Extensions, LoadedContext, ProjectTrust};
-use crate::models::{ModelChoice, ModelChoiceReason, choose};
+use crate::models::{ModelChoice, choose};
 use crate::observe::Observability;
 use crate::sessions::{ForkAt, SessionHandle, SessionManager, SessionManagerParts};
 use crate::system::{NoticeSink, Observer, SystemContext};
@@ -116,9 +116,7 @@ impl OpenSession {
         let remembered = handle.state().chosen.model.clone();
         let wanted = overrides.model.clone().or_else(|| remembered.as_deref().map(str::to_owned));
         let (chosen, model, others) = match extras.model.clone() {
-            Some(ProvidedModel { name, model }) => {
-                (ModelChoice { name, reason: ModelChoiceReason::Configured }, model, None)
-            }
+            Some(ProvidedModel { name, model }) => (ModelChoice::configured(name), model, None),
             None => {
                 let (chosen, model, others) = asked_for(&config, &system, wanted, &overrides, &tell).await?;
                 (chosen, model, Some(others))
@@ -143,8 +141,8 @@ impl OpenSession {
         let wired =
             Wired { config: &config, model: &model, loaded: &loaded, toolkit: &toolkit, handle: &handle };
         let (builder, budget) = wired.builder(&system);
-        let extras =
-            HostExtensions { thinking: extras.thinking.or(handle.state().chosen.thinking), ..extras };
+        let thinking = extras.thinking.or(handle.state().chosen.thinking);
+        let extras = HostExtensions { thinking, ..extras };
         let builder = extended(builder, &hooks, extras, observing.observers());
         let hub = hub_of(&manager, &handle);
         let shown = hub.clone();

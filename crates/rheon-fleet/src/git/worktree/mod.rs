@@ -7,11 +7,9 @@ mod open;
 mod outcome;
 mod place;
 mod repository;
-mod request;
 
 pub use error::WorktreeError;
 pub use name::{NAME_CHARS_MAX, WorktreeName, WorktreeNameError};
-pub use open::Worktree;
+pub use open::{Worktree, WorktreeRequest};
 pub use outcome::{RemainingWorktree, WorktreeOutcome};
 pub use place::{WorktreeLocation, worktree_directories};
-pub use request::WorktreeRequest;

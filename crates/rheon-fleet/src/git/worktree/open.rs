@@ -11,10 +11,23 @@ use super::name::WorktreeName;
 use super::outcome::{KeepReason, RemainingWorktree, WorktreeOutcome};
 use super::place::relative;
 use super::repository::Repository;
-use super::request::WorktreeRequest;
+use crate::git::program::GitEnvironment;
 
 /// Every session in a worktree holds this lock, so that no session removes it while another uses it.
 const LOCK: &str = "rheon.lock";
+
+/// The worktree that a session should use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorktreeRequest {
+    pub environment: GitEnvironment,
+    /// A directory of the repository.
+    pub from: PathBuf,
+    pub name: WorktreeName,
+    /// The working directory within the worktree; by default the position of `from` in its own working tree.
+    pub within: Option<PathBuf>,
+    /// The user's current directory: a worktree that contains it is not removed.
+    pub user_folder: PathBuf,
+}
 
 /// The git worktree of one session.
 #[derive(Debug)]
