@@ -1,20 +1,22 @@
-//! Configuration becomes a running session: files, variables and flags become settings, settings become a session with its model,
-//! tools, rules and log, and the session is reached as a client.
+//! Turns configuration into a running session: reads files, environment variables and flags, opens a session with its model,
+//! tools, rules and log, and gives clients access to it.
+
+#![allow(missing_docs)]
 
 pub mod config;
 pub mod context;
 mod demo;
 pub mod doctor;
-pub mod keeping;
-mod machine;
+pub mod init;
 pub mod memory;
 pub mod models;
 pub mod observe;
 pub mod pipe;
 pub mod policy;
 pub mod session;
-pub mod starter;
+pub mod sessions;
 pub mod stream_json;
+mod system;
 pub mod worktree;
 
-pub use demo::{DemoError, DemoOptions, DemoReport, Leaves, demo};
+pub use demo::{DemoError, DemoFiles, DemoOptions, DemoReport, demo};

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::process::Command;
 
-use rheon_app::keeping::Environment;
+use rheon_app::sessions::EnvVars;
 
 use crate::failure::Failure;
 
 /// Opens `file` in the editor that `VISUAL` or `EDITOR` names, and waits until it is closed.
-pub(crate) fn edit(file: &Path, environment: &Environment) -> Result<(), Failure> {
+pub(crate) fn edit(file: &Path, environment: &EnvVars) -> Result<(), Failure> {
     let named = ["VISUAL", "EDITOR"].iter().find_map(|name| environment.text(name));
     let Some(editor) = named.filter(|editor| !editor.trim().is_empty()) else {
         return Err(Failure::usage(format_args!(

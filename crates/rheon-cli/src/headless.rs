@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use rheon_app::config::InterfaceSettings;
-use rheon_app::stream_json::{Projector, SessionFacts, Shown};
+use rheon_app::stream_json::{Projector, StreamOptions, StreamSessionInfo};
 use rheon_render::Verbosity;
 use rheon_types::protocol::{CloseReason, OpenRequest};
 use rheon_types::{AgentEvent, Command, Content, Host, MicroUsd, RunEvent, Subscription};
@@ -74,14 +74,14 @@ async fn look(
 
 /// The session in Claude Code's format.
 pub(crate) async fn projector(session: &Connection, flags: &OutputFlags) -> Result<Projector, Failure> {
-    let shown = Shown {
+    let shown = StreamOptions {
         partial_messages: flags.include_partial_messages,
         user_messages: flags.replay_user_messages,
         hook_events: flags.include_hook_events,
     };
     let (facts, commands) =
         (session.facts().await.map_err(failure)?, session.commands().await.map_err(failure)?);
-    Ok(Projector::new(SessionFacts::new(&facts, &commands, env!("CARGO_PKG_VERSION")), shown))
+    Ok(Projector::new(StreamSessionInfo::new(&facts, &commands, env!("CARGO_PKG_VERSION")), shown))
 }
 
 /// Sends a prompt and follows its run to the end.

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use rheon_app::session::Surroundings;
+use rheon_app::session::SystemContext;
 use rheon_app::worktree::{
-    Ended, Worktree, WorktreeError, WorktreeName, worktree_named, worktree_of_session,
+    Worktree, WorktreeError, WorktreeName, WorktreeOutcome, worktree_named, worktree_of_session,
 };
 use rheon_types::SessionId;
 use rheon_types::protocol::SessionChoice;
@@ -14,7 +14,7 @@ use crate::output::print_note;
 
 pub(crate) struct SessionTarget {
     /// The system, with the session's working directory.
-    pub(crate) surroundings: Surroundings,
+    pub(crate) system: SystemContext,
     pub(crate) choice: SessionChoice,
     /// The user's directory, if the session works in a worktree.
     user_folder: Option<PathBuf>,
@@ -24,7 +24,7 @@ pub(crate) struct SessionTarget {
 impl SessionTarget {
     /// Opens the worktree that is requested, with or without a name, or that the session used before.
     pub(crate) async fn of(
-        mut surroundings: Surroundings,
+        mut system: SystemContext,
         mut choice: SessionChoice,
         requested: Option<&Option<String>>,
     ) -> Result<Self, Failure> {
@@ -33,22 +33,22 @@ impl SessionTarget {
                 let name = WorktreeName::parse(name);
                 let name =
                     name.map_err(|error| Failure::usage(format_args!("{error} (put the prompt before -w)")))?;
-                Some(worktree_named(name, &surroundings))
+                Some(worktree_named(name, &system))
             }
             Some(None) => {
-                let name = WorktreeName::of_session(&session_id(&mut choice, &surroundings)?);
-                Some(worktree_named(name.map_err(Failure::usage)?, &surroundings))
+                let name = WorktreeName::of_session(&session_id(&mut choice, &system)?);
+                Some(worktree_named(name.map_err(Failure::usage)?, &system))
             }
-            None => worktree_of_session(&surroundings, &choice).await,
+            None => worktree_of_session(&system, &choice).await,
         };
         let worktree = match wanted {
             Some(wanted) => Some(Worktree::open(wanted).await.map_err(failure)?),
             None => None,
         };
         let user_folder = worktree.as_ref().map(|worktree| {
-            std::mem::replace(&mut surroundings.working_folder, worktree.working_folder().to_owned())
+            std::mem::replace(&mut system.working_folder, worktree.working_folder().to_owned())
         });
-        Ok(Self { surroundings, choice, user_folder, worktree })
+        Ok(Self { system, choice, user_folder, worktree })
     }
 
     /// The repository of the session's worktree, if it has one.
@@ -76,20 +76,20 @@ impl SessionTarget {
     pub(crate) async fn leave(self) {
         if let Some(worktree) = self.worktree {
             match worktree.end().await {
-                Ended::Removed => {}
-                Ended::Stays(stays) => print_note(&format!("note: {stays}")),
+                WorktreeOutcome::Removed => {}
+                WorktreeOutcome::Kept(stays) => print_note(&format!("note: {stays}")),
             }
         }
     }
 }
 
 /// The id of a new session.
-fn session_id(choice: &mut SessionChoice, surroundings: &Surroundings) -> Result<SessionId, Failure> {
+fn session_id(choice: &mut SessionChoice, system: &SystemContext) -> Result<SessionId, Failure> {
     match choice {
         SessionChoice::New { session_id: Some(session_id) } => Ok(session_id.clone()),
         SessionChoice::New { session_id: None } => {
-            let random = [surroundings.random.next_u64(), surroundings.random.next_u64()];
-            let session_id = SessionId::generate(surroundings.clock.now(), random);
+            let random = [system.random.next_u64(), system.random.next_u64()];
+            let session_id = SessionId::generate(system.clock.now(), random);
             *choice = SessionChoice::New { session_id: Some(session_id.clone()) };
             Ok(session_id)
         }

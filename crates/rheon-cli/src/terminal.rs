@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 
-use rheon_app::config::{Colour, InterfaceSettings};
+use rheon_app::config::{ColorMode, InterfaceSettings};
 use rheon_render::{
     Layout, NotificationSettings, Notifier, NotifyMethod, Renderer, Screen, Spinner, TextStyle, Verbosity,
 };
@@ -19,7 +19,7 @@ struct Styles {
     err: TextStyle,
 }
 
-fn styles(colour: Colour) -> Styles {
+fn styles(colour: ColorMode) -> Styles {
     let (stdout, stderr) = (io::stdout(), io::stderr());
     let columns = |size: Option<(Width, _)>| size.map(|(Width(columns), _)| columns.into());
     Styles {
@@ -66,7 +66,7 @@ pub(crate) fn screen(
     detail: Verbosity,
     budget: Option<MicroUsd>,
 ) -> Screen {
-    let Styles { mut out, mut err } = styles(interface.colour);
+    let Styles { mut out, mut err } = styles(interface.color);
     out.formats &= interface.markdown;
     err.formats &= interface.markdown;
     let layout = match audience {
@@ -125,7 +125,7 @@ impl StreamInfo {
         }
     }
 
-    fn style(&self, colour: Colour) -> TextStyle {
+    fn style(&self, colour: ColorMode) -> TextStyle {
         let colors = self.wants_color(colour);
         TextStyle {
             colors,
@@ -137,17 +137,17 @@ impl StreamInfo {
 
     /// Uses colors on a terminal that supports them, unless `NO_COLOR` is set. `CLICOLOR_FORCE` forces them in files and pipes; the
     /// configuration has the last word.
-    fn wants_color(&self, colour: Colour) -> bool {
+    fn wants_color(&self, colour: ColorMode) -> bool {
         let says = |variable: &Option<OsString>| variable.as_ref().is_some_and(|value| !value.is_empty());
         let is_zero = |variable: &Option<OsString>| variable.as_ref().is_some_and(|value| value == "0");
         let knows = self.term.as_ref().is_some_and(|term| !term.is_empty() && term != "dumb");
         match colour {
-            Colour::Always => true,
-            Colour::Never => false,
-            Colour::Auto if says(&self.no_color) => false,
-            Colour::Auto if self.is_terminal && !knows => false,
-            Colour::Auto if says(&self.clicolor_force) && !is_zero(&self.clicolor_force) => true,
-            Colour::Auto => self.is_terminal && !is_zero(&self.clicolor),
+            ColorMode::Always => true,
+            ColorMode::Never => false,
+            ColorMode::Auto if says(&self.no_color) => false,
+            ColorMode::Auto if self.is_terminal && !knows => false,
+            ColorMode::Auto if says(&self.clicolor_force) && !is_zero(&self.clicolor_force) => true,
+            ColorMode::Auto => self.is_terminal && !is_zero(&self.clicolor),
         }
     }
 }

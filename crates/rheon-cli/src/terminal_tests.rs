@@ -1,13 +1,13 @@
 //! Tests of what decides how a stream is written to.
 
-use rheon_app::config::Colour;
+use rheon_app::config::ColorMode;
 
 use super::StreamInfo;
 
 const XTERM: Option<&str> = Some("xterm");
 
 /// Whether there are colors for: terminal, `TERM`, `NO_COLOR`, `CLICOLOR_FORCE`.
-fn colors(is_terminal: bool, [term, no_color, clicolor_force]: [Option<&str>; 3], colour: Colour) -> bool {
+fn colors(is_terminal: bool, [term, no_color, clicolor_force]: [Option<&str>; 3], colour: ColorMode) -> bool {
     let surroundings = StreamInfo {
         is_terminal,
         columns: is_terminal.then_some(80),
@@ -41,9 +41,9 @@ fn colours_only_where_they_are_known_and_wanted() {
         (false, [XTERM, None, Some("")], false),
     ];
     for (is_terminal, variables, wanted) in cases {
-        assert_eq!(colors(is_terminal, variables, Colour::Auto), wanted, "{is_terminal} {variables:?}");
-        assert!(colors(is_terminal, variables, Colour::Always));
-        assert!(!colors(is_terminal, variables, Colour::Never));
+        assert_eq!(colors(is_terminal, variables, ColorMode::Auto), wanted, "{is_terminal} {variables:?}");
+        assert!(colors(is_terminal, variables, ColorMode::Always));
+        assert!(!colors(is_terminal, variables, ColorMode::Never));
     }
 }
 
@@ -55,5 +55,5 @@ fn clicolor_zero_means_no() {
         clicolor: Some("0".into()),
         ..StreamInfo::default()
     };
-    assert!(!surroundings.wants_color(Colour::Auto));
+    assert!(!surroundings.wants_color(ColorMode::Auto));
 }

@@ -1,3 +1,5 @@
-//! Many runs beside each other. So far: git, which gives each run a working tree of its own.
+//! Parallel runs. So far: the state of a git repository, and a worktree for each session.
+
+#![allow(missing_docs)]
 
 pub mod git;

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use futures::StreamExt as _;
 use futures::stream::unfold;
 use rheon_app::config::{Config, ConfigInputs, TrustChoice};
-use rheon_app::keeping::Environment;
-use rheon_app::session::{Extras, GivenModel, HostParts, LocalHost, Surroundings};
+use rheon_app::session::{HostExtensions, HostParts, LocalHost, ProvidedModel, SystemContext};
+use rheon_app::sessions::EnvVars;
 use rheon_providers::ResolvedModel;
 use rheon_types::protocol::OpenRequest;
 use rheon_types::{
@@ -44,7 +44,7 @@ pub(crate) struct Model {
 
 impl Model {
     pub(crate) fn will_say(&self, answer: Answer) {
-        *self.answer.lock().expect("nobody panicked") = Arc::new(answer);
+        *self.answer.lock().expect("no thread panicked") = Arc::new(answer);
     }
 }
 
@@ -54,7 +54,7 @@ impl Provider for Model {
     }
 
     fn stream(&self, _request: Request, _cancel: CancellationToken) -> ChunkStream {
-        let answer = Arc::clone(&self.answer.lock().expect("nobody panicked"));
+        let answer = Arc::clone(&self.answer.lock().expect("no thread panicked"));
         let pieces = unfold((answer, 0), |(answer, said)| async move {
             if said == answer.pieces {
                 return None;
@@ -84,7 +84,7 @@ impl Stage {
         let project = project.canonicalize().expect("the directory was just made");
         let variables =
             [("HOME", home.into_os_string()), ("PATH", std::env::var_os("PATH").unwrap_or_default())];
-        let environment: Environment = variables.into_iter().collect();
+        let environment: EnvVars = variables.into_iter().collect();
         let inputs =
             ConfigInputs { trust: TrustChoice::Nothing, ..ConfigInputs::new(environment.clone(), &project) };
         let inputs = inputs.with_flag("bench", "sandbox.require", "none");
@@ -93,14 +93,14 @@ impl Stage {
         let model = Arc::new(Model { answer: Mutex::new(Arc::new(answer)) });
         let info = Arc::new(ModelInfo { context_tokens: WINDOW_TOKENS, ..ModelInfo::unknown("bench") });
         let provider = Arc::clone(&model) as Arc<dyn Provider>;
-        let given = GivenModel {
+        let given = ProvidedModel {
             name: "bench/bench".into(),
             model: ResolvedModel { provider, model: "bench".into(), info },
         };
         let host = LocalHost::shared(HostParts {
-            surroundings: Surroundings::of_process(environment, &project),
+            system: SystemContext::of_process(environment, &project),
             config: Config::load(inputs).expect("the settings are in order"),
-            extras: Extras { model: Some(given), ..Extras::default() },
+            extras: HostExtensions { model: Some(given), ..HostExtensions::default() },
             trace: None,
             version: "0".into(),
         });

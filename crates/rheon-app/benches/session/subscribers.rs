@@ -1,5 +1,5 @@
 //! What an event costs with one subscriber and with a hundred. The run has a thread of its own and so have the subscribers, so that
-//! what the run pays is told apart from what they pay.
+//! the cost of the run is measured apart from theirs.
 
 use std::sync::mpsc;
 use std::thread;

@@ -12,13 +12,13 @@ use rheon_types::MicroUsd;
 use super::entry::Value;
 use super::merge::Merged;
 use super::settings::{
-    Colour, ContextSettings, InterfaceSettings, LimitSettings, LogLevel, LogSettings, ModelSettings,
+    ColorMode, ContextSettings, InterfaceSettings, LimitSettings, LogLevel, LogSettings, ModelSettings,
     SandboxSettings, WebSettings,
 };
 use crate::context::ContextSources;
-use crate::keeping::{CheckpointMode, KeepingSettings, OnTrouble, Persistence, Transcripts};
+use crate::sessions::{CheckpointMode, OnStorageFailure, Persistence, PersistenceSettings, Transcripts};
 
-/// Values by their keys. Every value was checked, so one that is missing or odd is what holds unless somebody says otherwise.
+/// Values by key. Every value was checked before; a missing one gets the default.
 pub(super) struct Values<'a> {
     pub(super) merged: &'a Merged,
     pub(super) home: Option<&'a Path>,
@@ -73,7 +73,7 @@ impl Values<'_> {
         }
     }
 
-    /// Whether nobody but a project has set `key`.
+    /// Whether only a project has set `key`.
     fn is_project_alone(&self, key: &str) -> bool {
         let mut said = self.merged.entries.iter().filter(|entry| entry.key == key);
         said.all(|entry| entry.origin.layer.is_project())
@@ -97,10 +97,10 @@ impl Values<'_> {
         }
     }
 
-    pub(super) fn sessions(&self) -> KeepingSettings {
-        let usual = KeepingSettings::default();
+    pub(super) fn sessions(&self) -> PersistenceSettings {
+        let usual = PersistenceSettings::default();
         let transcripts = self.merged.one("sessions.transcripts");
-        KeepingSettings {
+        PersistenceSettings {
             persistence: match self.switch("sessions.keep") {
                 Some(false) => Persistence::Off,
                 Some(true) | None => Persistence::On,
@@ -115,9 +115,9 @@ impl Values<'_> {
                 Some(false) => CheckpointMode::Off,
                 Some(true) | None => CheckpointMode::On(CheckpointLimits::default()),
             },
-            on_trouble: match self.text("sessions.on_trouble") {
-                Some("in_memory") => OnTrouble::InMemory,
-                Some(_) | None => OnTrouble::Refuse,
+            on_failure: match self.text("sessions.on_failure") {
+                Some("in_memory") => OnStorageFailure::InMemory,
+                Some(_) | None => OnStorageFailure::Refuse,
             },
         }
     }
@@ -161,10 +161,10 @@ impl Values<'_> {
     pub(super) fn interface(&self) -> InterfaceSettings {
         let usual = InterfaceSettings::default();
         InterfaceSettings {
-            colour: match self.text("interface.colour") {
-                Some("always") => Colour::Always,
-                Some("never") => Colour::Never,
-                Some(_) | None => Colour::Auto,
+            color: match self.text("interface.color") {
+                Some("always") => ColorMode::Always,
+                Some("never") => ColorMode::Never,
+                Some(_) | None => ColorMode::Auto,
             },
             notify: self.switch("interface.notify").unwrap_or(usual.notify),
             notify_after: self

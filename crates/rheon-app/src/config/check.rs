@@ -1,73 +1,80 @@
-//! What a layer says, checked against the table of keys: every key is known and every value fits.
+//! Checks a layer against the table of keys: every key is known and every value is valid.
 
 use rheon_policy::{Rule, RuleEntry};
 use rheon_text::did_you_mean;
 use rheon_types::MicroUsd;
 
-use super::entry::{Entry, Standing, Value};
-use super::finding::Finding;
+use super::entry::{Entry, EntryStatus, Value};
 use super::key::{Key, Takes};
 use super::key_source::KeySource;
-use super::keys::{is_section, key, names_in};
+use super::keys::{is_section, key, names_in, renamed};
 use super::node::{Node, NodeKind};
-use super::place::Origin;
-use crate::context::Source;
+use super::origin::SettingOrigin;
+use super::problem::ConfigProblem;
+use crate::context::ContextSource;
 
 /// The most items of one list.
 const ITEMS_MAX: usize = 5_000;
-/// After so many problems a layer is not looked at any further.
+/// A layer with more problems is not checked further.
 pub(super) const PROBLEMS_MAX: usize = 100;
-/// What of a vendor's table is never shown.
+/// Keys of a vendor's table whose values are never shown.
 const VENDOR_SECRETS: &[&str] = &["headers"];
-/// What of a server's table is never shown.
+/// Keys of a server's table whose values are never shown.
 const SERVER_SECRETS: &[&str] = &["env", "headers", "http_headers"];
 
-/// What a layer says.
+/// The checked entries of a layer.
 #[derive(Debug, Default)]
 pub(super) struct Checked {
     pub(super) entries: Vec<Entry>,
     pub(super) problems: Vec<KeyProblem>,
+    pub(super) warnings: Vec<ConfigProblem>,
 }
 
-/// What is wrong at one key.
+/// A problem at one key.
 #[derive(Debug)]
 pub(super) struct KeyProblem {
-    /// With dots.
     pub(super) key: String,
     pub(super) kind: ProblemKind,
-    pub(super) finding: Finding,
+    pub(super) finding: ConfigProblem,
 }
 
-/// What kind of thing is wrong at a key.
+/// The kind of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ProblemKind {
-    /// There is no such key.
     UnknownKey,
-    /// Its value does not fit.
+    /// Its value is invalid.
     Misfit,
 }
 
 impl Checked {
     /// Checks the tree of a whole layer.
-    pub(super) fn of(tree: &Node, origin: &Origin) -> Self {
+    pub(super) fn of(tree: &Node, origin: &SettingOrigin) -> Self {
         let mut checked = Self::default();
         checked.section("", tree, origin);
         checked
     }
 
-    fn problem(&mut self, key: &str, origin: &Origin, what: String) {
-        let (key, finding) = (key.to_owned(), Finding::new(origin, what));
+    fn problem(&mut self, key: &str, origin: &SettingOrigin, what: String) {
+        let (key, finding) = (key.to_owned(), ConfigProblem::new(origin, what));
         self.problems.push(KeyProblem { key, kind: ProblemKind::Misfit, finding });
     }
 
-    /// There is no key `name` in `section`, which is empty for the top.
-    pub(super) fn unknown(&mut self, section: &str, name: &str, origin: &Origin, known: &[&str]) {
+    /// Records an unknown key `name` in `section`, which is empty for the top level.
+    pub(super) fn unknown(&mut self, section: &str, name: &str, origin: &SettingOrigin, known: &[&str]) {
         let key = if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") };
-        let finding = Finding::new(origin, unknown("key", name, section, known));
+        let finding = ConfigProblem::new(origin, unknown("key", name, section, known));
         self.problems.push(KeyProblem { key, kind: ProblemKind::UnknownKey, finding });
     }
 
-    fn section(&mut self, path: &str, node: &Node, origin: &Origin) {
+    /// The current path of the key `path`, which may be deprecated.
+    pub(super) fn current(&mut self, path: &str, origin: &SettingOrigin) -> String {
+        let Some(current) = renamed(path) else { return path.to_owned() };
+        let message = format!("{path:?} is deprecated; use {current:?}");
+        self.warnings.push(ConfigProblem::new(origin, message));
+        current.to_owned()
+    }
+
+    fn section(&mut self, path: &str, node: &Node, origin: &SettingOrigin) {
         let NodeKind::Table(table) = &node.kind else {
             let what = format!("{path:?} is {}; it must be a table, [{path}]", node.kind_name());
             return self.problem(path, &origin.at(node.line), what);
@@ -77,16 +84,17 @@ impl Checked {
                 return;
             }
             let full = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-            match key(path, name) {
-                Some(row) => self.leaf(&full, row, node, &origin.at(node.line)),
+            let current = self.current(&full, &origin.at(node.line));
+            match key(path, current.rsplit('.').next().unwrap_or(name)) {
+                Some(row) => self.leaf(&current, row, node, &origin.at(node.line)),
                 None if path.is_empty() && is_section(name) => self.section(name, node, origin),
                 None => self.unknown(path, name, &origin.at(node.line), &names_in(path)),
             }
         }
     }
 
-    /// Checks what stands at one key.
-    pub(super) fn leaf(&mut self, path: &str, row: &'static Key, node: &Node, origin: &Origin) {
+    /// Checks the value of one key.
+    pub(super) fn leaf(&mut self, path: &str, row: &'static Key, node: &Node, origin: &SettingOrigin) {
         if !row.takes.is_list() {
             return self.item(path, row, node, origin);
         }
@@ -95,7 +103,7 @@ impl Checked {
             return self.problem(path, origin, what);
         };
         if items.len() > ITEMS_MAX {
-            let what = format!("{path:?} has more than {ITEMS_MAX} items; leave some out");
+            let what = format!("{path:?} has more than {ITEMS_MAX} items; remove some");
             return self.problem(path, origin, what);
         }
         for item in items {
@@ -106,20 +114,20 @@ impl Checked {
         }
     }
 
-    fn item(&mut self, path: &str, row: &'static Key, node: &Node, origin: &Origin) {
+    fn item(&mut self, path: &str, row: &'static Key, node: &Node, origin: &SettingOrigin) {
         match value(row.takes, node) {
             Ok(value) => self.entries.push(Entry {
                 key: path.to_owned(),
                 row,
                 value,
                 origin: origin.clone(),
-                standing: Standing::Counts,
+                standing: EntryStatus::Counts,
             }),
             Err(Misfit::Kind) => {
                 let kind = node.kind_name();
                 let wanted = row.takes.describe();
                 let what = if row.takes.is_list() {
-                    format!("{kind} stands among the items of {path:?}; it must be a {wanted}")
+                    format!("{path:?} contains {kind}; it must be a {wanted}")
                 } else {
                     format!("{path:?} is {kind}; it must be {}", with_article(&wanted))
                 };
@@ -134,7 +142,7 @@ impl Checked {
 
 fn with_article(wanted: &str) -> String {
     match wanted {
-        "true or false" | "true, false, or a folder" | "US dollars" => wanted.to_owned(),
+        "true or false" | "true, false, or a directory" | "US dollars" => wanted.to_owned(),
         _ if wanted.starts_with('"') => format!("one of {wanted}"),
         _ => format!("a {wanted}"),
     }
@@ -149,18 +157,18 @@ pub(super) fn unknown(what: &str, word: &str, section: &str, known: &[&str]) -> 
     format!("unknown {what} {shown:?}{place}{joint} {did_you_mean}")
 }
 
-/// Why a value does not fit.
+/// Why a value is invalid.
 enum Misfit {
-    /// It is a number where a text is wanted, or the like.
+    /// The wrong type, for example a number instead of a string.
     Kind,
-    /// It is of the right kind, but not right.
+    /// The right type, but an invalid value.
     Value(String),
 }
 
 fn value(takes: Takes, node: &Node) -> Result<Value, Misfit> {
     match (takes, &node.kind) {
         (Takes::Text | Takes::Texts | Takes::SwitchOrFolder, NodeKind::Text(text)) if text.is_empty() => {
-            Err(Misfit::Value("the text is empty; write one or leave the key out".to_owned()))
+            Err(Misfit::Value("the text is empty; set it or remove the key".to_owned()))
         }
         (Takes::Text | Takes::Texts | Takes::SwitchOrFolder, NodeKind::Text(text)) => {
             Ok(Value::Text(text.clone()))
@@ -172,7 +180,7 @@ fn value(takes: Takes, node: &Node) -> Result<Value, Misfit> {
         (Takes::Switch | Takes::SwitchOrFolder, NodeKind::Switch(value)) => Ok(Value::Switch(*value)),
         (Takes::Count(least, most), NodeKind::Number(number)) => count(number, least, most),
         (Takes::Money, NodeKind::Number(number)) => money(number).map(Value::Money).map_err(Misfit::Value),
-        (Takes::Sources, NodeKind::Text(name)) => match name.parse::<Source>() {
+        (Takes::Sources, NodeKind::Text(name)) => match name.parse::<ContextSource>() {
             Ok(source) => Ok(Value::Text(source.as_str().to_owned())),
             Err(problem) => Err(Misfit::Value(problem)),
         },
@@ -203,7 +211,7 @@ fn value(takes: Takes, node: &Node) -> Result<Value, Misfit> {
     }
 }
 
-/// The allowed values, and the one that was probably meant.
+/// The message for an unknown value, with the allowed ones.
 fn not_among(text: &str, names: &[&str]) -> String {
     let shown: String = text.chars().take(60).collect();
     let all: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
@@ -215,27 +223,27 @@ fn count(number: &str, least: u64, most: u64) -> Result<Value, Misfit> {
         Ok(count) if (least..=most).contains(&count) => Ok(Value::Count(count)),
         Ok(_) | Err(_) => {
             let wanted = Takes::Count(least, most).describe();
-            Err(Misfit::Value(format!("{number} does not fit; write a {wanted}")))
+            Err(Misfit::Value(format!("{number} is out of range; use a {wanted}")))
         }
     }
 }
 
-/// Dollars as millionths, without a detour through floating point.
+/// Dollars as millionths, without floating point.
 pub(super) fn money(number: &str) -> Result<MicroUsd, String> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let wrong = || format!("{number} is no sum of dollars; write one such as 2.50");
+    let wrong = || format!("{number} is not an amount in dollars; write it like 2.50");
     if whole.is_empty() || !digits(whole) || !digits(fraction) {
         return Err(wrong());
     }
     if fraction.trim_end_matches('0').len() > 6 {
-        return Err(format!("{number} has more than six digits after the point; round it"));
+        return Err(format!("{number} has more than six decimals; round it"));
     }
     let fraction: String = fraction.chars().chain("000000".chars()).take(6).collect();
     let micros = whole.parse::<u64>().ok().and_then(|whole| whole.checked_mul(1_000_000));
     let micros = micros.zip(fraction.parse::<u64>().ok()).and_then(|(whole, rest)| whole.checked_add(rest));
     match micros {
-        Some(0) => Err("a budget of nothing lets nothing run; write a sum or leave the key out".to_owned()),
+        Some(0) => Err("a budget of 0 lets nothing run; set an amount or remove the key".to_owned()),
         Some(micros) => Ok(MicroUsd(micros)),
         None => Err(wrong()),
     }
@@ -256,7 +264,7 @@ fn rule_with_examples(list: rheon_policy::RuleKind, table: &[(String, Node)]) ->
     }
     match rule {
         Some(rule) => Ok(Value::Rule(RuleEntry { rule, matching, not_matching })),
-        None => Err(Misfit::Value("the key \"rule\" is missing; write the rule there".to_owned())),
+        None => Err(Misfit::Value("the key \"rule\" is missing".to_owned())),
     }
 }
 
@@ -268,7 +276,7 @@ fn texts(node: &Node) -> Result<Vec<String>, Misfit> {
         | NodeKind::Switch(_)
         | NodeKind::List(_)
         | NodeKind::Table(_)
-        | NodeKind::Other => Err(Misfit::Value("examples are texts".to_owned())),
+        | NodeKind::Other => Err(Misfit::Value("examples must be strings".to_owned())),
     };
     items.iter().map(text).collect()
 }

@@ -1,4 +1,4 @@
-//! `Entry`: what one layer says about one key.
+//! `Entry`: one layer's value of one key.
 
 use std::fmt;
 
@@ -11,25 +11,25 @@ use super::entry_text::quoted;
 use super::key::Key;
 use super::key_source::KeySource;
 use super::node::{Node, NodeKind};
-use super::place::Origin;
+use super::origin::SettingOrigin;
 
-/// What one layer says about one key, or one item of its list.
+/// One layer's value of one key, or one item of its list.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     /// With dots, and the real name where the row has `*`.
     pub(super) key: String,
     pub(super) row: &'static Key,
     pub(super) value: Value,
-    pub(super) origin: Origin,
-    pub(super) standing: Standing,
+    pub(super) origin: SettingOrigin,
+    pub(super) standing: EntryStatus,
 }
 
 /// Whether it counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum EntryStatus {
     Counts,
     Overridden,
-    /// For this reason, whatever others say.
+    /// Ignored for this reason.
     LeftOut(&'static str),
 }
 
@@ -42,7 +42,7 @@ pub(super) enum Value {
     Money(MicroUsd),
     Rule(RuleEntry),
     Key(KeySource),
-    /// What is read by others, of whom the values under these keys are secrets.
+    /// A table for another reader; the values under these keys are secrets.
     Table(Node, &'static [&'static str]),
 }
 
@@ -79,7 +79,7 @@ impl Value {
         }
     }
 
-    /// The key that stands here itself.
+    /// The key itself, if the value contains it.
     pub(super) fn literal(&self) -> Option<&SecretString> {
         match self {
             Self::Key(KeySource::Literal(secret)) => Some(secret),

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 use super::inputs::ConfigInputs;
-use super::load::{Config, Effect};
-use crate::keeping::Environment;
+use super::load::{Config, SettingEffect};
+use crate::sessions::EnvVars;
 
 /// A home, a project and a machine.
 pub(super) struct Place {
@@ -62,7 +62,7 @@ impl Place {
 
     pub(super) fn inputs(&self) -> ConfigInputs {
         let home = ("HOME".to_owned(), self.path("home").display().to_string());
-        let environment: Environment = self.variables.iter().cloned().chain([home]).collect();
+        let environment: EnvVars = self.variables.iter().cloned().chain([home]).collect();
         ConfigInputs {
             managed: self.path("etc/config.toml"),
             ..ConfigInputs::new(environment, self.path("project"))
@@ -105,9 +105,9 @@ impl Place {
         let lines =
             config.show().into_iter().filter(|shown| shown.origin.to_string() != "built-in").map(|shown| {
                 let effect = match shown.effect {
-                    Effect::Counts => String::new(),
-                    Effect::Overridden => " (overridden)".to_owned(),
-                    Effect::LeftOut(why) => format!(" (left out: {why})"),
+                    SettingEffect::Counts => String::new(),
+                    SettingEffect::Overridden => " (overridden)".to_owned(),
+                    SettingEffect::LeftOut(why) => format!(" (left out: {why})"),
                 };
                 self.plain(&format!("{} = {} [{}]{effect}", shown.key, shown.value, shown.origin))
             });

@@ -3,12 +3,12 @@
 use rheon_tools::hooks::HookSettings;
 
 use super::entry::Value;
-use super::finding::Finding;
 use super::layer::ReadLayer;
+use super::problem::ConfigProblem;
 
-/// The hooks of `layer`, and what is wrong with others of it.
-pub(super) fn hooks(layer: &ReadLayer) -> (HookSettings, Vec<Finding>) {
-    // As whoever gathers the hooks of projects names them.
+/// The valid hooks of `layer`, and the problems of the others.
+pub(super) fn hooks(layer: &ReadLayer) -> (HookSettings, Vec<ConfigProblem>) {
+    // The same names as for the hooks of projects.
     let file = layer.source.in_project.map_or_else(|| layer.source.origin.source.to_string(), str::to_owned);
     let (mut found, mut problems) = (Vec::new(), Vec::new());
     for entry in layer.entries.iter().filter(|entry| entry.row.path == "hooks.*") {
@@ -18,7 +18,9 @@ pub(super) fn hooks(layer: &ReadLayer) -> (HookSettings, Vec<Finding>) {
         let text = serde_json::json!({ "hooks": { event: [node.to_json()] } }).to_string();
         match HookSettings::parse(&text, &file) {
             Ok(hooks) => found.push(hooks),
-            Err(error) => problems.push(Finding::new(&entry.origin, format!("hooks: {}", error.problem))),
+            Err(error) => {
+                problems.push(ConfigProblem::new(&entry.origin, format!("hooks: {}", error.problem)))
+            }
         }
     }
     (HookSettings::merged(found), problems)

@@ -2,25 +2,22 @@
 
 use std::path::PathBuf;
 
-use super::place::Layer;
-use crate::keeping::{Environment, Folders};
+use super::origin::Layer;
+use crate::sessions::{EnvVars, UserDirs};
 
 /// All that a configuration is made from.
 #[derive(Debug, Clone)]
 pub struct ConfigInputs {
-    /// The variables of the program.
-    pub environment: Environment,
-    /// Where things of the user are.
-    pub folders: Folders,
-    /// Where the session works.
+    pub environment: EnvVars,
+    pub folders: UserDirs,
     pub working_folder: PathBuf,
-    /// The file of whoever owns the machine.
+    /// The file with the settings of the machine's administrator.
     pub managed: PathBuf,
     /// What flags say, in their order.
     pub flags: Vec<FlagSetting>,
-    /// What `--settings` says: the name of a file, or JSON or TOML itself.
+    /// The value of `--settings`: a path, JSON or TOML.
     pub settings: Option<String>,
-    /// What `--mcp-config` says, each the name of a file like `.mcp.json` or its text.
+    /// The values of `--mcp-config`, each a path or the text of a file like `.mcp.json`.
     pub mcp_configs: Vec<String>,
     /// The folder of the repository, where the session works in a worktree of it: settings that are not committed are there, and what
     /// the user has agreed to there counts for the same content here.
@@ -29,15 +26,15 @@ pub struct ConfigInputs {
     pub trust: TrustChoice,
     /// Layers whose files are not read.
     pub left_out: Vec<Layer>,
-    /// Whether more counts than what is asked for.
-    pub extent: Extent,
+    /// Which sources count besides flags.
+    pub extent: ConfigScope,
 }
 
 impl ConfigInputs {
-    /// What is usual: no flags, the managed file where it belongs, trust as the user has given it.
-    pub fn new(environment: Environment, working_folder: impl Into<PathBuf>) -> Self {
+    /// The defaults: no flags, the usual managed file, the saved trust.
+    pub fn new(environment: EnvVars, working_folder: impl Into<PathBuf>) -> Self {
         Self {
-            folders: Folders::of(&environment),
+            folders: UserDirs::of(&environment),
             environment,
             working_folder: working_folder.into(),
             managed: PathBuf::from(MANAGED_FILE),
@@ -47,7 +44,7 @@ impl ConfigInputs {
             worktree_of: None,
             trust: TrustChoice::AsGiven,
             left_out: Vec::new(),
-            extent: Extent::Whole,
+            extent: ConfigScope::Whole,
         }
     }
 
@@ -59,10 +56,10 @@ impl ConfigInputs {
     }
 }
 
-/// The file of whoever owns the machine.
+/// The file with the settings of the machine's administrator.
 #[cfg(not(target_os = "macos"))]
 pub const MANAGED_FILE: &str = "/etc/rheon/config.toml";
-/// The file of whoever owns the machine.
+/// The file with the settings of the machine's administrator.
 #[cfg(target_os = "macos")]
 pub const MANAGED_FILE: &str = "/Library/Application Support/Rheon/config.toml";
 
@@ -73,18 +70,15 @@ pub struct FlagSetting {
     pub flag: String,
     /// The key, with dots.
     pub key: String,
-    /// What it is set to.
     pub value: FlagValue,
 }
 
 /// What a flag sets a key to. It is checked like a value in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FlagValue {
-    /// A text.
     Text(String),
     /// A number, as it was written: `0.5` dollars stay what they are.
     Number(String),
-    /// Yes or no.
     Switch(bool),
     /// Texts that are added to the list.
     List(Vec<String>),
@@ -125,16 +119,14 @@ impl From<Vec<String>> for FlagValue {
 pub enum TrustChoice {
     /// What the user has agreed to, as long as it is still the same.
     AsGiven,
-    /// All of it, in this session: the user says so without it being remembered.
+    /// All of it, for this session only.
     ThisSession,
-    /// None of it.
     Nothing,
 }
 
-/// Whether more counts than what is asked for.
+/// Which sources count besides flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
-    /// All files count.
+pub enum ConfigScope {
     Whole,
     /// No file of the project counts, and of the user's files no hooks and no servers.
     Bare,

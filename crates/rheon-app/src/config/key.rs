@@ -5,7 +5,6 @@ use rheon_policy::RuleKind;
 /// One key, or with `*` at the end all keys of a table.
 #[derive(Debug)]
 pub(super) struct Key {
-    /// With dots.
     pub(super) path: &'static str,
     pub(super) takes: Takes,
     pub(super) project: ProjectMay,
@@ -16,9 +15,7 @@ pub(super) struct Key {
 /// What a key takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Takes {
-    /// A text that is not empty.
     Text,
-    /// One of these.
     Choice(&'static [&'static str]),
     /// `true` or `false`.
     Switch,
@@ -28,19 +25,14 @@ pub(super) enum Takes {
     Count(u64, u64),
     /// Dollars, with at most six digits after the point.
     Money,
-    /// A list of texts.
     Texts,
-    /// A list of parts of the context.
     Sources,
     /// A list of rules.
     Rules(RuleKind),
     /// Where a key is found.
     KeySource,
-    /// A vendor's table.
     Vendor,
-    /// The hooks for one event.
     Hooks,
-    /// A server of further tools.
     McpServer,
 }
 
@@ -53,13 +45,11 @@ pub(super) enum ProjectMay {
     SetIfTrusted,
     /// The same, but never to this.
     SetIfTrustedBut(&'static str),
-    /// Make the number smaller.
     Lower,
     /// Choose what is stricter; loosest first, and the loosest itself is never a project's to choose.
     Tighten(&'static [&'static str]),
     /// Switch it to this, and not back.
     SwitchTo(bool),
-    /// Nothing.
     Nothing,
 }
 
@@ -67,19 +57,19 @@ impl Takes {
     /// For people.
     pub(super) fn describe(self) -> String {
         match self {
-            Self::Text => "text".to_owned(),
+            Self::Text => "string".to_owned(),
             Self::Choice(names) => {
                 names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
             }
             Self::Switch => "true or false".to_owned(),
-            Self::SwitchOrFolder => "true, false, or a folder".to_owned(),
+            Self::SwitchOrFolder => "true, false, or a directory".to_owned(),
             Self::Count(least, u64::MAX) => format!("whole number from {least}"),
             Self::Count(least, most) => format!("whole number from {least} to {most}"),
             Self::Money => "US dollars".to_owned(),
-            Self::Texts => "list of texts".to_owned(),
+            Self::Texts => "list of strings".to_owned(),
             Self::Sources => "list of names".to_owned(),
             Self::Rules(_) => "list of rules".to_owned(),
-            Self::KeySource => "text, or a table with env, command or keyring".to_owned(),
+            Self::KeySource => "string, or a table with env, command or keyring".to_owned(),
             Self::Vendor | Self::McpServer => "table".to_owned(),
             Self::Hooks => "list of tables".to_owned(),
         }

@@ -10,28 +10,26 @@ use super::node::{Node, NodeKind};
 /// Where the key of a vendor is found. Nothing is looked up before the first request that needs it.
 #[derive(Debug, Clone)]
 pub(super) enum KeySource {
-    /// In this variable.
     Env(String),
-    /// This program prints it: bounded in time and size by whoever runs it, and never shown.
+    /// This program prints it. Its time and output are limited, and the key is never shown.
     Command(Vec<String>),
     /// In the keyring of the desktop, under this name.
     Keyring(String),
-    /// It stands in the file itself.
     Literal(SecretString),
 }
 
 /// The program that asks the keyring. A program and no library: the libraries need D-Bus or a system library at build time, and
-/// a program that is missing is an error of the first request and of nothing else.
+/// a missing program is only an error of the first request.
 #[cfg(not(target_os = "macos"))]
 const KEYRING: [&str; 5] = ["secret-tool", "lookup", "service", "rheon", "account"];
 #[cfg(target_os = "macos")]
 const KEYRING: [&str; 6] = ["security", "find-generic-password", "-w", "-s", "rheon", "-a"];
 
 impl KeySource {
-    /// Reads what stands at `keys.NAME`.
+    /// Reads the value of `keys.NAME`.
     pub(super) fn read(node: &Node) -> Result<Self, String> {
         let shape = "write { env = \"NAME\" }, { command = [\"program\", \"argument\"] }, { keyring = \"name\" } or the key itself";
-        let wrong = || Err(format!("{} is no place of a key; {shape}", node.kind_name()));
+        let wrong = || Err(format!("{} is not a valid key source; {shape}", node.kind_name()));
         let table = match &node.kind {
             NodeKind::Text(text) if text.trim().is_empty() => {
                 return Err(format!("the key is empty; {shape}"));
@@ -43,12 +41,12 @@ impl KeySource {
             }
         };
         let [(place, value)] = table.as_slice() else {
-            return Err(format!("a key has one place; {shape}"));
+            return Err(format!("a key needs exactly one source; {shape}"));
         };
         match (place.as_str(), &value.kind) {
             ("env", NodeKind::Text(name)) if is_variable(name) => Ok(Self::Env(name.clone())),
             ("env", NodeKind::Text(_)) => {
-                Err("\"env\" is the name of a variable: letters, digits and _".to_owned())
+                Err("\"env\" must be the name of an environment variable: letters, digits and _".to_owned())
             }
             ("keyring", NodeKind::Text(name)) if !name.is_empty() => Ok(Self::Keyring(name.clone())),
             ("command", NodeKind::List(words)) if !words.is_empty() => {
@@ -62,13 +60,13 @@ impl KeySource {
                     | NodeKind::Other => None,
                 };
                 let words: Option<Vec<String>> = words.iter().map(word).collect();
-                words.map(Self::Command).ok_or_else(|| "\"command\" is a list of texts".to_owned())
+                words.map(Self::Command).ok_or_else(|| "\"command\" must be a list of strings".to_owned())
             }
-            _ => Err(format!("{place:?} is no place of a key; {shape}")),
+            _ => Err(format!("{place:?} is not a valid key source; {shape}")),
         }
     }
 
-    /// What a vendor's table says about it; nothing where the key itself is known.
+    /// The lines of the vendor's table for this source; none for a literal key.
     pub(super) fn vendor_text(&self, vendor: &str) -> Option<String> {
         let (key, value) = match self {
             Self::Env(name) => ("key_env", format!("[{}]", quoted(name))),

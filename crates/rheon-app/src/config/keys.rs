@@ -1,4 +1,4 @@
-//! The table of keys, for the program, and for people: the reference and the file that a user begins with.
+//! The table of keys, the reference generated from it, and the template of a settings file.
 
 use rheon_policy::RuleKind;
 
@@ -8,23 +8,23 @@ const fn row(path: &'static str, takes: Takes, project: ProjectMay, default: &'s
     Key { path, takes, project, default }
 }
 
-/// The most of a figure that only has to be above zero.
+/// The maximum of a number that only has to be above zero.
 const MANY: u64 = u64::MAX;
 const EFFORTS: &[&str] = &["low", "medium", "high", "max"];
 const MODES: &[&str] = &["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"];
 const LEVELS: &[&str] = &["none", "landlock", "namespaces"];
 const NETWORK: &[&str] = &["open", "blocked"];
-const HELD: &[&str] = &["allow", "ask"];
-const TROUBLE: &[&str] = &["refuse", "in_memory"];
-const COLOURS: &[&str] = &["auto", "always", "never"];
+const AUTO_ALLOW: &[&str] = &["allow", "ask"];
+const ON_FAILURE: &[&str] = &["refuse", "in_memory"];
+const COLORS: &[&str] = &["auto", "always", "never"];
 const LOG_LEVELS: &[&str] = &["off", "error", "warn", "info", "debug", "trace"];
 
 use ProjectMay::{Lower, Nothing, Set, SetIfTrusted, SetIfTrustedBut, SwitchTo, Tighten};
 use Takes::{Choice, Count, Money, Rules, Switch, SwitchOrFolder, Text, Texts};
 
-/// Every key there is, in the order of the template and of the reference.
+/// All keys, in the order of the template and of the reference.
 pub(super) const KEYS: &[Key] = &[
-    // A model decides where code is sent and what that costs.
+    // The model decides where code is sent and what it costs.
     row("model", Text, SetIfTrusted, ""),
     row("fallback_model", Text, SetIfTrusted, ""),
     row("effort", Choice(EFFORTS), SetIfTrusted, ""),
@@ -43,14 +43,14 @@ pub(super) const KEYS: &[Key] = &[
     row("permissions.disable_bypass", Switch, SwitchTo(true), "false"),
     row("sandbox.require", Choice(LEVELS), Tighten(LEVELS), "\"landlock\""),
     row("sandbox.network", Choice(NETWORK), Tighten(NETWORK), "\"blocked\""),
-    row("sandbox.run_held", Choice(HELD), Tighten(HELD), "\"ask\""),
-    // Without a journal nobody can say afterwards what happened, and without checkpoints nobody can undo it.
+    row("sandbox.auto_allow", Choice(AUTO_ALLOW), Tighten(AUTO_ALLOW), "\"ask\""),
+    // A project must not be able to hide what happened (journal) or prevent an undo (checkpoints).
     row("sessions.keep", Switch, Nothing, "true"),
     row("sessions.transcripts", SwitchOrFolder, Nothing, "true"),
     row("sessions.checkpoints", Switch, Nothing, "true"),
-    row("sessions.on_trouble", Choice(TROUBLE), Nothing, "\"refuse\""),
+    row("sessions.on_failure", Choice(ON_FAILURE), Nothing, "\"refuse\""),
     row("sessions.blob_bytes_max", Count(1, MANY), Nothing, "10737418240"),
-    // The instructions of the user are among the parts.
+    // The user's own instructions are one of the sources.
     row("context.off", Takes::Sources, SetIfTrusted, ""),
     row("context.reminders", Switch, Set, "true"),
     row("context.auto_compact", Switch, Set, "true"),
@@ -60,7 +60,7 @@ pub(super) const KEYS: &[Key] = &[
     row("vendors.*", Takes::Vendor, Nothing, ""),
     row("hooks.*", Takes::Hooks, SetIfTrusted, ""),
     row("mcp_servers.*", Takes::McpServer, SetIfTrusted, ""),
-    row("interface.colour", Choice(COLOURS), Set, "\"auto\""),
+    row("interface.color", Choice(COLORS), Set, "\"auto\""),
     row("interface.notify", Switch, Set, "true"),
     row("interface.notify_after_seconds", Count(0, 1_000_000), Set, "30"),
     row("interface.title", Switch, Set, "true"),
@@ -72,7 +72,19 @@ pub(super) const KEYS: &[Key] = &[
     row("web.fetch", Switch, SwitchTo(false), "true"),
 ];
 
-/// The row of the key `name` in `section`, which is empty for the top.
+/// Keys that were renamed: the old one still works, with a deprecation notice.
+const RENAMED: [(&str, &str); 3] = [
+    ("sandbox.run_held", "sandbox.auto_allow"),
+    ("sessions.on_trouble", "sessions.on_failure"),
+    ("interface.colour", "interface.color"),
+];
+
+/// The current path of a renamed key.
+pub(super) fn renamed(path: &str) -> Option<&'static str> {
+    RENAMED.iter().find(|(old, _)| *old == path).map(|(_, new)| *new)
+}
+
+/// The row of the key `name` in `section`, which is empty for the top level.
 pub(super) fn key(section: &str, name: &str) -> Option<&'static Key> {
     let is_row = |row: &&Key| match (row.path.strip_suffix(".*"), row.path.rsplit_once('.')) {
         (Some(of), _) => of == section && !name.is_empty(),
@@ -87,7 +99,7 @@ pub(super) fn is_section(path: &str) -> bool {
     KEYS.iter().any(|row| row.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('.')))
 }
 
-/// The names that can stand below `section`, which is empty for the top.
+/// The names below `section`, which is empty for the top level.
 pub(super) fn names_in(section: &str) -> Vec<&'static str> {
     let below = |row: &'static Key| match section {
         "" => Some(row.path),
@@ -99,26 +111,26 @@ pub(super) fn names_in(section: &str) -> Vec<&'static str> {
     names
 }
 
-/// What holds unless somebody says otherwise, as TOML.
+/// The defaults, as TOML.
 pub(super) fn built_in() -> String {
     let set = KEYS.iter().filter(|row| !row.default.is_empty());
     set.map(|row| format!("{} = {}\n", row.path, row.default)).collect()
 }
 
-/// What there is to be said about a key.
+/// The documentation of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyReference {
-    /// With dots; `*` stands for any name.
+    /// The path with dots; `*` stands for any name.
     pub key: &'static str,
-    /// What it takes.
+    /// The type or the allowed values.
     pub takes: String,
     /// As TOML; empty if there is none.
     pub default: &'static str,
-    /// What the settings of a project may do with it.
+    /// What a project's settings may do with it.
     pub project_may: String,
 }
 
-/// All keys, in the order of the documents.
+/// The reference of all keys, in the order of the table.
 pub fn reference() -> Vec<KeyReference> {
     KEYS.iter()
         .map(|row| KeyReference {
@@ -130,7 +142,7 @@ pub fn reference() -> Vec<KeyReference> {
         .collect()
 }
 
-/// A file of settings in which everything is explained and nothing is set.
+/// A settings file that explains every key and sets none.
 pub fn template() -> &'static str {
     include_str!("template.toml")
 }

@@ -1,28 +1,28 @@
-//! `ReadLayer`: what one source says, understood and checked.
+//! `ReadLayer`: one source of settings, parsed and checked.
 
 use super::check::{Checked, KeyProblem, PROBLEMS_MAX, ProblemKind};
 use super::entry::Entry;
-use super::finding::Finding;
 use super::inputs::FlagSetting;
 use super::inputs::FlagValue;
 use super::keys::{KEYS, built_in, key};
 use super::layer_text::{Form, LayerText};
 use super::node::{Node, NodeKind, TextProblem};
-use super::place::{Layer, Origin, SourceName};
+use super::origin::{Layer, SettingOrigin, SourceName};
+use super::problem::ConfigProblem;
 
-/// What one source says.
+/// One source of settings, parsed and checked.
 #[derive(Debug)]
 pub(super) struct ReadLayer {
     pub(super) source: LayerText,
     pub(super) entries: Vec<Entry>,
-    pub(super) problems: Vec<Finding>,
-    pub(super) warnings: Vec<Finding>,
+    pub(super) problems: Vec<ConfigProblem>,
+    pub(super) warnings: Vec<ConfigProblem>,
 }
 
-/// The keys of Claude Code's settings that mean something here.
+/// The keys of Claude Code's settings that Rheon uses.
 const CLAUDE_KEYS: [&str; 3] = ["permissions", "hooks", "model"];
 
-/// What Claude Code calls them, and what we do.
+/// Claude Code's names of keys, and Rheon's.
 const ALIASES: [(&str, &str); 4] = [
     ("defaultMode", "default_mode"),
     ("additionalDirectories", "additional_directories"),
@@ -30,7 +30,7 @@ const ALIASES: [(&str, &str); 4] = [
     ("disableAutoMode", ""),
 ];
 
-/// Whether a model of Claude's can be asked.
+/// Whether the model in Claude Code's settings counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ClaudeModel {
     Counts,
@@ -38,9 +38,9 @@ pub(super) enum ClaudeModel {
 }
 
 impl ReadLayer {
-    /// What holds unless somebody says otherwise.
+    /// The defaults.
     pub(super) fn built_in() -> Self {
-        let origin = Origin::built_in();
+        let origin = SettingOrigin::built_in();
         let (folder, form, text) = (Default::default(), Form::Toml, built_in());
         let mut layer =
             Self::read(LayerText { origin, folder, form, text, in_project: None }, ClaudeModel::LeftOut);
@@ -50,27 +50,28 @@ impl ReadLayer {
         layer
     }
 
-    /// What flags say.
+    /// The layer of command-line flags.
     pub(super) fn of_flags(flags: &[FlagSetting], folder: std::path::PathBuf) -> Self {
         let mut checked = Checked::default();
-        let mut origin = Origin { layer: Layer::CommandLine, source: SourceName::BuiltIn, line: None };
+        let mut origin = SettingOrigin { layer: Layer::CommandLine, source: SourceName::BuiltIn, line: None };
         for FlagSetting { flag, key: path, value } in flags {
             origin.source = SourceName::Flag(flag.clone());
-            let (section, name) = path.split_once('.').unwrap_or(("", path));
+            let path = checked.current(path, &origin);
+            let (section, name) = path.split_once('.').unwrap_or(("", &path));
             match key(section, name) {
-                Some(row) => checked.leaf(path, row, &of_flag(value), &origin),
+                Some(row) => checked.leaf(&path, row, &of_flag(value), &origin),
                 None => {
                     let known: Vec<&str> = KEYS.iter().map(|row| row.path).collect();
-                    checked.unknown("", path, &origin, &known);
+                    checked.unknown("", &path, &origin, &known);
                 }
             }
         }
         let problems = checked.problems.into_iter().map(|problem| problem.finding).collect();
         let source = LayerText { origin, folder, form: Form::Toml, text: String::new(), in_project: None };
-        Self { source, entries: checked.entries, problems, warnings: Vec::new() }
+        Self { source, entries: checked.entries, problems, warnings: checked.warnings }
     }
 
-    /// What `source` says.
+    /// Parses and checks `source`.
     pub(super) fn read(source: LayerText, claude_model: ClaudeModel) -> Self {
         let origin = source.origin.clone();
         let text = source.text.strip_prefix('\u{feff}').unwrap_or(&source.text);
@@ -84,24 +85,27 @@ impl ReadLayer {
                 }
             }
         };
-        let finding = |TextProblem { line, what }: TextProblem| Finding::new(&origin.at(line), what);
-        let problems: Vec<Finding> = found.into_iter().take(PROBLEMS_MAX).map(finding).collect();
+        let finding = |TextProblem { line, what }: TextProblem| ConfigProblem::new(&origin.at(line), what);
+        let problems: Vec<ConfigProblem> = found.into_iter().take(PROBLEMS_MAX).map(finding).collect();
         let tree = match source.form {
             Form::Toml => tree,
-            Form::Json => renamed(tree, &mut |what| warnings.push(Finding::new(&origin, what))),
-            Form::ClaudeSettings => {
-                claude_settings(tree, claude_model, &mut |what| warnings.push(Finding::new(&origin, what)))
+            Form::Json => renamed(tree, &mut |what| warnings.push(ConfigProblem::new(&origin, what))),
+            Form::ClaudeSettings => claude_settings(tree, claude_model, &mut |what| {
+                warnings.push(ConfigProblem::new(&origin, what))
+            }),
+            Form::McpServers => {
+                mcp_servers(tree, &mut |what| warnings.push(ConfigProblem::new(&origin, what)))
             }
-            Form::McpServers => mcp_servers(tree, &mut |what| warnings.push(Finding::new(&origin, what))),
             Form::Permissions => {
                 let tree = Node { line: None, kind: NodeKind::Table(vec![("permissions".to_owned(), tree)]) };
-                renamed(tree, &mut |what| warnings.push(Finding::new(&origin, what)))
+                renamed(tree, &mut |what| warnings.push(ConfigProblem::new(&origin, what)))
             }
         };
         let checked = Checked::of(&tree, &origin);
+        warnings.extend(checked.warnings);
         let mut layer = Self { source, entries: checked.entries, problems, warnings };
         for KeyProblem { key, kind, finding } in checked.problems {
-            // JSON of the user's own hand may be a file of Claude Code's, with keys that only it knows.
+            // The user's own JSON may be a file of Claude Code, with keys that Rheon does not know.
             let is_theirs = layer.source.form == Form::Json && kind == ProblemKind::UnknownKey;
             if is_theirs || layer.is_foreign() && is_no_loss(&key) {
                 layer.warnings.push(finding);
@@ -109,14 +113,14 @@ impl ReadLayer {
                 layer.problems.push(finding);
             }
         }
-        // A file that is shared with other programs keeps nobody from working; one that was asked for has to be right.
+        // A file shared with other programs must not stop a session; one that the user named must be valid.
         if layer.source.form == Form::McpServers && origin.layer.is_project() {
             layer.warnings.append(&mut layer.problems);
         }
         layer
     }
 
-    /// Whether it is a file of another program, where what we cannot use is left out and no error.
+    /// Whether it is a file of another program, where unusable entries are ignored without an error.
     pub(super) fn is_foreign(&self) -> bool {
         match self.source.form {
             Form::ClaudeSettings | Form::McpServers => true,
@@ -125,7 +129,7 @@ impl ReadLayer {
     }
 }
 
-/// Whether nothing becomes looser if `key` of another program's file is left out.
+/// Whether ignoring `key` in another program's file is safe.
 fn is_no_loss(key: &str) -> bool {
     let keys = ["permissions.allow", "permissions.additional_directories", "hooks", "mcp_servers", "model"];
     keys.iter().any(|known| key.starts_with(known))
@@ -151,7 +155,7 @@ fn of_flag(value: &FlagValue) -> Node {
 /// What of Claude Code's settings means something here, under our names.
 fn claude_settings(tree: Node, claude_model: ClaudeModel, warn: &mut dyn FnMut(String)) -> Node {
     let NodeKind::Table(table) = tree.kind else {
-        // Left as it is, so that the check says what is wrong.
+        // Left unchanged, so that the check reports it.
         return tree;
     };
     let mut kept = Vec::new();
@@ -162,12 +166,12 @@ fn claude_settings(tree: Node, claude_model: ClaudeModel, warn: &mut dyn FnMut(S
                     let name = name.split('[').next().unwrap_or(name);
                     Node { kind: NodeKind::Text(format!("anthropic/{name}")), ..node }
                 }
-                // Short names mean something to Claude Code alone.
+                // Only Claude Code knows the short names.
                 _ => continue,
             };
         }
         if key == "env" {
-            warn("\"env\" is left out: variables of tools are not set by settings".to_owned());
+            warn("\"env\" is ignored: settings cannot set environment variables of tools".to_owned());
         }
         if CLAUDE_KEYS.contains(&key.as_str()) {
             kept.push((key, node));
@@ -176,7 +180,7 @@ fn claude_settings(tree: Node, claude_model: ClaudeModel, warn: &mut dyn FnMut(S
     renamed(Node { line: tree.line, kind: NodeKind::Table(kept) }, warn)
 }
 
-/// The same under our names.
+/// The same with Rheon's names.
 fn renamed(tree: Node, warn: &mut dyn FnMut(String)) -> Node {
     let NodeKind::Table(table) = tree.kind else { return tree };
     let rename = |(key, node): (String, Node)| match (key.as_str(), node) {
@@ -198,7 +202,7 @@ fn permission(key: String, node: Node, warn: &mut dyn FnMut(String)) -> Option<(
     let key = alias.map_or(key, str::to_owned);
     let kind = match (key.as_str(), node.kind) {
         ("default_mode", NodeKind::Text(mode)) if mode == "auto" => {
-            warn("there is no mode \"auto\"; \"default\" is used".to_owned());
+            warn("unknown mode \"auto\"; using \"default\"".to_owned());
             NodeKind::Text("default".to_owned())
         }
         ("default_mode", NodeKind::Text(mode)) if mode == "bypass" => {
@@ -210,12 +214,12 @@ fn permission(key: String, node: Node, warn: &mut dyn FnMut(String)) -> Option<(
     Some((key, Node { line: node.line, kind }))
 }
 
-/// `{"mcpServers": {...}}` under our names, without servers that leave open what they speak.
+/// `{"mcpServers": {...}}` with Rheon's names, without servers of unknown type.
 fn mcp_servers(tree: Node, warn: &mut dyn FnMut(String)) -> Node {
     let NodeKind::Table(table) = tree.kind else { return tree };
     let servers = table.into_iter().find(|(key, _)| key == "mcpServers").map(|(_, node)| node);
     let Some(mut servers) = servers else {
-        warn("the key \"mcpServers\" is missing; write the servers there".to_owned());
+        warn("the key \"mcpServers\" is missing; add it and list the servers below it".to_owned());
         return empty();
     };
     if let NodeKind::Table(servers) = &mut servers.kind {

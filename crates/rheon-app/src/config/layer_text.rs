@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use super::finding::Finding;
 use super::inputs::ConfigInputs;
-use super::place::{Layer, Origin, SourceName};
+use super::origin::{Layer, SettingOrigin, SourceName};
+use super::problem::ConfigProblem;
 use super::read_file::{FILE_BYTES_MAX, Reach, read};
-use crate::keeping::FolderError;
+use crate::sessions::UserDirsError;
 
 /// One source of settings.
 #[derive(Debug, Clone)]
 pub(super) struct LayerText {
-    pub(super) origin: Origin,
+    pub(super) origin: SettingOrigin,
     /// The folder that `/` means in its rules.
     pub(super) folder: PathBuf,
     pub(super) form: Form,
@@ -23,26 +23,22 @@ pub(super) struct LayerText {
 /// How a text is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Ours.
     Toml,
-    /// Our keys or those of Claude Code, as JSON, by the user's own hand.
+    /// JSON from the user, with Rheon's or Claude Code's keys.
     Json,
     /// The file of another program: what we understand of it counts, the rest is none of our business.
     ClaudeSettings,
-    /// `.mcp.json`, and what is like it. A server that makes no sense is left out.
+    /// `.mcp.json` and similar files. Invalid servers are ignored.
     McpServers,
-    /// What stands at `permissions`, as JSON.
+    /// The value of `permissions`, as JSON.
     Permissions,
 }
 
 /// A file that was looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigPath {
-    /// Where.
     pub path: PathBuf,
-    /// Its layer.
     pub layer: Layer,
-    /// Whether it is there.
     pub exists: bool,
 }
 
@@ -51,7 +47,7 @@ pub struct ConfigPath {
 pub(super) struct LayerTexts {
     pub(super) texts: Vec<LayerText>,
     pub(super) paths: Vec<ConfigPath>,
-    pub(super) problems: Vec<Finding>,
+    pub(super) problems: Vec<ConfigProblem>,
 }
 
 /// What a missing file means.
@@ -108,12 +104,12 @@ impl LayerTexts {
         }
         let folder = match inputs.folders.config() {
             Ok(folder) => Some(folder),
-            // Without a home there are no settings of a user; that alone keeps nobody from working.
-            Err(FolderError::NoHome { .. }) => None,
-            Err(error @ FolderError::Relative { .. }) => {
+            // Without a home directory there are no user settings; a session works without them.
+            Err(UserDirsError::NoHome { .. }) => None,
+            Err(error @ UserDirsError::Relative { .. }) => {
                 let source = SourceName::Variable("RHEON_CONFIG_DIR".to_owned());
-                let origin = Origin { layer: Layer::User, source, line: None };
-                self.problems.push(Finding::new(&origin, error.to_string()));
+                let origin = SettingOrigin { layer: Layer::User, source, line: None };
+                self.problems.push(ConfigProblem::new(&origin, error.to_string()));
                 None
             }
         };
@@ -136,10 +132,10 @@ impl LayerTexts {
     fn variable(&mut self, inputs: &ConfigInputs, name: &str, form: Form) {
         let Some(value) = inputs.environment.get(name) else { return };
         let source = SourceName::Variable(name.to_owned());
-        let origin = Origin { layer: Layer::User, source, line: None };
+        let origin = SettingOrigin { layer: Layer::User, source, line: None };
         match value.to_str() {
             Some(text) => self.text(origin, &inputs.working_folder, form, text),
-            None => self.problems.push(Finding::new(&origin, "it is not UTF-8; correct or unset it")),
+            None => self.problems.push(ConfigProblem::new(&origin, "not UTF-8; correct or unset it")),
         }
     }
 
@@ -147,7 +143,7 @@ impl LayerTexts {
         let is_read = |(layer, ..): &(Layer, &str, Form)| !inputs.left_out.contains(layer);
         for (layer, name, form) in PROJECT_FILES.into_iter().filter(is_read) {
             let folder = match (layer, &inputs.worktree_of) {
-                // What is not committed is not in a worktree, but it is to hold there.
+                // Uncommitted settings are not in a worktree, but they apply there.
                 (Layer::ProjectLocal, Some(repository)) if !root.join(name).exists() => repository,
                 (_, _) => root,
             };
@@ -156,15 +152,15 @@ impl LayerTexts {
                 && last.origin.source == SourceName::File(folder.join(name))
             {
                 last.in_project = Some(name);
-                // Rules of a project count from its root, wherever in it they stand.
+                // Rules of a project are relative to its root, wherever the file is.
                 root.clone_into(&mut last.folder);
             }
         }
     }
 
-    /// What `--settings` says: JSON, TOML, or the name of a file.
+    /// The value of `--settings`: JSON, TOML or a path.
     fn argument(&mut self, argument: &str, working_folder: &Path) {
-        let origin = Origin {
+        let origin = SettingOrigin {
             layer: Layer::CommandLine,
             source: SourceName::Flag("--settings".to_owned()),
             line: None,
@@ -181,11 +177,11 @@ impl LayerTexts {
         }
     }
 
-    /// What `--mcp-config` says: JSON, or the name of a file.
+    /// A value of `--mcp-config`: JSON or a path.
     fn servers(&mut self, argument: &str, working_folder: &Path) {
         if argument.trim_start().starts_with('{') {
             let source = SourceName::Flag("--mcp-config".to_owned());
-            let origin = Origin { layer: Layer::CommandLine, source, line: None };
+            let origin = SettingOrigin { layer: Layer::CommandLine, source, line: None };
             self.text(origin, working_folder, Form::McpServers, argument);
         } else {
             let file = working_folder.join(argument);
@@ -193,17 +189,17 @@ impl LayerTexts {
         }
     }
 
-    fn text(&mut self, origin: Origin, folder: &Path, form: Form, text: &str) {
+    fn text(&mut self, origin: SettingOrigin, folder: &Path, form: Form, text: &str) {
         if text.len() as u64 > FILE_BYTES_MAX {
-            let what = format!("it is larger than {FILE_BYTES_MAX} bytes; leave out what is not needed");
-            return self.problems.push(Finding::new(&origin, what));
+            let what = format!("it is larger than {FILE_BYTES_MAX} bytes; make it smaller");
+            return self.problems.push(ConfigProblem::new(&origin, what));
         }
         let (folder, text) = (folder.to_owned(), text.to_owned());
         self.texts.push(LayerText { origin, folder, form, text, in_project: None });
     }
 
     fn file(&mut self, layer: Layer, path: &Path, form: Form, reach: Reach<'_>, missing: IfMissing) {
-        let origin = Origin { layer, source: SourceName::File(path.to_owned()), line: None };
+        let origin = SettingOrigin { layer, source: SourceName::File(path.to_owned()), line: None };
         let folder = path.parent().unwrap_or(path).to_owned();
         let found = read(path, reach);
         let exists = !matches!(found, Ok(None));
@@ -214,15 +210,15 @@ impl LayerTexts {
             }
             (Ok(None), IfMissing::Nothing) => {}
             (Ok(None), IfMissing::Problem) => {
-                self.problems.push(Finding::new(&origin, "there is no such file; correct the name"));
+                self.problems.push(ConfigProblem::new(&origin, "no such file; check the path"));
             }
-            (Err(what), _) => self.problems.push(Finding::new(&origin, what)),
+            (Err(what), _) => self.problems.push(ConfigProblem::new(&origin, what)),
         }
     }
 }
 
 /// The folder of the project: the nearest one from `working_folder` upwards with `.git` or `.rheon`, or else the working folder.
-/// The home is no project, though it may have a `.rheon`.
+/// The home directory is never a project, even with a `.rheon` in it.
 pub(super) fn project_root(working_folder: &Path, home: Option<&Path>) -> PathBuf {
     let is_root = |folder: &&Path| {
         !is_home(folder, home) && (folder.join(".git").exists() || folder.join(".rheon").is_dir())

@@ -1,4 +1,4 @@
-//! `Config`: the configuration of one session, loaded, and what every layer says about every key, for people.
+//! `Config`: the loaded configuration of one session, and a view of every layer's value of every key.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use rheon_tools::hooks::HookSettings;
 
 use super::build::Values;
-use super::entry::{Entry, Standing, Value};
-use super::finding::{ConfigError, Finding};
+use super::entry::{Entry, EntryStatus, Value};
 use super::hooks::hooks;
-use super::inputs::{ConfigInputs, Extent, TrustChoice};
+use super::inputs::{ConfigInputs, ConfigScope, TrustChoice};
 use super::keys::KEYS;
 use super::layer::{ClaudeModel, ReadLayer};
 use super::layer_text::{ConfigPath, LayerTexts, USER_RULES, is_home, project_root};
 use super::mcp::{ServerProblem, UnknownKeys, server};
 use super::mcp_server::McpServer;
 use super::merge::Merged;
+use super::origin::{Layer, SettingOrigin, SourceName};
 use super::permissions::permissions;
-use super::place::{Layer, Origin, SourceName};
+use super::problem::{ConfigError, ConfigProblem};
 use super::services::Services;
 use super::settings::Settings;
 use super::trust::{ProjectReview, Reviewed, project_trust, review};
@@ -26,24 +26,23 @@ use crate::context::ProjectTrust;
 /// The configuration of one session.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// What is configured.
     pub settings: Settings,
     /// The folder of the project: the nearest one from the working folder upwards with `.git` or `.rheon`.
     pub project_root: PathBuf,
-    /// Whether what the project brings along counts.
+    /// Whether the project's own content counts.
     pub trust: ProjectTrust,
-    /// What the project brings along, where that was looked at.
+    /// The project's own content, if it was reviewed.
     pub review: Option<ProjectReview>,
     /// The user's file to which rules are added that are always to hold.
     pub user_rules: Option<PathBuf>,
     /// What its authors should know; nothing of it keeps a session from running.
-    pub warnings: Vec<Finding>,
+    pub warnings: Vec<ConfigProblem>,
     entries: Vec<Entry>,
     paths: Vec<ConfigPath>,
 }
 
 impl Config {
-    /// Reads all layers and lays them over each other. All that is wrong is told at once. Blocks: it reads files.
+    /// Reads and merges all layers. Reports all problems at once. Blocks: it reads files.
     pub fn load(inputs: ConfigInputs) -> Result<Self, ConfigError> {
         let home = inputs.environment.get("HOME").map(PathBuf::from);
         let root = project_root(&inputs.working_folder, home.as_deref());
@@ -104,8 +103,8 @@ impl Config {
         })
     }
 
-    /// What every layer says about every key, in the order of the reference; secrets are masked.
-    pub fn show(&self) -> Vec<Shown> {
+    /// Every layer's value of every key, in the order of the reference; secrets are masked.
+    pub fn show(&self) -> Vec<SettingView> {
         show(&self.entries)
     }
 
@@ -115,7 +114,7 @@ impl Config {
     }
 }
 
-/// Every file that would be looked for, weakest first, whatever is in them. Blocks: it reads files.
+/// All possible configuration files, weakest first. Blocks: it reads files.
 pub fn config_paths(inputs: &ConfigInputs) -> Vec<ConfigPath> {
     let home = inputs.environment.get("HOME").map(PathBuf::from);
     let root = project_root(&inputs.working_folder, home.as_deref());
@@ -126,12 +125,12 @@ pub fn config_paths(inputs: &ConfigInputs) -> Vec<ConfigPath> {
 fn project<'a>(root: &'a Path, inputs: &ConfigInputs) -> Option<&'a Path> {
     let home = inputs.environment.get("HOME").map(Path::new);
     match inputs.extent {
-        Extent::Whole => Some(root).filter(|root| !is_home(root, home)),
-        Extent::Bare => None,
+        ConfigScope::Whole => Some(root).filter(|root| !is_home(root, home)),
+        ConfigScope::Bare => None,
     }
 }
 
-/// A model of Claude Code's settings is of use only to those who can ask Anthropic.
+/// The model in Claude Code's settings counts only with a key for Anthropic.
 fn claude_model(inputs: &ConfigInputs) -> ClaudeModel {
     let is_set = |name: &&str| inputs.environment.get(name).is_some();
     match ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"].iter().any(is_set) {
@@ -142,40 +141,41 @@ fn claude_model(inputs: &ConfigInputs) -> ClaudeModel {
 
 /// What was found on the way.
 struct Loading {
-    problems: Vec<Finding>,
-    warnings: Vec<Finding>,
+    problems: Vec<ConfigProblem>,
+    warnings: Vec<ConfigProblem>,
 }
 
 impl Loading {
-    /// Looks at what the project brings along.
+    /// Reviews the project's own content.
     fn review(&mut self, root: &Path, layers: &[ReadLayer], inputs: &ConfigInputs) -> Option<Reviewed> {
         match inputs.trust {
             TrustChoice::AsGiven | TrustChoice::ThisSession => {}
             TrustChoice::Nothing => return None,
         }
-        let origin = Origin { layer: Layer::Project, source: SourceName::File(root.to_owned()), line: None };
+        let origin =
+            SettingOrigin { layer: Layer::Project, source: SourceName::File(root.to_owned()), line: None };
         match review(root, layers, inputs) {
             Ok(reviewed) => {
                 if reviewed.review.is_open() && inputs.trust == TrustChoice::AsGiven {
                     let what = format!(
-                        "the project is not trusted, so what it brings along is left out: {}; look at it with \
-                         `rheon trust show` and agree with `rheon trust grant`",
+                        "the project is not trusted, so its own content is ignored: {}; review it with \
+                         `rheon trust show` and accept it with `rheon trust grant`",
                         reviewed.review.summary()
                     );
-                    self.warnings.push(Finding::new(&origin, what));
+                    self.warnings.push(ConfigProblem::new(&origin, what));
                 }
                 Some(reviewed)
             }
             Err(error) => {
-                let what = format!("what the project brings along is left out: {error}");
-                self.warnings.push(Finding::new(&origin, what));
+                let what = format!("the project's own content is ignored: {error}");
+                self.warnings.push(ConfigProblem::new(&origin, what));
                 None
             }
         }
     }
 
     /// The hooks of all layers, weakest first; of the project those that are trusted.
-    fn hooks(&mut self, layers: &[ReadLayer], of_project: HookSettings, extent: Extent) -> HookSettings {
+    fn hooks(&mut self, layers: &[ReadLayer], of_project: HookSettings, extent: ConfigScope) -> HookSettings {
         let (mut weaker, mut stronger) = (Vec::new(), Vec::new());
         for layer in layers {
             let (found, problems) = hooks(layer);
@@ -187,8 +187,8 @@ impl Loading {
             }
             match of {
                 Layer::BuiltIn | Layer::User => match extent {
-                    Extent::Whole => weaker.push(found),
-                    Extent::Bare => {}
+                    ConfigScope::Whole => weaker.push(found),
+                    ConfigScope::Bare => {}
                 },
                 Layer::CommandLine | Layer::Managed => stronger.push(found),
                 Layer::Project | Layer::ProjectLocal => {}
@@ -206,9 +206,8 @@ impl Loading {
     ) -> BTreeMap<String, McpServer> {
         let mut servers = BTreeMap::new();
         for (index, layer) in layers.iter().enumerate() {
-            let unknown_keys =
-                if layer.is_foreign() { UnknownKeys::PassedOver } else { UnknownKeys::Refused };
-            if inputs.extent == Extent::Bare && layer.source.origin.layer == Layer::User {
+            let unknown_keys = if layer.is_foreign() { UnknownKeys::Ignored } else { UnknownKeys::Refused };
+            if inputs.extent == ConfigScope::Bare && layer.source.origin.layer == Layer::User {
                 continue;
             }
             for entry in merged.of_layer(index).filter(|entry| entry.row.path == "mcp_servers.*") {
@@ -219,11 +218,12 @@ impl Loading {
                 match server(name, node, &entry.origin, unknown_keys, &inputs.environment) {
                     Ok(server) => drop(servers.insert(name.to_owned(), server)),
                     Err(ServerProblem::Wrong(what)) if !layer.is_foreign() => {
-                        self.problems.push(Finding::new(&entry.origin, format!("{:?}: {what}", entry.key)));
+                        self.problems
+                            .push(ConfigProblem::new(&entry.origin, format!("{:?}: {what}", entry.key)));
                     }
                     Err(ServerProblem::Wrong(what) | ServerProblem::Variable(what)) => {
                         let what = format!("the server {name:?} is left out: {what}");
-                        self.warnings.push(Finding::new(&entry.origin, what));
+                        self.warnings.push(ConfigProblem::new(&entry.origin, what));
                     }
                 }
             }
@@ -232,47 +232,48 @@ impl Loading {
     }
 }
 
-/// What one layer says about one key, or one item of its list.
+/// One layer's value of one key, or one item of its list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
-    /// With dots.
+pub struct SettingView {
     pub key: String,
     /// As TOML has it; secrets are masked.
     pub value: String,
-    /// Where it comes from.
-    pub origin: Origin,
-    /// Whether it counts.
-    pub effect: Effect,
+    pub origin: SettingOrigin,
+    pub effect: SettingEffect,
 }
 
 /// Whether a value counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
-    /// It does.
+pub enum SettingEffect {
     Counts,
-    /// A stronger layer says otherwise.
+    /// A stronger layer overrides it.
     Overridden,
-    /// It is left out whatever others say, for this reason.
+    /// Ignored for this reason.
     LeftOut(&'static str),
 }
 
 /// All entries in the order of the table of keys; of one key, what counts first, then the stronger before the weaker.
-pub(super) fn show(entries: &[Entry]) -> Vec<Shown> {
+pub(super) fn show(entries: &[Entry]) -> Vec<SettingView> {
     let place = |entry: &Entry| KEYS.iter().position(|row| row.path == entry.row.path);
     let mut sorted: Vec<(usize, &Entry)> = entries.iter().enumerate().collect();
     sorted.sort_by_key(|(index, entry)| {
         let adds = entry.row.takes.is_list();
         let order = if adds { *index } else { usize::MAX - *index };
-        (place(entry), &entry.key, entry.standing != Standing::Counts, order)
+        (place(entry), &entry.key, entry.standing != EntryStatus::Counts, order)
     });
     sorted.into_iter().map(|(_, entry)| shown(entry)).collect()
 }
 
-fn shown(entry: &Entry) -> Shown {
+fn shown(entry: &Entry) -> SettingView {
     let effect = match entry.standing {
-        Standing::Counts => Effect::Counts,
-        Standing::Overridden => Effect::Overridden,
-        Standing::LeftOut(why) => Effect::LeftOut(why),
+        EntryStatus::Counts => SettingEffect::Counts,
+        EntryStatus::Overridden => SettingEffect::Overridden,
+        EntryStatus::LeftOut(why) => SettingEffect::LeftOut(why),
     };
-    Shown { key: entry.key.clone(), value: entry.value.to_string(), origin: entry.origin.clone(), effect }
+    SettingView {
+        key: entry.key.clone(),
+        value: entry.value.to_string(),
+        origin: entry.origin.clone(),
+        effect,
+    }
 }

@@ -4,7 +4,7 @@ use expect_test::{expect, expect_file};
 
 use super::fixtures::Place;
 use super::inputs::FlagValue;
-use super::place::Layer;
+use super::origin::Layer;
 use super::settings::Settings;
 
 #[test]
@@ -131,10 +131,9 @@ fn another_file_can_be_named_and_must_then_be_there() {
         .variable("RHEON_CONFIG", "other.toml");
     expect![[r#"model = "openai/other" [/project/other.toml:1]"#]].assert_eq(&place.shown(&place.load()));
     let place = Place::new().variable("RHEON_CONFIG", "missing.toml");
-    expect!["cannot read /project/missing.toml: there is no such file; correct the name"]
-        .assert_eq(&place.problems());
+    expect!["cannot read /project/missing.toml: no such file; check the path"].assert_eq(&place.problems());
     let place = Place::new().variable("RHEON_CONFIG_DIR", "relative");
-    expect![[r#"cannot read RHEON_CONFIG_DIR: RHEON_CONFIG_DIR is "relative", which is no absolute path; set it to one, or unset it"#]].assert_eq(&place.problems());
+    expect![[r#"cannot read RHEON_CONFIG_DIR: RHEON_CONFIG_DIR is "relative", not an absolute path; set it to one or unset it"#]].assert_eq(&place.problems());
 }
 
 #[test]
@@ -160,7 +159,7 @@ fn settings_can_be_given_as_a_file_as_json_and_as_toml() {
     .assert_eq(&place.shown(&place.load_with(given(&place, json))));
     expect!["web.fetch = false [--settings:1]"]
         .assert_eq(&place.shown(&place.load_with(given(&place, "web.fetch = false"))));
-    expect!["cannot read /project/nowhere.toml: there is no such file; correct the name"]
+    expect!["cannot read /project/nowhere.toml: no such file; check the path"]
         .assert_eq(&place.problems_with(given(&place, "nowhere.toml")));
     expect!["cannot read --settings: line 1: EOF while parsing a value"]
         .assert_eq(&place.problems_with(given(&place, "{\"model\": ")));
@@ -187,7 +186,7 @@ fn a_program_without_a_home_has_settings_all_the_same() {
     let place = Place::new().project("interface.title = false");
     let mut inputs = place.inputs();
     inputs.environment = [("PATH", "/bin")].into_iter().collect();
-    inputs.folders = crate::keeping::Folders::of(&inputs.environment);
+    inputs.folders = crate::sessions::UserDirs::of(&inputs.environment);
     let config = place.load_with(inputs);
     assert!(!config.settings.interface.title);
     assert_eq!(config.user_rules, None);

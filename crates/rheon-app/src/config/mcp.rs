@@ -9,15 +9,14 @@ use secrecy::SecretString;
 use super::check::unknown;
 use super::mcp_server::{McpRemote, McpServer, McpTransport};
 use super::node::{Node, NodeKind};
-use super::place::Origin;
-use crate::keeping::Environment;
+use super::origin::SettingOrigin;
+use crate::sessions::EnvVars;
 
 /// Why a server cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ServerProblem {
-    /// Its table is wrong.
     Wrong(String),
-    /// It needs a variable that is not set here, which is nobody's mistake.
+    /// It needs an environment variable that is not set. Not an error of the settings.
     Variable(String),
 }
 
@@ -43,33 +42,33 @@ const KEYS: [&str; 16] = [
 const STDIO_KEYS: [&str; 4] = ["command", "args", "env", "cwd"];
 /// What belongs to addresses only.
 const REMOTE_KEYS: [&str; 5] = ["url", "headers", "http_headers", "env_http_headers", "bearer_token_env_var"];
-/// The longest name of a server; it stands in the names of its tools.
+/// The longest name of a server; it is part of the names of its tools.
 const NAME_CHARS_MAX: usize = 64;
 /// The longest that a server may be given.
 const SECONDS_MAX: u64 = 86_400;
 
-/// What becomes of keys that nobody knows.
+/// How unknown keys are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum UnknownKeys {
-    /// They are mistakes.
+    /// They are errors.
     Refused,
-    /// They are for other programs.
-    PassedOver,
+    /// They are meant for other programs.
+    Ignored,
 }
 
 /// Reads the table of the server `name`.
 pub(super) fn server(
     name: &str,
     node: &Node,
-    origin: &Origin,
+    origin: &SettingOrigin,
     unknown_keys: UnknownKeys,
-    environment: &Environment,
+    environment: &EnvVars,
 ) -> Result<McpServer, ServerProblem> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() || name.len() > NAME_CHARS_MAX || !name.chars().all(fits) {
-        return wrong("the name of a server has at most 64 letters, digits, - and _; rename it");
+        return wrong("server names have at most 64 letters, digits, - and _; rename it");
     }
-    let NodeKind::Table(table) = &node.kind else { return wrong("a server is a table") };
+    let NodeKind::Table(table) = &node.kind else { return wrong("a server must be a table") };
     let table = Table { table, environment };
     let stranger = table.table.iter().find(|(key, _)| !KEYS.contains(&key.as_str()));
     if let (Some((key, _)), UnknownKeys::Refused) = (stranger, unknown_keys) {
@@ -96,13 +95,13 @@ fn transport(table: &Table<'_>) -> Result<McpTransport, ServerProblem> {
         None | Some("http" | "streamable-http") => Some(McpRemote::Http),
         Some("sse") => Some(McpRemote::Sse),
         Some("ws") => Some(McpRemote::WebSocket),
-        Some("sdk") => return wrong("servers inside of the calling program are not supported yet"),
+        Some("sdk") => return wrong("servers inside the calling program are not supported yet"),
         Some(other) => return wrong(unknown("type", other, "", &["stdio", "http", "sse", "ws"])),
     };
     let Some(kind) = remote else {
-        table.none_of(&REMOTE_KEYS, "a program")?;
+        table.none_of(&REMOTE_KEYS, "a stdio server")?;
         let Some(command) = table.text("command")?.filter(|command| !command.is_empty()) else {
-            return wrong("the key \"command\" is missing; write the program, or \"url\"");
+            return wrong("the key \"command\" is missing; set it or \"url\"");
         };
         return Ok(McpTransport::Stdio {
             command,
@@ -111,11 +110,11 @@ fn transport(table: &Table<'_>) -> Result<McpTransport, ServerProblem> {
             folder: table.text("cwd")?.map(PathBuf::from),
         });
     };
-    table.none_of(&STDIO_KEYS, "an address")?;
-    let Some(url) = table.text("url")? else { return wrong("the key \"url\" is missing; write the address") };
+    table.none_of(&STDIO_KEYS, "a remote server")?;
+    let Some(url) = table.text("url")? else { return wrong("the key \"url\" is missing") };
     let is_address = ["https://", "http://", "wss://", "ws://"].iter().any(|scheme| url.starts_with(scheme));
     if !is_address {
-        return wrong("\"url\" must begin with https:// or http:// (wss:// or ws:// for the type ws)");
+        return wrong("\"url\" must start with https:// or http:// (wss:// or ws:// for type ws)");
     }
     Ok(McpTransport::Remote { kind, url, headers: table.headers()? })
 }
@@ -127,7 +126,7 @@ fn wrong<T>(what: impl Into<String>) -> Result<T, ServerProblem> {
 /// A server's table.
 struct Table<'a> {
     table: &'a [(String, Node)],
-    environment: &'a Environment,
+    environment: &'a EnvVars,
 }
 
 impl Table<'_> {
@@ -137,7 +136,7 @@ impl Table<'_> {
 
     fn none_of(&self, keys: &[&str], what: &str) -> Result<(), ServerProblem> {
         match keys.iter().find(|key| self.get(key).is_some()) {
-            Some(key) => wrong(format!("{key:?} means nothing for {what}; leave it out")),
+            Some(key) => wrong(format!("{key:?} does not apply to {what}; remove it")),
             None => Ok(()),
         }
     }
@@ -150,7 +149,7 @@ impl Table<'_> {
         match self.get(key) {
             None => Ok(None),
             Some(NodeKind::Text(text)) => self.expand(text).map(Some),
-            Some(_) => wrong(format!("{key:?} must be a text")),
+            Some(_) => wrong(format!("{key:?} must be a string")),
         }
     }
 
@@ -182,24 +181,24 @@ impl Table<'_> {
 
     fn texts(&self, key: &str) -> Result<Option<Vec<String>>, ServerProblem> {
         let Some(value) = self.get(key) else { return Ok(None) };
-        let NodeKind::List(items) = value else { return wrong(format!("{key:?} must be a list of texts")) };
+        let NodeKind::List(items) = value else { return wrong(format!("{key:?} must be a list of strings")) };
         let text = |item: &Node| match &item.kind {
             NodeKind::Text(text) => self.expand(text),
             NodeKind::Number(_)
             | NodeKind::Switch(_)
             | NodeKind::List(_)
             | NodeKind::Table(_)
-            | NodeKind::Other => wrong(format!("{key:?} must be a list of texts")),
+            | NodeKind::Other => wrong(format!("{key:?} must be a list of strings")),
         };
         items.iter().map(text).collect::<Result<Vec<_>, _>>().map(Some)
     }
 
-    /// Names and texts, of which nobody needs to see the texts.
+    /// A table of names and secret values.
     fn secrets(&self, key: &str) -> Result<BTreeMap<String, SecretString>, ServerProblem> {
         let table = match self.get(key) {
             None => return Ok(BTreeMap::new()),
             Some(NodeKind::Table(table)) => table,
-            Some(_) => return wrong(format!("{key:?} must be a table of texts")),
+            Some(_) => return wrong(format!("{key:?} must be a table of strings")),
         };
         let secret = |(name, node): &(String, Node)| match &node.kind {
             NodeKind::Text(text) => Ok((name.clone(), SecretString::from(self.expand(text)?))),
@@ -207,7 +206,7 @@ impl Table<'_> {
             | NodeKind::Switch(_)
             | NodeKind::List(_)
             | NodeKind::Table(_)
-            | NodeKind::Other => wrong(format!("{key:?} must be a table of texts")),
+            | NodeKind::Other => wrong(format!("{key:?} must be a table of strings")),
         };
         table.iter().map(secret).collect()
     }
@@ -218,7 +217,7 @@ impl Table<'_> {
         if let Some(NodeKind::Table(table)) = self.get("env_http_headers") {
             for (header, node) in table {
                 let NodeKind::Text(name) = &node.kind else {
-                    return wrong("\"env_http_headers\" must be a table of names of variables");
+                    return wrong("\"env_http_headers\" must be a table of environment variable names");
                 };
                 headers.insert(header.clone(), self.variable(name)?.into());
             }
@@ -238,7 +237,7 @@ impl Table<'_> {
 const EXPANDED_BYTES_MAX: usize = 256 * 1024;
 
 /// `text` with the values of variables in it; the error says which variable is missing.
-fn expand(text: &str, environment: &Environment) -> Result<String, String> {
+fn expand(text: &str, environment: &EnvVars) -> Result<String, String> {
     let mut expanded = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
@@ -255,11 +254,13 @@ fn expand(text: &str, environment: &Environment) -> Result<String, String> {
             Some(value) => expanded.push_str(&value),
             None => {
                 let name = first_few(name);
-                return Err(format!("the variable {name} is not set; set it, or write ${{{name}:-default}}"));
+                return Err(format!(
+                    "the environment variable {name} is not set; set it or write ${{{name}:-default}}"
+                ));
             }
         }
         if expanded.len() > EXPANDED_BYTES_MAX {
-            return Err(format!("it becomes longer than {EXPANDED_BYTES_MAX} bytes"));
+            return Err(format!("the expanded text is longer than {EXPANDED_BYTES_MAX} bytes"));
         }
         rest = behind;
     }

@@ -73,7 +73,7 @@ args = ["${NOT_SET}"]
         old: Sse http://127.0.0.1:1/sse [] true false None None None []
         remote: Http https://example.com/mcp ["Authorization: Bearer secret-token", "X-A: b", "X-Token: secret-token"] false false None None None []
         socket: WebSocket wss://example.com [] true false None None None []"#]].assert_eq(&servers(&config));
-    expect![[r#"/home/.config/rheon/config.toml: line 27: the server "waiting" is left out: the variable NOT_SET is not set; set it, or write ${NOT_SET:-default}"#]].assert_eq(&place.warnings(&config));
+    expect![[r#"/home/.config/rheon/config.toml: line 27: the server "waiting" is left out: the environment variable NOT_SET is not set; set it or write ${NOT_SET:-default}"#]].assert_eq(&place.warnings(&config));
     let shown = place.shown(&config);
     assert!(!shown.contains("secret-token"));
     expect![[r#"
@@ -103,19 +103,19 @@ k = { command = "x", args = ["${OPEN"] }
     let place = Place::new().user(text);
     expect![[r#"
         cannot read /home/.config/rheon/config.toml: line 2: "mcp_servers.a" is a number; it must be a table
-        cannot read /home/.config/rheon/config.toml: line 3: "mcp_servers.b": the key "command" is missing; write the program, or "url"
-        cannot read /home/.config/rheon/config.toml: line 4: "mcp_servers.c": "command" means nothing for an address; leave it out
-        cannot read /home/.config/rheon/config.toml: line 5: "mcp_servers.d": "url" must begin with https:// or http:// (wss:// or ws:// for the type ws)
+        cannot read /home/.config/rheon/config.toml: line 3: "mcp_servers.b": the key "command" is missing; set it or "url"
+        cannot read /home/.config/rheon/config.toml: line 4: "mcp_servers.c": "command" does not apply to a remote server; remove it
+        cannot read /home/.config/rheon/config.toml: line 5: "mcp_servers.d": "url" must start with https:// or http:// (wss:// or ws:// for type ws)
         cannot read /home/.config/rheon/config.toml: line 6: "mcp_servers.e": unknown type "htp", did you mean "http"?
         cannot read /home/.config/rheon/config.toml: line 7: "mcp_servers.f": unknown key "comand", did you mean "command"?
-        cannot read /home/.config/rheon/config.toml: line 8: "mcp_servers.g": "args" must be a list of texts
+        cannot read /home/.config/rheon/config.toml: line 8: "mcp_servers.g": "args" must be a list of strings
         cannot read /home/.config/rheon/config.toml: line 9: "mcp_servers.h": "startup_timeout_sec" must be a whole number of seconds from 1 to 86400
-        cannot read /home/.config/rheon/config.toml: line 10: "mcp_servers.i": "env" means nothing for an address; leave it out
-        cannot read /home/.config/rheon/config.toml: line 11: "mcp_servers.j": "env" must be a table of texts
-        cannot read /home/.config/rheon/config.toml: line 13: "mcp_servers.l m": the name of a server has at most 64 letters, digits, - and _; rename it"#]].assert_eq(&place.problems());
+        cannot read /home/.config/rheon/config.toml: line 10: "mcp_servers.i": "env" does not apply to a remote server; remove it
+        cannot read /home/.config/rheon/config.toml: line 11: "mcp_servers.j": "env" must be a table of strings
+        cannot read /home/.config/rheon/config.toml: line 13: "mcp_servers.l m": server names have at most 64 letters, digits, - and _; rename it"#]].assert_eq(&place.problems());
     let long = format!("mcp_servers.x = {{ command = \"{}\" }}", "${A}".repeat(300));
     let place = Place::new().user(&long).variable("A", &"a".repeat(1_000));
-    expect![[r#"/home/.config/rheon/config.toml: line 1: the server "x" is left out: it becomes longer than 262144 bytes"#]].assert_eq(&place.warnings(&place.load()));
+    expect![[r#"/home/.config/rheon/config.toml: line 1: the server "x" is left out: the expanded text is longer than 262144 bytes"#]].assert_eq(&place.warnings(&place.load()));
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn the_shared_file_counts_once_it_is_trusted_and_what_is_wrong_in_it_is_left_out
     .assert_eq(&servers(&config));
     expect![[r#"
         /project/.mcp.json: the server "unclear" is left out: it has a "url" and no "type"; write "type": "http" or "sse"
-        /project/.mcp.json: the server "odd" is left out: "command" must be a text"#]].assert_eq(&place.warnings(&config));
+        /project/.mcp.json: the server "odd" is left out: "command" must be a string"#]].assert_eq(&place.warnings(&config));
     for broken in ["{", "[]", "{}", "{\"mcpServers\": 3}"] {
         let place = Place::new().file("project/.mcp.json", broken);
         assert!(place.load().settings.mcp_servers.is_empty(), "{broken}");
@@ -157,9 +157,9 @@ fn servers_of_the_command_line_count_at_once_and_take_the_place_of_weaker_ones()
     expect![[r#"
         x: theirs [] [] None true false None None None []
         y: y [] [] None true false None None None []
-        /project/more.json: the server "s" is left out: servers inside of the calling program are not supported yet"#]].assert_eq(&format!("{}\n{}", servers(&config), place.warnings(&config)));
+        /project/more.json: the server "s" is left out: servers inside the calling program are not supported yet"#]].assert_eq(&format!("{}\n{}", servers(&config), place.warnings(&config)));
     expect![[r#"
         cannot read --mcp-config: line 1: EOF while parsing a value
-        cannot read /project/nowhere.json: there is no such file; correct the name"#]]
+        cannot read /project/nowhere.json: no such file; check the path"#]]
     .assert_eq(&place.problems_with(given(&place, &["nowhere.json", "{\"mcpServers\": "])));
 }

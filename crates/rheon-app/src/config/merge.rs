@@ -1,21 +1,21 @@
-//! Layers become one: stronger ones override or add, and those of a project can only make things tighter.
+//! Merges layers: stronger ones override or add, and a project can only make settings stricter.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::entry::{Entry, Standing, Value};
-use super::finding::Finding;
+use super::entry::{Entry, EntryStatus, Value};
 use super::key::{ProjectMay, Takes};
 use super::layer::ReadLayer;
+use super::problem::ConfigProblem;
 use crate::context::ProjectTrust;
 
 /// All layers as one.
 #[derive(Debug, Default)]
 pub(super) struct Merged {
-    /// What every layer says, weakest first.
+    /// The entries of all layers, weakest first.
     pub(super) entries: Vec<Entry>,
-    pub(super) problems: Vec<Finding>,
-    pub(super) warnings: Vec<Finding>,
+    pub(super) problems: Vec<ConfigProblem>,
+    pub(super) warnings: Vec<ConfigProblem>,
     /// Which entries are those of each layer.
     ranges: Vec<Range<usize>>,
 }
@@ -23,14 +23,13 @@ pub(super) struct Merged {
 /// What becomes of an entry.
 enum Verdict {
     Counts,
-    /// With this said to its author.
     TooLoose(String),
     Untrusted,
     Forbidden(String),
 }
 
 const UNTRUSTED: &str = "the project is not trusted";
-const TOO_LOOSE: &str = "a project can only make it tighter";
+const TOO_LOOSE: &str = "a project can only make it stricter";
 
 impl Merged {
     /// Lays `layers`, weakest first, over each other.
@@ -46,19 +45,19 @@ impl Merged {
                 match decide(&entry, under, trust) {
                     Verdict::Counts => {}
                     Verdict::TooLoose(what) => {
-                        merged.warnings.push(Finding::new(&entry.origin, what));
-                        entry.standing = Standing::LeftOut(TOO_LOOSE);
+                        merged.warnings.push(ConfigProblem::new(&entry.origin, what));
+                        entry.standing = EntryStatus::LeftOut(TOO_LOOSE);
                     }
                     // Told once, for the whole project.
-                    Verdict::Untrusted => entry.standing = Standing::LeftOut(UNTRUSTED),
+                    Verdict::Untrusted => entry.standing = EntryStatus::LeftOut(UNTRUSTED),
                     Verdict::Forbidden(what) => {
-                        let finding = Finding::new(&entry.origin, what);
+                        let finding = ConfigProblem::new(&entry.origin, what);
                         if layer.is_foreign() {
                             merged.warnings.push(finding);
                         } else {
                             merged.problems.push(finding);
                         }
-                        entry.standing = Standing::LeftOut(TOO_LOOSE);
+                        entry.standing = EntryStatus::LeftOut(TOO_LOOSE);
                     }
                 }
                 merged.take(entry, below, &mut current);
@@ -69,11 +68,11 @@ impl Merged {
     }
 
     fn take(&mut self, entry: Entry, below: Option<usize>, current: &mut BTreeMap<String, usize>) {
-        // A vendor's table is laid over what is known of the vendor, so all of them count.
+        // Vendor tables are merged, so all of them count.
         let adds = entry.row.takes.is_list() || entry.row.takes == Takes::Vendor;
-        if entry.standing == Standing::Counts && !adds {
+        if entry.standing == EntryStatus::Counts && !adds {
             if let Some(below) = below.and_then(|index| self.entries.get_mut(index)) {
-                below.standing = Standing::Overridden;
+                below.standing = EntryStatus::Overridden;
             }
             current.insert(entry.key.clone(), self.entries.len());
         }
@@ -82,11 +81,11 @@ impl Merged {
 
     /// The entries of a row that count, weakest first.
     pub(super) fn all(&self, path: &'static str) -> impl Iterator<Item = &Entry> {
-        let counts = |entry: &&Entry| entry.standing == Standing::Counts;
+        let counts = |entry: &&Entry| entry.standing == EntryStatus::Counts;
         self.entries.iter().filter(move |entry| entry.row.path == path).filter(counts)
     }
 
-    /// The value of a key that is no list.
+    /// The value of a key that is not a list.
     pub(super) fn one(&self, path: &'static str) -> Option<&Value> {
         self.all(path).last().map(|entry| &entry.value)
     }
@@ -95,7 +94,7 @@ impl Merged {
     pub(super) fn of_layer(&self, index: usize) -> impl Iterator<Item = &Entry> {
         let range = self.ranges.get(index).cloned().unwrap_or_default();
         let entries = self.entries.get(range).unwrap_or_default();
-        entries.iter().filter(|entry| entry.standing == Standing::Counts)
+        entries.iter().filter(|entry| entry.standing == EntryStatus::Counts)
     }
 }
 

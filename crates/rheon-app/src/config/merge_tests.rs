@@ -46,12 +46,12 @@ const LINES: &[&str] = &[
     "sandbox.require = \"none\"",
     "sandbox.network = \"blocked\"",
     "sandbox.network = \"open\"",
-    "sandbox.run_held = \"ask\"",
-    "sandbox.run_held = \"allow\"",
+    "sandbox.auto_allow = \"ask\"",
+    "sandbox.auto_allow = \"allow\"",
     "sessions.keep = false",
     "sessions.transcripts = false",
     "sessions.checkpoints = false",
-    "sessions.on_trouble = \"refuse\"",
+    "sessions.on_failure = \"refuse\"",
     "sessions.blob_bytes_max = 3",
     "context.off = [\"code-map\"]",
     "context.reminders = false",
@@ -62,7 +62,7 @@ const LINES: &[&str] = &[
     "vendors.openai.base_url = \"https://x\"",
     "hooks.Stop = [{ hooks = [{ type = \"command\", command = \"x\" }] }]",
     "mcp_servers.x.command = \"x\"",
-    "interface.colour = \"never\"",
+    "interface.color = \"never\"",
     "interface.notify = false",
     "interface.notify_after_seconds = 3",
     "interface.title = false",
@@ -96,7 +96,7 @@ fn what_is_compared_is_compared_with_the_user_and_the_tighter_one_stays() {
         ("sandbox.require = \"namespaces\"", "sandbox.require = \"landlock\""),
         ("sandbox.require = \"none\"", "sandbox.require = \"landlock\""),
         ("sandbox.network = \"open\"", "sandbox.network = \"blocked\""),
-        ("sandbox.run_held = \"allow\"", "sandbox.run_held = \"ask\""),
+        ("sandbox.auto_allow = \"allow\"", "sandbox.auto_allow = \"ask\""),
         ("web.fetch = false", "web.fetch = true"),
         ("permissions.disable_bypass = true", "permissions.disable_bypass = false"),
     ];
@@ -104,21 +104,21 @@ fn what_is_compared_is_compared_with_the_user_and_the_tighter_one_stays() {
         cases.map(|(user, project)| format!("{user} / {project}\n  -> {}", outcome(user, project)));
     expect![[r#"
         limits.turns_max = 5 / limits.turns_max = 9
-          -> limits.turns_max = 9 LeftOut("a project can only make it tighter") | /project/.rheon/config.toml: line 1: a project can only lower "limits.turns_max", so 5 stays instead of 9
+          -> limits.turns_max = 9 LeftOut("a project can only make it stricter") | /project/.rheon/config.toml: line 1: a project can only lower "limits.turns_max", so 5 stays instead of 9
         limits.turns_max = 5 / limits.turns_max = 5
           -> limits.turns_max = 5 Counts | 
         limits.budget_usd = 1 / limits.budget_usd = 1.000001
-          -> limits.budget_usd = 1.000001 LeftOut("a project can only make it tighter") | /project/.rheon/config.toml: line 1: a project can only lower "limits.budget_usd", so 1.00 stays instead of 1.000001
+          -> limits.budget_usd = 1.000001 LeftOut("a project can only make it stricter") | /project/.rheon/config.toml: line 1: a project can only lower "limits.budget_usd", so 1.00 stays instead of 1.000001
         limits.budget_usd = 1 / limits.budget_usd = 0.999999
           -> limits.budget_usd = 0.999999 Counts | 
         sandbox.require = "namespaces" / sandbox.require = "landlock"
-          -> sandbox.require = "landlock" LeftOut("a project can only make it tighter") | /project/.rheon/config.toml: line 1: a project can only tighten "sandbox.require", so "namespaces" stays instead of "landlock"
+          -> sandbox.require = "landlock" LeftOut("a project can only make it stricter") | /project/.rheon/config.toml: line 1: a project can only tighten "sandbox.require", so "namespaces" stays instead of "landlock"
         sandbox.require = "none" / sandbox.require = "landlock"
           -> sandbox.require = "landlock" Counts | 
         sandbox.network = "open" / sandbox.network = "blocked"
           -> sandbox.network = "blocked" Counts | 
-        sandbox.run_held = "allow" / sandbox.run_held = "ask"
-          -> sandbox.run_held = "ask" Counts | 
+        sandbox.auto_allow = "allow" / sandbox.auto_allow = "ask"
+          -> sandbox.auto_allow = "ask" Counts | 
         web.fetch = false / web.fetch = true
           -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "web.fetch" to true; set it in your own settings
         permissions.disable_bypass = true / permissions.disable_bypass = false

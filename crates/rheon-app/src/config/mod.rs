@@ -1,13 +1,12 @@
-//! Configuration: files, variables and flags become one value, and each part of it knows where it comes from.
+//! Configuration: merges files, environment variables and flags into one value whose parts know their origin.
 //!
-//! Every key is a row of a table that says what it takes and what a project may do with it. A layer is read into a tree with
+//! Every key is a row of a table with its type and what a project may do with it. A layer is read into a tree with
 //! places, checked against the table, and laid over the weaker ones; a project can only make things tighter.
 
 mod build;
 mod check;
 mod entry;
 mod entry_text;
-mod finding;
 mod hooks;
 mod inputs;
 mod key;
@@ -20,22 +19,23 @@ mod mcp;
 mod mcp_server;
 mod merge;
 mod node;
+mod origin;
 mod permissions;
-mod place;
+mod problem;
 mod read_file;
 mod services;
 mod settings;
 mod trust;
 
-pub use finding::{ConfigError, Finding};
-pub use inputs::{ConfigInputs, Extent, FlagSetting, FlagValue, MANAGED_FILE, TrustChoice};
+pub use inputs::{ConfigInputs, ConfigScope, FlagSetting, FlagValue, MANAGED_FILE, TrustChoice};
 pub use keys::{KeyReference, reference, template};
 pub use layer_text::ConfigPath;
-pub use load::{Config, Effect, Shown, config_paths};
+pub use load::{Config, SettingEffect, SettingView, config_paths};
 pub use mcp_server::{McpRemote, McpServer, McpTransport};
-pub use place::{Layer, Origin, SourceName};
+pub use origin::{Layer, SettingOrigin, SourceName};
+pub use problem::{ConfigError, ConfigProblem};
 pub use settings::{
-    Colour, ContextSettings, InterfaceSettings, LimitSettings, LogLevel, LogSettings, ModelSettings,
+    ColorMode, ContextSettings, InterfaceSettings, LimitSettings, LogLevel, LogSettings, ModelSettings,
     PermissionSettings, SandboxSettings, ServiceSettings, Settings, WebSettings,
 };
 pub use trust::{ProjectReview, ReviewError, revoke_trust};

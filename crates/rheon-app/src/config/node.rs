@@ -6,7 +6,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Vis
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// How deep tables and lists may stand in each other.
+/// The maximum nesting of tables and lists.
 const DEPTH_MAX: usize = 16;
 
 /// A value and its line.
@@ -30,7 +30,7 @@ pub(super) enum NodeKind {
     Other,
 }
 
-/// What is wrong with a text, and in which line.
+/// A syntax problem and its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TextProblem {
     pub(super) line: Option<usize>,
@@ -38,7 +38,7 @@ pub(super) struct TextProblem {
 }
 
 impl Node {
-    /// Reads TOML. What cannot be read is told, and the rest is read all the same.
+    /// Reads TOML. Reports syntax errors and reads the rest anyway.
     pub(super) fn from_toml(text: &str) -> (Self, Vec<TextProblem>) {
         let (table, errors) = DeTable::parse_recoverable(text);
         let lines = Lines::of(text);
@@ -48,7 +48,7 @@ impl Node {
         };
         let mut problems: Vec<TextProblem> = errors.into_iter().map(problem).collect();
         let table = of_table(table.into_inner(), &lines, 0).unwrap_or_else(|| {
-            let what = format!("tables and lists stand in each other more than {DEPTH_MAX} deep");
+            let what = format!("tables and lists are nested more than {DEPTH_MAX} deep");
             problems.push(TextProblem { line: None, what });
             Vec::new()
         });
@@ -64,7 +64,7 @@ impl Node {
         })
     }
 
-    /// What stands at `key`, if it is a table.
+    /// The value of `key`, if this is a table.
     pub(super) fn child(&self, key: &str) -> Option<&Self> {
         match &self.kind {
             NodeKind::Table(table) => table.iter().find(|(name, _)| name == key).map(|(_, node)| node),
@@ -79,7 +79,7 @@ impl Node {
     /// What it is, for people.
     pub(super) fn kind_name(&self) -> &'static str {
         match &self.kind {
-            NodeKind::Text(_) => "a text",
+            NodeKind::Text(_) => "a string",
             NodeKind::Number(_) => "a number",
             NodeKind::Switch(_) => "true or false",
             NodeKind::List(_) => "a list",
@@ -123,7 +123,7 @@ fn of_table(table: DeTable<'_>, lines: &Lines, depth: usize) -> Option<Vec<(Stri
         let line = lines.at(key.span().start);
         entries.push((line, key.into_inner().into_owned(), of_value(value, lines, Some(line), depth + 1)?));
     }
-    // The parser sorts keys by name; problems are told in the order of the file.
+    // The parser sorts keys by name; problems are reported in the order of the file.
     entries.sort_by_key(|(line, ..)| *line);
     Some(entries.into_iter().map(|(_, key, node)| (key, node)).collect())
 }
@@ -204,7 +204,7 @@ impl<'de> Visitor<'de> for AnyNode {
         let mut entries = Vec::new();
         while let Some((key, node)) = map.next_entry::<String, Node>()? {
             if !seen.insert(key.clone()) {
-                return Err(A::Error::custom(format!("the key {key:?} stands twice; join the two")));
+                return Err(A::Error::custom(format!("the key {key:?} is defined twice; merge the two")));
             }
             entries.push((key, node));
         }

@@ -6,7 +6,7 @@ use rheon_types::event::PermissionMode;
 use super::entry::{Entry, Value};
 use super::layer::ReadLayer;
 use super::merge::Merged;
-use super::place::Layer;
+use super::origin::Layer;
 use super::settings::PermissionSettings;
 use crate::context::ProjectTrust;
 

@@ -16,17 +16,17 @@ pub(super) enum Reach<'a> {
     Within(&'a Path),
 }
 
-/// What the file holds; nothing if it is not there. The error says what is wrong, and what to do.
+/// The content of the file; none if it does not exist. The error includes the next step.
 pub(super) fn read(path: &Path, reach: Reach<'_>) -> Result<Option<String>, String> {
     let real = match path.canonicalize() {
         Ok(real) => real,
         Err(error) if is_absence(&error) && !path.is_symlink() => return Ok(None),
-        Err(error) => return Err(format!("{error}; correct or remove it")),
+        Err(error) => return Err(format!("{error}; fix or remove it")),
     };
     if let Reach::Within(root) = reach {
         let root = root.canonicalize().map_err(|error| error.to_string())?;
         if !real.starts_with(&root) {
-            return Err("it is a link that leads out of the project; put the file itself there".to_owned());
+            return Err("it is a symlink out of the project; replace it with the file".to_owned());
         }
     }
     let found = match fs::metadata(&real) {
@@ -37,9 +37,9 @@ pub(super) fn read(path: &Path, reach: Reach<'_>) -> Result<Option<String>, Stri
     if matches!(reach, Reach::Within(_)) && found.is_dir() && holds_nothing(&real) {
         return Ok(None);
     }
-    // A pipe is not opened: nobody might ever write to it.
+    // Opening a pipe could block forever.
     if !found.is_file() {
-        return Err("it is no regular file; put one there or remove it".to_owned());
+        return Err("not a regular file; replace or remove it".to_owned());
     }
     let unreadable = |error: io::Error| format!("{error}; make it readable or remove it");
     let mut bytes = Vec::new();
@@ -47,7 +47,7 @@ pub(super) fn read(path: &Path, reach: Reach<'_>) -> Result<Option<String>, Stri
         .and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes))
         .map_err(unreadable)?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(format!("it is larger than {FILE_BYTES_MAX} bytes; leave out what is not needed"));
+        return Err(format!("it is larger than {FILE_BYTES_MAX} bytes; make it smaller"));
     }
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Some(text)),

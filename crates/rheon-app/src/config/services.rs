@@ -1,14 +1,14 @@
-//! Vendors and keys: what layers say about whom to ask, laid over what comes with Rheon.
+//! Vendors and keys of all layers, merged into the built-in vendors.
 
 use rheon_providers::{VendorError, Vendors};
 use rheon_text::did_you_mean;
 
 use super::entry::Value;
-use super::finding::Finding;
 use super::layer::ReadLayer;
 use super::layer_text::Form;
 use super::merge::Merged;
-use super::place::{Origin, SourceName};
+use super::origin::{SettingOrigin, SourceName};
+use super::problem::ConfigProblem;
 use super::read_file::is_readable_by_others;
 use super::settings::ServiceSettings;
 
@@ -16,8 +16,8 @@ use super::settings::ServiceSettings;
 #[derive(Debug, Default)]
 pub(super) struct Services {
     pub(super) settings: ServiceSettings,
-    pub(super) problems: Vec<Finding>,
-    pub(super) warnings: Vec<Finding>,
+    pub(super) problems: Vec<ConfigProblem>,
+    pub(super) warnings: Vec<ConfigProblem>,
 }
 
 impl Services {
@@ -64,15 +64,15 @@ impl Services {
         }
     }
 
-    /// Lays the vendors of `text` over those that are known. `origin_of` says where a line of it really stands.
-    fn lay_over(&mut self, text: &str, origin_of: impl Fn(usize) -> Origin) {
+    /// Merges the vendors of `text` into the known ones. `origin_of` maps a line of it to its real origin.
+    fn lay_over(&mut self, text: &str, origin_of: impl Fn(usize) -> SettingOrigin) {
         let file = origin_of(1).source.to_string();
         match self.settings.vendors.clone().with(text, &file) {
             Ok(vendors) => self.settings.vendors = vendors,
             Err(VendorError::Text(error)) => {
-                self.problems.push(Finding::new(&origin_of(error.line), error.problem));
+                self.problems.push(ConfigProblem::new(&origin_of(error.line), error.problem));
             }
-            Err(error) => self.problems.push(Finding::new(&origin_of(1), error.to_string())),
+            Err(error) => self.problems.push(ConfigProblem::new(&origin_of(1), error.to_string())),
         }
     }
 
@@ -83,7 +83,7 @@ impl Services {
             };
             if self.settings.vendors.get(vendor).is_none() {
                 let what = no_vendor(&self.settings.vendors, vendor);
-                self.problems.push(Finding::new(&entry.origin, what));
+                self.problems.push(ConfigProblem::new(&entry.origin, what));
                 continue;
             }
             if let Some(text) = source.vendor_text(vendor) {
@@ -96,7 +96,7 @@ impl Services {
         }
     }
 
-    fn warn_of_readers(&mut self, origin: &Origin, vendor: &str) {
+    fn warn_of_readers(&mut self, origin: &SettingOrigin, vendor: &str) {
         if let SourceName::File(path) = &origin.source
             && is_readable_by_others(path)
         {
@@ -104,7 +104,7 @@ impl Services {
                 "others may read the key of {vendor} here; make the file yours alone (chmod 600), or write \
                  {{ env = \"NAME\" }} or {{ command = [...] }} instead"
             );
-            self.warnings.push(Finding::new(origin, what));
+            self.warnings.push(ConfigProblem::new(origin, what));
         }
     }
 }

@@ -61,14 +61,14 @@ deepseek = "  "
 cerebras = { command = ["a", 1] }
 "#;
     expect![[r#"
-        cannot read /home/.config/rheon/config.toml: line 2: there is no vendor "antropic" to have a key for; did you mean "anthropic"?
-        cannot read /home/.config/rheon/config.toml: line 3: "keys.openai": "env" is the name of a variable: letters, digits and _
-        cannot read /home/.config/rheon/config.toml: line 4: "keys.groq": "file" is no place of a key; write { env = "NAME" }, { command = ["program", "argument"] }, { keyring = "name" } or the key itself
-        cannot read /home/.config/rheon/config.toml: line 5: "keys.mistral": a key has one place; write { env = "NAME" }, { command = ["program", "argument"] }, { keyring = "name" } or the key itself
-        cannot read /home/.config/rheon/config.toml: line 6: "keys.xai": a number is no place of a key; write { env = "NAME" }, { command = ["program", "argument"] }, { keyring = "name" } or the key itself
-        cannot read /home/.config/rheon/config.toml: line 7: "keys.together": "command" is no place of a key; write { env = "NAME" }, { command = ["program", "argument"] }, { keyring = "name" } or the key itself
+        cannot read /home/.config/rheon/config.toml: line 2: unknown vendor "antropic" in [keys]; did you mean "anthropic"?
+        cannot read /home/.config/rheon/config.toml: line 3: "keys.openai": "env" must be the name of an environment variable: letters, digits and _
+        cannot read /home/.config/rheon/config.toml: line 4: "keys.groq": "file" is not a valid key source; write { env = "NAME" }, { command = ["program", "argument"] }, { keyring = "name" } or the key itself
+        cannot read /home/.config/rheon/config.toml: line 5: "keys.mistral": a key needs exactly one source; write { env = "NAME" }, { command = ["program", "argument"] }, { keyring = "name" } or the key itself
+        cannot read /home/.config/rheon/config.toml: line 6: "keys.xai": a number is not a valid key source; write { env = "NAME" }, { command = ["program", "argument"] }, { keyring = "name" } or the key itself
+        cannot read /home/.config/rheon/config.toml: line 7: "keys.together": "command" is not a valid key source; write { env = "NAME" }, { command = ["program", "argument"] }, { keyring = "name" } or the key itself
         cannot read /home/.config/rheon/config.toml: line 8: "keys.deepseek": the key is empty; write { env = "NAME" }, { command = ["program", "argument"] }, { keyring = "name" } or the key itself
-        cannot read /home/.config/rheon/config.toml: line 9: "keys.cerebras": "command" is a list of texts"#]].assert_eq(&Place::new().user(text).problems());
+        cannot read /home/.config/rheon/config.toml: line 9: "keys.cerebras": "command" must be a list of strings"#]].assert_eq(&Place::new().user(text).problems());
 }
 
 #[test]

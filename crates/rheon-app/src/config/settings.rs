@@ -1,4 +1,4 @@
-//! `Settings`: what is configured, as one plain value: the result of all files, variables and flags.
+//! `Settings`: the merged configuration as one plain value.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,38 +13,37 @@ use secrecy::SecretString;
 
 use super::mcp_server::McpServer;
 use crate::context::ContextSources;
-use crate::keeping::KeepingSettings;
+use crate::sessions::PersistenceSettings;
 
 /// What is configured.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// Which model is asked, and how hard it tries.
+    /// The model and its effort.
     pub model: ModelSettings,
-    /// When a run ends at the latest.
     pub limits: LimitSettings,
     /// What may run: `[permissions]`.
     pub permissions: PermissionSettings,
     /// What holds commands: `[sandbox]`.
     pub sandbox: SandboxSettings,
-    /// How sessions are kept: `[sessions]`.
-    pub sessions: KeepingSettings,
-    /// What the model is told besides the conversation: `[context]`, `system_prompt`, `append_system_prompt`.
+    /// Saved sessions: `[sessions]`.
+    pub sessions: PersistenceSettings,
+    /// The context besides the conversation: `[context]`, `system_prompt`, `append_system_prompt`.
     pub context: ContextSettings,
     /// Whom to ask and with which keys: `[vendors]` and `[keys]`.
     pub services: ServiceSettings,
-    /// Programs that are asked and told at fixed points: `[hooks]`. Those of a project only where it is trusted.
+    /// Programs that run at fixed points: `[hooks]`. Those of a project only if it is trusted.
     pub hooks: HookSettings,
-    /// Servers of further tools, by name: `[mcp_servers]` and `.mcp.json`. Those of a project only where it is trusted.
+    /// MCP servers by name: `[mcp_servers]` and `.mcp.json`. Those of a project only if it is trusted.
     pub mcp_servers: BTreeMap<String, McpServer>,
     /// How things look: `[interface]`.
     pub interface: InterfaceSettings,
     /// What is logged: `[log]`.
     pub log: LogSettings,
-    /// What is fetched from the web: `[web]`.
+    /// Web access: `[web]`.
     pub web: WebSettings,
 }
 
-/// Which model is asked, and how hard it tries.
+/// The model and its effort.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModelSettings {
     /// `model`: as `vendor/model`; chosen by what there are keys for if absent.
@@ -55,7 +54,7 @@ pub struct ModelSettings {
     pub effort: Option<Effort>,
 }
 
-/// When a run ends at the latest. What is absent follows from the effort; see [`LimitSettings::execution`].
+/// The limits of a run. Missing ones depend on the effort; see [`LimitSettings::execution`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LimitSettings {
     /// `limits.turns_max`.
@@ -139,10 +138,10 @@ impl Default for SandboxSettings {
     }
 }
 
-/// What the model is told besides the conversation.
+/// The context besides the conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContextSettings {
-    /// `system_prompt`: stands for the base prompt.
+    /// `system_prompt`: replaces the base prompt.
     pub system_prompt: Option<String>,
     /// `append_system_prompt`: said after everything else.
     pub append_system_prompt: Option<String>,
@@ -156,22 +155,22 @@ pub struct ContextSettings {
 /// looked up when the first request needs it and not before.
 #[derive(Debug, Clone, Default)]
 pub struct ServiceSettings {
-    /// Those that come with Rheon, as changed and added to by `[vendors]`.
+    /// The built-in vendors with the changes of `[vendors]`.
     pub vendors: Vendors,
-    /// Keys that stand in a file of the user's, by vendor.
+    /// Keys written in a settings file, by vendor.
     pub keys: BTreeMap<String, SecretString>,
 }
 
 /// How things look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InterfaceSettings {
-    /// `interface.colour`.
-    pub colour: Colour,
+    /// `interface.color`.
+    pub color: ColorMode,
     /// `interface.notify`: whether the end of a long run is announced.
     pub notify: bool,
     /// `interface.notify_after_seconds`: what a long run is.
     pub notify_after: Duration,
-    /// `interface.title`: whether the title of the terminal says what goes on.
+    /// `interface.title`: whether the terminal title shows the current activity.
     pub title: bool,
     /// `interface.spinner`: whether something moves while one waits.
     pub spinner: bool,
@@ -182,7 +181,7 @@ pub struct InterfaceSettings {
 impl Default for InterfaceSettings {
     fn default() -> Self {
         Self {
-            colour: Colour::Auto,
+            color: ColorMode::Auto,
             notify: true,
             notify_after: Duration::from_secs(30),
             title: true,
@@ -192,19 +191,17 @@ impl Default for InterfaceSettings {
     }
 }
 
-/// Whether output has colours.
+/// When output is colored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Colour {
+pub enum ColorMode {
     /// On a terminal, unless `NO_COLOR` is set.
     #[default]
     Auto,
-    /// Always.
     Always,
-    /// Never.
     Never,
 }
 
-/// What is logged.
+/// Log settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogSettings {
     /// `log.level`.
@@ -224,9 +221,7 @@ impl Default for LogSettings {
 /// How much is logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LogLevel {
-    /// Nothing.
     Off,
-    /// What failed.
     Error,
     /// What is odd, too.
     Warn,
@@ -234,11 +229,10 @@ pub enum LogLevel {
     Info,
     /// How, too.
     Debug,
-    /// Everything.
     Trace,
 }
 
-/// What is fetched from the web.
+/// Web access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WebSettings {
     /// `web.fetch`: whether there is a tool that fetches pages.

@@ -1,4 +1,4 @@
-//! `ProjectReview`: what a project brings along to be run or obeyed, and whether the user has agreed to exactly that.
+//! `ProjectReview`: a project's hooks, skills, commands and servers, and whether the user trusts exactly this content.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use super::inputs::{ConfigInputs, TrustChoice};
 use super::layer::ReadLayer;
 use super::layer_text::Form;
 use crate::context::ProjectTrust;
-use crate::keeping::{FolderError, Folders};
+use crate::sessions::{UserDirs, UserDirsError};
 
 /// The file of what the user has agreed to, in the folder of what outlives a run.
 const STORE: &str = "trust.json";
 
-/// What a project brings along, for whoever is asked about it.
+/// A project's own content, for the trust question.
 #[derive(Debug, Clone)]
 pub struct ProjectReview {
     trust: TrustStatus,
@@ -30,10 +30,10 @@ pub struct ProjectReview {
 /// Why it is not known what the user has agreed to. Nothing of the project is used then.
 #[derive(Debug, thiserror::Error)]
 pub enum ReviewError {
-    /// It is not known where that is kept.
+    /// The state directory is unknown.
     #[error(transparent)]
-    Folder(#[from] FolderError),
-    /// It cannot be read, or what the project brings along cannot be.
+    Folder(#[from] UserDirsError),
+    /// The trust file or the project's content cannot be read.
     #[error(transparent)]
     TrustStatus(#[from] TrustError),
 }
@@ -52,14 +52,14 @@ impl ProjectReview {
         }
     }
 
-    /// What the user is to be asked: what there is, and which commands its hooks would run.
+    /// The trust question: the content, and the commands of its hooks.
     pub fn question(&self) -> String {
         let commands = self.content.commands();
         if commands.is_empty() {
             return self.trust.to_string();
         }
         let lines: String = commands.iter().map(|command| format!("  {command}\n")).collect();
-        format!("Its hooks would run these commands:\n{lines}{}", self.trust)
+        format!("Its hooks run these commands:\n{lines}{}", self.trust)
     }
 
     /// The user agrees to what they were shown. Load the configuration again after this.
@@ -67,7 +67,7 @@ impl ProjectReview {
         self.store.grant(&self.content)
     }
 
-    /// The names of what is not agreed to, a few of them.
+    /// A few names of the untrusted files.
     pub fn summary(&self) -> String {
         const NAMES_MAX: usize = 3;
         let items = match &self.trust {
@@ -87,18 +87,18 @@ impl ProjectReview {
 }
 
 /// The user agrees to nothing of the project in `root` any more.
-pub fn revoke_trust(root: &Path, folders: &Folders) -> Result<(), ReviewError> {
+pub fn revoke_trust(root: &Path, folders: &UserDirs) -> Result<(), ReviewError> {
     Ok(TrustStore::open(folders.state()?.join(STORE))?.revoke(root)?)
 }
 
-/// What the project brings along, and its hooks if it is trusted.
+/// The project's content, and its hooks if it is trusted.
 #[derive(Debug)]
 pub(super) struct Reviewed {
     pub(super) review: ProjectReview,
     pub(super) hooks: HookSettings,
 }
 
-/// Compares what the project in `root` brings along, the files of `layers` among it, with what the user has agreed to.
+/// Compares the content of the project in `root`, including the files of `layers`, with what the user trusts.
 pub(super) fn review(
     root: &Path,
     layers: &[ReadLayer],
@@ -126,7 +126,7 @@ fn read_file(layer: &ReadLayer) -> Option<PreloadedFile> {
     let path = layer.source.in_project?.to_owned();
     let text = layer.source.text.clone();
     match layer.source.form {
-        // Their hooks are read by whoever gathers them.
+        // Their hooks are read together with the project's content.
         Form::ClaudeSettings | Form::McpServers => {
             Some(PreloadedFile { path, text, hooks: HookSettings::default() })
         }

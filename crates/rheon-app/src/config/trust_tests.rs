@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use super::fixtures::Place;
-use super::inputs::{Extent, TrustChoice};
+use super::inputs::{ConfigScope, TrustChoice};
 use super::trust::revoke_trust;
 use crate::context::ProjectTrust;
 
@@ -40,12 +40,12 @@ fn nothing_of_it_counts_before_and_all_of_it_after() {
         hooks.PreToolUse = { matcher = "Bash", hooks = [{ command = ".rheon/hooks/check.sh", type = "command" }] } [/project/.rheon/config.toml:5] (left out: the project is not trusted)
         hooks.Stop = { hooks = [{ type = "command", command = "true" }] } [/project/.claude/settings.json] (left out: the project is not trusted)
         mcp_servers.x = { command = "x" } [/project/.rheon/config.toml:8] (left out: the project is not trusted)"#]].assert_eq(&place.shown(&config));
-    expect!["/project: the project is not trusted, so what it brings along is left out: .claude/settings.json, .rheon/config.toml, .rheon/hooks/check.sh; look at it with `rheon trust show` and agree with `rheon trust grant`"].assert_eq(&place.warnings(&config));
+    expect!["/project: the project is not trusted, so its own content is ignored: .claude/settings.json, .rheon/config.toml, .rheon/hooks/check.sh; review it with `rheon trust show` and accept it with `rheon trust grant`"].assert_eq(&place.warnings(&config));
     assert!(config.settings.hooks.is_empty());
     let review = config.review.unwrap();
     assert!(review.is_open());
     expect![[r#"
-        Its hooks would run these commands:
+        Its hooks run these commands:
           Stop (.claude/settings.json): true
           PreToolUse (.rheon/config.toml): .rheon/hooks/check.sh
         This project contains files that can run commands or instruct the agent:
@@ -141,7 +141,7 @@ fn a_bare_session_has_nothing_of_the_project_and_no_hooks_or_servers_of_the_user
     let place = project().user(
         "model = \"openai/mine\"\n[[hooks.Stop]]\nhooks = [{ type = \"command\", command = \"true\" }]\n[mcp_servers.y]\ncommand = \"y\"\n",
     );
-    let bare = place.load_with(crate::config::ConfigInputs { extent: Extent::Bare, ..place.inputs() });
+    let bare = place.load_with(crate::config::ConfigInputs { extent: ConfigScope::Bare, ..place.inputs() });
     assert_eq!(bare.settings.model.name.as_deref(), Some("openai/mine"));
     assert!(bare.settings.hooks.is_empty() && bare.settings.mcp_servers.is_empty() && bare.review.is_none());
     assert_eq!(place.warnings(&bare), "");

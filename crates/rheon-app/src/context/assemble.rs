@@ -3,68 +3,63 @@
 use rheon_agent::{Band, ContextUsage, PromptBuilder, PromptSection, TokenCounter};
 use rheon_types::SystemPrompt;
 
-use super::sources::{ContextSources, ROWS, Source};
+use super::sources::{ContextSource, ContextSources, ROWS};
 
-/// What the sources say, as values. What is empty is not there.
+/// The texts of all sources. An empty text is omitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PromptParts {
-    /// The base prompt.
     pub base: String,
-    /// The instructions of the user and of the project, as [`Rules`](super::Rules) has them.
+    /// The instructions of the user and of the project, as [`RuleFiles`](super::RuleFiles) has them.
     pub rules: String,
-    /// What is to be known about tools.
     pub tool_notes: String,
-    /// The catalogue of skills.
     pub skills: String,
-    /// The notes that fit the task.
     pub memory: String,
-    /// What earlier sessions learnt; five count.
+    /// Learnings of earlier sessions; at most five are used.
     pub learnings: Vec<String>,
-    /// The map of the repository.
     pub code_map: String,
-    /// The facts, as [`Facts::text`](super::Facts::text) has them.
+    /// The facts, as [`EnvironmentFacts::text`](super::EnvironmentFacts::text) has them.
     pub environment: String,
-    /// How hard to try, as the model is told.
+    /// The effort, as the model reads it.
     pub effort: String,
     /// How complex the task looks, in a word.
     pub complexity: String,
 }
 
-/// How many learnings are told, and how much of each.
+/// How many learnings are in the prompt, and how much of each.
 const LEARNINGS_MAX: usize = 5;
 const LEARNING_CHARS_MAX: usize = 500;
 
 /// The system prompt and what it is made of.
 #[derive(Debug, Clone)]
-pub struct Assembled {
+pub struct AssembledPrompt {
     builder: PromptBuilder,
 }
 
-/// Puts the system prompt together: static, semi-static, dynamic, whatever is turned off left out. The same parts give the same
+/// Assembles the system prompt: static, semi-static, dynamic parts, without the sources that are off. The same parts give the same
 /// bytes, and a change in a lower band leaves those above as they were.
-pub fn assemble(parts: &PromptParts, sources: &ContextSources, counter: TokenCounter) -> Assembled {
+pub fn assemble(parts: &PromptParts, sources: &ContextSources, counter: TokenCounter) -> AssembledPrompt {
     let mut builder = PromptBuilder::new(counter);
     for row in ROWS.iter().filter(|row| sources.has(row.source)) {
         let text = parts.text(row.source);
         builder = builder.section_within(row.name, row.band, &text, row.bytes_max);
     }
-    Assembled { builder }
+    AssembledPrompt { builder }
 }
 
 impl PromptParts {
-    fn text(&self, source: Source) -> String {
+    fn text(&self, source: ContextSource) -> String {
         match source {
-            Source::Base => self.base.clone(),
-            Source::Rules => self.rules.clone(),
-            Source::ToolNotes => self.tool_notes.clone(),
-            Source::Skills => below(include_str!("texts/skills.md"), &self.skills),
-            Source::Memory => below(include_str!("texts/memory.md"), &self.memory),
-            Source::Learnings => below(include_str!("texts/learnings.md"), &self.learnt()),
-            Source::CodeMap => below(include_str!("texts/code_map.md"), &self.code_map),
-            Source::Environment => self.environment.clone(),
-            Source::Effort => self.effort.clone(),
-            Source::Complexity if self.complexity.trim().is_empty() => String::new(),
-            Source::Complexity => {
+            ContextSource::Base => self.base.clone(),
+            ContextSource::Rules => self.rules.clone(),
+            ContextSource::ToolNotes => self.tool_notes.clone(),
+            ContextSource::Skills => below(include_str!("texts/skills.md"), &self.skills),
+            ContextSource::Memory => below(include_str!("texts/memory.md"), &self.memory),
+            ContextSource::Learnings => below(include_str!("texts/learnings.md"), &self.learnt()),
+            ContextSource::CodeMap => below(include_str!("texts/code_map.md"), &self.code_map),
+            ContextSource::Environment => self.environment.clone(),
+            ContextSource::Effort => self.effort.clone(),
+            ContextSource::Complexity if self.complexity.trim().is_empty() => String::new(),
+            ContextSource::Complexity => {
                 include_str!("texts/complexity.md").replace("{complexity}", self.complexity.trim())
             }
         }
@@ -89,7 +84,7 @@ fn below(heading: &str, text: &str) -> String {
     }
 }
 
-impl Assembled {
+impl AssembledPrompt {
     /// The system prompt: one section for each band that says something.
     pub fn prompt(&self) -> SystemPrompt {
         self.builder.build()

@@ -4,7 +4,7 @@ use expect_test::expect;
 use proptest::prelude::*;
 use rheon_agent::{Band, TokenCounter};
 
-use super::{ContextSources, PromptParts, ROWS, Source, assemble};
+use super::{ContextSource, ContextSources, PromptParts, ROWS, assemble};
 
 fn parts() -> PromptParts {
     PromptParts {
@@ -22,19 +22,19 @@ fn parts() -> PromptParts {
 }
 
 /// Sets what a source says.
-fn set(parts: &mut PromptParts, source: Source, text: &str) {
+fn set(parts: &mut PromptParts, source: ContextSource, text: &str) {
     let text = text.to_owned();
     match source {
-        Source::Base => parts.base = text,
-        Source::Rules => parts.rules = text,
-        Source::ToolNotes => parts.tool_notes = text,
-        Source::Skills => parts.skills = text,
-        Source::Memory => parts.memory = text,
-        Source::Learnings => parts.learnings = vec![text],
-        Source::CodeMap => parts.code_map = text,
-        Source::Environment => parts.environment = text,
-        Source::Effort => parts.effort = text,
-        Source::Complexity => parts.complexity = text,
+        ContextSource::Base => parts.base = text,
+        ContextSource::Rules => parts.rules = text,
+        ContextSource::ToolNotes => parts.tool_notes = text,
+        ContextSource::Skills => parts.skills = text,
+        ContextSource::Memory => parts.memory = text,
+        ContextSource::Learnings => parts.learnings = vec![text],
+        ContextSource::CodeMap => parts.code_map = text,
+        ContextSource::Environment => parts.environment = text,
+        ContextSource::Effort => parts.effort = text,
+        ContextSource::Complexity => parts.complexity = text,
     }
 }
 
@@ -127,7 +127,7 @@ fn the_report_has_the_tokens_of_all_sections() {
 #[test]
 fn each_source_can_be_turned_off_and_alone_is_gone_then() {
     let all = assemble(&parts(), &ContextSources::default(), TokenCounter::default()).sections();
-    for source in Source::all() {
+    for source in ContextSource::all() {
         let sources = ContextSources::default().without(source).without(source);
         let left = assemble(&parts(), &sources, TokenCounter::default()).sections();
         let expected: Vec<_> =
@@ -135,11 +135,11 @@ fn each_source_can_be_turned_off_and_alone_is_gone_then() {
         assert_eq!(left, expected, "{source}");
         assert_eq!(source.as_str().parse(), Ok(source));
     }
-    let none = Source::all().fold(ContextSources::default(), ContextSources::without);
+    let none = ContextSource::all().fold(ContextSources::default(), ContextSources::without);
     assert_eq!(bytes(&parts(), &none), []);
     assert_eq!(bytes(&PromptParts::default(), &ContextSources::default()), []);
-    expect![[r#"unknown part of the context "rulez": use one of base, rules, tool-notes, skills, memory, learnings, code-map, environment, effort, complexity"#]]
-        .assert_eq(&"rulez".parse::<Source>().unwrap_err());
+    expect![[r#"unknown context source "rulez": use one of base, rules, tool-notes, skills, memory, learnings, code-map, environment, effort, complexity"#]]
+        .assert_eq(&"rulez".parse::<ContextSource>().unwrap_err());
 }
 
 #[test]
@@ -188,7 +188,7 @@ proptest! {
         let sources = ContextSources::default();
         for variant in [&other, &one] {
             let prompt = bytes(variant, &sources);
-            // What is cached never stands behind what is not.
+            // Cached parts always come before uncached ones.
             prop_assert!(prompt.is_sorted_by_key(|(_, stable)| !stable));
         }
         let above = |parts: &PromptParts| -> Vec<String> {

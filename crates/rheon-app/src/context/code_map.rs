@@ -11,25 +11,24 @@ use rheon_types::Hook;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-/// How many tokens the map may have in the prompt, unless somebody says otherwise.
+/// The default limit of the map in the prompt, in tokens.
 pub const CODE_MAP_TOKENS_MAX: u64 = 2_000;
-/// How long a session waits for the map, unless somebody says otherwise.
+/// How long a session waits for the map by default.
 pub const CODE_MAP_WAIT_MAX: Duration = Duration::from_secs(1);
 
-/// Which files stay out of the map: asked for absolute paths.
-pub type LeftOutRule = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
+/// Whether an absolute path is excluded from the map.
+pub type CodeMapFilter = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 
 /// How a project is mapped.
 #[derive(Clone)]
 pub struct CodeMapOptions {
-    /// How much of the project is looked at.
+    /// How much of the project is searched.
     pub limits: RepoMapLimits,
-    /// How long the text may be.
     pub tokens_max: u64,
-    /// How long a session waits for the map. What takes longer goes on beside it, and is there for the next load.
+    /// How long a session waits for the map. A slower map continues in the background and is ready for the next load.
     pub wait_max: Duration,
     /// What the rules of the user forbid to read.
-    pub left_out: Option<LeftOutRule>,
+    pub left_out: Option<CodeMapFilter>,
 }
 
 impl Default for CodeMapOptions {
@@ -43,8 +42,8 @@ impl Default for CodeMapOptions {
     }
 }
 
-/// The map of one project. It is read when it is first asked for, and brought up to date each time. When the last who holds it lets
-/// go, what is being read is broken off; what was read is kept, and the next session goes on from there.
+/// The code map of one project. Built on first use and updated each time. When the last handle is
+/// dropped, reading stops; the result so far is saved, and the next session continues from there.
 pub struct CodeMap {
     place: Place,
     map: Arc<Mutex<Option<RepoMap>>>,
@@ -58,11 +57,10 @@ pub enum CodeMapText {
     Ready(String),
     /// It was not ready in time, and is made beside the session.
     NotYet,
-    /// There is none.
     Failed(String),
 }
 
-/// What is mapped, and how.
+/// The source of the map and its options.
 #[derive(Clone)]
 struct Place {
     root: PathBuf,
@@ -73,20 +71,20 @@ struct Place {
 /// What became of an update.
 struct Updated {
     text: CodeMapText,
-    /// Why the map could not be kept for the next session, if so.
+    /// Why the map could not be cached, if so.
     problem: Option<String>,
 }
 
 impl CodeMap {
-    /// The map of the project at `root`, kept in `cache_file`, which should lie outside of the project. Nothing is read yet.
+    /// The map of the project at `root`, cached in `cache_file`, which should be outside the project. Nothing is read yet.
     pub fn new(root: impl Into<PathBuf>, cache_file: impl Into<PathBuf>, options: CodeMapOptions) -> Self {
         let place = Place { root: root.into(), cache_file: cache_file.into(), options };
         Self { place, map: Arc::default(), cancel: CancellationToken::new() }
     }
 
-    /// Looks what changed, and says what matters for `task`; with it, what was odd. Waits no longer than the options say.
+    /// Updates the map and returns the part that matters for `task`, with any problem. Waits no longer than the options allow.
     pub async fn text(&self, task: &str, counter: TokenCounter) -> (CodeMapText, Option<String>) {
-        // Nobody reads a text that came too late.
+        // A text that comes too late is not used.
         let wanted = CancellationToken::new();
         let guard = wanted.clone().drop_guard();
         let (place, cancel, task) = (self.place.clone(), self.cancel.clone(), task.to_owned());
@@ -109,7 +107,7 @@ impl CodeMap {
         }
     }
 
-    /// Breaks off what is being read, and waits until what was read is kept. For programs that end the process themselves.
+    /// Stops reading and waits until the result so far is saved. For programs that end the process themselves.
     pub async fn close(&self) {
         self.cancel.cancel();
         drop(self.map.lock().await);
@@ -167,12 +165,9 @@ fn rendered(map: &RepoMap, place: &Place, task: &str, counter: TokenCounter) -> 
 /// Where the map of the repository comes from.
 #[derive(Debug, Clone, Default)]
 pub enum CodeMapSource {
-    /// From nowhere: there is none.
     #[default]
     None,
-    /// It was made elsewhere.
     Text(String),
-    /// From the files of the repository.
     Repository(Arc<CodeMap>),
 }
 

@@ -16,7 +16,7 @@ const COMMANDS: [&str; 2] = [".claude/commands", ".rheon/commands"];
 /// Whether the user trusts the project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProjectTrust {
-    /// What it brings along may be used.
+    /// The project's own content may be used.
     Trusted,
     /// Its rules are read as text; its skills and commands are not used and nothing it configures is run.
     Untrusted,
@@ -31,14 +31,14 @@ impl From<&TrustStatus> for ProjectTrust {
 
 /// Where skills and slash commands are; the user's first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ExtensionPlaces {
+pub struct ExtensionPaths {
     /// Folders of skills.
     pub skills: Vec<SkillDir>,
     /// Folders of slash commands.
     pub commands: Vec<CommandDir>,
 }
 
-impl ExtensionPlaces {
+impl ExtensionPaths {
     /// The usual places: in the user's home, in the folder of our settings, and in the project whose root is `root`.
     pub fn of(home: Option<&Path>, config: Option<&Path>, root: &Path) -> Self {
         let beneath = |base: Option<&Path>, names: &[&str]| -> Vec<PathBuf> {
@@ -66,33 +66,24 @@ impl ExtensionPlaces {
 /// Skills and slash commands of a session.
 #[derive(Debug, Clone, Default)]
 pub struct Extensions {
-    /// The skills.
     pub skills: SkillSet,
-    /// The slash commands.
     pub commands: CommandSet,
-    /// What was odd, and what is left out for want of trust.
+    /// Problems, and files ignored because the project is not trusted.
     pub warnings: Vec<ContextWarning>,
 }
 
 /// Why a slash command does not become a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ExpandError {
-    /// Its file cannot be used.
+pub enum CommandExpandError {
     #[error(transparent)]
     Command(#[from] CommandError),
-    /// The arguments do not fit.
-    #[error("the command /{name} cannot be filled in: {problem}")]
-    Fill {
-        /// The command.
-        name: String,
-        /// What is wrong.
-        problem: FillError,
-    },
+    #[error("the command /{name} cannot be expanded: {problem}")]
+    Fill { name: String, problem: FillError },
 }
 
 /// A slash command with its arguments in place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Expanded {
+pub struct ExpandedCommand {
     /// The command.
     pub command: CustomCommand,
     /// The parts of the prompt, in order. Files and outputs of commands are to be got through the gate.
@@ -100,8 +91,8 @@ pub struct Expanded {
 }
 
 impl Extensions {
-    /// Finds everything at `places`; what a project brings along only if it is trusted. Reads files: call it where a thread may wait.
-    pub fn load(places: &ExtensionPlaces, trust: ProjectTrust) -> Self {
+    /// Finds everything at `places`; the content of a project only if it is trusted. Reads files: call it where a thread may wait.
+    pub fn load(places: &ExtensionPaths, trust: ProjectTrust) -> Self {
         let skills = load_skills(&places.skills, trust);
         let commands = CommandSet::load(&usable(&places.commands, trust, |folder| folder.origin));
         let mut warnings = untrusted(places, trust);
@@ -110,21 +101,21 @@ impl Extensions {
         Self { skills, commands, warnings }
     }
 
-    /// What was typed, as a slash command with its arguments in place. None if it is not one that is known: then it is a text like any
+    /// Expands a typed slash command with its arguments. None if it is not a known command: then it is a prompt like any
     /// other. Reads the file of the command.
-    pub fn expand(&self, typed: &str) -> Option<Result<Expanded, ExpandError>> {
+    pub fn expand(&self, typed: &str) -> Option<Result<ExpandedCommand, CommandExpandError>> {
         let typed = typed.trim().strip_prefix('/')?;
         let (name, arguments) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
         let command = self.commands.get(name)?.clone();
-        let filled = command.template().map_err(ExpandError::from).and_then(|template| {
+        let filled = command.template().map_err(CommandExpandError::from).and_then(|template| {
             let fill = template.fill(arguments);
-            fill.map_err(|problem| ExpandError::Fill { name: command.name.clone(), problem })
+            fill.map_err(|problem| CommandExpandError::Fill { name: command.name.clone(), problem })
         });
-        Some(filled.map(|parts| Expanded { command, parts }))
+        Some(filled.map(|parts| ExpandedCommand { command, parts }))
     }
 }
 
-impl Expanded {
+impl ExpandedCommand {
     /// The prompt, with what `fetch` says in the place of each file and of each output of a command.
     pub fn prompt(&self, mut fetch: impl FnMut(&PromptPart) -> String) -> String {
         let text = |part: &PromptPart| match part {
@@ -149,7 +140,7 @@ fn usable<F: Clone>(folders: &[F], trust: ProjectTrust, origin: impl Fn(&F) -> F
 }
 
 /// The folders of a project that are there and not used.
-fn untrusted(places: &ExtensionPlaces, trust: ProjectTrust) -> Vec<ContextWarning> {
+fn untrusted(places: &ExtensionPaths, trust: ProjectTrust) -> Vec<ContextWarning> {
     match trust {
         ProjectTrust::Trusted => Vec::new(),
         ProjectTrust::Untrusted => {

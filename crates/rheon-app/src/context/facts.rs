@@ -1,4 +1,4 @@
-//! `Facts`: what the model is told of the machine, the folder, the day and the repository.
+//! `EnvironmentFacts`: the machine, the working directory, the date and the repository, as the model reads them.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use rheon_fleet::git::GitState;
 use rheon_tools::DisplayPath;
 use rheon_types::Timestamp;
-/// What the model is told of where it is. Everything is a value, so that the same facts give the same bytes.
+/// The environment as the model reads it. Everything is a value, so that the same facts give the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Facts {
+pub struct EnvironmentFacts {
     /// The operating system and the processor: `linux (x86_64)`.
     pub system: String,
     /// The user's shell, where it is known.
@@ -17,11 +17,10 @@ pub struct Facts {
     pub working_folder: PathBuf,
     /// The day in UTC. Not the time: that would be another prompt with every request.
     pub day: Option<String>,
-    /// How the repository stands.
     pub git: GitState,
 }
 
-impl Facts {
+impl EnvironmentFacts {
     /// The facts of this machine at this moment.
     pub fn new(working_folder: &Path, shell: Option<&Path>, now: Timestamp, git: GitState) -> Self {
         let shell = shell.and_then(Path::file_name).map(|name| DisplayPath(name).to_string());

@@ -1,4 +1,4 @@
-//! Facts as the model reads them.
+//! EnvironmentFacts as the model reads them.
 
 use std::path::{Path, PathBuf};
 
@@ -6,11 +6,12 @@ use expect_test::expect;
 use rheon_fleet::git::GitState;
 use rheon_types::Timestamp;
 
-use super::Facts;
+use super::EnvironmentFacts;
 
 fn facts(folder: &str, shell: Option<&str>, millis: u64, git: GitState) -> String {
-    let facts = Facts::new(Path::new(folder), shell.map(Path::new), Timestamp::from_millis(millis), git);
-    Facts { system: "linux (x86_64)".into(), ..facts }.text()
+    let facts =
+        EnvironmentFacts::new(Path::new(folder), shell.map(Path::new), Timestamp::from_millis(millis), git);
+    EnvironmentFacts { system: "linux (x86_64)".into(), ..facts }.text()
 }
 
 #[test]
@@ -38,7 +39,8 @@ fn the_same_day_gives_the_same_bytes_and_nothing_hidden_gets_in() {
 
 #[test]
 fn facts_of_this_machine_name_its_system() {
-    let facts = Facts::new(&PathBuf::from("/"), None, Timestamp::from_millis(0), GitState::NoRepository);
+    let facts =
+        EnvironmentFacts::new(&PathBuf::from("/"), None, Timestamp::from_millis(0), GitState::NoRepository);
     assert!(facts.system.starts_with(std::env::consts::OS));
     assert_eq!((facts.shell, facts.day.as_deref()), (None, Some("1970-01-01")));
 }

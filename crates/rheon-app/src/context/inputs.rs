@@ -10,57 +10,50 @@ use rheon_types::Clock;
 
 use super::code_map::CodeMapSource;
 use super::extensions::ProjectTrust;
-use super::rules::RulePlaces;
+use super::rules::RulePaths;
 use super::sources::ContextSources;
-use crate::keeping::Environment;
 use crate::memory::MemoryStore;
+use crate::sessions::EnvVars;
 
 /// What there is to load from. Nothing is looked for elsewhere.
 #[derive(Clone)]
 pub struct ContextInputs {
     /// What the user wants, by which notes and learnings are chosen and the effort is guessed.
     pub task: String,
-    /// What stands for the base prompt, if anything.
+    /// Replaces the base prompt, if set.
     pub base: Option<String>,
     /// Where rules are, and the working folder.
-    pub places: RulePlaces,
+    pub places: RulePaths,
     /// Whether the user trusts the project.
     pub trust: ProjectTrust,
-    /// Folders of skills; those of the project count only if it is trusted.
+    /// UserDirs of skills; those of the project count only if it is trusted.
     pub skills: Vec<SkillDir>,
-    /// Folders of notes. What a project's folder says goes to the model, so give one only if the user alone can write there or
+    /// UserDirs of notes. What a project's folder says goes to the model, so give one only if the user alone can write there or
     /// trusts it.
     pub notes: Vec<NoteDir>,
     /// Where learnings and episodes are; nothing is learnt or remembered without it, and the model has no tool for notes.
     pub memory: Option<MemoryStore>,
     /// What others made: notes on tools, the map of the repository, the watch of the tools. None of it need be there.
-    pub made: MadeElsewhere,
-    /// What the user asked for; guessed from the task without it.
+    pub made: ProvidedContext,
+    /// The requested effort; estimated from the task if absent.
     pub effort: Option<Effort>,
-    /// What is turned off.
     pub sources: ContextSources,
-    /// Counts tokens for the model.
     pub counter: TokenCounter,
-    /// What is known of the machine.
     pub machine: Machine,
 }
 
-/// What is made elsewhere.
+/// Context that the caller provides.
 #[derive(Clone, Default)]
-pub struct MadeElsewhere {
-    /// What is to be known about tools besides their descriptions.
+pub struct ProvidedContext {
+    /// Notes on tools besides their descriptions.
     pub tool_notes: String,
-    /// The map of the repository.
     pub code_map: CodeMapSource,
 }
 
-/// What is known of the machine.
+/// Facts about the machine.
 #[derive(Clone)]
 pub struct Machine {
-    /// The variables of the program.
-    pub environment: Environment,
-    /// The time.
+    pub environment: EnvVars,
     pub clock: Arc<dyn Clock>,
-    /// How long git may take.
     pub git_time_max: Duration,
 }

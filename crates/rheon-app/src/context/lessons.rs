@@ -1,4 +1,4 @@
-//! `Lessons`: after a run, what was learnt is proposed, and what helped gains evidence.
+//! `Lessons`: proposes learnings after a run, and gives evidence to those that helped.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,14 +10,13 @@ use rheon_types::{AgentOutput, Answer, Clock, Flow, History, Hook, RunEnd, Times
 use super::warning::ContextWarning;
 use crate::memory::{MemoryStore, redacted};
 
-/// A hook that proposes what a run taught: how repeated failures were mended, and what the user corrected. Each is proposed once
-/// in a session, without secrets. What was in the prompt of a run that ended well gains evidence. What the user speaks against loses
+/// A hook that proposes learnings of a run: how repeated failures were fixed, and what the user corrected. Each is proposed once
+/// in a session, without secrets. What was in the prompt of a run that ended well gains evidence. What the user contradicts loses
 /// what it gained in the session, and has evidence against it.
 pub struct Lessons {
     store: MemoryStore,
     watch: Arc<LoopGuard>,
     clock: Arc<dyn Clock>,
-    /// The learnings in the prompt.
     used: Vec<Learning>,
     redact: LessonRedactor,
     state: Mutex<State>,
@@ -25,9 +24,7 @@ pub struct Lessons {
 
 #[derive(Default)]
 struct State {
-    /// The conversation before the run.
     before: History,
-    /// What is not to be proposed again.
     proposed: HashSet<String>,
     /// The learnings that the user spoke against in this session.
     contradicted: HashSet<LearningId>,
@@ -50,7 +47,7 @@ impl Lessons {
         Self { store, watch, clock, used, redact: LessonRedactor::new(redacted), state: Mutex::default() }
     }
 
-    /// What went wrong since this was asked last.
+    /// Problems since the last call.
     pub fn take_problems(&self) -> Vec<ContextWarning> {
         std::mem::take(&mut self.state().problems)
     }
@@ -135,7 +132,7 @@ impl Hook for Lessons {
 
     fn before_run<'a>(&'a self, history: &'a History, _run_index: usize) -> Answer<'a, Flow> {
         let mut state = self.state();
-        // Earlier runs have proposed what stands here, in this session or in the one that it goes on from.
+        // Earlier runs of this session or its parent have already proposed these.
         state.proposed.extend(corrections(history, &self.redact).into_iter().map(|lesson| lesson.text));
         state.before = history.clone();
         Answer::Now(Flow::Continue)
@@ -162,7 +159,7 @@ impl Hook for Lessons {
     }
 }
 
-/// Whether the model did what was asked, as far as anybody can tell.
+/// Whether the run probably succeeded.
 fn ended_well(output: &AgentOutput) -> bool {
     let is_whole = match output.end {
         RunEnd::Completed => true,

@@ -1,4 +1,4 @@
-//! `Loaded`: everything the model is told, loaded and ready to be wired into an agent.
+//! `LoadedContext`: the context, loaded and ready to be wired into an agent.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,50 +14,46 @@ use rheon_tools::notes::NoteSet;
 use rheon_tools::skills::SkillSet;
 use rheon_types::{Hook, Reminder, Tool};
 
-use super::assemble::{Assembled, PromptParts, assemble};
+use super::assemble::{AssembledPrompt, PromptParts, assemble};
 use super::code_map::{CodeMap, CodeMapSource, CodeMapText, HoldsMap};
 use super::extensions::{ProjectTrust, load_skills};
-use super::facts::Facts;
+use super::facts::EnvironmentFacts;
 use super::inputs::{ContextInputs, Machine};
 use super::lessons::Lessons;
-use super::rules::Rules;
-use super::sources::{ContextSources, Reminders, Source};
+use super::rules::RuleFiles;
+use super::sources::{ContextSource, ContextSources, Reminders};
 use super::warning::ContextWarning;
 use crate::memory::{
-    Episodic, MemoryStore, SessionGoal, index_notes, memory_tool, open_goals_text, redacted,
+    EpisodeRecorder, MemoryStore, SessionGoal, index_notes, memory_tool, open_goals_text, redacted,
     relevant_episodes,
 };
 
 /// The most bytes that the texts of notes may have in the prompt.
 const NOTE_BYTES_MAX: usize = 12 << 10;
-/// How many learnings are asked for.
+/// How many learnings are loaded.
 const LEARNINGS_MAX: usize = 5;
-/// The tool whose results stay whatever is made shorter.
+/// The tool whose results compaction never shortens.
 const SKILL_TOOL: &str = "skill";
 
-/// Everything the model is told besides the conversation.
-pub struct Loaded {
-    /// What the sources say.
+/// The context besides the conversation.
+pub struct LoadedContext {
     pub parts: PromptParts,
     /// The system prompt and what it is made of.
-    pub assembled: Assembled,
+    pub assembled: AssembledPrompt,
     /// The skills, for the tool that loads them.
     pub skills: SkillSet,
     /// How complex the task looks, and why.
     pub complexity: ComplexityScore,
-    /// What follows from the effort.
     pub plan: EffortPlan,
-    /// The learnings in the prompt.
     pub learnings: Vec<Learning>,
-    /// What was odd.
     pub warnings: Vec<ContextWarning>,
     /// What remembers failures.
     pub watch: Arc<LoopGuard>,
     /// What the session is to reach.
     pub goal: Arc<SessionGoal>,
-    /// What proposes lessons, where they are kept.
+    /// The hook that proposes learnings, if they are saved.
     pub lessons: Option<Arc<Lessons>>,
-    /// The tool for notes and what remembers the session, where the session is kept.
+    /// The memory tool and the episode recorder, if the session is saved.
     pub memory: Option<SessionMemory>,
     wiring: Wiring,
 }
@@ -67,19 +63,18 @@ pub struct Loaded {
 pub struct SessionMemory {
     /// The tool with which the model keeps notes and asks for them, unless it is withheld.
     pub tool: Option<Arc<dyn Tool>>,
-    /// What remembers the session.
-    pub episodic: Arc<Episodic>,
+    pub episodic: Arc<EpisodeRecorder>,
 }
 
-/// What is needed besides to wire an agent.
+/// Further parts for wiring an agent.
 struct Wiring {
     effort: Option<Effort>,
     sources: ContextSources,
     map: Option<Arc<CodeMap>>,
 }
 
-impl Loaded {
-    /// Loads everything that is not turned off. What cannot be loaded is a warning.
+impl LoadedContext {
+    /// Loads all sources that are on. A source that cannot be loaded becomes a warning.
     pub async fn load(inputs: ContextInputs) -> Self {
         let complexity = score_complexity(&inputs.task);
         let plan = plan_effort(inputs.effort, complexity.complexity);
@@ -95,7 +90,7 @@ impl Loaded {
         let watch = Arc::new(LoopGuard::new());
         watch.redact_with(LessonRedactor::new(redacted));
         let memory = session_memory(&inputs);
-        let store = inputs.memory.clone().filter(|_| inputs.sources.has(Source::Memory));
+        let store = inputs.memory.clone().filter(|_| inputs.sources.has(ContextSource::Memory));
         let goal = SessionGoal::new(store, Arc::clone(&inputs.machine.clock), &files.goals);
         let parts = PromptParts {
             base: inputs.base.clone().unwrap_or_else(|| base_prompt().to_owned()),
@@ -109,7 +104,7 @@ impl Loaded {
             effort: plan.guidance.to_owned(),
             complexity: complexity.complexity.as_str().to_owned(),
         };
-        let lessons = inputs.memory.filter(|_| inputs.sources.has(Source::Learnings)).map(|store| {
+        let lessons = inputs.memory.filter(|_| inputs.sources.has(ContextSource::Learnings)).map(|store| {
             let (watch, clock) = (Arc::clone(&watch), Arc::clone(&inputs.machine.clock));
             Arc::new(Lessons::new(store, watch, clock, files.learnings.clone()))
         });
@@ -129,7 +124,7 @@ impl Loaded {
         }
     }
 
-    /// What went wrong with the memory since this was asked last, for whoever tells the user after a run.
+    /// Problems of the memory since the last call, to be shown after a run.
     pub fn take_problems(&self) -> Vec<ContextWarning> {
         let lessons = self.lessons.iter().flat_map(|lessons| lessons.take_problems());
         let episodes = self.memory.iter().flat_map(|memory| memory.episodic.take_problems());
@@ -143,7 +138,7 @@ impl Loaded {
         }
     }
 
-    /// Gives all of it to an agent: the system prompt, reminders, how its window is made shorter, how much it thinks, its limits,
+    /// Wires the context into an agent: the system prompt, reminders, compaction, thinking level, limits,
     /// the tool for notes, and what it learns and remembers. What the user set is to be set after this.
     pub fn wire(&self, builder: AgentBuilder) -> AgentBuilder {
         let Wiring { effort, sources, map } = &self.wiring;
@@ -160,7 +155,7 @@ impl Loaded {
             }
             Reminders::Off => {}
         }
-        if effort.is_some() || sources.has(Source::Effort) {
+        if effort.is_some() || sources.has(ContextSource::Effort) {
             builder = builder.thinking(self.plan.thinking).limits(self.plan.limits);
         }
         if let Some(lessons) = &self.lessons {
@@ -178,24 +173,24 @@ impl Loaded {
 
 /// How the session adds to the memory, if it does.
 fn session_memory(inputs: &ContextInputs) -> Option<SessionMemory> {
-    let store = inputs.memory.as_ref().filter(|_| inputs.sources.has(Source::Memory))?;
+    let store = inputs.memory.as_ref().filter(|_| inputs.sources.has(ContextSource::Memory))?;
     let clock = || Arc::clone(&inputs.machine.clock);
     let root = inputs.places.working_folder.clone();
     Some(SessionMemory {
         tool: Some(Arc::new(memory_tool(inputs.notes.clone(), store, clock()))),
-        episodic: Arc::new(Episodic::new(store.clone(), root, clock())),
+        episodic: Arc::new(EpisodeRecorder::new(store.clone(), root, clock())),
     })
 }
 
-/// The map that is made of files, if any is wanted.
+/// The map built from files, if enabled.
 fn map_of(inputs: &ContextInputs) -> Option<Arc<CodeMap>> {
     match &inputs.made.code_map {
-        CodeMapSource::Repository(map) if inputs.sources.has(Source::CodeMap) => Some(Arc::clone(map)),
+        CodeMapSource::Repository(map) if inputs.sources.has(ContextSource::CodeMap) => Some(Arc::clone(map)),
         CodeMapSource::Repository(_) | CodeMapSource::Text(_) | CodeMapSource::None => None,
     }
 }
 
-/// The map as text, and what was odd.
+/// The map as text, and a problem if there was one.
 #[derive(Default)]
 struct MapRead {
     text: String,
@@ -213,7 +208,7 @@ async fn code_map(inputs: &ContextInputs, map: Option<&CodeMap>) -> MapRead {
     let mut warnings: Vec<ContextWarning> = odd.into_iter().map(ContextWarning::CodeMap).collect();
     let text = match text {
         CodeMapText::Ready(text) => text,
-        // It is there next time; nobody needs to be told.
+        // It is ready next time; no notice is needed.
         CodeMapText::NotYet => String::new(),
         CodeMapText::Failed(why) => {
             warnings.push(ContextWarning::CodeMap(why));
@@ -224,7 +219,7 @@ async fn code_map(inputs: &ContextInputs, map: Option<&CodeMap>) -> MapRead {
 }
 
 async fn environment(inputs: &ContextInputs) -> String {
-    if !inputs.sources.has(Source::Environment) {
+    if !inputs.sources.has(ContextSource::Environment) {
         return String::new();
     }
     let Machine { environment, clock, git_time_max } = &inputs.machine;
@@ -234,7 +229,7 @@ async fn environment(inputs: &ContextInputs) -> String {
     };
     let folder = &inputs.places.working_folder;
     let git = GitState::ask(folder, &environment.for_git(), question, *git_time_max).await;
-    Facts::new(folder, environment.get("SHELL").map(Path::new), clock.now(), git).text()
+    EnvironmentFacts::new(folder, environment.get("SHELL").map(Path::new), clock.now(), git).text()
 }
 
 /// What is read from files.
@@ -244,7 +239,6 @@ struct Files {
     skills: SkillSet,
     memory: String,
     learnings: Vec<Learning>,
-    /// The open goals of the project.
     goals: Vec<Goal>,
     warnings: Vec<ContextWarning>,
 }
@@ -252,16 +246,16 @@ struct Files {
 impl Files {
     fn load(inputs: &ContextInputs) -> Self {
         let mut files = Self::default();
-        if inputs.sources.has(Source::Rules) {
-            let rules = Rules::load(&inputs.places);
+        if inputs.sources.has(ContextSource::Rules) {
+            let rules = RuleFiles::load(&inputs.places);
             files.rules = rules.text;
             files.warnings.extend(rules.warnings.into_iter().map(ContextWarning::Rules));
         }
-        if inputs.sources.has(Source::Skills) {
+        if inputs.sources.has(ContextSource::Skills) {
             files.skills = load_skills(&inputs.skills, inputs.trust);
             files.warnings.extend(files.skills.warnings().iter().cloned().map(ContextWarning::Skill));
         }
-        if inputs.sources.has(Source::Memory) {
+        if inputs.sources.has(ContextSource::Memory) {
             let notes = NoteSet::load(&inputs.notes);
             files.memory = notes.format_for_prompt(&inputs.task, NOTE_BYTES_MAX);
             files.warnings.extend(notes.warnings().iter().cloned().map(ContextWarning::Note));
@@ -276,7 +270,7 @@ impl Files {
                 }
             }
         }
-        if let (true, Some(store)) = (inputs.sources.has(Source::Learnings), &inputs.memory) {
+        if let (true, Some(store)) = (inputs.sources.has(ContextSource::Learnings), &inputs.memory) {
             match store.memory.learnings().relevant(&store.project, &inputs.task, LEARNINGS_MAX) {
                 Ok(learnings) => files.learnings = learnings,
                 Err(error) => files.warnings.push(ContextWarning::Learnings(error.to_string())),
@@ -290,7 +284,7 @@ impl Files {
     }
 }
 
-/// Brings the index of notes up to date, and says which earlier sessions fit the task, and which goals of the project are open.
+/// Updates the index of notes, and finds the episodes that fit the task and the open goals of the project.
 fn remembered(inputs: &ContextInputs, store: &MemoryStore) -> Result<(String, Vec<Goal>), DatabaseError> {
     let sessions = relevant_episodes(store, &inputs.task)?;
     let goals = store.memory.goals().open_of(&store.project)?;

@@ -1,4 +1,4 @@
-//! `Source`: where parts of the system prompt come from, in which band they stand and how large they may be; and which are off.
+//! `ContextSource`: the sources of the system prompt, their cache bands and size limits, and which are turned off.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,60 +7,54 @@ use rheon_agent::Band;
 
 use super::rules::RULE_BYTES_MAX;
 
-/// Where a part of the system prompt comes from.
+/// A source of the system prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Source {
-    /// What every coding agent is told.
+pub enum ContextSource {
+    /// The base instructions.
     Base,
     /// The instructions of the user and of the project.
     Rules,
-    /// What is to be known about tools besides their descriptions.
+    /// Notes on tools besides their descriptions.
     ToolNotes,
-    /// The catalogue of skills.
     Skills,
-    /// Notes that fit the task.
     Memory,
-    /// What earlier sessions learnt.
     Learnings,
-    /// The map of the repository.
     CodeMap,
     /// The machine, the folder, the day, the repository.
     Environment,
-    /// How hard to try.
     Effort,
-    /// How complex the task looks.
     Complexity,
 }
 
 /// One row of the table of sources.
 pub(super) struct Row {
-    pub(super) source: Source,
+    pub(super) source: ContextSource,
     /// What it is called in reports and settings.
     pub(super) name: &'static str,
     pub(super) band: Band,
     pub(super) bytes_max: usize,
 }
 
-const fn row(source: Source, name: &'static str, band: Band, bytes_max: usize) -> Row {
+const fn row(source: ContextSource, name: &'static str, band: Band, bytes_max: usize) -> Row {
     Row { source, name, band, bytes_max }
 }
 
 /// All sources in the order of the prompt.
 pub(super) const ROWS: [Row; 10] = [
-    row(Source::Base, "base", Band::Static, 64 << 10),
+    row(ContextSource::Base, "base", Band::Static, 64 << 10),
     // The user's, the project's, and what names the files.
-    row(Source::Rules, "rules", Band::Static, 3 * RULE_BYTES_MAX),
-    row(Source::ToolNotes, "tool-notes", Band::Static, 16 << 10),
-    row(Source::Skills, "skills", Band::Static, 66 << 10),
-    row(Source::Memory, "memory", Band::SemiStatic, 16 << 10),
-    row(Source::Learnings, "learnings", Band::SemiStatic, 4 << 10),
-    row(Source::CodeMap, "code-map", Band::SemiStatic, 64 << 10),
-    row(Source::Environment, "environment", Band::Dynamic, 4 << 10),
-    row(Source::Effort, "effort", Band::Dynamic, 4 << 10),
-    row(Source::Complexity, "complexity", Band::Dynamic, 1 << 10),
+    row(ContextSource::Rules, "rules", Band::Static, 3 * RULE_BYTES_MAX),
+    row(ContextSource::ToolNotes, "tool-notes", Band::Static, 16 << 10),
+    row(ContextSource::Skills, "skills", Band::Static, 66 << 10),
+    row(ContextSource::Memory, "memory", Band::SemiStatic, 16 << 10),
+    row(ContextSource::Learnings, "learnings", Band::SemiStatic, 4 << 10),
+    row(ContextSource::CodeMap, "code-map", Band::SemiStatic, 64 << 10),
+    row(ContextSource::Environment, "environment", Band::Dynamic, 4 << 10),
+    row(ContextSource::Effort, "effort", Band::Dynamic, 4 << 10),
+    row(ContextSource::Complexity, "complexity", Band::Dynamic, 1 << 10),
 ];
 
-impl Source {
+impl ContextSource {
     /// All of them, in the order of the prompt.
     pub fn all() -> impl Iterator<Item = Self> {
         ROWS.iter().map(|row| row.source)
@@ -72,13 +66,13 @@ impl Source {
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for ContextSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl FromStr for Source {
+impl FromStr for ContextSource {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -87,7 +81,7 @@ impl FromStr for Source {
         found.map(|row| row.source).ok_or_else(|| {
             let names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
             let shown: String = wanted.chars().take(40).collect();
-            format!("unknown part of the context {shown:?}: use one of {}", names.join(", "))
+            format!("unknown context source {shown:?}: use one of {}", names.join(", "))
         })
     }
 }
@@ -95,7 +89,7 @@ impl FromStr for Source {
 /// Which sources count. All of them unless something is turned off.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContextSources {
-    off: Vec<Source>,
+    off: Vec<ContextSource>,
     /// Whether the model is reminded of the goal and of what keeps failing.
     pub reminders: Reminders,
 }
@@ -103,24 +97,21 @@ pub struct ContextSources {
 /// Whether the model is reminded at the end of requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Reminders {
-    /// It is.
     #[default]
     On,
-    /// It is not.
     Off,
 }
 
 impl ContextSources {
     /// The same without `source`.
     #[must_use]
-    pub fn without(mut self, source: Source) -> Self {
+    pub fn without(mut self, source: ContextSource) -> Self {
         if !self.off.contains(&source) {
             self.off.push(source);
         }
         self
     }
 
-    /// The same without reminders.
     #[must_use]
     pub fn without_reminders(mut self) -> Self {
         self.reminders = Reminders::Off;
@@ -128,7 +119,7 @@ impl ContextSources {
     }
 
     /// Whether `source` counts.
-    pub fn has(&self, source: Source) -> bool {
+    pub fn has(&self, source: ContextSource) -> bool {
         !self.off.contains(&source)
     }
 }

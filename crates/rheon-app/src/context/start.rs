@@ -8,32 +8,28 @@ use rheon_fleet::git::GIT_TIME_MAX;
 use rheon_types::{Clock, SessionId};
 
 use super::code_map::{CodeMap, CodeMapOptions, CodeMapSource};
-use super::extensions::{ExtensionPlaces, ProjectTrust};
-use super::inputs::{ContextInputs, Machine, MadeElsewhere};
-use super::rules::{RulePlaces, project_root};
+use super::extensions::{ExtensionPaths, ProjectTrust};
+use super::inputs::{ContextInputs, Machine, ProvidedContext};
+use super::rules::{RulePaths, project_root};
 use super::sources::ContextSources;
 use super::warning::ContextWarning;
-use crate::keeping::{Environment, Folders, Persistence};
-use crate::memory::{MemoryPlaces, MemoryStore};
+use crate::memory::{MemoryPaths, MemoryStore};
+use crate::sessions::{EnvVars, Persistence, UserDirs};
 
 /// What a program knows when a session begins.
 #[derive(Clone)]
 pub struct SessionStart {
-    /// What the user wants.
     pub task: String,
     /// The folder that the agent works in.
     pub working_folder: PathBuf,
-    /// The session.
     pub session_id: SessionId,
     /// Whether the user trusts the project.
     pub trust: ProjectTrust,
-    /// Whether anything of the session is kept. If not, nothing is learnt or remembered, and the model has no tool for it.
+    /// Whether the session is saved. If not, nothing is learned or remembered, and the model has no memory tool.
     pub persistence: Persistence,
-    /// How the project is mapped: how long a session waits, how much is shown, what is left out.
+    /// Options of the code map: wait time, size, and files to exclude.
     pub code_map: CodeMapOptions,
-    /// The variables of the program.
-    pub environment: Environment,
-    /// The time.
+    pub environment: EnvVars,
     pub clock: Arc<dyn Clock>,
 }
 
@@ -42,14 +38,14 @@ impl ContextInputs {
     /// load it. What cannot be found is a warning.
     pub async fn find(start: SessionStart) -> (Self, Vec<ContextWarning>) {
         let mut warnings = Vec::new();
-        // A folder that is not there is somebody else's problem; here it has no rules and no map.
+        // A missing directory is reported elsewhere; here it has no rules and no map.
         let working_folder = start.working_folder.canonicalize().unwrap_or(start.working_folder);
         let root = project_root(&working_folder);
-        let folders = Folders::of(&start.environment);
+        let folders = UserDirs::of(&start.environment);
         let home = start.environment.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
         let config = folders.config().ok();
-        let extensions = ExtensionPlaces::of(home.as_deref(), config.as_deref(), &root);
-        let places = match MemoryPlaces::of(&folders, &root) {
+        let extensions = ExtensionPaths::of(home.as_deref(), config.as_deref(), &root);
+        let places = match MemoryPaths::of(&folders, &root) {
             Ok(places) => Some(places),
             Err(error) => {
                 warnings.push(ContextWarning::Memory(error.to_string()));
@@ -66,7 +62,7 @@ impl ContextInputs {
         let inputs = Self {
             task: start.task,
             base: None,
-            places: RulePlaces {
+            places: RulePaths {
                 working_folder,
                 user_folders: user_folders(home.as_deref(), config),
                 home: home.clone(),
@@ -75,9 +71,9 @@ impl ContextInputs {
             skills: extensions.skills,
             notes: places.as_ref().map(|places| places.notes.clone()).unwrap_or_default(),
             memory,
-            made: MadeElsewhere {
+            made: ProvidedContext {
                 code_map: map.map_or(CodeMapSource::None, CodeMapSource::Repository),
-                ..MadeElsewhere::default()
+                ..ProvidedContext::default()
             },
             effort: None,
             sources: ContextSources::default(),
@@ -103,7 +99,7 @@ fn user_folders(home: Option<&Path>, config: Option<PathBuf>) -> Vec<PathBuf> {
 }
 
 async fn open(
-    places: &MemoryPlaces,
+    places: &MemoryPaths,
     session_id: SessionId,
     warnings: &mut Vec<ContextWarning>,
 ) -> Option<MemoryStore> {
@@ -127,7 +123,7 @@ async fn open(
     None
 }
 
-/// Whether a folder holds the user's home: then it is no project, and too much to be mapped.
+/// Whether a directory contains the user's home: then it is not a project, and too large to map.
 fn holds_home(root: &Path, home: Option<&Path>) -> bool {
     home.is_some_and(|home| home.canonicalize().is_ok_and(|home| home.starts_with(root)))
 }

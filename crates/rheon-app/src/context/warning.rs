@@ -1,4 +1,4 @@
-//! `ContextWarning`: what was odd about what the model is told. The run goes on.
+//! `ContextWarning`: a problem with a part of the context. The run continues.
 
 use std::path::PathBuf;
 
@@ -8,34 +8,28 @@ use rheon_tools::skills::SkillWarning;
 
 use super::rules::RuleWarning;
 
-/// What was odd about what the model is told.
+/// A problem with a part of the context.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ContextWarning {
-    /// About rules.
     #[error("{0}")]
     Rules(RuleWarning),
-    /// About skills.
     #[error("{0}")]
     Skill(SkillWarning),
-    /// About slash commands.
     #[error("{0}")]
     Command(CommandWarning),
     /// Something of a project that is not trusted.
-    #[error("{} is not used, because you do not trust this project yet", .0.display())]
+    #[error("{} is ignored: this project is not trusted yet", .0.display())]
     Untrusted(PathBuf),
-    /// About notes.
     #[error("{0}")]
     Note(NoteWarning),
-    /// What was learnt cannot be read or kept.
-    #[error("learnings are not used or kept: {0}")]
+    /// Learnings cannot be read or saved.
+    #[error("learnings are neither used nor saved: {0}")]
     Learnings(String),
     /// Notes cannot be searched, or what happened is not remembered.
-    #[error("the memory is not used or kept: {0}")]
+    #[error("memory is neither used nor saved: {0}")]
     Memory(String),
-    /// About the map of the repository.
-    #[error("the code map is not as it should be: {0}")]
+    #[error("the code map is incomplete: {0}")]
     CodeMap(String),
-    /// Loading broke off.
     #[error("the context is incomplete: {0}")]
     Incomplete(String),
 }

@@ -1,4 +1,4 @@
-//! The demo: the main job, offline. A scripted model mends a repository of its own through the real session: its tools, its gate, its
+//! The demo: a full session, offline. A scripted model fixes a temporary repository through the real session: its tools, its gate, its
 //! sandbox, its log.
 
 mod error;
@@ -21,10 +21,10 @@ use rheon_types::{
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Config, ConfigInputs, LogLevel, LogSettings, TrustChoice};
-use crate::keeping::Environment;
 use crate::session::{
-    Extras, GivenModel, HostParts, LocalHost, OpenError, Surroundings, Tell, strict_toolkit,
+    HostExtensions, HostParts, LocalHost, NoticeSink, OpenError, ProvidedModel, SystemContext, strict_toolkit,
 };
+use crate::sessions::EnvVars;
 pub use error::DemoError;
 use paced::Paced;
 use project::Project;
@@ -37,22 +37,21 @@ pub struct DemoOptions {
     /// Without the pauses that make the stream visible.
     pub fast: bool,
     /// What becomes of the repository and the session.
-    pub leaves: Leaves,
-    /// Where the repository is made.
+    pub files: DemoFiles,
     pub folder: PathBuf,
     /// Where every event is written, too.
     pub trace: Option<PathBuf>,
     /// The machine, the user and the time.
-    pub surroundings: Surroundings,
+    pub system: SystemContext,
 }
 
 /// What becomes of the demo's repository and session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Leaves {
-    /// They stay, to be looked at.
-    Everything,
-    /// The repository goes and no session is kept.
-    Nothing,
+pub enum DemoFiles {
+    /// Keep the repository and the session.
+    Keep,
+    /// Remove the repository and save no session.
+    Remove,
 }
 
 /// What the demo left behind.
@@ -60,14 +59,12 @@ pub enum Leaves {
 pub struct DemoReport {
     /// What the run left: how it ended, its usage, its turns.
     pub output: Arc<AgentOutput>,
-    /// The session.
     pub session_id: SessionId,
     /// The event that ended the prompt, which the run can be taken back to.
     pub prompt_seq: u64,
     /// The repository, if it is still there.
     pub folder: Option<PathBuf>,
-    /// Whether the session is on disk.
-    pub is_kept: bool,
+    pub is_saved: bool,
 }
 
 /// Plays the demo and shows each event to `on_event` as it happens. A run that was cancelled or failed still has a report: its
@@ -75,7 +72,7 @@ pub struct DemoReport {
 pub async fn demo(
     options: DemoOptions,
     cancel: &CancellationToken,
-    tell: Tell,
+    tell: NoticeSink,
     on_event: impl FnMut(&Event),
 ) -> Result<DemoReport, DemoError> {
     let project = Project::create(&options.folder).await?;
@@ -84,34 +81,38 @@ pub async fn demo(
     let Reply::Facts { facts } = client.query(Query::Facts).await? else { return Err(DemoError::Lost) };
     client.send(Command::Close { reason: CloseReason::Other }).await?;
     let (output, prompt_seq) = followed?;
-    let folder = match options.leaves {
-        Leaves::Everything => Some(project.keep()),
-        Leaves::Nothing => project.remove().map(|()| None)?,
+    let folder = match options.files {
+        DemoFiles::Keep => Some(project.keep()),
+        DemoFiles::Remove => project.remove().map(|()| None)?,
     };
-    let (session_id, is_kept) = (facts.session_id, facts.is_saved);
-    Ok(DemoReport { output, session_id, prompt_seq, folder, is_kept })
+    let (session_id, is_saved) = (facts.session_id, facts.is_saved);
+    Ok(DemoReport { output, session_id, prompt_seq, folder, is_saved })
 }
 
-async fn open(options: &DemoOptions, project: &Project, tell: &Tell) -> Result<Arc<dyn Client>, DemoError> {
+async fn open(
+    options: &DemoOptions,
+    project: &Project,
+    tell: &NoticeSink,
+) -> Result<Arc<dyn Client>, DemoError> {
     let request = OpenRequest { task: Some(PROMPT.trim().to_owned()), ..OpenRequest::default() };
-    let parts = parts(options, project, Held::Yes)?;
+    let parts = parts(options, project, DemoSandbox::Yes)?;
     let sandbox = sandbox_problem(&parts).await;
     let parts = match sandbox {
         None => parts,
-        // What the demo runs is known, so nothing is at stake; and what is missing is said.
+        // The demo's commands are known, so it is safe to run them without a sandbox, with a notice.
         Some(problem) => {
-            let message = format!("{problem}; the commands of the demo are harmless and run without one");
+            let message = format!("{problem}; the demo's commands are harmless and run without a sandbox");
             tell(Notice::warning(NoticeTopic::Sandbox, message));
-            self::parts(options, project, Held::No)?
+            self::parts(options, project, DemoSandbox::No)?
         }
     };
     Ok(LocalHost::shared(parts).open(request).await?)
 }
 
-/// Why commands cannot be held by a sandbox here, if they cannot.
+/// Why no sandbox is available here, if so.
 async fn sandbox_problem(parts: &HostParts) -> Option<String> {
-    let quiet: Tell = Arc::new(|_| {});
-    match strict_toolkit(&parts.surroundings, &parts.config, &quiet).await {
+    let quiet: NoticeSink = Arc::new(|_| {});
+    match strict_toolkit(&parts.system, &parts.config, &quiet).await {
         Err(OpenError::Toolkit(ToolkitError::Sandbox(error @ SandboxError::Unavailable { .. }))) => {
             Some(error.to_string())
         }
@@ -119,62 +120,62 @@ async fn sandbox_problem(parts: &HostParts) -> Option<String> {
     }
 }
 
-/// Whether commands are held by a sandbox.
+/// Whether commands run in a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Held {
+enum DemoSandbox {
     Yes,
     No,
 }
 
-fn parts(options: &DemoOptions, project: &Project, held: Held) -> Result<HostParts, DemoError> {
+fn parts(options: &DemoOptions, project: &Project, held: DemoSandbox) -> Result<HostParts, DemoError> {
     let working_folder = project.path().to_owned();
-    // What the user has configured must not change what is shown.
+    // The user's settings must not change the demo.
     let inputs = ConfigInputs {
         trust: TrustChoice::Nothing,
-        ..ConfigInputs::new(Environment::default(), &working_folder)
+        ..ConfigInputs::new(EnvVars::default(), &working_folder)
     };
     let inputs = inputs
         .with_flag("demo", "permissions.allow", vec!["Bash(./test.sh)".to_owned()])
         .with_flag("demo", "permissions.default_mode", "acceptEdits")
-        .with_flag("demo", "sessions.on_trouble", "in_memory");
-    let inputs = match options.leaves {
-        Leaves::Everything => inputs,
-        Leaves::Nothing => inputs.with_flag("demo", "sessions.keep", false),
+        .with_flag("demo", "sessions.on_failure", "in_memory");
+    let inputs = match options.files {
+        DemoFiles::Keep => inputs,
+        DemoFiles::Remove => inputs.with_flag("demo", "sessions.keep", false),
     };
     let inputs = match held {
-        Held::Yes => inputs,
-        Held::No => inputs.with_flag("demo", "sandbox.require", "none"),
+        DemoSandbox::Yes => inputs,
+        DemoSandbox::No => inputs.with_flag("demo", "sandbox.require", "none"),
     };
     let mut config = Config::load(inputs)?;
     config.settings.log = log(options, &working_folder);
     Ok(HostParts {
-        surroundings: Surroundings { working_folder, ..options.surroundings.clone() },
+        system: SystemContext { working_folder, ..options.system.clone() },
         config,
-        extras: Extras { model: Some(model(options.fast)?), ..Extras::default() },
+        extras: HostExtensions { model: Some(model(options.fast)?), ..HostExtensions::default() },
         trace: options.trace.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })
 }
 
-/// The log is the user's own: what is configured of it counts here, too, as far as it can be read.
+/// The user's log settings apply to the demo, too, if they are readable.
 fn log(options: &DemoOptions, folder: &Path) -> LogSettings {
     let inputs = ConfigInputs {
         trust: TrustChoice::Nothing,
-        ..ConfigInputs::new(options.surroundings.environment.clone(), folder)
+        ..ConfigInputs::new(options.system.environment.clone(), folder)
     };
     let configured = Config::load(inputs).map(|config| config.settings.log).unwrap_or_default();
-    match options.leaves {
-        Leaves::Everything => configured,
-        Leaves::Nothing => LogSettings { level: LogLevel::Off, ..configured },
+    match options.files {
+        DemoFiles::Keep => configured,
+        DemoFiles::Remove => LogSettings { level: LogLevel::Off, ..configured },
     }
 }
 
-fn model(fast: bool) -> Result<GivenModel, DemoError> {
+fn model(fast: bool) -> Result<ProvidedModel, DemoError> {
     let scripted = ScriptedProvider::new(Scenario::from_toml(SCENARIO)?);
     let provider: Arc<dyn Provider> = if fast { Arc::new(scripted) } else { Arc::new(Paced::new(scripted)) };
     let info = Arc::new(ModelInfo::unknown("scripted"));
     let model = ResolvedModel { provider, model: "scripted".into(), info };
-    Ok(GivenModel { name: "demo/scripted".into(), model })
+    Ok(ProvidedModel { name: "demo/scripted".into(), model })
 }
 
 /// Sends the prompt and shows the events of its run to the end; cancels it once `cancel` fires.

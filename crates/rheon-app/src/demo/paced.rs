@@ -1,4 +1,4 @@
-//! `Paced`: a provider that lets another speak no faster than a person can follow.
+//! `Paced`: slows down another provider to reading speed.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ const PAUSE_BEFORE_ANSWER: Duration = Duration::from_millis(350);
 const PAUSE_BEFORE_WORD: Duration = Duration::from_millis(30);
 const PAUSE_BEFORE_CALL: Duration = Duration::from_millis(150);
 
-/// Waits a little before each piece of an answer. A run that is cancelled does not wait for it.
+/// Waits a little before each piece of an answer, unless the run is canceled.
 pub(super) struct Paced<P> {
     provider: P,
 }

@@ -16,7 +16,7 @@ const FILES: [(&str, &str); 3] = [
     ("test.sh", include_str!("project/test.sh")),
 ];
 
-/// A fresh repository in a folder that only this user can enter. It is removed when dropped, unless it is kept.
+/// A new repository in a private directory. Removed on drop, unless `keep` was called.
 #[derive(Debug)]
 pub(super) struct Project {
     folder: TempDir,
@@ -63,12 +63,12 @@ impl Project {
         self.folder.path()
     }
 
-    /// Leaves it where it is.
+    /// DemoFiles it where it is.
     pub(super) fn keep(self) -> PathBuf {
         self.folder.keep()
     }
 
-    /// Removes it and tells if that fails, which a drop cannot.
+    /// Removes it and reports a failure, which a drop cannot.
     pub(super) fn remove(self) -> Result<(), DemoError> {
         let path = self.path().to_owned();
         self.folder.close().map_err(|source| DemoError::Cleanup { path, source })

@@ -1,4 +1,4 @@
-//! Whether things can be kept: folders, the space in them, and the sessions that are kept there.
+//! Checks the user's directories, the free disk space and the saved sessions.
 
 use std::path::{Path, PathBuf};
 
@@ -6,15 +6,15 @@ use rheon_store::sessions::SessionFiles;
 use rheon_store::sqlite::{Index, IndexState};
 
 use super::check::Check;
-use crate::keeping::{FolderError, Folders};
+use crate::sessions::{UserDirs, UserDirsError};
 
 /// Below this a disk is nearly full.
 const SPACE_LOW_BYTES: u64 = 1 << 30;
-/// Below this nothing can be relied on.
+/// Below this, writes are likely to fail.
 const SPACE_NONE_BYTES: u64 = 50 << 20;
 
-pub(super) fn folders(folders: &Folders) -> Vec<Check> {
-    let places: [(&'static str, Result<PathBuf, FolderError>); 4] = [
+pub(super) fn folders(folders: &UserDirs) -> Vec<Check> {
+    let places: [(&'static str, Result<PathBuf, UserDirsError>); 4] = [
         ("settings", folders.config()),
         ("sessions", folders.data()),
         ("state", folders.state()),
@@ -29,27 +29,29 @@ pub(super) fn folders(folders: &Folders) -> Vec<Check> {
     checks
 }
 
-fn folder(what: &str, place: &Result<PathBuf, FolderError>) -> Check {
+fn folder(what: &str, place: &Result<PathBuf, UserDirsError>) -> Check {
     let path = match place {
         Ok(path) => path,
-        Err(error) => return Check::bad("folder", format!("{what}: {error}"), "set HOME to your own folder"),
+        Err(error) => {
+            return Check::bad("directory", format!("{what}: {error}"), "set HOME to your home directory");
+        }
     };
     let shown = path.display();
     let Some(there) = existing(path) else {
-        return Check::bad("folder", format!("{what}: {shown} cannot be made"), "look at the path");
+        return Check::bad("directory", format!("{what}: cannot create {shown}"), "check the path");
     };
-    // To try is the only way to know: rights, quotas and read-only disks all say no in their own way.
+    // Only an attempt tells: permissions, quotas and read-only disks all fail differently.
     match tempfile::tempfile_in(there) {
-        Ok(_) if there == path => Check::ok("folder", format!("{what}: {shown}")),
-        Ok(_) => Check::ok("folder", format!("{what}: {shown} (made when it is needed)")),
+        Ok(_) if there == path => Check::ok("directory", format!("{what}: {shown}")),
+        Ok(_) => Check::ok("directory", format!("{what}: {shown} (created when needed)")),
         Err(error) => {
-            let what = format!("{what}: {shown} cannot be written: {error}");
-            Check::bad("folder", what, format!("look who may write in {}", there.display()))
+            let what = format!("{what}: cannot write to {shown}: {error}");
+            Check::bad("directory", what, format!("check the permissions of {}", there.display()))
         }
     }
 }
 
-/// The folder itself, or the nearest above it that is there.
+/// The directory itself, or its nearest existing parent.
 fn existing(path: &Path) -> Option<&Path> {
     path.ancestors().find(|folder| folder.is_dir())
 }
@@ -59,16 +61,18 @@ fn space(folder: &Path) -> Check {
     let free = match rustix::fs::statvfs(folder) {
         Ok(found) => found.f_bavail.saturating_mul(found.f_frsize),
         Err(error) => {
-            let what = format!("it is not known how much is free at {shown}: {error}");
-            return Check::warn("disk", what, "look with df");
+            let what = format!("cannot read the free space at {shown}: {error}");
+            return Check::warn("disk", what, "check it with df");
         }
     };
     let (gib, tenths) = (free >> 30, ((free & ((1 << 30) - 1)) * 10) >> 30);
-    let what = format!("{gib}.{tenths} GiB are free at {shown}");
+    let what = format!("{gib}.{tenths} GiB free at {shown}");
     match free {
-        ..SPACE_NONE_BYTES => Check::bad("disk", what, "make room: a session that cannot be written stops"),
+        ..SPACE_NONE_BYTES => {
+            Check::bad("disk", what, "free some space; a session that cannot be saved stops")
+        }
         SPACE_NONE_BYTES..SPACE_LOW_BYTES => {
-            Check::warn("disk", what, "make room; `rheon sessions delete` removes sessions")
+            Check::warn("disk", what, "free some space; `rheon sessions delete` removes sessions")
         }
         _ => Check::ok("disk", what),
     }
@@ -76,32 +80,30 @@ fn space(folder: &Path) -> Check {
 
 const SESSIONS: &str = "sessions";
 
-/// Looks at the sessions of all folders. Nothing is made where there is nothing.
-pub(super) fn sessions(folders: &Folders) -> Vec<Check> {
-    // That it is not known where they are is said of the folder.
+/// Checks the sessions of all directories. Creates nothing.
+pub(super) fn sessions(folders: &UserDirs) -> Vec<Check> {
+    // An unknown data directory is reported by its own check.
     let Ok(data) = folders.data() else { return Vec::new() };
     let listed = SessionFiles::new(data.join("sessions"), 0).list(None);
     let unreadable = listed.iter().filter(|listed| listed.header.is_err()).count();
     let mut checks = vec![match unreadable {
-        0 => Check::ok(SESSIONS, format!("{} kept", listed.len())),
+        0 => Check::ok(SESSIONS, format!("{} saved", listed.len())),
         unreadable => {
-            let what = format!("{} kept, {unreadable} of them cannot be read", listed.len());
-            Check::warn(SESSIONS, what, "`rheon sessions list --all` shows them")
+            let what = format!("{} saved, {unreadable} of them unreadable", listed.len());
+            Check::warn(SESSIONS, what, "run `rheon sessions list --all` to see them")
         }
     }];
     let index = data.join("index.db");
     if index.exists() {
         checks.push(match Index::open(&index) {
-            Ok((_, IndexState::Whole)) => Check::ok("index", "whole"),
-            Ok((_, IndexState::Partial)) => {
-                Check::ok("index", "not whole; it is made anew by the next search")
-            }
+            Ok((_, IndexState::Whole)) => Check::ok("index", "complete"),
+            Ok((_, IndexState::Partial)) => Check::ok("index", "incomplete; the next search rebuilds it"),
             Ok((_, IndexState::Replaced { aside })) => {
-                let what = format!("it was damaged and is now at {}", aside.display());
-                Check::warn("index", what, "nothing is lost: the next search makes it anew from the sessions")
+                let what = format!("the index was damaged and moved to {}", aside.display());
+                Check::warn("index", what, "nothing is lost; the next search rebuilds it from the sessions")
             }
             Err(error) => {
-                Check::warn("index", error.to_string(), "sessions work without it; searches do not")
+                Check::warn("index", error.to_string(), "sessions work without the index, searches do not")
             }
         });
     }

@@ -8,6 +8,6 @@ mod network;
 mod online;
 mod sandbox;
 
-pub use check::{Check, Standing};
-pub use examine::{Examination, examine};
-pub use network::Network;
+pub use check::{Check, CheckStatus};
+pub use examine::{DoctorRequest, examine};
+pub use network::NetworkChecks;

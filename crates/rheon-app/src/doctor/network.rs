@@ -1,10 +1,9 @@
-//! Whether the network is tried.
+//! Whether the doctor connects to services.
 
-/// Whether the network is tried.
+/// Whether the doctor connects to services.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Network {
-    /// It is not.
-    Untouched,
-    /// Every service for which there is a key is called up with it, without asking a model anything.
-    Tried,
+pub enum NetworkChecks {
+    Off,
+    /// Connect to every service that has a key, without calling a model.
+    On,
 }

@@ -1,4 +1,4 @@
-//! Whether services can be reached, and take the keys that there are for them.
+//! Checks that services can be reached and accept their keys.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -8,16 +8,16 @@ use rheon_providers::{AuthScheme, ProbeError, ProbeResult, ProviderEnv, Registry
 use rheon_types::{ProviderError, ProviderErrorKind};
 use tokio::time::timeout;
 
-use super::check::{Check, Standing};
+use super::check::{Check, CheckStatus};
 use crate::memory::redacted;
 
 const TOPIC: &str = "online";
 
-/// How long one service may take. They are called up at the same time.
+/// How long one service may take. All are called at the same time.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(5);
-/// The most characters of a service's own words that are shown.
+/// How much of a service's error message is shown.
 const WORDS_CHARS_MAX: usize = 200;
-/// Variables that name a proxy.
+/// Environment variables that set a proxy.
 const PROXIES: [&str; 6] =
     ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
 
@@ -27,7 +27,7 @@ pub(super) async fn online(registry: &Registry, variables: &ProviderEnv, chosen:
     let mut vendors: Vec<&str> =
         chosen.into_iter().filter(|id| matches!(registry.has_key(id), Ok(true))).collect();
     vendors.extend(registry.vendors().ids().filter(|id| Some(*id) != chosen && has_own_key(registry, id)));
-    // Vendors that differ only in what they speak have one key and one place to try it.
+    // Vendors that differ only in the protocol share one key and one URL.
     let mut tried = HashSet::new();
     vendors.retain(|id| {
         let Some(vendor) = registry.vendors().get(id) else { return true };
@@ -38,14 +38,14 @@ pub(super) async fn online(registry: &Registry, variables: &ProviderEnv, chosen:
         let check = check_connection(registry, variables, id).await;
         // What is not used now keeps nothing from working.
         match check.standing {
-            Standing::Bad if Some(id) != chosen => Check { standing: Standing::Warn, ..check },
-            Standing::Ok | Standing::Warn | Standing::Bad => check,
+            CheckStatus::Bad if Some(id) != chosen => Check { standing: CheckStatus::Warn, ..check },
+            CheckStatus::Ok | CheckStatus::Warn | CheckStatus::Bad => check,
         }
     });
     join_all(checks).await
 }
 
-/// Whether a key is configured. Where none is needed, nothing says that the server is there at all.
+/// Whether a key is configured and required.
 fn has_own_key(registry: &Registry, id: &str) -> bool {
     let needs_one = |vendor: &Vendor| !vendor.auth.optional && vendor.auth.scheme != AuthScheme::None;
     registry.vendors().get(id).is_some_and(|vendor| needs_one(&vendor))
@@ -62,7 +62,7 @@ async fn check_connection(registry: &Registry, variables: &ProviderEnv, id: &str
             Check::ok(TOPIC, format!("{id} answers; it has nothing to try the key with"))
         }
         Ok(Err(ProbeError::Name(error))) => {
-            Check::bad(TOPIC, error.to_string(), format!("correct what is configured for {id}"))
+            Check::bad(TOPIC, error.to_string(), format!("correct the settings of {id}"))
         }
         Ok(Err(ProbeError::Server(error))) => trouble(registry, variables, id, &error),
         Err(_) => {
@@ -78,11 +78,11 @@ fn trouble(registry: &Registry, variables: &ProviderEnv, id: &str, error: &Provi
         ProviderErrorKind::Auth => {
             let names = registry.vendors().get(id).map(|vendor| vendor.auth.key_env.join(" or "));
             let names = names.filter(|names| !names.is_empty()).unwrap_or_else(|| "its credentials".into());
-            let next = format!("look at {names}, and at [keys] {id} in your settings");
-            Check::bad(TOPIC, format!("{id} refuses the key: {said}"), next)
+            let next = format!("check {names} and [keys] {id} in your settings");
+            Check::bad(TOPIC, format!("{id} rejects the key: {said}"), next)
         }
         ProviderErrorKind::Network | ProviderErrorKind::Timeout => {
-            // What to do about it stands in a line of its own.
+            // The advice goes into its own line.
             let what = said.split("; ").next().unwrap_or_default();
             let next = way_out(registry, variables, id, what);
             Check::bad(TOPIC, format!("{id} cannot be reached: {what}"), next)
@@ -96,7 +96,7 @@ fn trouble(registry: &Registry, variables: &ProviderEnv, id: &str, error: &Provi
         | ProviderErrorKind::Malformed
         | ProviderErrorKind::Cancelled
         | ProviderErrorKind::Api => {
-            let next = format!("check the address of {id}, and try again later");
+            let next = format!("check the URL of {id}, and try again later");
             Check::warn(TOPIC, format!("{id} answers, but not as expected: {said}"), next)
         }
     }
@@ -110,19 +110,19 @@ fn way_out(registry: &Registry, variables: &ProviderEnv, id: &str, what: &str) -
     let proxy = PROXIES.iter().find(|name| variables.var(name).is_some());
     let what = what.to_ascii_lowercase();
     if what.contains("certificate") {
-        "where a proxy re-signs connections, name its certificate in SSL_CERT_FILE".into()
+        "if a proxy re-signs connections, set SSL_CERT_FILE to its certificate".into()
     } else if is_near {
-        format!("look whether a server runs at {host}, and at the address of {id}")
+        format!("check that a server runs at {host}, and check the URL of {id}")
     } else if let Some(name) = proxy {
-        format!("the way goes through {name}: look at it, and at NO_PROXY")
+        format!("connections use the proxy in {name}; check it and NO_PROXY")
     } else if what.contains("dns") || what.contains("lookup") {
-        format!("look at the network, and whether {host} is the right name")
+        format!("check the network and the host name {host}")
     } else {
-        "look at the network, or set HTTPS_PROXY".into()
+        "check the network, or set HTTPS_PROXY".into()
     }
 }
 
-/// A service's own words, as they may be shown: some repeat a key with stars in its middle.
+/// A service's error message without keys: some services repeat a key with stars in its middle.
 fn shown(words: &str) -> String {
     let word = |word: &str| if word.contains("**") { "[redacted]".to_owned() } else { word.to_owned() };
     let words: Vec<String> = redacted(words).split_whitespace().map(word).collect();

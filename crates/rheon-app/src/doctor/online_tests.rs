@@ -60,8 +60,8 @@ async fn a_service_that_takes_the_key_is_well() {
         ("OPENAI_BASE_URL", openai.as_str()),
     ];
     expect![[r#"
-        Ok anthropic answers and takes the key
-        Ok openai answers and takes the key
+        Ok anthropic answers and accepts the key
+        Ok openai answers and accepts the key
     "#]]
     .assert_eq(&found(&variables, Some("anthropic")).await);
     let requests = server.requests();
@@ -88,8 +88,8 @@ async fn a_key_that_is_refused_is_bad_where_it_is_used() {
         ("GROQ_BASE_URL", address.as_str()),
     ];
     expect![[r#"
-        Bad anthropic refuses the key: 401 authentication_error: no such key: [redacted], or [redacted] → look at ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN or ANTHROPIC_OAUTH_TOKEN, and at [keys] anthropic in your settings
-        Warn groq refuses the key: 401 authentication_error: no such key: [redacted], or [redacted] → look at GROQ_API_KEY, and at [keys] groq in your settings
+        Bad anthropic rejects the key: 401 authentication_error: no such key: [redacted], or [redacted] → check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN or ANTHROPIC_OAUTH_TOKEN and [keys] anthropic in your settings
+        Warn groq rejects the key: 401 authentication_error: no such key: [redacted], or [redacted] → check GROQ_API_KEY and [keys] groq in your settings
     "#]].assert_eq(&found(&variables, Some("anthropic")).await);
 }
 
@@ -98,7 +98,7 @@ async fn a_service_without_a_list_is_there_all_the_same() {
     let address = saying("HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n").await;
     let variables = [("GROQ_API_KEY", KEY), ("GROQ_BASE_URL", address.as_str())];
     expect![[r#"
-        Ok groq answers; it has nothing to try the key with
+        Ok groq answers; it has no way to check the key
     "#]]
     .assert_eq(&found(&variables, None).await);
     let busy = saying("HTTP/1.1 529 Overloaded\r\nconnection: close\r\n\r\n").await;
@@ -116,7 +116,7 @@ async fn a_service_that_is_not_there_is_told_with_the_cause() {
     drop(listener);
     let variables = [("ANTHROPIC_API_KEY", KEY), ("ANTHROPIC_BASE_URL", address.as_str())];
     expect![[r#"
-        Bad anthropic cannot be reached: cannot connect to http://127.0.0.1:PORT: tcp connect error: Connection refused (os error 111) → look whether a server runs at 127.0.0.1, and at the address of anthropic
+        Bad anthropic cannot be reached: cannot connect to http://127.0.0.1:PORT: tcp connect error: Connection refused (os error 111) → check that a server runs at 127.0.0.1, and check the URL of anthropic
     "#]].assert_eq(&found(&variables, Some("anthropic")).await);
 }
 
@@ -135,7 +135,7 @@ async fn a_service_that_says_nothing_is_left_after_a_while() {
     let address = format!("http://{}", listener.local_addr().unwrap());
     let variables = [("ANTHROPIC_API_KEY", KEY), ("ANTHROPIC_BASE_URL", address.as_str())];
     expect![[r#"
-        Bad anthropic cannot be reached: no answer within 5 s → look whether a server runs at 127.0.0.1, and at the address of anthropic
+        Bad anthropic cannot be reached: no answer within 5 s → check that a server runs at 127.0.0.1, and check the URL of anthropic
     "#]].assert_eq(&found(&variables, Some("anthropic")).await);
     drop(listener);
 }

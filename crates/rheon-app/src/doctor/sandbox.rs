@@ -6,16 +6,16 @@ use rheon_sandbox::{EscapeVerdict, Level, Requirement, SandboxReport};
 
 use super::check::Check;
 use crate::config::Config;
-use crate::session::{Surroundings, Tell, toolkit};
+use crate::session::{NoticeSink, SystemContext, toolkit};
 
 const TOPIC: &str = "sandbox";
 
-pub(super) async fn sandbox(surroundings: &Surroundings, config: &Config) -> Vec<Check> {
-    let quiet: Tell = Arc::new(|_| {});
-    let toolkit = match toolkit(surroundings, config, Default::default(), &quiet).await {
+pub(super) async fn sandbox(system: &SystemContext, config: &Config) -> Vec<Check> {
+    let quiet: NoticeSink = Arc::new(|_| {});
+    let toolkit = match toolkit(system, config, Default::default(), &quiet).await {
         Ok(toolkit) => toolkit,
         Err(error) => {
-            return vec![Check::bad(TOPIC, error.to_string(), "`rheon policy test` looks at the rules")];
+            return vec![Check::bad(TOPIC, error.to_string(), "run `rheon policy test` to check the rules")];
         }
     };
     let (sandbox, required) = (toolkit.sandbox(), config.settings.sandbox.require);
@@ -23,22 +23,22 @@ pub(super) async fn sandbox(surroundings: &Surroundings, config: &Config) -> Vec
     let report = match sandbox.probe().await {
         Ok(report) => report,
         Err(error) => {
-            let what = format!("the ways out could not be tried: {error}");
-            return vec![Check::bad(TOPIC, what, "look whether bash and bwrap run here")];
+            let what = format!("cannot test the sandbox: {error}");
+            return vec![Check::bad(TOPIC, what, "check that bash and bwrap run")];
         }
     };
     let level = sandbox.level();
     let shortfall = sandbox.shortfall().map_or_else(String::new, |why| format!(" ({why})"));
-    let what = format!("commands are held at level {level}: {}{shortfall}", summary(&report));
+    let what = format!("commands run in a sandbox ({level}): {}{shortfall}", summary(&report));
     let mut checks = vec![match (level, required) {
         (Level::None, Requirement::NoSandbox) => Check::warn(
             TOPIC,
-            "commands are not held, as configured",
-            "take sandbox.require = \"none\" out of your settings",
+            "the sandbox is off, as configured",
+            "remove sandbox.require = \"none\" from your settings",
         ),
         (Level::None, Requirement::AtLeast(wanted)) => Check::bad(
             TOPIC,
-            format!("this machine cannot hold commands at level {wanted}"),
+            format!("this machine cannot provide a {wanted} sandbox"),
             "install bubblewrap (bwrap) or use a kernel with Landlock; or set sandbox.require = \"none\"",
         ),
         (Level::Landlock, _) => {
@@ -49,7 +49,7 @@ pub(super) async fn sandbox(surroundings: &Surroundings, config: &Config) -> Vec
     if level > Level::None && !report.holds() {
         let open: Vec<String> = report.open().map(|escape| escape.to_string()).collect();
         let what = format!("a command could {}", open.join(", "));
-        checks.push(Check::bad(TOPIC, what, "run commands only where that does no harm, and tell us"));
+        checks.push(Check::bad(TOPIC, what, "run commands only where that does no harm, and report it"));
     }
     checks
 }

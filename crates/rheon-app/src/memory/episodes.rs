@@ -1,4 +1,4 @@
-//! `Episodic`: after each run, what the session was about is remembered in one line; and which of these lines fit a task.
+//! `EpisodeRecorder`: after each run, what the session was about is remembered in one line; and which of these lines fit a task.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::secrets::redacted;
 use super::store::MemoryStore;
 
-/// How much of a prompt is told, and how many files.
+/// How much of a prompt and how many files an episode mentions.
 const PROMPT_CHARS_MAX: usize = 120;
 const FILES_SHOWN_MAX: usize = 5;
 const FILE_CHARS_MAX: usize = 48;
@@ -19,10 +19,10 @@ const FILE_CHARS_MAX: usize = 48;
 const FILES_MAX: usize = 10_000;
 /// How many problems wait to be taken.
 const PROBLEMS_MAX: usize = 16;
-/// How many episodes are looked at, and told.
+/// How many episodes are searched, and how many are in the prompt.
 const RECALLED_MAX: usize = 30;
 const TOLD_MAX: usize = 3;
-/// How many words an episode must share with a task to be told.
+/// How many words an episode must share with a task to be relevant.
 const WORDS_COMMON_MIN: usize = 2;
 /// Shorter words say little.
 const WORD_CHARS_MIN: usize = 4;
@@ -32,9 +32,9 @@ const CHANGING: [&str; 3] = ["write", "edit", "notebook_edit"];
 /// The arguments that name it.
 const PATHS: [&str; 3] = ["path", "file_path", "notebook_path"];
 
-/// A hook that remembers what a session was about: what was asked, how it ended, and which files its tools changed. One line for a
-/// session, made anew after each run, without secrets.
-pub struct Episodic {
+/// A hook that records an episode of a session: the prompt, the outcome and the changed files. One line for a
+/// session, rewritten after each run, without secrets.
+pub struct EpisodeRecorder {
     store: MemoryStore,
     root: PathBuf,
     clock: Arc<dyn Clock>,
@@ -43,18 +43,17 @@ pub struct Episodic {
 
 #[derive(Default)]
 struct State {
-    /// The conversation before the run.
     before: History,
     problems: Vec<String>,
 }
 
-impl Episodic {
+impl EpisodeRecorder {
     /// Remembers in `store`; files are named from `root`.
     pub fn new(store: MemoryStore, root: PathBuf, clock: Arc<dyn Clock>) -> Self {
         Self { store, root, clock, state: Mutex::default() }
     }
 
-    /// What went wrong since this was asked last.
+    /// Problems since the last call.
     pub fn take_problems(&self) -> Vec<String> {
         std::mem::take(&mut self.state().problems)
     }
@@ -64,7 +63,7 @@ impl Episodic {
     }
 }
 
-impl Hook for Episodic {
+impl Hook for EpisodeRecorder {
     fn name(&self) -> &str {
         "episodes"
     }
@@ -101,7 +100,7 @@ impl Hook for Episodic {
     }
 }
 
-/// What a session was about, in one line; none where nobody asked for anything.
+/// The subject of a session in one line; none without a prompt.
 pub(super) fn summary(conversation: &History, output: &AgentOutput, root: &Path) -> Option<String> {
     let prompts = conversation.for_model().filter_map(prompt);
     let mut ends = prompts.fold(None, |ends: Option<(String, Option<String>)>, prompt| match ends {
@@ -123,7 +122,7 @@ pub(super) fn summary(conversation: &History, output: &AgentOutput, root: &Path)
     Some(parts.join(" "))
 }
 
-/// What a person said, if anything.
+/// The user's text, if there is one.
 fn prompt(message: &Message) -> Option<String> {
     match message {
         Message::User(user) if user.author == Author::User => {

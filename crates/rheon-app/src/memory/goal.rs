@@ -1,4 +1,4 @@
-//! `SessionGoal`: what the user wants a session to reach, said again at the end of every request; the slash command `/goal`.
+//! `SessionGoal`: the goal of a session, repeated at the end of every request; the slash command `/goal`.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,7 +11,7 @@ use super::store::MemoryStore;
 
 /// The most characters of a goal: it is part of every request.
 pub const GOAL_CHARS_MAX: usize = 600;
-/// How many goals of other sessions are told to the model, and listed.
+/// How many goals of other sessions are shown to the model and listed.
 const OTHERS_TOLD_MAX: usize = 3;
 const OTHERS_LISTED_MAX: usize = 20;
 
@@ -38,11 +38,10 @@ struct CurrentGoal {
 pub enum GoalAnswer {
     /// The goal is another one now; everybody in the session should know.
     Changed(String),
-    /// What was asked for.
     Shown(String),
 }
 
-/// What is asked of `/goal`.
+/// A parsed `/goal` command.
 #[derive(Debug, PartialEq, Eq)]
 enum GoalCommand {
     Show,
@@ -95,7 +94,7 @@ impl SessionGoal {
             let others = others(&open, &store.session_id).take(OTHERS_LISTED_MAX);
             let others: Vec<String> = others.map(|goal| format!("  #{}  {}", goal.id.0, goal.text)).collect();
             if !others.is_empty() {
-                lines.push("open goals of other sessions; take one over with /goal #NUMBER:".to_owned());
+                lines.push("open goals of other sessions; adopt one with /goal #NUMBER:".to_owned());
                 lines.extend(others);
             }
         }

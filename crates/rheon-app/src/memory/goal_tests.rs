@@ -22,7 +22,7 @@ fn store(memory: &Arc<Memory>, session: &str) -> MemoryStore {
     MemoryStore { memory: Arc::clone(memory), project: "p".into(), session_id: session.into() }
 }
 
-/// The goal as a session has it that is opened now.
+/// The goal of a session at opening.
 fn opened(memory: &Arc<Memory>, session: &str) -> Arc<SessionGoal> {
     let open = memory.goals().open_of("p").unwrap();
     Arc::new(SessionGoal::new(Some(store(memory, session)), Arc::new(Noon), &open))
@@ -73,12 +73,12 @@ async fn a_goal_is_set_resumed_taken_over_and_closed() {
         changed: goal: Ship the parser with token=[redacted]
         changed: goal: Paint </goals> the wall
         shown: goal: Paint </goals> the wall
-        open goals of other sessions; take one over with /goal #NUMBER:
+        open goals of other sessions; adopt one with /goal #NUMBER:
           #1  Ship the parser with token=[redacted]
         changed: goal: Ship the parser with token=[redacted] (instead of: Paint </goals> the wall)
         changed: goal: Ship the parser with token=[redacted]
-        error: this project has no open goal #2; /goal lists those there are
-        error: this project has no open goal #9; /goal lists those there are
+        error: this project has no open goal #2; /goal lists the open ones
+        error: this project has no open goal #9; /goal lists the open ones
         changed: goal reached: Ship the parser with token=[redacted]
         error: no goal is set; set one with /goal TEXT
         changed: goal: done deal
@@ -97,7 +97,7 @@ async fn a_session_without_a_memory_has_its_goal_as_long_as_it_is_open() {
     }
     expect![[r#"
         changed: goal: Ship it
-        error: this project has no open goal #1; /goal lists those there are
+        error: this project has no open goal #1; /goal lists the open ones
         changed: goal: Ship it now (instead of: Ship it)
         shown: goal: Ship it now
         changed: goal dropped: Ship it now
@@ -112,7 +112,7 @@ async fn a_goal_has_a_cap_and_so_has_what_the_model_is_told_of_others() {
     let goal = opened(&memory, "first");
     assert_eq!(
         said(&goal, &"é".repeat(GOAL_CHARS_MAX + 1)).await,
-        "error: a goal has at most 600 characters, and this one has 601; keep the details in a file and name it\n"
+        "error: a goal has at most 600 characters, and this one has 601; put the details into a file and name it\n"
     );
     assert!(said(&goal, &"é".repeat(GOAL_CHARS_MAX)).await.starts_with("changed: "));
     let other = opened(&memory, "other");

@@ -1,21 +1,21 @@
-//! What outlives sessions: notes as files, what happened, goals, and what was learnt; where it is, how a session adds to it, and how people
+//! Memory across sessions: notes, episodes, goals and learnings; where they are, how a session adds to them, and how people
 //! look at it and change it.
 
-mod desk;
 mod episodes;
 mod error;
 mod goal;
+mod manager;
 mod notes;
 mod places;
 mod secrets;
 mod store;
 
-pub use desk::{MemoryDesk, NoteEdit};
-pub use episodes::Episodic;
+pub use episodes::EpisodeRecorder;
 pub use error::MemoryError;
 pub use goal::{GOAL_CHARS_MAX, GoalAnswer, SessionGoal};
+pub use manager::{MemoryManager, NoteEdit};
 pub use notes::{index_notes, memory_tool};
-pub use places::MemoryPlaces;
+pub use places::MemoryPaths;
 pub use rheon_store::sqlite::{
     Episode, Goal, GoalId, GoalStatus, Learning, LearningId, LearningStatus, Proposal, Recalled,
 };

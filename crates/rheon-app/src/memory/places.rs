@@ -1,4 +1,4 @@
-//! `MemoryPlaces`: where the memory of the user and of a project is.
+//! `MemoryPaths`: where the memory of the user and of a project is.
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -9,12 +9,11 @@ use rheon_store::sqlite::{DatabaseError, Memory, OpenMode};
 use rheon_tools::notes::NoteDir;
 use rheon_tools::skills::FileOrigin;
 
-use crate::keeping::{FolderError, Folders};
+use crate::sessions::{UserDirs, UserDirsError};
 
 /// Where the memory of the user and of a project is: in the user's own folders, where no project can write.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MemoryPlaces {
-    /// The database.
+pub struct MemoryPaths {
     pub database: PathBuf,
     /// The folders of notes: the user's, then the project's.
     pub notes: Vec<NoteDir>,
@@ -24,9 +23,9 @@ pub struct MemoryPlaces {
     pub code_map: Option<PathBuf>,
 }
 
-impl MemoryPlaces {
-    /// The places for the project whose canonical root is `root`. `Err` if nobody says where the user's data is.
-    pub fn of(folders: &Folders, root: &Path) -> Result<Self, FolderError> {
+impl MemoryPaths {
+    /// The places for the project whose canonical root is `root`. `Err` if the user's data directory is unknown.
+    pub fn of(folders: &UserDirs, root: &Path) -> Result<Self, UserDirsError> {
         let data = folders.data()?;
         let name = SessionFiles::new(data.join("sessions"), 0).project_name(root);
         let notes = |path, origin| NoteDir { path, origin };
@@ -44,7 +43,7 @@ impl MemoryPlaces {
     /// Opens the database; where there is none yet, an empty one is made.
     pub fn open(&self) -> Result<Memory, DatabaseError> {
         if let Some(folder) = self.database.parent() {
-            // What stands in the way of the folder stands in the way of the database, which tells it.
+            // A problem with the directory is also one of the database, which reports it.
             fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).ok();
         }
         Memory::open(&self.database, OpenMode::ReadWrite)

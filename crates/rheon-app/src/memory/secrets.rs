@@ -31,12 +31,10 @@ pub fn redacted(text: &str) -> String {
     secrets::redact(&shown.join(" ")).into_owned()
 }
 
-/// What a word says of the next one.
+/// What a word means for the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
-    /// Nothing.
     Plain,
-    /// It is a secret.
     Secret,
     /// It is a name, a colon and a secret.
     LoginAndSecret,
@@ -57,7 +55,7 @@ struct Seen {
 }
 
 impl Words<'_> {
-    /// What is shown of a word, and what it says of the next one.
+    /// The redacted form of a word, and what it means for the next one.
     fn look(&mut self, word: &str) -> (String, Next) {
         let plain = word.trim_matches(|sign: char| !sign.is_alphanumeric());
         let program = plain.rsplit('/').next().unwrap_or(plain);
@@ -90,7 +88,7 @@ impl Words<'_> {
         self.rest.as_slice().first().is_some_and(|word| matches!(*word, "is" | "=" | ":" | "was" | "ist"))
     }
 
-    /// What stands for the secret that comes next: all of it where it is in quotes.
+    /// The replacement of the next secret: all of it if it is quoted.
     fn secret(&mut self) -> Option<String> {
         let word = self.rest.next()?;
         if !may_be_secret(word) || word.starts_with('-') {
@@ -106,7 +104,7 @@ impl Words<'_> {
         if value.len() > 1 && value.ends_with(quote) {
             return;
         }
-        // A quote that nobody closes belongs to the value alone.
+        // An unclosed quote belongs to the value.
         if let Some(last) = self.rest.as_slice().iter().position(|word| word.ends_with(quote)) {
             self.rest.nth(last);
         }
@@ -128,7 +126,7 @@ fn may_be_secret(value: &str) -> bool {
 
 fn is_secret_name(word: &str) -> bool {
     let word = word.trim_matches(|sign: char| !sign.is_alphanumeric());
-    // What stands before it in the same word, as in `(NAME` or `env;NAME`, is no part of it.
+    // The text before it in the same word, as in `(NAME` or `env;NAME`, is not part of it.
     let is_between = |sign: char| !sign.is_alphanumeric() && sign != '_' && sign != '-';
     secrets::is_secret_name(word.rsplit(is_between).next().unwrap_or_default())
 }

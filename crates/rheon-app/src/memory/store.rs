@@ -8,7 +8,6 @@ use rheon_types::SessionId;
 /// The memory as one session has it.
 #[derive(Debug, Clone)]
 pub struct MemoryStore {
-    /// The memory.
     pub memory: Arc<Memory>,
     /// The project, as the memory names it.
     pub project: String,

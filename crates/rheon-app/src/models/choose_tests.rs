@@ -8,7 +8,7 @@ use rheon_providers::{Catalog, ProviderEnv, Registry, RegistryParts};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-use super::{Because, Chosen, Local, choose, served_here};
+use super::{LocalModelServer, ModelChoice, ModelChoiceReason, choose, served_here};
 use crate::models::{PREFERRED, full_name};
 
 /// Addresses where nobody is, so that what runs on the machine of a developer does not count.
@@ -29,7 +29,7 @@ fn registry(environment: &ProviderEnv) -> Registry {
     Registry::new(RegistryParts::builtin(environment.clone(), Arc::new(SystemClock::default())).unwrap())
 }
 
-async fn chosen(said: Option<&str>, variables: &[(&str, &str)]) -> Result<Chosen, String> {
+async fn chosen(said: Option<&str>, variables: &[(&str, &str)]) -> Result<ModelChoice, String> {
     let environment = environment(variables);
     choose(said, &registry(&environment), &environment).await.map_err(|error| error.to_string())
 }
@@ -69,7 +69,7 @@ fn what_is_asked_by_default_is_known() {
 #[tokio::test]
 async fn what_the_user_says_goes_before_keys() {
     let keys = [("ANTHROPIC_API_KEY", "k"), ("GROQ_API_KEY", "k")];
-    let said = |name: &str| Ok(Chosen { name: name.to_owned(), because: Because::Said });
+    let said = |name: &str| Ok(ModelChoice { name: name.to_owned(), reason: ModelChoiceReason::Configured });
     assert_eq!(chosen(Some("groq/x"), &keys).await, said("groq/x"));
     assert_eq!(chosen(Some("sonnet"), &keys).await, said("anthropic/claude-sonnet-5-5"));
     assert_eq!(chosen(Some("claude-opus-5"), &keys).await, said("anthropic/claude-opus-5"));
@@ -78,22 +78,26 @@ async fn what_the_user_says_goes_before_keys() {
 
 #[tokio::test]
 async fn of_several_vendors_the_one_with_a_key_counts() {
-    let said = Chosen { name: "cerebras/gpt-oss-120b".into(), because: Because::Said };
+    let said = ModelChoice { name: "cerebras/gpt-oss-120b".into(), reason: ModelChoiceReason::Configured };
     assert_eq!(chosen(Some("gpt-oss-120b"), &[("CEREBRAS_API_KEY", "k")]).await, Ok(said));
 }
 
 #[tokio::test]
 async fn the_first_vendor_with_a_key_is_asked_where_nobody_says_which() {
     let keys = [("GROQ_API_KEY", "k"), ("OPENROUTER_API_KEY", "k")];
-    let key = Chosen { name: "openrouter/anthropic/claude-sonnet-5.5".into(), because: Because::Key };
+    let key = ModelChoice {
+        name: "openrouter/anthropic/claude-sonnet-5.5".into(),
+        reason: ModelChoiceReason::KeyFound,
+    };
     assert_eq!(chosen(None, &keys).await, Ok(key));
 }
 
 #[tokio::test]
 async fn a_local_server_that_answers_is_asked_where_there_is_no_key() {
     let address = server(r#"{"object":"list","data":[{"id":"qwen3:8b"},{"id":"other"}]}"#).await;
-    let local = Local { vendor: "ollama".into(), address: format!("http://{address}/") };
-    let answers = Chosen { name: "ollama/qwen3:8b".into(), because: Because::Answers(local) };
+    let local = LocalModelServer { vendor: "ollama".into(), address: format!("http://{address}/") };
+    let answers =
+        ModelChoice { name: "ollama/qwen3:8b".into(), reason: ModelChoiceReason::LocalServer(local) };
     assert_eq!(chosen(None, &[("OLLAMA_HOST", &address)]).await, Ok(answers));
 }
 
@@ -103,7 +107,7 @@ async fn all_models_of_the_local_servers_that_answer_are_listed() {
     let website = server("<html>").await;
     let environment =
         environment(&[("OLLAMA_HOST", &address), ("VLLM_BASE_URL", &format!("http://{website}"))]);
-    let local = Local { vendor: "ollama".into(), address: format!("http://{address}/") };
+    let local = LocalModelServer { vendor: "ollama".into(), address: format!("http://{address}/") };
     let names = ["ollama/other", "ollama/qwen3:8b"].map(str::to_owned).to_vec();
     let mut served = served_here(&registry(&environment), &environment).await;
     served.iter_mut().for_each(|(_, names)| names.sort());
@@ -115,7 +119,7 @@ async fn a_local_server_without_a_model_says_so_and_another_program_is_none() {
     let empty = server(r#"{"data":[]}"#).await;
     let error = chosen(None, &[("OLLAMA_HOST", &empty)]).await.unwrap_err();
     let expected = format!(
-        "ollama answers at http://{empty}/, but has no model; load one there first, or name a model with --model"
+        "ollama answers at http://{empty}/, but has no model; load one there or choose a model with --model"
     );
     assert_eq!(error, expected);
     let website = server("<html>").await;
@@ -135,9 +139,9 @@ async fn where_nothing_can_be_asked_three_lines_say_what_to_do() {
 
 #[tokio::test]
 async fn a_name_that_says_nothing_is_an_error_with_a_way_out() {
-    expect!["the name of the model is empty; write vendor/model, for instance anthropic/claude-sonnet-5-5"]
+    expect!["the model name is empty; write vendor/model, for example anthropic/claude-sonnet-5-5"]
         .assert_eq(&chosen(Some("  "), &[]).await.unwrap_err());
-    expect![[r#"no vendor is known to have a model "gtp-5"; did you mean openai/gpt-5? `rheon models --all` lists what is known"#]]
+    expect![[r#"no known vendor has a model "gtp-5"; did you mean openai/gpt-5? run `rheon models --all` to list known models"#]]
         .assert_eq(&chosen(Some("gtp-5"), &[]).await.unwrap_err());
 }
 
@@ -147,5 +151,5 @@ async fn an_address_that_is_none_is_named_and_not_taken_for_nothing() {
     let error = chosen(None, &wrong).await.unwrap_err();
     assert!(error.contains("ANTHROPIC_BASE_URL") && !error.contains("no model is configured"), "{error}");
     let other = chosen(None, &[wrong[0], wrong[1], ("OPENAI_API_KEY", "key")]).await.unwrap();
-    assert_eq!(other.because, Because::Key);
+    assert_eq!(other.reason, ModelChoiceReason::KeyFound);
 }

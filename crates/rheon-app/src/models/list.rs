@@ -1,4 +1,4 @@
-//! What can be asked: vendors and their models, as data for a list, and where a vendor's key comes from.
+//! Lists vendors and models, and finds the source of a vendor's key.
 
 use rheon_providers::{AuthScheme, Catalog, ProviderEnv, Registry};
 use rheon_types::Rates;
@@ -9,29 +9,24 @@ use crate::config::ServiceSettings;
 
 /// A vendor in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct VendorLine {
+pub struct VendorSummary {
     /// Its name in `vendor/model`.
     pub id: String,
-    /// Its name for people.
     pub name: String,
-    /// Whether it is a server on this machine; it can be asked only while it runs.
+    /// Whether it is a local server, which has to be running.
     pub local: bool,
-    /// Whether it can be asked: there is a key, or none is needed.
+    /// Whether it can be used: it has a key or needs none.
     pub ready: bool,
-    /// The variables that hold its key.
     pub key_variables: Vec<String>,
-    /// How many of its models are known.
     pub models: usize,
-    /// Where its API is described.
     pub docs: String,
 }
 
 /// A model in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ModelLine {
+pub struct ModelEntry {
     /// Its whole name, `vendor/model`.
     pub name: String,
-    /// Whether its vendor can be asked.
     pub ready: bool,
     /// How many tokens prompt and answer may have together.
     pub context_tokens: u64,
@@ -39,18 +34,16 @@ pub struct ModelLine {
     pub output_tokens_max: u32,
     /// Millionths of a US dollar for a million tokens of the prompt; absent if unknown.
     pub input_micro_usd: Option<u64>,
-    /// The same for tokens of the answer.
     pub output_micro_usd: Option<u64>,
-    /// Whether it reads pictures.
     pub images: bool,
     /// Whether it can think before it answers.
     pub reasoning: bool,
 }
 
 /// All vendors, by name.
-pub fn vendor_lines(registry: &Registry, environment: &ProviderEnv) -> Vec<VendorLine> {
+pub fn list_vendors(registry: &Registry, environment: &ProviderEnv) -> Vec<VendorSummary> {
     let catalog = Catalog::builtin();
-    let line = |vendor: std::sync::Arc<rheon_providers::Vendor>| VendorLine {
+    let line = |vendor: std::sync::Arc<rheon_providers::Vendor>| VendorSummary {
         id: vendor.id.clone(),
         name: vendor.name.clone(),
         local: is_here(&vendor, environment),
@@ -63,7 +56,7 @@ pub fn vendor_lines(registry: &Registry, environment: &ProviderEnv) -> Vec<Vendo
 }
 
 /// All models that are known and whose name holds `part`, by name.
-pub fn model_lines(registry: &Registry, part: &str) -> Vec<ModelLine> {
+pub fn list_models(registry: &Registry, part: &str) -> Vec<ModelEntry> {
     let catalog = Catalog::builtin();
     let part = part.to_lowercase();
     let mut lines = Vec::new();
@@ -76,7 +69,7 @@ pub fn model_lines(registry: &Registry, part: &str) -> Vec<ModelLine> {
             }
             let info = &vendor.model(&catalog, id).info;
             let rates = info.prices.as_ref().map(|prices| prices.base);
-            lines.push(ModelLine {
+            lines.push(ModelEntry {
                 name,
                 ready,
                 context_tokens: info.context_tokens,

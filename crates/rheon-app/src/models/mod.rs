@@ -5,8 +5,8 @@ mod error;
 mod list;
 mod name;
 
-pub use choose::{Because, Chosen, Local, choose, served_here};
+pub use choose::{LocalModelServer, ModelChoice, ModelChoiceReason, choose, served_here};
 pub use error::ModelChoiceError;
 pub(crate) use list::key_source;
-pub use list::{ModelLine, VendorLine, model_lines, vendor_lines};
+pub use list::{ModelEntry, VendorSummary, list_models, list_vendors};
 pub use name::{PREFERRED, full_name};

@@ -5,7 +5,7 @@ use rheon_text::nearest;
 
 use super::error::ModelChoiceError;
 
-/// Vendors in the order in which they are looked through, each with the model that is asked where nobody says which.
+/// Vendors in the order of preference, each with its default model.
 pub const PREFERRED: [(&str, &str); 15] = [
     ("anthropic", "claude-sonnet-5-5"),
     ("openai", "gpt-6.1-sol"),
@@ -77,7 +77,7 @@ fn guess(typed: &str) -> Option<String> {
     Some(format!("{vendor}/{typed}"))
 }
 
-/// What to write instead of a name that nobody knows: the model that it looks like, whole, or what a name has to have.
+/// A suggestion for an unknown name: the similar model with its full name, or the form of a valid name.
 fn advice(typed: &str, registry: &Registry) -> String {
     match looks_like(typed, registry) {
         Some(whole) => format!("did you mean {whole}?"),

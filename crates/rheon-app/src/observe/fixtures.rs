@@ -1,4 +1,4 @@
-//! A scripted run and what is told, for the tests of this folder.
+//! A scripted run and its notices, for the tests of this directory.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -9,14 +9,14 @@ use serde_json::json;
 
 use rheon_types::event::Notice;
 
-use crate::machine::Tell;
+use crate::system::NoticeSink;
 
-/// A key that a service repeats in its refusal. Its shape is nobody's, so only its value gives it away.
+/// A key that a service repeats in its error. It has no known shape, so only its value can be matched.
 pub(super) const CANARY: &str = "canary.Zx81-quite-secret";
-/// A key of a well-known shape that nobody told us about.
+/// A key of a well-known shape that is not configured.
 pub(super) const SHAPED: &str = "ghp_0q1w2e3r4t5z6u7i8o9p0a1s2d3f4g5h6j7k";
 /// What the user says, and what a tool finds.
-pub(super) const SAID: &str = "the prompt that nobody logs";
+pub(super) const SAID: &str = "the prompt that is never logged";
 
 /// A run with a call that is tried again, a tool that works and one that fails.
 pub(super) fn run() -> ScriptedAgent {
@@ -37,14 +37,14 @@ pub(super) fn events() -> Vec<Event> {
     runtime.unwrap().block_on(async { run().run(SAID).await.trace.events() })
 }
 
-/// A way to tell, and what was told.
-pub(super) fn told() -> (Tell, Arc<Mutex<Vec<String>>>) {
+/// A notice sink, and the notices it received.
+pub(super) fn told() -> (NoticeSink, Arc<Mutex<Vec<String>>>) {
     let told = Arc::<Mutex<Vec<String>>>::default();
     let heard = Arc::clone(&told);
     (Arc::new(move |notice: Notice| heard.lock().unwrap().push(notice.message)), told)
 }
 
-/// A clock that stands still.
+/// A stopped clock.
 pub(super) struct StoppedClock(pub(super) u64);
 
 impl Clock for StoppedClock {

@@ -3,13 +3,13 @@
 
 mod error;
 mod log;
-mod observing;
+mod notify_once;
+mod observability;
 mod otel;
-mod telling;
 mod trace_file;
 
 #[cfg(test)]
 mod fixtures;
 
 pub use error::ObserveError;
-pub(crate) use observing::Observing;
+pub(crate) use observability::Observability;

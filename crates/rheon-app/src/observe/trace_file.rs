@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rheon_types::Event;
 
 use super::error::ObserveError;
-use super::telling::Once;
+use super::notify_once::Once;
 
 /// Who may read a trace: prompts, answers and what tools found are in it.
 const MODE: u32 = 0o600;
@@ -55,7 +55,7 @@ impl TraceFile {
         }
         let path = self.path.display();
         self.trouble.tell(format_args!(
-            "the trace in {path} cannot be written: {error}; it is not complete, the session goes on"
+            "the trace in {path} cannot be written: {error}; the trace is incomplete, the session continues"
         ));
     }
 

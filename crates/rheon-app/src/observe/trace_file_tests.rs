@@ -6,7 +6,7 @@ use rheon_types::Event;
 
 use super::TraceFile;
 use crate::observe::fixtures::{SAID, run, told};
-use crate::observe::telling::Once;
+use crate::observe::notify_once::Once;
 
 #[tokio::test(start_paused = true)]
 async fn the_file_has_every_event_of_the_run_and_is_for_its_owner_alone() {
@@ -35,8 +35,7 @@ fn a_folder_that_is_not_there_is_named() {
     assert_eq!(
         error.to_string(),
         format!(
-            "cannot write the trace to {}: No such file or directory (os error 2); name a file in a folder that exists and can be \
-             written",
+            "cannot write the trace to {}: No such file or directory (os error 2); choose a file in a writable directory",
             path.display()
         )
     );
@@ -54,7 +53,7 @@ async fn a_full_disk_is_told_once_and_the_run_goes_on() {
     assert_eq!(
         *told.lock().unwrap(),
         [
-            "the trace in /dev/full cannot be written: No space left on device (os error 28); it is not complete, the session goes on"
+            "the trace in /dev/full cannot be written: No space left on device (os error 28); the trace is incomplete, the session continues"
         ]
     );
 }

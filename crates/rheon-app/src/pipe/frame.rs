@@ -1,4 +1,4 @@
-//! Frames: what goes over the pipe, one JSON object per line. JSON: one key, the kind of the frame, whose value begins with the id.
+//! Frames of the pipe, one JSON object per line: one key, the kind of the frame, whose value starts with the id.
 
 use std::io;
 use std::sync::Arc;
@@ -10,50 +10,91 @@ use rheon_types::{ClientError, Event};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a client says.
+/// A frame from a client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum ToHost {
-    /// Open a session.
-    Open { id: u64, request: Box<OpenRequest> },
+    Open {
+        id: u64,
+        request: Box<OpenRequest>,
+    },
     /// Answer a question that concerns no session.
-    AskHost { id: u64, query: HostQuery },
+    AskHost {
+        id: u64,
+        query: HostQuery,
+    },
     /// Change something that concerns no session.
-    TellHost { id: u64, command: HostCommand },
-    /// Give a session a command.
-    Send { id: u64, session: u64, command: Command },
-    /// Answer a question about a session.
-    Ask { id: u64, session: u64, query: Query },
-    /// Show the events of a session.
-    Subscribe { id: u64, session: u64, subscription: Subscription },
+    TellHost {
+        id: u64,
+        command: HostCommand,
+    },
+    Send {
+        id: u64,
+        session: u64,
+        command: Command,
+    },
+    Ask {
+        id: u64,
+        session: u64,
+        query: Query,
+    },
+    Subscribe {
+        id: u64,
+        session: u64,
+        subscription: Subscription,
+    },
     /// So many bytes of event frames were read from this subscription since it began.
-    Seen { id: u64, bytes: u64 },
-    /// Show no more of them.
-    Unsubscribe { id: u64 },
+    Seen {
+        id: u64,
+        bytes: u64,
+    },
+    Unsubscribe {
+        id: u64,
+    },
     /// The client is done with the session.
-    Release { session: u64 },
+    Release {
+        session: u64,
+    },
 }
 
-/// What a host says.
+/// A frame from a host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum FromHost {
     /// The session is open; on this connection it has this number.
-    Opened { id: u64, session: u64 },
-    /// The session has taken the command.
-    Ack { id: u64, ack: Ack },
-    /// The answer of a session.
-    Reply { id: u64, reply: Reply },
-    /// The answer of the host.
-    HostReply { id: u64, reply: HostReply },
-    /// An event of a subscription.
-    Event { id: u64, event: Arc<Event> },
+    Opened {
+        id: u64,
+        session: u64,
+    },
+    Ack {
+        id: u64,
+        ack: Ack,
+    },
+    Reply {
+        id: u64,
+        reply: Reply,
+    },
+    HostReply {
+        id: u64,
+        reply: HostReply,
+    },
+    Event {
+        id: u64,
+        event: Arc<Event>,
+    },
     /// The subscription has nothing more to show.
-    End { id: u64 },
+    End {
+        id: u64,
+    },
     /// The request failed, or the subscription ends with this error.
-    Failed { id: u64, error: ClientError },
+    Failed {
+        id: u64,
+        error: ClientError,
+    },
     /// A line could not be read, and it is not known what it was about.
-    Refused { error: ClientError },
+    Refused {
+        error: ClientError,
+    },
 }
 
 /// A line that is not a frame of this version.
@@ -61,14 +102,11 @@ pub(super) enum FromHost {
 pub(super) enum Strange {
     /// A frame of a newer version, or one with something in it that cannot be read.
     Unknown {
-        /// Its kind.
         kind: String,
-        /// The request or subscription it is about, as far as it says.
+        /// The id of its request or subscription, if it has one.
         id: Option<u64>,
-        /// What is wrong with it.
         problem: String,
     },
-    /// Something else.
     Garbage(String),
 }
 
@@ -104,7 +142,7 @@ pub(super) fn encode(frame: &impl Serialize, bytes_max: usize) -> Result<Vec<u8>
             Ok(line.bytes)
         }
         Err(error) if error.is_io() => Err(too_large(bytes_max)),
-        Err(error) => Err(ClientError::invalid(format!("this cannot be said over a pipe: {error}"))),
+        Err(error) => Err(ClientError::invalid(format!("cannot send this over a pipe: {error}"))),
     }
 }
 
@@ -112,7 +150,7 @@ pub(super) fn encode(frame: &impl Serialize, bytes_max: usize) -> Result<Vec<u8>
 pub(super) fn too_large(bytes_max: usize) -> ClientError {
     let mebibytes = bytes_max / (1024 * 1024);
     ClientError::invalid(format!(
-        "this is larger than a pipe carries in one piece ({mebibytes} MiB); send or ask for less at once"
+        "the message is larger than a pipe can carry ({mebibytes} MiB); send or request less at once"
     ))
 }
 

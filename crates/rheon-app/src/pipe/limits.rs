@@ -2,7 +2,7 @@
 
 use tokio::task::JoinHandle;
 
-/// The largest frame. What is larger is refused on both sides, and never held in memory as a whole by who reads it.
+/// The largest frame. Both sides reject larger ones, and a reader never buffers one completely.
 pub const FRAME_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// How many bytes of events of one subscription may be in flight: sent and not yet read by the interface.

@@ -4,7 +4,7 @@ use std::io;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, BufWriter};
 
-/// How much is kept of a line that is too long: enough for its kind and id.
+/// How much of an oversized line is kept: enough for its kind and id.
 const HEAD_BYTES: usize = 128;
 
 /// How large a buffer may stay for the next line.
@@ -13,9 +13,8 @@ const BUFFER_BYTES_MAX: usize = 1024 * 1024;
 /// One line, without its end.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line<'a> {
-    /// The line.
     Whole(&'a [u8]),
-    /// How one begins that is too long. The rest of it is thrown away.
+    /// The start of a line that is too long. The rest is discarded.
     TooLong(&'a [u8]),
 }
 
@@ -66,7 +65,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
-/// Writes lines until no more can come or the other side is gone.
+/// Writes lines until all senders are dropped or the other side disconnects.
 pub(super) async fn write<W: AsyncWrite + Unpin>(mut next: impl NextLine, writer: W) -> io::Result<()> {
     let mut writer = BufWriter::with_capacity(16 * 1024, writer);
     while let Some(line) = next.wait().await {

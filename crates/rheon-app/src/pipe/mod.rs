@@ -27,7 +27,7 @@ const MEMORY_BYTES: usize = 64 * 1024;
 pub fn over_memory(host: Arc<dyn Host>) -> Arc<dyn Host> {
     let (near, far) = tokio::io::duplex(MEMORY_BYTES);
     let (reader, writer) = tokio::io::split(far);
-    // It ends by itself, once the near end is gone.
+    // Ends by itself once the near end is closed.
     drop(tokio::spawn(serve(host, reader, writer)));
     let (reader, writer) = tokio::io::split(near);
     Arc::new(PipeHost::connect(reader, writer))

@@ -23,7 +23,7 @@ pub struct PipeHost {
 }
 
 impl PipeHost {
-    /// The host that reads what is written to `writer` and answers in `reader`. To be called within a runtime.
+    /// Connects to the host at the other end of `reader` and `writer`. Needs a runtime.
     pub fn connect<R, W>(reader: R, writer: W) -> Self
     where
         R: AsyncRead + Unpin + Send + 'static,
@@ -32,7 +32,7 @@ impl PipeHost {
         let (outgoing, waiting) = mpsc::unbounded_channel();
         let table = Arc::new(Mutex::new(Table::default()));
         let unwritten = Arc::clone(&table);
-        // Ends when nobody can say anything any more.
+        // Ends when all senders are dropped.
         drop(tokio::spawn(async move {
             if let Err(error) = lines::write(waiting, writer).await {
                 lock(&unwritten).close(&gone(&error.to_string()));
@@ -44,7 +44,7 @@ impl PipeHost {
     }
 }
 
-/// Takes in what the host says until it is gone.
+/// Handles messages of the host until it disconnects.
 async fn read<R: AsyncRead + Unpin>(
     mut lines: Lines<R>,
     table: Arc<Mutex<Table>>,
@@ -53,7 +53,7 @@ async fn read<R: AsyncRead + Unpin>(
     let error = loop {
         let line = match lines.next().await {
             Ok(Some(line)) => line,
-            Ok(None) => break gone("the other side has closed it"),
+            Ok(None) => break gone("the other side closed it"),
             Err(error) => break gone(&error.to_string()),
         };
         let todo = lock(&table).take(&line);
@@ -63,7 +63,7 @@ async fn read<R: AsyncRead + Unpin>(
                 if let (Some(outgoing), Ok(line)) =
                     (outgoing.upgrade(), encode(&ToHost::Release { session }, FRAME_BYTES_MAX))
                 {
-                    // Where nothing can be written any more, nothing is held either.
+                    // If nothing can be written any more, nothing is queued either.
                     outgoing.send(line).ok();
                 }
             }
@@ -87,7 +87,7 @@ impl Connection {
 
     fn say(&self, frame: &ToHost) -> Result<(), ClientError> {
         let line = encode(frame, FRAME_BYTES_MAX)?;
-        self.outgoing.send(line).map_err(|_| gone("nothing can be written to it"))
+        self.outgoing.send(line).map_err(|_| gone("it cannot be written to"))
     }
 
     async fn request(&self, frame: impl FnOnce(u64) -> ToHost) -> Result<FromHost, ClientError> {
@@ -95,11 +95,11 @@ impl Connection {
         let id = self.table().request(answered)?;
         let mut asking = Asking { connection: self, id, answer };
         self.say(&frame(id))?;
-        (&mut asking.answer).await.unwrap_or_else(|_| Err(gone("the request was forgotten")))
+        (&mut asking.answer).await.unwrap_or_else(|_| Err(gone("the request was dropped")))
     }
 }
 
-/// A request under way. One that is given up is forgotten, and what it opened is let go.
+/// A pending request. Dropping it removes it from the table and closes what it opened.
 struct Asking<'a> {
     connection: &'a Connection,
     id: u64,
@@ -110,7 +110,7 @@ impl Drop for Asking<'_> {
     fn drop(&mut self) {
         self.connection.table().forget(self.id);
         if let Ok(Ok(FromHost::Opened { session, .. })) = self.answer.try_recv() {
-            // A pipe that is gone holds nothing.
+            // A closed pipe has no sessions.
             self.connection.say(&ToHost::Release { session }).ok();
         }
     }
@@ -186,7 +186,7 @@ impl Client for PipeClient {
 
 impl Drop for PipeClient {
     fn drop(&mut self) {
-        // A pipe that is gone holds nothing.
+        // A closed pipe has no sessions.
         self.connection.say(&ToHost::Release { session: self.session }).ok();
     }
 }
@@ -207,7 +207,7 @@ impl Events {
         session: u64,
         subscription: Subscription,
     ) -> Result<Self, ClientError> {
-        // What waits here is bounded by what the host may send before it is told that something was read.
+        // The queue is bounded by the number of events the host may send before an acknowledgement.
         let (sender, shown) = mpsc::unbounded_channel();
         let id = connection.table().subscribe(sender)?;
         let events = Self { connection: Arc::clone(connection), id, shown, seen: 0, told: 0 };
@@ -246,7 +246,7 @@ impl Drop for Events {
     fn drop(&mut self) {
         let is_open = self.connection.table().forget(self.id);
         if is_open {
-            // A pipe that is gone shows nothing.
+            // A closed pipe has no events.
             self.connection.say(&ToHost::Unsubscribe { id: self.id }).ok();
         }
     }
@@ -257,7 +257,7 @@ fn gone(problem: &str) -> ClientError {
 }
 
 fn unexpected() -> ClientError {
-    ClientError::failed("the host answered something else than it was asked")
+    ClientError::failed("the host sent the wrong kind of answer")
 }
 
 fn lock<T>(place: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -25,7 +25,7 @@ const SUBSCRIPTIONS_MAX: usize = 4_096;
 /// How many frames may wait for a peer that does not read.
 const WAITING_MAX: usize = 64;
 
-/// Serves one peer until it is gone. Then its subscriptions end, and so do sessions that nobody else holds. A request that was
+/// Serves one peer until it disconnects. Then its subscriptions end, and so do sessions that no one else uses. A request that was
 /// taken is carried out to its end.
 pub async fn serve<R, W>(host: Arc<dyn Host>, reader: R, writer: W)
 where
@@ -59,10 +59,10 @@ where
     if !is_over {
         writing.abort();
     }
-    // Otherwise the peer is told why, if it reads at all.
+    // Otherwise the peer gets the reason, if it reads at all.
 }
 
-/// Whether a connection goes on.
+/// Whether a connection continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Then {
     GoOn,
@@ -207,7 +207,7 @@ impl Peer {
         answer: impl Future<Output = Result<FromHost, ClientError>> + Send + 'static,
     ) {
         let Ok(permit) = Arc::clone(&self.requests).try_acquire_owned() else {
-            let message = format!("more than {REQUESTS_MAX} requests are under way; wait for their answers");
+            let message = format!("more than {REQUESTS_MAX} requests are pending; wait for their answers");
             self.say(FromHost::Failed { id, error: ClientError::Busy { message } }).await;
             return;
         };
@@ -265,12 +265,12 @@ async fn say(outgoing: &mpsc::Sender<Vec<u8>>, id: u64, answer: Result<FromHost,
     drop(frame);
     let line = line.or_else(|error| encode(&FromHost::Failed { id, error }, FRAME_BYTES_MAX));
     if let Ok(line) = line {
-        // Whoever is gone needs no answer.
+        // A peer that has disconnected needs no answer.
         outgoing.send(line).await.ok();
     }
 }
 
-/// Shows events as fast as the peer reads them. Returns what is to be said at the end.
+/// Sends events as fast as the peer reads them. Returns the final message.
 async fn show(
     id: u64,
     mut events: EventStream,

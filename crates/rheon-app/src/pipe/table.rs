@@ -23,7 +23,6 @@ pub(super) struct Table {
     requests: HashMap<u64, Answered>,
     streams: HashMap<u64, Stream>,
     garbage: u32,
-    /// Why nothing comes any more.
     gone: Option<ClientError>,
 }
 
@@ -33,11 +32,11 @@ struct Stream {
     seen: u64,
 }
 
-/// What is to be done about a line.
+/// How to handle a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Do {
     Nothing,
-    /// Nobody waits for this session any more.
+    /// Nothing waits for this session any more.
     Release {
         session: u64,
     },
@@ -68,7 +67,7 @@ impl Table {
         Ok(self.ids)
     }
 
-    /// Nobody waits for it any more. Returns whether something could still come.
+    /// Nothing waits for it any more. Returns whether an answer could still arrive.
     pub(super) fn forget(&mut self, id: u64) -> bool {
         self.requests.remove(&id).is_some() | self.streams.remove(&id).is_some()
     }
@@ -80,7 +79,7 @@ impl Table {
         }
     }
 
-    /// Everything that waits ends with `error`, and so does whatever is asked from now on.
+    /// Fails all pending and all later requests with `error`.
     pub(super) fn close(&mut self, error: &ClientError) {
         let gone = self.gone.get_or_insert_with(|| error.clone()).clone();
         for (_, answered) in self.requests.drain() {
@@ -91,7 +90,7 @@ impl Table {
         }
     }
 
-    /// Takes in what the host says.
+    /// Handles a message of the host.
     pub(super) fn take(&mut self, line: &Line<'_>) -> Do {
         let (line, bytes) = match line {
             Line::Whole(line) => (*line, line.len() as u64 + 1),
@@ -107,7 +106,7 @@ impl Table {
             Err(Strange::Unknown { kind, id, problem }) => {
                 let is_event = kind == "event";
                 if let Some(id) = id.filter(|id| is_event || self.requests.contains_key(id)) {
-                    let message = format!("cannot read what the host says ({kind:?}): {problem}");
+                    let message = format!("cannot read a message from the host ({kind:?}): {problem}");
                     self.fail(id, ClientError::failed(message));
                 }
                 Do::Nothing
@@ -124,7 +123,7 @@ impl Table {
                 self.streams.remove(&id);
             }
             FromHost::Failed { id, error } => self.fail(id, error),
-            // The host could not read a line of ours and cannot say which; whoever waits for an answer is told by its own.
+            // The host could not read one of our lines and cannot say which; each pending request times out or fails by itself.
             FromHost::Refused { .. } => {}
             FromHost::Opened { id, session } => {
                 let unwanted = match self.requests.remove(&id) {
@@ -145,12 +144,12 @@ impl Table {
     }
 
     fn show(&mut self, id: u64, event: Arc<Event>, bytes: u64) {
-        // One that was dropped may still have events under way.
+        // A dropped subscription may still have events in transit.
         let Some(stream) = self.streams.get_mut(&id) else { return };
         stream.received = stream.received.saturating_add(bytes);
         let unread = stream.received.saturating_sub(stream.seen);
         if unread > WINDOW_BYTES.saturating_mul(2).saturating_add(FRAME_BYTES_MAX as u64) {
-            self.fail(id, ClientError::failed("the host shows more events than it was asked for"));
+            self.fail(id, ClientError::failed("the host sent more events than requested"));
         } else {
             // Who has dropped its stream forgets it next.
             stream.shown.send(Ok((event, bytes))).ok();

@@ -8,12 +8,12 @@ use rheon_types::{Effect, ToolCall};
 use serde_json::{Map, Value};
 
 use crate::config::Config;
-use crate::session::{OpenError, Surroundings, Tell, toolkit};
+use crate::session::{NoticeSink, OpenError, SystemContext, toolkit};
 
-/// What comes before the name of a tool of an MCP server.
+/// The prefix of tool names of MCP servers.
 const MCP_PREFIX: &str = "mcp__";
 
-/// The argument that stands for all, by tool: a line of bash needs no JSON.
+/// The main argument of each tool, which may be written without JSON: a bash command, for example.
 const MAIN_ARGUMENTS: [(&str, &str); 14] = [
     ("bash", "command"),
     ("bash_output", "id"),
@@ -34,7 +34,6 @@ const MAIN_ARGUMENTS: [(&str, &str); 14] = [
 /// Why a call cannot be understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
-    /// There is no such tool.
     #[error(
         "there is no tool {name:?}: {did_you_mean} Names are those of rules, for instance Bash, Read, Edit, WebFetch or mcp__server__tool"
     )]
@@ -48,17 +47,14 @@ pub enum CallError {
     #[error("the arguments are no JSON object: {0}")]
     Json(String),
     /// It is not known what the words are.
-    #[error("{tool} takes its arguments as one JSON object, for instance '{{\"path\": \"src\"}}'")]
-    Words {
-        /// The tool.
-        tool: String,
-    },
+    #[error("{tool} takes its arguments as one JSON object, for example '{{\"path\": \"src\"}}'")]
+    Words { tool: String },
 }
 
 /// The call that was typed: the tool by the name that rules or models have for it; its arguments as a JSON object, or the one that
-/// matters as it stands, like a command or a path.
+/// matters literally, like a command or a path.
 pub fn typed_call(tool: &str, arguments: &[String]) -> Result<ToolCall, CallError> {
-    // Whoever writes rules types a call as one: Bash(git push).
+    // People who write rules type a call like one: Bash(git push).
     let in_brackets = tool.strip_suffix(')').and_then(|rule| rule.split_once('('));
     if let (Some((tool, argument)), []) = (in_brackets, arguments) {
         return typed_call(tool, &[argument.to_owned()]);
@@ -106,12 +102,12 @@ fn object(name: &str, typed: &[String]) -> Result<Value, CallError> {
 
 /// What a session here would decide about `call`, and why. Nothing runs.
 pub async fn explain(
-    surroundings: &Surroundings,
+    system: &SystemContext,
     config: &Config,
     call: &ToolCall,
-    tell: &Tell,
+    tell: &NoticeSink,
 ) -> Result<Explanation, OpenError> {
-    let toolkit = toolkit(surroundings, config, Default::default(), tell).await?;
+    let toolkit = toolkit(system, config, Default::default(), tell).await?;
     let tools = toolkit.tools();
     let tool = tools.iter().find(|tool| tool.name() == call.name.as_str());
     Ok(toolkit.gate().explain(call, tool.map_or(Effect::default(), |tool| tool.effect())))

@@ -5,7 +5,7 @@ use rheon_policy::{
 };
 
 use crate::config::Config;
-use crate::session::Surroundings;
+use crate::session::SystemContext;
 
 /// A rule, tried on its examples.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,18 +16,14 @@ pub struct CheckedRule {
     pub list: RuleKind,
     /// As it is written.
     pub rule: String,
-    /// How many examples it has.
     pub examples: usize,
-    /// What its author should know.
     pub warning: Option<String>,
-    /// What is wrong with it.
     pub problem: Option<String>,
 }
 
-/// The rules of all sources in the order in which they are asked, each tried on its examples.
-pub fn check_rules(surroundings: &Surroundings, config: &Config) -> Vec<CheckedRule> {
-    let places =
-        PatternRoots { working_folder: surroundings.working_folder.clone(), home: surroundings.home() };
+/// The rules of all sources in order of evaluation, each tested with its examples.
+pub fn check_rules(system: &SystemContext, config: &Config) -> Vec<CheckedRule> {
+    let places = PatternRoots { working_folder: system.working_folder.clone(), home: system.home() };
     let mut checked = Vec::new();
     for source in &config.settings.permissions.sources {
         let Document { deny, ask, allow, .. } = &source.document;

@@ -6,17 +6,16 @@ use rheon_types::ThinkingLevel;
 use super::error::OpenError;
 use super::wiring::resolve;
 use crate::config::ServiceSettings;
-use crate::models::{Because, Chosen, ModelChoiceError, full_name, key_source};
+use crate::models::{ModelChoice, ModelChoiceError, ModelChoiceReason, full_name, key_source};
 
 /// Which model answers in a session, and which others could.
 pub(super) struct Answering {
     /// The one that answers, and why.
-    pub(super) chosen: Chosen,
+    pub(super) chosen: ModelChoice,
     /// The same, to be asked.
     pub(super) model: ResolvedModel,
-    /// How much it thinks unless somebody says otherwise.
     pub(super) thinking: ThinkingLevel,
-    first: (Chosen, ResolvedModel),
+    first: (ModelChoice, ResolvedModel),
     others: Option<Others>,
 }
 
@@ -25,7 +24,7 @@ pub(super) struct Others {
     pub(super) registry: Registry,
     /// Who answers where one is overloaded.
     pub(super) fallback: Option<String>,
-    /// What is configured of their vendors.
+    /// The settings of their vendors.
     pub(super) services: ServiceSettings,
     /// Where keys may be.
     pub(super) variables: ProviderEnv,
@@ -34,7 +33,7 @@ pub(super) struct Others {
 impl Answering {
     /// The session begins with this model. Without `others` it stays.
     pub(super) fn new(
-        (chosen, model): (Chosen, ResolvedModel),
+        (chosen, model): (ModelChoice, ResolvedModel),
         thinking: ThinkingLevel,
         others: Option<Others>,
     ) -> Self {
@@ -47,7 +46,8 @@ impl Answering {
             (None, _) => self.first.clone(),
             (Some(_), None) => return Err(ModelChoiceError::Fixed.into()),
             (Some(said), Some(Others { registry, fallback, .. })) => {
-                let chosen = Chosen { name: full_name(said, registry)?, because: Because::Said };
+                let chosen =
+                    ModelChoice { name: full_name(said, registry)?, reason: ModelChoiceReason::Configured };
                 let model = resolve(registry, &chosen, fallback.as_deref()).await?;
                 (chosen, model)
             }

@@ -30,7 +30,7 @@ impl ClientCalls {
         self.lock().agent = Some(agent.clone());
     }
 
-    /// Nobody answers any more.
+    /// There will be no more answers.
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.agent = None;
@@ -89,7 +89,7 @@ impl ClientCalls {
 impl HookCallbacks for ClientCalls {
     fn call<'a>(&'a self, id: &'a str, input: Value) -> BoxFuture<'a, Result<Value, String>> {
         Box::pin(async move {
-            let gone = || "the program that could be asked has closed its side".to_owned();
+            let gone = || "the client closed the connection".to_owned();
             let (call_id, answer) = self.ask(id, input).ok_or_else(gone)?;
             let _withdrawal = Withdrawal { calls: self, call_id };
             match answer.await {
@@ -101,7 +101,7 @@ impl HookCallbacks for ClientCalls {
     }
 }
 
-/// Takes a call back that nobody waits for any more.
+/// Withdraws a call when its waiter is dropped.
 struct Withdrawal<'a> {
     calls: &'a ClientCalls,
     call_id: ClientCallId,

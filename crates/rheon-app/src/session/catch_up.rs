@@ -12,22 +12,20 @@ use super::past::Pages;
 /// What a subscriber has to catch up on before it sees what happens now. It holds a page of the log at most.
 pub(super) struct CatchUp {
     pub(super) log: Reader,
-    /// What was read of the log and not shown yet.
+    /// Events read from the log and not sent yet.
     pub(super) page: VecDeque<Arc<Event>>,
     /// The last event that does not come through the ring.
     pub(super) until: u64,
-    /// What is written of the open message by then.
+    /// The part of the open message written so far.
     pub(super) draft: Draft,
-    /// The children that run by then.
     pub(super) children: ChildPlaces,
-    pub(super) because: Because,
-    /// The child whose log is read first.
+    pub(super) because: CatchUpReason,
     pub(super) child: Option<ChildCatchUp>,
 }
 
 /// Why a subscriber has to catch up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Because {
+pub(super) enum CatchUpReason {
     /// It begins after an event of the past. What children did before is in their own sessions.
     Joined,
     /// It read too slowly. It gets what it missed, of children too.
@@ -38,7 +36,6 @@ pub(super) enum Because {
 pub(super) struct ChildCatchUp {
     pub(super) log: Reader,
     pub(super) session_id: SessionId,
-    /// How far the log has been read.
     pub(super) after: u64,
     pub(super) end: CatchUpEnd,
 }

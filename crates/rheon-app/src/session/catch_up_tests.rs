@@ -194,7 +194,7 @@ async fn what_was_missed_of_a_child_that_runs_comes_from_its_log_and_nothing_com
     stage.happens("c", delta("half of"));
     let first = events.next().await;
     assert!(matches!(first, Some(Ok(_))), "{first:?}");
-    // Deltas of a message of which some were missed are not shown; those of the next one are.
+    // If deltas of a message were missed, its other deltas are not sent; those of the next message are.
     stage.happens("c", delta(" a text"));
     stage.happens("c", MessageEvent::End { message: message() });
     stage.happens("c", MessageEvent::Start { message: message() });
@@ -258,7 +258,7 @@ async fn an_event_that_no_log_has_is_an_error_and_never_a_gap() {
     stage.facts("s", 4);
     let lost = "error: the log has no events after 5; take a snapshot and subscribe from its cursor 0";
     assert_eq!(read(&mut events).await, format!("s session.notice 4..5\n{lost}"));
-    // By that it sees all that comes.
+    // So it misses no event.
     let mut events = feed(&stage.hub, Subscription::from_cursor(stage.hub.view().cursor), None);
     stage.facts("s", 1);
     expect!["s session.notice 26"].assert_eq(&read(&mut events).await);

@@ -4,7 +4,7 @@ use rheon_policy::{PolicyError, PolicyGate, RuleChange, RuleKind};
 use rheon_types::ThinkingLevel;
 use rheon_types::event::{RuleAction, RuleList, RulesChange};
 
-/// The thinking level that is nearest to so many tokens in one answer: services know levels where programs count tokens.
+/// The thinking level closest to a number of tokens: programs count tokens, services have levels.
 pub fn thinking_level(tokens: u64) -> ThinkingLevel {
     match tokens {
         0 => ThinkingLevel::Off,

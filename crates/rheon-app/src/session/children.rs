@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rheon_types::SessionId;
 
-/// How far a child is that the session has begun and not ended.
+/// The progress of a running child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ChildPlace {
     /// The number of the last event before the first that it showed: a session that was resumed does not begin at 0.
@@ -19,7 +19,6 @@ pub(super) type ChildPlaces = HashMap<SessionId, ChildPlace>;
 /// What a subscriber has been shown of one child.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct ChildCursor {
-    /// The last durable event.
     pub(super) seq: u64,
     /// Whether deltas of the message that it is writing passed unseen. No more of them are shown: the end of the message has its text.
     pub(super) has_missed: bool,

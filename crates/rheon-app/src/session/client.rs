@@ -164,7 +164,7 @@ impl OpenSession {
         Ok(name)
     }
 
-    /// Lets the model think so much from the next run on; without a word, as the session began.
+    /// Sets the thinking level from the next run on; none restores the initial one.
     async fn set_thinking(&self, thinking: Option<Thinking>) -> ThinkingLevel {
         let answering = self.answering.lock().await;
         let level = match thinking {

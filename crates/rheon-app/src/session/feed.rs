@@ -14,7 +14,7 @@ use rheon_types::{
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{Receiver, channel};
 
-use super::catch_up::{Because, CatchUp, CatchUpEnd, ChildCatchUp, Reader};
+use super::catch_up::{CatchUp, CatchUpEnd, CatchUpReason, ChildCatchUp, Reader};
 use super::children::{ChildCursor, ChildPlace, ChildPlaces};
 use super::hub::{Draft, Hub, Joined};
 
@@ -23,15 +23,14 @@ struct Feed {
     hub: Hub,
     recent: Receiver<Arc<Event>>,
     delivery: Delivery,
-    /// What the subscriber has seen.
     cursor: Cursor,
-    /// Whether deltas of the message that is being written passed unseen.
+    /// Whether deltas of the current message were missed.
     has_missed: bool,
     /// What it has seen of the children that run.
     children: HashMap<SessionId, ChildCursor>,
     /// When the last event happened that it knows of.
     at: Timestamp,
-    /// What is to be shown before anything else.
+    /// Events to send first.
     ready: VecDeque<Arc<Event>>,
     /// Set where the log has to be read first.
     catching: Option<Box<CatchUp>>,
@@ -70,7 +69,7 @@ impl Feed {
             StartAt::Now => now,
             StartAt::Cursor(cursor) if cursor.seq > now.seq => {
                 let (wanted, there) = (cursor.seq, now.seq);
-                let message = format!("there is no event {wanted}: the session has {there}");
+                let message = format!("no such event: {wanted}; the session has {there}");
                 return Err(ClientError::invalid(message));
             }
             StartAt::Cursor(cursor) => cursor,
@@ -91,7 +90,7 @@ impl Feed {
             let is_told = wanted.after != StartAt::Now;
             children.into_iter().for_each(|(id, place)| feed.join_child(id, place, is_told));
         } else {
-            feed.catch_up(now.seq, draft, children, Because::Joined);
+            feed.catch_up(now.seq, draft, children, CatchUpReason::Joined);
         }
         Ok(feed)
     }
@@ -132,16 +131,16 @@ impl Feed {
                 (self.hub.seq(), Draft::default(), self.hub.children())
             }
         };
-        self.catch_up(until, draft, children, Because::FellBehind);
+        self.catch_up(until, draft, children, CatchUpReason::FellBehind);
     }
 
-    fn catch_up(&mut self, until: u64, draft: Draft, children: ChildPlaces, because: Because) {
+    fn catch_up(&mut self, until: u64, draft: Draft, children: ChildPlaces, because: CatchUpReason) {
         let log = Reader::new(&self.hub, self.session_id());
         let (page, child) = (VecDeque::new(), None);
         self.catching = Some(Box::new(CatchUp { log, page, until, draft, children, because, child }));
     }
 
-    /// Goes on catching up: one event, or one page of a log.
+    /// Continues catching up: one event, or one page of a log.
     async fn advance(&mut self, mut catching: Box<CatchUp>) -> Result<(), ClientError> {
         if let Some(child) = catching.child.take() {
             catching.child = self.advance_child(child).await;
@@ -184,10 +183,10 @@ impl Feed {
     }
 
     /// A child whose end this event is, if its events were missed.
-    fn unfinished(&self, event: &Event, because: Because) -> Option<ChildCatchUp> {
+    fn unfinished(&self, event: &Event, because: CatchUpReason) -> Option<ChildCatchUp> {
         let AgentEvent::Child(ChildEvent::End { child, .. }) = &event.kind else { return None };
         let seen = self.children.get(&child.session_id).copied();
-        if because == Because::Joined || seen.is_some_and(|seen| seen.has_ended) {
+        if because == CatchUpReason::Joined || seen.is_some_and(|seen| seen.has_ended) {
             return None;
         }
         let seq = seen.map_or(0, |seen| seen.seq);
@@ -196,8 +195,8 @@ impl Feed {
     }
 
     /// A child that runs, if its events were missed.
-    fn running(&mut self, id: SessionId, place: ChildPlace, because: Because) -> Option<ChildCatchUp> {
-        if because == Because::Joined {
+    fn running(&mut self, id: SessionId, place: ChildPlace, because: CatchUpReason) -> Option<ChildCatchUp> {
+        if because == CatchUpReason::Joined {
             self.join_child(id, place, true);
             return None;
         }
@@ -220,7 +219,7 @@ impl Feed {
     /// Reads one page of a child's log. What is still missing then, if anything.
     async fn advance_child(&mut self, mut catching: ChildCatchUp) -> Option<ChildCatchUp> {
         let id = catching.session_id.clone();
-        // A log that cannot be read is as good as none: the subscriber is told what it misses.
+        // An unreadable log counts as no log: the subscriber gets a list of what it missed.
         let page = catching.log.next(catching.after).await.unwrap_or_default();
         let is_over = page.is_empty();
         for event in page {

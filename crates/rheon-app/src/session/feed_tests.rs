@@ -23,11 +23,11 @@ const RING: usize = 8;
 /// What happens next.
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    /// The session goes on by so many events.
+    /// The session has this many more events.
     Publish(u8),
     /// The subscriber reads at most so many.
     Read(u8),
-    /// The subscriber leaves and comes back with what it has seen.
+    /// The subscriber reconnects at its last event.
     ComeBack,
     /// Another one joins by a snapshot and takes its place.
     Join,
@@ -51,7 +51,7 @@ impl Pages for NoLog {
     }
 }
 
-/// A session that speaks without end: facts, and answers with thinking and text.
+/// A session with endless events: facts, and answers with thinking and text.
 struct Speaker {
     hub: Hub,
     seq: u64,
@@ -163,7 +163,7 @@ impl Seen {
     }
 }
 
-/// Reads at most `most` events that are there. One that is cut off comes back.
+/// Reads at most `most` available events. Reconnects after a disconnect.
 fn read(speaker: &Speaker, events: &mut EventStream, seen: &mut Seen, delivery: Delivery, most: usize) {
     for _ in 0..most {
         match events.next().now_or_never() {
@@ -206,7 +206,7 @@ fn play(steps: &[Step], delivery: Delivery, reads_before_the_end: bool) {
         assert_eq!(seen.cursor(), speaker.hub.view().cursor);
     }
     speaker.hub.close();
-    // Who was cut off cannot come back to a session that is closed.
+    // A disconnected subscriber cannot rejoin a closed session.
     if reads_before_the_end || delivery == Delivery::Block {
         read(&speaker, &mut events, &mut seen, delivery, usize::MAX);
         assert_eq!(seen.seq, speaker.seq);
@@ -241,6 +241,6 @@ fn an_event_that_is_still_to_come_cannot_be_resumed_after() {
     let speaker = Speaker::new();
     let first =
         speaker.subscribe(Cursor { seq: 7, ..Cursor::default() }, Delivery::Block).next().now_or_never();
-    let expected = ClientError::invalid("there is no event 7: the session has 0");
+    let expected = ClientError::invalid("no such event: 7; the session has 0");
     assert_eq!(first, Some(Some(Err(expected))));
 }

@@ -15,15 +15,15 @@ use super::error::OpenError;
 use super::hooks::registered;
 use super::hub::SessionLoad;
 use super::notices::Notices;
-use super::open::{Extras, OpenSession, Opening, Said, keeper};
+use super::open::{HostExtensions, OpenSession, Opening, SessionOverrides, manager};
 use super::services::registry;
 use crate::config::Config;
-use crate::keeping::{Keeper, KeepingError, Maker, Persistence, Scope};
-use crate::machine::{Surroundings, Tell};
-use crate::models::model_lines;
-use crate::observe::Observing;
+use crate::models::list_models;
+use crate::observe::Observability;
+use crate::sessions::{ListScope, Persistence, SessionCreator, SessionError, SessionManager};
+use crate::system::{NoticeSink, SystemContext};
 
-/// The sessions of this machine. One that is open here already is joined, as it is.
+/// The sessions of this process. A session that is already open is joined.
 pub struct LocalHost {
     parts: HostParts,
     open: Mutex<HashMap<SessionId, Weak<OpenSession>>>,
@@ -33,14 +33,11 @@ pub struct LocalHost {
 #[derive(Clone)]
 pub struct HostParts {
     /// The machine, the user and the time.
-    pub surroundings: Surroundings,
-    /// What is configured.
+    pub system: SystemContext,
     pub config: Config,
     /// What the caller adds to all sessions.
-    pub extras: Extras,
-    /// Where a trace of the events goes.
+    pub extras: HostExtensions,
     pub trace: Option<PathBuf>,
-    /// The version of the program.
     pub version: String,
 }
 
@@ -67,25 +64,28 @@ impl LocalHost {
         {
             return Ok(client);
         }
-        let HostParts { surroundings, config, extras, trace, .. } = self.parts.clone();
+        let HostParts { system, config, extras, trace, .. } = self.parts.clone();
         let hooks = registered(&request.hooks)?;
         let notices = Arc::new(Notices::new());
-        let observing = Observing::begin(&surroundings, &config, trace.as_deref(), &notices.tell());
+        let observing = Observability::begin(&system, &config, trace.as_deref(), &notices.tell());
         let observing = observing.map_err(ClientError::invalid)?;
         let opening = Opening {
-            surroundings,
+            system,
             config: configured(config, &request),
             task: request.task,
             choice: request.session,
-            said: Said { model: request.model, mode: request.mode },
-            extras: Extras { output_schema: request.output_schema.or(extras.output_schema), ..extras },
+            overrides: SessionOverrides { model: request.model, mode: request.mode },
+            extras: HostExtensions {
+                output_schema: request.output_schema.or(extras.output_schema),
+                ..extras
+            },
             hooks,
         };
         match OpenSession::open(opening, Arc::clone(&notices), observing).await {
             Ok(session) => Ok(self.opened(Arc::new(session))),
             Err(error) => {
                 let joined = match &error {
-                    OpenError::Keeping(KeepingError::InUse { session_id, .. }) => self.joined(session_id),
+                    OpenError::Keeping(SessionError::InUse { session_id, .. }) => self.joined(session_id),
                     _ => None,
                 };
                 joined.ok_or_else(|| failure(&error, &notices))
@@ -110,12 +110,12 @@ impl LocalHost {
     async fn answer(&self, query: HostQuery) -> Result<HostReply, ClientError> {
         match query {
             HostQuery::Sessions { scope, limit } => {
-                let listed = self.keeper()?.list(scope_of(scope), limit as usize).await;
+                let listed = self.manager()?.list(scope_of(scope), limit as usize).await;
                 let sessions = listed.map_err(not_kept)?.into_iter().map(line).collect();
                 Ok(HostReply::Sessions { sessions })
             }
             HostQuery::Search { text, scope, limit } => {
-                let found = self.keeper()?.search(&text, scope_of(scope), limit as usize).await;
+                let found = self.manager()?.search(&text, scope_of(scope), limit as usize).await;
                 let hits = found.map_err(not_kept)?.into_iter().map(|hit| SearchHit {
                     session_id: hit.session_id,
                     seq: hit.seq,
@@ -132,14 +132,14 @@ impl LocalHost {
     async fn carry_out(&self, command: HostCommand) -> Result<HostReply, ClientError> {
         match command {
             HostCommand::Fork { session, seq } => {
-                let at = seq.map_or(crate::keeping::ForkAt::End, crate::keeping::ForkAt::Event);
-                let forked = self.keeper()?.fork(&session, at).await.map_err(not_kept)?;
+                let at = seq.map_or(crate::sessions::ForkAt::End, crate::sessions::ForkAt::Event);
+                let forked = self.manager()?.fork(&session, at).await.map_err(not_kept)?;
                 let session_id = forked.session_id().clone();
                 forked.close().await;
                 Ok(HostReply::Forked { session_id })
             }
             HostCommand::Delete { session } => {
-                let deleted = self.keeper()?.delete(&session).await.map_err(not_kept)?;
+                let deleted = self.manager()?.delete(&session).await.map_err(not_kept)?;
                 Ok(HostReply::Deleted { session_id: deleted.session_id })
             }
             _ => Err(ClientError::invalid("this version does not know the command")),
@@ -147,9 +147,9 @@ impl LocalHost {
     }
 
     fn models(&self, filter: Option<&str>) -> Result<HostReply, ClientError> {
-        let HostParts { surroundings, config, .. } = &self.parts;
-        let registry = registry(&config.settings.services, surroundings).map_err(ClientError::from)?;
-        let lines = model_lines(&registry, filter.unwrap_or_default()).into_iter();
+        let HostParts { system, config, .. } = &self.parts;
+        let registry = registry(&config.settings.services, system).map_err(ClientError::from)?;
+        let lines = list_models(&registry, filter.unwrap_or_default()).into_iter();
         let models = lines.map(|line| ModelSummary {
             name: line.name,
             context_window: line.context_tokens,
@@ -159,20 +159,20 @@ impl LocalHost {
     }
 
     fn facts(&self) -> ConfigInfo {
-        let HostParts { surroundings, config, version, .. } = &self.parts;
+        let HostParts { system, config, version, .. } = &self.parts;
         let limits = config.settings.limits;
         ConfigInfo {
             version: version.clone(),
-            working_directory: surroundings.working_folder.clone(),
+            working_directory: system.working_folder.clone(),
             budget: limits.budget,
             tokens_max: limits.tokens_max,
             is_saved: config.settings.sessions.persistence == Persistence::On,
         }
     }
 
-    fn keeper(&self) -> Result<Keeper, ClientError> {
-        let quiet: Tell = Arc::new(|_| {});
-        Ok(keeper(&self.parts.surroundings, &self.parts.config, &quiet)?)
+    fn manager(&self) -> Result<SessionManager, ClientError> {
+        let quiet: NoticeSink = Arc::new(|_| {});
+        Ok(manager(&self.parts.system, &self.parts.config, &quiet)?)
     }
 }
 
@@ -190,7 +190,7 @@ impl Host for LocalHost {
     }
 }
 
-/// What is configured, with what the request says instead.
+/// The configuration with the overrides of the request.
 fn configured(mut config: Config, request: &OpenRequest) -> Config {
     let context = &mut config.settings.context;
     if let Some(text) = request.system_prompt.clone().filter(|text| !text.is_empty()) {
@@ -226,23 +226,23 @@ impl From<OpenError> for ClientError {
     }
 }
 
-fn not_kept(error: KeepingError) -> ClientError {
+fn not_kept(error: SessionError) -> ClientError {
     ClientError::failed(error)
 }
 
-fn scope_of(scope: SessionScope) -> Scope {
+fn scope_of(scope: SessionScope) -> ListScope {
     match scope {
-        SessionScope::Project => Scope::Project,
-        SessionScope::All => Scope::Everywhere,
+        SessionScope::Project => ListScope::Project,
+        SessionScope::All => ListScope::Everywhere,
     }
 }
 
-fn line(line: crate::keeping::SessionLine) -> SessionSummary {
+fn line(line: crate::sessions::SessionEntry) -> SessionSummary {
     SessionSummary {
         session_id: line.session_id,
         maker: match line.maker {
-            Maker::Rheon => SessionOrigin::Rheon,
-            Maker::ClaudeCode => SessionOrigin::ClaudeCode,
+            SessionCreator::Rheon => SessionOrigin::Rheon,
+            SessionCreator::ClaudeCode => SessionOrigin::ClaudeCode,
         },
         title: line.title,
         active: line.active,

@@ -17,7 +17,7 @@ use tokio::sync::broadcast;
 use super::children::{ChildPlace, ChildPlaces};
 use super::past::{PAGE, Pages, Past};
 
-/// How many recent events are kept for those who read slowly.
+/// How many recent events are buffered for slow subscribers.
 const RECENT_EVENTS: usize = 2_048;
 
 /// The hub of a session. Clones are the same one.
@@ -33,7 +33,7 @@ struct Shared {
     state: Mutex<State>,
 }
 
-/// What is known of the session right now.
+/// The current facts of the session.
 struct State {
     /// Absent once the session is closed.
     recent: Option<broadcast::Sender<Arc<Event>>>,
@@ -44,28 +44,25 @@ struct State {
     /// The durable events of a session that is not saved, from when it was opened.
     memory: Option<Vec<Arc<Event>>>,
     children: ChildPlaces,
-    /// When something last happened.
     at: Timestamp,
 }
 
 /// What the subscribers of a session cost: see [`LocalHost::load`](super::LocalHost::load).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionLoad {
-    /// How many subscribers there are.
     pub subscribers: usize,
-    /// How many recent events are held for those that have not read them.
+    /// How many recent events are buffered for slow subscribers.
     pub recent_events: usize,
-    /// The most recent events that are ever held.
+    /// The maximum number of buffered events.
     pub recent_events_max: usize,
 }
 
-/// The run in progress, as far as its deltas tell.
+/// The state of the run in progress, from its deltas.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Draft {
     pub(super) run_id: Option<RunId>,
     /// The number of the `message.start` of the answer that is being written.
     pub(super) started: Option<u64>,
-    /// When something was last written.
     pub(super) at: Timestamp,
     pub(super) text: String,
     pub(super) thinking: String,
@@ -90,12 +87,12 @@ pub(super) struct View {
 }
 
 impl Hub {
-    /// The hub of a session that goes on from `folded`.
+    /// The hub of a session with the earlier state `folded`.
     pub(super) fn new(session_id: SessionId, folded: SessionState, past: Past) -> Self {
         Self::keeping(RECENT_EVENTS, session_id, folded, past)
     }
 
-    /// The same, with so many recent events for those who read slowly.
+    /// The same, with a given number of buffered events.
     pub(super) fn keeping(events: usize, session_id: SessionId, folded: SessionState, past: Past) -> Self {
         let ledger = folded.ledger();
         let spent = CostReport {
@@ -119,7 +116,7 @@ impl Hub {
         Self { shared: Arc::new(Shared { session_id, past, recent_events_max: events, state }) }
     }
 
-    /// The same for a session that is not saved: the hub keeps what happens for those who fall behind.
+    /// The same for a session that is not saved: the hub buffers all events for slow subscribers.
     pub(super) fn remembering(self) -> Self {
         self.state().memory = Some(Vec::new());
         self
@@ -143,12 +140,12 @@ impl Hub {
             }
         }
         if let Some(recent) = &state.recent {
-            // Without subscribers there is nobody to show it to.
+            // Without subscribers there is nothing to do.
             recent.send(Arc::clone(event)).ok();
         }
     }
 
-    /// Joins now. Nothing lies between what is returned and what comes through the ring.
+    /// Joins now. There is no gap between the returned view and the events in the ring.
     pub(super) fn join(&self) -> Result<Joined, ClientError> {
         let state = self.state();
         let Some(recent) = &state.recent else { return Err(closed()) };
@@ -177,7 +174,7 @@ impl Hub {
         }
     }
 
-    /// Where the session stands now.
+    /// The current state of the session.
     pub(super) fn view(&self) -> View {
         let state = self.state();
         let run = state.draft.run_id.as_ref().map(|run_id| ActiveRun {

@@ -1,4 +1,4 @@
-//! Sessions of this process: everything that is configured becomes an agent, reached through a host and a client.
+//! Sessions of this process: opens an agent from the configuration and serves it through a host and clients.
 
 mod answering;
 mod calls;
@@ -22,13 +22,13 @@ mod slash;
 mod tool_tokens;
 mod wiring;
 
-pub use crate::machine::{Observer, Surroundings, Tell};
+pub use crate::system::{NoticeSink, Observer, SystemContext};
 pub use changes::thinking_level;
 pub use error::OpenError;
 pub(crate) use hooks::registered;
 pub use host::{HostParts, LocalHost};
 pub use hub::SessionLoad;
-pub use open::{Extras, GivenModel};
+pub use open::{HostExtensions, ProvidedModel};
 pub(crate) use preview::strict_toolkit;
 pub use preview::{Preview, WINDOW_ASSUMED, toolkit};
 pub use rheon_agent::schema_problem;

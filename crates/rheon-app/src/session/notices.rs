@@ -8,7 +8,7 @@ use rheon_types::event::Notice;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::machine::Tell;
+use crate::system::NoticeSink;
 
 /// Takes what the user should know and writes it into the log. Before there is a log it waits.
 ///
@@ -27,13 +27,13 @@ impl Notices {
     }
 
     /// A way to tell, for those who have something to say.
-    pub(crate) fn tell(&self) -> Tell {
+    pub(crate) fn tell(&self) -> NoticeSink {
         let sender = self.sender.clone();
-        // After the end nobody is there to be told.
+        // After the end there are no clients to notify.
         Arc::new(move |notice| drop(sender.send(notice)))
     }
 
-    /// There is a log now: what waited is in it when this returns, and what comes later follows.
+    /// Sets the log: it has all earlier notices when this returns, and later ones follow.
     pub(crate) fn open(&self, agent: &Agent) {
         let Some(mut receiver) = take(&self.waiting) else { return };
         let write =

@@ -1,4 +1,4 @@
-//! `OpenSession`: a session that is ready for prompts. Everything that is configured comes together here.
+//! `OpenSession`: a session that is ready for prompts, built from the configuration.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -23,45 +23,39 @@ use super::past::logs;
 use super::services::{registry, variables};
 use super::wiring::{self, Wired};
 use crate::config::Config;
-use crate::context::{ExtensionPlaces, Extensions, Loaded, ProjectTrust};
-use crate::keeping::{ForkAt, Keeper, KeeperParts, KeptSession};
-use crate::machine::{Observer, Surroundings, Tell};
-use crate::models::{Because, Chosen, choose};
-use crate::observe::Observing;
+use crate::context::{ExtensionPaths, Extensions, LoadedContext, ProjectTrust};
+use crate::models::{ModelChoice, choose};
+use crate::observe::Observability;
+use crate::sessions::{ForkAt, SessionHandle, SessionManager, SessionManagerParts};
+use crate::system::{NoticeSink, Observer, SystemContext};
 
 /// What a session is opened with.
 pub(crate) struct Opening {
     /// The machine, the user and the time.
-    pub(crate) surroundings: Surroundings,
-    /// What is configured.
+    pub(crate) system: SystemContext,
     pub(crate) config: Config,
     /// What the user wants first, if it is known: notes and learnings are chosen by it.
     pub(crate) task: Option<String>,
-    /// Which session.
     pub(crate) choice: SessionChoice,
     /// What the caller chose, before what a resumed session remembers.
-    pub(crate) said: Said,
-    /// What the caller adds.
-    pub(crate) extras: Extras,
+    pub(crate) overrides: SessionOverrides,
+    pub(crate) extras: HostExtensions,
     /// Functions of the client that are hooks.
     pub(crate) hooks: HookSettings,
 }
 
 /// What the caller of an opening chose for this session.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Said {
-    /// The model.
+pub(crate) struct SessionOverrides {
     pub(crate) model: Option<String>,
-    /// The permission mode.
     pub(crate) mode: Option<PermissionMode>,
 }
 
 /// What the caller adds to all sessions of a host.
 #[derive(Clone, Default)]
-pub struct Extras {
-    /// Asked and told after all other hooks.
+pub struct HostExtensions {
+    /// Run after all other hooks.
     pub hooks: Vec<Arc<dyn Hook>>,
-    /// See every event.
     pub observers: Vec<Observer>,
     /// Tools that are offered behind the session's own, and that may change between turns.
     pub tool_sources: Vec<Arc<dyn ToolSource>>,
@@ -71,18 +65,16 @@ pub struct Extras {
     pub output_schema: Option<OutputSchema>,
     /// The only tools to offer, by the names that rules have for them.
     pub tools: Option<Vec<String>>,
-    /// How much the model is to think, whatever the effort.
+    /// The thinking level, independent of the effort.
     pub thinking: Option<ThinkingLevel>,
-    /// A model to be asked instead of any that is configured.
-    pub model: Option<GivenModel>,
+    /// A model to use instead of the configured one.
+    pub model: Option<ProvidedModel>,
 }
 
 /// A model that the caller provides.
 #[derive(Clone)]
-pub struct GivenModel {
-    /// Its whole name.
+pub struct ProvidedModel {
     pub name: String,
-    /// The model.
     pub model: ResolvedModel,
 }
 
@@ -90,101 +82,102 @@ pub struct GivenModel {
 pub(crate) struct OpenSession {
     pub(super) agent: Agent,
     pub(super) hub: Hub,
-    pub(super) kept: KeptSession,
-    pub(super) keeper: Keeper,
+    pub(super) handle: SessionHandle,
+    pub(super) manager: SessionManager,
     pub(super) toolkit: Toolkit,
-    pub(super) loaded: Loaded,
+    pub(super) loaded: LoadedContext,
     pub(super) answering: tokio::sync::Mutex<Answering>,
     pub(super) calls: ClientCalls,
-    /// What the session may spend, where that is limited.
+    /// The budget of the session, if limited.
     pub(super) budget: Option<BudgetPool>,
     pub(super) extensions: LazyExtensions,
     pub(super) working_folder: PathBuf,
     closing: Mutex<Option<Closing>>,
 }
 
-/// What is needed to close a session, once.
+/// The parts needed to close a session, once.
 struct Closing {
     hooks: Vec<CommandHooks>,
     notices: Arc<Notices>,
-    observing: Observing,
+    observing: Observability,
 }
 
 impl OpenSession {
-    /// Opens a session. What is odd becomes a notice and does not keep it from running.
+    /// Opens a session. Minor problems become notices and do not stop it.
     pub(crate) async fn open(
         opening: Opening,
         notices: Arc<Notices>,
-        mut observing: Observing,
+        mut observing: Observability,
     ) -> Result<Self, OpenError> {
         // Needed for the agent at the end, and long enough to be done beside everything else.
         drop(spawn_blocking(Toolbox::prepare));
         let tell = notices.tell();
-        let Opening { surroundings, config, task, choice, said, extras, hooks: client_hooks } = opening;
+        let Opening { system, config, task, choice, overrides, extras, hooks: client_hooks } = opening;
         for warning in &config.warnings {
             tell(Notice::warning(NoticeTopic::Config, warning.to_string()));
         }
-        let keeper = keeper(&surroundings, &config, &tell)?;
-        let kept = kept(&keeper, &choice).await?;
-        let remembered = kept.state().chosen.model.clone();
-        let wanted = said.model.clone().or_else(|| remembered.as_deref().map(str::to_owned));
+        let manager = manager(&system, &config, &tell)?;
+        let handle = handle(&manager, &choice).await?;
+        let remembered = handle.state().chosen.model.clone();
+        let wanted = overrides.model.clone().or_else(|| remembered.as_deref().map(str::to_owned));
         let (chosen, model, others) = match extras.model.clone() {
-            Some(GivenModel { name, model }) => (Chosen { name, because: Because::Said }, model, None),
+            Some(ProvidedModel { name, model }) => (ModelChoice::configured(name), model, None),
             None => {
-                let (chosen, model, others) = asked_for(&config, &surroundings, wanted, &said, &tell).await?;
+                let (chosen, model, others) = asked_for(&config, &system, wanted, &overrides, &tell).await?;
                 (chosen, model, Some(others))
             }
         };
         let counter = TokenCounter::for_model(&model.model);
-        let policy = wiring::policy(&surroundings, &config, &tell)?;
-        let about = (kept.session_id(), &policy);
-        let (inputs, odd) =
-            wiring::context_inputs(&surroundings, &config, task.as_deref(), about, counter).await;
-        let mut loaded = Loaded::load(inputs).await;
-        tell_doubts(&kept, &tell);
+        let policy = wiring::policy(&system, &config, &tell)?;
+        let about = (handle.session_id(), &policy);
+        let (inputs, odd) = wiring::context_inputs(&system, &config, task.as_deref(), about, counter).await;
+        let mut loaded = LoadedContext::load(inputs).await;
+        tell_doubts(&handle, &tell);
         for warning in odd.iter().chain(&loaded.warnings) {
             tell(Notice::warning(NoticeTopic::Context, warning.to_string()));
         }
         let skills = loaded.skills.clone();
-        let mut toolkit = wiring::toolkit(&surroundings, &config, policy, skills, &tell).await?;
+        let mut toolkit = wiring::toolkit(&system, &config, policy, skills, &tell).await?;
         wiring::offer(&mut toolkit, &mut loaded, extras.tools.as_deref(), &tell);
-        let about = (kept.session_id(), source(&choice));
-        let context = wiring::hook_context(&surroundings, &config, &toolkit, about);
+        let about = (handle.session_id(), source(&choice));
+        let context = wiring::hook_context(&system, &config, &toolkit, about);
         let calls = ClientCalls::default();
         let hooks = wiring::hooks(&config, &context, (calls.clone(), client_hooks), &tell);
-        let wired = Wired { config: &config, model: &model, loaded: &loaded, toolkit: &toolkit, kept: &kept };
-        let (builder, budget) = wired.builder(&surroundings);
-        let extras = Extras { thinking: extras.thinking.or(kept.state().chosen.thinking), ..extras };
+        let wired =
+            Wired { config: &config, model: &model, loaded: &loaded, toolkit: &toolkit, handle: &handle };
+        let (builder, budget) = wired.builder(&system);
+        let thinking = extras.thinking.or(handle.state().chosen.thinking);
+        let extras = HostExtensions { thinking, ..extras };
         let builder = extended(builder, &hooks, extras, observing.observers());
-        let hub = hub_of(&keeper, &kept);
+        let hub = hub_of(&manager, &handle);
         let shown = hub.clone();
         let agent = builder.on_shared_event(move |event| shown.publish(event)).build()?;
         calls.open(&agent);
         notices.open(&agent);
-        observing.opened(kept.session_id(), &chosen.name, &surroundings.working_folder);
-        let extensions = extensions(&surroundings, &config);
+        observing.opened(handle.session_id(), &chosen.name, &system.working_folder);
+        let extensions = extensions(&system, &config);
         let answering = Answering::new((chosen, model), agent.thinking(), others);
         let session = Self {
             agent,
             hub,
-            kept,
-            keeper,
+            handle,
+            manager,
             toolkit,
             loaded,
             answering: tokio::sync::Mutex::new(answering),
             calls,
             budget,
             extensions,
-            working_folder: surroundings.working_folder,
+            working_folder: system.working_folder,
             closing: Mutex::new(Some(Closing { hooks, notices, observing })),
         };
-        session.restore(&said, &tell);
+        session.restore(&overrides, &tell);
         Ok(session)
     }
 
-    /// Brings the session back to what its log says that the user chose, and writes down what the caller chose now.
-    fn restore(&self, said: &Said, tell: &Tell) {
-        let (state, gate) = (self.kept.state(), self.toolkit.gate());
+    /// Restores the choices saved in the session's log, and records the caller's new ones.
+    fn restore(&self, overrides: &SessionOverrides, tell: &NoticeSink) {
+        let (state, gate) = (self.handle.state(), self.toolkit.gate());
         for change in &state.chosen.rules {
             // Rules for all sessions were saved when they were made.
             let change = RulesChange { scope: Scope::Session, ..RulesChange::clone(change) };
@@ -197,7 +190,7 @@ impl OpenSession {
                 tell(Notice::warning(NoticeTopic::Policy, error.to_string()));
             }
         };
-        match (said.mode, state.mode) {
+        match (overrides.mode, state.mode) {
             (None, None) => {}
             (Some(mode), before) => {
                 set(mode);
@@ -205,14 +198,14 @@ impl OpenSession {
                     self.agent.record_fact(SessionEvent::Mode { mode });
                 }
             }
-            // What runs everything without asking is said each time.
+            // The mode bypassPermissions must be set again each time.
             (None, Some(PermissionMode::BypassPermissions)) => tell(Notice::info(
                 NoticeTopic::Policy,
                 "mode bypassPermissions is not restored; set it again with --permission-mode bypassPermissions",
             )),
             (None, Some(mode)) => set(mode),
         }
-        if let Some(model) = &said.model
+        if let Some(model) = &overrides.model
             && state.chosen.model.as_deref() != Some(model)
             && state.seq > 0
         {
@@ -223,7 +216,7 @@ impl OpenSession {
         }
     }
 
-    /// Ends the session in order: a run in progress is cancelled, hooks are told, and all that happened is kept.
+    /// Ends the session in order: cancels a run in progress, runs the hooks, and saves everything.
     pub(crate) async fn close(&self, reason: CloseReason) -> Result<(), ClientError> {
         let closing = self.closing.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(Closing { hooks, notices, observing }) = closing else { return Err(super::hub::closed()) };
@@ -232,7 +225,7 @@ impl OpenSession {
         for hooks in &hooks {
             hooks.session_end(end_reason(reason)).await;
         }
-        self.kept.close().await;
+        self.handle.close().await;
         notices.close();
         self.calls.close();
         self.hub.close();
@@ -248,7 +241,7 @@ impl OpenSession {
 
 impl Drop for OpenSession {
     fn drop(&mut self) {
-        // A session that nobody reaches any more ends its run; everything else was saved as it happened.
+        // A session without clients ends its run; everything else was saved as it happened.
         self.agent.abort();
         self.calls.close();
         self.hub.close();
@@ -259,7 +252,7 @@ impl Drop for OpenSession {
 fn extended(
     mut builder: AgentBuilder,
     hooks: &[CommandHooks],
-    extras: Extras,
+    extras: HostExtensions,
     observers: Vec<Observer>,
 ) -> AgentBuilder {
     for hooks in hooks {
@@ -294,7 +287,7 @@ fn end_reason(reason: CloseReason) -> rheon_tools::hooks::SessionEndReason {
 
 /// Commands of the user and of the project: looked for when the first one is typed.
 pub(super) struct LazyExtensions {
-    places: ExtensionPlaces,
+    places: ExtensionPaths,
     trust: ProjectTrust,
     loaded: OnceLock<Extensions>,
 }
@@ -306,93 +299,97 @@ impl LazyExtensions {
 }
 
 /// The slash commands there may be, looked for when the first is typed.
-fn extensions(surroundings: &Surroundings, config: &Config) -> LazyExtensions {
-    let folder = surroundings.folders.config().ok();
-    let home = surroundings.home();
-    let places = ExtensionPlaces::of(home.as_deref(), folder.as_deref(), &config.project_root);
+fn extensions(system: &SystemContext, config: &Config) -> LazyExtensions {
+    let folder = system.folders.config().ok();
+    let home = system.home();
+    let places = ExtensionPaths::of(home.as_deref(), folder.as_deref(), &config.project_root);
     LazyExtensions { places, trust: config.trust, loaded: OnceLock::new() }
 }
 
-/// The model that the caller chose, else the one that the session remembers, else the one that is configured.
+/// The caller's model, else the one saved in the session, else the configured one.
 async fn asked_for(
     config: &Config,
-    surroundings: &Surroundings,
+    system: &SystemContext,
     wanted: Option<String>,
-    said: &Said,
-    tell: &Tell,
-) -> Result<(Chosen, ResolvedModel, Others), OpenError> {
-    let Some(wanted) = wanted else { return asked(config, surroundings).await };
+    overrides: &SessionOverrides,
+    tell: &NoticeSink,
+) -> Result<(ModelChoice, ResolvedModel, Others), OpenError> {
+    let Some(wanted) = wanted else { return asked(config, system).await };
     let mut chosen = config.clone();
     chosen.settings.model.name = Some(wanted.clone());
-    match asked(&chosen, surroundings).await {
-        Err(error) if said.model.is_none() => {
-            let message = format!("this session used {wanted}, which cannot be asked now: {error}");
+    match asked(&chosen, system).await {
+        Err(error) if overrides.model.is_none() => {
+            let message = format!("this session used {wanted}, which is not available now: {error}");
             tell(Notice::warning(NoticeTopic::Model, message));
-            asked(config, surroundings).await
+            asked(config, system).await
         }
         asked => asked,
     }
 }
 
-/// The model that is configured, or else the first that can be asked.
+/// The configured model, or else the first available one.
 pub(super) async fn asked(
     config: &Config,
-    surroundings: &Surroundings,
-) -> Result<(Chosen, ResolvedModel, Others), OpenError> {
+    system: &SystemContext,
+) -> Result<(ModelChoice, ResolvedModel, Others), OpenError> {
     let settings = &config.settings;
-    let registry = registry(&settings.services, surroundings)?;
+    let registry = registry(&settings.services, system)?;
     let said = settings.model.name.as_deref();
-    let variables = variables(surroundings);
+    let variables = variables(system);
     let chosen = choose(said, &registry, &variables).await?;
     let (ahead, name) = (registry.clone(), chosen.name.clone());
-    // Reading certificates takes long enough to do it beside everything else. Whoever asks first waits for it.
+    // Reading certificates is slow enough to do it in parallel. The first request waits for it.
     drop(spawn_blocking(move || ahead.prepare(&name)));
     let model = wiring::resolve(&registry, &chosen, settings.model.fallback.as_deref()).await?;
     let (services, fallback) = (settings.services.clone(), settings.model.fallback.clone());
     Ok((chosen, model, Others { registry, fallback, services, variables }))
 }
 
-pub(super) fn keeper(surroundings: &Surroundings, config: &Config, tell: &Tell) -> Result<Keeper, OpenError> {
-    let parts = KeeperParts {
-        folders: surroundings.folders.clone(),
-        project: surroundings.working_folder.clone(),
+pub(super) fn manager(
+    system: &SystemContext,
+    config: &Config,
+    tell: &NoticeSink,
+) -> Result<SessionManager, OpenError> {
+    let parts = SessionManagerParts {
+        folders: system.folders.clone(),
+        project: system.working_folder.clone(),
         settings: config.settings.sessions.clone(),
-        clock: Arc::clone(&surroundings.clock),
-        random: Arc::clone(&surroundings.random),
+        clock: Arc::clone(&system.clock),
+        random: Arc::clone(&system.random),
     };
     let tell = Arc::clone(tell);
-    let told = move |notice: crate::keeping::Notice| {
+    let told = move |notice: crate::sessions::SessionNotice| {
         tell(Notice::warning(NoticeTopic::Session, notice.to_string()));
     };
-    Ok(Keeper::new(parts, told)?)
+    Ok(SessionManager::new(parts, told)?)
 }
 
-async fn kept(keeper: &Keeper, choice: &SessionChoice) -> Result<KeptSession, OpenError> {
+async fn handle(manager: &SessionManager, choice: &SessionChoice) -> Result<SessionHandle, OpenError> {
     Ok(match choice {
-        SessionChoice::New { session_id: None } => keeper.begin().await?,
-        SessionChoice::New { session_id: Some(session_id) } => keeper.begin_as(session_id.clone()).await?,
-        SessionChoice::Latest => keeper.resume_latest().await?,
-        SessionChoice::Named { id } => keeper.resume(id).await?,
-        SessionChoice::ForkOfLatest => keeper.fork_latest().await?,
-        SessionChoice::ForkOf { id } => keeper.fork(id, ForkAt::End).await?,
+        SessionChoice::New { session_id: None } => manager.start().await?,
+        SessionChoice::New { session_id: Some(session_id) } => {
+            manager.start_with_id(session_id.clone()).await?
+        }
+        SessionChoice::Latest => manager.resume_latest().await?,
+        SessionChoice::Named { id } => manager.resume(id).await?,
+        SessionChoice::ForkOfLatest => manager.fork_latest().await?,
+        SessionChoice::ForkOf { id } => manager.fork(id, ForkAt::End).await?,
     })
 }
 
 /// The hub of the session. Where the session is not saved, the hub keeps what happens.
-fn hub_of(keeper: &Keeper, kept: &KeptSession) -> Hub {
-    let past = logs(keeper.clone(), kept.unsaved());
-    let hub = Hub::new(kept.session_id().clone(), kept.state().clone(), past);
-    if kept.is_kept() { hub } else { hub.remembering() }
+fn hub_of(manager: &SessionManager, handle: &SessionHandle) -> Hub {
+    let past = logs(manager.clone(), handle.unsaved());
+    let hub = Hub::new(handle.session_id().clone(), handle.state().clone(), past);
+    if handle.is_saved() { hub } else { hub.remembering() }
 }
 
-fn tell_doubts(kept: &KeptSession, tell: &Tell) {
+fn tell_doubts(kept: &SessionHandle, tell: &NoticeSink) {
     for doubt in kept.unfinished_calls() {
         let name = &doubt.tool_name;
         tell(Notice::warning(
             NoticeTopic::InDoubt,
-            format!(
-                "`{name}` was running when this session ended last; it may or may not have done its work"
-            ),
+            format!("`{name}` was running when this session last ended; it may or may not have finished"),
         ));
     }
 }

@@ -1,11 +1,11 @@
-//! `Past`: what happened in a session, read from where it is kept, a page at a time.
+//! `Past`: the events of a session, read from its log a page at a time.
 
 use std::sync::Arc;
 
 use rheon_store::sessions::{EventPages, PageSize};
 use rheon_types::{ClientError, Event, SessionId};
 
-use crate::keeping::{Keeper, Unsaved};
+use crate::sessions::{SessionManager, Unsaved};
 
 /// How much of a log is in memory at once for a subscriber that reads it. The last event of a page may be longer.
 pub(super) const PAGE: PageSize = PageSize { events_max: 256, bytes_max: 1024 * 1024 };
@@ -19,16 +19,16 @@ pub(super) trait Pages: Send {
     fn next(&mut self, after: u64) -> Result<Vec<Arc<Event>>, ClientError>;
 }
 
-/// The logs that `keeper` keeps, and what of them is not in a journal.
-pub(super) fn logs(keeper: Keeper, unsaved: Unsaved) -> Past {
+/// The logs that `manager` keeps, and what of them is not in a journal.
+pub(super) fn logs(manager: SessionManager, unsaved: Unsaved) -> Past {
     Arc::new(move |session_id| {
-        let (keeper, unsaved) = (keeper.clone(), Arc::clone(&unsaved));
-        Box::new(Log { keeper, unsaved, session_id: session_id.clone(), journal: None })
+        let (manager, unsaved) = (manager.clone(), Arc::clone(&unsaved));
+        Box::new(Log { manager, unsaved, session_id: session_id.clone(), journal: None })
     })
 }
 
 struct Log {
-    keeper: Keeper,
+    manager: SessionManager,
     unsaved: Unsaved,
     session_id: SessionId,
     /// Absent until there is one.
@@ -40,7 +40,7 @@ impl Pages for Log {
         // Before the journal is read: what leaves this list is in the journal by then.
         let unsaved = (self.unsaved)(&self.session_id, after, PAGE.events_max);
         if self.journal.is_none() {
-            self.journal = match self.keeper.pages(&self.session_id) {
+            self.journal = match self.manager.pages(&self.session_id) {
                 Ok(journal) => journal,
                 // A journal that cannot even be looked for: what there is, is in memory.
                 Err(_) if !unsaved.is_empty() => None,

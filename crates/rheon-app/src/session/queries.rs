@@ -60,10 +60,10 @@ pub(super) async fn facts(session: &OpenSession) -> SessionInfo {
     let info = &answering.model.info;
     SessionInfo {
         session_id: session.hub.session_id().clone(),
-        opened_at: session.kept.state().seq,
+        opened_at: session.handle.state().seq,
         working_directory: session.working_folder.clone(),
         title: session.hub.title(),
-        is_saved: session.kept.is_kept(),
+        is_saved: session.handle.is_saved(),
         model: SessionModel {
             name: answering.chosen.name.clone(),
             context_window: info.context_tokens,
@@ -110,15 +110,15 @@ fn rules(session: &OpenSession) -> Vec<RuleSummary> {
 
 async fn checkpoints(session: &OpenSession) -> Result<Vec<Checkpoint>, ClientError> {
     if session.agent.messages().is_empty() {
-        // Before anything is said there may be no log to read.
+        // Before the first prompt there may be no log.
         return Ok(Vec::new());
     }
-    let points = session.keeper.points_of(&session.kept).await.map_err(ClientError::failed)?;
-    let checkpoint = |point: crate::keeping::RewindPoint| Checkpoint {
+    let points = session.manager.points_of(&session.handle).await.map_err(ClientError::failed)?;
+    let checkpoint = |point: crate::sessions::RewindPoint| Checkpoint {
         seq: point.seq,
         at: point.at,
         text: point.text,
-        has_files: point.files != crate::keeping::PointFiles::Pruned,
+        has_files: point.files != crate::sessions::PointFiles::Pruned,
     };
     Ok(points.into_iter().map(checkpoint).collect())
 }

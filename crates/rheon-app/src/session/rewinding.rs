@@ -1,12 +1,12 @@
-//! Rewinding an open session: its files, its conversation, or both, to before something that the user said.
+//! Rewinds an open session to before a prompt: its files, its conversation, or both.
 
 use rheon_types::ClientError;
 use rheon_types::protocol::{RewindMode, RewindResult, RewindScope};
 
 use super::open::OpenSession;
-use crate::keeping::{ConflictPolicy, Doing, RestoreScope, RewindPlan, RewindTo};
+use crate::sessions::{ConflictPolicy, DryRun, RestoreScope, RewindPlan, RewindTo};
 
-/// Goes back, or says what that would change. To be asked between runs.
+/// Rewinds, or reports what would change. Call it between runs.
 pub(super) async fn rewind(
     session: &OpenSession,
     seq: u64,
@@ -22,7 +22,7 @@ pub(super) async fn rewind(
         RewindScope::Conversation => RestoreScope::Conversation,
         RewindScope::Both => RestoreScope::Both,
     };
-    let plan = session.keeper.plan_rewind(&wanted, RewindTo::Before(seq), keeps).await;
+    let plan = session.manager.plan_rewind(&wanted, RewindTo::Before(seq), keeps).await;
     let plan = plan.map_err(ClientError::failed)?;
     let mut rewound = planned(&plan);
     let others = match mode {
@@ -30,7 +30,7 @@ pub(super) async fn rewind(
         RewindMode::Apply => ConflictPolicy::Refuse,
         RewindMode::Force => ConflictPolicy::Overwrite,
     };
-    let done = session.keeper.rewind(plan, others).await.map_err(ClientError::failed)?;
+    let done = session.manager.rewind(plan, others).await.map_err(ClientError::failed)?;
     rewound.session_id = done.session.map(|name| name.session_id());
     rewound.problem = done
         .files
@@ -53,13 +53,13 @@ fn planned(plan: &RewindPlan) -> RewindResult {
 
 async fn files(session: &OpenSession, seq: u64, mode: RewindMode) -> Result<RewindResult, ClientError> {
     let (doing, others) = match mode {
-        RewindMode::Plan => (Doing::Plan, ConflictPolicy::Refuse),
-        RewindMode::Apply => (Doing::CarryOut, ConflictPolicy::Refuse),
-        RewindMode::Force => (Doing::CarryOut, ConflictPolicy::Overwrite),
+        RewindMode::Plan => (DryRun::Yes, ConflictPolicy::Refuse),
+        RewindMode::Apply => (DryRun::No, ConflictPolicy::Refuse),
+        RewindMode::Force => (DryRun::No, ConflictPolicy::Overwrite),
     };
-    let is_it = move |point: &crate::keeping::RewindPoint| point.seq == seq;
+    let is_it = move |point: &crate::sessions::RewindPoint| point.seq == seq;
     let wanted = format!("event {seq}");
-    let rewound = session.keeper.rewind_files(&session.kept, &wanted, is_it, (doing, others)).await;
+    let rewound = session.manager.rewind_files(&session.handle, &wanted, is_it, (doing, others)).await;
     let rewound = rewound.map_err(ClientError::failed)?;
     let text = |path: std::path::PathBuf| path.display().to_string();
     Ok(RewindResult {

@@ -11,17 +11,15 @@ use rheon_types::{ClientError, SessionEvent};
 use super::open::OpenSession;
 use crate::memory::GoalAnswer;
 
-/// What a slash command stands for.
+/// A parsed slash command.
 pub(super) enum Slash {
-    /// A prompt.
     Prompt(String),
-    /// A command of the session.
     Command(Command),
     /// `/goal` with what follows it.
     Goal(String),
 }
 
-/// What was typed, read as a slash command. Files and commands that the text of a project's command names are named in the
+/// Parses a typed slash command. Files and commands that a project's command mentions are mentioned in the
 /// prompt, for the model to look at them through the gate.
 pub(super) fn read(session: &OpenSession, line: &str) -> Result<Slash, ClientError> {
     let typed = line.trim();

@@ -1,4 +1,4 @@
-//! The parts of a session, each made of what is configured.
+//! Builds the parts of a session from the configuration.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,11 +21,11 @@ use super::calls::ClientCalls;
 use super::error::OpenError;
 use crate::config::{Config, LimitSettings};
 use crate::context::{
-    CodeMapOptions, ContextInputs, ContextWarning, LeftOutRule, Loaded, SessionStart, Source,
+    CodeMapFilter, CodeMapOptions, ContextInputs, ContextSource, ContextWarning, LoadedContext, SessionStart,
 };
-use crate::keeping::KeptSession;
-use crate::machine::{Surroundings, Tell};
-use crate::models::{Because, Chosen, full_name};
+use crate::models::{ModelChoice, ModelChoiceReason, full_name};
+use crate::sessions::SessionHandle;
+use crate::system::{NoticeSink, SystemContext};
 
 /// How long a local server may take to say how large its context is.
 const PROBE_TIME_MAX: Duration = Duration::from_secs(2);
@@ -33,10 +33,10 @@ const PROBE_TIME_MAX: Duration = Duration::from_secs(2);
 /// The model, and who answers where it is overloaded.
 pub(super) async fn resolve(
     registry: &Registry,
-    chosen: &Chosen,
+    chosen: &ModelChoice,
     fallback: Option<&str>,
 ) -> Result<ResolvedModel, OpenError> {
-    if let Because::Answers(_) = chosen.because {
+    if let ModelChoiceReason::LocalServer(_) = chosen.reason {
         // Servers of the user's own run models with smaller windows than they were made for.
         tokio::time::timeout(PROBE_TIME_MAX, registry.probe(&chosen.name)).await.ok();
     }
@@ -46,9 +46,9 @@ pub(super) async fn resolve(
     })
 }
 
-/// What the model is told is loaded from these.
+/// The inputs of the context.
 pub(super) async fn context_inputs(
-    surroundings: &Surroundings,
+    system: &SystemContext,
     config: &Config,
     task: Option<&str>,
     (session_id, policy): (&SessionId, &Policy),
@@ -62,31 +62,34 @@ pub(super) async fn context_inputs(
     };
     let start = SessionStart {
         task: task.unwrap_or_default().to_owned(),
-        working_folder: surroundings.working_folder.clone(),
+        working_folder: system.working_folder.clone(),
         session_id: session_id.clone(),
         trust: config.trust,
         persistence: settings.sessions.persistence,
         code_map: CodeMapOptions { left_out: Some(left_out(policy)), ..CodeMapOptions::default() },
-        environment: surroundings.environment.clone(),
-        clock: Arc::clone(&surroundings.clock),
+        environment: system.environment.clone(),
+        clock: Arc::clone(&system.clock),
     };
     let (inputs, warnings) = ContextInputs::find(start).await;
-    // Nobody knows how hard a task is that was not told yet.
+    // The complexity of an unknown task cannot be estimated.
     let effort = settings.model.effort.or(task.is_none().then_some(Effort::Medium));
     let sources = settings.context.sources.clone();
     (ContextInputs { base: Some(base), effort, sources, counter, ..inputs }, warnings)
 }
 
-/// What nobody may read is not mapped either.
-fn left_out(policy: &Policy) -> LeftOutRule {
+/// Files that rules forbid to read are not in the code map either.
+fn left_out(policy: &Policy) -> CodeMapFilter {
     let policy = policy.clone();
     Arc::new(move |path| policy.hides(path))
 }
 
 /// The rules.
-pub(super) fn policy(surroundings: &Surroundings, config: &Config, tell: &Tell) -> Result<Policy, OpenError> {
-    let places =
-        PatternRoots { working_folder: surroundings.working_folder.clone(), home: surroundings.home() };
+pub(super) fn policy(
+    system: &SystemContext,
+    config: &Config,
+    tell: &NoticeSink,
+) -> Result<Policy, OpenError> {
+    let places = PatternRoots { working_folder: system.working_folder.clone(), home: system.home() };
     let permissions = config.settings.permissions.clone();
     let policy = Policy::new(permissions.sources, places, permissions.trust, ShellAnalyzer::default())?;
     for warning in policy.warnings() {
@@ -97,11 +100,11 @@ pub(super) fn policy(surroundings: &Surroundings, config: &Config, tell: &Tell) 
 
 /// The tools with their gate.
 pub(super) async fn toolkit(
-    surroundings: &Surroundings,
+    system: &SystemContext,
     config: &Config,
     policy: Policy,
     skills: SkillSet,
-    tell: &Tell,
+    tell: &NoticeSink,
 ) -> Result<Toolkit, OpenError> {
     let settings = &config.settings;
     let on_failure = Arc::clone(tell);
@@ -112,15 +115,15 @@ pub(super) async fn toolkit(
         Arc::new(sink) as Arc<dyn rheon_policy::RuleSink>
     });
     let toolkit = Toolkit::new(ToolkitSettings {
-        variables: surroundings.environment.texts().collect(),
+        variables: system.environment.texts().collect(),
         sandbox: settings.sandbox.require,
         network: settings.sandbox.network,
-        sandbox_cache: surroundings.folders.state().ok().map(|folder| folder.join("sandbox.json")),
+        sandbox_cache: system.folders.state().ok().map(|folder| folder.join("sandbox.json")),
         sandboxed_commands: settings.sandbox.held,
         web: settings.web.fetch.then_some(AddressRule::Public),
         skills: Arc::new(skills),
         rule_sink,
-        ..ToolkitSettings::new(policy, Arc::clone(&surroundings.clock))
+        ..ToolkitSettings::new(policy, Arc::clone(&system.clock))
     })
     .await?;
     if let Some(shortfall) = toolkit.sandbox().shortfall() {
@@ -131,19 +134,24 @@ pub(super) async fn toolkit(
     Ok(toolkit)
 }
 
-/// Leaves the model the tools that it may hear of, those of the context included: all, or the ones that the caller names.
-pub(super) fn offer(toolkit: &mut Toolkit, loaded: &mut Loaded, names: Option<&[String]>, tell: &Tell) {
+/// Limits the tools that the model sees, including those of the context: all, or the ones that the caller names.
+pub(super) fn offer(
+    toolkit: &mut Toolkit,
+    loaded: &mut LoadedContext,
+    names: Option<&[String]>,
+    tell: &NoticeSink,
+) {
     let unknown = names.map(|names| toolkit.restrict_to(names)).unwrap_or_default();
     for name in unknown {
-        let message = format!("there is no tool {name:?}, as in --tools; it is left out");
+        let message = format!("unknown tool {name:?} in --tools; it is ignored");
         tell(Notice::warning(NoticeTopic::Policy, message));
     }
     loaded.withhold_tools(|name| toolkit.offers(name));
 }
 
-/// What hooks are told about the session.
+/// The session as hooks see it.
 pub(super) fn hook_context(
-    surroundings: &Surroundings,
+    system: &SystemContext,
     config: &Config,
     toolkit: &Toolkit,
     (session_id, source): (&SessionId, SessionStartSource),
@@ -152,13 +160,13 @@ pub(super) fn hook_context(
     HookContext {
         session_id: session_id.clone(),
         transcript_path: None,
-        cwd: surroundings.working_folder.clone(),
+        cwd: system.working_folder.clone(),
         project: config.project_root.clone(),
-        home: surroundings.home(),
+        home: system.home(),
         source,
         permission_mode: Arc::new(move || gate.mode()),
-        environment: HookEnvironment::filtered(surroundings.environment.texts()),
-        clock: Arc::clone(&surroundings.clock),
+        environment: HookEnvironment::filtered(system.environment.texts()),
+        clock: Arc::clone(&system.clock),
     }
 }
 
@@ -167,7 +175,7 @@ pub(super) fn hooks(
     config: &Config,
     context: &HookContext,
     client: (ClientCalls, HookSettings),
-    tell: &Tell,
+    tell: &NoticeSink,
 ) -> Vec<CommandHooks> {
     let told = || {
         let tell = Arc::clone(tell);
@@ -190,14 +198,14 @@ pub(super) fn hooks(
 pub(super) struct Wired<'a> {
     pub(super) config: &'a Config,
     pub(super) model: &'a ResolvedModel,
-    pub(super) loaded: &'a Loaded,
+    pub(super) loaded: &'a LoadedContext,
     pub(super) toolkit: &'a Toolkit,
-    pub(super) kept: &'a KeptSession,
+    pub(super) handle: &'a SessionHandle,
 }
 
 impl Wired<'_> {
     /// The agent, as far as the configuration has a say, and what it may spend.
-    pub(super) fn builder(&self, surroundings: &Surroundings) -> (AgentBuilder, Option<BudgetPool>) {
+    pub(super) fn builder(&self, system: &SystemContext) -> (AgentBuilder, Option<BudgetPool>) {
         let settings = &self.config.settings;
         let tools = self.toolkit.tools();
         let builder = Agent::builder()
@@ -206,30 +214,31 @@ impl Wired<'_> {
             .tools(tools.clone())
             .permission_policy(self.toolkit.gate());
         let builder = self.loaded.wire(builder).window(settings.context.window).limits(self.limits());
-        let builder = self.kept.wire(builder, &tools);
+        let builder = self.handle.wire(builder, &tools);
         let builder = match settings.limits.output_tokens_max {
             Some(tokens) => builder.max_tokens(tokens),
             None => builder,
         };
-        match self.budget(surroundings) {
+        match self.budget(system) {
             Some(budget) => (builder.budget(budget.clone()), Some(budget)),
             None => (builder, None),
         }
     }
 
-    /// What the user set goes before what the effort suggests.
+    /// The user's limits override those of the effort.
     fn limits(&self) -> ExecutionLimits {
         let settings = &self.config.settings;
-        let follows_effort = settings.model.effort.is_some() || settings.context.sources.has(Source::Effort);
+        let follows_effort =
+            settings.model.effort.is_some() || settings.context.sources.has(ContextSource::Effort);
         let suggested = if follows_effort { self.loaded.plan.limits } else { ExecutionLimits::default() };
         settings.limits.execution(suggested)
     }
 
     /// What the whole session may spend, with what it has spent.
-    fn budget(&self, surroundings: &Surroundings) -> Option<BudgetPool> {
+    fn budget(&self, system: &SystemContext) -> Option<BudgetPool> {
         let LimitSettings { budget, tokens_max, .. } = self.config.settings.limits;
         let caps = Caps { tokens: tokens_max, cost: budget, wall: None };
-        let spent = self.kept.state().ledger();
-        (caps != Caps::default()).then(|| BudgetPool::resume(caps, spent, Arc::clone(&surroundings.clock)))
+        let spent = self.handle.state().ledger();
+        (caps != Caps::default()).then(|| BudgetPool::resume(caps, spent, Arc::clone(&system.clock)))
     }
 }

@@ -1,4 +1,4 @@
-//! `Channel`: the conversation about the conversation. Questions of the session go to the program that drives it, those of the
+//! `Channel`: control requests. Requests of the session go to the client program, those of the
 //! program come to the session, and every answer finds its question.
 
 use std::collections::HashMap;
@@ -23,26 +23,20 @@ const CALLS_MAX: usize = 10_000;
 
 /// What a session has to do because of a line or an event.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Heard {
-    /// The user says something: a prompt, or steering while a run is under way.
+pub enum ChannelInput {
+    /// A prompt, or steering during a run.
     Prompt {
-        /// What is said.
         content: Vec<Content>,
-        /// The program's own id of it.
         uuid: Option<String>,
     },
-    /// To be sent to the session.
     Command(Command),
     /// To be done and answered with [`Channel::answer`].
     Request {
-        /// The id to answer with.
         request_id: String,
-        /// What is wanted.
         request: ClientRequest,
     },
     /// The user wants other rules with an answer.
     Permissions(Vec<PermissionUpdate>),
-    /// Worth telling on standard error.
     Warning(String),
 }
 
@@ -80,28 +74,27 @@ impl Channel {
     }
 
     /// Takes in a line of the program.
-    pub fn hear(&self, line: InputLine) -> Vec<Heard> {
+    pub fn hear(&self, line: InputLine) -> Vec<ChannelInput> {
         match line {
             InputLine::User(UserLine { content, uuid, unread }) => {
-                let warning =
-                    |kind| Heard::Warning(format!("a block of type {kind:?} was left out of a prompt"));
-                let mut heard: Vec<Heard> = unread.into_iter().map(warning).collect();
-                heard.push(Heard::Prompt { content, uuid });
+                let warning = |kind| {
+                    ChannelInput::Warning(format!("a block of type {kind:?} was removed from a prompt"))
+                };
+                let mut heard: Vec<ChannelInput> = unread.into_iter().map(warning).collect();
+                heard.push(ChannelInput::Prompt { content, uuid });
                 heard
             }
             InputLine::Request { request_id, request } => self.requested(request_id, request),
             InputLine::Response { request_id, outcome } => self.answered(&request_id, outcome),
             InputLine::Cancel { .. } | InputLine::KeepAlive => Vec::new(),
             InputLine::Unknown { kind } => {
-                vec![Heard::Warning(format!(
-                    "a line of type {kind:?} was passed over: nothing here knows it"
-                ))]
+                vec![ChannelInput::Warning(format!("a line of type {kind:?} was ignored: unknown type"))]
             }
         }
     }
 
-    /// Takes in an event of the session: an approval that somebody has to give is asked for.
-    pub fn observe(&self, event: &Event) -> Vec<Heard> {
+    /// Handles an event of the session: sends approval requests to the client.
+    pub fn observe(&self, event: &Event) -> Vec<ChannelInput> {
         if let AgentEvent::Message(MessageEvent::End { message }) = &event.kind
             && let (Some(answer), Some(run_id)) = (message.as_assistant(), &event.run_id)
         {
@@ -143,8 +136,8 @@ impl Channel {
         self.write(&json!({ "type": "control_response", "response": response }));
     }
 
-    /// The program will write no more lines: whatever waits for it is told, and nobody is asked any more.
-    pub fn close(&self) -> Vec<Heard> {
+    /// The client will write no more lines: fails all pending requests and sends no new ones.
+    pub fn close(&self) -> Vec<ChannelInput> {
         let open = {
             let mut state = self.lock();
             state.is_closed = true;
@@ -162,7 +155,7 @@ impl Channel {
 }
 
 impl State {
-    /// A new answer's calls take the place of those before it.
+    /// The calls of a new answer replace the earlier ones.
     fn remember(&mut self, run_id: &RunId, answer: &AssistantMessage) {
         self.forget(run_id);
         for call in answer.tool_calls().take(CALLS_MAX.saturating_sub(self.calls.len())) {
@@ -178,7 +171,7 @@ impl State {
 /// Approvals.
 impl Channel {
     /// Asks the program; the answer at once where it is known.
-    fn ask_approval(&self, request: &Arc<ApprovalRequest>) -> Option<Heard> {
+    fn ask_approval(&self, request: &Arc<ApprovalRequest>) -> Option<ChannelInput> {
         let call = {
             let state = self.lock();
             if state.is_closed {
@@ -192,7 +185,7 @@ impl Channel {
         None
     }
 
-    /// Somebody else has decided, or nobody needs to any more.
+    /// The approval was answered elsewhere, or is no longer needed.
     fn withdraw_approval(&self, id: &ApprovalId) {
         self.withdraw(|open| matches!(open, Open::Approval(asked) if asked.0.id == *id));
     }
@@ -213,21 +206,22 @@ impl Channel {
         request: &ApprovalRequest,
         call: &ToolCall,
         outcome: Result<Value, String>,
-    ) -> Vec<Heard> {
+    ) -> Vec<ChannelInput> {
         let mut answered = match outcome {
             Ok(answer) => Answered::read(request, call, &self.shared.folder, &answer),
             Err(problem) => Answered::no(request, &format!("permission denied: {problem}")),
         };
         let (interrupts, updates) = (answered.interrupts, std::mem::take(&mut answered.updates));
-        let unread = |problem| Heard::Warning(format!("a permission update was passed over: {problem}"));
-        let mut heard: Vec<Heard> = std::mem::take(&mut answered.unread).into_iter().map(unread).collect();
-        // What the answer changes holds for the call, too, that it lets run.
+        let unread = |problem| ChannelInput::Warning(format!("a permission update was ignored: {problem}"));
+        let mut heard: Vec<ChannelInput> =
+            std::mem::take(&mut answered.unread).into_iter().map(unread).collect();
+        // Permission changes of the answer also apply to the allowed call.
         if !updates.is_empty() {
-            heard.push(Heard::Permissions(updates));
+            heard.push(ChannelInput::Permissions(updates));
         }
         heard.push(respond(request, answered));
         if interrupts {
-            heard.push(Heard::Command(Command::Cancel { child: None }));
+            heard.push(ChannelInput::Command(Command::Cancel { child: None }));
         }
         heard
     }
@@ -235,11 +229,11 @@ impl Channel {
 
 /// Requests and answers.
 impl Channel {
-    fn requested(&self, request_id: String, request: ClientRequest) -> Vec<Heard> {
+    fn requested(&self, request_id: String, request: ClientRequest) -> Vec<ChannelInput> {
         match request {
             ClientRequest::Interrupt => {
                 self.answer(&request_id, Ok(json!({})));
-                vec![Heard::Command(Command::Cancel { child: None })]
+                vec![ChannelInput::Command(Command::Cancel { child: None })]
             }
             ClientRequest::Refused { problem, .. } => {
                 self.answer(&request_id, Err(problem));
@@ -251,18 +245,20 @@ impl Channel {
             | ClientRequest::SetMaxThinkingTokens { .. }
             | ClientRequest::RewindFiles { .. }
             | ClientRequest::McpStatus
-            | ClientRequest::ContextUsage => vec![Heard::Request { request_id, request }],
+            | ClientRequest::ContextUsage => vec![ChannelInput::Request { request_id, request }],
         }
     }
 
-    fn answered(&self, request_id: &str, outcome: Result<Value, String>) -> Vec<Heard> {
+    fn answered(&self, request_id: &str, outcome: Result<Value, String>) -> Vec<ChannelInput> {
         let open = self.lock().open.remove(request_id);
         match open {
             Some(Open::Approval(asked)) => self.approval_answered(&asked.0, &asked.1, outcome),
             Some(Open::Callback(call_id)) => vec![call_answered(call_id, outcome)],
             None => {
                 let shown: String = request_id.chars().take(60).collect();
-                vec![Heard::Warning(format!("an answer to {shown:?} was passed over: nobody asked that"))]
+                vec![ChannelInput::Warning(format!(
+                    "an answer to {shown:?} was ignored: no such request is pending"
+                ))]
             }
         }
     }
@@ -285,7 +281,7 @@ impl Channel {
     }
 
     fn write(&self, line: &Value) {
-        // Without a writer nobody is left who could read it.
+        // Without a writer there is no reader.
         drop(self.shared.lines.send(line.to_string()));
     }
 
@@ -297,7 +293,7 @@ impl Channel {
 /// Functions of the program.
 impl Channel {
     /// Calls a function of the program; the answer at once where it is known.
-    fn ask_callback(&self, call_id: &ClientCallId, callback: &str, input: &Value) -> Option<Heard> {
+    fn ask_callback(&self, call_id: &ClientCallId, callback: &str, input: &Value) -> Option<ChannelInput> {
         if self.lock().is_closed {
             return Some(call_answered(call_id.clone(), Err(CLOSED.to_owned())));
         }
@@ -310,12 +306,12 @@ impl Channel {
     }
 }
 
-fn call_answered(call_id: ClientCallId, outcome: Result<Value, String>) -> Heard {
+fn call_answered(call_id: ClientCallId, outcome: Result<Value, String>) -> ChannelInput {
     let outcome = match outcome {
         Ok(output) => ClientCallOutcome::Output(Arc::new(output)),
         Err(problem) => ClientCallOutcome::Error(problem),
     };
-    Heard::Command(Command::AnswerCall { call_id, outcome })
+    ChannelInput::Command(Command::AnswerCall { call_id, outcome })
 }
 
 /// The call of a request whose answer was not seen.
@@ -329,9 +325,12 @@ fn unseen(request: &ApprovalRequest) -> ToolCall {
     ToolCall { id: request.call_id.clone(), name: request.tool_name.clone(), arguments, malformed: None }
 }
 
-/// Why nobody answers.
-const CLOSED: &str = "the program that could be asked has closed its side";
+/// The reason for requests that get no answer.
+const CLOSED: &str = "the client closed the connection";
 
-fn respond(request: &ApprovalRequest, answered: Answered) -> Heard {
-    Heard::Command(Command::RespondPermission { request_id: request.id.clone(), response: answered.response })
+fn respond(request: &ApprovalRequest, answered: Answered) -> ChannelInput {
+    ChannelInput::Command(Command::RespondPermission {
+        request_id: request.id.clone(),
+        response: answered.response,
+    })
 }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::fixtures::{answer, call, numbered};
-use super::{Channel, ClientRequest, Heard, Initialize, InputLine};
+use super::{Channel, ChannelInput, ClientRequest, Initialize, InputLine};
 
 struct Talk {
     channel: Channel,
@@ -28,16 +28,16 @@ impl Talk {
         Self { channel: Channel::new("/project", lines), written }
     }
 
-    fn say(&self, line: Value) -> Vec<Heard> {
+    fn say(&self, line: Value) -> Vec<ChannelInput> {
         self.channel.hear(InputLine::parse(1, line.to_string().as_bytes()).unwrap().unwrap())
     }
 
-    fn answer(&self, id: &str, response: Value) -> Vec<Heard> {
+    fn answer(&self, id: &str, response: Value) -> Vec<ChannelInput> {
         let response = json!({ "subtype": "success", "request_id": id, "response": response });
         self.say(json!({ "type": "control_response", "response": response }))
     }
 
-    fn request(&self, request: Value) -> Vec<Heard> {
+    fn request(&self, request: Value) -> Vec<ChannelInput> {
         self.say(json!({ "type": "control_request", "request_id": "theirs", "request": request }))
     }
 
@@ -46,7 +46,7 @@ impl Talk {
     }
 
     /// Shows the channel a call and the question about it.
-    fn ask(&self, call: rheon_types::ToolCall, subject: Subject, rule: Option<&str>) -> Vec<Heard> {
+    fn ask(&self, call: rheon_types::ToolCall, subject: Subject, rule: Option<&str>) -> Vec<ChannelInput> {
         let request = ApprovalRequest {
             id: "question".into(),
             call_id: call.id.clone(),
@@ -66,14 +66,14 @@ impl Talk {
         events.iter().flat_map(|event| self.channel.observe(event)).collect()
     }
 
-    fn ask_about_command(&self) -> Vec<Heard> {
+    fn ask_about_command(&self) -> Vec<ChannelInput> {
         let subject = Subject::Command { command: "npm test".into(), cwd: "/project".into() };
         let call = call("call_1", "bash", json!({ "command": "npm test", "timeout_ms": 5 }));
         self.ask(call, subject, Some("Bash(npm test *)"))
     }
 }
 
-fn check(heard: &[Heard], expected: &Expect) {
+fn check(heard: &[ChannelInput], expected: &Expect) {
     let rows: String = heard.iter().map(|heard| format!("{heard:?}\n")).collect();
     expected.assert_eq(&rows);
 }
@@ -123,7 +123,7 @@ fn answers_reach_as_far_as_they_say() {
         {"behavior":"allow","updatedInput":{"command":"npm test","timeout":5},"updatedPermissions":[{"behavior":"allow","destination":"localSettings","rules":[{"ruleContent":"npm test *","toolName":"Bash"}],"type":"addRules"}]}
             Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Always, message: None, answers: [], digest: Some("digest"), arguments: None } })
         {"behavior":"allow","updatedPermissions":[{"behavior":"allow","destination":"session","rules":[{"toolName":"Read"}],"type":"addRules"},{"destination":"session","mode":"acceptEdits","type":"setMode"},{"directories":["/x"],"type":"addDirectories"},{"type":"dance"}]}
-            Warning("a permission update was passed over: there is no update of type \"dance\"")
+            Warning("a permission update was ignored: unknown update type \"dance\"")
             Permissions([Rules { change: Add, list: Allow, rules: ["Read"], scope: Session }, SetMode { mode: AcceptEdits, scope: Session }, Directories { change: Add, directories: ["/x"], scope: Session }])
             Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest"), arguments: None } })
         {"behavior":"deny","message":"not today"}
@@ -156,12 +156,12 @@ fn a_call_is_allowed_with_other_arguments() {
     let mut rows = String::new();
     for updated in [
         json!({ "command": "npm test --safe" }),
-        // In the words of Claude Code, and as it was asked about.
+        // With Claude Code's names, as in the request.
         json!({ "command": "npm test", "timeout": 5 }),
         json!({ "command": "npm test", "timeout": 6, "description": "tests" }),
         json!({}),
         json!(null),
-        // Something else was wanted than what was asked about, and it cannot be read.
+        // The arguments were changed, and the new ones cannot be read.
         json!("npm test --safe"),
         json!(["npm test"]),
         json!(7),
@@ -169,7 +169,7 @@ fn a_call_is_allowed_with_other_arguments() {
         let talk = Talk::new();
         talk.ask_about_command();
         for heard in talk.answer("rheon_1", json!({ "behavior": "allow", "updatedInput": updated })) {
-            let Heard::Command(Command::RespondPermission { response, .. }) = heard else {
+            let ChannelInput::Command(Command::RespondPermission { response, .. }) = heard else {
                 panic!("{heard:?}")
             };
             let arguments = response.arguments.map_or("as asked".to_owned(), |changed| changed.to_string());
@@ -195,7 +195,7 @@ fn permission_updates_that_are_no_list_are_told() {
     check(
         &talk.answer("rheon_1", json!({ "behavior": "allow", "updatedPermissions": "all" })),
         &expect![[r#"
-            Warning("a permission update was passed over: \"updatedPermissions\" is not a list")
+            Warning("a permission update was ignored: \"updatedPermissions\" is not a list")
             Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest"), arguments: None } })
         "#]],
     );
@@ -223,20 +223,22 @@ fn permission_updates_are_read_or_said_to_be_unknown() {
     let mut rows = String::new();
     for heard in talk.answer("rheon_1", json!({ "behavior": "allow", "updatedPermissions": updates })) {
         match heard {
-            Heard::Permissions(updates) => rows.extend(updates.iter().map(|update| format!("{update:?}\n"))),
-            Heard::Warning(warning) => rows += &format!("{warning}\n"),
-            Heard::Command(command) => rows += &format!("{command:?}\n"),
-            Heard::Prompt { .. } | Heard::Request { .. } => panic!("{heard:?}"),
+            ChannelInput::Permissions(updates) => {
+                rows.extend(updates.iter().map(|update| format!("{update:?}\n")))
+            }
+            ChannelInput::Warning(warning) => rows += &format!("{warning}\n"),
+            ChannelInput::Command(command) => rows += &format!("{command:?}\n"),
+            ChannelInput::Prompt { .. } | ChannelInput::Request { .. } => panic!("{heard:?}"),
         }
     }
     expect![[r#"
-        a permission update was passed over: a rule has no "toolName"
-        a permission update was passed over: "rules" is not a list
-        a permission update was passed over: there is no behavior "perhaps"
-        a permission update was passed over: "directories" is not a list
-        a permission update was passed over: there is no permission mode "chaos"
-        a permission update was passed over: there is no update of type "dance"
-        a permission update was passed over: its "type" is missing
+        a permission update was ignored: a rule has no "toolName"
+        a permission update was ignored: "rules" is not a list
+        a permission update was ignored: unknown behavior "perhaps"
+        a permission update was ignored: "directories" is not a list
+        a permission update was ignored: unknown permission mode "chaos"
+        a permission update was ignored: unknown update type "dance"
+        a permission update was ignored: its "type" is missing
         Rules { change: Add, list: Deny, rules: ["Bash(npm *)", "WebFetch"], scope: Session }
         Rules { change: Replace, list: Ask, rules: ["Bash(npm *)", "WebFetch"], scope: Always }
         Rules { change: Remove, list: Allow, rules: [], scope: Session }
@@ -326,7 +328,7 @@ fn a_question_that_somebody_else_answered_is_taken_back() {
     check(
         &talk.answer("rheon_1", json!({ "behavior": "allow" })),
         &expect![[r#"
-        Warning("an answer to \"rheon_1\" was passed over: nobody asked that")
+        Warning("an answer to \"rheon_1\" was ignored: no such request is pending")
     "#]],
     );
 }
@@ -338,14 +340,14 @@ fn a_program_that_goes_away_leaves_nobody_waiting() {
     check(
         &talk.channel.close(),
         &expect![[r#"
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("the program that could be asked has closed its side"), answers: [], digest: Some("digest"), arguments: None } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("the client closed the connection"), answers: [], digest: Some("digest"), arguments: None } })
         "#]],
     );
     talk.written();
     check(
         &talk.ask_about_command(),
         &expect![[r#"
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("the program that could be asked has closed its side"), answers: [], digest: Some("digest"), arguments: None } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("the client closed the connection"), answers: [], digest: Some("digest"), arguments: None } })
         "#]],
     );
     assert_eq!(talk.written(), "");
@@ -372,7 +374,7 @@ fn requests_are_answered_here_or_handed_on() {
         dance: []
         {"response":{"error":"unsupported control request \"dance\"","request_id":"theirs","subtype":"error"},"type":"control_response"}
         {"response":{"request_id":"theirs","response":{"mode":"plan"},"subtype":"success"},"type":"control_response"}
-        [Warning("a line of type \"mystery\" was passed over: nothing here knows it")]"#]].assert_eq(&rows);
+        [Warning("a line of type \"mystery\" was ignored: unknown type")]"#]].assert_eq(&rows);
 }
 
 #[test]
@@ -384,7 +386,8 @@ fn initialize_registers_hooks() {
         "subtype": "initialize", "hooks": hooks, "agents": { "helper": { "prompt": "p" } },
         "appendSystemPrompt": "be kind", "skills": ["a"], "sdkMcpServers": ["calc"],
     }));
-    let [Heard::Request { request: ClientRequest::Initialize(initialize), .. }] = heard.as_slice() else {
+    let [ChannelInput::Request { request: ClientRequest::Initialize(initialize), .. }] = heard.as_slice()
+    else {
         panic!("{heard:?}")
     };
     let rows: Vec<String> = initialize.hooks.iter().map(|hook| format!("{hook:?}")).collect();
@@ -432,7 +435,7 @@ fn a_function_of_the_program_is_called_and_its_answer_goes_back() {
     "#]].assert_eq(&talk.written());
     let outcome = ClientCallOutcome::Output(Arc::new(json!({ "continue": true })));
     let command = Command::AnswerCall { call_id: "c1".into(), outcome };
-    assert_eq!(talk.answer("rheon_1", json!({ "continue": true })), vec![Heard::Command(command)]);
+    assert_eq!(talk.answer("rheon_1", json!({ "continue": true })), vec![ChannelInput::Command(command)]);
 }
 
 #[test]
@@ -449,16 +452,16 @@ fn a_call_that_is_withdrawn_is_cancelled_and_after_the_end_it_fails_at_once() {
     talk.channel.observe(second);
     assert!(talk.written().ends_with("{\"request_id\":\"rheon_1\",\"type\":\"control_cancel_request\"}\n"));
     assert_eq!(talk.channel.close(), Vec::new());
-    let problem = "the program that could be asked has closed its side".to_owned();
+    let problem = "the client closed the connection".to_owned();
     let command = Command::AnswerCall { call_id: "c2".into(), outcome: ClientCallOutcome::Error(problem) };
-    assert_eq!(talk.channel.observe(third), vec![Heard::Command(command)]);
+    assert_eq!(talk.channel.observe(third), vec![ChannelInput::Command(command)]);
     assert_eq!(talk.written(), "");
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_agent_asks_the_program_and_does_as_it_says() {
     let Talk { channel, mut written } = Talk::new();
-    let commands: Arc<Mutex<Vec<Heard>>> = Arc::default();
+    let commands: Arc<Mutex<Vec<ChannelInput>>> = Arc::default();
     let ran = FnTool::new("bash", |_, _| async { Ok(ToolResult::text("ran")) }).effect(Effect::Unsafe);
     let scenario = Scenario::new()
         .turn(
@@ -485,7 +488,9 @@ async fn an_agent_asks_the_program_and_does_as_it_says() {
         let response = json!({ "subtype": "success", "request_id": line["request_id"], "response": answer });
         let line = json!({ "type": "control_response", "response": response }).to_string();
         for heard in channel.hear(InputLine::parse(1, line.as_bytes()).unwrap().unwrap()) {
-            let Heard::Command(Command::RespondPermission { request_id, response }) = heard else { panic!() };
+            let ChannelInput::Command(Command::RespondPermission { request_id, response }) = heard else {
+                panic!()
+            };
             answerer.respond(&request_id, response).unwrap();
         }
     }

@@ -1,4 +1,4 @@
-//! `SessionFacts`: what the first line of a run says about the session.
+//! `StreamSessionInfo`: the session as the init line of a run describes it.
 
 use std::path::PathBuf;
 
@@ -9,29 +9,21 @@ use serde_json::{Value, json};
 
 use super::tool::claude_tool_name;
 
-/// What is said about a session before anything happens in it.
+/// The session as the init line describes it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SessionFacts {
-    /// The session.
+pub struct StreamSessionInfo {
     pub session_id: SessionId,
-    /// Where it works.
     pub cwd: PathBuf,
-    /// Further folders it may work in.
     pub additional_directories: Vec<PathBuf>,
-    /// The model it talks to.
-    pub model: ModelFacts,
-    /// How much it may do without asking.
+    pub model: StreamModelInfo,
     pub permission_mode: PermissionMode,
-    /// What is on offer in it.
-    pub offers: Offers,
-    /// The version of the program.
+    pub offers: SessionFeatures,
     pub version: String,
 }
 
 /// The model of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ModelFacts {
-    /// Its name.
+pub struct StreamModelInfo {
     pub id: String,
     /// How many tokens it can read; 0 where that is not known.
     pub context_window: u64,
@@ -41,7 +33,7 @@ pub struct ModelFacts {
     pub key_source: String,
 }
 
-impl From<&protocol::SessionModel> for ModelFacts {
+impl From<&protocol::SessionModel> for StreamModelInfo {
     fn from(facts: &protocol::SessionModel) -> Self {
         Self {
             id: facts.name.clone(),
@@ -52,43 +44,37 @@ impl From<&protocol::SessionModel> for ModelFacts {
     }
 }
 
-/// What is on offer in a session.
+/// The tools, commands, skills, agents and servers of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Offers {
+pub struct SessionFeatures {
     /// The tools, by our names.
     pub tools: Vec<String>,
     /// The commands, without the slash.
-    pub slash_commands: Vec<Described>,
-    /// The skills.
+    pub slash_commands: Vec<NamedItem>,
     pub skills: Vec<String>,
-    /// The sub-agents.
-    pub agents: Vec<Described>,
-    /// The MCP servers.
-    pub mcp_servers: Vec<McpServer>,
+    pub agents: Vec<NamedItem>,
+    pub mcp_servers: Vec<McpServerStatus>,
 }
 
 /// Something with a name that can be explained.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Described {
-    /// Its name.
+pub struct NamedItem {
     pub name: String,
-    /// What it is for.
     pub description: String,
 }
 
 /// An MCP server of the session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct McpServer {
-    /// Its name.
+pub struct McpServerStatus {
     pub name: String,
     /// `connected`, `failed`, `needs-auth`, `pending` or `disabled`.
     pub status: String,
 }
 
-impl SessionFacts {
+impl StreamSessionInfo {
     /// What a session says of itself, with the commands that it takes; the version is the program's.
     pub fn new(facts: &protocol::SessionInfo, commands: &[protocol::SlashCommand], version: &str) -> Self {
-        let described = |command: &protocol::SlashCommand| Described {
+        let described = |command: &protocol::SlashCommand| NamedItem {
             name: command.name.clone(),
             description: command.description.clone(),
         };
@@ -96,13 +82,13 @@ impl SessionFacts {
             session_id: facts.session_id.clone(),
             cwd: facts.working_directory.clone(),
             additional_directories: Vec::new(),
-            model: ModelFacts::from(&facts.model),
+            model: StreamModelInfo::from(&facts.model),
             permission_mode: facts.mode,
-            offers: Offers {
+            offers: SessionFeatures {
                 tools: facts.tools.clone(),
                 slash_commands: commands.iter().map(described).collect(),
                 skills: facts.skills.clone(),
-                ..Offers::default()
+                ..SessionFeatures::default()
             },
             version: version.to_owned(),
         }
@@ -136,8 +122,8 @@ impl SessionFacts {
 
     /// The answer to `initialize`.
     pub fn initialized(&self) -> Value {
-        let command = |command: &Described| json!({ "name": command.name, "description": command.description, "argumentHint": "" });
-        let agent = |agent: &Described| json!({ "name": agent.name, "description": agent.description });
+        let command = |command: &NamedItem| json!({ "name": command.name, "description": command.description, "argumentHint": "" });
+        let agent = |agent: &NamedItem| json!({ "name": agent.name, "description": agent.description });
         let model = &self.model.id;
         json!({
             "commands": self.offers.slash_commands.iter().map(command).collect::<Vec<_>>(),
@@ -157,11 +143,11 @@ impl SessionFacts {
     }
 
     fn mcp_servers(&self) -> Value {
-        let server = |server: &McpServer| json!({ "name": server.name, "status": server.status });
+        let server = |server: &McpServerStatus| json!({ "name": server.name, "status": server.status });
         self.offers.mcp_servers.iter().map(server).collect()
     }
 }
 
-fn names(described: &[Described]) -> Vec<&str> {
+fn names(described: &[NamedItem]) -> Vec<&str> {
     described.iter().map(|described| described.name.as_str()).collect()
 }

@@ -9,37 +9,40 @@ use rheon_types::{
 };
 use serde_json::Value;
 
-use super::{Described, McpServer, ModelFacts, Offers, Projector, SessionFacts, Shown};
+use super::{
+    McpServerStatus, NamedItem, Projector, SessionFeatures, StreamModelInfo, StreamOptions, StreamSessionInfo,
+};
 
-pub(super) fn facts() -> SessionFacts {
-    let described = |name: &str| Described { name: name.into(), description: format!("what {name} does") };
-    SessionFacts {
+pub(super) fn facts() -> StreamSessionInfo {
+    let described = |name: &str| NamedItem { name: name.into(), description: format!("what {name} does") };
+    StreamSessionInfo {
         session_id: "s".into(),
         cwd: "/project".into(),
         additional_directories: vec!["/other".into()],
-        model: ModelFacts {
+        model: StreamModelInfo {
             id: "scripted".into(),
             context_window: 1_000,
             output_tokens_max: 100,
             key_source: "none".into(),
         },
         permission_mode: PermissionMode::Default,
-        offers: Offers {
+        offers: SessionFeatures {
             tools: ["bash", "read", "edit", "todo", "plan", "own"].map(str::to_owned).to_vec(),
             slash_commands: vec![described("compact")],
             skills: vec!["deploy".into()],
             agents: vec![described("explore")],
-            mcp_servers: vec![McpServer { name: "files".into(), status: "failed".into() }],
+            mcp_servers: vec![McpServerStatus { name: "files".into(), status: "failed".into() }],
         },
         version: "0.1.0".into(),
     }
 }
 
 /// Everything that can be shown.
-pub(super) const ALL: Shown = Shown { partial_messages: true, user_messages: true, hook_events: true };
+pub(super) const ALL: StreamOptions =
+    StreamOptions { partial_messages: true, user_messages: true, hook_events: true };
 
 /// The lines of `events`.
-pub(super) fn lines(shown: Shown, events: &[Event]) -> Vec<Value> {
+pub(super) fn lines(shown: StreamOptions, events: &[Event]) -> Vec<Value> {
     let mut projector = Projector::new(facts(), shown);
     let lines = events.iter().flat_map(|event| projector.take(event));
     lines.map(|line| serde_json::from_str(&line).unwrap()).collect()

@@ -13,7 +13,7 @@ use super::projector::Projector;
 use super::tool::claude_call;
 use super::view::{ParentCall, RunView};
 
-/// What a refusal begins with that nobody decided: nothing could have run.
+/// How messages start for calls that could not run, as opposed to calls that were denied.
 const NO_DECISION: [&str; 7] = [
     "invalid arguments for ",
     "the arguments ",
@@ -24,7 +24,7 @@ const NO_DECISION: [&str; 7] = [
     "Skipped due to queued ",
 ];
 
-/// Whether a call that will not run for this reason was refused by somebody: by a rule, a hook, or for want of a person to
+/// Whether a call that will not run for this reason was denied: by a rule, by a hook, or because the run is non-interactive and cannot
 /// ask. Others were no calls that could have run.
 pub fn is_refusal(reason: &str) -> bool {
     !NO_DECISION.iter().any(|start| reason.starts_with(start))
@@ -141,7 +141,7 @@ impl Projector {
         self.system("task_started", fields)
     }
 
-    /// A sub-agent has ended. Whoever was not told that it began is not told that it ended.
+    /// A sub-agent has ended. Reported only if its start was reported.
     pub(super) fn task_ends(
         &mut self,
         agent_id: &str,
@@ -170,7 +170,7 @@ fn denial(call: &ToolCall, folder: &Path) -> Value {
     json!({ "tool_name": foreign.tool_name, "tool_use_id": id, "tool_input": foreign.tool_input })
 }
 
-/// The event of Claude Code that stands where our hook point does.
+/// Claude Code's event for a hook point.
 fn hook_event(point: HookPoint) -> &'static str {
     match point {
         HookPoint::BeforeRun | HookPoint::BeforeTurn => "UserPromptSubmit",

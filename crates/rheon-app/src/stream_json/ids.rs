@@ -25,7 +25,7 @@ impl LineIds {
         Self { session_id, seq: 0, nth: 0 }
     }
 
-    /// The next lines are those of `event`. Live events bear the number of the durable one before them, and go on counting.
+    /// The next lines belong to `event`. Live events use the number of the durable event before them plus a counter.
     pub(super) fn turn_to(&mut self, event: &Event) {
         if event.kind.is_durable() || self.seq != event.seq || self.session_id != event.session_id {
             self.session_id.clone_from(&event.session_id);

@@ -1,20 +1,19 @@
-//! `Initialize`: what a program tells a session before the first prompt.
+//! `Initialize`: the client's setup of a session before the first prompt.
 
 use rheon_types::protocol::HookRegistration;
 use serde_json::{Map, Value};
 
 use crate::session::registered;
 
-/// What a program tells a session before the first prompt.
+/// The client's setup of a session before the first prompt.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Initialize {
-    /// The functions that are hooks.
     pub hooks: Vec<HookRegistration>,
     /// Definitions of sub-agents, by name, as the program wrote them.
     pub agents: Map<String, Value>,
     /// What takes the place of the system prompt.
     pub system_prompt: Option<String>,
-    /// What is added to the system prompt.
+    /// Appended to the system prompt.
     pub append_system_prompt: Option<String>,
     /// The only skills to offer, where the program names them.
     pub skills: Option<Vec<String>>,

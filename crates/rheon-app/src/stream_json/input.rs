@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::request::ClientRequest;
 
-/// The longest line that is read: a prompt with some large pictures.
+/// The longest line: a prompt with some large images.
 pub const LINE_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// How much of a foreign word is repeated in a message.
@@ -15,32 +15,26 @@ const WORD_CHARACTERS_MAX: usize = 60;
 /// One line, as far as it concerns a session.
 #[derive(Debug, Clone, PartialEq)]
 pub enum InputLine {
-    /// The user says something.
     User(UserLine),
     /// The program wants something of the session.
     Request {
-        /// The id to answer with.
         request_id: String,
-        /// What it wants.
         request: ClientRequest,
     },
     /// The program answers a question of the session.
     Response {
-        /// The id of the question.
         request_id: String,
         /// The answer, or why there is none.
         outcome: Result<Value, String>,
     },
     /// The program does not want an answer any more.
     Cancel {
-        /// To what.
         request_id: String,
     },
     /// Says nothing, so that the connection is seen to live.
     KeepAlive,
-    /// Something that is not known; passed over with a warning.
+    /// An unknown type; ignored with a warning.
     Unknown {
-        /// Its type.
         kind: String,
     },
 }
@@ -48,11 +42,9 @@ pub enum InputLine {
 /// Something the user says.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct UserLine {
-    /// What is said.
     pub content: Vec<Content>,
-    /// The program's own id of it.
     pub uuid: Option<String>,
-    /// The kinds of blocks that are not known and left out.
+    /// The kinds of unknown blocks, which are ignored.
     pub unread: Vec<String>,
 }
 
@@ -62,11 +54,10 @@ pub struct UserLine {
 pub struct InputError {
     /// Which one, from 1.
     pub line: u64,
-    /// What is wrong.
     pub problem: InputProblem,
 }
 
-/// What is wrong with a line.
+/// A problem with a line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InputProblem {
     /// It is longer than [`LINE_BYTES_MAX`].
@@ -74,24 +65,12 @@ pub enum InputProblem {
     TooLong,
     /// It is not UTF-8.
     #[error("is not UTF-8 (byte {place}); write JSON as UTF-8")]
-    NotUtf8 {
-        /// Where it ceases to be.
-        place: usize,
-    },
-    /// It is not a JSON object.
+    NotUtf8 { place: usize },
     #[error("is not a JSON object: {problem}; write one object per line")]
-    NotJson {
-        /// What the parser says.
-        problem: String,
-    },
+    NotJson { problem: String },
     /// A field is missing or is not what it should be.
-    #[error("is no message of type {kind:?}: {problem}")]
-    Shape {
-        /// Its type.
-        kind: String,
-        /// What is wrong.
-        problem: String,
-    },
+    #[error("is not a message of type {kind:?}: {problem}")]
+    Shape { kind: String, problem: String },
 }
 
 impl InputLine {
@@ -169,7 +148,7 @@ fn user(fields: &Map<String, Value>) -> Result<UserLine, String> {
         None => return Err("\"message\" has no \"content\"".to_owned()),
     }
     if line.content.is_empty() {
-        return Err("\"content\" says nothing that a model can be told".to_owned());
+        return Err("\"content\" has no text or image for the model".to_owned());
     }
     Ok(line)
 }
@@ -182,7 +161,7 @@ fn word(text: &str) -> String {
     text.chars().take(WORD_CHARACTERS_MAX).collect()
 }
 
-/// Bytes become lines. A line that is too long is passed over to its end.
+/// Splits bytes into lines. Skips a line that is too long.
 #[derive(Debug, Default)]
 pub struct InputLines {
     begun: Vec<u8>,

@@ -50,20 +50,20 @@ fn every_kind_of_line_is_understood() {
         User(UserLine { content: [Text { text: "see" }, Image { data: "aaaa", mime_type: "image/png" }], uuid: None, unread: ["document"] })
         Request { request_id: "1", request: Interrupt }
         Request { request_id: "1", request: SetPermissionMode { mode: AcceptEdits } }
-        Request { request_id: "1", request: Refused { subtype: "set_permission_mode", problem: "there is no permission mode \"auto\"" } }
+        Request { request_id: "1", request: Refused { subtype: "set_permission_mode", problem: "unknown permission mode \"auto\"" } }
         Request { request_id: "1", request: SetModel { model: None } }
         Request { request_id: "1", request: SetModel { model: Some("big") } }
         Request { request_id: "1", request: SetMaxThinkingTokens { tokens: Some(9) } }
         Request { request_id: "1", request: SetMaxThinkingTokens { tokens: None } }
-        Request { request_id: "1", request: Refused { subtype: "set_max_thinking_tokens", problem: "-1 is no number of tokens" } }
+        Request { request_id: "1", request: Refused { subtype: "set_max_thinking_tokens", problem: "-1 is not a number of tokens" } }
         Request { request_id: "1", request: SetModel { model: None } }
-        Request { request_id: "1", request: Refused { subtype: "set_model", problem: "5 is no name of a model" } }
+        Request { request_id: "1", request: Refused { subtype: "set_model", problem: "5 is not a model name" } }
         Request { request_id: "1", request: RewindFiles { user_message_id: "u", dry_run: true } }
         Request { request_id: "1", request: Refused { subtype: "rewind_files", problem: "\"user_message_id\" is missing" } }
         Request { request_id: "1", request: McpStatus }
         Request { request_id: "1", request: ContextUsage }
         Request { request_id: "1", request: Refused { subtype: "mcp_message", problem: "MCP servers of the calling program are not supported yet" } }
-        Request { request_id: "1", request: Refused { subtype: "stop_task", problem: "there is no such task" } }
+        Request { request_id: "1", request: Refused { subtype: "stop_task", problem: "no such task" } }
         Request { request_id: "1", request: Refused { subtype: "dance", problem: "unsupported control request \"dance\"" } }
         Response { request_id: "2", outcome: Ok(Object {"behavior": String("allow")}) }
         Response { request_id: "2", outcome: Err("broke") }
@@ -95,14 +95,14 @@ fn what_cannot_be_read_is_told_with_its_line() {
         error: line 7 of the input is not a JSON object: expected value at line 1 column 1; write one object per line
         error: line 7 of the input is not a JSON object: invalid type: sequence, expected a map at line 1 column 0; write one object per line
         error: line 7 of the input is not a JSON object: EOF while parsing an object at line 1 column 14; write one object per line
-        error: line 7 of the input is no message of type "user": "message" is missing
-        error: line 7 of the input is no message of type "user": "message" has no "content"
-        error: line 7 of the input is no message of type "user": "content" is neither a text nor a list of blocks
-        error: line 7 of the input is no message of type "user": "content" says nothing that a model can be told
-        error: line 7 of the input is no message of type "control_request": "request_id" is missing
-        error: line 7 of the input is no message of type "control_request": "request" is missing
-        error: line 7 of the input is no message of type "control_response": "subtype" is neither "success" nor "error"
-        error: line 7 of the input is no message of type "control_cancel_request": "request_id" is missing
+        error: line 7 of the input is not a message of type "user": "message" is missing
+        error: line 7 of the input is not a message of type "user": "message" has no "content"
+        error: line 7 of the input is not a message of type "user": "content" is neither a text nor a list of blocks
+        error: line 7 of the input is not a message of type "user": "content" has no text or image for the model
+        error: line 7 of the input is not a message of type "control_request": "request_id" is missing
+        error: line 7 of the input is not a message of type "control_request": "request" is missing
+        error: line 7 of the input is not a message of type "control_response": "subtype" is neither "success" nor "error"
+        error: line 7 of the input is not a message of type "control_cancel_request": "request_id" is missing
     "#]].assert_eq(&lines.map(read).concat());
     let error = InputLine::parse(2, b"{\"type\":\"\xff\"}").unwrap_err();
     expect!["line 2 of the input is not UTF-8 (byte 9); write JSON as UTF-8"].assert_eq(&error.to_string());

@@ -33,7 +33,7 @@ impl<'a> Lines<'a> {
         let mut fields = object(line);
         fields.insert("session_id".to_owned(), json!(self.session_id));
         let id = Value::String(self.ids.next());
-        // What the program said itself has its own id already.
+        // Messages of the client already have an id.
         fields.entry("uuid").or_insert(id);
         self.lines.push(Value::Object(fields).to_string());
     }

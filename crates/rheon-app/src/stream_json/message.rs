@@ -28,7 +28,7 @@ pub(super) fn answer_lines(answer: &AssistantMessage, message_id: &str, folder: 
     answer.content.iter().filter_map(|content| block(content, folder)).map(line).collect()
 }
 
-/// The line that says that the service failed.
+/// The line for a failure of the service.
 pub(super) fn failure_line(text: &str, error: &str, message_id: &str) -> Value {
     let block = json!({ "type": "text", "text": text });
     let usage = usage_json(&Usage::default());
@@ -61,7 +61,7 @@ pub(super) fn result_line(
     json!({ "type": "user", "message": { "role": "user", "content": [block] }, "tool_use_result": told })
 }
 
-/// The line of something that was said in the user's name.
+/// The line of a message in the user's name.
 pub(super) fn prompt_line(content: &[Content]) -> Value {
     json!({ "type": "user", "message": { "role": "user", "content": shown(content) } })
 }
@@ -73,7 +73,7 @@ fn message(id: &str, model: &str, block: &Value, usage: &Value) -> Value {
     })
 }
 
-/// A block of an answer; nothing for one that says nothing to a reader.
+/// A block of an answer; none for one without visible content.
 fn block(content: &Content, folder: &Path) -> Option<Value> {
     match content {
         Content::Text { text } if text.is_empty() => None,

@@ -22,14 +22,14 @@ mod tally;
 mod tool;
 mod view;
 
-pub use channel::{Channel, Heard};
-pub use facts::{Described, McpServer, ModelFacts, Offers, SessionFacts};
+pub use channel::{Channel, ChannelInput};
+pub use facts::{McpServerStatus, NamedItem, SessionFeatures, StreamModelInfo, StreamSessionInfo};
 pub use happenings::is_refusal;
 pub use ids::line_id;
 pub use initialize::Initialize;
 pub use input::{InputError, InputLine, InputLines, InputProblem, LINE_BYTES_MAX, UserLine};
 pub use permission::PermissionUpdate;
-pub use projector::{Projector, SessionState, Shown};
+pub use projector::{Projector, SessionActivity, StreamOptions};
 pub use request::ClientRequest;
 
 #[cfg(test)]

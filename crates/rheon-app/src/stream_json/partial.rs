@@ -1,4 +1,4 @@
-//! `Partial`: an answer as it comes, in the events of Anthropic's stream, whoever the provider is.
+//! `Partial`: a streamed answer in the events of Anthropic's API, for any provider.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,13 +9,12 @@ use serde_json::{Value, json};
 
 use super::tool::{claude_call, claude_tool_name};
 
-/// The answer that is under way.
+/// The answer that is being streamed.
 #[derive(Debug)]
 pub(super) struct Partial {
     blocks: u64,
-    /// Text or thinking that goes on.
     open: Option<(u64, Prose)>,
-    /// Calls whose arguments go on. Services may write several at once.
+    /// Calls with incomplete arguments. Services may stream several at once.
     calls: Vec<OpenCall>,
 }
 
@@ -79,7 +78,7 @@ impl Partial {
         events
     }
 
-    /// More of a call's arguments. Those of tools that Claude Code knows by other names come whole, at the end.
+    /// More of a call's arguments. For tools that Claude Code names differently, they come complete at the end.
     pub(super) fn call(&mut self, piece: &CallPiece<'_>) -> Vec<Value> {
         let mut events = self.close_prose();
         let place = match self.calls.iter().position(|call| call.id == *piece.id) {
@@ -105,7 +104,7 @@ impl Partial {
         events
     }
 
-    /// The answer is whole. What was not shown as it came is shown now.
+    /// The answer is complete. Sends the parts that were not streamed.
     pub(super) fn whole(&mut self, answer: &AssistantMessage, folder: &Path) -> Vec<Value> {
         let mut events = Vec::new();
         if self.blocks == 0 {

@@ -15,40 +15,31 @@ use serde_json::{Value, json};
 
 use super::tool::claude_call;
 
-/// A change of what is allowed, wanted with an answer.
+/// A change of permissions, sent with an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PermissionUpdate {
-    /// Another mode.
     SetMode {
-        /// The new one.
         mode: PermissionMode,
-        /// How far it reaches.
         scope: Scope,
     },
     /// Rules are added, replaced or removed.
     Rules {
-        /// Which of these.
         change: RuleAction,
-        /// The list they stand in.
         list: RuleList,
         /// The rules, as settings spell them.
         rules: Vec<String>,
-        /// How far it reaches.
         scope: Scope,
     },
-    /// Folders are added or removed.
     Directories {
         /// Which of these; folders are never replaced.
         change: RuleAction,
-        /// The folders.
         directories: Vec<String>,
-        /// How far it reaches.
         scope: Scope,
     },
 }
 
 impl PermissionUpdate {
-    /// Reads one update; or says why it is none.
+    /// Parses one update.
     pub fn read(update: &Value) -> Result<Self, String> {
         let text = |key: &str| update.get(key).and_then(Value::as_str);
         let list = |key: &str| {
@@ -63,7 +54,7 @@ impl PermissionUpdate {
                 let mode = update.get("mode").cloned().unwrap_or_default();
                 match PermissionMode::deserialize(&mode) {
                     Ok(mode) => Ok(Self::SetMode { mode, scope }),
-                    Err(_) => Err(format!("there is no permission mode {mode}")),
+                    Err(_) => Err(format!("unknown permission mode {mode}")),
                 }
             }
             Some(kind @ ("addRules" | "replaceRules" | "removeRules")) => {
@@ -73,7 +64,7 @@ impl PermissionUpdate {
                     None | Some("allow") => RuleList::Allow,
                     Some("ask") => RuleList::Ask,
                     Some("deny") => RuleList::Deny,
-                    Some(other) => return Err(format!("there is no behavior {:?}", word(other))),
+                    Some(other) => return Err(format!("unknown behavior {:?}", word(other))),
                 };
                 Ok(Self::Rules { change: change(kind), list, rules, scope })
             }
@@ -82,7 +73,7 @@ impl PermissionUpdate {
                 let directories = folders.map(str::to_owned).collect();
                 Ok(Self::Directories { change: change(kind), directories, scope })
             }
-            Some(other) => Err(format!("there is no update of type {:?}", word(other))),
+            Some(other) => Err(format!("unknown update type {:?}", word(other))),
             None => Err("its \"type\" is missing".to_owned()),
         }
     }
@@ -94,7 +85,7 @@ impl PermissionUpdate {
         match self {
             Self::SetMode { mode, scope } => {
                 let note =
-                    (*scope == Scope::Always).then_some("the permission mode holds for this session only");
+                    (*scope == Scope::Always).then_some("the permission mode applies to this session only");
                 (Command::SetMode { mode: *mode }, note)
             }
             Self::Rules { change, list, rules, scope } => {
@@ -105,7 +96,7 @@ impl PermissionUpdate {
             Self::Directories { change, directories, .. } => {
                 let rules = directories.iter().map(|directory| readable(&folder.join(directory))).collect();
                 let note = (*change == RuleAction::Add).then_some(DIRECTORIES_ARE_READ);
-                // A directory that one session needs is no rule for all.
+                // A directory that one session needs does not apply to all.
                 let change =
                     RulesChange { action: *change, list: RuleList::Allow, rules, scope: Scope::Session };
                 (Command::SetRules { change }, note)
@@ -114,7 +105,7 @@ impl PermissionUpdate {
     }
 }
 
-/// What a directory that comes to an open session can be used for.
+/// What can be done in a directory that is added to an open session.
 const DIRECTORIES_ARE_READ: &str = "the directory can be read from now on, in this session only; to let it be changed like \
                                     the workspace, start the session with --add-dir";
 
@@ -176,7 +167,7 @@ pub(super) fn question(request: &ApprovalRequest, call: &ToolCall, folder: &Path
     })
 }
 
-/// Why it is asked, and by which child, for which the protocol has no field.
+/// The reason of the request and its child, which the protocol has no field for.
 fn reason(request: &ApprovalRequest) -> String {
     match &request.child {
         Some(child) => format!("{child}: {}", request.reason),
@@ -184,14 +175,13 @@ fn reason(request: &ApprovalRequest) -> String {
     }
 }
 
-/// What a program's answer comes to.
+/// The parsed answer of the client.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Answered {
     pub(super) response: PermissionResponse,
-    /// The whole run is to stop.
     pub(super) interrupts: bool,
     pub(super) updates: Vec<PermissionUpdate>,
-    /// What was wanted with it and cannot be read.
+    /// Unreadable parts of the answer.
     pub(super) unread: Vec<String>,
 }
 
@@ -231,7 +221,7 @@ impl Answered {
     fn allowed(request: &ApprovalRequest, call: &ToolCall, folder: &Path, answer: &Value) -> Self {
         let mut answered = Self::yes(request);
         let given = |key: &str| answer.get(key).filter(|value| !value.is_null());
-        // Whoever wants another call than the one that was asked about has not allowed that one.
+        // Changed arguments mean that the original call was not allowed.
         if given("updatedInput").is_some_and(|updated| !updated.is_object()) {
             return Self::no(
                 request,
@@ -274,7 +264,7 @@ impl Answered {
     }
 }
 
-/// What was chosen, question by question.
+/// The choices, by question.
 fn answers(questions: &[UserQuestion], updated: &Value) -> Vec<Vec<String>> {
     let given = updated.get("answers");
     let answer = |question: &UserQuestion| match given.and_then(|given| given.get(&question.text)) {

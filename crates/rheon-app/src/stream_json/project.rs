@@ -16,7 +16,7 @@ use super::tally::RunTally;
 use super::view::RunView;
 
 impl Projector {
-    /// The lines of one event, and what is to be remembered of it.
+    /// The lines of one event.
     pub(super) fn lines_of(&mut self, event: &Event, view: &mut RunView) -> Vec<String> {
         match &event.kind {
             AgentEvent::Run(RunEvent::Start { .. }) => self.run_begins(event, view),
@@ -96,7 +96,7 @@ impl Projector {
             return Vec::new();
         }
         let mut all = Vec::new();
-        // Whoever waits for a sub-agent must learn that there is nothing left to wait for.
+        // A client that waits for a sub-agent must learn that it has ended.
         while let Some(agent_id) = self.tasks.last().map(|task| task.agent_id.clone()) {
             let summary = "stopped with the run that started it";
             all.extend(self.task_ends(&agent_id, "stopped", summary, &Usage::default()));
@@ -196,7 +196,7 @@ impl Projector {
         })
     }
 
-    /// Lines that only those see who want to see answers as they come.
+    /// Lines that are only sent with partial messages.
     fn if_partial(
         &mut self,
         view: &mut RunView,

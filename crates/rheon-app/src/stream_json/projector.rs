@@ -5,19 +5,19 @@ use std::collections::HashMap;
 use rheon_types::{AgentEvent, AgentOutput, Event, RunEnd, RunEvent, RunFailure, RunId, Timestamp};
 use serde_json::{Value, json};
 
-use super::facts::SessionFacts;
+use super::facts::StreamSessionInfo;
 use super::ids::LineIds;
 use super::lines::Lines;
 use super::result::result;
 use super::tally::{RunTally, Tally};
 use super::view::{ParentCall, RunView};
 
-/// What is shown besides answers, results and ends.
+/// Optional output besides answers and results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Shown {
+pub struct StreamOptions {
     /// Answers as they come (`--include-partial-messages`).
     pub partial_messages: bool,
-    /// What the user said (`--replay-user-messages`).
+    /// The user's messages (`--replay-user-messages`).
     pub user_messages: bool,
     /// What hooks did (`--include-hook-events`).
     pub hook_events: bool,
@@ -25,7 +25,7 @@ pub struct Shown {
 
 /// What a session is about to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SessionState {
+pub enum SessionActivity {
     /// It works, or has prompts to work on.
     Running,
     /// It waits for an answer of the program.
@@ -34,11 +34,11 @@ pub enum SessionState {
     Idle,
 }
 
-/// Turns events into lines. Has no clock and no dice: the same events give the same lines.
+/// Turns events into lines. Uses no clock and no random numbers: the same events give the same lines.
 #[derive(Debug)]
 pub struct Projector {
-    pub(super) facts: SessionFacts,
-    pub(super) shown: Shown,
+    pub(super) facts: StreamSessionInfo,
+    pub(super) shown: StreamOptions,
     pub(super) ids: LineIds,
     runs: HashMap<RunId, RunView>,
     /// Runs of sub-agents that have been announced and not begun.
@@ -48,14 +48,14 @@ pub struct Projector {
     pub(super) tally: Tally,
     pub(super) run: RunTally,
     pub(super) window: (u64, u64),
-    /// What the program calls the prompt that comes next.
+    /// The client's id of the next prompt.
     pub(super) prompt_id: Option<String>,
     last_result: Option<String>,
 }
 
 impl Projector {
     /// A projector of the session that `facts` are about.
-    pub fn new(facts: SessionFacts, shown: Shown) -> Self {
+    pub fn new(facts: StreamSessionInfo, shown: StreamOptions) -> Self {
         Self {
             ids: LineIds::new(facts.session_id.clone()),
             facts,
@@ -76,13 +76,13 @@ impl Projector {
         self.last_result.as_deref()
     }
 
-    /// The prompt that comes next is shown with the id that the program has for it, if it has one.
+    /// Sets the client's id of the next prompt.
     pub fn name_prompt(&mut self, id: Option<String>) {
         self.prompt_id = id;
     }
 
     /// The session has another model or another mode from now on.
-    pub fn facts_mut(&mut self) -> &mut SessionFacts {
+    pub fn facts_mut(&mut self) -> &mut StreamSessionInfo {
         &mut self.facts
     }
 
@@ -99,13 +99,13 @@ impl Projector {
         })
     }
 
-    /// The line that tells a program what the session is about to do. Programs that set `CLAUDE_CODE_SDK_READS_SESSION_STATE`
+    /// The line with the session's activity. Programs that set `CLAUDE_CODE_SDK_READS_SESSION_STATE`
     /// keep their side open until the session is idle; to all others a result is the end.
-    pub fn session_state(&mut self, state: SessionState) -> String {
+    pub fn session_state(&mut self, state: SessionActivity) -> String {
         let state = match state {
-            SessionState::Running => "running",
-            SessionState::RequiresAction => "requires_action",
-            SessionState::Idle => "idle",
+            SessionActivity::Running => "running",
+            SessionActivity::RequiresAction => "requires_action",
+            SessionActivity::Idle => "idle",
         };
         let lines = self.system("session_state_changed", json!({ "state": state, "sdk_host_only": true }));
         lines.into_iter().collect()

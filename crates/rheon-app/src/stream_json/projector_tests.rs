@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::fixtures::{ALL, answer, brief, call, facts, lines, numbered, starts};
 use super::tool::{claude_call, claude_result};
-use super::{Projector, SessionState, Shown};
+use super::{Projector, SessionActivity, StreamOptions};
 
 fn check(lines: &[Value], expected: &Expect) {
     expected.assert_eq(&brief(lines));
@@ -54,7 +54,7 @@ fn tools() -> Vec<FnTool> {
 async fn a_run_is_shown_line_by_line_and_ends_with_its_result() {
     let events = events_of(scenario(), tools()).await;
     check(
-        &lines(Shown::default(), &events),
+        &lines(StreamOptions::default(), &events),
         &expect![[r#"
         {"additional_directories":["/other"],"agents":["explore"],"apiKeySource":"none","capabilities":[],"claude_code_version":"0.1.0","cwd":"/project","fast_mode_state":"off","mcp_servers":[{"name":"files","status":"failed"}],"model":"scripted","original_cwd":"/project","output_style":"default","permissionMode":"default","plugins":[],"skills":["deploy"],"slash_commands":["compact"],"subtype":"init","terminal_slash_commands":[],"tools":["Bash","Read","Edit","TodoWrite","ExitPlanMode","own"],"type":"system"}
         {"message":{"content":[{"signature":"","thinking":"look first","type":"thinking"}],"model":"scripted","role":"assistant"},"type":"assistant"}
@@ -72,7 +72,7 @@ async fn a_run_is_shown_line_by_line_and_ends_with_its_result() {
 #[tokio::test(start_paused = true)]
 async fn every_line_has_all_its_ids() {
     let events = events_of(Scenario::new().turn(Turn::say("All done.")), Vec::new()).await;
-    let lines = lines(Shown { user_messages: true, ..Shown::default() }, &events);
+    let lines = lines(StreamOptions { user_messages: true, ..StreamOptions::default() }, &events);
     expect![[r#"
         {"additional_directories":["/other"],"agents":["explore"],"apiKeySource":"none","capabilities":[],"claude_code_version":"0.1.0","cwd":"/project","fast_mode_state":"off","mcp_servers":[{"name":"files","status":"failed"}],"model":"scripted","original_cwd":"/project","output_style":"default","permissionMode":"default","plugins":[],"session_id":"s","skills":["deploy"],"slash_commands":["compact"],"subtype":"init","terminal_slash_commands":[],"tools":["Bash","Read","Edit","TodoWrite","ExitPlanMode","own"],"type":"system","uuid":"99e62ac0-1bd0-8fdf-aaab-e77303392f9e"}
         {"isReplay":true,"message":{"content":"fix it","role":"user"},"parent_tool_use_id":null,"session_id":"s","timestamp":"2023-11-14T22:13:20.000Z","type":"user","uuid":"d7b8aab1-4d6a-8516-9edf-bab26a5ce280"}
@@ -85,7 +85,7 @@ async fn every_line_has_all_its_ids() {
 #[tokio::test(start_paused = true)]
 async fn answers_are_shown_as_they_come_in_the_events_of_anthropic() {
     let events = events_of(scenario(), tools()).await;
-    let lines = lines(Shown { partial_messages: true, ..Shown::default() }, &events);
+    let lines = lines(StreamOptions { partial_messages: true, ..StreamOptions::default() }, &events);
     let partial: Vec<Value> = lines.into_iter().filter(|line| line["type"] != "result").take(22).collect();
     check(
         &partial,
@@ -199,7 +199,7 @@ async fn a_call_that_is_tried_again_says_so_and_shows_nothing_of_the_failed_try(
     let scenario =
         Scenario::new().turn(Turn::new().text("half an").error(overloaded)).turn(Turn::say("whole"));
     check(
-        &lines(Shown::default(), &events_of(scenario, Vec::new()).await),
+        &lines(StreamOptions::default(), &events_of(scenario, Vec::new()).await),
         &expect![[r#"
         {"additional_directories":["/other"],"agents":["explore"],"apiKeySource":"none","capabilities":[],"claude_code_version":"0.1.0","cwd":"/project","fast_mode_state":"off","mcp_servers":[{"name":"files","status":"failed"}],"model":"scripted","original_cwd":"/project","output_style":"default","permissionMode":"default","plugins":[],"skills":["deploy"],"slash_commands":["compact"],"subtype":"init","terminal_slash_commands":[],"tools":["Bash","Read","Edit","TodoWrite","ExitPlanMode","own"],"type":"system"}
         {"attempt":1,"error":"try later","error_status":null,"max_retries":3,"retry_delay_ms":800,"subtype":"api_retry","type":"system"}
@@ -212,7 +212,7 @@ async fn a_call_that_is_tried_again_says_so_and_shows_nothing_of_the_failed_try(
 fn result_of(end: RunEnd) -> Value {
     let output = AgentOutput { text: "words".into(), turns: 2, ..AgentOutput::new(end) };
     let events = numbered([("r", starts()), ("r", AgentEvent::Run(RunEvent::End { output: output.into() }))]);
-    lines(Shown::default(), &events).pop().unwrap()
+    lines(StreamOptions::default(), &events).pop().unwrap()
 }
 
 #[test]
@@ -284,7 +284,7 @@ fn what_was_refused_is_listed_in_the_result_and_what_could_not_run_is_not() {
         blocked("3", "a rule says no"),
         ("r", AgentEvent::Run(RunEvent::End { output })),
     ]);
-    let result = lines(Shown::default(), &events).pop().unwrap();
+    let result = lines(StreamOptions::default(), &events).pop().unwrap();
     expect![[r#"
         [
           {
@@ -397,7 +397,7 @@ fn sub_agents_shorter_windows_modes_and_hooks_have_lines_of_their_own() {
         ("r", output()),
     ]);
     check(
-        &lines(Shown { hook_events: true, ..Shown::default() }, &events),
+        &lines(StreamOptions { hook_events: true, ..StreamOptions::default() }, &events),
         &expect![[r#"
         {"additional_directories":["/other"],"agents":["explore"],"apiKeySource":"none","capabilities":[],"claude_code_version":"0.1.0","cwd":"/project","fast_mode_state":"off","mcp_servers":[{"name":"files","status":"failed"}],"model":"scripted","original_cwd":"/project","output_style":"default","permissionMode":"default","plugins":[],"skills":["deploy"],"slash_commands":["compact"],"subtype":"init","terminal_slash_commands":[],"tools":["Bash","Read","Edit","TodoWrite","ExitPlanMode","own"],"type":"system"}
         {"message":{"content":[{"id":"call_9","input":{"prompt":"look"},"name":"Agent","type":"tool_use"}],"model":"scripted","role":"assistant"},"type":"assistant"}
@@ -419,7 +419,7 @@ fn sub_agents_shorter_windows_modes_and_hooks_have_lines_of_their_own() {
 
 #[test]
 fn a_run_that_cannot_begin_still_has_a_result() {
-    let mut projector = Projector::new(facts(), Shown::default());
+    let mut projector = Projector::new(facts(), StreamOptions::default());
     let lines = projector.refused(rheon_types::Timestamp::from_millis(5), "there is no model");
     let last: Value = serde_json::from_str(lines.last().unwrap()).unwrap();
     assert_eq!(projector.last_result(), lines.last().map(String::as_str));
@@ -440,8 +440,8 @@ fn the_first_line_says_what_the_session_offers_and_so_does_the_answer_to_initial
 
 #[test]
 fn programs_are_told_when_nothing_is_left_to_do() {
-    let mut projector = Projector::new(facts(), Shown::default());
-    let states = [SessionState::Running, SessionState::RequiresAction, SessionState::Idle];
+    let mut projector = Projector::new(facts(), StreamOptions::default());
+    let states = [SessionActivity::Running, SessionActivity::RequiresAction, SessionActivity::Idle];
     let lines = states.map(|state| projector.session_state(state));
     expect![[r#"
         {"sdk_host_only":true,"session_id":"s","state":"running","subtype":"session_state_changed","type":"system","uuid":"c59e9d08-7668-84d0-8d03-98c075eea395"}

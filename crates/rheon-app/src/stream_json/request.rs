@@ -9,41 +9,30 @@ use super::initialize::Initialize;
 /// What a program wants of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClientRequest {
-    /// The conversation opens.
     Initialize(Box<Initialize>),
-    /// Stop what is under way.
     Interrupt,
-    /// Another permission mode.
     SetPermissionMode {
-        /// The new one.
         mode: PermissionMode,
     },
-    /// Another model.
     SetModel {
         /// The new one; the one that the session began with without one.
         model: Option<String>,
     },
-    /// Another limit of thinking.
     SetMaxThinkingTokens {
         /// The new one; what the session began with without one.
         tokens: Option<u64>,
     },
-    /// The files as they were when the user said something.
+    /// The files at the time of a prompt.
     RewindFiles {
         /// The id of the line that said it, see [`line_id`](super::line_id).
         user_message_id: String,
-        /// Only tell what would happen.
         dry_run: bool,
     },
-    /// How the MCP servers are.
     McpStatus,
-    /// How full the window is.
     ContextUsage,
     /// Something that cannot be done; answered with the problem.
     Refused {
-        /// What was wanted.
         subtype: String,
-        /// Why it cannot be done.
         problem: String,
     },
 }
@@ -54,12 +43,12 @@ const REFUSED: [(&str, &str); 6] = [
     ("mcp_reconnect", "MCP servers are not supported yet"),
     ("mcp_toggle", "MCP servers are not supported yet"),
     ("mcp_set_servers", "MCP servers are not supported yet"),
-    ("stop_task", "there is no such task"),
-    ("side_question", "questions beside the conversation are not supported"),
+    ("stop_task", "no such task"),
+    ("side_question", "side questions are not supported"),
 ];
 
 impl ClientRequest {
-    /// Reads the `request` of a `control_request`. Whatever is wrong with it is answered, so that nobody waits in vain.
+    /// Reads the `request` of a `control_request`. An invalid request gets an error answer, so that no client waits forever.
     pub fn read(request: &Map<String, Value>) -> Self {
         let subtype = request.get("subtype").and_then(Value::as_str).unwrap_or_default();
         let refused =
@@ -75,7 +64,7 @@ impl ClientRequest {
                 let mode = request.get("mode").cloned().unwrap_or_default();
                 match PermissionMode::deserialize(&mode) {
                     Ok(mode) => Self::SetPermissionMode { mode },
-                    Err(_) => refused(format!("there is no permission mode {mode}")),
+                    Err(_) => refused(format!("unknown permission mode {mode}")),
                 }
             }
             "set_model" => match request.get("model") {
@@ -83,13 +72,13 @@ impl ClientRequest {
                 Some(Value::String(model)) => {
                     Self::SetModel { model: Some(model.clone()).filter(|model| model != "default") }
                 }
-                Some(other) => refused(format!("{} is no name of a model", short(other))),
+                Some(other) => refused(format!("{} is not a model name", short(other))),
             },
             "set_max_thinking_tokens" => match request.get("max_thinking_tokens") {
                 None | Some(Value::Null) => Self::SetMaxThinkingTokens { tokens: None },
                 Some(value) => match value.as_u64() {
                     Some(tokens) => Self::SetMaxThinkingTokens { tokens: Some(tokens) },
-                    None => refused(format!("{} is no number of tokens", short(value))),
+                    None => refused(format!("{} is not a number of tokens", short(value))),
                 },
             },
             "rewind_files" => match text("user_message_id") {

@@ -4,7 +4,7 @@ use rheon_store::claude::stop_reason_text;
 use rheon_types::{AgentOutput, LimitKind, ProviderErrorKind, RunEnd, RunFailure, StopReason, Timestamp};
 use serde_json::{Value, json};
 
-use super::facts::ModelFacts;
+use super::facts::StreamModelInfo;
 use super::tally::{RunTally, Tally, result_usage};
 
 /// How a run ended, in the words of the format.
@@ -13,7 +13,7 @@ struct Verdict {
     terminal_reason: &'static str,
     /// What went wrong, unless the run is a success.
     errors: Vec<String>,
-    /// What the result says instead of the model's last words.
+    /// The text of the result instead of the last answer.
     instead: Option<String>,
     api_error_status: Option<u16>,
 }
@@ -24,7 +24,7 @@ pub(super) fn result(
     ended_at: Timestamp,
     run: &RunTally,
     tally: &Tally,
-    model: &ModelFacts,
+    model: &StreamModelInfo,
 ) -> Value {
     let verdict = verdict(output);
     let is_success = verdict.subtype == "success";
@@ -95,7 +95,7 @@ fn verdict(output: &AgentOutput) -> Verdict {
             error("error_during_execution", reason, "the run was cancelled".to_owned())
         }
         RunEnd::Failed { failure } => match failure {
-            // A service that fails is no error of the run itself: the words stand where the answer would.
+            // A service failure is not an error of the run itself: its message takes the place of the answer.
             RunFailure::Provider { error } => Verdict {
                 subtype: "success",
                 terminal_reason: "api_error",
@@ -136,7 +136,7 @@ pub(super) fn api_error_name(kind: ProviderErrorKind) -> &'static str {
     }
 }
 
-/// The status that services answer with, where the kind stands for one.
+/// The HTTP status of an error kind, if it has one.
 fn status(kind: ProviderErrorKind) -> Option<u16> {
     match kind {
         ProviderErrorKind::Auth => Some(401),

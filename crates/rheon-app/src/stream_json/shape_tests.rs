@@ -12,7 +12,7 @@ use rheon_types::{
 use serde_json::{Value, json};
 
 use super::fixtures::{ALL, answer, call, facts, numbered, starts};
-use super::{Projector, Shown};
+use super::{Projector, StreamOptions};
 
 /// What the official SDK reads without asking whether it is there, line by line, and what it looks for besides.
 fn assert_readable(line: &Value) {
@@ -219,7 +219,7 @@ proptest! {
     #[test]
     fn whatever_happens_lines_are_readable_and_a_result_is_the_last_of_its_run(
         picks in prop::collection::vec((any::<prop::sample::Index>(), 0..2usize), 0..60),
-        shown in prop::sample::select(vec![ALL, Shown::default()]),
+        shown in prop::sample::select(vec![ALL, StreamOptions::default()]),
     ) {
         let catalogue = [catalogue(), beside()].concat();
         let kinds = picks.iter().map(|(pick, run)| {

@@ -1,4 +1,4 @@
-//! `Tally`: what runs used, model by model, and what was denied in the run under way.
+//! `Tally`: usage by model, and the denied calls of the current run.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use rheon_store::claude::usage_json;
 use rheon_types::{MicroUsd, Timestamp, Usage};
 use serde_json::{Map, Value, json};
 
-use super::facts::ModelFacts;
+use super::facts::StreamModelInfo;
 
 /// How many denials a result lists; the others are only counted.
 pub(super) const DENIALS_MAX: usize = 1_000;
 
-/// What was used since the session was opened.
+/// The usage since the session was opened.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     models: BTreeMap<String, Used>,
@@ -47,9 +47,9 @@ impl Tally {
     }
 
     /// Model by model.
-    pub(super) fn by_model(&self, facts: &ModelFacts) -> Value {
+    pub(super) fn by_model(&self, facts: &StreamModelInfo) -> Value {
         let row = |(model, used): (&String, &Used)| {
-            // What is used is counted by the vendor's own name of the model.
+            // Usage is counted by the vendor's own model name.
             let is_own =
                 facts.id.strip_suffix(model).is_some_and(|vendor| vendor.is_empty() || vendor.ends_with('/'));
             let limit = |limit: u64| if is_own { limit } else { 0 };

@@ -1,4 +1,4 @@
-//! Tools as Claude Code knows them: their names, their inputs, and what programs are told of their results.
+//! Tools in Claude Code's terms: names, inputs and results.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(super) fn claude_call(call: &ToolCall, folder: &Path) -> ClaudeCall {
     ClaudeCall { tool_input: own.unwrap_or(foreign.tool_input), tool_name: foreign.tool_name }
 }
 
-/// The name by which Claude Code knows a tool of ours.
+/// Claude Code's name of a tool.
 pub(super) fn claude_tool_name(name: &str) -> String {
     // One edit makes an `Edit`; no other tool looks at it.
     let arguments = Arc::new(json!({ "edits": [{}], "action": "exit" }));
@@ -36,7 +36,7 @@ pub(super) fn claude_tool_name(name: &str) -> String {
     claude_call(&call, Path::new("/")).tool_name
 }
 
-/// What programs are told of a result besides what the model reads.
+/// The structured result for programs, besides the text for the model.
 pub(super) fn claude_result(call: &ToolCall, folder: &Path, result: &ToolResult, duration_ms: u64) -> Value {
     let text = result.as_text();
     let details = &result.details;

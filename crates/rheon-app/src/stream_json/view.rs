@@ -1,4 +1,4 @@
-//! `RunView`: what has to be remembered of one run to show what comes next of it.
+//! `RunView`: the state of one run that later lines need.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,14 +13,12 @@ use super::partial::Partial;
 /// The tool that runs a sub-agent.
 const AGENT_TOOL: &str = "agent";
 
-/// What is remembered of one run.
+/// The state of one run.
 #[derive(Debug, Default)]
 pub(super) struct RunView {
     /// The call of the parent's that the run serves; none for the session's own.
     pub(super) parent: Option<ParentCall>,
-    /// The model that is being asked.
     pub(super) model: String,
-    /// The answer under way.
     pub(super) message_id: String,
     pub(super) partial: Option<Partial>,
     /// The calls of the last answer, with the arguments that count.
@@ -40,7 +38,7 @@ pub(super) struct ParentCall {
 }
 
 impl RunView {
-    /// A new answer's calls take the place of those before it.
+    /// The calls of a new answer replace the earlier ones.
     pub(super) fn remember_calls(&mut self, answer: &AssistantMessage) {
         self.calls.clear();
         self.endings.clear();
@@ -51,7 +49,7 @@ impl RunView {
         }
     }
 
-    /// Somebody changed what a call is to run with.
+    /// The arguments of a call were changed.
     pub(super) fn change_call(&mut self, id: Option<&ToolCallId>, arguments: Option<&Arc<Value>>) {
         if let (Some(id), Some(arguments)) = (id, arguments)
             && let Some(call) = self.calls.get_mut(id)

@@ -7,12 +7,12 @@ use std::time::Duration;
 use expect_test::expect;
 use rheon_agent::TokenCounter;
 use rheon_app::context::{
-    CodeMap, CodeMapOptions, CodeMapSource, CodeMapText, ContextInputs, ContextSources, LeftOutRule, Loaded,
-    Source,
+    CodeMap, CodeMapFilter, CodeMapOptions, CodeMapSource, CodeMapText, ContextInputs, ContextSource,
+    ContextSources, LoadedContext,
 };
 use rheon_testkit::{Scenario, scripted};
 
-use crate::ground::{Ground, says};
+use crate::fixture::{Fixture, says};
 
 /// Long enough for every machine: nothing here measures time.
 const LONG: Duration = Duration::from_secs(600);
@@ -25,29 +25,30 @@ fn hasty() -> CodeMapOptions {
     CodeMapOptions { wait_max: Duration::ZERO, ..CodeMapOptions::default() }
 }
 
-fn map(ground: &Ground, options: CodeMapOptions) -> Arc<CodeMap> {
-    Arc::new(CodeMap::new(ground.path("project"), ground.path("cache/map"), options))
+fn map(fixture: &Fixture, options: CodeMapOptions) -> Arc<CodeMap> {
+    Arc::new(CodeMap::new(fixture.path("project"), fixture.path("cache/map"), options))
 }
 
-fn inputs(ground: &Ground, map: Arc<CodeMap>, task: &str) -> ContextInputs {
-    let mut inputs = ground.inputs("project", task);
+fn inputs(fixture: &Fixture, map: Arc<CodeMap>, task: &str) -> ContextInputs {
+    let mut inputs = fixture.inputs("project", task);
     inputs.made.code_map = CodeMapSource::Repository(map);
     inputs
 }
 
-fn shop() -> Ground {
-    let ground = Ground::new();
-    ground
+fn shop() -> Fixture {
+    let fixture = Fixture::new();
+    fixture
         .write("project/src/basket.rs", "pub struct Basket;\nimpl Basket {\n    pub fn total(&self) {}\n}\n")
         .write("project/src/mail.rs", "pub fn send_mail(basket: &Basket) {}\n")
         .write("project/secret/plan.rs", "pub fn secret_plan() {}\n");
-    ground
+    fixture
 }
 
 #[tokio::test]
 async fn the_map_is_in_the_prompt_and_follows_changes() {
-    let ground = shop();
-    let loaded = Loaded::load(inputs(&ground, map(&ground, patient()), "Why is send_mail slow?")).await;
+    let fixture = shop();
+    let loaded =
+        LoadedContext::load(inputs(&fixture, map(&fixture, patient()), "Why is send_mail slow?")).await;
     expect![[r#"
         secret/plan.rs:
           pub fn secret_plan()
@@ -61,70 +62,70 @@ async fn the_map_is_in_the_prompt_and_follows_changes() {
     .assert_eq(&loaded.parts.code_map);
     assert!(says(&loaded, "# Code map"));
     assert_eq!(loaded.warnings, []);
-    assert!(ground.path("cache/map").is_file());
+    assert!(fixture.path("cache/map").is_file());
 
-    ground.write("project/src/mail.rs", "pub fn post_letter() {}\n");
-    let next = Loaded::load(inputs(&ground, map(&ground, patient()), "Why?")).await;
+    fixture.write("project/src/mail.rs", "pub fn post_letter() {}\n");
+    let next = LoadedContext::load(inputs(&fixture, map(&fixture, patient()), "Why?")).await;
     assert_eq!((says(&next, "post_letter"), says(&next, "send_mail")), (true, false));
 }
 
 #[tokio::test]
 async fn what_the_task_mentions_comes_first_where_there_is_little_room() {
-    let ground = Ground::new();
-    ground
+    let fixture = Fixture::new();
+    fixture
         .write("project/paint.rs", "pub fn paint_wall() {}\n")
         .write("project/mow.rs", "pub fn mow_lawn() {}\n");
     let small =
-        |task: &str| inputs(&ground, map(&ground, CodeMapOptions { tokens_max: 14, ..patient() }), task);
-    let paint = Loaded::load(small("Mend paint_wall.")).await.parts.code_map;
-    let mow = Loaded::load(small("Mend mow_lawn.")).await.parts.code_map;
+        |task: &str| inputs(&fixture, map(&fixture, CodeMapOptions { tokens_max: 14, ..patient() }), task);
+    let paint = LoadedContext::load(small("Mend paint_wall.")).await.parts.code_map;
+    let mow = LoadedContext::load(small("Mend mow_lawn.")).await.parts.code_map;
     assert!(paint.contains("paint_wall") && !paint.contains("mow_lawn"), "{paint}");
     assert!(mow.contains("mow_lawn") && !mow.contains("paint_wall"), "{mow}");
 }
 
 #[tokio::test]
 async fn a_map_that_is_turned_off_reads_and_writes_nothing() {
-    let ground = shop();
-    let mut inputs = inputs(&ground, map(&ground, patient()), "Why?");
-    inputs.sources = ContextSources::default().without(Source::CodeMap);
-    let loaded = Loaded::load(inputs).await;
+    let fixture = shop();
+    let mut inputs = inputs(&fixture, map(&fixture, patient()), "Why?");
+    inputs.sources = ContextSources::default().without(ContextSource::CodeMap);
+    let loaded = LoadedContext::load(inputs).await;
     assert_eq!((loaded.parts.code_map.as_str(), loaded.warnings.len()), ("", 0));
-    assert!(!ground.path("cache").exists());
+    assert!(!fixture.path("cache").exists());
 }
 
 #[tokio::test]
 async fn a_folder_without_source_has_no_map_and_no_warning() {
-    let ground = Ground::new();
-    ground.write("project/notes.txt", "nothing to parse");
-    let loaded = Loaded::load(inputs(&ground, map(&ground, patient()), "Why?")).await;
+    let fixture = Fixture::new();
+    fixture.write("project/notes.txt", "nothing to parse");
+    let loaded = LoadedContext::load(inputs(&fixture, map(&fixture, patient()), "Why?")).await;
     assert_eq!((loaded.parts.code_map.as_str(), loaded.warnings), ("", Vec::new()));
     assert!(!loaded.assembled.sections().iter().any(|section| &*section.name == "code-map"));
 }
 
 #[tokio::test]
 async fn nobody_waits_longer_than_the_bound_and_the_next_load_has_the_map() {
-    let ground = shop();
+    let fixture = shop();
     // The map cannot be ready before the gate is open.
     let (gate, closed) = std::sync::mpsc::channel::<()>();
     let closed = Mutex::new(closed);
-    let left_out: LeftOutRule = Arc::new(move |_| closed.lock().unwrap().recv().is_ok());
-    let quick = map(&ground, CodeMapOptions { left_out: Some(left_out), ..hasty() });
+    let left_out: CodeMapFilter = Arc::new(move |_| closed.lock().unwrap().recv().is_ok());
+    let quick = map(&fixture, CodeMapOptions { left_out: Some(left_out), ..hasty() });
     assert_eq!(quick.text("Why?", TokenCounter::default()).await, (CodeMapText::NotYet, None));
     drop(gate);
     // It is made beside the session; the cache has it for the next one.
     quick.settled().await;
-    let next = Loaded::load(inputs(&ground, map(&ground, patient()), "Why?")).await;
+    let next = LoadedContext::load(inputs(&fixture, map(&fixture, patient()), "Why?")).await;
     assert!(says(&next, "send_mail"));
     // Within a session the same map goes on from what it knows.
-    assert_eq!(Loaded::load(inputs(&ground, quick, "Why?")).await.warnings, []);
+    assert_eq!(LoadedContext::load(inputs(&fixture, quick, "Why?")).await.warnings, []);
 }
 
 #[tokio::test]
 async fn the_map_is_made_as_long_as_the_agent_lives_and_broken_off_when_it_does_not() {
-    let ground = shop();
-    let made = map(&ground, hasty());
+    let fixture = shop();
+    let made = map(&fixture, hasty());
     let held = Arc::downgrade(&made);
-    let loaded = Loaded::load(inputs(&ground, made, "Why?")).await;
+    let loaded = LoadedContext::load(inputs(&fixture, made, "Why?")).await;
     let ran = scripted(Scenario::new().turn("Hi.")).with(|builder| loaded.wire(builder)).run("Why?").await;
     drop(loaded);
     let map = held.upgrade().expect("the agent holds it");
@@ -135,24 +136,25 @@ async fn the_map_is_made_as_long_as_the_agent_lives_and_broken_off_when_it_does_
 
 #[tokio::test]
 async fn what_the_rules_forbid_to_read_is_not_mapped() {
-    let ground = shop();
-    let secret = ground.path("project/secret");
-    let left_out: LeftOutRule = Arc::new(move |path| path.starts_with(&secret));
+    let fixture = shop();
+    let secret = fixture.path("project/secret");
+    let left_out: CodeMapFilter = Arc::new(move |path| path.starts_with(&secret));
     let careful = CodeMapOptions { left_out: Some(left_out), ..patient() };
-    let loaded = Loaded::load(inputs(&ground, map(&ground, careful), "secret_plan")).await;
+    let loaded = LoadedContext::load(inputs(&fixture, map(&fixture, careful), "secret_plan")).await;
     assert_eq!((says(&loaded, "Basket"), says(&loaded, "secret_plan()")), (true, false));
 }
 
 #[tokio::test]
 async fn a_map_that_cannot_be_made_or_kept_is_a_warning() {
-    let ground = shop();
-    fs::write(ground.path("cache"), "a file where a folder should be").unwrap();
-    let unkept = Loaded::load(inputs(&ground, map(&ground, patient()), "Why?")).await;
-    let gone = Arc::new(CodeMap::new(ground.path("gone"), ground.path("other/map"), patient()));
-    let unmade = Loaded::load(inputs(&ground, gone, "Why?")).await;
-    let home = ground.path("").display().to_string();
-    let told =
-        |loaded: &Loaded| loaded.warnings.iter().map(|it| it.to_string().replace(&home, "~/")).collect();
+    let fixture = shop();
+    fs::write(fixture.path("cache"), "a file where a folder should be").unwrap();
+    let unkept = LoadedContext::load(inputs(&fixture, map(&fixture, patient()), "Why?")).await;
+    let gone = Arc::new(CodeMap::new(fixture.path("gone"), fixture.path("other/map"), patient()));
+    let unmade = LoadedContext::load(inputs(&fixture, gone, "Why?")).await;
+    let home = fixture.path("").display().to_string();
+    let told = |loaded: &LoadedContext| {
+        loaded.warnings.iter().map(|it| it.to_string().replace(&home, "~/")).collect()
+    };
     let told: Vec<String> =
         [told(&unkept), told(&unmade)].into_iter().map(|it: Vec<String>| it.join("\n")).collect();
     expect![[r#"

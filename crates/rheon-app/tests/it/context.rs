@@ -4,41 +4,41 @@ use std::sync::Arc;
 
 use expect_test::{expect, expect_file};
 use rheon_agent::{Effort, base_prompt};
-use rheon_app::context::{ContextInputs, ContextSources, Loaded, ProjectTrust, Source};
+use rheon_app::context::{ContextInputs, ContextSource, ContextSources, LoadedContext, ProjectTrust};
 use rheon_app::memory::MemoryStore;
 use rheon_store::sqlite::{LearningStatus, Memory, OpenMode};
 use rheon_testkit::{FnTool, Scenario, Turn, scripted};
 use rheon_types::{Effect, Request, ThinkingLevel, ToolResult};
 use serde_json::json;
 
-use crate::ground::{Ground, learnt, python_project, rust_crate, says};
+use crate::fixture::{Fixture, learnt, python_project, rust_crate, says};
 
 #[tokio::test]
 async fn a_rust_crate_has_rules_skills_and_a_map() {
-    let (ground, inputs) = rust_crate();
-    let shown = ground.shown(&Loaded::load(inputs).await).replace(base_prompt(), "(the base prompt)");
+    let (fixture, inputs) = rust_crate();
+    let shown = fixture.shown(&LoadedContext::load(inputs).await).replace(base_prompt(), "(the base prompt)");
     expect_file!["../golden/rust_crate.txt"].assert_eq(&shown);
 }
 
 #[tokio::test]
 async fn a_python_project_has_rules_for_another_program_notes_and_learnings() {
-    let (ground, inputs, _) = python_project();
-    let shown = ground.shown(&Loaded::load(inputs).await).replace(base_prompt(), "(the base prompt)");
+    let (fixture, inputs, _) = python_project();
+    let shown = fixture.shown(&LoadedContext::load(inputs).await).replace(base_prompt(), "(the base prompt)");
     expect_file!["../golden/python_project.txt"].assert_eq(&shown);
 }
 
 #[tokio::test]
 async fn an_empty_folder_has_the_base_prompt_and_facts() {
-    let ground = Ground::new();
-    let loaded = Loaded::load(ground.inputs("project", "Say hello.")).await;
-    expect_file!["../golden/empty_folder.txt"].assert_eq(&ground.shown(&loaded));
+    let fixture = Fixture::new();
+    let loaded = LoadedContext::load(fixture.inputs("project", "Say hello.")).await;
+    expect_file!["../golden/empty_folder.txt"].assert_eq(&fixture.shown(&loaded));
 }
 
 #[tokio::test]
 async fn skills_of_a_project_stay_behind_trust_and_its_rules_are_only_text() {
     let (_ground, mut inputs) = rust_crate();
     inputs.trust = ProjectTrust::Untrusted;
-    let loaded = Loaded::load(inputs).await;
+    let loaded = LoadedContext::load(inputs).await;
     let told = [
         "Working on parcel",
         "<name>review</name>",
@@ -51,33 +51,33 @@ async fn skills_of_a_project_stay_behind_trust_and_its_rules_are_only_text() {
 
 #[tokio::test]
 async fn what_is_turned_off_is_not_even_looked_for() {
-    let (ground, inputs, _) = python_project();
-    ground.write("project/AGENTS.md", "\0").write(".local/notes/odd.md", "---\nkind: [\n---\n");
+    let (fixture, inputs, _) = python_project();
+    fixture.write("project/AGENTS.md", "\0").write(".local/notes/odd.md", "---\nkind: [\n---\n");
     let off = |inputs: &ContextInputs, source| ContextInputs {
         sources: ContextSources::default().without(source),
         ..inputs.clone()
     };
-    assert_eq!(Loaded::load(inputs.clone()).await.warnings.len(), 2);
-    for source in [Source::Rules, Source::Memory] {
-        let loaded = Loaded::load(off(&inputs, source)).await;
+    assert_eq!(LoadedContext::load(inputs.clone()).await.warnings.len(), 2);
+    for source in [ContextSource::Rules, ContextSource::Memory] {
+        let loaded = LoadedContext::load(off(&inputs, source)).await;
         assert_eq!((source, loaded.warnings.len()), (source, 1));
     }
-    let loaded = Loaded::load(off(&inputs, Source::Learnings)).await;
+    let loaded = LoadedContext::load(off(&inputs, ContextSource::Learnings)).await;
     assert!(loaded.learnings.is_empty() && loaded.lessons.is_none() && !says(&loaded, "uv sync"));
-    assert!(!says(&Loaded::load(off(&inputs, Source::Environment)).await, "Working folder"));
+    assert!(!says(&LoadedContext::load(off(&inputs, ContextSource::Environment)).await, "Working folder"));
 }
 
 #[tokio::test]
 async fn bad_input_is_a_warning_and_the_rest_is_loaded() {
-    let (ground, mut inputs, _) = python_project();
-    ground
+    let (fixture, mut inputs, _) = python_project();
+    fixture
         .write("project/CLAUDE.md", "\u{0}\u{1}binary")
         .write("project/.agents/skills/bad/SKILL.md", "no front matter")
         .write(".local/projects/p/notes/odd.md", "---\nkind: [\n---\nStill a note about pytest.\n");
     inputs.task = "pytest ".to_owned() + &"x ".repeat(100_000);
-    let loaded = Loaded::load(inputs).await;
+    let loaded = LoadedContext::load(inputs).await;
     let warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
-    let home = ground.path("").display().to_string();
+    let home = fixture.path("").display().to_string();
     expect![[r#"
         rules in ~/project/CLAUDE.md: not used: not UTF-8 text
         skill ~/project/.agents/skills/bad is skipped: missing frontmatter between two `---` lines
@@ -101,7 +101,7 @@ async fn an_agent_that_is_wired_has_the_prompt_the_effort_the_reminders_and_the_
     let (_ground, mut inputs, ids) = python_project();
     inputs.effort = Some(Effort::High);
     let memory = Arc::clone(&inputs.memory.as_ref().unwrap().memory);
-    let loaded = Loaded::load(inputs).await;
+    let loaded = LoadedContext::load(inputs).await;
     let call = |command: &str| Turn::call("bash", json!({ "command": command }));
     let scenario = Scenario::new()
         .turn(call("pytest"))
@@ -170,11 +170,11 @@ fn all(memory: &Memory) -> String {
 
 #[tokio::test]
 async fn each_correction_is_proposed_once_in_a_session_and_a_run_that_failed_is_no_evidence() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let (store, ids) = learnt(&["Mend the tests by reading them first."]);
     let memory = Arc::clone(&store.memory);
-    let inputs = ContextInputs { memory: Some(store), ..ground.inputs("project", "Mend the tests.") };
-    let loaded = Loaded::load(inputs).await;
+    let inputs = ContextInputs { memory: Some(store), ..fixture.inputs("project", "Mend the tests.") };
+    let loaded = LoadedContext::load(inputs).await;
     assert_eq!(loaded.learnings.len(), 1);
     let scenario = Scenario::new()
         .turn(Turn::call("bash", json!({ "command": "rm -r tests" })))
@@ -193,10 +193,10 @@ async fn each_correction_is_proposed_once_in_a_session_and_a_run_that_failed_is_
 
 #[tokio::test]
 async fn reminders_and_effort_can_be_turned_off() {
-    let ground = Ground::new();
-    let mut inputs = ground.inputs("project", "Rewrite everything across the whole codebase.");
-    inputs.sources = ContextSources::default().without(Source::Effort).without_reminders();
-    let loaded = Loaded::load(inputs).await;
+    let fixture = Fixture::new();
+    let mut inputs = fixture.inputs("project", "Rewrite everything across the whole codebase.");
+    inputs.sources = ContextSources::default().without(ContextSource::Effort).without_reminders();
+    let loaded = LoadedContext::load(inputs).await;
     let turn = || Turn::call("bash", json!({ "command": "make" }));
     let scenario = Scenario::new().turn(turn()).turn(turn()).turn("Done.");
     let ran = scripted(scenario).tool(make(&[1, 1])).with(|builder| loaded.wire(builder)).run("Go.").await;
@@ -206,13 +206,13 @@ async fn reminders_and_effort_can_be_turned_off() {
 
 #[tokio::test]
 async fn a_memory_that_cannot_be_written_is_a_problem_and_the_run_is_what_it_was() {
-    let ground = Ground::new();
-    let path = ground.path("memory.db");
+    let fixture = Fixture::new();
+    let path = fixture.path("memory.db");
     drop(Memory::open(&path, OpenMode::ReadWrite).unwrap());
     let memory = Arc::new(Memory::open(&path, OpenMode::ReadOnly).unwrap());
     let store = MemoryStore { memory, project: "p".into(), session_id: "now".into() };
-    let inputs = ContextInputs { memory: Some(store), ..ground.inputs("project", "Mend the tests.") };
-    let loaded = Loaded::load(inputs).await;
+    let inputs = ContextInputs { memory: Some(store), ..fixture.inputs("project", "Mend the tests.") };
+    let loaded = LoadedContext::load(inputs).await;
     let scenario = Scenario::new()
         .turn(Turn::call("bash", json!({ "command": "rm -r tests" })))
         .turn("Gone.")
@@ -222,6 +222,6 @@ async fn a_memory_that_cannot_be_written_is_a_problem_and_the_run_is_what_it_was
     assert_eq!(output.text, "Sorry.");
     let problems: Vec<String> =
         loaded.lessons.unwrap().take_problems().iter().map(ToString::to_string).collect();
-    let home = ground.path("").display().to_string();
+    let home = fixture.path("").display().to_string();
     expect!["learnings are not used or kept: cannot write ~/memory.db; check the permissions of the file and its directory"].assert_eq(&problems.join("\n").replace(&home, "~/"));
 }

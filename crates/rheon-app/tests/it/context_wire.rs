@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rheon_agent::Agent;
-use rheon_app::context::{ContextInputs, Loaded, Machine};
+use rheon_app::context::{ContextInputs, LoadedContext, Machine};
 use rheon_providers::{
     Catalog, ProxyChoice, Registry, RegistryParts, Transport, TransportConfig, Vendor, Vendors,
 };
@@ -12,7 +12,7 @@ use rheon_testkit::echo;
 use rheon_testkit::server::{FakeReply, FakeServer, RecordedRequest, ReplyCount};
 use serde_json::Value;
 
-use crate::ground::{Day, TODAY, rust_crate};
+use crate::fixture::{Day, TODAY, rust_crate};
 
 /// One model of this vendor behind the server.
 fn provider(vendor: &Vendor, model: &str, server: &FakeServer) -> Arc<dyn rheon_types::Provider> {
@@ -43,13 +43,13 @@ async fn two_days(vendor: &str) -> [RecordedRequest; 2] {
     let vendor = Vendors::builtin().iter().find(|one| one.id == vendor).unwrap();
     let model = Catalog::builtin().ids(&vendor.id).next().unwrap().to_owned();
     let provider = provider(&vendor, &model, &server);
-    let (ground, inputs) = rust_crate();
+    let (fixture, inputs) = rust_crate();
     for day in [TODAY.0, TODAY.0 + 86_400_000] {
         let machine = Machine { clock: Arc::new(Day(day)), ..inputs.machine.clone() };
-        let loaded = Loaded::load(ContextInputs { machine, ..inputs.clone() }).await;
+        let loaded = LoadedContext::load(ContextInputs { machine, ..inputs.clone() }).await;
         let builder = Agent::builder().provider(Arc::clone(&provider)).model(&model).tool(echo());
         loaded.wire(builder).build().unwrap().run("Go.").await.unwrap();
-        ground.write("project/new.txt", "");
+        fixture.write("project/new.txt", "");
     }
     let requests = server.requests();
     [requests[0].clone(), requests[1].clone()]

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
-use rheon_app::keeping::Environment;
-use rheon_app::session::{Surroundings, Tell};
-use rheon_app::{DemoError, DemoOptions, DemoReport, Leaves, demo};
+use rheon_app::session::{NoticeSink, SystemContext};
+use rheon_app::sessions::EnvVars;
+use rheon_app::{DemoError, DemoFiles, DemoOptions, DemoReport, demo};
 use rheon_testkit::Trace;
 use rheon_types::{AgentEvent, Event, RunEnd, ToolCallId, ToolEvent};
 use tempfile::TempDir;
@@ -22,16 +22,16 @@ impl Stage {
         Self { folder: tempfile::tempdir().unwrap(), home: tempfile::tempdir().unwrap() }
     }
 
-    fn options(&self, leaves: Leaves) -> DemoOptions {
+    fn options(&self, files: DemoFiles) -> DemoOptions {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let variables = [("HOME", self.home.path().as_os_str().to_owned()), ("PATH", path)];
-        let environment: Environment = variables.into_iter().collect();
+        let environment: EnvVars = variables.into_iter().collect();
         DemoOptions {
             fast: true,
-            leaves,
+            files,
             folder: self.folder.path().to_owned(),
             trace: None,
-            surroundings: Surroundings::of_process(environment, self.folder.path()),
+            system: SystemContext::of_process(environment, self.folder.path()),
         }
     }
 
@@ -47,7 +47,7 @@ async fn play(options: DemoOptions) -> (Result<DemoReport, DemoError>, Trace) {
     (report, trace)
 }
 
-fn quiet() -> Tell {
+fn quiet() -> NoticeSink {
     Arc::new(|_| {})
 }
 
@@ -81,7 +81,7 @@ async fn a_failing_test_becomes_green_with_the_real_tools() {
     let events = Mutex::new(Vec::new());
     let cancel = CancellationToken::new();
     let on_event = |event: &Event| events.lock().unwrap().push(event.clone());
-    let report = demo(stage.options(Leaves::Everything), &cancel, quiet(), on_event).await.unwrap();
+    let report = demo(stage.options(DemoFiles::Keep), &cancel, quiet(), on_event).await.unwrap();
     expect![[r#"
         bash {"command":"./test.sh"}
           ok: FAILED  Hello World -> hello_world, expected hello-world
@@ -101,7 +101,7 @@ async fn a_failing_test_becomes_green_with_the_real_tools() {
     assert!(mended.contains("tr -s ' ' '-'"), "{mended}");
     let tests = std::process::Command::new("sh").arg("test.sh").current_dir(&folder).output().unwrap();
     assert!(tests.status.success());
-    assert!(report.is_kept);
+    assert!(report.is_saved);
     let sessions = stage.home.path().join(".local/share/rheon/sessions");
     assert!(sessions.is_dir());
 }
@@ -109,9 +109,9 @@ async fn a_failing_test_becomes_green_with_the_real_tools() {
 #[tokio::test]
 async fn it_leaves_nothing_if_asked() {
     let stage = Stage::new();
-    let (report, _) = play(stage.options(Leaves::Nothing)).await;
+    let (report, _) = play(stage.options(DemoFiles::Remove)).await;
     let report = report.unwrap();
-    assert_eq!((report.folder, report.is_kept), (None, false));
+    assert_eq!((report.folder, report.is_saved), (None, false));
     assert!(stage.is_empty());
     assert!(!stage.home.path().join(".local/share/rheon/sessions").exists());
 }
@@ -127,7 +127,7 @@ async fn a_cancelled_demo_has_a_report_and_leaves_nothing() {
                 cancel.cancel();
             }
         };
-        let report = demo(stage.options(Leaves::Nothing), &cancel, quiet(), observe).await.unwrap();
+        let report = demo(stage.options(DemoFiles::Remove), &cancel, quiet(), observe).await.unwrap();
         trace.assert_order();
         // The script is quick: what was asked to stop may be done before it hears of it.
         assert!(matches!(report.output.end, RunEnd::Aborted | RunEnd::Completed), "at {stop_at}");
@@ -139,8 +139,8 @@ async fn a_cancelled_demo_has_a_report_and_leaves_nothing() {
 async fn without_a_place_to_work_it_says_what_to_do() {
     let stage = Stage::new();
     let folder = Path::new("/there/is/no/such/folder").to_owned();
-    let (report, trace) = play(DemoOptions { folder, ..stage.options(Leaves::Nothing) }).await;
-    expect!["cannot make a workspace in /there/is/no/such/folder: there is no such folder; set TMPDIR to a folder that can be written"]
+    let (report, trace) = play(DemoOptions { folder, ..stage.options(DemoFiles::Remove) }).await;
+    expect!["cannot create a workspace in /there/is/no/such/folder: no such directory; set TMPDIR to a writable directory"]
         .assert_eq(&report.unwrap_err().to_string());
     assert_eq!(trace.text(), "");
 }
@@ -149,9 +149,9 @@ async fn without_a_place_to_work_it_says_what_to_do() {
 async fn without_a_home_it_is_played_all_the_same() {
     let stage = Stage::new();
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let environment: Environment = [("PATH", path)].into_iter().collect();
-    let surroundings = Surroundings::of_process(environment, stage.folder.path());
-    let (report, _) = play(DemoOptions { surroundings, ..stage.options(Leaves::Everything) }).await;
+    let environment: EnvVars = [("PATH", path)].into_iter().collect();
+    let system = SystemContext::of_process(environment, stage.folder.path());
+    let (report, _) = play(DemoOptions { system, ..stage.options(DemoFiles::Keep) }).await;
     let report = report.unwrap();
-    assert_eq!((&report.output.end, report.is_kept), (&RunEnd::Completed, false));
+    assert_eq!((&report.output.end, report.is_saved), (&RunEnd::Completed, false));
 }

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use rheon_app::keeping::{Environment, Folders, Keeper, KeeperParts, KeepingSettings, KeptSession, Notice};
+use rheon_app::sessions::{
+    EnvVars, PersistenceSettings, SessionHandle, SessionManager, SessionManagerParts, SessionNotice, UserDirs,
+};
 use rheon_store::claude::Transcript;
 use rheon_testkit::{CountingRandom, FnTool, Scenario, ScriptedRun, TestClock, scripted};
 use rheon_types::{Effect, Message, Tool, ToolResult};
@@ -14,7 +16,7 @@ pub(crate) struct Home {
     dice: Arc<CountingRandom>,
 }
 
-pub(crate) type Notices = Arc<Mutex<Vec<Notice>>>;
+pub(crate) type Notices = Arc<Mutex<Vec<SessionNotice>>>;
 
 impl Home {
     pub(crate) fn new() -> Self {
@@ -36,12 +38,12 @@ impl Home {
         self.path(".local/share/rheon")
     }
 
-    pub(crate) fn keeper(&self, settings: KeepingSettings) -> (Keeper, Notices) {
-        keeper(&self.path(""), &self.project(), settings, Arc::clone(&self.dice))
+    pub(crate) fn manager(&self, settings: PersistenceSettings) -> (SessionManager, Notices) {
+        manager(&self.path(""), &self.project(), settings, Arc::clone(&self.dice))
     }
 
     /// The conversation in the transcript of a session, one line per message.
-    pub(crate) fn transcript(&self, session: &KeptSession) -> String {
+    pub(crate) fn transcript(&self, session: &SessionHandle) -> String {
         let projects = self.path(".claude/projects");
         let found = rheon_store::claude::find(&projects, session.session_id().as_str()).unwrap();
         let transcript = Transcript::open(&found.expect("a transcript")).unwrap();
@@ -49,24 +51,24 @@ impl Home {
     }
 }
 
-pub(crate) fn keeper(
+pub(crate) fn manager(
     home: &Path,
     project: &Path,
-    settings: KeepingSettings,
+    settings: PersistenceSettings,
     dice: Arc<CountingRandom>,
-) -> (Keeper, Notices) {
-    let environment: Environment = [("HOME", home)].into_iter().collect();
+) -> (SessionManager, Notices) {
+    let environment: EnvVars = [("HOME", home)].into_iter().collect();
     let notices = Notices::default();
     let told = Arc::clone(&notices);
-    let parts = KeeperParts {
-        folders: Folders::of(&environment),
+    let parts = SessionManagerParts {
+        folders: UserDirs::of(&environment),
         project: project.to_owned(),
         settings,
         clock: Arc::new(TestClock::default()),
         random: dice,
     };
-    let keeper = Keeper::new(parts, move |notice| told.lock().unwrap().push(notice)).unwrap();
-    (keeper, notices)
+    let manager = SessionManager::new(parts, move |notice| told.lock().unwrap().push(notice)).unwrap();
+    (manager, notices)
 }
 
 pub(crate) fn told(notices: &Notices) -> String {
@@ -84,7 +86,7 @@ pub(crate) fn show(message: &Message) -> String {
     }
 }
 
-pub(crate) fn said(session: &KeptSession) -> String {
+pub(crate) fn said(session: &SessionHandle) -> String {
     session.messages().iter().filter_map(|message| message.as_llm()).map(show).collect()
 }
 
@@ -108,7 +110,7 @@ pub(crate) fn tools(project: &Path) -> Vec<Arc<dyn Tool>> {
 
 /// Runs one prompt in `session`.
 pub(crate) async fn run(
-    session: &KeptSession,
+    session: &SessionHandle,
     scenario: Scenario,
     tools: &[Arc<dyn Tool>],
     prompt: &str,

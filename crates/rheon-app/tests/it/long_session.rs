@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
 use rheon_agent::{Agent, AgentBuilder, ExecutionLimits, TokenCounter, WindowSettings, flat_tokens};
-use rheon_app::context::Loaded;
+use rheon_app::context::LoadedContext;
 use rheon_providers::wire::{WireKind, WireRequest};
 use rheon_providers::{
     AuthScheme, Catalog, Model, ProxyChoice, Registry, RegistryParts, Transport, TransportConfig, Vendor,
@@ -24,7 +24,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::cache_meter::CacheMeter;
-use crate::ground::{TODAY, rust_crate};
+use crate::fixture::{TODAY, rust_crate};
 use crate::prompt_bytes::{Cutter, Piece};
 
 /// Whoever speaks one of the protocols that the registry knows.
@@ -236,7 +236,7 @@ fn vendor(id: &str) -> (Arc<Vendor>, Arc<Model>, String) {
 struct Shortened(Arc<Mutex<usize>>);
 
 /// An agent that has been told everything that there is to tell of the project.
-fn session(loaded: &Loaded, provider: Arc<dyn Provider>, model: &str, shortened: &Shortened) -> Agent {
+fn session(loaded: &LoadedContext, provider: Arc<dyn Provider>, model: &str, shortened: &Shortened) -> Agent {
     let shortened = shortened.clone();
     let limits = ExecutionLimits { turns_max: Some(5_000), tokens_max: None, duration_max: None };
     let window = WindowSettings { tokens_max: Some(WINDOW_TOKENS), ..WindowSettings::default() };
@@ -253,7 +253,7 @@ fn session(loaded: &Loaded, provider: Arc<dyn Provider>, model: &str, shortened:
 /// A session of so many turns on the wire of `vendor`.
 async fn run_on_wire(id: &str, turns: usize) {
     let (_ground, inputs) = rust_crate();
-    let loaded = Loaded::load(inputs).await;
+    let loaded = LoadedContext::load(inputs).await;
     let (vendor, model, name) = vendor(id);
     let seen = Seen {
         watched: Watched::new(vendor.wire),
@@ -361,7 +361,7 @@ fn behind(server: &FakeServer, vendor: &Vendor, model: &str) -> Arc<dyn Provider
 async fn a_session_over_http_breaks_no_rule_of_any_service() {
     for id in VENDORS {
         let (_ground, inputs) = rust_crate();
-        let loaded = Loaded::load(inputs).await;
+        let loaded = LoadedContext::load(inputs).await;
         let (vendor, _, model) = vendor(id);
         let summary = FakeReply::text(SUMMARY).when(ReplyCondition::contains(ASKS_SUMMARY));
         let turns = (1..=HTTP_TURNS).map(|turn| {

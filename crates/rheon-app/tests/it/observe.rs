@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use rheon_app::config::{Config, ConfigInputs};
-use rheon_app::keeping::Environment;
-use rheon_app::session::{Extras, GivenModel, HostParts, LocalHost, Surroundings};
+use rheon_app::session::{HostExtensions, HostParts, LocalHost, ProvidedModel, SystemContext};
+use rheon_app::sessions::EnvVars;
 use rheon_providers::ResolvedModel;
 use rheon_providers::scripted::{Scenario, ScriptedProvider, Turn};
 use rheon_types::protocol::{CloseReason, OpenRequest, Subscription};
@@ -52,15 +52,15 @@ impl Machine {
     }
 
     fn parts(&self, trace: Option<&Path>) -> HostParts {
-        let environment: Environment = self.variables.iter().cloned().collect();
+        let environment: EnvVars = self.variables.iter().cloned().collect();
         let folder = self.path("project").canonicalize().unwrap();
         let inputs = ConfigInputs::new(environment.clone(), &folder)
             .with_flag("test", "sandbox.require", "none")
             .with_flag("test", "permissions.allow", vec!["Bash(env)".to_owned()]);
         HostParts {
-            surroundings: Surroundings::of_process(environment, folder),
+            system: SystemContext::of_process(environment, folder),
             config: Config::load(inputs).unwrap(),
-            extras: Extras { model: Some(model()), ..Extras::default() },
+            extras: HostExtensions { model: Some(model()), ..HostExtensions::default() },
             trace: trace.map(Path::to_owned),
             version: "0".to_owned(),
         }
@@ -68,13 +68,13 @@ impl Machine {
 }
 
 /// Looks at the environment that commands have, and is refused then.
-fn model() -> GivenModel {
+fn model() -> ProvidedModel {
     let refusal = ProviderError::new(ProviderErrorKind::Auth, KEYS.map(|(_, value)| value).join(" "));
     let look = Turn::call("bash", json!({ "command": "env", "description": "Show the environment" }));
     let provider = Arc::new(ScriptedProvider::new(Scenario::new().turn(look).turn(Turn::fail(refusal))));
     let info = Arc::new(ModelInfo::unknown("scripted"));
     let model = ResolvedModel { provider, model: "scripted".into(), info };
-    GivenModel { name: "acme/scripted".into(), model }
+    ProvidedModel { name: "acme/scripted".into(), model }
 }
 
 /// Opens, asks, closes; gives back the events that a client saw.
@@ -152,7 +152,7 @@ async fn without_a_home_there_is_no_log_and_no_complaint_about_it() {
     let mut machine = Machine::new();
     machine.variables.retain(|(name, _)| name != "HOME");
     let mut parts = machine.parts(None);
-    parts.config.settings.sessions.persistence = rheon_app::keeping::Persistence::Off;
+    parts.config.settings.sessions.persistence = rheon_app::sessions::Persistence::Off;
     let client = LocalHost::shared(parts).open(OpenRequest::default()).await.unwrap();
     let mut stream = client.events(Subscription::after(0));
     client.send(Command::Close { reason: CloseReason::Other }).await.unwrap();

@@ -10,7 +10,7 @@ use rheon_types::{AgentEvent, ClientError, Host as _};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf};
 
-use super::protocol_stage::{Over, Stage, everything, prompt, run_end};
+use super::protocol_fixture::{Over, Stage, everything, prompt, run_end};
 
 /// The bytes between a peer and the host.
 struct Raw {
@@ -114,7 +114,7 @@ async fn a_frame_of_a_hundred_megabytes_is_refused_and_the_next_is_taken() {
     }
     raw.say("").await;
     let answer = raw.hear().await.unwrap();
-    let message = "this is larger than a pipe carries in one piece (64 MiB); send or ask for less at once";
+    let message = "the message is larger than a pipe can carry (64 MiB); send or request less at once";
     assert_eq!(answer, json!({ "failed": { "id": 42, "error": { "type": "invalid", "message": message } } }));
     let answer = raw.ask(&json!({ "askHost": { "id": 43, "query": { "type": "config" } } })).await;
     assert_eq!(answer["hostReply"]["id"], 43);

@@ -12,7 +12,7 @@ use rheon_types::{AgentEvent, ApprovalEvent, BoxFuture, Client, ClientError, Eve
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
-use super::protocol_stage::{Over, Stage, everything, facts, open_named, prompt, run_end, until};
+use super::protocol_fixture::{Over, Stage, everything, facts, open_named, prompt, run_end, until};
 
 /// A host that never answers a query.
 struct Silent(Arc<dyn Host>);

@@ -7,7 +7,7 @@ use rheon_types::protocol::{
 };
 use rheon_types::{AgentEvent, ClientError, Command, MessageEvent, SessionEvent};
 
-use super::protocol_stage::{
+use super::protocol_fixture::{
     Over, Stage, both_ways, everything, facts, names, next, numbers, open_named, prompt, run_end, snapshot,
     until, written,
 };
@@ -170,7 +170,7 @@ async fn a_goal_is_seen_by_others_and_kept_for_later(over: Over) {
 
     let other = stage.open().await;
     let shown = "no goal is set; set one with /goal TEXT\n\
-        open goals of other sessions; take one over with /goal #NUMBER:\n  #1  Ship it";
+        open goals of other sessions; adopt one with /goal #NUMBER:\n  #1  Ship it";
     assert_eq!(other.send(goal("/goal")).await.unwrap().notes, [shown]);
     let resumed = open_named(&*stage.peer(), id.as_str()).await;
     assert_eq!(resumed.send(goal("/goal")).await.unwrap().notes, ["goal: Ship it"]);

@@ -9,7 +9,7 @@ use rheon_types::{
 };
 use serde_json::json;
 
-use super::protocol_stage::{Over, Stage, both_ways, everything, prompt, run_end, until};
+use super::protocol_fixture::{Over, Stage, both_ways, everything, prompt, run_end, until};
 
 both_ways! {
     a_child_is_steered_by_its_session

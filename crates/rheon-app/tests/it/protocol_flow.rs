@@ -8,7 +8,7 @@ use rheon_types::{
     AgentEvent, ApprovalEvent, ApprovalId, Client, ClientError, Command, EventStream, ToolEvent,
 };
 
-use super::protocol_stage::{
+use super::protocol_fixture::{
     Over, Stage, both_ways, everything, facts, next, numbers, open_named, prompt, run_end, snapshot, until,
     written,
 };

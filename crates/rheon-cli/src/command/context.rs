@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use rheon_app::session::{Preview, Tell, WINDOW_ASSUMED};
+use rheon_app::session::{NoticeSink, Preview, WINDOW_ASSUMED};
 use rheon_text::inert;
 use serde_json::{Value, json};
 
-use super::setup::{config, surroundings};
+use super::setup::{config, system};
 use crate::connection::open_failure;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -33,14 +33,14 @@ pub(crate) struct Context {
 
 impl Context {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let surroundings = surroundings(None)?;
-        let config = config(&surroundings)?;
+        let system = system(None)?;
+        let config = config(&system)?;
         for warning in &config.warnings {
             print_note(&format!("note: {warning}"));
         }
-        let tell: Tell = Arc::new(|notice| print_note(&format!("note: {}", notice.message)));
+        let tell: NoticeSink = Arc::new(|notice| print_note(&format!("note: {}", notice.message)));
         let preview = block_on(async {
-            Preview::load(&surroundings, &config, self.prompt.as_deref(), &tell).await.map_err(open_failure)
+            Preview::load(&system, &config, self.prompt.as_deref(), &tell).await.map_err(open_failure)
         })?;
         if self.json {
             return print(&as_json(&self.json_of(&preview))?);

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rheon_app::config::InterfaceSettings;
-use rheon_app::session::Tell;
-use rheon_app::{DemoError, DemoOptions, DemoReport, Leaves, demo};
+use rheon_app::session::NoticeSink;
+use rheon_app::{DemoError, DemoFiles, DemoOptions, DemoReport, demo};
 use rheon_render::Verbosity;
 use rheon_types::ClientError;
 use tokio_util::sync::CancellationToken;
 
-use super::setup::surroundings;
+use super::setup::system;
 use crate::connection::print_notice;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -56,12 +56,12 @@ impl Demo {
         let show = View::new(self.look(), Output::new(cancel.clone()));
         let options = DemoOptions {
             fast: self.fast,
-            leaves: if self.discard { Leaves::Nothing } else { Leaves::Everything },
+            files: if self.discard { DemoFiles::Remove } else { DemoFiles::Keep },
             folder: std::env::temp_dir(),
             trace: self.trace.clone(),
-            surroundings: surroundings(None)?,
+            system: system(None)?,
         };
-        let tell: Tell = Arc::new(|notice| print_note(&format!("note: {}", notice.message)));
+        let tell: NoticeSink = Arc::new(|notice| print_note(&format!("note: {}", notice.message)));
         let mut outcome = RunOutcome::default();
         let played = demo(options, &cancel, tell, |event| {
             print_notice(event);
@@ -122,7 +122,7 @@ fn left(report: &DemoReport) -> String {
         return "repository and session removed".into();
     };
     let folder = folder.display();
-    if !report.is_kept {
+    if !report.is_saved {
         return format!("The repository is in {folder}. The session could not be saved.");
     }
     let DemoReport { session_id, prompt_seq, .. } = report;

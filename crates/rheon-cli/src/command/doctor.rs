@@ -3,13 +3,13 @@
 use std::io::{IsTerminal as _, stderr, stdin, stdout};
 
 use rheon_app::config::ConfigInputs;
-use rheon_app::doctor::{Check, Examination, Network, Standing, examine};
-use rheon_app::keeping::Environment;
+use rheon_app::doctor::{Check, CheckStatus, DoctorRequest, NetworkChecks, examine};
+use rheon_app::sessions::EnvVars;
 use rheon_text::inert;
 use rheon_text::units::count as plural;
 use serde_json::json;
 
-use super::setup::surroundings;
+use super::setup::system;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::as_json;
@@ -33,11 +33,11 @@ pub(crate) struct Doctor {
 
 impl Doctor {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let surroundings = surroundings(None)?;
-        let environment = surroundings.environment.clone();
-        let inputs = ConfigInputs::new(environment.clone(), &surroundings.working_folder);
-        let network = if self.online { Network::Tried } else { Network::Untouched };
-        let examination = Examination { surroundings, inputs, network };
+        let system = system(None)?;
+        let environment = system.environment.clone();
+        let inputs = ConfigInputs::new(environment.clone(), &system.working_folder);
+        let network = if self.online { NetworkChecks::On } else { NetworkChecks::Off };
+        let examination = DoctorRequest { system, inputs, network };
         let found = block_on(async { Ok(examine(examination).await) })?;
         let version =
             format!("{} ({}, {})", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH);
@@ -49,12 +49,12 @@ impl Doctor {
         } else {
             print(&inert(&text(&checks)))?;
         }
-        let is_bad = checks.iter().any(|check| check.standing == Standing::Bad);
+        let is_bad = checks.iter().any(|check| check.standing == CheckStatus::Bad);
         Ok(if is_bad { Exit::Error } else { Exit::Done })
     }
 }
 
-fn terminal(environment: &Environment) -> Check {
+fn terminal(environment: &EnvVars) -> Check {
     const TOPIC: &str = "terminal";
     if !stdin().is_terminal() || !stdout().is_terminal() || !stderr().is_terminal() {
         return Check::ok(TOPIC, "none: this run is non-interactive");
@@ -74,9 +74,9 @@ fn text(checks: &[Check]) -> String {
     let mut text = String::new();
     for check in checks {
         let standing = match check.standing {
-            Standing::Ok => "ok",
-            Standing::Warn => "warn",
-            Standing::Bad => "BAD",
+            CheckStatus::Ok => "ok",
+            CheckStatus::Warn => "warn",
+            CheckStatus::Bad => "BAD",
         };
         text.push_str(&format!("{standing:<5} {:<9} {}\n", check.topic, check.what));
         for line in check.next.iter().flat_map(|next| next.lines()) {
@@ -84,7 +84,7 @@ fn text(checks: &[Check]) -> String {
         }
     }
     let count = |standing| checks.iter().filter(|check| check.standing == standing).count();
-    match (count(Standing::Bad), count(Standing::Warn)) {
+    match (count(CheckStatus::Bad), count(CheckStatus::Warn)) {
         (0, 0) => text.push_str("No problems found.\n"),
         (0, warn) => text.push_str(&format!("No problems found, {}.\n", plural(warn as u64, "warning"))),
         (bad, _) => text.push_str(&format!("{} found.\n", plural(bad as u64, "problem"))),

@@ -1,10 +1,12 @@
 //! `rheon models`.
 
-use rheon_app::models::{Local, ModelLine, VendorLine, model_lines, served_here, vendor_lines};
+use rheon_app::models::{
+    LocalModelServer, ModelEntry, VendorSummary, list_models, list_vendors, served_here,
+};
 use rheon_app::session::{registry, variables};
 use rheon_text::units::{dollars, tokens};
 
-use super::setup::{config, surroundings};
+use super::setup::{config, system};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::as_json;
@@ -36,14 +38,14 @@ pub(crate) struct Models {
 
 impl Models {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let surroundings = surroundings(None)?;
-        let config = config(&surroundings)?;
-        let registry = registry(&config.settings.services, &surroundings).map_err(Failure::error)?;
+        let system = system(None)?;
+        let config = config(&system)?;
+        let registry = registry(&config.settings.services, &system).map_err(Failure::error)?;
         if self.vendors {
-            let lines = vendor_lines(&registry, &variables(&surroundings));
+            let lines = list_vendors(&registry, &variables(&system));
             return print(&if self.json { as_json(&lines)? } else { vendor_table(&lines) });
         }
-        let mut lines = model_lines(&registry, &self.part);
+        let mut lines = list_models(&registry, &self.part);
         if !self.all && self.part.is_empty() {
             lines.retain(|line| line.ready);
         }
@@ -51,7 +53,7 @@ impl Models {
             return print(&as_json(&lines)?);
         }
         if lines.is_empty() && self.part.is_empty() {
-            let environment = variables(&surroundings);
+            let environment = variables(&system);
             let served = block_on(async { Ok(served_here(&registry, &environment).await) })?;
             if !served.is_empty() {
                 return print_served(&served);
@@ -69,9 +71,9 @@ impl Models {
 }
 
 /// Models of local servers; their windows and prices are unknown.
-fn print_served(served: &[(Local, Vec<String>)]) -> Result<Exit, Failure> {
+fn print_served(served: &[(LocalModelServer, Vec<String>)]) -> Result<Exit, Failure> {
     let mut names = String::new();
-    for (Local { vendor, address }, models) in served {
+    for (LocalModelServer { vendor, address }, models) in served {
         let what = if models.is_empty() { "has no model loaded" } else { "serves these models" };
         print_note(&format!("{vendor} answers at {address} and {what}"));
         models.iter().for_each(|name| names += &format!("{name}\n"));
@@ -79,7 +81,7 @@ fn print_served(served: &[(Local, Vec<String>)]) -> Result<Exit, Failure> {
     print(&names)
 }
 
-fn model_table(lines: &[ModelLine]) -> String {
+fn model_table(lines: &[ModelEntry]) -> String {
     let columns = [
         ("model", Side::Left),
         ("window", Side::Right),
@@ -104,7 +106,7 @@ fn model_table(lines: &[ModelLine]) -> String {
     table.text()
 }
 
-fn vendor_table(lines: &[VendorLine]) -> String {
+fn vendor_table(lines: &[VendorSummary]) -> String {
     let columns = [
         ("vendor", Side::Left),
         ("name", Side::Left),

@@ -3,12 +3,12 @@
 use std::io::{IsTerminal as _, stdin, stdout};
 
 use rheon_app::config::{Config, ConfigInputs, Layer};
-use rheon_app::session::{Extras, HostParts};
+use rheon_app::session::{HostExtensions, HostParts};
 use rheon_text::did_you_mean;
 use rheon_types::SessionId;
 use rheon_types::protocol::{OpenRequest, SessionChoice};
 
-use super::setup::surroundings;
+use super::setup::system;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::{
@@ -139,7 +139,7 @@ impl Run {
 
     async fn run_stdio(&self, target: &SessionTarget, answers: bool) -> Result<Exit, Failure> {
         let parts = self.parts(target)?;
-        let reads_state = parts.surroundings.environment.get(stdio::READS_STATE).is_some();
+        let reads_state = parts.system.environment.get(stdio::READS_STATE).is_some();
         let (request, driver) = (self.request(target, None), stdio::StdioOptions { answers, reads_state });
         stdio::converse(host(parts), request, self.prompt.clone(), &self.output, driver).await
     }
@@ -165,8 +165,8 @@ impl Run {
     }
 
     async fn target(&self) -> Result<SessionTarget, Failure> {
-        let surroundings = surroundings(self.setup.cd.clone())?;
-        SessionTarget::of(surroundings, self.choice()?, self.session.worktree.as_ref()).await
+        let system = system(self.setup.cd.clone())?;
+        SessionTarget::of(system, self.choice()?, self.session.worktree.as_ref()).await
     }
 
     /// Rejects combinations of flags that contradict each other.
@@ -187,8 +187,8 @@ impl Run {
     }
 
     fn parts(&self, target: &SessionTarget) -> Result<HostParts, Failure> {
-        let surroundings = target.surroundings.clone();
-        let inputs = ConfigInputs::new(surroundings.environment.clone(), &surroundings.working_folder);
+        let system = target.system.clone();
+        let inputs = ConfigInputs::new(system.environment.clone(), &system.working_folder);
         let inputs = ConfigInputs { worktree_of: target.worktree_of(), ..inputs };
         let Self { session, model, caller, .. } = self;
         let (permission, setup) = (&self.permission.seen_from(target), &self.setup.seen_from(target));
@@ -210,14 +210,14 @@ impl Run {
             config.settings.context.system_prompt = Some(String::new());
         }
         let output_schema = self.output.json_schema.as_deref().map(schema::read).transpose()?;
-        let extras = Extras {
+        let extras = HostExtensions {
             output_schema,
             tools: permission.tools.as_deref().and_then(offered),
             thinking: caller.thinking_level(),
-            ..Extras::default()
+            ..HostExtensions::default()
         };
         let (trace, version) = (self.output.trace.clone(), env!("CARGO_PKG_VERSION").to_owned());
-        Ok(HostParts { surroundings, config, extras, trace, version })
+        Ok(HostParts { system, config, extras, trace, version })
     }
 
     fn choice(&self) -> Result<SessionChoice, Failure> {

@@ -4,13 +4,13 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use rheon_app::config::{Config, ConfigInputs};
-use rheon_app::keeping::Environment;
-use rheon_app::session::Surroundings;
+use rheon_app::session::SystemContext;
+use rheon_app::sessions::EnvVars;
 
 use crate::failure::Failure;
 
 /// The system, with `directory` or the current directory as working directory.
-pub(crate) fn surroundings(folder: Option<PathBuf>) -> Result<Surroundings, Failure> {
+pub(crate) fn system(folder: Option<PathBuf>) -> Result<SystemContext, Failure> {
     let folder = match folder {
         Some(folder) => folder,
         None => std::env::current_dir().map_err(|error| {
@@ -25,11 +25,11 @@ pub(crate) fn surroundings(folder: Option<PathBuf>) -> Result<Surroundings, Fail
     if !whole.is_dir() {
         return Err(Failure::usage(format_args!("cannot work in {shown}: not a directory")));
     }
-    Ok(Surroundings::of_process(Environment::of_process(), whole))
+    Ok(SystemContext::of_process(EnvVars::of_process(), whole))
 }
 
 /// The configuration without any flags.
-pub(crate) fn config(surroundings: &Surroundings) -> Result<Config, Failure> {
-    let inputs = ConfigInputs::new(surroundings.environment.clone(), &surroundings.working_folder);
+pub(crate) fn config(system: &SystemContext) -> Result<Config, Failure> {
+    let inputs = ConfigInputs::new(system.environment.clone(), &system.working_folder);
     Config::load(inputs).map_err(Failure::usage)
 }

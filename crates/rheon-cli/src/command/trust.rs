@@ -5,7 +5,7 @@ use std::io::{IsTerminal as _, stdin};
 use rheon_app::config::{Config, revoke_trust};
 use rheon_text::inert;
 
-use super::setup::{config, surroundings};
+use super::setup::{config, system};
 use crate::ask::{Answer, ask};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -37,15 +37,15 @@ enum TrustCommand {
 
 impl Trust {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let surroundings = surroundings(None)?;
-        let config = config(&surroundings)?;
+        let system = system(None)?;
+        let config = config(&system)?;
         match self.command {
             None | Some(TrustCommand::Show) => print(&format!("{}\n", describe(&config))),
             Some(TrustCommand::Grant { yes }) => {
                 grant(&config, if yes { Confirmation::Given } else { Confirmation::Ask })
             }
             Some(TrustCommand::Revoke) => {
-                revoke_trust(&config.project_root, &surroundings.folders).map_err(Failure::error)?;
+                revoke_trust(&config.project_root, &system.folders).map_err(Failure::error)?;
                 print(&format!("no longer trusting {}\n", config.project_root.display()))
             }
         }

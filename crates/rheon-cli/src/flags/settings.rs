@@ -1,6 +1,6 @@
 //! Turns flags into settings: each sets a key, as a line in a file would.
 
-use rheon_app::config::{ConfigInputs, Extent, FlagValue, Layer, TrustChoice};
+use rheon_app::config::{ConfigInputs, ConfigScope, FlagValue, Layer, TrustChoice};
 
 use super::{ModelFlags, PermissionFlags, SessionFlags, SetupFlags, rules};
 use crate::failure::Failure;
@@ -27,7 +27,7 @@ impl SettingFlags<'_> {
             inputs.trust = TrustChoice::ThisSession;
         }
         if self.setup.bare {
-            inputs.extent = Extent::Bare;
+            inputs.extent = ConfigScope::Bare;
         }
         let left_out = self.setup.bare.then(|| NOT_BARE.map(str::to_owned).to_vec());
         let inputs = set(inputs, "--bare", "context.off", left_out);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use rheon_app::stream_json::{
-    Channel, ClientRequest, Heard, Initialize, InputLine, Projector, SessionState, line_id,
+    Channel, ChannelInput, ClientRequest, Initialize, InputLine, Projector, SessionActivity, line_id,
 };
 use rheon_types::protocol::{CloseReason, OpenRequest, RewindMode, RewindResult, RewindScope, Thinking};
 use rheon_types::{
@@ -206,7 +206,7 @@ impl StdioSession {
         self.projector.facts_mut().model = (&facts.model).into();
         self.projector.name_prompt(uuid.clone());
         self.names.begin(uuid);
-        self.send_state(SessionState::Running);
+        self.send_state(SessionActivity::Running);
         let command = match slash(&content) {
             Some(command) => command,
             None => Command::Prompt { content },
@@ -234,21 +234,23 @@ impl StdioSession {
         if let AgentEvent::Run(RunEvent::End { .. }) = &event.kind {
             self.is_running = false;
             if self.prompts.is_empty() {
-                self.send_state(SessionState::Idle);
+                self.send_state(SessionActivity::Idle);
             }
         }
         Ok(())
     }
 
-    async fn handle(&mut self, heard: Heard) -> Result<(), Failure> {
+    async fn handle(&mut self, heard: ChannelInput) -> Result<(), Failure> {
         match heard {
-            Heard::Prompt { content, uuid } => self.prompts.push_back(IncomingPrompt { content, uuid }),
-            Heard::Command(command) => self.send(command).await,
-            Heard::Request { request_id, request } => {
+            ChannelInput::Prompt { content, uuid } => {
+                self.prompts.push_back(IncomingPrompt { content, uuid })
+            }
+            ChannelInput::Command(command) => self.send(command).await,
+            ChannelInput::Request { request_id, request } => {
                 let served = self.serve(request).await;
                 self.channel.answer(&request_id, served);
             }
-            Heard::Permissions(updates) => {
+            ChannelInput::Permissions(updates) => {
                 for update in updates {
                     let (command, note) = update.command(&self.folder);
                     let sent = self.session.send(command).await;
@@ -260,7 +262,7 @@ impl StdioSession {
                 let facts = self.session.facts().await.map_err(failure)?;
                 self.projector.facts_mut().permission_mode = facts.mode;
             }
-            Heard::Warning(warning) => print_note(&format!("note: {warning}")),
+            ChannelInput::Warning(warning) => print_note(&format!("note: {warning}")),
         }
         Ok(())
     }
@@ -334,7 +336,7 @@ impl StdioSession {
         }
     }
 
-    fn send_state(&mut self, state: SessionState) {
+    fn send_state(&mut self, state: SessionActivity) {
         if self.is_told_of_state {
             let line = self.projector.session_state(state) + "\n";
             self.output.write(&line);

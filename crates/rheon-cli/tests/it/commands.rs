@@ -4,8 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use expect_test::{expect, expect_file};
-use rheon_app::keeping::{Environment, Folders};
-use rheon_app::memory::{MemoryPlaces, Proposal};
+use rheon_app::memory::{MemoryPaths, Proposal};
+use rheon_app::sessions::{EnvVars, UserDirs};
 use rheon_types::Timestamp;
 use serde_json::Value;
 
@@ -190,9 +190,9 @@ fn one_file_can_be_validated_wherever_it_is() {
     expect![[r#"
         $ rheon config validate good.toml
         nothing is wrong in good.toml
-        note: elsewhere: /project/.rheon/config.toml: line 1: "model" is a number; it must be a text
+        note: elsewhere: /project/.rheon/config.toml: line 1: "model" is a number; it must be a string
         $ rheon config validate bad.toml
-        error: cannot read /project/bad.toml: line 1: "model" is a number; it must be a text
+        error: cannot read /project/bad.toml: line 1: "model" is a number; it must be a string
         (exit 2)
         $ rheon config validate bad.json
         error: cannot read /project/bad.json: "permissions.allow" is a number; it must be a list of rules
@@ -250,12 +250,13 @@ fn without_a_home_it_is_said_what_is_missing() {
     let said = ["config edit", "memory list"].map(|arguments| project.told(arguments, &run(arguments)));
     expect![[r#"
         $ rheon config edit
-        error: it is not known where what is configured belongs: neither XDG_CONFIG_HOME nor HOME is set to an absolute path; set one of them
+        error: cannot find the config directory: set XDG_CONFIG_HOME or HOME to an absolute path
         (exit 1)
         $ rheon memory list
-        error: it is not known where a session belongs: neither XDG_DATA_HOME nor HOME is set to an absolute path; set one of them
+        error: cannot find the data directory: set XDG_DATA_HOME or HOME to an absolute path
         (exit 1)
-    "#]].assert_eq(&said.concat());
+    "#]]
+    .assert_eq(&said.concat());
     let ran = run("doctor");
     let folders = ran.stdout.lines().filter(|line| line.starts_with("BAD   folder "));
     assert_eq!((folders.count(), ran.code), (4, Some(1)));
@@ -360,10 +361,10 @@ fn rules_are_explained() {
     .assert_eq(&said.concat());
     expect![[r#"
         $ rheon policy explain Bsh ls
-        error: there is no tool "Bsh": did you mean "bash"? Names are those of rules, for instance Bash, Read, Edit, WebFetch or mcp__server__tool
+        error: unknown tool "Bsh": did you mean "bash"? Use a name from rules, for example Bash, Read, Edit, WebFetch or mcp__server__tool
         (exit 2)
         $ rheon policy explain Read a b
-        error: read takes its arguments as one JSON object, for instance '{"path": "src"}'
+        error: read takes its arguments as one JSON object, for example '{"path": "src"}'
         (exit 2)
     "#]].assert_eq(&project.transcript(&["policy explain Bsh ls", "policy explain Read a b"]));
 }
@@ -479,7 +480,7 @@ fn what_a_project_brings_along_is_trusted_as_it_is() {
         project.transcript(&["trust", "trust grant -y", "trust revoke", "config show hooks --origin"]);
     expect![[r#"
         $ rheon trust
-        Its hooks would run these commands:
+        Its hooks run these commands:
           Stop (.rheon/config.toml): echo hello
         This project contains files that can run commands or instruct the agent:
           55638db7d097 .rheon/config.toml
@@ -492,7 +493,7 @@ fn what_a_project_brings_along_is_trusted_as_it_is() {
         $ rheon trust show
         You trust this project.
         $ rheon trust
-        Its hooks would run these commands:
+        Its hooks run these commands:
           Stop (.rheon/config.toml): echo goodbye
         This project has changed since you trusted it:
           changed a981f464e002 .rheon/config.toml
@@ -504,7 +505,7 @@ fn what_a_project_brings_along_is_trusted_as_it_is() {
         $ rheon config show hooks --origin
         key         value                                                                                               layer    from
         hooks.Stop  { hooks = [{ command = "echo goodbye", type = "command" }] }  left out: the project is not trusted  project  /project/.rheon/config.toml:2
-        note: /project: the project is not trusted, so what it brings along is left out: .rheon/config.toml; look at it with `rheon trust show` and agree with `rheon trust grant`
+        note: /project: the project is not trusted, so its own content is ignored: .rheon/config.toml; review it with `rheon trust show` and accept it with `rheon trust grant`
     "#]].assert_eq(&(before + &after));
 }
 
@@ -585,7 +586,7 @@ fn notes_are_deleted_if_that_is_meant() {
         $ rheon memory list
         nothing is remembered here yet
         $ rheon memory show release
-        error: there is no note "release"; list the notes to see which there are
+        error: there is no note "release"; list the notes to see the names
         (exit 1)
     "#]]
     .assert_eq(&project.transcript(&[
@@ -599,8 +600,8 @@ fn notes_are_deleted_if_that_is_meant() {
 #[test]
 fn learnings_are_judged() {
     let project = Project::new();
-    let environment: Environment = [("HOME", project.path("home"))].into_iter().collect();
-    let places = MemoryPlaces::of(&Folders::of(&environment), &project.path("project")).unwrap();
+    let environment: EnvVars = [("HOME", project.path("home"))].into_iter().collect();
+    let places = MemoryPaths::of(&UserDirs::of(&environment), &project.path("project")).unwrap();
     let memory = places.open().unwrap();
     for text in ["run make first", "never rest"] {
         let proposal =
@@ -621,7 +622,7 @@ fn learnings_are_judged() {
         $ rheon memory delete 2 --yes
         forgot learning 2: Rest.
         $ rheon memory approve 7
-        error: there is no learning 7; list the learnings to see which there are
+        error: no such learning: 7; list the learnings to see the ids
         (exit 1)
         $ rheon memory show --learning x
         error: a learning has a number, and "x" is none

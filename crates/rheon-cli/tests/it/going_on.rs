@@ -66,10 +66,10 @@ fn nothing_to_go_on_with() {
         said += &format!("{:?} {}", ran.code, ran.stderr);
     }
     expect![[r#"
-        Some(1) error: there is no session in STAGE/workspace to go on with; begin one with `rheon`, or look for others with `rheon sessions list --all`
-        Some(1) error: there is no session in STAGE/workspace to go on with; begin one with `rheon`, or look for others with `rheon sessions list --all`
-        Some(1) error: there is no session "01890a5d-ac96-774b-bcce-b302099a8057"; `rheon sessions list --all` lists those of all folders
-        Some(1) error: there is no session "0"; `rheon sessions list --all` lists those of all folders
+        Some(1) error: no session to continue in STAGE/workspace; start one with `rheon`, or run `rheon sessions list --all`
+        Some(1) error: no session to continue in STAGE/workspace; start one with `rheon`, or run `rheon sessions list --all`
+        Some(1) error: no such session: "01890a5d-ac96-774b-bcce-b302099a8057"; run `rheon sessions list --all` to list the sessions of all directories
+        Some(1) error: no such session: "0"; run `rheon sessions list --all` to list the sessions of all directories
     "#]].assert_eq(&said);
     assert_eq!(stage.server.requests().len(), 0);
 }
@@ -81,7 +81,7 @@ fn a_session_id_that_is_taken() {
     let ran = json(&stage, &["Remember: elephant.", "--session-id", ID]);
     assert_eq!(ran.stdout, "");
     expect![[r#"
-        Some(1) error: there is a session 01890a5d-ac96-774b-bcce-b302099a8057 already; go on with it, or choose another id
+        Some(1) error: session 01890a5d-ac96-774b-bcce-b302099a8057 already exists; resume it or choose another id
     "#]].assert_eq(&format!("{:?} {}", ran.code, ran.stderr));
 }
 

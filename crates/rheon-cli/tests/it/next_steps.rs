@@ -96,8 +96,8 @@ fn a_session_that_is_not_there_and_those_that_are() {
         said += &ran.stderr;
     }
     expect![[r#"
-        error: there is no session "zzz"; the latest one here is 01890a5d-ac96-774b-bcce-b302099a8057; `rheon sessions list` lists all
-        error: it is not said which session; write (the beginning of) its id; the latest one here is 01890a5d-ac96-774b-bcce-b302099a8057; `rheon sessions list` lists all
+        error: no such session: "zzz"; the latest one in this directory is 01890a5d-ac96-774b-bcce-b302099a8057; run `rheon sessions list` for all
+        error: the session id is empty; write the id or its beginning; the latest one in this directory is 01890a5d-ac96-774b-bcce-b302099a8057; run `rheon sessions list` for all
     "#]].assert_eq(&said);
 }
 

@@ -97,7 +97,7 @@ fn stderr_with_folder(folder: &Path) -> String {
 #[test]
 fn a_temporary_folder_that_is_missing() {
     expect![[r#"
-        error: cannot make a workspace in FOLDER: there is no such folder; set TMPDIR to a folder that can be written
+        error: cannot create a workspace in FOLDER: no such directory; set TMPDIR to a writable directory
     "#]]
     .assert_eq(&stderr_with_folder(&Place::new().path().join("missing")));
 }
@@ -108,7 +108,7 @@ fn a_temporary_folder_that_is_a_file() {
     let file = place.path().join("file");
     fs::write(&file, "").unwrap();
     expect![[r#"
-        error: cannot make a workspace in FOLDER: not a directory; set TMPDIR to a folder that can be written
+        error: cannot create a workspace in FOLDER: not a directory; set TMPDIR to a writable directory
     "#]]
     .assert_eq(&stderr_with_folder(&file));
 }
@@ -126,6 +126,6 @@ fn a_temporary_folder_that_cannot_be_written() {
     let said = stderr_with_folder(place.path());
     assert_eq!(
         said,
-        "error: cannot make a workspace in FOLDER: permission denied; set TMPDIR to a folder that can be written\n"
+        "error: cannot create a workspace in FOLDER: permission denied; set TMPDIR to a writable directory\n"
     );
 }

@@ -104,7 +104,7 @@ fn what_is_made_stays_in_the_worktree() {
     let arguments = ["make it", "--permission-mode", "acceptEdits", "--output-format", "json", "-w", "maker"];
     let ran = run(&stage, &arguments);
     expect![[r#"
-        note: the worktree STAGE/workspace/.rheon/worktrees/maker stays: branch worktree-maker, 1 change not committed; to merge: commit there yourself, then git merge worktree-maker; to remove it: git worktree remove --force STAGE/workspace/.rheon/worktrees/maker && git branch -D worktree-maker
+        note: kept the worktree STAGE/workspace/.rheon/worktrees/maker: branch worktree-maker, 1 uncommitted change; to merge: commit there yourself, then git merge worktree-maker; to remove it: git worktree remove --force STAGE/workspace/.rheon/worktrees/maker && git branch -D worktree-maker
     "#]].assert_eq(&ran.stderr);
     assert_eq!(ran.code, Some(0), "{}", ran.stdout);
     let workspace = stage.path("workspace");
@@ -130,7 +130,7 @@ fn a_worktree_is_gone_on_with_until_it_is_merged() {
     git(&worktree, &["add", "."]);
     git(&worktree, &["commit", "--quiet", "-m", "made"]);
     expect![[r#"
-        Some(0) note: the worktree STAGE/workspace/.rheon/worktrees/x stays: branch worktree-x, 1 commit; to merge: git merge worktree-x; to remove it: git worktree remove --force STAGE/workspace/.rheon/worktrees/x && git branch -D worktree-x
+        Some(0) note: kept the worktree STAGE/workspace/.rheon/worktrees/x: branch worktree-x, 1 commit; to merge: git merge worktree-x; to remove it: git worktree remove --force STAGE/workspace/.rheon/worktrees/x && git branch -D worktree-x
     "#]].assert_eq(&said(&stage, &["and now?", "-w", "x"]));
     git(&workspace, &["merge", "--quiet", "worktree-x"]);
     assert_eq!(said(&stage, &["and now?", "-w", "x"]), "Some(0) ");
@@ -293,7 +293,7 @@ fn a_worktree_that_another_session_is_in_stays() {
     let other = std::fs::File::open(&lock).unwrap();
     other.lock_shared().unwrap();
     expect![[r#"
-        Some(0) note: the worktree STAGE/workspace/.rheon/worktrees/x stays: another session works in it (branch worktree-x)
+        Some(0) note: kept the worktree STAGE/workspace/.rheon/worktrees/x: another session is using it (branch worktree-x)
     "#]].assert_eq(&said(&stage, &["hi", "-w", "x"]));
     drop(other);
     assert_eq!(said(&stage, &["hi", "-w", "x"]), "Some(0) ");
@@ -370,17 +370,17 @@ fn what_cannot_be_a_worktree() {
     told += &said(&stage, &["hi", "-w", "x"]);
     assert_eq!(std::fs::read_dir(stage.path("plain")).unwrap().count(), 0);
     expect![[r#"
-        Some(2) error: no worktree can be called "fix the bug": it has other characters; use at most 64 letters, digits, "-", "_" and "." (a prompt goes before -w)
-        Some(2) error: no worktree can be called "a..b": branches cannot have ".." in them, nor "." at the end; use at most 64 letters, digits, "-", "_" and "." (a prompt goes before -w)
-        Some(2) error: no worktree can be called "../x": it has other characters; use at most 64 letters, digits, "-", "_" and "." (a prompt goes before -w)
-        Some(2) error: there is a branch worktree-taken already, but no worktree with it; choose another name, or look what it has (`git log worktree-taken`) and remove it: git worktree prune && git branch -D worktree-taken
-        Some(2) error: STAGE/workspace/.rheon/worktrees/other is there already and is no worktree of this repository; choose another name, or move it away
+        Some(2) error: invalid worktree name "fix the bug": it has invalid characters; use at most 64 letters, digits, "-", "_" and "." (a prompt goes before -w)
+        Some(2) error: invalid worktree name "a..b": branches cannot have ".." in them, nor "." at the end; use at most 64 letters, digits, "-", "_" and "." (a prompt goes before -w)
+        Some(2) error: invalid worktree name "../x": it has invalid characters; use at most 64 letters, digits, "-", "_" and "." (a prompt goes before -w)
+        Some(2) error: the branch worktree-taken exists, but no worktree for it; choose another name, or check its commits (`git log worktree-taken`) and remove it: git worktree prune && git branch -D worktree-taken
+        Some(2) error: STAGE/workspace/.rheon/worktrees/other exists and is not a worktree of this repository; choose another name or move it
         Some(2) error: with -c or -r, -w needs a name; without -w a session goes on in the worktree that it worked in
-        Some(2) error: STAGE/plain is in no git repository, so it has no worktrees; go to one, make one with `git init`, or leave out -w
-        Some(2) error: the repository STAGE/fresh has no commit yet for a worktree to begin from; commit something first
-        Some(2) error: STAGE/bare is a bare repository, or inside of one; go to a folder where it is checked out
-        Some(2) error: git is not installed, which worktrees are made with; install it, or leave out -w
-        Some(2) error: STAGE/workspace/.rheon is a link, and no worktree is made where it leads; remove it
+        Some(2) error: STAGE/plain is not in a git repository; change to one, run `git init`, or omit -w
+        Some(2) error: the repository STAGE/fresh has no commits; commit something first
+        Some(2) error: STAGE/bare is a bare repository; change to a directory where it is checked out
+        Some(2) error: cannot create a worktree: git is not installed; install it or omit -w
+        Some(2) error: STAGE/workspace/.rheon is a symlink; remove it
     "#]].assert_eq(&told);
     assert_eq!(stage.server.requests().len(), 0);
 }

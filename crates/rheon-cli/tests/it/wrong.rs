@@ -179,7 +179,7 @@ fn settings_and_schemas_that_cannot_be_read() {
         said += &refused(&stage, &stage.run(&[&["hi"][..], &arguments].concat()));
     }
     expect![[r#"
-        error: cannot read STAGE/workspace/missing.json: there is no such file; correct the name
+        error: cannot read STAGE/workspace/missing.json: no such file; check the path
         error: cannot read --settings: line 1: EOF while parsing an object
         error: cannot read the schema in missing.json: there is no such file; name one, or write the schema itself: {...}
         error: --json-schema is no JSON schema: key must be a string at line 1 column 2
@@ -190,9 +190,9 @@ fn settings_and_schemas_that_cannot_be_read() {
         error: --json-schema is no JSON schema: at /type: "objct" is not valid under any of the schemas listed in the 'anyOf' keyword; types are object, array, string, number, integer, boolean and null
         error: --json-schema is no JSON schema: at /properties/age/minimum: "low" is not of type "number"
         error: --json-schema is no JSON schema: Pointer '/nowhere' does not exist
-        error: cannot read STAGE/workspace/missing.json: there is no such file; correct the name
+        error: cannot read STAGE/workspace/missing.json: no such file; check the path
         error: --setting-sources knows user, project and local; this is none: "users"
-        error: cannot read --max-budget-usd: "limits.budget_usd": much is no sum of dollars; write one such as 2.50
+        error: cannot read --max-budget-usd: "limits.budget_usd": much is not an amount in dollars; write it like 2.50
         error: cannot work in missing: there is no such folder; correct its name, or make it first
     "#]].assert_eq(&said);
 }
@@ -239,8 +239,8 @@ fn a_home_that_is_no_whole_path() {
     let ran = stage.ran(command);
     assert_eq!(ran.stdout, "");
     expect![[r#"
-        Some(1) error: it is not known where a session belongs: neither XDG_DATA_HOME nor HOME is set to an absolute path; set one of them
-        note: STAGE/workspace: what the project brings along is left out: it is not known where what outlives a run belongs: neither XDG_STATE_HOME nor HOME is set to an absolute path; set one of them
+        Some(1) error: cannot find the data directory: set XDG_DATA_HOME or HOME to an absolute path
+        note: STAGE/workspace: the project's own content is ignored: cannot find the state directory: set XDG_STATE_HOME or HOME to an absolute path
     "#]].assert_eq(&format!("{:?} {}", ran.code, ran.stderr));
 }
 

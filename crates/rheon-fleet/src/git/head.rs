@@ -10,13 +10,11 @@ const BYTES_MAX: u64 = 4096;
 /// What is checked out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Head {
-    /// A branch.
     Branch(String),
-    /// A commit.
     Commit,
 }
 
-/// What the repository around `folder` has checked out; nothing if there is none, or if it is not said in the usual way.
+/// The HEAD of the repository around `folder`; none without a repository, or if its format is unusual.
 pub fn read_head(folder: &Path) -> Option<Head> {
     let git = folder.ancestors().map(|above| above.join(".git")).find(|git| git.exists())?;
     let git = if git.is_dir() {
@@ -41,7 +39,7 @@ pub fn read_head(folder: &Path) -> Option<Head> {
 }
 
 fn beginning(path: &Path) -> Option<String> {
-    // To open a pipe would wait for somebody to write.
+    // Opening a pipe would block until another process writes to it.
     if !path.metadata().ok()?.is_file() {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Git repositories: what is checked out, what changed, and worktrees in which several runs work on one repository at once.
+//! Git: the state of a repository, and worktrees for parallel sessions.
 //!
 //! The real `git` is run with a clean environment, so that a repository cannot make it run programs, ask or wait.
 
@@ -11,6 +11,6 @@ pub use head::{Head, read_head};
 pub use program::GitEnvironment;
 pub use state::{GIT_TIME_MAX, GitChanges, GitQuestion, GitState};
 pub use worktree::{
-    Ended, NAME_CHARS_MAX, NameError, Stays, Worktree, WorktreeError, WorktreeName, WorktreePlace,
-    WorktreeRequest, worktree_folders,
+    NAME_CHARS_MAX, RemainingWorktree, Worktree, WorktreeError, WorktreeLocation, WorktreeName,
+    WorktreeNameError, WorktreeOutcome, WorktreeRequest, worktree_directories,
 };

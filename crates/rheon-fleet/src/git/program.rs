@@ -41,13 +41,10 @@ pub struct GitEnvironment {
 /// The first `git` in an absolute folder of `PATH`, as it is run in a folder.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Git<'a> {
-    /// Where.
     pub(super) folder: &'a Path,
-    /// The variables that it is given.
     pub(super) environment: &'a GitEnvironment,
-    /// What takes longer is ended.
     pub(super) time_max: Duration,
-    /// Settings that go before those of all files.
+    /// Settings that override all files.
     pub(super) settings: &'a [(String, String)],
 }
 
@@ -59,14 +56,14 @@ pub(super) struct GitOutput {
     pub(super) is_cut: bool,
 }
 
-/// Why git could not be asked.
+/// Why git failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum GitError {
     #[error("git is not installed")]
     Missing,
-    #[error("git cannot be run: {0}")]
+    #[error("cannot run git: {0}")]
     Unstarted(io::Error),
-    #[error("git cannot be heard: {0}")]
+    #[error("cannot read the output of git: {0}")]
     Unheard(io::Error),
     #[error("git did not answer within {} ms", .0.as_millis())]
     Slow(Duration),
@@ -95,7 +92,7 @@ impl Git<'_> {
             command.envs(value.as_ref().map(|value| (name, value)));
         }
         command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_PAGER", "cat");
-        // What is missing from a clone is not fetched: how that is done, the repository would say.
+        // Missing objects of a partial clone are not fetched: the repository would decide how.
         command.env("GIT_ALLOW_PROTOCOL", "none");
         // Unlike arguments, these leave no doubt where a key ends.
         command.env("GIT_CONFIG_COUNT", self.settings.len().to_string());
@@ -115,7 +112,7 @@ async fn listen(child: &mut Child) -> io::Result<GitOutput> {
     let (output, errors) = tokio::join!(beginning(output), beginning(errors));
     let ((output, is_cut), (errors, _)) = (output?, errors?);
     if is_cut {
-        // It may still have much to say to nobody.
+        // It may still have unread output.
         end(child);
     }
     let status = child.wait().await?;
@@ -137,7 +134,7 @@ fn end(child: &Child) {
     if let Some(pid) = child.id().and_then(|pid| i32::try_from(pid).ok())
         && let Some(group) = rustix::process::Pid::from_raw(pid)
     {
-        // Whoever ended by itself need not be ended.
+        // A process that ended by itself need not be killed.
         rustix::process::kill_process_group(group, rustix::process::Signal::KILL).ok();
     }
     #[cfg(not(unix))]

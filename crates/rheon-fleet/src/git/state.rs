@@ -1,4 +1,4 @@
-//! `GitState`: how the repository stands, asked of the real `git`, which is given little time and believed little.
+//! `GitState`: the state of a repository, read with `git` under a short timeout. Its output is not trusted.
 
 use std::fmt;
 use std::path::Path;
@@ -9,7 +9,7 @@ use rheon_text::visible;
 use super::head::{Head, read_head};
 use super::program::{Git, GitEnvironment, GitOutput};
 
-/// How much of the repository is asked for.
+/// How much of the repository state is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GitQuestion {
     /// The branch only. Nothing that the repository configures is run.
@@ -18,18 +18,15 @@ pub enum GitQuestion {
     Status,
 }
 
-/// How a repository stands.
+/// The state of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GitState {
-    /// The folder is in no repository.
     NoRepository,
     /// It is not known, for this reason.
     Unknown(String),
-    /// It is on a branch.
     Branch {
-        /// Its name.
         branch: String,
-        /// What changed; none if that was not asked for.
+        /// The changes; none if they were not requested.
         changes: Option<GitChanges>,
     },
 }
@@ -43,22 +40,21 @@ pub struct GitChanges {
     pub changed: usize,
     /// How many files or folders git does not know.
     pub untracked: usize,
-    /// How many files two sides changed.
     pub conflicts: usize,
     /// Whether there was more than is read.
     pub is_cut: bool,
 }
 
-/// How long git may take, unless somebody says otherwise.
+/// How long git may take by default.
 pub const GIT_TIME_MAX: Duration = Duration::from_secs(2);
 const NAME_CHARS_MAX: usize = 200;
 
 const BRANCH: [&str; 4] = ["symbolic-ref", "--quiet", "--short", "HEAD"];
-// Submodules have settings of their own, which ours do not reach.
+// Submodules have their own settings, which these flags do not change.
 const STATUS: [&str; 5] = ["status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=all"];
 
 impl GitState {
-    /// How the repository around `folder` stands. The branch alone is read from its files where they say it plainly; otherwise the
+    /// The state of the repository around `folder`. If only the branch is needed, it is read from the files where possible; otherwise the
     /// program is asked, the first `git` in an absolute folder of `PATH`.
     /// What takes longer than `time_max` is ended.
     pub async fn ask(
@@ -100,7 +96,7 @@ fn read(said: &GitOutput, question: GitQuestion) -> GitState {
         (GitQuestion::Status, code) if code == Some(0) || said.is_cut => status(said),
         (GitQuestion::Branch | GitQuestion::Status, _) => {
             let errors = String::from_utf8_lossy(&said.errors);
-            let why = errors.lines().next().unwrap_or("it says nothing");
+            let why = errors.lines().next().unwrap_or("no error message");
             GitState::Unknown(format!("git fails: {}", short(why)))
         }
     }

@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rheon_app::config::{Config, ConfigInputs, FlagValue, TrustChoice};
-use rheon_app::keeping::Environment;
 use rheon_app::models::{ModelChoiceError, choose, full_name};
-use rheon_app::session::{Extras, GivenModel, HostParts, LocalHost, Surroundings, registry, variables};
+use rheon_app::session::{
+    HostExtensions, HostParts, LocalHost, ProvidedModel, SystemContext, registry, variables,
+};
+use rheon_app::sessions::EnvVars;
 use rheon_providers::ResolvedModel;
 use rheon_types::event::{ApprovalRequest, PermissionMode, PermissionResponse};
 use rheon_types::protocol::{HostQuery, HostReply, OpenRequest, SessionChoice, SessionScope, SessionSummary};
@@ -33,10 +35,10 @@ pub struct SessionBuilder {
     choices: Vec<(&'static str, SessionChoice)>,
     request: OpenRequest,
     settings: Settings,
-    environment: Option<Environment>,
+    environment: Option<EnvVars>,
     keys: BTreeMap<String, SecretString>,
     provider: Option<Arc<dyn Provider>>,
-    extras: Extras,
+    extras: HostExtensions,
     approve: Option<Approve>,
 }
 
@@ -72,7 +74,7 @@ impl SessionBuilder {
             environment: None,
             keys: BTreeMap::new(),
             provider: None,
-            extras: Extras::default(),
+            extras: HostExtensions::default(),
             approve: None,
         }
     }
@@ -294,7 +296,7 @@ impl SessionBuilder {
             return Err(Error::conflict(".provider(..)", ".key(..)"));
         }
         let folder = folder(&self.folder)?;
-        let environment = self.environment.unwrap_or_else(Environment::of_process);
+        let environment = self.environment.unwrap_or_else(EnvVars::of_process);
         let inputs = ConfigInputs::new(environment.clone(), &folder);
         let Settings { values, text, trusts_project, .. } = self.settings;
         let trust = if trusts_project { TrustChoice::ThisSession } else { TrustChoice::AsGiven };
@@ -306,9 +308,9 @@ impl SessionBuilder {
         if let Some(provider) = self.provider {
             extras.model = Some(given(provider, request.model.take()));
         }
-        let surroundings = Surroundings::of_process(environment, folder);
+        let system = SystemContext::of_process(environment, folder);
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        let parts = HostParts { surroundings, config, extras, trace: None, version };
+        let parts = HostParts { system, config, extras, trace: None, version };
         Ok((LocalHost::shared(parts.clone()), request, parts))
     }
 }
@@ -317,11 +319,11 @@ fn list(texts: impl IntoIterator<Item = impl Into<String>>) -> Vec<String> {
     texts.into_iter().map(Into::into).collect()
 }
 
-fn given(provider: Arc<dyn Provider>, model: Option<String>) -> GivenModel {
+fn given(provider: Arc<dyn Provider>, model: Option<String>) -> ProvidedModel {
     let name = model.unwrap_or_else(|| "model".to_owned());
     let whole = format!("{}/{name}", provider.id());
     let info = Arc::new(ModelInfo::unknown(name.as_str()));
-    GivenModel { name: whole, model: ResolvedModel { provider, model: name.into(), info } }
+    ProvidedModel { name: whole, model: ResolvedModel { provider, model: name.into(), info } }
 }
 
 /// The directory as a whole path, which the session is known by.
@@ -347,15 +349,14 @@ async fn check_model(parts: &HostParts, request: &mut OpenRequest, is_new: bool)
     if parts.extras.model.is_some() {
         return Ok(());
     }
-    let HostParts { surroundings, config, .. } = parts;
-    let registry =
-        registry(&config.settings.services, surroundings).map_err(rheon_types::ClientError::from)?;
+    let HostParts { system, config, .. } = parts;
+    let registry = registry(&config.settings.services, system).map_err(rheon_types::ClientError::from)?;
     let named = request.model.as_deref().or(config.settings.model.name.as_deref().filter(|_| is_new));
     let named = match named {
         Some(named) => full_name(named, &registry).map_err(unknown)?,
         // A resumed session remembers its model.
         None if !is_new => return Ok(()),
-        None => choose(None, &registry, &variables(surroundings)).await.map_err(unknown)?.name,
+        None => choose(None, &registry, &variables(system)).await.map_err(unknown)?.name,
     };
     check_key(&registry, &named)
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// Where to look for rules. Nothing here is read from the environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RulePlaces {
+pub struct RulePaths {
     /// The folder that the agent works in.
     pub working_folder: PathBuf,
     /// The folders of the user in which an `AGENTS.md` may lie, the most general first: `~/.config`, `~/.config/rheon`.
@@ -17,9 +17,9 @@ pub struct RulePlaces {
 const ROOT_MARK: &str = ".git";
 /// The names of files with rules: in each folder the first that can be read counts.
 const NAMES: [&str; 4] = ["AGENTS.override.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md"];
-/// Those of the user's folders, which other programs do not share.
+/// Files in the user's Rheon directories, which other programs do not share.
 const USER_NAMES: [&str; 2] = ["AGENTS.override.md", "AGENTS.md"];
-/// How many folders are looked at, the nearest ones.
+/// How many directories are searched, nearest first.
 pub(super) const FOLDERS_MAX: usize = 64;
 
 /// The folders of a project that may have rules, the nearest first.
@@ -27,7 +27,7 @@ pub(super) struct ProjectFolders {
     /// The root of the project; nothing outside it is read.
     pub(super) root: PathBuf,
     pub(super) nearest_first: Vec<PathBuf>,
-    /// Whether there are folders that were not looked at.
+    /// Whether some directories were not searched.
     pub(super) is_cut: bool,
 }
 

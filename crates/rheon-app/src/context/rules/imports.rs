@@ -5,7 +5,7 @@ pub(super) const IMPORT_DEPTH_MAX: usize = 4;
 /// How many files are imported in all.
 pub(super) const IMPORTS_MAX: usize = 64;
 
-/// What may stand behind a path without being part of it.
+/// Characters that may follow a path without being part of it.
 const PUNCTUATION: [char; 10] = ['.', ',', ';', ':', '!', '?', ')', ']', '"', '\''];
 
 /// Follows the lines of a text, and knows which of them are code.
@@ -38,7 +38,7 @@ impl Lines {
     }
 }
 
-/// The fence that a line begins with, and what stands behind it.
+/// The fence at the start of a line, and the text after it.
 fn fence(line: &str) -> Option<(Fence, &str)> {
     let text = line.trim_start_matches(' ');
     let mark = text.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
@@ -65,7 +65,7 @@ fn mentions(line: &str) -> Vec<&str> {
     found
 }
 
-/// What stands behind the next run of exactly `length` backticks.
+/// The text after the next run of exactly `length` backticks.
 fn closing(text: &str, length: usize) -> Option<&str> {
     let mut rest = text;
     loop {

@@ -1,4 +1,4 @@
-//! `Rules`: the files with rules are read, their imports with them, and put together.
+//! `RuleFiles`: the files with rules are read, their imports with them, and put together.
 
 use std::collections::HashSet;
 use std::io;
@@ -6,11 +6,11 @@ use std::path::{Component, Path, PathBuf};
 
 use rheon_tools::{DisplayPath, FileHead, FileProblem, read_head};
 
-use super::find::{FOLDERS_MAX, ProjectFolders, RulePlaces, candidates, project_folders, user_candidates};
+use super::find::{FOLDERS_MAX, ProjectFolders, RulePaths, candidates, project_folders, user_candidates};
 use super::imports::{IMPORT_DEPTH_MAX, IMPORTS_MAX, Lines};
 use super::warning::{RuleProblem, RuleWarning};
 
-/// How many bytes the rules of a project may have together, imports and all; those of the user may have as many again.
+/// The maximum size of a project's rules with imports, in bytes; the user's rules have the same limit.
 pub const RULE_BYTES_MAX: usize = 32 << 10;
 
 const INTRO: &str = include_str!("intro.md");
@@ -18,31 +18,31 @@ const CUT: &str = include_str!("cut.md");
 
 /// The instructions of the user and of the project.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rules {
+pub struct RuleFiles {
     /// What the model reads; empty if there are none.
     pub text: String,
     /// The files that were used, in the order of the text; imports are not among them.
     pub files: Vec<PathBuf>,
-    /// What was odd, in the order in which it was found.
+    /// Problems, in the order of discovery.
     pub warnings: Vec<RuleWarning>,
 }
 
-impl Rules {
-    /// All rules: those of the user, the most general first, then those of the project from the root of the repository down to
+impl RuleFiles {
+    /// All rules: the user's, most general first, then the project's from the root of the repository down to
     /// the working folder. Where there is no room for all, those nearest to the working folder come first.
     ///
     /// Reads files; call it where that may block.
-    pub fn load(places: &RulePlaces) -> Self {
+    pub fn load(places: &RulePaths) -> Self {
         let mut rules = Self::default();
         let mut texts = Vec::new();
         let home = places.home.as_ref().and_then(|home| home.canonicalize().ok());
         let mut bytes_left = RULE_BYTES_MAX;
         for folder in places.user_folders.iter().filter_map(|folder| folder.canonicalize().ok()) {
-            // Where the user keeps rules elsewhere and links to them, that is the user's own decision, as far as home goes.
+            // Users may link to rules that they keep elsewhere in their home directory.
             let home = home.clone().filter(|home| folder.starts_with(home));
-            let whose = if home.is_some() { Whose::User } else { Whose::UserElsewhere };
+            let whose = if home.is_some() { RuleOwner::User } else { RuleOwner::UserElsewhere };
             let root = home.unwrap_or_else(|| folder.clone());
-            let mut reader = Reader { bytes_left, ..Reader::new(Ground { root, whose }) };
+            let mut reader = Reader { bytes_left, ..Reader::new(ReadBase { root, whose }) };
             texts.extend(reader.folder(user_candidates(&folder)));
             bytes_left = reader.bytes_left;
             rules.warnings.append(&mut reader.warnings);
@@ -62,7 +62,7 @@ impl Rules {
 
     fn project(&mut self, folder: &Path, known: &[Text]) -> Vec<Text> {
         let ProjectFolders { root, nearest_first, is_cut } = project_folders(folder);
-        let mut reader = Reader::new(Ground { root, whose: Whose::Project });
+        let mut reader = Reader::new(ReadBase { root, whose: RuleOwner::Project });
         // The user's own folder may be a repository too.
         reader.known = known.iter().map(|text| text.path.clone()).collect();
         let texts = nearest_first.iter().filter_map(|folder| reader.folder(candidates(folder)));
@@ -84,27 +84,26 @@ impl Rules {
 /// One file with rules.
 struct Text {
     path: PathBuf,
-    /// What it says, below its name; empty if it says nothing.
+    /// The text below its heading; empty if there is none.
     said: String,
 }
 
 /// Where files may lie.
-struct Ground {
+struct ReadBase {
     /// Canonical; nothing outside it is read.
     root: PathBuf,
-    whose: Whose,
+    whose: RuleOwner,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Whose {
-    /// The root is the user's own folder.
+enum RuleOwner {
     User,
     /// The root is a folder of the user's that lies elsewhere.
     UserElsewhere,
     Project,
 }
 
-impl Whose {
+impl RuleOwner {
     fn as_str(self) -> &'static str {
         match self {
             Self::User | Self::UserElsewhere => "user",
@@ -121,16 +120,15 @@ impl Whose {
 }
 
 struct Reader {
-    ground: Ground,
+    ground: ReadBase,
     bytes_left: usize,
     imports: usize,
-    /// What stands in the text already.
     known: HashSet<PathBuf>,
     warnings: Vec<RuleWarning>,
 }
 
 impl Reader {
-    fn new(ground: Ground) -> Self {
+    fn new(ground: ReadBase) -> Self {
         let (known, warnings) = (HashSet::new(), Vec::new());
         Self { ground, bytes_left: RULE_BYTES_MAX, imports: 0, known, warnings }
     }
@@ -231,17 +229,17 @@ impl Reader {
         Ok(Some(format!("<import path=\"{name}\">\n{}\n</import>\n", body.trim())))
     }
 
-    /// The canonical path of the file that is named; nothing if nobody meant a file.
+    /// The canonical path of the named file; none if the text does not name a file.
     fn resolve(&self, target: &str, chain: &[PathBuf]) -> Result<Option<PathBuf>, RuleProblem> {
         let named = || target.chars().take(200).collect::<String>();
         let outside = || RuleProblem::ImportOutside(named(), self.ground.whose.ground());
         let folder = chain.last().and_then(|path| path.parent()).unwrap_or(&self.ground.root);
         let path = match (target.strip_prefix("~/"), self.ground.whose) {
-            (Some(rest), Whose::User) => self.ground.root.join(rest),
-            (Some(_), Whose::UserElsewhere | Whose::Project) => return Err(outside()),
+            (Some(rest), RuleOwner::User) => self.ground.root.join(rest),
+            (Some(_), RuleOwner::UserElsewhere | RuleOwner::Project) => return Err(outside()),
             (None, _) => folder.join(target),
         };
-        // What lies outside is not even looked at.
+        // Files outside are never opened.
         let path = plain(&path).filter(|path| path.starts_with(&self.ground.root)).ok_or_else(outside)?;
         let is_meant = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"));
         let canonical = match path.canonicalize() {
@@ -281,9 +279,9 @@ impl Reader {
     fn shown(&self, path: &Path) -> String {
         let beneath = path.strip_prefix(&self.ground.root).unwrap_or(path);
         match self.ground.whose {
-            Whose::Project => DisplayPath(beneath.as_os_str()).to_string(),
-            Whose::User => format!("~/{}", DisplayPath(beneath.as_os_str())),
-            Whose::UserElsewhere => DisplayPath(path.as_os_str()).to_string(),
+            RuleOwner::Project => DisplayPath(beneath.as_os_str()).to_string(),
+            RuleOwner::User => format!("~/{}", DisplayPath(beneath.as_os_str())),
+            RuleOwner::UserElsewhere => DisplayPath(path.as_os_str()).to_string(),
         }
     }
 

@@ -7,8 +7,8 @@ mod imports;
 mod load;
 mod warning;
 
-pub use find::{RulePlaces, project_root};
-pub use load::{RULE_BYTES_MAX, Rules};
+pub use find::{RulePaths, project_root};
+pub use load::{RULE_BYTES_MAX, RuleFiles};
 pub use warning::{RuleProblem, RuleWarning};
 
 #[cfg(test)]

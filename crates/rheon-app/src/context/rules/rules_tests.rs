@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use expect_test::{Expect, expect};
 use tempfile::TempDir;
 
-use super::{RULE_BYTES_MAX, RulePlaces, Rules};
+use super::{RULE_BYTES_MAX, RuleFiles, RulePaths};
 
 /// A home with a project in it.
 struct Home {
@@ -44,8 +44,8 @@ impl Home {
     }
 
     /// The rules of an agent that works in `folder`.
-    fn load(&self, folder: &str) -> Rules {
-        Rules::load(&RulePlaces {
+    fn load(&self, folder: &str) -> RuleFiles {
+        RuleFiles::load(&RulePaths {
             working_folder: self.path(folder),
             user_folders: vec![self.path(".config"), self.path(".config/rheon")],
             home: Some(self.root()),
@@ -128,7 +128,7 @@ fn without_a_repository_only_the_working_folder_counts() {
 #[test]
 fn nothing_is_no_rules_and_no_warning() {
     let home = Home::new();
-    assert_eq!(home.load("project"), Rules::default());
+    assert_eq!(home.load("project"), RuleFiles::default());
     home.check(
         "gone",
         expect![[r#"
@@ -176,8 +176,8 @@ fn imports_stand_below_the_line_that_names_them_each_once() {
             </import>
             `@docs/no.md`, @nobody, @a/package
             End.
-            ! rules in ~/project/docs/tests.md, line 2: @/nowhere/else.md is not imported: it lies outside the project
-            ! rules in ~/project/docs/tests.md, line 3: @missing.md is not imported: there is no such file"#]],
+            ! rules in ~/project/docs/tests.md, line 2: @/nowhere/else.md is not imported: it is outside the project
+            ! rules in ~/project/docs/tests.md, line 3: @missing.md is not imported: no such file"#]],
     );
 }
 
@@ -215,12 +215,12 @@ fn import_cycles_stop_and_imports_go_four_files_deep() {
             </import>
             @1.md
             </import>
-            ! rules in ~/project/AGENTS.md, line 1: @AGENTS.md is not imported: it is a file that led here
+            ! rules in ~/project/AGENTS.md, line 1: @AGENTS.md is not imported: import cycle
             ! rules in ~/project/4.md, line 2: @5.md is not imported: imports go 4 files deep
-            ! rules in ~/project/4.md, line 3: @1.md is not imported: it is a file that led here
-            ! rules in ~/project/3.md, line 3: @1.md is not imported: it is a file that led here
-            ! rules in ~/project/2.md, line 3: @1.md is not imported: it is a file that led here
-            ! rules in ~/project/1.md, line 3: @1.md is not imported: it is a file that led here"#]],
+            ! rules in ~/project/4.md, line 3: @1.md is not imported: import cycle
+            ! rules in ~/project/3.md, line 3: @1.md is not imported: import cycle
+            ! rules in ~/project/2.md, line 3: @1.md is not imported: import cycle
+            ! rules in ~/project/1.md, line 3: @1.md is not imported: import cycle"#]],
     );
 }
 
@@ -258,13 +258,13 @@ fn a_project_cannot_import_what_lies_outside_it_or_is_secret() {
             @.env
             @.git/config
             @../../../../../../../../../../../../../x
-            ! rules in ~/project/AGENTS.md, line 1: @../secret.md is not imported: it lies outside the project
-            ! rules in ~/project/AGENTS.md, line 2: @~/secret.md is not imported: it lies outside the project
-            ! rules in ~/project/AGENTS.md, line 3: @/etc/passwd is not imported: it lies outside the project
-            ! rules in ~/project/AGENTS.md, line 4: @docs/../../secret.md is not imported: it lies outside the project
-            ! rules in ~/project/AGENTS.md, line 5: @.env is not imported: such files are not for models
-            ! rules in ~/project/AGENTS.md, line 6: @.git/config is not imported: such files are not for models
-            ! rules in ~/project/AGENTS.md, line 7: @../../../../../../../../../../../../../x is not imported: it lies outside the project"#]],
+            ! rules in ~/project/AGENTS.md, line 1: @../secret.md is not imported: it is outside the project
+            ! rules in ~/project/AGENTS.md, line 2: @~/secret.md is not imported: it is outside the project
+            ! rules in ~/project/AGENTS.md, line 3: @/etc/passwd is not imported: it is outside the project
+            ! rules in ~/project/AGENTS.md, line 4: @docs/../../secret.md is not imported: it is outside the project
+            ! rules in ~/project/AGENTS.md, line 5: @.env is not imported: the file is private
+            ! rules in ~/project/AGENTS.md, line 6: @.git/config is not imported: the file is private
+            ! rules in ~/project/AGENTS.md, line 7: @../../../../../../../../../../../../../x is not imported: it is outside the project"#]],
     );
 }
 
@@ -342,7 +342,7 @@ fn of_a_gigabyte_only_the_beginning_is_read_and_it_is_cut_after_a_line() {
     "#]]
     .assert_debug_eq(&end);
     let warnings: Vec<String> = rules.warnings.iter().map(|warning| warning.problem.to_string()).collect();
-    expect!["only the beginning is used, as all rules together may have 32768 bytes; make them shorter"]
+    expect!["only the beginning is used: all rules together are limited to 32768 bytes; make them shorter"]
         .assert_eq(&warnings.join("\n"));
 }
 
@@ -353,7 +353,7 @@ fn at_the_cap_nothing_is_cut_and_one_byte_more_is() {
     assert_eq!(home.load("project").warnings, []);
     home.write("project/AGENTS.md", "x".repeat(RULE_BYTES_MAX + 1));
     assert_eq!(home.load("project").warnings.len(), 1);
-    // A character that the cut goes through is left out.
+    // Drops a character that the cut splits.
     home.write("project/AGENTS.md", format!("x{}", "ü".repeat(RULE_BYTES_MAX)));
     assert!(home.load("project").text.contains("ü\n[The rest"));
 }
@@ -375,10 +375,10 @@ fn where_there_is_no_room_for_all_the_nearest_comes_first() {
         rules.warnings.iter().map(|warning| warning.to_string().replace(&root, "~/")).collect();
     expect![[r#"
         [6553, 0, 1476, 1499]
-        rules in ~/.config/AGENTS.md: only the beginning is used, as all rules together may have 32768 bytes; make them shorter
-        rules in ~/.config/rheon/AGENTS.md: not used, as rules nearer to the working folder have the 32768 bytes that are allowed; make them shorter
-        rules in ~/project/a/AGENTS.md: only the beginning is used, as all rules together may have 32768 bytes; make them shorter
-        rules in ~/project/AGENTS.md: not used, as rules nearer to the working folder have the 32768 bytes that are allowed; make them shorter"#]].assert_eq(&format!("{counts:?}\n{}", warnings.join("\n")));
+        rules in ~/.config/AGENTS.md: only the beginning is used: all rules together are limited to 32768 bytes; make them shorter
+        rules in ~/.config/rheon/AGENTS.md: not used: rules nearer to the working directory fill the 32768 bytes allowed; make them shorter
+        rules in ~/project/a/AGENTS.md: only the beginning is used: all rules together are limited to 32768 bytes; make them shorter
+        rules in ~/project/AGENTS.md: not used: rules nearer to the working directory fill the 32768 bytes allowed; make them shorter"#]].assert_eq(&format!("{counts:?}\n{}", warnings.join("\n")));
 }
 
 #[test]

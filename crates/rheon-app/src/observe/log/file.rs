@@ -11,7 +11,7 @@ use rheon_types::Timestamp;
 pub(super) const DAY_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// What a file ends with that has become too large.
-const FULL: &str = "the log of this day is full; what follows is not logged\n";
+const FULL: &str = "today's log is full; nothing more is logged\n";
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
@@ -42,7 +42,7 @@ impl DayFiles {
                 self.open.insert((day, file))
             }
         };
-        // Others write to the same file, so its length is asked for every time.
+        // Other processes write to the same file, so the length is read every time.
         let length = file.metadata()?.len();
         if length >= DAY_BYTES_MAX {
             return Ok(());
@@ -52,7 +52,7 @@ impl DayFiles {
         if is_full { file.write_all(FULL.as_bytes()) } else { Ok(()) }
     }
 
-    /// Opens the file of a day. Whoever makes it removes those that are too old.
+    /// Opens the file of a day. Creating it also removes files that are too old.
     fn begin(&self, day: &str, at: Timestamp) -> io::Result<File> {
         let path = self.folder.join(name(day));
         let open = || OpenOptions::new().append(true).open(&path);

@@ -15,11 +15,11 @@ use super::file::DayFiles;
 use super::redactor::Redactor;
 use super::subscriber::LogSubscriber;
 use crate::config::LogLevel;
-use crate::observe::telling::Once;
+use crate::observe::notify_once::Once;
 
 /// The log of one session. Clones write to the same one.
 ///
-/// It speaks through a subscriber of its own, so that sessions of one process do not share a log and libraries have no part in it.
+/// Each session has its own subscriber, so that sessions of one process do not share a log and libraries do not write to it.
 #[derive(Clone)]
 pub(in crate::observe) struct Log {
     dispatch: Dispatch,
@@ -59,7 +59,7 @@ impl Log {
 
     /// Something happened.
     pub(in crate::observe) fn observe(&self, event: &Event) {
-        // What is only shown comes often and says nothing that is logged.
+        // Live events are frequent and are never logged.
         if !event.kind.is_durable() {
             return;
         }

@@ -12,13 +12,13 @@ use secrecy::SecretString;
 use super::super::subscriber::LINE_BYTES_MAX;
 use super::{DayFiles, Log, Redactor};
 use crate::config::LogLevel;
-use crate::keeping::Environment;
 use crate::observe::fixtures::{CANARY, SAID, SHAPED, run, told};
-use crate::observe::telling::Once;
+use crate::observe::notify_once::Once;
+use crate::sessions::EnvVars;
 
 /// A log in a folder, whose redactor knows the canary from the environment.
 fn log(folder: &Path, level: LogLevel, redact: bool) -> Option<Log> {
-    let environment: Environment = [("ACME_API_KEY", CANARY), ("PATH", "/bin")].into_iter().collect();
+    let environment: EnvVars = [("ACME_API_KEY", CANARY), ("PATH", "/bin")].into_iter().collect();
     let keys = [SecretString::from("configured-key-of-a-vendor")];
     let redactor = Redactor::new(&environment, &keys, redact);
     let clock: Arc<dyn Clock> = Arc::new(TestClock::default());

@@ -3,10 +3,10 @@
 use rheon_text::secrets::{MARK, is_secret_variable};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::keeping::Environment;
 use crate::memory::redacted;
+use crate::sessions::EnvVars;
 
-/// The shortest value that counts as a secret: a shorter one stands in too many words.
+/// The shortest value that counts as a secret; shorter ones occur in ordinary words.
 const SECRET_BYTES_MIN: usize = 8;
 
 /// Takes secrets out of lines.
@@ -24,9 +24,9 @@ enum Shapes {
 }
 
 impl Redactor {
-    /// Knows the keys in variables and those that are configured. `redact` is `log.redact`.
+    /// Redacts the keys in environment variables and in the configuration. `redact` is `log.redact`.
     pub(in crate::observe) fn new<'k>(
-        environment: &Environment,
+        environment: &EnvVars,
         keys: impl IntoIterator<Item = &'k SecretString>,
         redact: bool,
     ) -> Self {
@@ -39,7 +39,7 @@ impl Redactor {
         Self { own: own.into_iter().map(SecretString::from).collect(), shapes }
     }
 
-    /// The line as it may be kept.
+    /// The line without secrets.
     pub(in crate::observe) fn line(&self, line: &str) -> String {
         let mut shown = line.to_owned();
         for secret in &self.own {

@@ -1,4 +1,4 @@
-//! `LogSubscriber`: what is said through `tracing` becomes lines of text.
+//! `LogSubscriber`: writes `tracing` events as lines of text.
 
 use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,7 @@ use tracing::{Event, Metadata, Subscriber};
 
 use super::file::DayFiles;
 use super::redactor::Redactor;
-use crate::observe::telling::Once;
+use crate::observe::notify_once::Once;
 
 /// How long a line may become.
 pub(super) const LINE_BYTES_MAX: usize = 4 * 1024;
@@ -48,7 +48,7 @@ impl Subscriber for LogSubscriber {
         if let Err(error) = files.write(at, &line) {
             let folder = files.folder().display();
             self.trouble
-                .tell(format_args!("the log in {folder} cannot be written: {error}; the session goes on"));
+                .tell(format_args!("the log in {folder} cannot be written: {error}; the session continues"));
         }
     }
 

@@ -7,9 +7,9 @@ use secrecy::SecretString;
 
 use super::span::{Attribute, text};
 use super::target::{Compression, Encoding, Signal, Target};
-use crate::keeping::Environment;
+use crate::sessions::EnvVars;
 
-/// How long a try may take, unless a variable says otherwise: the usual time of the specification.
+/// The default timeout of one attempt, from the specification.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The variable with the address that all signals share.
@@ -20,13 +20,13 @@ const ENDPOINT_OF_ALL: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 pub(in crate::observe) struct Collector {
     pub(super) traces: Option<Target>,
     pub(super) metrics: Option<Target>,
-    /// What every message says of the program.
+    /// The resource attributes of every message.
     pub(super) resource: Vec<Attribute>,
 }
 
 impl Collector {
-    /// The collector that variables name, with what is odd about how it is described.
-    pub(in crate::observe) fn named_by(environment: &Environment) -> Option<(Self, Vec<String>)> {
+    /// The collector that environment variables name, and the problems in them.
+    pub(in crate::observe) fn named_by(environment: &EnvVars) -> Option<(Self, Vec<String>)> {
         let variables = Variables { environment };
         if variables.get("OTEL_SDK_DISABLED").is_some_and(|said| said.eq_ignore_ascii_case("true")) {
             return None;
@@ -34,7 +34,7 @@ impl Collector {
         let mut odd = Vec::new();
         let traces = variables.target(Signal::Traces, &mut odd);
         let metrics = variables.target(Signal::Metrics, &mut odd);
-        // What is wrong with both signals is told once.
+        // A problem of both signals is reported once.
         let mut told = HashSet::new();
         odd.retain(|oddity| told.insert(oddity.clone()));
         let is_named = traces.is_some() || metrics.is_some();
@@ -43,9 +43,9 @@ impl Collector {
     }
 }
 
-/// The variables of OpenTelemetry. One that is empty counts as one that is not there, as the specification wants it.
+/// The environment variables of OpenTelemetry. Empty counts as not set, as the specification says.
 struct Variables<'e> {
-    environment: &'e Environment,
+    environment: &'e EnvVars,
 }
 
 impl<'e> Variables<'e> {
@@ -53,7 +53,7 @@ impl<'e> Variables<'e> {
         self.environment.text(name).map(str::trim).filter(|said| !said.is_empty())
     }
 
-    /// What is said of the exporter: of one signal before what is said of all. With the name of the variable.
+    /// The setting of one signal, or else the one of all signals, with the name of its environment variable.
     fn of(&self, signal: Signal, what: &str) -> Option<(String, &'e str)> {
         let own = format!("OTEL_EXPORTER_OTLP_{}_{what}", signal.as_str().to_ascii_uppercase());
         let all = format!("OTEL_EXPORTER_OTLP_{what}");
@@ -67,11 +67,11 @@ impl<'e> Variables<'e> {
             None | Some("otlp") => {}
             Some("none") => return None,
             Some(other) => {
-                odd.push(format!("{exporter} is {other:?}, which is not known here: otlp and none are"));
+                odd.push(format!("{exporter} is {other:?}, which is not supported; set it to otlp or none"));
                 return None;
             }
         }
-        // An address for one signal is taken as it stands; one for all has the signal added.
+        // The URL of one signal is used unchanged; the signal is appended to the URL of all signals.
         let is_for_all = variable == ENDPOINT_OF_ALL;
         let base = endpoint.trim_end_matches('/');
         let address = if is_for_all { format!("{base}/v1/{}", signal.as_str()) } else { endpoint.to_owned() };
@@ -127,8 +127,8 @@ impl<'e> Variables<'e> {
     }
 }
 
-/// What the program says of itself: its name and version, then what the user adds or changes.
-fn resource(environment: &Environment) -> Vec<Attribute> {
+/// The resource attributes: name and version of the program, then the user's additions.
+fn resource(environment: &EnvVars) -> Vec<Attribute> {
     let variables = Variables { environment };
     let mut known = vec![("service.name".to_owned(), "rheon".to_owned())];
     known.push(("service.version".to_owned(), env!("CARGO_PKG_VERSION").to_owned()));
@@ -143,7 +143,7 @@ fn resource(environment: &Environment) -> Vec<Attribute> {
     resource
 }
 
-/// `name=value,name=value`, with values that may be percent-encoded. What is no pair is left out.
+/// `name=value,name=value`, with values that may be percent-encoded. Skips anything that is not a pair.
 fn pairs(list: &str) -> Vec<(String, String)> {
     let pair = |entry: &str| {
         let (name, value) = entry.split_once('=')?;

@@ -5,10 +5,10 @@ use secrecy::ExposeSecret as _;
 
 use super::super::target::Target;
 use super::Collector;
-use crate::keeping::Environment;
+use crate::sessions::EnvVars;
 
 fn named_by(variables: &[(&str, &str)]) -> Option<(Collector, Vec<String>)> {
-    let environment: Environment = variables.iter().copied().collect();
+    let environment: EnvVars = variables.iter().copied().collect();
     Collector::named_by(&environment)
 }
 
@@ -70,7 +70,7 @@ fn what_is_said_of_one_signal_goes_before_what_is_said_of_all() {
         ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/json"),
         ("OTEL_EXPORTER_OTLP_TRACES_COMPRESSION", "gzip"),
         ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "500"),
-        // What is empty is not there.
+        // Empty counts as not set.
         ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", " "),
     ])
     .unwrap();
@@ -115,7 +115,7 @@ fn what_cannot_be_followed_is_told_once() {
         [
             "OTEL_EXPORTER_OTLP_COMPRESSION is \"brotli\", so nothing is compressed; set it to gzip or none",
             "OTEL_EXPORTER_OTLP_TIMEOUT is \"soon\", so 10 s are used; set it to milliseconds",
-            "OTEL_METRICS_EXPORTER is \"prometheus\", which is not known here: otlp and none are",
+            "OTEL_METRICS_EXPORTER is \"prometheus\", which is not supported; set it to otlp or none",
         ]
     );
 }

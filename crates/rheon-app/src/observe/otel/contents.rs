@@ -1,11 +1,11 @@
-//! `Contents`: what was said and found, for those who ask for it to be exported, too. Nobody does unless a variable says so.
+//! `Contents`: message and tool contents in spans. Exported only if an environment variable asks for it.
 
 use rheon_types::{AgentMessage, Content, Message, ToolCall};
 use serde_json::{Value, json};
 
 use super::span::{Attribute, Known};
-use crate::keeping::Environment;
 use crate::observe::log::Redactor;
+use crate::sessions::EnvVars;
 
 const VARIABLE: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 
@@ -16,18 +16,14 @@ const ATTRIBUTE_BYTES_MAX: usize = 16 * 1024;
 
 /// Whether what was said and found is exported.
 pub(in crate::observe) enum Contents {
-    /// It is not.
     Left,
     /// It is, without the secrets that are known.
     Captured(Redactor),
 }
 
 impl Contents {
-    /// What the variable says: `true`, or one of the words for spans. All else is no.
-    pub(in crate::observe) fn asked_for(
-        environment: &Environment,
-        redactor: impl FnOnce() -> Redactor,
-    ) -> Self {
+    /// Parses the environment variable: `true`, or one of the words for spans. Anything else means no.
+    pub(in crate::observe) fn asked_for(environment: &EnvVars, redactor: impl FnOnce() -> Redactor) -> Self {
         let said = environment.text(VARIABLE).map(|said| said.trim().to_ascii_lowercase());
         match said.as_deref() {
             Some("true" | "span_only" | "span_and_event") => Self::Captured(redactor()),
@@ -95,7 +91,7 @@ fn part(redactor: &Redactor, content: &Content) -> Value {
         Content::ToolCall(ToolCall { id, name, arguments, .. }) => {
             let (id, name) = (id.as_str(), name.as_str());
             let arguments = shown(redactor, &arguments.to_string());
-            // What was cut is no JSON any more.
+            // Truncated JSON is not JSON any more.
             let arguments = serde_json::from_str(&arguments).unwrap_or(Value::String(arguments));
             json!({ "type": "tool_call", "id": id, "name": name, "arguments": arguments })
         }

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use super::{ATTRIBUTE_BYTES_MAX, Contents, TEXT_CHARS_MAX, messages};
-use crate::keeping::Environment;
 use crate::observe::log::Redactor;
 use crate::observe::otel::span::{Attribute, Known};
+use crate::sessions::EnvVars;
 use rheon_types::Content;
 
 fn contents(said: &str) -> Contents {
-    let environment: Environment =
+    let environment: EnvVars =
         [("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", said), ("ACME_TOKEN", "canary-8c1f")]
             .into_iter()
             .collect();

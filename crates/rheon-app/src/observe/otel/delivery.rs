@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::answer::{reason, rejected};
 use super::target::Target;
-use crate::observe::telling::Once;
+use crate::observe::notify_once::Once;
 
 /// By when everything must be sent, once that is known.
 pub(super) type End = watch::Receiver<Option<Instant>>;
@@ -21,7 +21,7 @@ pub(super) type End = watch::Receiver<Option<Instant>>;
 /// Waits until it is known by when everything must be sent.
 pub(super) async fn ended(end: &mut End) {
     match end.wait_for(Option::is_some).await {
-        // Whoever goes without a word leaves no time, either.
+        // A sender dropped without a message leaves no time, either.
         Ok(_) | Err(_) => {}
     }
 }
@@ -29,7 +29,6 @@ pub(super) async fn ended(end: &mut End) {
 /// How a message is tried again.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pace {
-    /// The pauses of our own.
     pub(super) retry: RetryConfig,
     /// How long one message may take in all. What waits behind it waits in the queue.
     pub(super) time_max: Duration,
@@ -81,7 +80,7 @@ impl Delivery {
         Self { transport: None, pace, clock, random, end }
     }
 
-    /// Sends a message; what becomes of it other than that it is taken is told.
+    /// Sends a message and reports anything but success.
     pub(super) async fn deliver(&mut self, target: &Target, message: Bytes, trouble: &Once) {
         match self.try_often(target, &message).await {
             Ok(None) => {}
@@ -161,9 +160,7 @@ fn outcome(target: &Target, posted: &PostResponse) -> Outcome {
             Outcome::Later { why: why(), asked: retry_after_ms.map(Duration::from_millis) }
         }
         401 | 403 => Outcome::Refused(format!("{}; check OTEL_EXPORTER_OTLP_HEADERS", why())),
-        404 => {
-            Outcome::Refused(format!("it answered 404, as there is no such place; check {}", target.variable))
-        }
+        404 => Outcome::Refused(format!("it answered 404 Not Found; check {}", target.variable)),
         _ => Outcome::Refused(why()),
     }
 }

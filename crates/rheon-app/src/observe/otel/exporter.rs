@@ -15,9 +15,9 @@ use super::message::{metrics_request, trace_request};
 use super::meters::Meters;
 use super::span::Span;
 use super::spans::Spans;
-use crate::observe::telling::Once;
+use crate::observe::notify_once::Once;
 
-/// How many spans may wait; more are lost, and that is told.
+/// How many spans may be queued; more are dropped with a notice.
 const WAITING_SPANS_MAX: usize = 2048;
 /// How many spans go in one message.
 const BATCH_SPANS_MAX: usize = 512;
@@ -84,19 +84,19 @@ impl Exporter {
         move |event| taking.observe(event)
     }
 
-    /// Sends what is left, as long as that takes no longer than `patience`.
+    /// Sends the rest, for at most `patience`.
     pub(in crate::observe) async fn end(mut self, patience: Duration) {
         self.ends.send_replace(Some(Instant::now() + patience));
         if timeout(patience, &mut self.task).await.is_err() {
             let seconds = patience.as_secs();
             self.trouble.tell(format_args!(
-                "the OpenTelemetry collector did not take everything within {seconds} s; the last spans are lost"
+                "the OpenTelemetry collector did not accept everything within {seconds} s; the last spans are lost"
             ));
         }
     }
 }
 
-/// Whatever is not sent by now is lost: nothing goes on after a session.
+/// Unsent data is lost: nothing runs after a session.
 impl Drop for Exporter {
     fn drop(&mut self) {
         self.task.abort();
@@ -111,7 +111,7 @@ impl Taking {
             meters.count(&finished);
             let span = finished.span;
             if let Err(mpsc::error::TrySendError::Full(_)) = self.queue.try_send(span) {
-                self.trouble.tell("spans come faster than the collector takes them; some are lost");
+                self.trouble.tell("spans arrive faster than the collector accepts them; some are lost");
             }
         }
     }

@@ -13,11 +13,11 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::{TcpListener, TcpStream};
 
 use super::{Exporter, Pace, WAITING_SPANS_MAX};
-use crate::keeping::Environment;
 use crate::observe::fixtures::{CANARY, SAID, SHAPED, StoppedClock, events, told};
 use crate::observe::log::Redactor;
+use crate::observe::notify_once::Once;
 use crate::observe::otel::{Collector, Contents};
-use crate::observe::telling::Once;
+use crate::sessions::EnvVars;
 
 /// Longer than a busy machine needs for one message.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -32,12 +32,12 @@ struct Received {
 type Inbox = Arc<Mutex<Vec<Received>>>;
 
 /// What a collector says: a status with headers, and a body.
-type Said = (&'static str, &'static str);
+type CollectorReply = (&'static str, &'static str);
 
-const OK: Said = ("200 OK", "");
+const OK: CollectorReply = ("200 OK", "");
 
 /// A collector that answers with these, the last one for ever. One that says nothing hangs up.
-async fn collector(answers: &'static [Said]) -> (String, Inbox) {
+async fn collector(answers: &'static [CollectorReply]) -> (String, Inbox) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let inbox = Inbox::default();
@@ -51,7 +51,7 @@ async fn collector(answers: &'static [Said]) -> (String, Inbox) {
     (address, inbox)
 }
 
-async fn serve(connection: TcpStream, answers: &[Said], inbox: Inbox) {
+async fn serve(connection: TcpStream, answers: &[CollectorReply], inbox: Inbox) {
     let mut connection = BufReader::new(connection);
     loop {
         let (mut head, mut length) = (String::new(), 0);
@@ -101,7 +101,7 @@ async fn export_with(patience: Duration, address: &str, more: &[(&str, &str)]) -
         ("OTEL_EXPORTER_OTLP_ENDPOINT", address),
         ("OTEL_EXPORTER_OTLP_HEADERS", "x-team=core,x-key=zyx987"),
     ];
-    let environment: Environment = variables.iter().chain(more).copied().collect();
+    let environment: EnvVars = variables.iter().chain(more).copied().collect();
     let (tell, told) = told();
     let (collector, _) = Collector::named_by(&environment).unwrap();
     let clock = Arc::new(StoppedClock(1_700_000_100_000));
@@ -255,7 +255,7 @@ async fn a_collector_that_never_answers_does_not_hold_up_the_end() {
     let address = format!("http://{}", listener.local_addr().unwrap());
     assert_eq!(
         export_with(Duration::from_secs(2), &address, &[]).await,
-        ["the OpenTelemetry collector did not take everything within 2 s; the last spans are lost"]
+        ["the OpenTelemetry collector did not accept everything within 2 s; the last spans are lost"]
     );
     drop(listener);
 }
@@ -263,7 +263,7 @@ async fn a_collector_that_never_answers_does_not_hold_up_the_end() {
 #[tokio::test]
 async fn spans_that_do_not_fit_the_queue_are_told_once() {
     let (address, inbox) = collector(&[OK]).await;
-    let environment: Environment = [("OTEL_EXPORTER_OTLP_ENDPOINT", address.as_str())].into_iter().collect();
+    let environment: EnvVars = [("OTEL_EXPORTER_OTLP_ENDPOINT", address.as_str())].into_iter().collect();
     let (tell, told) = told();
     let (collector, _) = Collector::named_by(&environment).unwrap();
     let clock = Arc::new(StoppedClock(0));
@@ -277,11 +277,11 @@ async fn spans_that_do_not_fit_the_queue_are_told_once() {
         events.iter().for_each(&observer);
     }
     exporter.end(PATIENCE).await;
-    assert_eq!(*told.lock().unwrap(), ["spans come faster than the collector takes them; some are lost"]);
+    assert_eq!(*told.lock().unwrap(), ["spans arrive faster than the collector accepts them; some are lost"]);
     assert_eq!(inbox.lock().unwrap().len(), WAITING_SPANS_MAX / super::BATCH_SPANS_MAX + 1);
 }
 
-/// The places that were asked, in order.
+/// The recorded calls, in order.
 fn places(inbox: &Inbox) -> Vec<String> {
     let received = inbox.lock().unwrap();
     received.iter().map(|request| request.head.split(' ').nth(1).unwrap().to_owned()).collect()
@@ -289,7 +289,7 @@ fn places(inbox: &Inbox) -> Vec<String> {
 
 #[tokio::test]
 async fn what_may_pass_is_tried_again_with_the_same_message() {
-    let answers: &[Said] = &[
+    let answers: &[CollectorReply] = &[
         ("503 Service Unavailable", ""),
         ("429 Too Many Requests\r\nretry-after: 0", ""),
         ("", ""),
@@ -381,13 +381,13 @@ async fn what_was_said_is_exported_only_if_asked_for() {
         |line: &&str| [".messages", ".arguments", ".result"].iter().any(|end| line.contains(end));
     let lines: Vec<&str> = text.lines().filter(is_content).map(str::trim).collect();
     expect![[r#"
-            gen_ai.input.messages = {"stringValue":"[{\"parts\":[{\"content\":\"the prompt that nobody logs\",\"type\":\"text\"}],\"role\":\"user\"}]"}
-            gen_ai.output.messages = {"stringValue":"[{\"finish_reason\":\"tool_call\",\"parts\":[{\"arguments\":{\"text\":\"the prompt that nobody logs\"},\"id\":\"call_2_0\",\"name\":\"echo\",\"type\":\"tool_call\"},{\"arguments\":{},\"id\":\"call_2_1\",\"name\":\"fails\",\"type\":\"tool_call\"}],\"role\":\"assistant\"}]"}
-            gen_ai.tool.call.arguments = {"stringValue":"{\"text\":\"the prompt that nobody logs\"}"}
-            gen_ai.tool.call.result = {"stringValue":"the prompt that nobody logs"}
+            gen_ai.input.messages = {"stringValue":"[{\"parts\":[{\"content\":\"the prompt that is never logged\",\"type\":\"text\"}],\"role\":\"user\"}]"}
+            gen_ai.output.messages = {"stringValue":"[{\"finish_reason\":\"tool_call\",\"parts\":[{\"arguments\":{\"text\":\"the prompt that is never logged\"},\"id\":\"call_2_0\",\"name\":\"echo\",\"type\":\"tool_call\"},{\"arguments\":{},\"id\":\"call_2_1\",\"name\":\"fails\",\"type\":\"tool_call\"}],\"role\":\"assistant\"}]"}
+            gen_ai.tool.call.arguments = {"stringValue":"{\"text\":\"the prompt that is never logged\"}"}
+            gen_ai.tool.call.result = {"stringValue":"the prompt that is never logged"}
             gen_ai.tool.call.arguments = {"stringValue":"{}"}
             gen_ai.tool.call.result = {"stringValue":"it does not work"}
-            gen_ai.input.messages = {"stringValue":"[{\"parts\":[{\"id\":\"call_2_0\",\"response\":\"the prompt that nobody logs\",\"type\":\"tool_call_response\"}],\"role\":\"tool\"},{\"parts\":[{\"id\":\"call_2_1\",\"response\":\"it does not work\",\"type\":\"tool_call_response\"}],\"role\":\"tool\"}]"}
+            gen_ai.input.messages = {"stringValue":"[{\"parts\":[{\"id\":\"call_2_0\",\"response\":\"the prompt that is never logged\",\"type\":\"tool_call_response\"}],\"role\":\"tool\"},{\"parts\":[{\"id\":\"call_2_1\",\"response\":\"it does not work\",\"type\":\"tool_call_response\"}],\"role\":\"tool\"}]"}
             gen_ai.output.messages = {"stringValue":"[{\"finish_reason\":\"stop\",\"parts\":[{\"content\":\"It is done.\",\"type\":\"text\"}],\"role\":\"assistant\"}]"}
     "#]].assert_eq(&(lines.join("\n") + "\n"));
 }

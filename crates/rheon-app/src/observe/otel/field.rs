@@ -1,4 +1,4 @@
-//! `Field`: a message of OTLP as a tree. A field has its number, which protobuf goes by, and its name, which JSON goes by, so that each
+//! `Field`: an OTLP message as a tree. A field has a number for protobuf and a name for JSON, so that each
 //! message is written down once and both encodings come from it.
 
 use serde_json::{Map, Value};
@@ -117,7 +117,7 @@ fn tag(number: u32, kind: u32) -> u64 {
     u64::from(number << 3 | kind)
 }
 
-/// Seven bits a byte, the lowest first; the eighth says that more follow.
+/// Seven bits per byte, lowest first; the eighth bit means that more follow.
 fn varint(bytes: &mut Vec<u8>, mut value: u64) {
     loop {
         let low = (value & 0x7f) as u8;

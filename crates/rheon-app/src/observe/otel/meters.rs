@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::span::{Attribute, text};
-use super::spans::{AGENT, Call, Finished, What, input_tokens};
+use super::spans::{AGENT, Call, Finished, OperationKind, input_tokens};
 
 /// The bounds that the conventions recommend for tokens.
 pub(super) const TOKEN_BOUNDS: [f64; 14] = [
@@ -30,7 +30,7 @@ pub(super) const SECOND_BOUNDS: [f64; 14] =
 /// The bounds that the conventions recommend for the seconds of a run.
 const RUN_BOUNDS: [f64; 13] = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6];
 
-/// How many kinds of calls are told apart; more than anybody uses in one session.
+/// How many kinds of calls are counted separately; more than one session uses.
 const SERIES_MAX: usize = 64;
 
 /// Histograms, by what they are about.
@@ -55,7 +55,6 @@ pub(super) struct Meters {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Histogram {
     pub(super) bounds: &'static [f64],
-    /// One more than bounds.
     pub(super) counts: Vec<u64>,
     pub(super) sum: f64,
     pub(super) min: f64,
@@ -68,12 +67,12 @@ impl Meters {
         let Finished { span, what } = finished;
         let error = span.error.as_ref().map(|error| text("error.type", error));
         match what {
-            What::Run => {
+            OperationKind::Run => {
                 let mut about = vec![text("gen_ai.agent.name", AGENT)];
                 about.extend(error);
                 record(&mut self.runs, about, &RUN_BOUNDS, span.seconds());
             }
-            What::Tool { name } => {
+            OperationKind::Tool { name } => {
                 let mut about = vec![
                     text("gen_ai.agent.name", AGENT),
                     text("gen_ai.tool.name", name),
@@ -82,7 +81,7 @@ impl Meters {
                 about.extend(error);
                 record(&mut self.tools, about, &SECOND_BOUNDS, span.seconds());
             }
-            What::Call(call) => self.count_call(call, error),
+            OperationKind::Call(call) => self.count_call(call, error),
         }
     }
 

@@ -1,4 +1,4 @@
-//! `Span`: something that took time, with what is known of it.
+//! `Span`: an operation with its times and attributes.
 
 use rheon_types::Timestamp;
 
@@ -11,7 +11,6 @@ pub(super) struct Span {
     pub(super) began: Timestamp,
     pub(super) ended: Timestamp,
     pub(super) attributes: Vec<Attribute>,
-    /// What kind of trouble it ended in.
     pub(super) error: Option<String>,
 }
 
@@ -22,7 +21,7 @@ impl Span {
     }
 }
 
-/// Where in a trace it stands.
+/// The position of a span in its trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) trace_id: [u8; 16],
@@ -35,7 +34,6 @@ pub(super) struct Place {
 pub(super) enum SpanKind {
     /// Happens in this process.
     Internal,
-    /// A call of a service.
     Client,
 }
 
@@ -57,7 +55,7 @@ pub(super) enum Known {
     Milliseconds(u64),
 }
 
-/// An attribute that is a text. It is cut where a service or a model made it longer than a name should be.
+/// A string attribute, truncated if a service or a model made it too long.
 pub(super) fn text(name: &str, value: impl Into<String>) -> Attribute {
     let value: String = value.into();
     Attribute { name: name.into(), value: Known::Text(value.chars().take(TEXT_CHARS_MAX).collect()) }

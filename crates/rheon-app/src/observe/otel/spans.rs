@@ -1,4 +1,4 @@
-//! `Spans`: events become spans, by the GenAI conventions. Pure but for the dice that ids come from.
+//! `Spans`: turns events into spans, by the GenAI conventions. Pure except for random ids.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use serde_json::Value;
 use super::contents::{Contents, messages};
 use super::span::{Attribute, Known, Place, Span, SpanKind, number, seconds, text, truth};
 
-/// What the agent is called.
+/// OperationKind the agent is called.
 pub(super) const AGENT: &str = "rheon";
 
-/// What is open of a session.
+/// OperationKind is open of a session.
 pub(super) struct Spans {
     random: Arc<dyn Random>,
     contents: Contents,
@@ -33,7 +33,7 @@ struct OpenRun {
     answered_by: Option<String>,
     call: Option<OpenCall>,
     tools: HashMap<ToolCallId, OpenTool>,
-    /// What the model read since it answered last, and what it answered, if that is exported.
+    /// The new input of the model and its answer, if contents are exported.
     heard: Vec<Value>,
     answer: Option<Value>,
 }
@@ -48,24 +48,24 @@ struct OpenCall {
 struct OpenTool {
     began: Timestamp,
     name: String,
-    /// What it was asked and what it found, if that is exported.
+    /// Its arguments and result, if contents are exported.
     contents: Vec<Attribute>,
 }
 
 /// Something that has ended.
 pub(super) struct Finished {
     pub(super) span: Span,
-    pub(super) what: What,
+    pub(super) what: OperationKind,
 }
 
-/// What has ended, as far as it is measured.
-pub(super) enum What {
+/// OperationKind has ended, as far as it is measured.
+pub(super) enum OperationKind {
     Run,
     Tool { name: String },
     Call(Call),
 }
 
-/// What is counted of a model call.
+/// OperationKind is counted of a model call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Call {
     pub(super) provider: String,
@@ -89,7 +89,7 @@ impl Spans {
         Self { random, contents, runs: HashMap::new() }
     }
 
-    /// Takes in an event and gives back what it ended.
+    /// Handles an event and returns the spans it ended.
     pub(super) fn observe(&mut self, event: &Event) -> Vec<Finished> {
         let Some(run_id) = &event.run_id else { return Vec::new() };
         if let AgentEvent::Run(RunEvent::Start { agent_id, model, .. }) = &event.kind {
@@ -128,7 +128,7 @@ impl Spans {
                 run.call = Some(OpenCall { began: event.at, model: run.model.clone() });
                 None
             }
-            // A window that was made shorter without a model is no model call.
+            // Compaction without a model is not a model call.
             AgentEvent::Context(ContextEvent::CompactionEnd { usage, .. }) => {
                 let call = run.call.take().filter(|_| usage.total() > 0)?;
                 Some(self.call(run, event, &call, CallEnd::now(&call, event, *usage, StopReason::Stop)))
@@ -190,7 +190,7 @@ impl Spans {
             attributes,
             error,
         };
-        Finished { span, what: What::Call(counted) }
+        Finished { span, what: OperationKind::Call(counted) }
     }
 
     fn tool(
@@ -219,10 +219,10 @@ impl Spans {
             attributes,
             error,
         };
-        Finished { span, what: What::Tool { name: tool.name } }
+        Finished { span, what: OperationKind::Tool { name: tool.name } }
     }
 
-    /// Whatever is still open ends with its run.
+    /// Open spans end with their run.
     fn end(&self, mut run: OpenRun, event: &Event, end: &RunEnd, usage: Usage) -> Vec<Finished> {
         let tools: Vec<(ToolCallId, OpenTool)> = run.tools.drain().collect();
         let unfinished =
@@ -247,7 +247,7 @@ impl Spans {
             attributes,
             error: trouble(end),
         };
-        finished.push(Finished { span, what: What::Run });
+        finished.push(Finished { span, what: OperationKind::Run });
         finished
     }
 
@@ -283,7 +283,7 @@ impl OpenRun {
         }
     }
 
-    /// Who answers is known once somebody has answered.
+    /// The answering model is known once it has answered.
     fn hear(&mut self, message: &AgentMessage, content: Option<Value>) {
         if let Some(answer) = message.as_assistant() {
             self.answer = content.map(|mut content| {
@@ -300,7 +300,7 @@ impl OpenRun {
         }
     }
 
-    /// What went into a call and came out of it, if that is exported. What went into earlier ones is with those.
+    /// Input and output of a call, if contents are exported. The input of earlier calls is in their spans.
     fn said(&mut self) -> Vec<Attribute> {
         let input = messages("gen_ai.input.messages", &std::mem::take(&mut self.heard));
         let output = messages("gen_ai.output.messages", self.answer.take().as_slice());
@@ -325,7 +325,7 @@ impl CallEnd {
     }
 }
 
-/// The tokens of a prompt include those of the cache, as the conventions want it.
+/// Prompt tokens include cached ones, as the conventions require.
 fn used(usage: Usage) -> Vec<Attribute> {
     vec![
         number("gen_ai.usage.input_tokens", input_tokens(usage)),
@@ -350,7 +350,7 @@ fn finish_reason(reason: StopReason) -> &'static str {
     }
 }
 
-/// What kind of trouble a run ended in: one of a few words.
+/// The kind of failure a run ended with: one of a few words.
 fn trouble(end: &RunEnd) -> Option<String> {
     let word = match end {
         RunEnd::Completed | RunEnd::Truncated => return None,
@@ -404,7 +404,7 @@ const NAMES: [(&str, &str); 10] = [
     ("xai", "x_ai"),
 ];
 
-/// The name of a vendor by the conventions; ours, where they have none.
+/// The name of a vendor by the conventions, or Rheon's if they have none.
 fn provider_name(vendor: &str) -> &str {
     NAMES.iter().find(|(ours, _)| *ours == vendor).map_or(vendor, |(_, theirs)| theirs)
 }

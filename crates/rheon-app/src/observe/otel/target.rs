@@ -10,10 +10,10 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use super::field::{Field, json, protobuf};
 
-/// The shortest value of a header that is taken out of what a collector says; a shorter one stands in too many words.
+/// The shortest header value that is redacted in a collector's answer; shorter ones occur in ordinary words.
 const SECRET_BYTES_MIN: usize = 4;
 
-/// What is told.
+/// The kind of data that is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Signal {
     Traces,
@@ -39,7 +39,6 @@ pub(super) enum Compression {
 pub(super) struct Target {
     pub(super) signal: Signal,
     pub(super) address: String,
-    /// The variable that names it.
     pub(super) variable: String,
     /// Proofs of who we are, often.
     pub(super) headers: Vec<(String, SecretString)>,
@@ -68,7 +67,7 @@ impl Signal {
 }
 
 impl Target {
-    /// What goes with every message.
+    /// The headers of every message.
     pub(super) fn headers(&self) -> Vec<(String, SecretString)> {
         let kind = match self.encoding {
             Encoding::Protobuf => "application/x-protobuf",
@@ -96,7 +95,7 @@ impl Target {
         }
     }
 
-    /// What a collector says, without what proves who we are, should it repeat that.
+    /// A collector's answer without our credentials, which it may repeat.
     pub(super) fn without_secrets(&self, said: String) -> String {
         let values = self.headers.iter().map(|(_, value)| value.expose_secret());
         let secrets = values.filter(|value| value.len() >= SECRET_BYTES_MIN);

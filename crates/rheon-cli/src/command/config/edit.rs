@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rheon_app::config::{ConfigInputs, Layer, config_paths, template};
 
 use super::validate;
-use crate::command::setup::surroundings;
+use crate::command::setup::system;
 use crate::editor;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -29,8 +29,8 @@ pub(crate) struct Edit {
 
 impl Edit {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let surroundings = surroundings(None)?;
-        let inputs = ConfigInputs::new(surroundings.environment.clone(), &surroundings.working_folder);
+        let system = system(None)?;
+        let inputs = ConfigInputs::new(system.environment.clone(), &system.working_folder);
         let layer = match (self.project, self.local) {
             (true, _) => Layer::Project,
             (false, true) => Layer::ProjectLocal,
@@ -38,8 +38,8 @@ impl Edit {
         };
         let file = file_of(layer, &inputs)?;
         create(&file)?;
-        editor::edit(&file, &surroundings.environment)?;
-        validate::validate(&file, &surroundings)
+        editor::edit(&file, &system.environment)?;
+        validate::validate(&file, &system)
     }
 }
 

@@ -3,7 +3,7 @@
 use rheon_app::config::{ConfigInputs, ConfigPath, config_paths};
 use serde_json::{Value, json};
 
-use crate::command::setup::surroundings;
+use crate::command::setup::system;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::as_json;
@@ -20,8 +20,8 @@ pub(crate) struct Path {
 
 impl Path {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let surroundings = surroundings(None)?;
-        let inputs = ConfigInputs::new(surroundings.environment.clone(), &surroundings.working_folder);
+        let system = system(None)?;
+        let inputs = ConfigInputs::new(system.environment.clone(), &system.working_folder);
         let paths = config_paths(&inputs);
         if self.json {
             return print(&as_json(&paths.iter().map(json_of).collect::<Vec<Value>>())?);

@@ -1,10 +1,10 @@
 //! `rheon config show`.
 
-use rheon_app::config::{Effect, Shown, reference};
+use rheon_app::config::{SettingEffect, SettingView, reference};
 use rheon_text::{did_you_mean, inert};
 use serde_json::{Value, json};
 
-use crate::command::setup::{config, surroundings};
+use crate::command::setup::{config, system};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::as_json;
@@ -30,7 +30,7 @@ pub(crate) struct Show {
 
 impl Show {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let config = config(&surroundings(None)?)?;
+        let config = config(&system(None)?)?;
         for warning in &config.warnings {
             print_note(&format!("note: {warning}"));
         }
@@ -40,7 +40,7 @@ impl Show {
             shown.retain(|shown| is_within(&shown.key, key));
         }
         if !self.origin {
-            shown.retain(|shown| shown.effect == Effect::Counts);
+            shown.retain(|shown| shown.effect == SettingEffect::Counts);
         }
         if self.json {
             return print(&as_json(&shown.iter().map(json_of).collect::<Vec<Value>>())?);
@@ -77,15 +77,15 @@ fn check(wanted: &str) -> Result<(), Failure> {
     Err(Failure::usage(format_args!("unknown key {wanted:?}; {hint}")))
 }
 
-fn effect(effect: Effect) -> (&'static str, &'static str) {
+fn effect(effect: SettingEffect) -> (&'static str, &'static str) {
     match effect {
-        Effect::Counts => ("counts", ""),
-        Effect::Overridden => ("overridden", ""),
-        Effect::LeftOut(why) => ("left out", why),
+        SettingEffect::Counts => ("counts", ""),
+        SettingEffect::Overridden => ("overridden", ""),
+        SettingEffect::LeftOut(why) => ("left out", why),
     }
 }
 
-fn table(shown: &[Shown]) -> String {
+fn table(shown: &[SettingView]) -> String {
     let columns = [
         ("key", Side::Left),
         ("value", Side::Left),
@@ -100,13 +100,13 @@ fn table(shown: &[Shown]) -> String {
             (effect, "") => effect.to_owned(),
             (effect, why) => format!("{effect}: {why}"),
         };
-        let Shown { key, value, origin, .. } = shown;
+        let SettingView { key, value, origin, .. } = shown;
         table.row([key.clone(), value.clone(), effect, origin.layer.as_str().into(), origin.to_string()]);
     }
     table.text()
 }
 
-fn json_of(shown: &Shown) -> Value {
+fn json_of(shown: &SettingView) -> Value {
     let (effect, why) = effect(shown.effect);
     json!({
         "key": shown.key,

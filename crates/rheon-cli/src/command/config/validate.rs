@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use rheon_app::config::{Config, ConfigError, ConfigInputs, Finding, SourceName, config_paths};
+use rheon_app::config::{Config, ConfigError, ConfigInputs, ConfigProblem, SourceName, config_paths};
 use rheon_app::policy::check_rules;
-use rheon_app::session::Surroundings;
+use rheon_app::session::SystemContext;
 
-use crate::command::setup::{self, surroundings};
+use crate::command::setup::{self, system};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{print, print_note};
@@ -22,16 +22,16 @@ pub(crate) struct Validate {
 
 impl Validate {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let surroundings = surroundings(None)?;
+        let system = system(None)?;
         if let Some(file) = self.file {
-            return validate(&file, &surroundings);
+            return validate(&file, &system);
         }
-        let config = setup::config(&surroundings)?;
+        let config = setup::config(&system)?;
         for warning in &config.warnings {
             print_note(&format!("note: {warning}"));
         }
         let wrong: Vec<String> =
-            check_rules(&surroundings, &config).into_iter().filter_map(|rule| rule.problem).collect();
+            check_rules(&system, &config).into_iter().filter_map(|rule| rule.problem).collect();
         if !wrong.is_empty() {
             return Err(Failure::usage(wrong.join("\n")));
         }
@@ -48,18 +48,18 @@ impl Validate {
     }
 }
 
-pub(super) fn validate(file: &Path, surroundings: &Surroundings) -> Result<Exit, Failure> {
+pub(super) fn validate(file: &Path, system: &SystemContext) -> Result<Exit, Failure> {
     let unreadable = |error| Failure::usage(format_args!("cannot read {}: {error}", file.display()));
-    let whole = surroundings.working_folder.join(file).canonicalize().map_err(unreadable)?;
+    let whole = system.working_folder.join(file).canonicalize().map_err(unreadable)?;
     if !whole.is_file() {
         return Err(Failure::usage(format_args!("cannot read {}: not a file", file.display())));
     }
-    let inputs = ConfigInputs::new(surroundings.environment.clone(), &surroundings.working_folder);
+    let inputs = ConfigInputs::new(system.environment.clone(), &system.working_folder);
     let is_it = |path: &Path| path.canonicalize().is_ok_and(|path| path == whole);
     let in_place = config_paths(&inputs).into_iter().any(|path| is_it(&path.path));
     let settings = (!in_place).then(|| whole.display().to_string());
     let loaded = Config::load(ConfigInputs { settings, ..inputs });
-    let is_of_it = |finding: &Finding| match &finding.origin.source {
+    let is_of_it = |finding: &ConfigProblem| match &finding.origin.source {
         SourceName::File(path) => is_it(path),
         SourceName::BuiltIn | SourceName::Variable(_) | SourceName::Flag(_) => false,
     };
@@ -70,7 +70,8 @@ pub(super) fn validate(file: &Path, surroundings: &Surroundings) -> Result<Exit,
             }
         }
         Err(ConfigError { problems }) => {
-            let (here, elsewhere): (Vec<Finding>, Vec<Finding>) = problems.into_iter().partition(is_of_it);
+            let (here, elsewhere): (Vec<ConfigProblem>, Vec<ConfigProblem>) =
+                problems.into_iter().partition(is_of_it);
             if !here.is_empty() {
                 return Err(Failure::usage(ConfigError { problems: here }));
             }

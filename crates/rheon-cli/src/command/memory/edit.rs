@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use rheon_app::keeping::Environment;
-use rheon_app::memory::{MemoryDesk, NoteEdit};
+use rheon_app::memory::{MemoryManager, NoteEdit};
+use rheon_app::sessions::EnvVars;
 
 use super::item::{ItemFlags, MemoryItem};
 use super::manager::manager;
@@ -46,7 +46,7 @@ impl Edit {
     }
 }
 
-fn keep(manager: &MemoryDesk, item: MemoryItem, text: String) -> Result<(), Failure> {
+fn keep(manager: &MemoryManager, item: MemoryItem, text: String) -> Result<(), Failure> {
     match item {
         MemoryItem::Note(note) => {
             let edit = NoteEdit { text: Some(text), ..NoteEdit::default() };
@@ -67,6 +67,6 @@ fn edited(text: &str) -> Result<String, Failure> {
         .map_err(|error| Failure::error(format_args!("cannot create a temporary directory: {error}")))?;
     let file = folder.path().join("memory.md");
     fs::write(&file, text).map_err(Failure::error)?;
-    editor::edit(&file, &Environment::of_process())?;
+    editor::edit(&file, &EnvVars::of_process())?;
     fs::read_to_string(&file).map_err(Failure::error)
 }

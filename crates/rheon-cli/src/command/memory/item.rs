@@ -1,6 +1,6 @@
 //! One item of the memory, as named on the command line.
 
-use rheon_app::memory::{Episode, FileOrigin, Goal, Learning, LearningId, MemoryDesk, Note};
+use rheon_app::memory::{Episode, FileOrigin, Goal, Learning, LearningId, MemoryManager, Note};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -47,7 +47,7 @@ impl ItemFlags {
     }
 
     /// Finds the item. Without a flag, a number is a learning; otherwise notes come before episodes.
-    pub(super) fn find(&self, manager: &MemoryDesk) -> Result<MemoryItem, Failure> {
+    pub(super) fn find(&self, manager: &MemoryManager) -> Result<MemoryItem, Failure> {
         let number = self.name.parse().map(LearningId).ok();
         let note = || manager.note(&self.name, self.origin()).map(MemoryItem::Note);
         let episode = || manager.episode(&self.name).map(MemoryItem::Episode);

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use rheon_app::context::project_root;
-use rheon_app::memory::{MemoryDesk, MemoryPlaces};
+use rheon_app::memory::{MemoryManager, MemoryPaths};
 
-use crate::command::setup::surroundings;
+use crate::command::setup::system;
 use crate::failure::Failure;
 
 /// The memory of the user and of this project.
-pub(super) fn manager() -> Result<MemoryDesk, Failure> {
-    let surroundings = surroundings(None)?;
-    let root = project_root(&surroundings.working_folder);
-    let places = MemoryPlaces::of(&surroundings.folders, &root).map_err(Failure::error)?;
-    MemoryDesk::open(&places, Arc::clone(&surroundings.clock)).map_err(Failure::error)
+pub(super) fn manager() -> Result<MemoryManager, Failure> {
+    let system = system(None)?;
+    let root = project_root(&system.working_folder);
+    let places = MemoryPaths::of(&system.folders, &root).map_err(Failure::error)?;
+    MemoryManager::open(&places, Arc::clone(&system.clock)).map_err(Failure::error)
 }

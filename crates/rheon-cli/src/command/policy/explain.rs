@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use rheon_app::policy::{Decision, DecisionReason, Explanation, ExplanationPart, explain, typed_call};
-use rheon_app::session::Tell;
+use rheon_app::session::NoticeSink;
 use rheon_text::visible;
 use serde_json::{Value, json};
 
-use crate::command::setup::{config, surroundings};
+use crate::command::setup::{config, system};
 use crate::connection::open_failure;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -38,14 +38,14 @@ pub(crate) struct Explain {
 impl Explain {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let call = typed_call(&self.tool, &self.arguments).map_err(Failure::usage)?;
-        let surroundings = surroundings(None)?;
-        let config = config(&surroundings)?;
+        let system = system(None)?;
+        let config = config(&system)?;
         for warning in &config.warnings {
             print_note(&format!("note: {warning}"));
         }
-        let tell: Tell = Arc::new(|notice| print_note(&format!("note: {}", notice.message)));
+        let tell: NoticeSink = Arc::new(|notice| print_note(&format!("note: {}", notice.message)));
         let explanation =
-            block_on(async { explain(&surroundings, &config, &call, &tell).await.map_err(open_failure) })?;
+            block_on(async { explain(&system, &config, &call, &tell).await.map_err(open_failure) })?;
         if self.json {
             return print(&as_json(&json_of(&explanation))?);
         }

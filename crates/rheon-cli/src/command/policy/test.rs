@@ -4,7 +4,7 @@ use rheon_app::policy::{CheckedRule, check_rules};
 use rheon_text::units::count;
 use serde_json::{Value, json};
 
-use crate::command::setup::{config, surroundings};
+use crate::command::setup::{config, system};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::as_json;
@@ -23,12 +23,12 @@ pub(crate) struct Test {
 
 impl Test {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let surroundings = surroundings(None)?;
-        let config = config(&surroundings)?;
+        let system = system(None)?;
+        let config = config(&system)?;
         for warning in &config.warnings {
             print_note(&format!("note: {warning}"));
         }
-        let rules = check_rules(&surroundings, &config);
+        let rules = check_rules(&system, &config);
         let printed = if self.json {
             print(&as_json(&rules.iter().map(json_of).collect::<Vec<Value>>())?)
         } else {

@@ -1,6 +1,6 @@
 //! Costs in a table column.
 
-use rheon_app::keeping::Spend;
+use rheon_app::sessions::Spend;
 use rheon_text::units::money;
 use rheon_types::MicroUsd;
 
@@ -15,7 +15,7 @@ pub(super) fn cost(spend: &Spend) -> String {
 
 #[cfg(test)]
 mod tests {
-    use rheon_app::keeping::Spend;
+    use rheon_app::sessions::Spend;
     use rheon_types::MicroUsd;
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal as _, stdin};
 
-use rheon_app::keeping::Keeper;
+use rheon_app::sessions::SessionManager;
 
 use super::manager::manager;
 use crate::ask::{Answer, ask};
@@ -51,7 +51,7 @@ impl Delete {
     }
 
     /// Prints the full ids that would be deleted: prefixes are easily mistyped.
-    async fn announce(&self, manager: &Keeper) -> Result<(), Failure> {
+    async fn announce(&self, manager: &SessionManager) -> Result<(), Failure> {
         for session in &self.sessions {
             let id = manager.id_of(session).await.map_err(Failure::error)?;
             print_note(&format!("session {id} and its checkpoints will be deleted"));

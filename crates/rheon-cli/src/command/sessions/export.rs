@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::ValueEnum;
-use rheon_app::keeping::{ExportFormat, ExportOptions, RedactionReport};
+use rheon_app::sessions::{ExportFormat, ExportOptions, RedactionReport};
 
 use super::manager::manager;
 use crate::exit::Exit;

@@ -1,6 +1,6 @@
 //! `rheon sessions fork`.
 
-use rheon_app::keeping::ForkAt;
+use rheon_app::sessions::ForkAt;
 
 use super::manager::manager;
 use crate::exit::Exit;

@@ -1,6 +1,6 @@
 //! `rheon sessions list`.
 
-use rheon_app::keeping::{LIST_LINES_MAX, Maker, SessionLine};
+use rheon_app::sessions::{LIST_LINES_MAX, SessionCreator, SessionEntry};
 use rheon_text::units::ago;
 use rheon_types::Timestamp;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ const TITLE_CHARS_MAX: usize = 60;
 
 impl List {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let (manager, surroundings) = manager()?;
+        let (manager, system) = manager()?;
         let limit = self.limit.clamp(1, LIST_LINES_MAX);
         let lines =
             block_on(async { manager.list(self.scope.scope(), limit).await.map_err(Failure::error) })?;
@@ -45,11 +45,11 @@ impl List {
             let hint = if self.scope.all { "" } else { "; use --all for all directories" };
             return print(&format!("no sessions in this directory{hint}\n"));
         }
-        print(&table(&lines, surroundings.clock.now()))
+        print(&table(&lines, system.clock.now()))
     }
 }
 
-fn table(lines: &[SessionLine], now: Timestamp) -> String {
+fn table(lines: &[SessionEntry], now: Timestamp) -> String {
     let columns = [
         ("session", Side::Left),
         ("active", Side::Left),
@@ -61,8 +61,8 @@ fn table(lines: &[SessionLine], now: Timestamp) -> String {
     for line in lines {
         let details = line.details.as_ref();
         let maker = match line.maker {
-            Maker::Rheon => "",
-            Maker::ClaudeCode => " (Claude Code)",
+            SessionCreator::Rheon => "",
+            SessionCreator::ClaudeCode => " (Claude Code)",
         };
         table.row([
             line.session_id.to_string(),
@@ -83,7 +83,7 @@ fn short(title: &str) -> String {
     }
 }
 
-fn as_json(line: &SessionLine) -> Value {
+fn as_json(line: &SessionEntry) -> Value {
     let details = line.details.as_ref().map(|details| {
         json!({
             "status": details.status.as_str(),
@@ -97,7 +97,7 @@ fn as_json(line: &SessionLine) -> Value {
     });
     json!({
         "session_id": line.session_id,
-        "maker": match line.maker { Maker::Rheon => "rheon", Maker::ClaudeCode => "claude-code" },
+        "maker": match line.maker { SessionCreator::Rheon => "rheon", SessionCreator::ClaudeCode => "claude-code" },
         "title": line.title,
         "active": line.active,
         "project": line.project,

@@ -2,25 +2,25 @@
 
 use std::sync::Arc;
 
-use rheon_app::keeping::{Keeper, KeeperParts};
-use rheon_app::session::Surroundings;
+use rheon_app::session::SystemContext;
+use rheon_app::sessions::{SessionManager, SessionManagerParts};
 
-use crate::command::setup::{config, surroundings};
+use crate::command::setup::{config, system};
 use crate::failure::Failure;
 use crate::output::print_note;
 
 /// The session manager of this directory, and the system context.
-pub(super) fn manager() -> Result<(Keeper, Surroundings), Failure> {
-    let surroundings = surroundings(None)?;
-    let config = config(&surroundings)?;
-    let parts = KeeperParts {
-        folders: surroundings.folders.clone(),
-        project: surroundings.working_folder.clone(),
+pub(super) fn manager() -> Result<(SessionManager, SystemContext), Failure> {
+    let system = system(None)?;
+    let config = config(&system)?;
+    let parts = SessionManagerParts {
+        folders: system.folders.clone(),
+        project: system.working_folder.clone(),
         settings: config.settings.sessions,
-        clock: Arc::clone(&surroundings.clock),
-        random: Arc::clone(&surroundings.random),
+        clock: Arc::clone(&system.clock),
+        random: Arc::clone(&system.random),
     };
-    let manager =
-        Keeper::new(parts, |notice| print_note(&format!("note: {notice}"))).map_err(Failure::error)?;
-    Ok((manager, surroundings))
+    let manager = SessionManager::new(parts, |notice| print_note(&format!("note: {notice}")))
+        .map_err(Failure::error)?;
+    Ok((manager, system))
 }

@@ -1,6 +1,6 @@
 //! `rheon sessions replay`.
 
-use rheon_app::keeping::ReplayUntil;
+use rheon_app::sessions::ReplayUntil;
 use rheon_text::units::count;
 
 use super::manager::manager;

@@ -3,9 +3,9 @@
 use std::io::{IsTerminal as _, stdin};
 
 use clap::ValueEnum;
-use rheon_app::keeping::{
-    CheckpointId, ConflictPolicy, FilesPlan, Keeper, KeepingError, PointFiles, RestoreReport, RestoreScope,
-    RewindError, RewindPlan, RewindPoint, RewindTo,
+use rheon_app::sessions::{
+    CheckpointId, ConflictPolicy, FilesPlan, PointFiles, RestoreReport, RestoreScope, RewindError,
+    RewindPlan, RewindPoint, RewindTo, SessionError, SessionManager,
 };
 use rheon_text::units::{ago, count};
 use rheon_types::Timestamp;
@@ -59,18 +59,18 @@ enum ScopeFlag {
 
 impl Rewind {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let (manager, surroundings) = manager()?;
+        let (manager, system) = manager()?;
         if let Some(kept_as) = &self.undo {
             return block_on(self.undo(&manager, kept_as));
         }
         let Some(to) = self.to else {
             let points = block_on(async { manager.points(&self.session).await.map_err(Failure::error) })?;
-            return print(&listed(&points, surroundings.clock.now()));
+            return print(&listed(&points, system.clock.now()));
         };
         block_on(self.rewind(manager, to))
     }
 
-    async fn rewind(self, manager: Keeper, to: u64) -> Result<Exit, Failure> {
+    async fn rewind(self, manager: SessionManager, to: u64) -> Result<Exit, Failure> {
         let what = match self.what {
             ScopeFlag::Conversation => RestoreScope::Conversation,
             ScopeFlag::Files => RestoreScope::Files,
@@ -107,7 +107,7 @@ impl Rewind {
         Ok(Exit::Done)
     }
 
-    async fn undo(&self, manager: &Keeper, kept_as: &str) -> Result<Exit, Failure> {
+    async fn undo(&self, manager: &SessionManager, kept_as: &str) -> Result<Exit, Failure> {
         let id = CheckpointId::parse(kept_as).ok_or_else(|| {
             Failure::usage(format_args!("unknown id {kept_as:?} for --undo; the rewind printed it"))
         })?;
@@ -122,8 +122,8 @@ impl Rewind {
     }
 
     /// Adds how to override changes of others.
-    fn refused(&self, error: &KeepingError) -> Failure {
-        let is_others = matches!(error, KeepingError::Rewind(RewindError::Conflicts { .. }));
+    fn refused(&self, error: &SessionError) -> Failure {
+        let is_others = matches!(error, SessionError::Rewind(RewindError::Conflicts { .. }));
         let hint = if is_others { "; restore them anyway with --overwrite" } else { "" };
         Failure::error(format_args!("{error}{hint}"))
     }

@@ -1,6 +1,6 @@
 //! Which directories a command covers.
 
-use rheon_app::keeping::Scope;
+use rheon_app::sessions::ListScope;
 
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct ScopeFlags {
@@ -10,7 +10,7 @@ pub(super) struct ScopeFlags {
 }
 
 impl ScopeFlags {
-    pub(super) fn scope(&self) -> Scope {
-        if self.all { Scope::Everywhere } else { Scope::Project }
+    pub(super) fn scope(&self) -> ListScope {
+        if self.all { ListScope::Everywhere } else { ListScope::Project }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 
-use rheon_app::keeping::{ExportFormat, ExportOptions};
+use rheon_app::sessions::{ExportFormat, ExportOptions};
 use rheon_text::inert;
 
 use super::export::Collected;

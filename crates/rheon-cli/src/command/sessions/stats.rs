@@ -31,7 +31,7 @@ impl Stats {
     }
 }
 
-fn text(stats: &rheon_app::keeping::UsageStats) -> String {
+fn text(stats: &rheon_app::sessions::UsageStats) -> String {
     let mut text = format!("{}, {}\n", count(stats.sessions, "session"), count(stats.turns, "turn"));
     if !stats.models.is_empty() {
         let columns = [
@@ -76,7 +76,7 @@ fn text(stats: &rheon_app::keeping::UsageStats) -> String {
     text
 }
 
-fn as_json(stats: &rheon_app::keeping::UsageStats) -> Result<String, Failure> {
+fn as_json(stats: &rheon_app::sessions::UsageStats) -> Result<String, Failure> {
     let models: Vec<Value> = stats
         .models
         .iter()

@@ -1,17 +1,15 @@
 //! Working trees of sessions' own: several agents work on one repository at once without being in each other's way.
 
-mod ended;
+mod decide;
 mod error;
-mod judge;
 mod name;
 mod open;
+mod outcome;
 mod place;
 mod repository;
-mod request;
 
-pub use ended::{Ended, Stays};
 pub use error::WorktreeError;
-pub use name::{NAME_CHARS_MAX, NameError, WorktreeName};
-pub use open::Worktree;
-pub use place::{WorktreePlace, worktree_folders};
-pub use request::WorktreeRequest;
+pub use name::{NAME_CHARS_MAX, WorktreeName, WorktreeNameError};
+pub use open::{Worktree, WorktreeRequest};
+pub use outcome::{RemainingWorktree, WorktreeOutcome};
+pub use place::{WorktreeLocation, worktree_directories};

@@ -15,24 +15,24 @@ pub struct WorktreeName(String);
 /// No worktree can have this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "no worktree can be called \"{}\": {problem}; use at most {NAME_CHARS_MAX} letters, digits, \"-\", \"_\" and \".\"",
+    "invalid worktree name \"{}\": {problem}; use at most {NAME_CHARS_MAX} letters, digits, \"-\", \"_\" and \".\"",
     shown(name)
 )]
-pub struct NameError {
+pub struct WorktreeNameError {
     name: String,
     problem: &'static str,
 }
 
 impl WorktreeName {
     /// The name, if it can be one.
-    pub fn parse(name: &str) -> Result<Self, NameError> {
+    pub fn parse(name: &str) -> Result<Self, WorktreeNameError> {
         let is_usual = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
         let problem = if name.is_empty() {
             "it is empty"
         } else if name.chars().count() > NAME_CHARS_MAX {
             "it is too long"
         } else if !name.chars().all(is_usual) {
-            "it has other characters"
+            "it has invalid characters"
         } else if name.starts_with(['.', '-']) {
             "it begins with \".\" or \"-\""
         } else if name.contains("..") || name.ends_with('.') {
@@ -42,11 +42,11 @@ impl WorktreeName {
         } else {
             return Ok(Self(name.to_owned()));
         };
-        Err(NameError { name: name.to_owned(), problem })
+        Err(WorktreeNameError { name: name.to_owned(), problem })
     }
 
     /// The name for a session that has none of its own: the end of its id, as sessions that begin at the same time begin alike.
-    pub fn of_session(session_id: &SessionId) -> Result<Self, NameError> {
+    pub fn of_session(session_id: &SessionId) -> Result<Self, WorktreeNameError> {
         let id = session_id.as_str();
         Self::parse(id.rsplit('-').next().unwrap_or(id))
     }
@@ -68,7 +68,7 @@ impl fmt::Display for WorktreeName {
     }
 }
 
-/// A name that is none, as far as it fits into a line.
+/// An invalid name, shortened to fit into a line.
 fn shown(name: &str) -> String {
     let short: String = name.chars().take(NAME_CHARS_MAX).collect();
     let more = if short.len() < name.len() { "…" } else { "" };

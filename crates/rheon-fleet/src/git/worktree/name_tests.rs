@@ -24,19 +24,19 @@ fn what_git_or_a_folder_could_not_be_called_is_refused() {
         .map(|said| said.split("; use").next().unwrap().to_owned())
         .collect();
     expect![[r#"
-        no worktree can be called "": it is empty
-        no worktree can be called "fix the bug": it has other characters
-        no worktree can be called "../x": it has other characters
-        no worktree can be called "a/b": it has other characters
-        no worktree can be called "a..b": branches cannot have ".." in them, nor "." at the end
-        no worktree can be called ".git": it begins with "." or "-"
-        no worktree can be called "-f": it begins with "." or "-"
-        no worktree can be called "a.": branches cannot have ".." in them, nor "." at the end
-        no worktree can be called "x.lock": branches cannot end with ".lock"
-        no worktree can be called "x.LOCK": branches cannot end with ".lock"
-        no worktree can be called "ä": it has other characters
-        no worktree can be called "a\u{1b}[2J": it has other characters
-        no worktree can be called "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…": it is too long
+        invalid worktree name "": it is empty
+        invalid worktree name "fix the bug": it has invalid characters
+        invalid worktree name "../x": it has invalid characters
+        invalid worktree name "a/b": it has invalid characters
+        invalid worktree name "a..b": branches cannot have ".." in them, nor "." at the end
+        invalid worktree name ".git": it begins with "." or "-"
+        invalid worktree name "-f": it begins with "." or "-"
+        invalid worktree name "a.": branches cannot have ".." in them, nor "." at the end
+        invalid worktree name "x.lock": branches cannot end with ".lock"
+        invalid worktree name "x.LOCK": branches cannot end with ".lock"
+        invalid worktree name "ä": it has invalid characters
+        invalid worktree name "a\u{1b}[2J": it has invalid characters
+        invalid worktree name "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…": it is too long
     "#]].assert_eq(&(said.join("\n") + "\n"));
 }
 

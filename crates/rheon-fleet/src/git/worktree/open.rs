@@ -1,94 +1,108 @@
-//! `Worktree`: the working tree that a session has for itself, from its beginning to its end.
+//! `Worktree`: the git worktree of one session, from opening to cleanup.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 
-use super::ended::{Ended, Stays, Why};
+use super::decide::{Cleanup, WorktreeAction, action, cleanup};
 use super::error::WorktreeError;
-use super::judge::{Beginning, Fate, beginning, fate};
 use super::name::WorktreeName;
+use super::outcome::{KeepReason, RemainingWorktree, WorktreeOutcome};
 use super::place::relative;
 use super::repository::Repository;
-use super::request::WorktreeRequest;
+use crate::git::program::GitEnvironment;
 
-/// Held by every session that works in a worktree, so that none removes it under another.
+/// Every session in a worktree holds this lock, so that no session removes it while another uses it.
 const LOCK: &str = "rheon.lock";
 
-/// The working tree that a session has for itself.
+/// The worktree that a session should use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorktreeRequest {
+    pub environment: GitEnvironment,
+    /// A directory of the repository.
+    pub from: PathBuf,
+    pub name: WorktreeName,
+    /// The working directory within the worktree; by default the position of `from` in its own working tree.
+    pub within: Option<PathBuf>,
+    /// The user's current directory: a worktree that contains it is not removed.
+    pub user_folder: PathBuf,
+}
+
+/// The git worktree of one session.
 #[derive(Debug)]
 pub struct Worktree {
     repository: Repository,
     name: WorktreeName,
     path: PathBuf,
     working_folder: PathBuf,
-    /// Where the user is.
+    /// The user's current directory.
     user_folder: PathBuf,
     lock: File,
 }
 
 impl Worktree {
-    /// Makes the worktree that is asked for, or opens it if it is there.
+    /// Creates the requested worktree, or opens it if it exists.
     pub async fn open(request: WorktreeRequest) -> Result<Self, WorktreeError> {
         let WorktreeRequest { environment, from, name, within, user_folder } = request;
         let repository = Repository::around(&from, environment).await?;
         let path = repository.root.join(relative(&name));
         let branch = name.branch();
-        match beginning(repository.folder(&path).await?, repository.branch(&branch).await?) {
-            Beginning::Make => {
+        match action(repository.folder(&path).await?, repository.branch(&branch).await?) {
+            WorktreeAction::Create => {
                 repository.exclude()?;
                 repository.add(&name, &path).await?;
             }
-            Beginning::GoOn => {}
-            Beginning::BranchTaken => return Err(WorktreeError::BranchTaken { branch }),
-            Beginning::NotOurs => return Err(WorktreeError::NotOurs(path)),
+            WorktreeAction::Reuse => {}
+            WorktreeAction::BranchTaken => return Err(WorktreeError::BranchTaken { branch }),
+            WorktreeAction::NotOurs => return Err(WorktreeError::NotOurs(path)),
         }
         let lock = repository.own_folder(&path).await?.join(LOCK);
-        let lock = held(&lock).map_err(|source| WorktreeError::Io { action: "lock", path: lock, source })?;
+        let lock =
+            lock_shared(&lock).map_err(|source| WorktreeError::Io { action: "lock", path: lock, source })?;
         let within = path.join(within.as_deref().unwrap_or(&repository.within));
-        // Without the slash that joining nothing leaves.
+        // Removes the trailing slash that joining an empty path leaves.
         let within: PathBuf = within.components().collect();
         let working_folder = if within.is_dir() { within } else { path.clone() };
         Ok(Self { repository, name, path, working_folder, user_folder, lock })
     }
 
-    /// Where in it the session works: where the user is in the repository, if that is committed.
+    /// The session's working directory: the user's current directory in the repository, if it is committed.
     pub fn working_folder(&self) -> &Path {
         &self.working_folder
     }
 
-    /// The folder of the repository that it belongs to.
+    /// The root directory of its repository.
     pub fn repository_folder(&self) -> &Path {
         &self.repository.root
     }
 
-    /// Removes it if nothing was changed and nothing committed; otherwise it stays, to be told of.
-    pub async fn end(self) -> Ended {
+    /// Removes the worktree if nothing was changed or committed in it.
+    pub async fn end(self) -> WorktreeOutcome {
         let own = self.name.branch();
         match self.try_end(&own).await {
-            Ok(()) => Ended::Removed,
-            Err(why) => Ended::Stays(Stays { path: self.path, own, why }),
+            Ok(()) => WorktreeOutcome::Removed,
+            Err(why) => WorktreeOutcome::Kept(RemainingWorktree { path: self.path, own, why }),
         }
     }
 
-    async fn try_end(&self, own: &str) -> Result<(), Why> {
-        let standing = self.repository.standing(&self.path, own).await.map_err(Why::Unknown)?;
-        match fate(&standing, own) {
-            Fate::Stays => return Err(Why::Has(standing)),
-            Fate::Goes => {}
+    async fn try_end(&self, own: &str) -> Result<(), KeepReason> {
+        let status = self.repository.status(&self.path, own).await.map_err(KeepReason::Failed)?;
+        match cleanup(&status, own) {
+            Cleanup::Keep => return Err(KeepReason::Changed(status)),
+            Cleanup::Remove => {}
         }
         if self.user_folder.starts_with(&self.path) {
-            return Err(Why::UserIsThere);
+            return Err(KeepReason::CurrentDirectory);
         }
         if flock(&self.lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-            return Err(Why::InUse);
+            return Err(KeepReason::InUse);
         }
-        self.repository.remove(&self.name, &self.path).await.map_err(Why::Unknown)
+        self.repository.remove(&self.name, &self.path).await.map_err(KeepReason::Failed)
     }
 }
 
-fn held(path: &Path) -> std::io::Result<File> {
+fn lock_shared(path: &Path) -> std::io::Result<File> {
     let lock = File::options().create(true).append(true).open(path)?;
     flock(&lock, FlockOperation::LockShared)?;
     Ok(lock)

@@ -1,4 +1,4 @@
-//! `WorktreePlace`: where a worktree of ours is, told from a path alone.
+//! `WorktreeLocation`: the worktree that a path is in.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -8,18 +8,15 @@ use super::name::WorktreeName;
 /// The folder of worktrees, in that of the repository.
 pub(super) const FOLDER: &str = ".rheon/worktrees";
 
-/// Where a worktree of ours is.
+/// The location of a worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WorktreePlace {
-    /// The folder of the repository.
+pub struct WorktreeLocation {
     pub root: PathBuf,
-    /// The worktree.
     pub name: WorktreeName,
-    /// Where in it.
     pub within: PathBuf,
 }
 
-impl WorktreePlace {
+impl WorktreeLocation {
     /// The worktree that `path` is in, the innermost one.
     pub fn of(path: &Path) -> Option<Self> {
         let parts: Vec<Component<'_>> = path.components().collect();
@@ -40,11 +37,11 @@ pub(super) fn relative(name: &WorktreeName) -> String {
     format!("{FOLDER}/{name}")
 }
 
-/// How many worktrees are looked at.
+/// The most worktrees that are listed.
 const FOLDERS_MAX: usize = 256;
 
 /// `folder` itself, and the same folder in every worktree of its repository; nothing if there are no worktrees.
-pub fn worktree_folders(folder: &Path) -> Option<Vec<PathBuf>> {
+pub fn worktree_directories(folder: &Path) -> Option<Vec<PathBuf>> {
     let root = folder.ancestors().find(|above| above.join(".git").exists())?;
     let within = folder.strip_prefix(root).ok()?;
     let entries = fs::read_dir(root.join(FOLDER)).ok()?.flatten().take(FOLDERS_MAX);

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::{WorktreePlace, worktree_folders};
+use super::{WorktreeLocation, worktree_directories};
 
 fn place(path: &str) -> Option<(String, String, String)> {
-    let place = WorktreePlace::of(Path::new(path))?;
+    let place = WorktreeLocation::of(Path::new(path))?;
     let text = |path: &Path| path.display().to_string();
     Some((text(&place.root), place.name.to_string(), text(&place.within)))
 }
@@ -30,11 +30,11 @@ fn the_same_folder_is_found_in_every_worktree() {
     let repository = tempfile::tempdir().unwrap();
     let root = repository.path();
     std::fs::create_dir_all(root.join("a/b")).unwrap();
-    assert_eq!(worktree_folders(&root.join("a")), None, "no repository");
+    assert_eq!(worktree_directories(&root.join("a")), None, "no repository");
     std::fs::create_dir(root.join(".git")).unwrap();
-    assert_eq!(worktree_folders(&root.join("a")), None, "no worktrees");
+    assert_eq!(worktree_directories(&root.join("a")), None, "no worktrees");
     std::fs::create_dir_all(root.join(".rheon/worktrees/x")).unwrap();
     let expected = |own: &str, there: &str| Some(vec![root.join(own), root.join(there)]);
-    assert_eq!(worktree_folders(&root.join("a/b")), expected("a/b", ".rheon/worktrees/x/a/b"));
-    assert_eq!(worktree_folders(root), Some(vec![root.to_owned(), root.join(".rheon/worktrees/x")]));
+    assert_eq!(worktree_directories(&root.join("a/b")), expected("a/b", ".rheon/worktrees/x/a/b"));
+    assert_eq!(worktree_directories(root), Some(vec![root.to_owned(), root.join(".rheon/worktrees/x")]));
 }

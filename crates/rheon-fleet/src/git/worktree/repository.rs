@@ -1,4 +1,4 @@
-//! `Repository`: what git is asked and told about worktrees.
+//! `Repository`: the git commands for worktrees.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use rheon_text::visible;
 
+use super::decide::{Branch, Folder, WorktreeStatus};
 use super::error::WorktreeError;
-use super::judge::{Branch, Folder, Standing};
 use super::name::WorktreeName;
 use super::place::{FOLDER, relative};
 use crate::git::program::{Git, GitEnvironment, GitError, GitOutput};
 
 /// How long git may take: to check out a large repository takes minutes.
 const TIME_MAX: Duration = Duration::from_secs(600);
-/// How many characters of what git says are passed on.
+/// How many characters of git's error message are shown.
 const SAID_CHARS_MAX: usize = 300;
 /// How many commits are counted.
 const COMMITS_MAX: &str = "--max-count=1000";
@@ -29,7 +29,6 @@ pub(super) struct Repository {
     environment: GitEnvironment,
     /// The folder in which its worktrees are.
     pub(super) root: PathBuf,
-    /// What all its worktrees share.
     common: PathBuf,
     /// Where in the working tree the user is.
     pub(super) within: PathBuf,
@@ -101,7 +100,7 @@ impl Repository {
     pub(super) async fn add(&self, name: &WorktreeName, path: &Path) -> Result<(), WorktreeError> {
         let folder = self.root.join(FOLDER);
         for part in [".rheon", FOLDER] {
-            // Whoever wrote the repository must not choose where else files are made.
+            // The content of a repository must not decide where else files are created.
             let part = self.root.join(part);
             if part.is_symlink() {
                 return Err(WorktreeError::LeadsElsewhere(part));
@@ -113,7 +112,7 @@ impl Repository {
             source,
         })?;
         let (relative, branch) = (relative(name), name.branch());
-        // Files come second: which filters they would go through can only be said where they will be.
+        // Files come second: their filters are only known at their final path.
         let add = [
             "worktree",
             "add",
@@ -129,7 +128,7 @@ impl Repository {
         let settings = self.filters_off(path).await;
         let asking = Asking { environment: &self.environment, settings: &settings };
         if let Err(problem) = asking.done(path, &["reset", "--quiet", "--hard"]).await {
-            // Half of it is of use to nobody. What is wrong is told already.
+            // Half a worktree is useless. The error was already reported.
             asking.done(&self.root, &["worktree", "remove", "--force", &relative]).await.ok();
             self.forget(&branch, &self.head).await.ok();
             return Err(WorktreeError::Git(problem));
@@ -142,8 +141,8 @@ impl Repository {
         self.asking().path(path, OWN).await
     }
 
-    /// How a worktree stands whose own branch is `own`.
-    pub(super) async fn standing(&self, path: &Path, own: &str) -> Result<Standing, String> {
+    /// The state of a worktree whose own branch is `own`.
+    pub(super) async fn status(&self, path: &Path, own: &str) -> Result<WorktreeStatus, String> {
         let settings = self.filters_off(path).await;
         let asking = Asking { environment: &self.environment, settings: &settings };
         let status = asking.done(path, &STATUS).await?;
@@ -159,8 +158,8 @@ impl Repository {
         count.extend(Some(base.as_str()).filter(|base| !base.is_empty()));
         let commits = asking.done(path, &count).await?;
         let commits = String::from_utf8_lossy(&commits.output).trim().parse();
-        let commits = commits.map_err(|_| "git does not say what is committed".to_owned())?;
-        Ok(Standing { branch, changed, commits })
+        let commits = commits.map_err(|_| "cannot read the commits of the worktree".to_owned())?;
+        Ok(WorktreeStatus { branch, changed, commits })
     }
 
     /// Removes a worktree with its branch, if nothing was done in it meanwhile.
@@ -217,7 +216,7 @@ const HEAD: [&str; 4] = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
 const STATUS: [&str; 6] =
     ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=all"];
 
-/// git with settings of ours.
+/// git with fixed settings.
 struct Asking<'a> {
     environment: &'a GitEnvironment,
     settings: &'a [(String, String)],
@@ -242,7 +241,7 @@ impl Asking<'_> {
         })
     }
 
-    /// What git said when it did what it was told; else why it did not.
+    /// The output of git if it succeeded; otherwise why it failed.
     async fn done(&self, folder: &Path, arguments: &[&str]) -> Result<GitOutput, String> {
         let said = self.ask(folder, arguments).await.map_err(text)?;
         if said.code == Some(0) { Ok(said) } else { Err(complaint(&said)) }
@@ -260,7 +259,7 @@ impl Asking<'_> {
     }
 }
 
-/// How often git is asked again while another process is making a worktree.
+/// How often git is retried while another process creates a worktree.
 const TRIES_MAX: usize = 20;
 
 /// Whether git found a worktree that another process is making at this moment: it reads all of them before it does anything.
@@ -279,7 +278,7 @@ fn os_string(bytes: Vec<u8>) -> OsString {
     String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
-/// An error within a sentence that says already what it is about.
+/// An error as part of a longer sentence.
 fn text(error: WorktreeError) -> String {
     match error {
         WorktreeError::Git(problem) => problem,
@@ -290,7 +289,7 @@ fn text(error: WorktreeError) -> String {
 /// What git complains of, in one line.
 fn complaint(said: &GitOutput) -> String {
     let errors = String::from_utf8_lossy(&said.errors);
-    let line = errors.lines().find(|line| !line.trim().is_empty()).unwrap_or("it says nothing");
+    let line = errors.lines().find(|line| !line.trim().is_empty()).unwrap_or("no error message");
     format!("git fails: {}", visible(&line.chars().take(SAID_CHARS_MAX).collect::<String>()))
 }
 
@@ -316,7 +315,7 @@ fn exclude(folder: &Path, file: &Path, line: &str) -> io::Result<()> {
     fs::create_dir_all(around)?;
     let is_link = file.symlink_metadata().is_ok_and(|entry| !entry.is_file());
     if is_link || !around.canonicalize()?.starts_with(folder) {
-        return Err(io::Error::other("it leads elsewhere; remove that link"));
+        return Err(io::Error::other("it is a symlink; remove it"));
     }
     let bytes = match file.metadata() {
         Ok(entry) if entry.len() > EXCLUDE_BYTES_MAX => return Err(io::ErrorKind::FileTooLarge.into()),

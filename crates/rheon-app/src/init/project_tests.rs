@@ -1,0 +1,48 @@
+//! Beginning a project.
+
+use std::fs;
+
+use super::{InitOutcome, init_project};
+use crate::config::{Config, ConfigInputs};
+use crate::sessions::EnvVars;
+
+#[test]
+fn what_is_there_stays_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("CLAUDE.md"), "mine").unwrap();
+    fs::create_dir(path(".rheon")).unwrap();
+    fs::write(path(".rheon/config.toml"), "effort = \"low\"").unwrap();
+    assert_eq!(
+        init_project(folder.path()).unwrap(),
+        [
+            InitOutcome::Left(path(".rheon/config.toml")),
+            InitOutcome::Written(path(".rheon/.gitignore")),
+            InitOutcome::Left(path("CLAUDE.md"))
+        ]
+    );
+    assert_eq!(fs::read_to_string(path(".rheon/config.toml")).unwrap(), "effort = \"low\"");
+    assert!(!path("AGENTS.md").exists());
+}
+
+#[test]
+fn what_is_written_can_be_loaded_without_a_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let (home, project) = (folder.path().join("home"), folder.path().join("project"));
+    fs::create_dir_all(&home).unwrap();
+    fs::create_dir_all(&project).unwrap();
+    init_project(&project).unwrap();
+    let environment: EnvVars = [("HOME", home)].into_iter().collect();
+    let managed = folder.path().join("managed.toml");
+    let inputs = ConfigInputs { managed, ..ConfigInputs::new(environment, project.canonicalize().unwrap()) };
+    let config = Config::load(inputs).unwrap();
+    assert_eq!(config.warnings, []);
+}
+
+#[test]
+fn a_folder_that_is_a_file_is_an_error_that_names_it() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(".rheon"), "").unwrap();
+    let error = init_project(folder.path()).unwrap_err();
+    assert_eq!(error.path, folder.path().join(".rheon/config.toml"));
+}
