@@ -61,7 +61,7 @@ deepseek = "  "
 cerebras = { command = ["a", 1] }
 "#;
     expect![[r#"
-        cannot read /home/.config/rheon/config.toml: line 2: unknown vendor "antropic" in [keys]; did you mean "anthropic"?
+        cannot read /home/.config/rheon/config.toml: line 2: there is no vendor "antropic" to have a key for; did you mean "anthropic"?
         cannot read /home/.config/rheon/config.toml: line 3: "keys.openai": "env" must be the name of an environment variable: letters, digits and _
         cannot read /home/.config/rheon/config.toml: line 4: "keys.groq": "file" is not a valid key source; write { env = "NAME" }, { command = ["program", "argument"] }, { keyring = "name" } or the key itself
         cannot read /home/.config/rheon/config.toml: line 5: "keys.mistral": a key needs exactly one source; write { env = "NAME" }, { command = ["program", "argument"] }, { keyring = "name" } or the key itself

@@ -12,7 +12,7 @@ fn unknown_keys_have_a_line_and_a_suggestion() {
         cannot read /home/.config/rheon/config.toml: line 1: unknown key "modle", did you mean "model"?
         cannot read /home/.config/rheon/config.toml: line 4: unknown key "turn_max" in [limits], did you mean "turns_max"?
         cannot read /home/.config/rheon/config.toml: line 7: unknown key "sandbx", did you mean "sandbox"?
-        cannot read /home/.config/rheon/config.toml: line 10: unknown key "wallpaper" in [interface]; expected one of colour, notify, notify_after_seconds, title, spinner, markdown
+        cannot read /home/.config/rheon/config.toml: line 10: unknown key "wallpaper" in [interface]; expected one of color, notify, notify_after_seconds, title, spinner, markdown
         cannot read /etc/config.toml: line 2: unknown key "levels" in [log], did you mean "level"?"#]].assert_eq(&place.problems());
 }
 

@@ -113,7 +113,7 @@ fn what_cannot_be_looked_at_is_left_out_and_told() {
     let place = project().file("home/.local/state/rheon/trust.json", "{");
     let config = place.load();
     assert_eq!(config.trust, ProjectTrust::Untrusted);
-    expect![[r#"/project: what the project brings along is left out: cannot read trusted projects from "/home/.local/state/rheon/trust.json": EOF while parsing an object at line 1 column 1; delete the file to reset trust"#]].assert_eq(&place.warnings(&config));
+    expect![[r#"/project: the project's own content is ignored: cannot read trusted projects from "/home/.local/state/rheon/trust.json": EOF while parsing an object at line 1 column 1; delete the file to reset trust"#]].assert_eq(&place.warnings(&config));
 }
 
 #[test]

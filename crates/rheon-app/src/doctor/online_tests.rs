@@ -60,8 +60,8 @@ async fn a_service_that_takes_the_key_is_well() {
         ("OPENAI_BASE_URL", openai.as_str()),
     ];
     expect![[r#"
-        Ok anthropic answers and accepts the key
-        Ok openai answers and accepts the key
+        Ok anthropic answers and takes the key
+        Ok openai answers and takes the key
     "#]]
     .assert_eq(&found(&variables, Some("anthropic")).await);
     let requests = server.requests();
@@ -98,7 +98,7 @@ async fn a_service_without_a_list_is_there_all_the_same() {
     let address = saying("HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n").await;
     let variables = [("GROQ_API_KEY", KEY), ("GROQ_BASE_URL", address.as_str())];
     expect![[r#"
-        Ok groq answers; it has no way to check the key
+        Ok groq answers; it has nothing to try the key with
     "#]]
     .assert_eq(&found(&variables, None).await);
     let busy = saying("HTTP/1.1 529 Overloaded\r\nconnection: close\r\n\r\n").await;

@@ -158,7 +158,7 @@ async fn a_map_that_cannot_be_made_or_kept_is_a_warning() {
     let told: Vec<String> =
         [told(&unkept), told(&unmade)].into_iter().map(|it: Vec<String>| it.join("\n")).collect();
     expect![[r#"
-        the code map is not as it should be: cannot write the repository map to ~/cache/map: File exists (os error 17)
-        the code map is not as it should be: cannot map ~/gone: No such file or directory (os error 2); check that it is a folder, not a link to one, and may be read"#]].assert_eq(&told.join("\n"));
+        the code map is incomplete: cannot write the repository map to ~/cache/map: File exists (os error 17)
+        the code map is incomplete: cannot map ~/gone: No such file or directory (os error 2); check that it is a readable directory and not a link"#]].assert_eq(&told.join("\n"));
     assert!(says(&unkept, "send_mail"));
 }

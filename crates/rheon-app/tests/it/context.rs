@@ -223,5 +223,5 @@ async fn a_memory_that_cannot_be_written_is_a_problem_and_the_run_is_what_it_was
     let problems: Vec<String> =
         loaded.lessons.unwrap().take_problems().iter().map(ToString::to_string).collect();
     let home = fixture.path("").display().to_string();
-    expect!["learnings are not used or kept: cannot write ~/memory.db; check the permissions of the file and its directory"].assert_eq(&problems.join("\n").replace(&home, "~/"));
+    expect!["learnings are neither used nor saved: cannot write ~/memory.db; check the permissions of the file and its directory"].assert_eq(&problems.join("\n").replace(&home, "~/"));
 }

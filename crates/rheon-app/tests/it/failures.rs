@@ -28,14 +28,16 @@ async fn a_file_in_place_of_the_folder_is_told_before_a_model_is_asked() {
     let data = home.data().display().to_string();
     let error = refusing.start().await.err().unwrap();
     assert!(matches!(error, SessionError::Unkeepable { .. }));
-    expect!["sessions cannot be kept: cannot make the folder DATA: Not a directory (os error 20); a file is in the way of a directory: move it, or use another directory"]
+    expect!["cannot save sessions: cannot make the folder DATA: Not a directory (os error 20); a file is in the way of a directory: move it, or use another directory"]
         .assert_eq(&error.to_string().replace(&data, "DATA"));
 
     let (forgiving, notices) = home.manager(in_memory());
     let session = forgiving.start().await.unwrap();
     assert!(!session.is_saved());
     run(&session, say("Hm."), &tools(&home.project()), "hello").await.result.unwrap();
-    expect!["session ID is not kept from here on: sessions cannot be kept: cannot make the folder DATA: Not a directory (os error 20); a file is in the way of a directory: move it, or use another directory\n"]
+    expect![[r#"
+        session ID is no longer being saved: cannot save sessions: cannot make the folder DATA: Not a directory (os error 20); a file is in the way of a directory: move it, or use another directory
+    "#]]
         .assert_eq(&told(&notices).replace(&data, "DATA").replace(session.session_id().as_str(), "ID"));
     assert!(!home.path(".claude").exists());
 }
@@ -88,8 +90,8 @@ async fn a_transcript_that_cannot_be_written_is_told_once_and_fails_nothing() {
     let told = told(&notices).replace(&claude, "CLAUDE");
     // Once for each time that the session was opened.
     expect![[r#"
-        no transcript for Claude Code is written any more: cannot write in CLAUDE/projects: cannot read the directory CLAUDE/projects: Not a directory (os error 20); the session itself is kept
-        no transcript for Claude Code is written any more: cannot write in CLAUDE/projects: cannot read the directory CLAUDE/projects: Not a directory (os error 20); the session itself is kept
+        the transcript for Claude Code is no longer being written: cannot write in CLAUDE/projects: cannot read the directory CLAUDE/projects: Not a directory (os error 20); the session itself is saved
+        the transcript for Claude Code is no longer being written: cannot write in CLAUDE/projects: cannot read the directory CLAUDE/projects: Not a directory (os error 20); the session itself is saved
     "#]]
     .assert_eq(&told);
 }

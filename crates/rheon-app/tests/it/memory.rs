@@ -198,8 +198,8 @@ async fn a_memory_that_cannot_be_written_is_a_warning_and_a_problem() {
     let told: Vec<String> =
         loaded.warnings.iter().cloned().chain(loaded.take_problems()).map(|it| it.to_string()).collect();
     expect![[r#"
-        the memory is not used or kept: cannot write ~/.local/share/rheon/memory.db; check the permissions of the file and its directory
-        the memory is not used or kept: cannot write ~/.local/share/rheon/memory.db; check the permissions of the file and its directory"#]].assert_eq(&told.join("\n").replace(&fixture.path("").display().to_string(), "~/"));
+        memory is neither used nor saved: cannot write ~/.local/share/rheon/memory.db; check the permissions of the file and its directory
+        memory is neither used nor saved: cannot write ~/.local/share/rheon/memory.db; check the permissions of the file and its directory"#]].assert_eq(&told.join("\n").replace(&fixture.path("").display().to_string(), "~/"));
 }
 
 fn note(name: &str, origin: FileOrigin, text: &str) -> Note {
@@ -230,8 +230,8 @@ fn notes_are_listed_shown_changed_and_removed() {
         NoteEdit { text: Some(" ".into()), ..NoteEdit::default() },
     );
     expect![[r#"
-        the user and the project both have a note "scale"; say whose is meant
-        there is no note "scales"; list the notes to see which there are
+        the user and the project both have a note "scale"; choose one
+        no such note: "scales"; list the notes to see the names
         invalid note name "../scale": use lower-case words joined by hyphens, at most 64 characters, and not `index`
         the text of a note cannot be empty; delete it instead"#]].assert_eq(&format!("{both}\n{absent}\n{bad}\n{}", empty.unwrap_err()));
     let edit = NoteEdit { text: Some("In kilograms.".into()), ..NoteEdit::default() };

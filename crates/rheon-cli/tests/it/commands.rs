@@ -116,7 +116,7 @@ fn what_counts_is_shown_with_its_origin() {
         $ rheon config show effort
         effort is not set
         $ rheon config show modle
-        error: there is no key "modle"; did you mean "model"?
+        error: unknown key "modle"; did you mean "model"?
         (exit 2)
         $ rheon config show model --json
         [
@@ -189,7 +189,7 @@ fn one_file_can_be_validated_wherever_it_is() {
         .with("project/.rheon/config.toml", "model = 7\n");
     expect![[r#"
         $ rheon config validate good.toml
-        nothing is wrong in good.toml
+        no problems in good.toml
         note: elsewhere: /project/.rheon/config.toml: line 1: "model" is a number; it must be a string
         $ rheon config validate bad.toml
         error: cannot read /project/bad.toml: line 1: "model" is a number; it must be a string
@@ -201,7 +201,7 @@ fn one_file_can_be_validated_wherever_it_is() {
         error: cannot read missing.toml: No such file or directory (os error 2)
         (exit 2)
         $ rheon config validate .
-        error: cannot read .: it is no file
+        error: cannot read .: not a file
         (exit 2)
     "#]]
     .assert_eq(&project.transcript(&[
@@ -227,7 +227,7 @@ fn settings_are_edited_and_checked() {
     ];
     expect![[r#"
         $ rheon config edit
-        nothing is wrong in /home/.config/rheon/config.toml
+        no problems in /home/.config/rheon/config.toml
         made /home/.config/rheon/config.toml
         $ rheon config edit --project
         made /project/.rheon/config.toml
@@ -235,10 +235,10 @@ fn settings_are_edited_and_checked() {
         (exit 2)
         $ rheon config edit --local
         made /project/.rheon/config.local.toml
-        error: the editor "false" ended with exit status: 1
+        error: the editor "false" failed with exit status: 1
         (exit 1)
         $ rheon config edit
-        error: it is not known which editor to use: set VISUAL or EDITOR, or open /home/.config/rheon/config.toml yourself
+        error: no editor is configured: set VISUAL or EDITOR, or open /home/.config/rheon/config.toml yourself
         (exit 2)
     "#]].assert_eq(&text.concat());
 }
@@ -269,16 +269,16 @@ fn a_project_begins_and_nothing_is_overwritten() {
     fs::write(project.path("project/AGENTS.md"), "mine").unwrap();
     expect![[r#"
         $ rheon init
-        made  /project/.rheon/config.toml
-        made  /project/.rheon/.gitignore
-        made  /project/AGENTS.md
-        Now say in AGENTS.md how this project is built and tested; every session reads it.
+        created  /project/.rheon/config.toml
+        created  /project/.rheon/.gitignore
+        created  /project/AGENTS.md
+        Describe in AGENTS.md how to build and test this project; every session reads it.
         $ rheon init
-        left  /project/.rheon/config.toml (it is there already)
-        left  /project/.rheon/.gitignore (it is there already)
-        left  /project/AGENTS.md (it is there already)
+        exists   /project/.rheon/config.toml
+        exists   /project/.rheon/.gitignore
+        exists   /project/AGENTS.md
         $ rheon config validate
-        nothing is wrong in
+        no problems in
           /project/.rheon/config.toml (project)
     "#]]
     .assert_eq(&(first + &project.transcript(&["init", "config validate"])));
@@ -292,7 +292,7 @@ fn a_home_is_no_project() {
     fs::remove_dir(project.path("project/.git")).unwrap();
     expect![[r#"
         $ rheon init
-        error: this is your home, which is no project: go to one; `rheon config edit` opens your own settings
+        error: this is your home directory, not a project; change to a project, or edit your own settings with `rheon config edit`
         (exit 2)
     "#]]
     .assert_eq(&project.told("init", &project.run_with("init", &[("HOME", &home)])));
@@ -323,20 +323,20 @@ fn rules_are_explained() {
         ask
           allow run `cargo test --all`: allow rule Bash(cargo test *) from user settings
           ask run `git push`: no rule allows it; accesses the network
-        You are asked; where nobody can be asked, it is refused.
+        Rheon asks you; in a non-interactive run it is denied.
         $ rheon policy explain Bash cargo test --all
         allow
           allow run `cargo test --all`: allow rule Bash(cargo test *) from user settings
-        It runs without a question.
+        It runs without asking.
         $ rheon policy explain Read .env
         deny
           deny read .env: deny rule Read(./.env) from user settings
-        It is refused.
+        It is denied.
         $ rheon policy explain WebFetch https://example.org/x
         ask
           ask fetch from example.org: no rule allows it; it accesses the network
-        You are asked; where nobody can be asked, it is refused.
-        To allow it for good: permissions.allow = ["WebFetch(domain:example.org)"] in your settings.
+        Rheon asks you; in a non-interactive run it is denied.
+        To always allow it: permissions.allow = ["WebFetch(domain:example.org)"] in your settings.
         $ rheon policy explain --json Edit src/main.rs
         {
           "by_rules": "ask",
@@ -361,7 +361,7 @@ fn rules_are_explained() {
     .assert_eq(&said.concat());
     expect![[r#"
         $ rheon policy explain Bsh ls
-        error: unknown tool "Bsh": did you mean "bash"? Use a name from rules, for example Bash, Read, Edit, WebFetch or mcp__server__tool
+        error: there is no tool "Bsh": did you mean "bash"? Names are those of rules, for instance Bash, Read, Edit, WebFetch or mcp__server__tool
         (exit 2)
         $ rheon policy explain Read a b
         error: read takes its arguments as one JSON object, for example '{"path": "src"}'
@@ -391,7 +391,7 @@ fn rules_are_tried_on_their_examples() {
         error: the allow rule Bash(cargo test *) from user settings matches its example "cargo test --doc"; fix the rule or the example
         (exit 2)
         $ rheon policy test
-        there are no rules: looking around in the workspace is free, everything else asks
+        no rules: reading in the workspace is allowed, everything else asks
     "#]].assert_eq(&(good + &wrong.transcript(&["policy test", "config validate"]) + &none));
 }
 
@@ -429,7 +429,7 @@ fn what_a_model_would_be_told() {
     // Nothing of it is kept.
     expect![[r#"
         $ rheon sessions list
-        there are no sessions here yet; --all looks in all folders
+        no sessions in this directory; use --all for all directories
     "#]]
     .assert_eq(&project.transcript(&["sessions list"]));
 }
@@ -484,12 +484,12 @@ fn what_a_project_brings_along_is_trusted_as_it_is() {
           Stop (.rheon/config.toml): echo hello
         This project contains files that can run commands or instruct the agent:
           55638db7d097 .rheon/config.toml
-        Do you trust them? If so: rheon trust grant
+        Do you trust them? To trust it: rheon trust grant
         $ rheon trust grant
-        error: nothing was agreed to: look at .rheon/config.toml with `rheon trust show`, then say `rheon trust grant --yes`
+        error: trust not granted: review .rheon/config.toml with `rheon trust show`, then run `rheon trust grant --yes`
         (exit 2)
         $ rheon trust grant --yes
-        /project is trusted as it is now.
+        trusting /project with its current content
         $ rheon trust show
         You trust this project.
         $ rheon trust
@@ -497,11 +497,11 @@ fn what_a_project_brings_along_is_trusted_as_it_is() {
           Stop (.rheon/config.toml): echo goodbye
         This project has changed since you trusted it:
           changed a981f464e002 .rheon/config.toml
-        Do you trust these changes? If so: rheon trust grant
+        Do you trust these changes? To trust it: rheon trust grant
         $ rheon trust grant -y
-        /project is trusted as it is now.
+        trusting /project with its current content
         $ rheon trust revoke
-        Nothing of /project is trusted any more.
+        no longer trusting /project
         $ rheon config show hooks --origin
         key         value                                                                                               layer    from
         hooks.Stop  { hooks = [{ command = "echo goodbye", type = "command" }] }  left out: the project is not trusted  project  /project/.rheon/config.toml:2
@@ -579,14 +579,14 @@ fn notes_are_deleted_if_that_is_meant() {
     let project = Project::new().with("home/.local/share/rheon/notes/release.md", NOTE);
     expect![[r#"
         $ rheon memory delete release
-        error: nothing was done: say --yes to do it without being asked
+        error: not confirmed: use --yes to skip the question
         (exit 2)
         $ rheon memory delete release --yes
         forgot note release: how to release
         $ rheon memory list
-        nothing is remembered here yet
+        the memory is empty
         $ rheon memory show release
-        error: there is no note "release"; list the notes to see the names
+        error: no such note: "release"; list the notes to see the names
         (exit 1)
     "#]]
     .assert_eq(&project.transcript(&[
@@ -625,7 +625,7 @@ fn learnings_are_judged() {
         error: no such learning: 7; list the learnings to see the ids
         (exit 1)
         $ rheon memory show --learning x
-        error: a learning has a number, and "x" is none
+        error: invalid number "x" for a learning
         (exit 2)
     "#]]
     .assert_eq(&project.transcript(&[

@@ -77,12 +77,12 @@ fn the_whole_text() {
         The cause was one character in `slug.sh`: spaces became `_`, and the tests expect `-`. Nothing else changed.
 
         5 turns · 5 tools · 16,364 in (12,798 cached) / 344 out tokens · cost unknown · N ms
-        The repository is in REPOSITORY, the session is SESSION. To go on from here:
+        The repository is in REPOSITORY, the session is SESSION. Next steps:
           cd REPOSITORY
           rheon sessions list
           rheon sessions show SESSION
           rheon sessions replay SESSION
-          rheon sessions rewind SESSION --to 4    takes the change back
+          rheon sessions rewind SESSION --to 4    undoes the change
           rheon sessions export SESSION --output demo.html
     "#]].assert_eq(&plain(&place, &ran.stdout));
     assert_eq!((ran.stderr.as_str(), ran.code), ("", Some(0)));

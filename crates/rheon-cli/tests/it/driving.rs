@@ -189,12 +189,12 @@ fn all_flags_of_the_sdks_are_accepted() {
     let ran = stage.ran(command);
     assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(0)), "{}", ran.stderr);
     expect![[r#"
-        note: --task-budget is passed over: limit tokens with --max-tokens
-        note: --betas is passed over: what the service offers to all is used
-        note: --resume-session-at is passed over: the session goes on from its end; `rheon sessions fork` goes on from an earlier event
-        note: --resume-drops-turn is passed over: the whole session is kept
-        note: --session-mirror is passed over: the session is kept by rheon alone; `rheon sessions export` writes it for others
-        note: --plugin-dir is passed over: plugins are not supported
+        note: ignoring --task-budget: limit tokens with --max-tokens
+        note: ignoring --betas: beta features are not supported
+        note: ignoring --resume-session-at: the session resumes at its end; use `rheon sessions fork --at` to resume earlier
+        note: ignoring --resume-drops-turn: no turn is dropped
+        note: ignoring --session-mirror: use `rheon sessions export` to copy the session
+        note: ignoring --plugin-dir: plugins are not supported
     "#]].assert_eq(&ran.stderr);
 }
 
@@ -316,7 +316,7 @@ fn permissions_that_come_with_an_answer_hold_for_the_session() {
     let ran = stage.plain(driven.finish());
     expect![[r#"
         note: cannot read the rule "": character 1: missing tool name; write Tool or Tool(pattern), for example Bash(git status)
-        note: a permission update was passed over: there is no update of type "dance"
+        note: a permission update was ignored: unknown update type "dance"
         note: the directory can be read from now on, in this session only; to let it be changed like the workspace, start the session with --add-dir
     "#]].assert_eq(&ran.stderr);
 }
@@ -397,8 +397,8 @@ fn files_go_back_to_what_they_were_before_a_prompt() {
     expect![[r#"
         {"request_id":"1","response":{"canRewind":true,"filesChanged":["W/n.txt"],"filesCount":1},"subtype":"success"} -> Some("second")
         {"request_id":"1","response":{"canRewind":true,"filesChanged":["W/n.txt"],"filesCount":1},"subtype":"success"} -> Some("first")
-        {"error":"no prompt of this session has the id \"nobody\"; use the uuid of a prompt's line","request_id":"1","subtype":"error"} -> Some("first")
-        {"request_id":"1","response":{"canRewind":false,"error":"no prompt of this session has the id \"nobody\"; use the uuid of a prompt's line"},"subtype":"success"} -> Some("first")
+        {"error":"nothing that the user said in this session is called \"nobody\"; name one of its prompts by the uuid of its line","request_id":"1","subtype":"error"} -> Some("first")
+        {"request_id":"1","response":{"canRewind":false,"error":"nothing that the user said in this session is called \"nobody\"; name one of its prompts by the uuid of its line"},"subtype":"success"} -> Some("first")
         {"request_id":"1","response":{"canRewind":true,"filesChanged":["W/n.txt"],"filesCount":1},"subtype":"success"} -> None
     "#]].assert_eq(&responses);
     assert_eq!(driven.finish().code, Some(0));

@@ -31,7 +31,7 @@ fn a_budget_that_is_spent() {
         the budget does not cover the next call: $0.0000 of $0.0010
 
         stopped at a limit · 0 turns · 0 tools · 0 in / 0 out tokens · $0.0000 · N ms · $0.0010 of $0.0010 left
-        error: stopped: the budget does not cover the next call; allow more with --max-budget-usd, or go on with rheon -r 01890a5d-ac96-774b-bcce-b302099a8057
+        error: stopped: the budget does not cover the next call; allow more with --max-budget-usd, or resume with rheon -r 01890a5d-ac96-774b-bcce-b302099a8057
     "#]]
     .assert_eq(&stderr(&ran, 3));
 }
@@ -55,7 +55,7 @@ fn too_many_turns() {
           └ 1 the content · N ms
 
         stopped at a limit · 1 turn · 1 tool · 100 in / 20 out tokens · $0.0006 · N ms
-        error: stopped: the turn limit of 1 was reached; allow more with --max-turns, or go on with rheon -r 01890a5d-ac96-774b-bcce-b302099a8057
+        error: stopped: the turn limit of 1 was reached; allow more with --max-turns, or resume with rheon -r 01890a5d-ac96-774b-bcce-b302099a8057
     "#]]
     .assert_eq(&stderr(&ran, 4));
     let ran = stage.run(&["hi", "--max-turns", "1", "--output-format", "json"]);
@@ -78,10 +78,10 @@ fn a_call_that_nobody_could_be_asked_about() {
           to allow all edits in the workspace: --permission-mode acceptEdits
 
         ● write new.txt
-          └ not run: permission denied: write needs approval (change new.txt: no rule allows it; edits are …
+          └ not run: permission denied: write needs approval (change new.txt: no rule allows it; edits need…
 
         2 turns · 0 tools · 200 in / 40 out tokens · $0.0012 · N ms
-        error: the last thing the model wanted to do was refused, as nobody could be asked; allow it with --allowed-tools, --permission-mode or a rule (`rheon policy explain` says what would)
+        error: the last tool call was denied: this run is non-interactive. Allow it with --allowed-tools, --permission-mode or a rule (see `rheon policy explain`)
     "#]].assert_eq(&ran.stderr);
     assert!(!stage.path("workspace/new.txt").exists());
 }
@@ -117,7 +117,7 @@ fn a_service_that_asks_to_come_back_later() {
         429 rate_limit_error: Rate limit reached: too many requests.; retry 3 of 3 in N ms
 
         failed · 1 turn · 0 tools · 0 in / 0 out tokens · cost unknown · N ms
-        error: the model call failed: 429 rate_limit_error: Rate limit reached: too many requests.; try again later, or name another model with --fallback-model
+        error: the model call failed: 429 rate_limit_error: Rate limit reached: too many requests.; retry later, or set another model with --fallback-model
     "#]].assert_eq(&stderr(&ran, 75));
     assert_eq!(stage.server.requests().len(), 4);
 }
@@ -135,7 +135,7 @@ fn a_key_that_is_refused() {
     let ran = stage.run(&["hi"]);
     expect![[r#"
         failed · 1 turn · 0 tools · 0 in / 0 out tokens · cost unknown · N ms
-        error: the model call failed: 401 authentication_error: invalid x-api-key; check the key that is set for this service, and what its account may do
+        error: the model call failed: 401 authentication_error: invalid x-api-key; check the API key of this service and the permissions of its account
     "#]].assert_eq(&stderr(&ran, 1));
     assert_eq!(stage.server.requests().len(), 1);
 }

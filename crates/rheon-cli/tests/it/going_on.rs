@@ -130,9 +130,10 @@ fn a_session_is_deleted_only_by_somebody_who_says_so() {
         said += &format!("{:?} {}{}\n", ran.code, ran.stdout, told.collect::<Vec<_>>().join("\n"));
     }
     expect![[r#"
-        Some(2) session 01890a5d-ac96-774b-bcce-b302099a8057 would be deleted with its checkpoints
-        error: nothing was done: say --yes to do it without being asked
+        Some(2) session 01890a5d-ac96-774b-bcce-b302099a8057 and its checkpoints will be deleted
+        error: not confirmed: use --yes to skip the question
         Some(0) deleted 01890a5d-ac96-774b-bcce-b302099a8057
+        its Claude Code transcript remains: STAGE/home/.claude/projects/-tmp--tmpF1ubRM-workspace/01890a5d-ac96-774b-bcce-b302099a8057.jsonl
     "#]]
     .assert_eq(&said);
 }

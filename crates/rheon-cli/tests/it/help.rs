@@ -36,26 +36,26 @@ fn short_help() {
 #[test]
 fn help_of_demo() {
     expect![[r#"
-        Watch an agent at work; needs no network and no key
+        Watch an agent at work, offline and without a key
 
-        A scripted model finds out why a test fails, mends it and runs the test again, in a fresh
-        repository. Only the model is scripted: the tools, the rules, the sandbox and the session are the
-        real ones. What it did stays, to be listed, replayed, taken back and exported.
+        A scripted model finds out why a test fails, fixes it and runs the test again, in a new repository.
+        Only the model is scripted: tools, rules, sandbox and session are real. The session is saved, so you
+        can list, replay, rewind and export it.
 
         Usage: rheon demo [OPTIONS]
 
         Options:
               --fast
-                  Play without pauses
+                  Run without pauses
 
               --discard
-                  Leave nothing behind: no repository, no session
+                  Remove the repository and the session at the end
 
               --events
-                  Print every event as one line of JSON instead
+                  Print events instead, one JSON object per line
 
               --trace <FILE>
-                  Write every event as a line of JSON to this file, too
+                  Also write every event to this file, one JSON object per line
 
           -h, --help
                   Print help (see a summary with '-h')

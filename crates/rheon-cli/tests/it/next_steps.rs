@@ -121,8 +121,8 @@ fn a_folder_that_is_not_there() {
     let said: Vec<String> =
         ["/nope", "a.txt"].iter().map(|folder| stage.run(&["hi", "-C", folder]).stderr).collect();
     expect![[r#"
-        error: cannot work in /nope: there is no such folder; correct its name, or make it first
-        error: cannot work in a.txt: it is no folder; name the folder that it is in
+        error: cannot work in /nope: no such directory
+        error: cannot work in a.txt: not a directory
     "#]]
     .assert_eq(&said.concat());
 }
@@ -157,8 +157,8 @@ fn models_of_a_local_server_are_listed_where_there_is_no_key() {
     let ollama = vendors.lines().find(|line| line.starts_with("ollama")).unwrap();
     expect![[r#"
         Some(0) ollama/fake-model
-        ollama answers at SERVER/ and has these models
-        Some(1) error: there is no key for any vendor, and no local server answers; --all lists all models, --vendors says which keys are looked for
+        ollama answers at SERVER/ and serves these models
+        Some(1) error: no API key is set and no local server answers; list all models with --all, the key variables with --vendors
         ollama          Ollama                                         0  local  OLLAMA_API_KEY
     "#]].assert_eq(&format!(
         "{}{}{ollama}\n",

@@ -255,12 +255,12 @@ fn approvals() {
         Stage::new(Script::new([write("poem.txt"), write("other.txt"), FakeReply::text("One poem.")]));
     let Printed { stdout, stderr, code } = stage.printed("approvals", &[], "y\none is enough\n");
     expect![[r#"
-        write needs approval: change poem.txt: no rule allows it; edits are asked about
+        write needs approval: change poem.txt: no rule allows it; edits need approval
         --- a/poem.txt
         +++ b/poem.txt
         @@ -0,0 +1 @@
         +Roses.
-        [y] allow once  [s] allow for this session  [n] deny, or type a reason: write needs approval: change other.txt: no rule allows it; edits are asked about
+        [y] allow once  [s] allow for this session  [n] deny, or type a reason: write needs approval: change other.txt: no rule allows it; edits need approval
         --- a/other.txt
         +++ b/other.txt
         @@ -0,0 +1 @@
