@@ -25,12 +25,16 @@ enum Step {
 /// Runs all steps; stops at the first that fails.
 pub(crate) fn run() -> Result<()> {
     let start = Instant::now();
+    let mut times = Vec::new();
     let deny = if is_installed("cargo-deny") { CargoDeny::Installed } else { CargoDeny::Missing };
     for step in steps(deny) {
         match step {
-            Step::Run { name, call } => run_step(name, &call)?,
+            Step::Run { name, call } => times.push((name, run_step(name, &call)?)),
             Step::Skip { name, reason } => println!("== {name}: skipped, {reason}"),
         }
+    }
+    for (name, seconds) in times {
+        println!("{seconds:>8.1} s  {name}");
     }
     println!("== all passed in {:.1} s", start.elapsed().as_secs_f64());
     Ok(())
@@ -61,14 +65,15 @@ fn steps(deny: CargoDeny) -> Vec<Step> {
     ]
 }
 
-fn run_step(name: &str, call: &Invocation) -> Result<()> {
+/// Runs a step; returns how many seconds it took.
+fn run_step(name: &str, call: &Invocation) -> Result<f64> {
     println!("== {name}: {call}");
     let start = Instant::now();
     let outcome = call.run();
     let seconds = start.elapsed().as_secs_f64();
     outcome.with_context(|| format!("{name} failed after {seconds:.1} s; what follows it was not run"))?;
     println!("== {name}: passed in {seconds:.1} s");
-    Ok(())
+    Ok(seconds)
 }
 
 fn is_installed(program: &str) -> bool {

@@ -1,4 +1,4 @@
-//! `cargo xtask e2e-claude`: the real Claude Code goes on with sessions of ours, and we with its own.
+//! `cargo xtask e2e-claude`: the real Claude Code resumes our sessions, and we resume its.
 //!
 //! Opt-in: the first run installs 350 MB into a cache folder. The model is our fake server; nothing leaves the machine.
 
@@ -36,7 +36,7 @@ pub(crate) fn run() -> Result<()> {
             println!("{}", stage.ours(&["session", &stage.projects(), &id, scenario])?);
         }
     }
-    println!("== e2e-claude: we read a session of the real program, go on with it, and it resumes that");
+    println!("== e2e-claude: we read and continue a session of the real program, and it resumes that");
     let stage = Stage::new(&cache, "real", &program)?;
     stage.real(&["--session-id", REAL_SESSION, "two tools"], 2)?;
     stage.ours(&["session", &stage.projects(), REAL_SESSION, "real"])?;

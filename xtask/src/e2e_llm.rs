@@ -156,7 +156,7 @@ fn succeed(command: &mut Command, purpose: &str) -> Result<()> {
     Ok(())
 }
 
-/// All threads on an idle machine, else one: whoever else is at work comes first.
+/// All threads on an idle machine, else one: other work comes first.
 fn threads(load: &str) -> usize {
     let last_minute = load.split_whitespace().next().and_then(|figure| figure.parse::<f64>().ok());
     match last_minute {

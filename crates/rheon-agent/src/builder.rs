@@ -114,8 +114,8 @@ impl AgentBuilder {
         self
     }
 
-    /// Decides which tool calls may run. Without one, tools that only look may; for all others somebody is asked, and where
-    /// nobody can answer they are refused.
+    /// Decides which tool calls may run. By default, read-only tools may run and all others need approval; calls that
+    /// no client can approve are denied.
     pub fn permission_policy(mut self, gate: impl IntoShared<dyn Gate>) -> Self {
         self.gate = Some(gate.into_shared());
         self

@@ -121,7 +121,7 @@ impl Control {
         self.lock().children.remove(session_id);
     }
 
-    /// Declares that somebody is there to answer questions, for as long as the returned value lives.
+    /// Declares that approval requests are answered while the returned guard is alive.
     pub fn attach_approver(&self) -> ApproverGuard {
         self.lock().approvers += 1;
         ApproverGuard { control: self.clone() }

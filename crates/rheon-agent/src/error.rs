@@ -50,7 +50,7 @@ pub enum BuildError {
     /// The broadcast capacity is out of range.
     #[error("enable_broadcast takes from 1 to {BROADCAST_EVENTS_MAX} events, not {0}")]
     BroadcastCapacity(usize),
-    /// Events and instructions name a source, so that two of one name could not be told apart.
+    /// Two tool sources have the same name; events and instructions could not distinguish them.
     #[error("two tool sources are named {0:?}; give each source a name of its own")]
     DuplicateToolSource(String),
     /// The tools do not fit together.
@@ -77,7 +77,7 @@ pub enum ToolboxError {
     },
 }
 
-/// A child that cannot be told anything.
+/// Why a message cannot reach a child.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChildError {
     /// No child of that session is running.

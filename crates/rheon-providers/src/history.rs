@@ -71,7 +71,7 @@ pub(crate) enum ThinkingFilter {
     /// None of its own.
     None,
     /// None at all, not even other models' thinking.
-    Nobody,
+    NoModel,
 }
 
 /// The role of a message.
@@ -394,7 +394,7 @@ impl<'a> HistoryBuilder<'a> {
             ThinkingFilter::Signed => readable.is_some(),
             ThinkingFilter::Plain => readable.is_some() || (own && !text.is_empty()),
             ThinkingFilter::None if own || readable.is_some() => return None,
-            ThinkingFilter::Nobody => return None,
+            ThinkingFilter::NoModel => return None,
             ThinkingFilter::None => false,
         };
         if as_is {

@@ -13,7 +13,7 @@ use crate::message::AgentMessage;
 /// The most messages that wait for a child.
 const MESSAGES_MAX: usize = 1_000;
 
-/// When a child is told something.
+/// When a child receives a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChildMessageTime {
     /// Between its tool executions.
@@ -39,7 +39,7 @@ struct State {
 #[derive(Default)]
 struct Line {
     messages: VecDeque<AgentMessage>,
-    /// Whoever waits for the next one.
+    /// Wakes the reader of the next message.
     waiting: Option<Waker>,
 }
 

@@ -85,7 +85,7 @@ pub trait ToolReporter: Send + Sync {
     fn child_event(&self, _event: &Event) {}
     /// A child of the tool runs: from now on the user reaches it through `inbox`, until its end is news.
     fn reach_child(&self, _child: &ChildRef, _inbox: ChildInbox) {}
-    /// Asks the user on behalf of a child of the tool; nothing if nobody is there to answer.
+    /// Asks the user on behalf of a child of the tool; `None` if no client can answer.
     fn ask_for_child<'a>(&'a self, _approval: ChildApproval) -> Answer<'a, Option<PermissionResponse>> {
         Answer::Now(None)
     }
@@ -165,7 +165,7 @@ impl ToolContext {
         }
     }
 
-    /// Asks the user on behalf of a child, and waits; nothing if nobody is there to answer.
+    /// Asks the user on behalf of a child, and waits; `None` if no client can answer.
     pub async fn ask_for_child(&self, approval: ChildApproval) -> Option<PermissionResponse> {
         self.reporter.as_ref()?.ask_for_child(approval).get().await
     }

@@ -1,4 +1,4 @@
-//! A chat endpoint: `POST /chat` with `{"prompt": "..."}` answers with server-sent events: `session` (its id, to go on with),
+//! A chat endpoint: `POST /chat` with `{"prompt": "..."}` answers with server-sent events: `session` (its id, to continue it),
 //! `text` for each piece of the answer, `done` or `error`. A client that hangs up cancels its run.
 //!
 //! `ANTHROPIC_API_KEY=... cargo run -p rheon --example chat_server -- 8080`

@@ -1,4 +1,4 @@
-//! The standard tools in a folder of their own: a model reads, edits and runs a test; somebody is asked before anything changes.
+//! The standard tools in a folder of their own: a model reads, edits and runs a test; you are asked before anything changes.
 //!
 //! `cargo run -p rheon --example coding`. Offline: the model plays a script. Everything else is real, the sandbox included.
 
@@ -63,7 +63,7 @@ fn script() -> Scenario {
     let edits = json!([{ "old_string": "41", "new_string": "42" }]);
     Scenario::new()
         .turn(Turn::say("I look at it.\n").tool_call("read", json!({ "path": "answer.sh" })))
-        .turn(Turn::say("I mend it.\n").tool_call("edit", json!({ "path": "answer.sh", "edits": edits })))
+        .turn(Turn::say("I fix it.\n").tool_call("edit", json!({ "path": "answer.sh", "edits": edits })))
         .turn(Turn::say("I try it.\n").tool_call("bash", json!({ "command": "sh answer.sh" })))
         .turn(Turn::say("I tidy up.\n").tool_call("bash", json!({ "command": "rm -r ." })))
         .turn("It prints 42; nothing was removed.")

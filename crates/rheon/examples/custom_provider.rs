@@ -6,7 +6,7 @@ use futures::stream;
 use rheon::prelude::*;
 use rheon::types::{Chunk, ChunkStream, Request, StopReason};
 
-/// Says back what it was told, word by word.
+/// Repeats the prompt, word by word.
 struct Parrot;
 
 impl Provider for Parrot {

@@ -34,7 +34,7 @@ async fn callback() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Subscribers of a broadcast watch from tasks of their own. One that lags is told how much it missed.
+/// Subscribers of a broadcast watch from tasks of their own. One that lags learns how much it missed.
 async fn broadcast() -> Result<(), Box<dyn Error>> {
     println!("broadcast:");
     let agent = Agent::builder().provider(model()).enable_broadcast(8).build()?;

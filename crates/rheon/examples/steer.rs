@@ -1,4 +1,4 @@
-//! Talking to a run that is under way: steering, a follow-up, and stopping it. Offline.
+//! Talking to a run in progress: steering, a follow-up, and stopping it. Offline.
 //!
 //! Run it with `cargo run -p rheon --example steer`.
 
@@ -9,7 +9,7 @@ use rheon::prelude::*;
 use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
 use tokio::sync::Notify;
 
-/// A tool that takes a while: until it is told to finish.
+/// A tool that takes a while: until it receives the signal to finish.
 struct Look {
     finish: Arc<Notify>,
 }
@@ -27,7 +27,7 @@ impl Tool for Look {
         json!({ "type": "object", "properties": { "file": { "type": "string" } }, "required": ["file"] })
     }
 
-    /// It only looks, so nobody has to be asked.
+    /// It only reads, so it needs no approval.
     fn effect(&self) -> Effect {
         Effect::Pure
     }

@@ -66,7 +66,7 @@ fn decide(request: &ApprovalRequest) -> PermissionResponse {
         }
     };
     if bright {
-        PermissionResponse::denied("not so bright, somebody is asleep")
+        PermissionResponse::denied("not so bright, the baby is asleep")
     } else {
         PermissionDecision::Allow.into()
     }

@@ -84,7 +84,7 @@
 //! ```
 //!
 //! **A broadcast** has any number of subscribers, each in a task of its own. A subscriber that falls behind never holds up
-//! the run: it is told how many events it missed and can go on with the oldest that is left.
+//! the run: it learns how many events it missed and continues with the oldest one left.
 //!
 //! ```
 //! # use rheon::prelude::*;
@@ -279,7 +279,15 @@ pub mod tools {
     pub use rheon_tools::*;
 }
 
-/// The README, whose code compiles.
+/// The code in the README and in the pages under `docs/` compiles.
 #[cfg(all(doctest, feature = "session"))]
-#[doc = include_str!("../../../README.md")]
-pub struct Readme;
+mod pages {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+
+    #[doc = include_str!("../../../docs/SDK.md")]
+    struct Sdk;
+
+    #[doc = include_str!("../../../docs/TOOLS.md")]
+    struct Tools;
+}

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::effort::Effort;
 use super::strace;
-use super::syscalls::{Ground, calls_to_kill, prepare, restore};
+use super::syscalls::{Fixture, calls_to_kill, prepare, restore};
 use super::victim::{Victim, stage};
 
 /// How large the disk is that fills up.
@@ -28,7 +28,7 @@ fn fail(victim: &Victim, effort: &Effort) -> Result<String> {
     let folder = victim.folder_in_memory("faults")?;
     let log = folder.join("trace");
     let (mut faults, mut stopped) = (0, 0);
-    for ground in [Ground::Nothing, Ground::Session] {
+    for ground in [Fixture::Nothing, Fixture::Session] {
         prepare(victim, &folder, ground)?;
         let place = restore(&folder)?;
         let calls = strace::record(victim, &log, &["act", "work", &place])?;

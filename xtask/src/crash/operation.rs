@@ -42,7 +42,7 @@ pub(crate) enum Operation {
     SyncAll {
         began: usize,
     },
-    /// Somebody outside was told.
+    /// An acknowledgement left the process.
     Told {
         file: &'static str,
         bytes: Vec<u8>,
@@ -195,7 +195,7 @@ impl Follower {
 
     fn place(&self, inner: &str) -> Result<(Node, String)> {
         let (folder, name) = inner.rsplit_once('/').unwrap_or(("", inner));
-        let folder = self.names.get(folder).with_context(|| format!("there is no folder {folder}"))?;
+        let folder = self.names.get(folder).with_context(|| format!("unknown directory {folder}"))?;
         Ok((*folder, name.to_owned()))
     }
 

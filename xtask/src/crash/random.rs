@@ -33,7 +33,7 @@ pub(crate) fn run(victim: &Victim, effort: &Effort) -> Result<String> {
             wait_for_a_word(Path::new(&place), &mut child)?;
         }
         std::thread::sleep(Duration::from_millis(life_ms));
-        // Dead before it was killed means that it found something that it could not go on with.
+        // Dead before it was killed means that it found something that it could not continue with.
         if let Some(status) = child.try_wait()? {
             let said = victim.run(&["work", &place, "1"]);
             anyhow::bail!("life {kill} ended by itself with {status}; once more: {said:?}");

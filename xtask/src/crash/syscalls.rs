@@ -10,22 +10,22 @@ use super::strace::{self, Call};
 use super::victim::{Victim, empty, stage};
 
 /// The write paths of the victim, and whether each begins with a session that is there.
-pub(crate) const PATHS: &[(&str, Ground)] = &[
-    ("work", Ground::Nothing),
-    ("work", Ground::Session),
-    ("open", Ground::TornSession),
-    ("fork", Ground::Session),
-    ("delete", Ground::Session),
-    ("transcript", Ground::Session),
-    ("capture", Ground::Session),
-    ("restore", Ground::Session),
-    ("tree", Ground::Session),
-    ("index", Ground::Session),
+pub(crate) const PATHS: &[(&str, Fixture)] = &[
+    ("work", Fixture::Nothing),
+    ("work", Fixture::Session),
+    ("open", Fixture::TornSession),
+    ("fork", Fixture::Session),
+    ("delete", Fixture::Session),
+    ("transcript", Fixture::Session),
+    ("capture", Fixture::Session),
+    ("restore", Fixture::Session),
+    ("tree", Fixture::Session),
+    ("index", Fixture::Session),
 ];
 
 /// What is there before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ground {
+pub(crate) enum Fixture {
     Nothing,
     Session,
     /// A session whose last line is not whole.
@@ -63,13 +63,13 @@ pub(crate) fn run(victim: &Victim, effort: &Effort) -> Result<String> {
 }
 
 /// Makes what is there before, once; `restore` brings it back.
-pub(crate) fn prepare(victim: &Victim, folder: &Path, ground: Ground) -> Result<()> {
+pub(crate) fn prepare(victim: &Victim, folder: &Path, ground: Fixture) -> Result<()> {
     empty(folder)?;
     let place = stage(folder, "stage/life")?;
-    if ground != Ground::Nothing {
+    if ground != Fixture::Nothing {
         victim.run(&["work", &place, "1"])?;
     }
-    if ground == Ground::TornSession {
+    if ground == Fixture::TornSession {
         let torn =
             "f=$(find \"$0/store/sessions/projects\" -name s.jsonl); printf 'a line that was torn' >> \"$f\"";
         shell(torn, &place)?;

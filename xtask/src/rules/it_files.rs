@@ -6,7 +6,7 @@ use crate::repository::{Crate, Repository, Source};
 use crate::rust::mod_lines;
 use crate::violation::Violation;
 
-/// The test files that nobody names, and second test binaries.
+/// The test files that are not named, and second test binaries.
 pub fn check(repository: &Repository) -> Vec<Violation> {
     repository.crates().iter().flat_map(|member| violations_in(repository, member)).collect()
 }

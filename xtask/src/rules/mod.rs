@@ -40,6 +40,8 @@ pub const RULES: &[Rule] = &[
     Rule { name: "docs", check: docs::check },
     Rule { name: "named tests", check: named_tests::check },
     Rule { name: "syntax", check: syntax::check },
+    Rule { name: "unique types", check: unique_types::check },
+    Rule { name: "words", check: words::check },
 ];
 
 /// What breaks the rules in `repository` and is no exception; also exceptions that nothing needs.

@@ -36,10 +36,10 @@ fn types_are_nouns() {
         words::check,
         &[(
             "crates/a/src/lib.rs",
-            "//! Types.\nstruct PersistentStore;\nenum Because {}\nfn f() { type Wanted = u8; }\ntrait Knowhow {}\npub struct Keepers;\n",
+            "//! Types.\nstruct KeptStore;\nenum Because {}\nfn f() { type Wanted = u8; }\ntrait Knowhow {}\npub struct Keepers;\n",
         )],
         expect![[r#"
-            crates/a/src/lib.rs:2: the type PersistentStore is named by "Kept"; use a noun that says what it holds
+            crates/a/src/lib.rs:2: the type KeptStore is named by "Kept"; use a noun that says what it holds
             crates/a/src/lib.rs:3: the type Because is named by "Because"; use a noun that says what it holds
             crates/a/src/lib.rs:4: the type Wanted is named by "Wanted"; use a noun that says what it holds
         "#]],

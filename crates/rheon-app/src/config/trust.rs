@@ -137,7 +137,7 @@ fn read_file(layer: &ReadLayer) -> Option<PreloadedFile> {
     }
 }
 
-/// Whether what the project brings along counts.
+/// Whether the project's hooks, skills, commands and servers are used.
 pub(super) fn project_trust(trust: &TrustStatus, choice: TrustChoice) -> ProjectTrust {
     match choice {
         TrustChoice::ThisSession => ProjectTrust::Trusted,

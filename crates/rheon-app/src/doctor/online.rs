@@ -23,7 +23,7 @@ const PROXIES: [&str; 6] =
 
 /// Calls up the service of the chosen model and all others for which there is a key, each in a line of its own.
 pub(super) async fn online(registry: &Registry, variables: &ProviderEnv, chosen: Option<&str>) -> Vec<Check> {
-    // That there is no key for it is told elsewhere.
+    // Another check reports the missing key.
     let mut vendors: Vec<&str> =
         chosen.into_iter().filter(|id| matches!(registry.has_key(id), Ok(true))).collect();
     vendors.extend(registry.vendors().ids().filter(|id| Some(*id) != chosen && has_own_key(registry, id)));

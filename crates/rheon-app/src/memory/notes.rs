@@ -11,7 +11,7 @@ use rheon_types::Clock;
 use super::episodes::line;
 use super::store::MemoryStore;
 
-/// Makes the rows of the notes in `folders` anew, so that a search finds what the files say now. What did not change is not written.
+/// Makes the rows of the notes in `folders` again, so that a search finds what the files say now. What did not change is not written.
 pub fn index_notes(memory: &Memory, project: &str, folders: &[NoteDir]) -> Result<(), DatabaseError> {
     for origin in [FileOrigin::User, FileOrigin::Project] {
         let of_origin = folders.iter().filter(|folder| folder.origin == origin);

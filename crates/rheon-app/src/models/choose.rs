@@ -93,7 +93,7 @@ pub async fn served_here(
     served
 }
 
-/// The servers on this machine where somebody answers.
+/// The local servers that answer.
 async fn answering(registry: &Registry, environment: &ProviderEnv) -> Vec<LocalModelServer> {
     let servers = registry.vendors().iter().filter(|vendor| vendor.probe().is_some());
     let doors = servers.map(|vendor| async move { open_door(&vendor, environment).await });

@@ -97,7 +97,7 @@ impl Indexing {
         if !IS_COMPILED_IN {
             return;
         }
-        // Without a runtime nobody can work behind the run; the next look at the session catches up.
+        // Without a runtime there is no background work; the next use of the session catches up.
         let Ok(runtime) = Handle::try_current() else { return };
         let mut queue = self.queue();
         let is_rebuild = |job: &Job| matches!(job, Job::Rebuild);

@@ -58,8 +58,8 @@ impl SessionHandle {
         self.past.state.messages()
     }
 
-    /// Tool calls that were under way when the program ended, so that nobody knows what they did. The model is told; so should the
-    /// user be.
+    /// Tool calls that were running when the program ended, so their outcome is unknown. Show them to the user; the model
+    /// sees them too.
     pub fn unfinished_calls(&self) -> &[UnfinishedCall] {
         &self.past.unfinished_calls
     }

@@ -92,7 +92,7 @@ async fn a_child_asks_by_its_name_and_hears_a_follow_up(over: Over) {
     let (_, request) = until(&mut events, asked).await;
     assert_eq!(
         (request.child.as_deref(), request.tool_name.as_str(), request.reason.as_str()),
-        (Some("helper"), "act", "the tool changes something")
+        (Some("helper"), "act", "this tool may change something")
     );
     let content = vec![Content::text("And then?")];
     client.send(Command::FollowUp { content, child: Some(child) }).await.unwrap();

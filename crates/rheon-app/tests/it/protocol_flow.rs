@@ -89,7 +89,7 @@ async fn one_that_stops_reading_gets_everything_after_the_store_gave_up(over: Ov
     };
     let notices: Vec<String> = seen.iter().filter_map(|event| told(&event.kind)).collect();
     assert!(
-        notices.iter().any(|notice| notice.contains("a file stands where a folder belongs")),
+        notices.iter().any(|notice| notice.contains("a file is in the way of a directory")),
         "{notices:?}"
     );
     let (mut late, _) = run_end(&mut stalled).await;

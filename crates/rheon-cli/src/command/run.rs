@@ -33,7 +33,7 @@ pub(crate) struct Run {
     /// The prompt
     prompt: Option<String>,
 
-    /// Do one item, print the answer and exit
+    /// Answer one prompt and exit
     #[arg(short, long)]
     print: bool,
 

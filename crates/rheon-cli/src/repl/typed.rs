@@ -7,7 +7,7 @@ pub(super) enum Typed {
     Line(String),
     /// What is being typed is another, and is not drawn here.
     Draft,
-    /// Somebody wants to get away.
+    /// Escape was pressed.
     Escape,
     /// What was pasted is too long to be kept.
     TooLong,

@@ -100,7 +100,7 @@ fn lower_messages(request: &Request) -> History {
         alternate: true,
         tool_name: ToolNameRule::Any,
         image_support: ImageSupport::Any,
-        thinking: ThinkingFilter::Nobody,
+        thinking: ThinkingFilter::NoModel,
     };
     let form = if request.output_schema.is_some() { AnswerForm::Json } else { AnswerForm::Text };
     let history = PreparedHistory::new(request, rules);

@@ -143,7 +143,7 @@ pub fn start(line: &ShellLine, launcher: Launcher) -> Result<Process, ProcessErr
         .spawn(move || {
             let result = run_to_end(execution, &launcher, &supervision, &thread_tree);
             let remains = launcher.guard.map(ProcessGuard::release);
-            // Nobody listens any more if the caller gave up; the tree has been ended then.
+            // The receiver is gone if the caller gave up; the process tree has been killed then.
             drop(exit_sender.send(result));
             drop(remains);
         })

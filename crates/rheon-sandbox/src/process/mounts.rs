@@ -196,7 +196,7 @@ fn copy_of(place: BorrowedFd<'_>, attributes: &[Attribute]) -> rustix::io::Resul
     Ok(copy)
 }
 
-/// What a new file system is told.
+/// An option of a new file system.
 struct MountOption {
     name: &'static CStr,
     value: &'static CStr,

@@ -101,7 +101,7 @@ impl<'a> Plan<'a> {
         let held_back = kernel::hold_signals_back();
         #[allow(unsafe_code, reason = "std cannot start a process in a namespace or tie it to its parent")]
         // SAFETY: the caller's thread sleeps until the process has become another program or has ended, so what it borrows
-        // lives and is used by nobody else; it returns from no function that was entered before. Its signals are held back,
+        // lives and has no other user; it returns from no function that was entered before. Its signals are held back,
         // so no handler runs in it. The stack is aligned to 16 bytes, grows downwards and is used by nothing else.
         let id = unsafe { libc::clone(begin, top.cast(), flags, ptr::from_ref(&birth).cast_mut().cast()) };
         let cloned = if id == -1 { Err(io::Error::last_os_error()) } else { Ok(id) };
@@ -185,7 +185,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// What the process is told. It shares the agent's memory, so it tells its problem there.
+/// The orders of the process. It shares the agent's memory, so it tells its problem there.
 struct Birth<'a> {
     parent: Pid,
     problem: AtomicI32,
@@ -208,7 +208,7 @@ extern "C" fn begin(birth: *mut libc::c_void) -> c_int {
     NOT_EXECUTED
 }
 
-/// The exit code of a process that did not become another program; nobody reads it.
+/// The exit code of a process that did not become another program; it is not read.
 const NOT_EXECUTED: c_int = 127;
 
 /// The program with its folder. The path is that of the process, not the agent's.

@@ -197,7 +197,7 @@ mod system {
         if first > last {
             return;
         }
-        // SAFETY: whoever owns them is never returned to in this process.
+        // SAFETY: this process never returns to their owner.
         let closed = unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
         if closed == -1 {
             (first..=last.min(DESCRIPTORS_MAX)).for_each(|descriptor| {

@@ -1,5 +1,5 @@
 //! Finds the Unix sockets of other programs. They work even on a read-only file system, and the programs behind them
-//! (docker, ssh-agent) do what they are told.
+//! (docker, ssh-agent) obey any client.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

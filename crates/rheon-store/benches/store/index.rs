@@ -31,7 +31,7 @@ fn session(number: usize) -> (SessionSource, Vec<Event>) {
     let mut events = Vec::new();
     let mut emit = |event| events.push(event);
     let at_ms = 1_790_000_000_000 + (number as u64) * 60_000;
-    let prompt = format!("Mend the parser of part {number}; ticket{} is about it.", number % 997);
+    let prompt = format!("Fix the parser of part {number}; ticket{} is about it.", number % 997);
     Log::new(&id, at_ms, &mut emit).run(1, &prompt, SHAPE);
     let project = format!("/home/me/project-{}", number % PROJECTS);
     (SessionSource { session_id: id.into(), path: PathBuf::from(&project), project, parent: None }, events)

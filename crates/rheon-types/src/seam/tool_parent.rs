@@ -75,7 +75,7 @@ impl ToolParent {
         if let Child::Waiting = *state {
             let child = Arc::new(child);
             *state = Child::Running(Arc::clone(&child));
-            // Whoever sees the start can reach the child.
+            // A client that sees the start can reach the child.
             self.context.reach_child(&child, self.inbox.clone());
             self.context.record(ToolFact::ChildStarted { child, task: self.task.clone() });
         }

@@ -16,16 +16,16 @@ const ROUNDS: usize = 30;
 /// How long results are: of the first, trimming is enough; of the second, old turns are summarised.
 const RESULTS: [(&str, usize); 2] = [("trimmed", 8_000), ("summarised", 1_000)];
 
-/// Nobody.
-struct Nobody;
+/// A summarizer that always fails.
+struct NoSummarizer;
 
-impl Summarizer for Nobody {
+impl Summarizer for NoSummarizer {
     fn summarize<'a>(
         &'a self,
         _messages: &'a History,
         _instructions: Option<&'a str>,
     ) -> BoxFuture<'a, Result<String, ProviderError>> {
-        Box::pin(async { Err(ProviderError::new(ProviderErrorKind::Cancelled, "nobody writes summaries")) })
+        Box::pin(async { Err(ProviderError::new(ProviderErrorKind::Cancelled, "no summaries")) })
     }
 }
 
@@ -44,9 +44,9 @@ pub(crate) fn measure() {
             instructions: None,
         };
         let compact = || -> Vec<WindowCut> {
-            match tiers.compact(view, &Nobody) {
+            match tiers.compact(view, &NoSummarizer) {
                 Answer::Now(cuts) => cuts,
-                Answer::Later(_) => panic!("nobody has to be waited for"),
+                Answer::Later(_) => panic!("the answer is ready"),
             }
         };
         assert!(view.tokens_with(&compact()) <= TOKENS / 2, "it is short enough");

@@ -15,7 +15,7 @@ use super::fixtures::{ANSWER, DELTA, Noop, PROMPT, answers, asks_once, conversat
 /// Who watches a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Observers {
-    /// Nobody.
+    /// No observer.
     None,
     /// A callback.
     Callback,

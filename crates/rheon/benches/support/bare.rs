@@ -61,7 +61,7 @@ pub(super) fn push_and_send(deltas: u32) -> Job {
     })
 }
 
-/// A delta in a loop that one would write by hand, for nobody to watch: the text is gathered.
+/// A delta in a loop that one would write by hand, without an observer: the text is gathered.
 pub(super) fn gather(deltas: u32) -> Job {
     let provider = streams(deltas);
     Box::pin(async move {
@@ -120,7 +120,7 @@ pub(super) fn broadcast(subscribers: usize, deltas: u32) -> Job {
         for _ in 0..deltas {
             let delta = black_box(DELTA);
             text.push_str(delta);
-            sender.send(Arc::new(delta.to_owned())).expect("somebody reads");
+            sender.send(Arc::new(delta.to_owned())).expect("the receiver lives");
             consume_budget().await;
         }
         drop(sender);

@@ -92,7 +92,7 @@ impl Tool for Noop {
     }
 }
 
-/// What a tool is given when nobody runs it through a loop.
+/// What a tool is given when it runs outside a loop.
 pub(super) fn context() -> ToolContext {
     ToolContext::new(
         (ToolCallId::from("call_1_0"), ToolName::from(NOOP)),

@@ -16,7 +16,7 @@ const FILES: usize = 50;
 const FUNCTIONS: usize = 20;
 const ROUNDS: usize = 5;
 const TOKENS_MAX: u64 = 2_000;
-/// Changed whenever the repository is to be made anew.
+/// Changed whenever the repository must be created again.
 const VERSION: &str = "tools-map-1";
 
 pub(crate) fn measure() {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const PACKAGES: usize = 40;
 const MODULES: usize = 25;
 const FILES: usize = 100;
-/// Changed whenever the tree is to be made anew.
+/// Changed whenever the tree must be created again.
 const VERSION: &str = "tools-tree-1";
 
 /// What is ignored: whole folders, and names.

@@ -37,7 +37,7 @@ pub(crate) struct Acked {
     pub(crate) appended: BTreeMap<u64, u64>,
     /// The last event that a power cut cannot lose.
     pub(crate) synced: u64,
-    /// Somebody was about to open the session, and has not said that it is open.
+    /// A process was about to open the session and has not reported that it is open.
     pub(crate) is_resuming: bool,
     /// How many messages are in the transcript.
     pub(crate) messages: usize,
@@ -48,7 +48,7 @@ pub(crate) struct Acked {
 }
 
 impl Acked {
-    /// Reads what was acknowledged; nothing if nobody has said anything.
+    /// Reads what was acknowledged; nothing if there is no acknowledgement.
     pub(crate) fn read(path: &Path) -> Outcome<Self> {
         let mut acked = Self::default();
         if !path.exists() {

@@ -59,7 +59,7 @@ async fn serve() -> Outcome {
             ["kill", stage] => verify::verify(&Stage::new(stage), After::Kill),
             ["power", stage] => verify::verify(&Stage::new(stage), After::PowerCut),
             ["path", path, stage] => paths::check(path, &Stage::new(stage)).await,
-            _ => Err("an order that nobody knows".into()),
+            _ => Err("unknown order".into()),
         };
         let answer = match checked {
             Ok(found) => format!("ok {found}"),

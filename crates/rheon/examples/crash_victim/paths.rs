@@ -94,7 +94,7 @@ pub(crate) async fn check(path: &str, stage: &Stage) -> Outcome<String> {
                 Ok(found) => ensure(found == new || (found == old && !is_done), || "another tree".into())?,
                 Err(error) => ensure(!acked.has("old"), || error.to_string())?,
             }
-            // What a save left that was cut off is in nobody's way.
+            // What a save left that was cut off does no harm.
             FileSessionStore::new(stage.store("tree")).save_session(&new).get().await?;
         }
         "index" => index_is_whole(stage, &acked)?,
@@ -174,7 +174,7 @@ fn source() -> SessionSource {
     }
 }
 
-/// The index has all of the session or nothing, and can be made anew from the log.
+/// The index has all of the session or nothing, and can be rebuilt from the log.
 fn index_is_whole(stage: &Stage, acked: &Acked) -> Outcome {
     let is_done = acked.has("done");
     let events = events(stage)?;

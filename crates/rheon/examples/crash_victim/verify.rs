@@ -62,7 +62,7 @@ fn events(stage: &Stage, acked: &Acked, after: After) -> Outcome<BTreeMap<u64, E
         ensure(fingerprint(event) == *print, || format!("event {seq} is not what was acknowledged"))?;
     }
     let unsaid = found.seq.saturating_sub(acked.last());
-    ensure(acked.is_resuming || unsaid <= 1, || format!("{unsaid} events that nobody acknowledged"))?;
+    ensure(acked.is_resuming || unsaid <= 1, || format!("{unsaid} events without an acknowledgement"))?;
     if after == After::Kill {
         ensure(found.damage.is_none_or(|damage| damage.bytes < 1 << 20), || "a long torn tail".into())?;
     }

@@ -33,7 +33,7 @@ pub(crate) enum Extent {
     Prompts(u32),
 }
 
-/// Where a session stands when somebody begins to work on it.
+/// The state of a session when work on it starts.
 pub(crate) struct Standing {
     messages: History,
     position: LogPosition,

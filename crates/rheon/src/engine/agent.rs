@@ -22,7 +22,7 @@ use crate::schema::schema_of;
 /// # }
 /// ```
 ///
-/// An agent reads no files, saves nothing and asks nobody. For the whole product, with AGENTS.md, sandboxed tools and a journal,
+/// An agent reads no files, saves nothing and asks nothing. For the whole product, with AGENTS.md, sandboxed tools and a journal,
 /// open a [`Session`](crate::Session). What an agent can do besides [`run`](Self::run) are the methods of
 /// [`rheon_agent::Agent`], to which it dereferences: `steer`, `follow_up`, `abort`, `subscribe`, `messages`, `continue_run` ...
 #[derive(Clone)]

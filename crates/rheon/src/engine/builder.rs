@@ -208,7 +208,7 @@ macro_rules! settings {
 }
 
 settings! {
-    /// What the model is told before everything else.
+    /// The start of the system prompt.
     system_prompt(prompt: impl Into<SystemPrompt>);
     /// Adds a section at the end of the system prompt.
     system_section(text: impl Into<Arc<str>>);
@@ -274,7 +274,7 @@ settings! {
     clock(clock: impl IntoShared<dyn Clock>);
     /// The source of randomness; the system's without this.
     random(random: impl IntoShared<dyn Random>);
-    /// Adds a reminder, which is told to the model at the end of each request.
+    /// Adds a reminder, sent to the model at the end of each request.
     reminder(reminder: impl IntoShared<dyn Reminder>);
     /// How the context window is compacted.
     compaction(strategy: impl CompactionStrategy + 'static);

@@ -1,7 +1,7 @@
 //! A hook is asked or told at fixed points of a run: before and after the run, each turn and each tool.
 //!
 //! [`ClosureHook`](crate::hooks::ClosureHook) makes one of closures. Those that return `bool` veto with `false`: a tool that is
-//! vetoed does not run and the model is told; a turn that is vetoed ends the run. Implement [`Hook`](crate::hooks::Hook) to wait
+//! vetoed does not run and the model learns why; a turn that is vetoed ends the run. Implement [`Hook`](crate::hooks::Hook) to wait
 //! for something, or to say why.
 //!
 //! ```
@@ -25,12 +25,12 @@
 //!     let usage = Usage { input: 100, output: 20, ..Usage::default() };
 //!     let scenario = Scenario::new()
 //!         .turn(Turn::call("echo", json!({ "text": "secret" })).usage(usage))
-//!         .turn(Turn::say("I was told: {{last_tool_result}}").usage(usage));
+//!         .turn(Turn::say("Result: {{last_tool_result}}").usage(usage));
 //!     let model = ScriptedProvider::new(scenario);
 //!     let agent = Agent::builder().provider(model).tool(echo()).hook(hook).build()?;
 //!
 //!     let output = agent.run("Echo the secret.").await?;
-//!     assert_eq!(output.text, "I was told: Skipped: vetoed by a hook");
+//!     assert_eq!(output.text, "Result: Skipped: vetoed by a hook");
 //!     assert_eq!(spent.load(Ordering::Relaxed), 240);
 //!     Ok(())
 //! }
@@ -72,7 +72,7 @@
 //!     let scenario = Scenario::new()
 //!         .turn(Turn::call("echo", json!({ "text": "hi!" })))
 //!         .turn(Turn::call("echo", json!({ "text": "hi" })))
-//!         .turn(Turn::say("I was told: {{last_tool_result}}"));
+//!         .turn(Turn::say("Result: {{last_tool_result}}"));
 //!     let agent = Agent::builder()
 //!         .provider(ScriptedProvider::new(scenario))
 //!         .tool(echo())
@@ -80,7 +80,7 @@
 //!         .build()?;
 //!
 //!     let output = agent.run("Say hi.").await?;
-//!     assert_eq!(output.text, "I was told: hi\nRemember: softly.");
+//!     assert_eq!(output.text, "Result: hi\nRemember: softly.");
 //!     Ok(())
 //! }
 //! ```

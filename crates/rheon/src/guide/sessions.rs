@@ -24,7 +24,7 @@
 //! drop(agent);
 //! drop(journals);
 //!
-//! // Later, in another process. Whoever opens a session that is in use learns who has it.
+//! // Later, in another process. Opening a session that is in use is an error that names its owner.
 //! let journals = Arc::new(JournalStore::new(sessions, None, lease));
 //! let session = journals.resume(&SessionName::new("chat")?).await?;
 //! assert!(session.unfinished_calls.is_empty(), "no tool call was cut off");
@@ -103,7 +103,7 @@
 //! # }
 //! ```
 //!
-//! - A file that somebody else changed after the session's last call is named in the plan, and nothing is rewound unless
+//! - A file that another process changed after the session's last call is named in the plan, and nothing is rewound unless
 //!   [`ConflictPolicy::Overwrite`](crate::store::rewind::ConflictPolicy::Overwrite) says so. Either way it is captured first.
 //! - If both are wanted and one fails, neither is rewound: the files are put back.
 //! - What `.gitignore` names, and what git itself keeps, is neither captured nor touched. Effects outside the folder stay.

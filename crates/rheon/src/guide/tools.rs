@@ -38,7 +38,7 @@
 //! }
 //! ```
 //!
-//! `serde` and `schemars` have to be dependencies, or be told where they are: `#[serde(crate = "rheon::serde")]` and
+//! `serde` and `schemars` have to be dependencies, or be pointed to: `#[serde(crate = "rheon::serde")]` and
 //! `#[schemars(crate = "rheon::schemars")]` on the struct. What else `#[tool(...)]` takes, for instance what all calls share, is
 //! said at [`derive@crate::Tool`]; `cargo run -p rheon --example derive_tool` shows it.
 //!
@@ -67,7 +67,7 @@
 //!         "Says how many of an item are in stock. Items are named in the singular, for instance \"bolt\"."
 //!     }
 //!
-//!     // Arguments that do not fit are answered for you; the model is told what is wrong with them.
+//!     // Arguments that do not fit are answered for you; the model sees what is wrong with them.
 //!     fn parameters_schema(&self) -> Value {
 //!         json!({
 //!             "type": "object",
@@ -76,7 +76,7 @@
 //!         })
 //!     }
 //!
-//!     // It only looks, so it may run without a question. The default is `Unsafe`: somebody is asked first.
+//!     // It only looks, so it may run without a question. The default is `Unsafe`: it needs approval.
 //!     fn effect(&self) -> Effect {
 //!         Effect::Pure
 //!     }

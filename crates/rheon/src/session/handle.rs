@@ -73,7 +73,7 @@ impl Session {
         Ok(reply.parse()?)
     }
 
-    /// Starts a run and returns at once. What goes wrong, a run in progress included, is told by [`Run::reply`].
+    /// Starts a run and returns at once. What goes wrong, a run in progress included, is reported by [`Run::reply`].
     ///
     /// ```no_run
     /// # async fn example(session: rheon::Session) -> rheon::Result<()> {

@@ -118,7 +118,7 @@ impl Run {
                             }
                             return Poll::Ready(Some(event));
                         }
-                        // Why it ended is told by the reply.
+                        // The reply says why it ended.
                         Poll::Ready(Some(Err(_)) | None) => Events::Over,
                     }
                 }
@@ -211,7 +211,7 @@ impl Driver {
         let mut events = self.client.events(subscription);
         let lost = || ClientError::closed("the session was closed before the run ended");
         let run_id = self.client.send(command).await?.run_id.ok_or_else(lost)?;
-        // Nobody may read the events.
+        // The events may have no reader.
         started.send(run_id.clone()).ok();
         let mut is_cancelled = false;
         loop {
@@ -266,7 +266,7 @@ impl Driver {
         let response = approve(request.clone());
         self.answers.push(Box::pin(async move {
             let response = response.await;
-            // Whoever was faster has answered, or the run is over.
+            // Another client answered first, or the run is over.
             client.send(Command::RespondPermission { request_id, response }).await.ok();
         }));
     }

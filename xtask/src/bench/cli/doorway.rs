@@ -51,7 +51,7 @@ impl Doorway {
                 return Ok(knock);
             }
         }
-        bail!("nobody asked a model within {} s", PATIENCE.as_secs())
+        bail!("no request to the model within {} s", PATIENCE.as_secs())
     }
 }
 

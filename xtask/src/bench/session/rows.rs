@@ -23,7 +23,7 @@ const PIPED: [(&str, &str); 3] = [
 
 /// Every row, in the order of the table.
 pub(super) fn rows() -> Vec<Row> {
-    let mut rows: Vec<Row> = SUBSCRIBED.iter().flat_map(subscribed).collect();
+    let mut rows: Vec<Row> = SUBSCRIBED.iter().flat_map(|(title, name)| subscribed(title, name)).collect();
     rows.extend([("10,000", "10000"), ("100,000", "100000")].map(|(events, name)| Row {
         title: format!(
             "peak memory of 100 subscribers beyond that of 1, half of them stalled, {events} events"
@@ -33,12 +33,12 @@ pub(super) fn rows() -> Vec<Row> {
         ..row(growth(&format!("memory/100/{name}"), &format!("memory/1/{name}")), Unit::Mebibytes)
     }));
     rows.extend(snapshots());
-    rows.extend(PIPED.iter().flat_map(piped));
+    rows.extend(PIPED.iter().flat_map(|(title, name)| piped(title, name)));
     rows
 }
 
 /// What an event costs the run, and what it costs per subscriber.
-fn subscribed((title, name): &(&str, &str)) -> [Row; 2] {
+fn subscribed(title: &str, name: &str) -> [Row; 2] {
     let of = |subscribers: u32, what: &str| case(format!("subscribers/{name}/{subscribers}/{what}"));
     [
         Row {
@@ -76,7 +76,7 @@ fn snapshots() -> Vec<Row> {
 }
 
 /// What a pipe in memory and a socket add to an event.
-fn piped((title, name): &(&str, &str)) -> [Row; 2] {
+fn piped(title: &str, name: &str) -> [Row; 2] {
     let local = format!("pipe/{name}/local");
     [("in memory", "memory"), ("as a Unix socket", "socket")].map(|(pipe, over)| Row {
         title: format!("pipe {pipe} adds to an event, {title}"),

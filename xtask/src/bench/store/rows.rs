@@ -63,7 +63,7 @@ pub(super) fn rows() -> Vec<Row> {
         }),
     );
     rows.push(Row {
-        title: "index of 10,000 sessions made anew".into(),
+        title: "index of 10,000 sessions rebuilt".into(),
         references: vec![("the same events as lines of JSON", case("rebuild/10k/lines"))],
         ..row(case("rebuild/10k"), Unit::Time)
     });

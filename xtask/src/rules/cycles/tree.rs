@@ -24,7 +24,7 @@ pub(super) struct Module {
     pub(super) scope: Scope,
 }
 
-/// The imported names under way, each with its module: a name that needs itself to be resolved is that of another crate,
+/// The imported names being resolved, each with its module: a name that needs itself to be resolved is that of another crate,
 /// as in `use bitflags::bitflags`.
 type Trail = Vec<(String, String)>;
 

@@ -199,7 +199,7 @@ fn responder_word(by: Responder) -> &'static str {
     match by {
         Responder::User => "user",
         Responder::Hook => "hook",
-        Responder::NonInteractive => "nobody",
+        Responder::NonInteractive => "non-interactive",
         Responder::Cancelled => "cancelled",
     }
 }
