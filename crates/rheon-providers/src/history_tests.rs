@@ -266,7 +266,7 @@ fn own_signed_thinking_is_sent_back_and_other_thinking_becomes_text() {
         ["assistant: thinking mine sig | thinking unsigned - | a".to_owned(), theirs.clone()]
     );
     assert_eq!(shown(ThinkingFilter::None), ["assistant: a".to_owned(), theirs]);
-    assert_eq!(shown(ThinkingFilter::Nobody), ["assistant: a"]);
+    assert_eq!(shown(ThinkingFilter::NoModel), ["assistant: a"]);
 }
 
 #[test]

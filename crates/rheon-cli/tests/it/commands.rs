@@ -240,7 +240,8 @@ fn settings_are_edited_and_checked() {
         $ rheon config edit
         error: no editor is configured: set VISUAL or EDITOR, or open /home/.config/rheon/config.toml yourself
         (exit 2)
-    "#]].assert_eq(&text.concat());
+    "#]]
+    .assert_eq(&text.concat());
 }
 
 #[test]
@@ -258,7 +259,7 @@ fn without_a_home_it_is_said_what_is_missing() {
     "#]]
     .assert_eq(&said.concat());
     let ran = run("doctor");
-    let folders = ran.stdout.lines().filter(|line| line.starts_with("BAD   folder "));
+    let folders = ran.stdout.lines().filter(|line| line.starts_with("BAD   directory "));
     assert_eq!((folders.count(), ran.code), (4, Some(1)));
 }
 
@@ -444,19 +445,19 @@ fn the_doctor_names_what_is_bad_and_ends_with_1() {
     assert_eq!((bad["topic"].as_str(), bad["what"].as_str()), (Some("config"), Some(what.as_str())));
     let ran = project.run("doctor");
     assert_eq!(ran.code, Some(1));
-    assert!(ran.stdout.ends_with(" must be mended.\n"), "{}", ran.stdout);
+    assert!(ran.stdout.ends_with(" problem found.\n"), "{}", ran.stdout);
 }
 
 #[test]
-fn the_doctor_looks_for_a_key_and_calls_nobody_up_unless_asked() {
+fn the_doctor_looks_for_a_key_and_contacts_services_only_with_online() {
     let project = Project::new().with_settings("model = \"anthropic/claude-sonnet-5-5\"\n");
     let line = |arguments: &str, variables: &[(&str, &str)], topic: &str| {
         let text = project.run_with(arguments, variables).stdout;
         text.lines().find(|line| line.get(6..).is_some_and(|rest| rest.starts_with(topic))).map(str::to_owned)
     };
-    // A port of this machine at which nobody is.
+    // A local port without a server.
     let with_key = [("ANTHROPIC_API_KEY", "x"), ("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")];
-    assert_eq!(line("doctor", &[], "key").unwrap(), "BAD   key       there is no key for anthropic");
+    assert_eq!(line("doctor", &[], "key").unwrap(), "BAD   key       no key for anthropic");
     assert_eq!(line("doctor", &with_key, "key").unwrap(), "ok    key       anthropic can be asked");
     assert_eq!(line("doctor", &with_key, "online"), None);
     assert_eq!(line("doctor --online", &[], "online"), None);
@@ -512,11 +513,11 @@ fn what_a_project_brings_along_is_trusted_as_it_is() {
 #[test]
 fn a_headless_run_says_how_to_trust() {
     let project = Project::new().with("project/.rheon/config.toml", HOOK);
-    // What is odd is told before it turns out that there is no such model.
+    // Warnings come before the error about the model.
     let said = |flag: &str| {
         let ran = project.run(&format!("-p hello -m nobody/nothing {flag}"));
         assert_eq!(ran.code, Some(2));
-        ran.stderr.contains("agree with `rheon trust grant`")
+        ran.stderr.contains("accept it with `rheon trust grant`")
     };
     assert_eq!([said(""), said("--trust"), said("--bare")], [true, false, false]);
 }

@@ -431,7 +431,7 @@ fn files_do_not_go_back_under_a_run() {
     driven.request("1", &json!({ "subtype": "rewind_files", "user_message_id": "x" }));
     assert_eq!(
         driven.next("control_response")["response"]["error"],
-        "a run is in progress; interrupt it, or wait for its result, and ask again"
+        "a run is active; interrupt it or wait for its result first"
     );
     driven.request("2", &json!({ "subtype": "interrupt" }));
     driven.next("result");

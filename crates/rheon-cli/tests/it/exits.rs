@@ -42,7 +42,7 @@ fn a_budget_of_tokens_names_its_own_flag() {
     for tokens in ["300", "20000"] {
         let ran = stage.run(&["hi", "--max-tokens", tokens]);
         let last = stderr(&ran, 3).lines().last().unwrap().to_owned();
-        assert!(last.contains("; allow more with --max-tokens, or go on with"), "{last}");
+        assert!(last.contains("; allow more with --max-tokens, or resume with"), "{last}");
     }
 }
 

@@ -113,7 +113,7 @@ fn a_fork_says_its_id_alone_and_how_to_go_on_beside_it() {
     json(&stage, &["Remember: elephant.", "--session-id", ID]);
     let ran = stage.ran(stage.rheon(&["sessions", "fork", ID]));
     let forked = ran.stdout.trim_end().to_owned();
-    assert_eq!((ran.stderr, ran.code), (format!("to go on: rheon -r {forked}\n"), Some(0)));
+    assert_eq!((ran.stderr, ran.code), (format!("to resume it: rheon -r {forked}\n"), Some(0)));
     let (said, _) = answer(&json(&stage, &["What did I say?", "-r", &forked]));
     assert_eq!(said, "You said: elephant.");
 }
@@ -133,7 +133,7 @@ fn a_session_is_deleted_only_by_somebody_who_says_so() {
         Some(2) session 01890a5d-ac96-774b-bcce-b302099a8057 and its checkpoints will be deleted
         error: not confirmed: use --yes to skip the question
         Some(0) deleted 01890a5d-ac96-774b-bcce-b302099a8057
-        its Claude Code transcript remains: STAGE/home/.claude/projects/-tmp--tmpF1ubRM-workspace/01890a5d-ac96-774b-bcce-b302099a8057.jsonl
+        its Claude Code transcript remains: STAGE/home/.claude/projects/-tmp--tmpfPOtYg-workspace/01890a5d-ac96-774b-bcce-b302099a8057.jsonl
     "#]]
     .assert_eq(&said);
 }

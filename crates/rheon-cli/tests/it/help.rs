@@ -67,7 +67,7 @@ fn help_of_demo() {
 fn no_command() {
     assert_eq!(
         stderr_of(&[]),
-        "error: there is no prompt: write one, as in rheon -p \"explain this\", or pipe one in\n"
+        "error: no prompt: pass one, as in rheon -p \"explain this\", or pipe it in\n"
     );
 }
 

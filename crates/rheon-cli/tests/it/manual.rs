@@ -22,7 +22,7 @@ fn zsh_finds_commands_where_they_stand() {
 fn fish_knows_the_values_of_flags_before_commands() {
     let text = completions("fish");
     assert_eq!(text.matches(" or return 0\n").count(), 1);
-    assert!(text.contains("-l permission-mode -d 'How much may be done without asking' -r -f -a \"default"));
+    assert!(text.contains("-l permission-mode -d 'Set the permission mode' -r -f -a \"default"));
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn every_page_that_a_page_names_is_there() {
     }
     there.remove("rheon");
     assert_eq!(there, named);
-    assert_eq!(ran.stdout, format!("{} pages are in {}\n", there.len() + 1, folder.display()));
+    assert_eq!(ran.stdout, format!("wrote {} pages to {}\n", there.len() + 1, folder.display()));
 }
 
 #[test]
@@ -60,6 +60,6 @@ fn one_page_can_be_read_alone() {
     let ran = place.run(&["man", "sesions"]);
     assert_eq!(
         (ran.stderr.as_str(), ran.code),
-        ("error: there is no command \"sesions\"; did you mean \"sessions\"?\n", Some(2))
+        ("error: unknown command \"sesions\"; did you mean \"sessions\"?\n", Some(2))
     );
 }

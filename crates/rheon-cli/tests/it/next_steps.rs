@@ -37,7 +37,7 @@ fn a_session_is_shown_with_the_numbers_that_others_take() {
     let number = |heading: &str| heading.rsplit(' ').next().unwrap().to_owned();
     let (prompt, last) = (number(headings[0]), number(headings.last().unwrap()));
     let replayed = run(&stage, &["sessions", "replay", ID, "--until", &last]);
-    let expected = format!("{last} events of 1 run came out again as recorded");
+    let expected = format!("replayed {last} events of 1 run without a difference");
     assert!(replayed.stdout.starts_with(&expected), "{replayed:?}");
 
     let planned = run(&stage, &["sessions", "rewind", ID, "--to", &prompt]);

@@ -11,8 +11,8 @@ fn a_trace_that_cannot_be_written_is_a_wrong_use() {
         assert_eq!(
             (ran.stderr.as_str(), ran.code),
             (
-                "error: cannot write the trace to none/trace.jsonl: No such file or directory (os error 2); name a file in a folder \
-                 that exists and can be written\n",
+                "error: cannot write the trace to none/trace.jsonl: No such file or directory (os error 2); choose a file in \
+                 a writable directory\n",
                 Some(2)
             )
         );

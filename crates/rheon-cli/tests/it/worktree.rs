@@ -148,7 +148,7 @@ fn a_session_goes_on_in_its_worktree() {
     for (request, arguments) in [(2, vec!["-r", ID]), (3, vec!["-c"]), (4, vec!["-c", "-w", "x"])] {
         let ran = run(&stage, &[&["again"], &arguments[..]].concat());
         assert_eq!((ran.stdout.as_str(), ran.code), ("Again.\n", Some(0)), "{arguments:?} {}", ran.stderr);
-        assert!(ran.stderr.contains("/.rheon/worktrees/x stays"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("kept the worktree "), "{}", ran.stderr);
         assert_eq!(told_folder(&stage, request), "/.rheon/worktrees/x", "{arguments:?}");
     }
     // From another folder, and after the worktree was removed by hand.
@@ -370,12 +370,12 @@ fn what_cannot_be_a_worktree() {
     told += &said(&stage, &["hi", "-w", "x"]);
     assert_eq!(std::fs::read_dir(stage.path("plain")).unwrap().count(), 0);
     expect![[r#"
-        Some(2) error: invalid worktree name "fix the bug": it has invalid characters; use at most 64 letters, digits, "-", "_" and "." (a prompt goes before -w)
-        Some(2) error: invalid worktree name "a..b": branches cannot have ".." in them, nor "." at the end; use at most 64 letters, digits, "-", "_" and "." (a prompt goes before -w)
-        Some(2) error: invalid worktree name "../x": it has invalid characters; use at most 64 letters, digits, "-", "_" and "." (a prompt goes before -w)
+        Some(2) error: invalid worktree name "fix the bug": it has invalid characters; use at most 64 letters, digits, "-", "_" and "." (put the prompt before -w)
+        Some(2) error: invalid worktree name "a..b": branches cannot have ".." in them, nor "." at the end; use at most 64 letters, digits, "-", "_" and "." (put the prompt before -w)
+        Some(2) error: invalid worktree name "../x": it has invalid characters; use at most 64 letters, digits, "-", "_" and "." (put the prompt before -w)
         Some(2) error: the branch worktree-taken exists, but no worktree for it; choose another name, or check its commits (`git log worktree-taken`) and remove it: git worktree prune && git branch -D worktree-taken
         Some(2) error: STAGE/workspace/.rheon/worktrees/other exists and is not a worktree of this repository; choose another name or move it
-        Some(2) error: with -c or -r, -w needs a name; without -w a session goes on in the worktree that it worked in
+        Some(2) error: -w needs a name together with -c or -r; without -w a session resumes in its own worktree
         Some(2) error: STAGE/plain is not in a git repository; change to one, run `git init`, or omit -w
         Some(2) error: the repository STAGE/fresh has no commits; commit something first
         Some(2) error: STAGE/bare is a bare repository; change to a directory where it is checked out
@@ -393,7 +393,7 @@ fn a_mode_that_means_nothing_here_is_taken_for_the_usual_one() {
     assert_eq!(init["permissionMode"], "default");
     assert_eq!(
         (ran.stderr.as_str(), ran.code),
-        ("note: there is no mode \"auto\"; \"default\" is used\n", Some(0))
+        ("note: mode \"auto\" is not supported; using \"default\"\n", Some(0))
     );
 }
 
@@ -408,10 +408,10 @@ fn definitions_of_sub_agents_are_checked_and_passed_over() {
         told += &format!("{:?} {}", ran.code, ran.stderr);
     }
     expect![[r#"
-        Some(0) note: --agents is passed over: sub-agents are not run yet; the model works alone
+        Some(0) note: ignoring --agents: sub-agents are not supported yet
         1 turn · 0 tools · 100 in / 20 out tokens · $0.0006 · N ms
         Some(2) error: --agents needs JSON, such as {"reviewer": {"description": "…", "prompt": "…"}}: expected value at line 1 column 7
-        Some(2) error: --agents needs JSON, such as {"reviewer": {"description": "…", "prompt": "…"}}: "a" has no text "description"
+        Some(2) error: --agents needs JSON, such as {"reviewer": {"description": "…", "prompt": "…"}}: "a" has no "description" text
         Some(2) error: --agents needs JSON, such as {"reviewer": {"description": "…", "prompt": "…"}}: expected value at line 1 column 1
     "#]].assert_eq(&told);
     assert_eq!(stage.server.requests().len(), 1);

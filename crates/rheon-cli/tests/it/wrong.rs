@@ -46,7 +46,7 @@ fn ten_megabytes_of_standard_input_are_read_and_one_byte_more_is_not() {
     let (stage, most) = (stage(), 10 << 20);
     let ran = piped(&stage, &[], &vec![b'x'; most + 1]);
     expect![[r#"
-        error: standard input has more than 10 MiB; write it to a file and name that in the prompt
+        error: standard input has more than 10 MiB; save it to a file and name the file in the prompt
     "#]]
     .assert_eq(&refused(&stage, &ran));
     let ran = piped(&stage, &["--no-session-persistence"], &vec![b'x'; most]);
@@ -58,7 +58,7 @@ fn standard_input_that_is_no_text() {
     let stage = stage();
     let ran = piped(&stage, &[], b"caf\xe9");
     expect![[r#"
-        error: standard input is no UTF-8 text (at byte 3); write it to a file and name that in the prompt
+        error: standard input is not valid UTF-8 (at byte 3); save it to a file and name the file in the prompt
     "#]]
     .assert_eq(&refused(&stage, &ran));
 }
@@ -67,7 +67,7 @@ fn standard_input_that_is_no_text() {
 fn no_prompt() {
     let stage = stage();
     expect![[r#"
-        error: there is no prompt: write one, as in rheon -p "explain this", or pipe one in
+        error: no prompt: pass one, as in rheon -p "explain this", or pipe it in
     "#]]
     .assert_eq(&refused(&stage, &stage.run(&[])));
 }
@@ -76,7 +76,7 @@ fn no_prompt() {
 fn a_command_with_a_slip_of_the_finger_is_no_prompt() {
     let stage = stage();
     expect![[r#"
-        error: there is no command "sesions"; did you mean "sessions"? To say it to a model: rheon -p sesions
+        error: unknown command "sesions"; did you mean "sessions"? To send it to the model, use rheon -p sesions
     "#]]
     .assert_eq(&refused(&stage, &stage.ran(stage.rheon(&["sesions"]))));
     for arguments in [&["-p", "sesions"][..], &["test"], &["sesions are lost"]] {
@@ -91,7 +91,7 @@ fn a_session_id_that_is_a_path() {
     let stage = stage();
     let ran = stage.run(&["hi", "--session-id", "../../etc/passwd"]);
     expect![[r#"
-        error: --session-id needs a UUID, such as 01890a5d-ac96-774b-bcce-b302099a8057; this is none: "../../etc/passwd"
+        error: invalid UUID "../../etc/passwd" for --session-id; use one such as 01890a5d-ac96-774b-bcce-b302099a8057
     "#]].assert_eq(&refused(&stage, &ran));
     for wanted in ["../../etc/passwd", "/etc/passwd", "..", "", "*"] {
         let ran = stage.run(&["hi", "--resume", wanted]);
@@ -113,13 +113,13 @@ fn a_model_that_is_unknown() {
         said += &refused(&stage, &stage.ran(command));
     }
     expect![[r#"
-        error: no vendor is known to have a model "nobody/x"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); `rheon models --all` lists what is known
-        error: no vendor is known to have a model "sonet"; did you mean anthropic/claude-sonnet-5-5? `rheon models --all` lists what is known
-        error: no vendor is known to have a model "gtp-5"; did you mean openai/gpt-5? `rheon models --all` lists what is known
-        error: no vendor is known to have a model "antropic/claude-opus-5"; did you mean anthropic/claude-opus-5? `rheon models --all` lists what is known
-        error: no vendor is known to have a model "claud-opus-5"; did you mean anthropic/claude-opus-5? `rheon models --all` lists what is known
-        error: cannot read --model: "model": the text is empty; write one or leave the key out
-        error: no vendor is known to have a model "/"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); `rheon models --all` lists what is known
+        error: no known vendor has a model "nobody/x"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); run `rheon models --all` to list known models
+        error: no known vendor has a model "sonet"; did you mean anthropic/claude-sonnet-5-5? run `rheon models --all` to list known models
+        error: no known vendor has a model "gtp-5"; did you mean openai/gpt-5? run `rheon models --all` to list known models
+        error: no known vendor has a model "antropic/claude-opus-5"; did you mean anthropic/claude-opus-5? run `rheon models --all` to list known models
+        error: no known vendor has a model "claud-opus-5"; did you mean anthropic/claude-opus-5? run `rheon models --all` to list known models
+        error: cannot read --model: "model": the text is empty; set it or remove the key
+        error: no known vendor has a model "/"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); run `rheon models --all` to list known models
         error: "openai/" is not a model name: write vendor/model
     "#]].assert_eq(&said);
 }
@@ -135,7 +135,7 @@ fn a_config_file_that_is_malformed() {
     write(&stage.path("home/.config/rheon/config.toml"), "modle = \"a/b\"\n[limits]\nturns_max = \"many\"\n");
     expect![[r#"
         error: cannot read STAGE/home/.config/rheon/config.toml: line 1: unknown key "modle", did you mean "model"?
-        cannot read STAGE/home/.config/rheon/config.toml: line 3: "limits.turns_max" is a text; it must be a whole number from 1 to 4294967295
+        cannot read STAGE/home/.config/rheon/config.toml: line 3: "limits.turns_max" is a string; it must be a whole number from 1 to 4294967295
     "#]].assert_eq(&refused(&stage, &stage.run(&["hi"])));
 }
 
@@ -148,9 +148,9 @@ fn a_system_prompt_file_that_cannot_be_read() {
         said += &refused(&stage, &stage.run(&["hi", "--system-prompt-file", file]));
     }
     expect![[r#"
-        error: cannot read the system prompt in missing.md: No such file or directory (os error 2)
-        error: cannot read the system prompt in .: Is a directory (os error 21)
-        error: cannot read the system prompt in latin.txt: stream did not contain valid UTF-8
+        error: cannot read the system prompt missing.md: No such file or directory (os error 2)
+        error: cannot read the system prompt .: Is a directory (os error 21)
+        error: cannot read the system prompt latin.txt: stream did not contain valid UTF-8
     "#]]
     .assert_eq(&said);
 }
@@ -181,19 +181,19 @@ fn settings_and_schemas_that_cannot_be_read() {
     expect![[r#"
         error: cannot read STAGE/workspace/missing.json: no such file; check the path
         error: cannot read --settings: line 1: EOF while parsing an object
-        error: cannot read the schema in missing.json: there is no such file; name one, or write the schema itself: {...}
-        error: --json-schema is no JSON schema: key must be a string at line 1 column 2
-        error: --json-schema is no JSON schema: it must be an object, for instance {"type": "object", "properties": {}}
-        error: --json-schema is no JSON schema: it must be an object, for instance {"type": "object", "properties": {}}
-        error: --json-schema is no JSON schema: it must be an object, for instance {"type": "object", "properties": {}}
-        error: --json-schema is no JSON schema: it must be an object, for instance {"type": "object", "properties": {}}
-        error: --json-schema is no JSON schema: at /type: "objct" is not valid under any of the schemas listed in the 'anyOf' keyword; types are object, array, string, number, integer, boolean and null
-        error: --json-schema is no JSON schema: at /properties/age/minimum: "low" is not of type "number"
-        error: --json-schema is no JSON schema: Pointer '/nowhere' does not exist
+        error: cannot read the schema missing.json: no such file; pass a file or the schema itself: {...}
+        error: --json-schema is not a valid JSON schema: key must be a string at line 1 column 2
+        error: --json-schema is not a valid JSON schema: it must be an object, for example {"type": "object", "properties": {}}
+        error: --json-schema is not a valid JSON schema: it must be an object, for example {"type": "object", "properties": {}}
+        error: --json-schema is not a valid JSON schema: it must be an object, for example {"type": "object", "properties": {}}
+        error: --json-schema is not a valid JSON schema: it must be an object, for example {"type": "object", "properties": {}}
+        error: --json-schema is not a valid JSON schema: at /type: "objct" is not valid under any of the schemas listed in the 'anyOf' keyword; types are object, array, string, number, integer, boolean and null
+        error: --json-schema is not a valid JSON schema: at /properties/age/minimum: "low" is not of type "number"
+        error: --json-schema is not a valid JSON schema: Pointer '/nowhere' does not exist
         error: cannot read STAGE/workspace/missing.json: no such file; check the path
-        error: --setting-sources knows user, project and local; this is none: "users"
+        error: invalid value "users" for --setting-sources: use user, project or local
         error: cannot read --max-budget-usd: "limits.budget_usd": much is not an amount in dollars; write it like 2.50
-        error: cannot work in missing: there is no such folder; correct its name, or make it first
+        error: cannot work in missing: no such directory
     "#]].assert_eq(&said);
 }
 
@@ -205,7 +205,7 @@ fn flags_that_make_no_sense_together() {
         said += &refused(&stage, &stage.run(&[&["hi"], arguments].concat()));
     }
     expect![[r#"
-        error: --fork-session needs a session to go on from: add -c, or -r ID
+        error: --fork-session needs a session: add -c or -r ID
         error: --input-format stream-json needs --output-format stream-json
         error: the argument '--continue' cannot be used with '--resume [<ID>]'
 
@@ -253,7 +253,7 @@ fn a_home_that_cannot_be_written() {
     let ran = stage.run(&["hi"]);
     assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(1)));
     expect![[r#"
-        error: sessions cannot be kept: cannot make the folder STAGE/home/.local/share/rheon: Not a directory (os error 20); a file is in the way of a directory: move it, or use another directory
-        note: STAGE/workspace: what the project brings along is left out: cannot read trusted projects from "STAGE/home/.local/state/rheon/trust.json": Not a directory (os error 20); delete the file to reset trust
+        error: cannot save sessions: cannot make the folder STAGE/home/.local/share/rheon: Not a directory (os error 20); a file is in the way of a directory: move it, or use another directory
+        note: STAGE/workspace: the project's own content is ignored: cannot read trusted projects from "STAGE/home/.local/state/rheon/trust.json": Not a directory (os error 20); delete the file to reset trust
     "#]].assert_eq(&ran.stderr);
 }

@@ -22,17 +22,24 @@ pub use map::{MapQuery, RepoMap};
 pub use tags::{Definition, DefinitionKind, FileTags, Reference};
 pub use update::{RepoMapError, UpdateEnd, UpdateReport};
 
-#[cfg(all(test, feature = "grammars"))]
+#[cfg(test)]
+#[cfg(feature = "grammars")]
 mod cache_tests;
-#[cfg(all(test, feature = "grammars"))]
+#[cfg(test)]
+#[cfg(feature = "grammars")]
 mod extract_tests;
-#[cfg(all(test, feature = "grammars"))]
+#[cfg(test)]
+#[cfg(feature = "grammars")]
 mod hostile_tests;
-#[cfg(all(test, feature = "grammars"))]
+#[cfg(test)]
+#[cfg(feature = "grammars")]
 mod map_tests;
-#[cfg(all(test, feature = "grammars"))]
+#[cfg(test)]
+#[cfg(feature = "grammars")]
 mod mention_tests;
-#[cfg(all(test, feature = "grammars"))]
+#[cfg(test)]
+#[cfg(feature = "grammars")]
 mod rank_tests;
-#[cfg(all(test, feature = "grammars"))]
+#[cfg(test)]
+#[cfg(feature = "grammars")]
 mod walk_tests;

@@ -36,7 +36,11 @@ pub(crate) fn measure() {
             let before = Work::now();
             let result = runtime.block_on(bare(&*question.tool, question.arguments.clone()));
             ours.set(
-                result.details.get(question.detail).and_then(Value::as_u64).expect("the result has the number"),
+                result
+                    .details
+                    .get(question.detail)
+                    .and_then(Value::as_u64)
+                    .expect("the result has the number"),
             );
             our_work.set(our_work.get() + Work::now().own - before.own);
         })];
