@@ -114,7 +114,7 @@ async fn unknown_name_says_what_to_write() {
         "claude-opus-5" is not a model name: write vendor/model, for instance anthropic/claude-opus-5
         "gpt-9" is not a model name: write vendor/model
         "openai/" is not a model name: write vendor/model
-        unknown vendor "" in "/m"; there are anthropic, azure, azure-chat, bedrock, cerebras, custom, deepseek, fireworks, github-models, google, groq, huggingface, llamacpp, lmstudio, minimax, mistral, moonshot, nvidia, ollama, openai, openai-chat, openrouter, perplexity, qwen, together, vercel, vertex, vertex-express, vllm, xai, zai
+        unknown vendor "" in "/m"; expected one of anthropic, azure, azure-chat, bedrock, cerebras, custom, deepseek, fireworks, github-models, google, groq, huggingface, llamacpp, lmstudio, minimax, mistral, moonshot, nvidia, ollama, openai, openai-chat, openrouter, perplexity, qwen, together, vercel, vertex, vertex-express, vllm, xai, zai
         "" is not a model name: write vendor/model"#]].assert_eq(&problems.join("\n"));
 }
 

@@ -243,7 +243,7 @@ pub mod context {
     pub use rheon_types::{Reminder, ReminderContext, SystemPrompt, SystemSection, WindowCut};
 }
 
-/// Everything that happens in a session: [`Event`](crate::Event) and its parts.
+/// Everything that happens in a session: [`Event`] and its parts.
 pub mod events {
     #[cfg(feature = "session")]
     pub use crate::session::{EventsOfRun, TextOfRun};
@@ -251,7 +251,7 @@ pub mod events {
     pub use rheon_types::{AgentOutput, LimitKind, RunEnd, RunFailure, StopReason, Usage};
 }
 
-/// Code that is asked or told at fixed points of a run; see [`guide::hooks`](crate::guide::hooks).
+/// Code that runs at fixed points of a run; see [`guide::hooks`].
 pub mod hooks {
     pub use rheon_agent::{
         ClosureHook, after_run, after_tool, after_turn, before_run, before_stop, before_tool, before_turn,

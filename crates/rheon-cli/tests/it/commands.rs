@@ -458,7 +458,7 @@ fn the_doctor_looks_for_a_key_and_contacts_services_only_with_online() {
     // A local port without a server.
     let with_key = [("ANTHROPIC_API_KEY", "x"), ("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")];
     assert_eq!(line("doctor", &[], "key").unwrap(), "BAD   key       no key for anthropic");
-    assert_eq!(line("doctor", &with_key, "key").unwrap(), "ok    key       anthropic can be asked");
+    assert_eq!(line("doctor", &with_key, "key").unwrap(), "ok    key       anthropic has a key");
     assert_eq!(line("doctor", &with_key, "online"), None);
     assert_eq!(line("doctor --online", &[], "online"), None);
     let tried = line("doctor --online", &with_key, "online").unwrap();

@@ -119,21 +119,20 @@ fn a_fork_says_its_id_alone_and_how_to_go_on_beside_it() {
 }
 
 #[test]
-fn a_session_is_deleted_only_by_somebody_who_says_so() {
+fn a_session_is_deleted_only_after_confirmation() {
     let stage = stage();
     json(&stage, &["Remember: elephant.", "--session-id", ID]);
     let mut said = String::new();
     for arguments in [&["01890a5d"][..], &["01890a5d", "--yes"]] {
         let ran = stage.ran(stage.rheon(&[&["sessions", "delete"], arguments].concat()));
         // The name of the transcript has the temporary folder in it.
-        let told = ran.stderr.lines().filter(|line| !line.starts_with("its transcript"));
+        let told = ran.stderr.lines().filter(|line| !line.starts_with("its Claude Code transcript"));
         said += &format!("{:?} {}{}\n", ran.code, ran.stdout, told.collect::<Vec<_>>().join("\n"));
     }
     expect![[r#"
         Some(2) session 01890a5d-ac96-774b-bcce-b302099a8057 and its checkpoints will be deleted
         error: not confirmed: use --yes to skip the question
         Some(0) deleted 01890a5d-ac96-774b-bcce-b302099a8057
-        its Claude Code transcript remains: STAGE/home/.claude/projects/-tmp--tmpfPOtYg-workspace/01890a5d-ac96-774b-bcce-b302099a8057.jsonl
     "#]]
     .assert_eq(&said);
 }

@@ -47,7 +47,7 @@ fn a_session_is_shown_with_the_numbers_that_others_take() {
     assert!(!stage.path("workspace/new.txt").exists());
     let listed = run(&stage, &["sessions", "list"]).stdout;
     let new = listed.lines().find(|line| line.starts_with(&new_id)).unwrap();
-    assert!(new.ends_with(&format!("goes on from {ID}")), "{listed}");
+    assert!(new.ends_with(&format!("continues {ID}")), "{listed}");
     let kept_as = done.stderr.split("--undo ").nth(1).unwrap().lines().next().unwrap().to_owned();
     let undone = run(&stage, &["sessions", "rewind", ID, "--undo", &kept_as]);
     assert!(stage.path("workspace/new.txt").exists());

@@ -205,7 +205,7 @@ fn errors_have_a_position() {
         cannot read config.toml: line 2, column 1: unknown key "context_token"; did you mean "context_tokens"?
         cannot read config.toml: line 2, column 18: invalid type: string "many", expected a whole number
         cannot read config.toml: line 2, column 20: "1,5" is not an amount in dollars; write it like "0.25", with at most six decimals
-        cannot read config.toml: line 2, column 12: unknown value "sometimes"; there are none, toggle, always
+        cannot read config.toml: line 2, column 12: unknown value "sometimes"; expected one of none, toggle, always
         cannot read config.toml: line 1, column 9: set only one of "thinking", "thinking_levels" and "thinking_budget"
         cannot read config.toml: line 1, column 9: "m" must be named [models."vendor/model"]
         cannot read config.toml: line 1, column 10: "models" must be a table of tables, [models.name]

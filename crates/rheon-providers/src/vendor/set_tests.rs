@@ -212,7 +212,7 @@ fn errors_have_a_position() {
         cannot read config.toml: line 1, column 10: vendors extend each other in a cycle; break it
         cannot read config.toml: line 4, column 8: the key "header" is missing; this scheme needs it
         cannot read config.toml: line 4, column 8: the key "header" is not valid for this scheme; remove it
-        cannot read config.toml: line 4, column 29: unknown key "key"; there are scheme, header, parameter, service, key_env, api_key_command, optional
+        cannot read config.toml: line 4, column 29: unknown key "key"; expected one of scheme, header, parameter, service, key_env, api_key_command, optional
         cannot read config.toml: line 2, column 1: unknown key "base_ur"; did you mean "base_url"?
         cannot read config.toml: line 1, column 11: "vendors" must be a table of tables, [vendors.name]
         cannot read config.toml: line 2, column 1: vendors.a must be a table

@@ -302,7 +302,7 @@ async fn invalid_arguments_are_rejected() {
         let error = call(&bash, arguments).await.unwrap_err();
         assert_eq!(error.kind(), "invalidArgs", "{error}");
     }
-    assert_eq!(fixture.bash("echo a\0b").await, "failed: the command holds a zero byte; leave it out");
+    assert_eq!(fixture.bash("echo a\0b").await, "failed: the command contains a NUL byte; remove it");
 }
 
 #[tokio::test]
@@ -499,7 +499,7 @@ async fn a_cached_sandbox_that_fails_is_reported_and_dropped() {
     let refused = call(&tool, json!({ "command": "echo ran" })).await.unwrap_err();
     assert_eq!(
         refused.to_string().replace(&path.display().to_string(), "<folder>"),
-        "<folder>/bash did not start the command, so it was not run; the sandbox (none) printed \"no longer\"; \
+        "<folder>/bash did not start the command; the sandbox (none) printed \"no longer\"; \
          start a new session to probe the sandbox again"
     );
     assert!(!memory.exists());

@@ -187,7 +187,7 @@ async fn note_names_are_never_paths() {
         invalidArgs: this action needs `query`
         ----
         There are no notes.
-        [note /T/data/project/linked.md is skipped: not a regular file, but a link]
+        [note /T/data/project/linked.md is skipped: not a regular file, but a symlink]
         ----
         wrote project note linked
         ----

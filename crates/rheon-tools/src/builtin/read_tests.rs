@@ -74,13 +74,13 @@ async fn unreadable_files_give_an_error() {
         failed: missing does not exist
         failed: no/such/file does not exist
         failed: folder is a directory; use `list` to see its entries
-        failed: cannot follow /repo/a.txt: it is a file, not a folder; leave out the slash at its end
+        failed: cannot resolve /repo/a.txt: it is a file, not a directory; remove the trailing slash
         failed: zeros is not UTF-8 text: it contains zero bytes, like binary files; use a program that supports this format
         failed: utf16 is not UTF-8 text: it is UTF-16 text; use a program that supports this format
         failed: paper.pdf is not UTF-8 text: it is a PDF; use a program that supports this format
         failed: a.txt has 1 lines; line 5 does not exist
         invalidArgs: `offset` and `limit` start at 1
-        failed: "" is not a path: it is empty
+        failed: invalid path "": it is empty
         invalidArgs: invalid arguments for read: extra: unknown field `extra`, expected one of `path`, `offset`, `limit`
     "#]]
     .assert_eq(&all);
@@ -129,7 +129,7 @@ async fn devices_and_kernel_files_are_never_read() {
         all.push('\n');
     }
     assert!(all.contains("/dev/zero is a device, not a regular file"), "{all}");
-    assert!(all.contains("environ is made up by the kernel, not a regular file"), "{all}");
+    assert!(all.contains("environ is a kernel file, not a regular file"), "{all}");
     let path = fixture.base.join("outside/secret");
     assert_eq!(output_of(read(&fixture), json!({ "path": path })).await, "1\tsecret\n");
 }

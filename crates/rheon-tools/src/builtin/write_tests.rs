@@ -105,7 +105,7 @@ async fn nothing_outside_or_protected_is_written() {
         denied: deep/.claude/settings.json is protected (git, hooks or agent settings): tools cannot change it; ask the user to change it
         failed: new is a directory; use `list` to see its entries
         failed: . is a directory; use `list` to see its entries
-        failed: cannot follow /repo/a.txt: it is a file, not a folder
+        failed: cannot resolve /repo/a.txt: it is a file, not a directory
     "#]]
     .assert_eq(&all);
     assert_eq!(fixture.names(), before);

@@ -126,7 +126,7 @@ async fn a_script_that_changes_during_a_session_does_not_run_and_the_call_is_den
         assert_eq!(Fixture::opinion(&hooks).await, None);
         fixture.write(changed, "touch ran");
         let said = format!(
-            "a required hook was not run: {changed:?} is not what was trusted; look at it and trust the \
+            "a required hook was not run: {changed:?} changed since it was trusted; review it and trust the \
              project again"
         );
         assert_eq!(Fixture::opinion(&hooks).await, Some(HookVerdict::Deny(said)));

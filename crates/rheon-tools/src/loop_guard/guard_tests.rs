@@ -47,16 +47,16 @@ async fn repeated_calls_are_warned_about_then_need_approval_then_are_blocked() {
         message.end toolResult call_5_0 "error: it does not compile" "bash was called with the same arguments 4 times in a row, with the same results; try something else"
         hook.run HookRun { hook: "loop_guard", point: PermitTool, veto: None, duration_ms: 0 }
         approval.required bash {"command":"make"}
-        tool.blocked bash call_6_0 "permission denied: bash needs approval (bash was called with the same arguments 5 times in a row, with the same results; the model may be stuck in a loop) and nobody is there to give it"
-        message.end toolResult call_6_0 error "permission denied: bash needs approval (bash was called with the same arguments 5 times in a row, with the same results; the model may be stuck in a loop) and nobody is there to give it"
+        tool.blocked bash call_6_0 "permission denied: bash needs approval (bash was called with the same arguments 5 times in a row, with the same results; the model may be stuck in a loop), but this run is non-interactive"
+        message.end toolResult call_6_0 error "permission denied: bash needs approval (bash was called with the same arguments 5 times in a row, with the same results; the model may be stuck in a loop), but this run is non-interactive"
         hook.run HookRun { hook: "loop_guard", point: PermitTool, veto: None, duration_ms: 0 }
         approval.required bash {"command":"make"}
-        tool.blocked bash call_7_0 "permission denied: bash needs approval (bash was called with the same arguments 6 times in a row, with the same results; the model may be stuck in a loop) and nobody is there to give it"
-        message.end toolResult call_7_0 error "permission denied: bash needs approval (bash was called with the same arguments 6 times in a row, with the same results; the model may be stuck in a loop) and nobody is there to give it"
+        tool.blocked bash call_7_0 "permission denied: bash needs approval (bash was called with the same arguments 6 times in a row, with the same results; the model may be stuck in a loop), but this run is non-interactive"
+        message.end toolResult call_7_0 error "permission denied: bash needs approval (bash was called with the same arguments 6 times in a row, with the same results; the model may be stuck in a loop), but this run is non-interactive"
         hook.run HookRun { hook: "loop_guard", point: PermitTool, veto: None, duration_ms: 0 }
         approval.required bash {"command":"make"}
-        tool.blocked bash call_8_0 "permission denied: bash needs approval (bash was called with the same arguments 7 times in a row, with the same results; the model may be stuck in a loop) and nobody is there to give it"
-        message.end toolResult call_8_0 error "permission denied: bash needs approval (bash was called with the same arguments 7 times in a row, with the same results; the model may be stuck in a loop) and nobody is there to give it"
+        tool.blocked bash call_8_0 "permission denied: bash needs approval (bash was called with the same arguments 7 times in a row, with the same results; the model may be stuck in a loop), but this run is non-interactive"
+        message.end toolResult call_8_0 error "permission denied: bash needs approval (bash was called with the same arguments 7 times in a row, with the same results; the model may be stuck in a loop), but this run is non-interactive"
         hook.run HookRun { hook: "loop_guard", point: PermitTool, veto: Some("bash was called with the same arguments 8 times in a row, with the same results; it was not run again; do something else or tell the user"), duration_ms: 0 }
         tool.blocked bash call_9_0 "bash was called with the same arguments 8 times in a row, with the same results; it was not run again; do something else or tell the user"
         message.end toolResult call_9_0 error "bash was called with the same arguments 8 times in a row, with the same results; it was not run again; do something else or tell the user"

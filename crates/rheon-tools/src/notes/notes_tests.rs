@@ -74,7 +74,7 @@ fn one_bad_file_does_not_stop_the_others() {
         note /T/folder.md is skipped: not a regular file, but a directory
         note /T/good.md is loaded with a warning: invalid frontmatter, read with its values in quotes: line 2 column 17: mapping values are not allowed in this context
         note /T/large.md is skipped: larger than 16384 bytes; move parts of it to other files
-        note /T/link.md is skipped: not a regular file, but a link
+        note /T/link.md is skipped: not a regular file, but a symlink
         note /T/odd.md is loaded with a warning: its name "other" differs from its file name; using "odd"
         note /T/odd.md is loaded with a warning: its kind is neither `semantic` nor `episodic`; using semantic
         note /T/pipe.md is skipped: not a regular file, but a pipe

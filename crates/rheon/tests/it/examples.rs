@@ -63,17 +63,17 @@ fn tool() {
     check(
         "tool",
         &expect![[r#"
-        model: Light!
-          not run: invalid arguments for set_light: /percent: 500 is greater than the maximum of 100
-        model: Then as bright as it gets.
-          asked: set_light? Deny
-          not run: not so bright, somebody is asleep
-        model: A little, then.
-          asked: set_light? Allow
-          the light went from 0 to 20 percent
-        model: Done: the light went from 0 to 20 percent.
-        the light is at 20 percent
-    "#]],
+            model: Light!
+              not run: invalid arguments for set_light: /percent: 500 is greater than the maximum of 100
+            model: Then as bright as it gets.
+              asked: set_light? Deny
+              not run: not so bright, the baby is asleep
+            model: A little, then.
+              asked: set_light? Allow
+              the light went from 0 to 20 percent
+            model: Done: the light went from 0 to 20 percent.
+            the light is at 20 percent
+        "#]],
     );
 }
 
@@ -136,27 +136,27 @@ fn coding() {
     check(
         "coding",
         &expect![[r#"
-        I look at it.
-        [read]
-        I mend it.
-        --- a/answer.sh
-        +++ b/answer.sh
-        @@ -1 +1 @@
-        -echo 41
-        +echo 42
-          yes
-        [edit]
-        I try it.
-          sh answer.sh? yes
-        [bash]
-        42
-        exit code 0
-        I tidy up.
-          rm -r .? no
-        [bash] nothing is removed here
-        It prints 42; nothing was removed.
-        answer.sh now says: echo 42
-    "#]],
+            I look at it.
+            [read]
+            I fix it.
+            --- a/answer.sh
+            +++ b/answer.sh
+            @@ -1 +1 @@
+            -echo 41
+            +echo 42
+              yes
+            [edit]
+            I try it.
+              sh answer.sh? yes
+            [bash]
+            42
+            exit code 0
+            I tidy up.
+              rm -r .? no
+            [bash] nothing is removed here
+            It prints 42; nothing was removed.
+            answer.sh now says: echo 42
+        "#]],
     );
 }
 

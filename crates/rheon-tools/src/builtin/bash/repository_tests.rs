@@ -254,7 +254,7 @@ async fn a_linked_worktree_explains_why_git_is_closed() {
         let output = output.lines().rev().take(2).collect::<Vec<_>>().join("\n");
         expect![[r#"
             exit code 128
-            [Cannot open the repository: <linked>/.git leads to a repository elsewhere (this is a linked worktree or a submodule), which is closed. Do not look for a way around it; tell the user what to run, or to start Rheon in the main repository.]"#]]
+            [Cannot open the repository: <linked>/.git points to a repository elsewhere (this is a linked worktree or a submodule), which is read-only. Do not look for a way around it; tell the user what to run, or to start Rheon in the main repository.]"#]]
         .assert_eq(&output.replace(&linked.display().to_string(), "<linked>"));
     }
 }
