@@ -62,26 +62,26 @@ fn a_session_is_shown_with_the_numbers_that_others_take() {
     let unknown = run(&stage, &["sessions", "rewind", ID, "--undo", "x"]);
     assert_eq!((undone.code, refused.code, unknown.code), (Some(0), Some(1), Some(2)));
     expect![[r#"
-        files: 1 as they were, 0 gone
+        files: 1 restored, 0 removed
           new.txt
         ---
-        error: new.txt changed after the session's last call; confirm overwriting it, or save it first; --overwrite takes back what they did, too
+        error: new.txt changed after the session's last call; confirm overwriting it, or save it first; restore them anyway with --overwrite
         ---
-        error: "x" is nothing that files are kept as; the rewind said it
+        error: unknown id "x" for --undo; the rewind printed it
     "#]]
     .assert_eq(&[undone.stderr, refused.stderr, unknown.stderr].join("---\n"));
     let said = done.stderr.replace(&new_id, "NEW").replace(&kept_as, "KEPT");
     expect![[r#"
-        4 messages would go
-        files: 0 would come back, 0 would change, 1 would go
+        4 messages will be dropped
+        files: 0 restored, 0 changed back, 1 removed
           new.txt
-        error: nothing was done: say --yes to do it without being asked
+        error: not confirmed: use --yes to skip the question
         ---
         4 messages gone
-        files: 0 as they were, 1 gone
+        files: 0 restored, 1 removed
           new.txt
-        to bring the files back: rheon sessions rewind 01890a5d-ac96-774b-bcce-b302099a8057 --undo KEPT
-        the conversation goes on in a new session; to go on: rheon -r NEW
+        to undo: rheon sessions rewind 01890a5d-ac96-774b-bcce-b302099a8057 --undo KEPT
+        the conversation continues in a new session: rheon -r NEW
     "#]]
     .assert_eq(&format!("{}---\n{said}", planned.stderr));
 }
