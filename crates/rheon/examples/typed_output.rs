@@ -22,8 +22,8 @@ async fn main() -> rheon::Result<()> {
     let session = Session::builder(".").model("anthropic/claude-sonnet-4-5").open().await?;
     let plan: Plan = session.run_as("Plan the next release of this project.").await?;
     for step in &plan.steps {
-        println!("{:>4} h  {}", step.hours, step.title);
+        println!("{:>3} h  {}", step.hours, step.title);
     }
-    println!("{:>4} h  in all", plan.steps.iter().map(|step| step.hours).sum::<f32>());
+    println!("{:>3} h  in all", plan.steps.iter().map(|step| step.hours).sum::<f32>());
     Ok(())
 }
