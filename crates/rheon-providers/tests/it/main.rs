@@ -6,7 +6,6 @@ mod adversarial_wires;
 mod cancel;
 mod choosing;
 mod conformance;
-mod cost;
 mod files;
 mod network;
 mod steps;
