@@ -12,6 +12,7 @@ mod content;
 mod draft;
 mod error;
 pub mod event;
+mod grant;
 mod history;
 mod hook_point;
 mod id;
@@ -41,6 +42,7 @@ pub use event::{
     AgentEvent, ApprovalEvent, BudgetEvent, ChildEvent, ContextEvent, Event, MessageEvent, ModelEvent,
     PlanEvent, RunEvent, SessionEvent, ToolEvent, TurnEvent,
 };
+pub use grant::{CallGrant, NetworkGrant};
 pub use history::{History, unanswered_calls};
 pub use hook_point::HookPoint;
 pub use id::{AgentId, ApprovalId, ClientCallId, RunId, SessionId, ToolCallId, ToolName};
