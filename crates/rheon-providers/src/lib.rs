@@ -38,7 +38,7 @@ pub use probe::ProbeResult;
 pub use prompted::{LenientTools, PromptedTools};
 pub use registry::{Credential, ProbeError, Registry, RegistryError, RegistryParts, ResolvedModel};
 pub use toml_text::TomlError;
-pub use transport::{PostResponse, ProxyChoice, Transport, TransportConfig};
+pub use transport::{PostResponse, ProxyChoice, Transport, TransportConfig, install_tls};
 pub use vendor::{
     AuthScheme, AuthSpec, LocalServer, ProbeMethod, UrlVariable, Vendor, VendorError, VendorPaths, Vendors,
 };

@@ -9,22 +9,34 @@
 extern crate self as rheon;
 
 mod arguments;
+#[cfg(feature = "builtin")]
 pub mod builtin;
+#[cfg(feature = "builtin")]
 pub mod commands;
 mod derived;
+#[cfg(feature = "builtin")]
 pub mod files;
+#[cfg(feature = "builtin")]
 pub mod hooks;
 pub mod loop_guard;
+#[cfg(feature = "builtin")]
 mod markdown;
+#[cfg(feature = "builtin")]
 pub mod notes;
+#[cfg(feature = "builtin")]
 pub mod repo_map;
+#[cfg(feature = "builtin")]
 pub mod skills;
+#[cfg(feature = "builtin")]
 mod toolkit;
 
 pub use arguments::arguments_schema;
 pub use derived::{DerivedTool, IntoToolOutput, ToolArguments};
+#[cfg(feature = "builtin")]
 pub use markdown::{FileHead, FileProblem, read_head};
+#[cfg(feature = "builtin")]
 pub use rheon_policy::{Access, DisplayPath, PathError, ResolvedPath, Workspace};
+#[cfg(feature = "builtin")]
 pub use toolkit::{Toolkit, ToolkitError, ToolkitSettings, file_tools};
 
 /// Used by the code that `#[derive(Tool)]` generates. Not a public API.

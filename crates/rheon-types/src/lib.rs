@@ -8,6 +8,8 @@ mod answer;
 mod call_facts;
 mod child;
 mod child_inbox;
+#[doc(hidden)]
+pub mod compiled_once;
 mod content;
 mod draft;
 mod error;

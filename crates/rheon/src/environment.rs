@@ -19,6 +19,7 @@ pub(crate) fn home() -> Option<PathBuf> {
 }
 
 /// The variables that are text.
+#[cfg(feature = "tools")]
 pub(crate) fn variables() -> Vec<(String, String)> {
     let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))

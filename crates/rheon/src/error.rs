@@ -304,9 +304,13 @@ from! {
     rheon_types::StoreError => Session;
     std::io::Error => Other;
     serde_json::Error => Other;
+    #[cfg(feature = "tools")]
     rheon_tools::ToolkitError => Tools;
+    #[cfg(feature = "tools")]
     rheon_policy::PolicyError => Settings;
+    #[cfg(feature = "store")]
     rheon_store::sessions::SessionFileError => Session;
+    #[cfg(feature = "store")]
     crate::replay::ReplaySessionError => Session;
     #[cfg(feature = "session")]
     rheon_app::config::ConfigError => Settings;

@@ -45,12 +45,15 @@
 //! | feature | what it adds | without it |
 //! |---|---|---|
 //! | `full` (default) | all of the below | |
-//! | `session` | [`Session`] and the configured product | the engine, the providers and the tools |
+//! | `session` | [`Session`] and the configured product; brings `tools` and `store` | the engine, the providers and your own tools |
+//! | `tools` | the standard tools, their permission rules and their sandbox | `#[derive(Tool)]` |
+//! | `store` | sessions of the engine on disk | conversations last as long as the program |
 //! | `sqlite` | the index of sessions, search and memory (compiles SQLite) | sessions are listed from their journals; search and memory are off |
 //! | `grammars` | the map of a repository in its languages (compiles eight C grammars) | only shell scripts are mapped |
 //! | `ruby` | Ruby in that map | |
 //!
-//! A program that starts fast to compile: `rheon = { version = "0.1", default-features = false, features = ["session"] }`.
+//! The engine alone compiles fastest: `rheon = { version = "0.1", default-features = false }`. The product without SQLite and grammars:
+//! `rheon = { version = "0.1", default-features = false, features = ["session"] }`.
 //!
 //! # Three ways to watch
 //!
@@ -195,6 +198,7 @@ mod schema;
 #[cfg(feature = "session")]
 mod session;
 mod terminal;
+#[cfg(feature = "tools")]
 mod toolkit;
 
 pub use engine::{Agent, AgentBuilder};
@@ -208,14 +212,18 @@ pub use rheon_types::{AgentEvent, AgentOutput, Effect, Event, Tool, ToolContext,
 #[cfg(feature = "session")]
 pub use session::{Reply, Run, Session, SessionBuilder};
 pub use terminal::ask_in_terminal;
+#[cfg(feature = "tools")]
 pub use toolkit::default_tools;
 
 /// The configured product underneath `Session`: configuration, sessions, hosts over a pipe, the doctor.
 #[cfg(feature = "session")]
 pub use rheon_app as app;
+#[cfg(feature = "tools")]
 pub use rheon_policy as policy;
 pub use rheon_providers as providers;
+#[cfg(feature = "tools")]
 pub use rheon_sandbox as sandbox;
+#[cfg(feature = "store")]
 pub use rheon_store as store;
 /// The whole vocabulary: messages, events, commands, errors, and the traits between the parts.
 pub use rheon_types as types;
@@ -274,6 +282,7 @@ pub mod protocol {
 
 /// The standard tools and what your own are made of.
 pub mod tools {
+    #[cfg(feature = "tools")]
     pub use crate::default_tools;
     #[doc(inline)]
     pub use rheon_tools::*;

@@ -3,6 +3,7 @@
 #[cfg(feature = "session")]
 pub use crate::session::{Reply, Run, Session, SessionBuilder};
 pub use crate::terminal::ask_in_terminal;
+#[cfg(feature = "tools")]
 pub use crate::toolkit::default_tools;
 pub use crate::{Agent, AgentBuilder, Error, ErrorKind};
 pub use rheon_agent::{

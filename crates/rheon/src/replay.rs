@@ -2,9 +2,12 @@
 
 pub use rheon_agent::replay::*;
 
+#[cfg(feature = "store")]
 use rheon_store::SessionName;
+#[cfg(feature = "store")]
 use rheon_store::sessions::{SessionFileError, SessionFiles};
 
+#[cfg(feature = "store")]
 /// Why a saved session was not replayed to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplaySessionError {
@@ -16,6 +19,7 @@ pub enum ReplaySessionError {
     Left(#[source] ReplayError),
 }
 
+#[cfg(feature = "store")]
 /// Runs the loop again from the journal of a session, with the journals of the sessions it was forked from. No model is called and no
 /// tool runs; the first event that comes out differently is the error.
 pub fn replay_session(

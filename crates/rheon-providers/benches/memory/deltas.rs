@@ -78,6 +78,7 @@ fn pieces(deltas: usize, cut: Cut) -> Vec<Vec<u8>> {
 async fn ways(server: &Server, deltas: usize) -> [f64; 3] {
     let model = anthropic(server.url());
     let request = Encoding::new(WireKind::Anthropic).request(4);
+    rheon_providers::install_tls();
     let client = reqwest::Client::builder().no_proxy().build().expect("a client can be set up");
     let mut counts = [0.0; 3];
     // The first call sets up the connections.

@@ -105,6 +105,7 @@ async fn provider(address: &str) -> f64 {
 
 /// Reads the same bytes with the bare client and drops them.
 async fn bare(address: &str) -> f64 {
+    rheon_providers::install_tls();
     let client = reqwest::Client::builder().no_proxy().build().expect("a client can be set up");
     let before = peak_mib();
     let body = r#"{"model":"claude-sonnet-4-5","max_tokens":10,"stream":true,"messages":[{"role":"user","content":"go"}]}"#;

@@ -44,6 +44,7 @@ async fn calls(messages: usize) -> [Vec<Duration>; 2] {
     let request = encoding.request(messages);
     let encoded = bytes::Bytes::from(encoding.encode(&request));
     let model = anthropic(server.url());
+    rheon_providers::install_tls();
     let client =
         reqwest::Client::builder().no_proxy().tcp_nodelay(true).build().expect("a client can be set up");
     let mut times = [Vec::new(), Vec::new()];

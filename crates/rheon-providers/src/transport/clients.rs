@@ -113,6 +113,7 @@ enum Trust {
 }
 
 fn build(config: &TransportConfig, proxy: ProxyChoice, trust: Trust) -> Result<reqwest::Client, String> {
+    install_tls();
     let problem = |error: reqwest::Error| failure::causes(&error);
     let mut builder = reqwest::Client::builder()
         .tls_backend_rustls()
@@ -141,6 +142,12 @@ fn build(config: &TransportConfig, proxy: ProxyChoice, trust: Trust) -> Result<r
         Trust::ConfigOnly => builder.tls_certs_only(extra),
     };
     builder.build().map_err(problem)
+}
+
+/// Makes ring the TLS library of this process, unless it has one. An HTTP client cannot be built without.
+pub fn install_tls() {
+    // An error says that there is one already.
+    let _installed = rustls::crypto::ring::default_provider().install_default();
 }
 
 fn client_setup_error(problem: &str) -> ProviderError {

@@ -9,6 +9,7 @@ mod request;
 mod response;
 
 pub use client::{PostResponse, Transport};
+pub use clients::install_tls;
 pub(crate) use clients::is_local;
 pub use config::{ProxyChoice, TransportConfig};
 pub(crate) use request::HttpRequest;

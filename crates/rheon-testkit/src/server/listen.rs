@@ -71,7 +71,7 @@ impl Certificate {
         let CertifiedKey { cert, signing_key } =
             rcgen::generate_simple_self_signed(names).map_err(io::Error::other)?;
         let key = PrivateKeyDer::try_from(signing_key.serialize_der()).map_err(io::Error::other)?;
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(io::Error::other)?

@@ -92,6 +92,7 @@ pub(crate) fn with(base: &Value, change: Value) -> Value {
 
 /// A client builder. It trusts no certificates, because loading the system's takes longer than most tests.
 pub(crate) fn client_builder() -> reqwest::ClientBuilder {
+    rheon_providers::install_tls();
     reqwest::Client::builder().tls_certs_only([])
 }
 

@@ -52,6 +52,8 @@ impl WebFetchTool {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
+        // The process may have a TLS library already.
+        let _installed = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
             .tls_backend_rustls()
             .redirect(Policy::none())

@@ -9,10 +9,10 @@ use rheon_agent::{
     ToolExecution, WindowSettings,
 };
 use rheon_providers::{Registry, ResolvedModel};
+#[cfg(feature = "store")]
 use rheon_store::sessions::{JournalStore, ResumedSession};
-use rheon_tools::Toolkit;
-use rheon_tools::loop_guard::LoopGuard;
-use rheon_tools::skills::SkillSet;
+#[cfg(feature = "tools")]
+use rheon_tools::{Toolkit, loop_guard::LoopGuard, skills::SkillSet};
 use rheon_types::event::{ApprovalRequest, PermissionResponse};
 use rheon_types::{
     AgentId, Amendment, Budget, CacheConfig, Clock, Event, Flow, Gate, History, Hook, InputFilter,
@@ -84,6 +84,7 @@ impl AgentBuilder {
         self
     }
 
+    #[cfg(feature = "tools")]
     /// The standard tools, with the permission policy and the hooks that belong to them; see [`default_tools`](crate::default_tools).
     pub fn toolkit(mut self, toolkit: &Toolkit) -> Self {
         self.engine = self.engine.tools(toolkit.tools()).permission_policy(toolkit.gate());
@@ -91,6 +92,7 @@ impl AgentBuilder {
         self
     }
 
+    #[cfg(feature = "tools")]
     /// Lists `skills` in the system prompt. The model reads the text of a skill with the tool `skill`, which a [`Toolkit`] with these
     /// skills has, or with any tool that reads files.
     pub fn with_skills(self, skills: &SkillSet) -> Self {
@@ -135,11 +137,13 @@ impl AgentBuilder {
         self.hook(rheon_agent::after_tool(function))
     }
 
+    #[cfg(feature = "store")]
     /// Saves the agent's sessions in `journals`.
     pub fn journals(self, journals: &Arc<JournalStore>) -> Self {
         self.store(Arc::clone(journals))
     }
 
+    #[cfg(feature = "store")]
     /// Resumes a session that [`JournalStore::resume`] or [`JournalStore::fork`] has opened.
     pub fn resumed(self, journals: &Arc<JournalStore>, resumed: &ResumedSession) -> Self {
         let state = &resumed.state;

@@ -1,14 +1,12 @@
 //! Google access tokens, from a server on loopback.
 
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der};
-use aws_lc_rs::rsa::{KeyPair as RsaKeys, KeySize};
-use aws_lc_rs::signature::{KeyPair, RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use expect_test::expect;
+use ring::signature::{KeyPair, RSA_PKCS1_2048_8192_SHA256, RsaKeyPair, UnparsedPublicKey};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -59,17 +57,13 @@ fn write_user(path: &Path, server: &TokenServer) {
     std::fs::write(path, user.to_string()).unwrap();
 }
 
-fn rsa() -> &'static RsaKeys {
-    static KEYS: OnceLock<RsaKeys> = OnceLock::new();
-    KEYS.get_or_init(|| RsaKeys::generate(KeySize::Rsa2048).unwrap())
-}
+/// The key of a service account, made for these tests.
+const PEM: &str = include_str!("test_key.pem");
 
-fn pem() -> String {
-    let der: Pkcs8V1Der<'_> = rsa().as_der().unwrap();
-    let body = STANDARD.encode(der.as_ref());
-    let lines: Vec<&str> =
-        body.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap()).collect();
-    format!("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n", lines.join("\n"))
+fn public_key() -> Vec<u8> {
+    let body: String = PEM.lines().filter(|line| !line.starts_with("-----")).collect();
+    let pair = RsaKeyPair::from_pkcs8(&STANDARD.decode(body).unwrap()).unwrap();
+    pair.public_key().as_ref().to_vec()
 }
 
 /// A directory with a service account file.
@@ -92,7 +86,7 @@ fn service_account(server: &TokenServer, private_key: &str) -> (TempDir, Provide
 #[tokio::test]
 async fn service_account_signs_an_assertion_and_gets_a_token() {
     let server = TokenServer::start(vec![token("ya29.one", 3600)]).await;
-    let (_folder, environment) = service_account(&server, &pem());
+    let (_folder, environment) = service_account(&server, PEM);
     let vertex = vertex(&environment, &ManualClock::at_millis(NOW_MS));
     assert!(vertex.has_key());
     expect![[r#"
@@ -107,7 +101,7 @@ async fn service_account_signs_an_assertion_and_gets_a_token() {
     let form: Vec<(String, String)> = url::form_urlencoded::parse(body.as_bytes()).into_owned().collect();
     assert_eq!(form[0].1, "urn:ietf:params:oauth:grant-type:jwt-bearer");
     let (statement, signature) = form[1].1.rsplit_once('.').unwrap();
-    let key = UnparsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, rsa().public_key());
+    let key = UnparsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, public_key());
     key.verify(statement.as_bytes(), &URL_SAFE_NO_PAD.decode(signature).unwrap()).unwrap();
     let parts: Vec<Value> = statement
         .split('.')
@@ -124,7 +118,7 @@ async fn service_account_signs_an_assertion_and_gets_a_token() {
             "exp": 1_700_003_590,
         })
     );
-    assert_eq!(exposed(vertex.secrets()), ["ya29.one".to_owned(), pem()]);
+    assert_eq!(exposed(vertex.secrets()), ["ya29.one".to_owned(), PEM.to_owned()]);
 }
 
 #[tokio::test]

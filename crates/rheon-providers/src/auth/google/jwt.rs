@@ -1,10 +1,10 @@
 //! The signed assertion (a JSON Web Token, RS256) with which a service account requests a token.
 
-use aws_lc_rs::rand::SystemRandom;
-use aws_lc_rs::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use rheon_types::Timestamp;
+use ring::rand::SystemRandom;
+use ring::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
 use secrecy::zeroize::Zeroizing;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
@@ -46,7 +46,7 @@ pub(super) fn signed(
     });
     let encode = |value: &serde_json::Value| URL_SAFE_NO_PAD.encode(value.to_string());
     let mut token = Zeroizing::new(format!("{}.{}", encode(&header), encode(&claims)));
-    let mut signature = vec![0; pair.public_modulus_len()];
+    let mut signature = vec![0; pair.public().modulus_len()];
     pair.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), token.as_bytes(), &mut signature)
         .map_err(|_| "its private_key cannot sign")?;
     token.push('.');

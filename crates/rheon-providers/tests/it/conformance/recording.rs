@@ -100,6 +100,7 @@ impl Tape {
         let answer = fixture.ask(fixture.request()).await;
         assert_eq!(answer.error, None, "{wire:?} refuses an ordinary request");
         let request = fixture.server.requests().remove(0);
+        rheon_providers::install_tls();
         Self { fixture, request, client: reqwest::Client::builder().no_proxy().build().unwrap() }
     }
 
