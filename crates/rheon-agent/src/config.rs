@@ -201,12 +201,12 @@ pub struct RequestSettings {
     pub cache: CacheConfig,
 }
 
-/// Hard caps on one run.
+/// Hard caps on one run. By default there are none.
 ///
 /// Limits and a [`Budget`] count the same: prompt and answer tokens, including failed attempts and summaries, as
 /// reported by the service or estimated. The limits are checked between turns, so the last turn may exceed them; a
 /// budget is a hard limit. [`Caps::from`] turns limits into a budget.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ExecutionLimits {
     /// The maximum number of turns.
     pub turns_max: Option<u32>,
@@ -214,23 +214,6 @@ pub struct ExecutionLimits {
     pub tokens_max: Option<u64>,
     /// The time limit of a run.
     pub duration_max: Option<Duration>,
-}
-
-impl Default for ExecutionLimits {
-    fn default() -> Self {
-        Self {
-            turns_max: Some(50),
-            tokens_max: Some(1_000_000),
-            duration_max: Some(Duration::from_secs(600)),
-        }
-    }
-}
-
-impl ExecutionLimits {
-    /// No caps at all.
-    pub fn unlimited() -> Self {
-        Self { turns_max: None, tokens_max: None, duration_max: None }
-    }
 }
 
 impl From<ExecutionLimits> for Caps {

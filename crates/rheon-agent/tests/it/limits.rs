@@ -14,7 +14,7 @@ fn endless() -> Scenario {
 }
 
 fn limits() -> ExecutionLimits {
-    ExecutionLimits::unlimited()
+    ExecutionLimits::default()
 }
 
 fn limit_of(end: &RunEnd) -> Option<LimitKind> {
@@ -34,7 +34,7 @@ fn the_limits_of_a_run_are_one_view_of_a_budget() {
     let minute = Duration::from_secs(60);
     let limits = ExecutionLimits { turns_max: Some(3), tokens_max: Some(5_000), duration_max: Some(minute) };
     assert_eq!(Caps::from(limits), Caps { tokens: Some(5_000), cost: None, wall: Some(minute) });
-    assert_eq!(Caps::from(ExecutionLimits::unlimited()), Caps::default());
+    assert_eq!(Caps::from(ExecutionLimits::default()), Caps::default());
 }
 
 #[tokio::test(start_paused = true)]
