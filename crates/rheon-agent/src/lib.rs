@@ -21,6 +21,7 @@ mod live;
 mod log;
 mod meter;
 mod panics;
+mod person_wait;
 mod prompt;
 pub mod replay;
 mod report;
