@@ -23,6 +23,7 @@ pub(super) struct Values<'a> {
     pub(super) merged: &'a Merged,
     pub(super) home: Option<&'a Path>,
     pub(super) working_folder: &'a Path,
+    pub(super) is_driven_as_claude: bool,
 }
 
 impl Values<'_> {
@@ -92,7 +93,9 @@ impl Values<'_> {
             transcripts: match (transcripts.and_then(Value::switch), transcripts.and_then(Value::text)) {
                 (Some(false), _) => Transcripts::Off,
                 (None, Some(folder)) => Transcripts::RedirectedTo(self.folder(folder)),
-                (Some(true) | None, _) => Transcripts::On,
+                (Some(true), _) => Transcripts::On,
+                (None, None) if self.is_driven_as_claude => Transcripts::On,
+                (None, None) => Transcripts::WhereUsed,
             },
             blob_bytes_max: self.number("sessions.blob_bytes_max").unwrap_or(usual.blob_bytes_max),
             checkpoints: match self.switch("sessions.checkpoints") {
