@@ -60,7 +60,9 @@ pub(crate) fn ask(run: &mut Run, slot: usize, call: ToolCall, request: ApprovalR
 pub(crate) async fn answer(run: &mut Run, asked: PendingApproval) -> Result<PermissionResponse, Halt> {
     let PendingApproval { call, request, question, .. } = asked;
     let hooks = Hooks(&run.config.hooks);
+    let waiting = run.stop.waits().begin();
     let (response, by) = run.stop.or(first_answer(hooks, &call, &request, question)).await?;
+    drop(waiting);
     let mut response = fitting(&request, response);
     // Only an approval can change arguments, and identical arguments are not a change.
     let is_changed = |arguments: &Arc<Value>| {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use rheon_types::event::{RunSettings, RunWindow};
 use rheon_types::{
-    AskFirst, Budget, CacheConfig, Caps, Clock, Gate, Hook, InputFilter, OutputSchema, Provider, Random,
-    Reminder, SystemPrompt, ThinkingLevel, TurnTrigger,
+    AskFirst, Budget, CacheConfig, Caps, Clock, Gate, Hook, InputFilter, OutputSchema, Prices, Provider,
+    Random, Reminder, SystemPrompt, ThinkingLevel, TurnTrigger,
 };
 
 use crate::clock::millis;
@@ -94,6 +94,7 @@ impl RunConfig {
         RunSettings {
             turns_max: limits.turns_max,
             tokens_max: limits.tokens_max,
+            cache_read_percent: Some(self.cache_read_percent()),
             duration_max_ms: limits.duration_max.map(millis),
             retries_max: retry.retries_max,
             tools_together: tool_execution.batch_size() as u64,
@@ -104,6 +105,12 @@ impl RunConfig {
             output_schema: request.output_schema.as_ref().map(|output| Arc::new(output.schema.clone())),
             window: Some(self.window_settings()),
         }
+    }
+
+    /// What a token read from the cache counts, in percent.
+    fn cache_read_percent(&self) -> u8 {
+        let info = self.provider.describe(&self.settings.model);
+        Prices::cache_read_percent(info.and_then(|info| info.prices).as_ref())
     }
 
     /// The context window settings.
@@ -201,36 +208,19 @@ pub struct RequestSettings {
     pub cache: CacheConfig,
 }
 
-/// Hard caps on one run.
+/// Hard caps on one run. By default there are none.
 ///
 /// Limits and a [`Budget`] count the same: prompt and answer tokens, including failed attempts and summaries, as
-/// reported by the service or estimated. The limits are checked between turns, so the last turn may exceed them; a
+/// reported by the service or estimated; tokens read from the cache count at their price. The limits are checked between turns, so the last turn may exceed them; a
 /// budget is a hard limit. [`Caps::from`] turns limits into a budget.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ExecutionLimits {
     /// The maximum number of turns.
     pub turns_max: Option<u32>,
     /// The maximum number of prompt and answer tokens over all turns.
     pub tokens_max: Option<u64>,
-    /// The time limit of a run.
+    /// The time limit of a run. Waiting for a person does not count.
     pub duration_max: Option<Duration>,
-}
-
-impl Default for ExecutionLimits {
-    fn default() -> Self {
-        Self {
-            turns_max: Some(50),
-            tokens_max: Some(1_000_000),
-            duration_max: Some(Duration::from_secs(600)),
-        }
-    }
-}
-
-impl ExecutionLimits {
-    /// No caps at all.
-    pub fn unlimited() -> Self {
-        Self { turns_max: None, tokens_max: None, duration_max: None }
-    }
 }
 
 impl From<ExecutionLimits> for Caps {
@@ -243,7 +233,8 @@ impl From<ExecutionLimits> for Caps {
 /// How the tools of one turn run. The model receives results in the order of its calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ToolExecution {
-    /// All at once; more than 32 run in batches of 32. A user message between batches skips the rest.
+    /// All at once, except those that the gate wants to run alone ([`CallOrder`](rheon_types::CallOrder)); more than 32 run in batches of 32. A user
+    /// message between batches skips the rest.
     #[default]
     Parallel,
     /// One after the other. A user message in between skips the rest.

@@ -10,6 +10,8 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::person_wait::PersonWait;
+
 /// Why a step cannot continue.
 #[derive(Debug)]
 pub(crate) enum Halt {
@@ -54,6 +56,7 @@ pub(crate) struct StopSignal {
     deadline: Option<Deadline>,
     /// The deadline for cleanup, shared by everything the run still waits for.
     patience: OnceLock<Instant>,
+    waits: Arc<PersonWait>,
 }
 
 struct Deadline {
@@ -63,20 +66,21 @@ struct Deadline {
 }
 
 impl StopSignal {
-    /// Fires with `parent`, and once `limit` has passed.
-    pub(crate) fn new(parent: &CancellationToken, limit: Option<Duration>) -> Self {
+    /// Fires with `parent`, and once `limit` has passed without the time in `waits`.
+    pub(crate) fn new(parent: &CancellationToken, limit: Option<Duration>, waits: Arc<PersonWait>) -> Self {
         let token = parent.child_token();
         let deadline = limit.map(|limit| {
             let passed = Arc::new(AtomicBool::new(false));
-            let (flag, late) = (Arc::clone(&passed), token.clone());
+            let (flag, late, waits) = (Arc::clone(&passed), token.clone(), Arc::clone(&waits));
+            let started = Instant::now();
             let timer = tokio::spawn(async move {
-                tokio::time::sleep(limit).await;
+                waits.outlast(started, limit).await;
                 flag.store(true, Ordering::Release);
                 late.cancel();
             });
             Deadline { limit, passed, timer: Some(timer.abort_handle()) }
         });
-        Self { token, deadline, patience: OnceLock::new() }
+        Self { token, deadline, patience: OnceLock::new(), waits }
     }
 
     /// Fires with `token`, and counts as out of time if `passed` is set by then. For replays: it measures nothing.
@@ -86,7 +90,12 @@ impl StopSignal {
         limit: Option<Duration>,
     ) -> Self {
         let deadline = limit.map(|limit| Deadline { limit, passed, timer: None });
-        Self { token, deadline, patience: OnceLock::new() }
+        Self { token, deadline, patience: OnceLock::new(), waits: Arc::new(PersonWait::new(None)) }
+    }
+
+    /// The time the run waits for a person.
+    pub(crate) fn waits(&self) -> &Arc<PersonWait> {
+        &self.waits
     }
 
     pub(crate) fn token(&self) -> &CancellationToken {

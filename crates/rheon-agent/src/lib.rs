@@ -21,6 +21,7 @@ mod live;
 mod log;
 mod meter;
 mod panics;
+mod person_wait;
 mod prompt;
 pub mod replay;
 mod report;
@@ -44,11 +45,10 @@ pub use builder::AgentBuilder;
 pub use closure_hook::ClosureHook;
 pub use config::{ContextParts, ExecutionLimits, RunConfig, RunOptions, ToolExecution};
 pub use context::{
-    Band, CheckSettings, Compaction, CompactionStrategy, Complexity, ComplexityReason, ComplexityScore,
-    ContextTracker, ContextUsage, CountMode, Effort, EffortPlan, GoalReminder, MessageCounts, Overflow,
-    PromptBuilder, PromptSection, SectionUsage, Summarizer, SummarySource, TieredCompaction, TokenCounter,
-    WindowSettings, WindowView, base_prompt, flat_tokens, plan_effort, schema_problem, score_complexity,
-    summary_prompt,
+    Band, CheckSettings, Compaction, CompactionStrategy, ContextTracker, ContextUsage, CountMode, Effort,
+    GoalReminder, MessageCounts, Overflow, PromptBuilder, PromptSection, SectionUsage, Summarizer,
+    SummarySource, TieredCompaction, TokenCounter, WindowSettings, WindowView, base_prompt, flat_tokens,
+    schema_problem, summary_prompt,
 };
 pub use control::{ApproverGuard, Control, QueueMode};
 pub use error::{AgentError, BuildError, ChildError, PermissionError, ToolboxError};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rheon_types::event::{BudgetAmount, RunSettings};
 use rheon_types::{
     AgentEvent, AgentId, AgentMessage, Budget, ContinuationKind, Event, History, LlmMessage, Message,
-    MessageEvent, RunEvent, RunFailure, RunId, StoreError, Timestamp, TurnId,
+    MessageEvent, RunEvent, RunFailure, RunId, StoreError, Timestamp, TurnId, Usage,
 };
 use serde_json::Value;
 use tokio::task::JoinHandle;
@@ -19,6 +19,7 @@ use crate::conversation::Conversation;
 use crate::halt::{Halt, StopSignal};
 use crate::log::{EventLog, EventQueue};
 use crate::meter::PromptMeter;
+use crate::person_wait::PersonWait;
 use crate::reservation::PendingReservation;
 use crate::state::{OpenTurn, RunState, Shared};
 use crate::step::decide::RunProgress;
@@ -109,17 +110,32 @@ pub(crate) struct Run {
 impl Run {
     /// The amount reserved for the current call.
     pub(crate) fn reserved(&self) -> Option<BudgetAmount> {
-        self.reservation.as_ref().map(|pending| pending.reservation.reserved())
+        self.reservation.as_ref().map(PendingReservation::reserved)
+    }
+
+    /// Counts what an attempt of the current call has spent.
+    pub(crate) fn charge(&mut self, spent: BudgetAmount) {
+        self.state.tokens_spent = self.state.tokens_spent.saturating_add(spent.tokens);
+        if let Some(pending) = &mut self.reservation {
+            pending.charge(spent);
+        }
     }
 
     /// Settles the reservation with the amount actually spent.
     pub(crate) fn settle_reservation(&mut self) {
-        let Some(PendingReservation { reservation, tokens_before, bill_before }) = self.reservation.take()
-        else {
-            return;
-        };
-        let tokens = self.state.tokens_spent.saturating_sub(tokens_before);
-        reservation.settle(tokens, self.state.bill.since(bill_before));
+        if let Some(pending) = self.reservation.take() {
+            pending.settle();
+        }
+    }
+
+    /// The tokens of `usage` that count against limits and budgets.
+    pub(crate) fn billed_tokens(&self, usage: &Usage) -> u64 {
+        usage.billed(self.cache_read_percent().unwrap_or(100))
+    }
+
+    /// What a token read from the cache counts, in percent. Absent in the replay of an older log.
+    pub(crate) fn cache_read_percent(&self) -> Option<u8> {
+        self.identity.settings.as_ref().and_then(|settings| settings.cache_read_percent)
     }
 
     pub(crate) fn new(
@@ -131,7 +147,8 @@ impl Run {
     ) -> Self {
         let time_left = config.budget.as_ref().and_then(|budget| budget.time_left());
         let limits = [config.settings.limits.duration_max, time_left];
-        let stop = StopSignal::new(cancel, limits.into_iter().flatten().min());
+        let waits = Arc::new(PersonWait::new(config.budget.clone()));
+        let stop = StopSignal::new(cancel, limits.into_iter().flatten().min(), waits);
         Self::with_stop(config, identity, log, conversation, stop)
     }
 
@@ -258,10 +275,11 @@ impl Run {
 
     pub(crate) fn progress(&self) -> RunProgress {
         let (steering, follow_ups) = self.config.control.queue_lengths();
+        let waited_ms = millis(self.stop.waits().total());
         RunProgress {
             turns: self.state.turns,
             tokens: self.state.tokens_spent,
-            elapsed_ms: self.clock_ms().saturating_sub(self.state.started_ms),
+            elapsed_ms: self.clock_ms().saturating_sub(self.state.started_ms).saturating_sub(waited_ms),
             expects_answer: self.state.expects_answer,
             queued: steering + follow_ups,
             last_stop: self.state.stops.last,

@@ -43,6 +43,8 @@ pub(crate) struct PromptMeter {
     reminder: u64,
     /// The tokens of the prompt at the last measurement.
     tokens: u64,
+    /// The tokens of the prompt's beginning that the service has in its cache since the last answer of this run.
+    cached: u64,
 }
 
 impl PromptMeter {
@@ -59,6 +61,8 @@ impl PromptMeter {
         self.model = Arc::clone(&frame.model);
         self.frame = counter.frame(frame);
         self.reminder = 0;
+        // A replay starts every run without a report, too.
+        self.cached = 0;
         self.recut(conversation);
     }
 
@@ -137,6 +141,7 @@ impl PromptMeter {
     /// The prompt was rewritten, so the last report no longer applies.
     pub(crate) fn rewritten(&mut self, conversation: &Conversation) {
         self.tracker.rewritten();
+        self.cached = 0;
         self.recut(conversation);
     }
 
@@ -185,6 +190,19 @@ impl PromptMeter {
     /// Records the usage reported for the prompt.
     pub(crate) fn reported(&mut self, usage: &Usage) {
         self.tracker.reported(self.size(), usage);
+        self.cached = usage.cache_read.saturating_add(usage.cache_write);
+    }
+
+    /// How many tokens of the prompt the service is expected to read from its cache.
+    pub(crate) fn cached_tokens(&self) -> u64 {
+        self.cached.min(self.tokens)
+    }
+
+    /// The likely usage of an attempt that wrote this and reported none.
+    pub(crate) fn likely_usage(&self, content: &[Content]) -> Usage {
+        let cache_read = self.cached_tokens();
+        let input = self.tokens.saturating_sub(cache_read);
+        Usage { input, cache_read, output: self.written(content), ..Usage::default() }
     }
 
     /// Records that the service rejected the prompt as too long.

@@ -11,7 +11,8 @@ use rheon_types::{
 use crate::approval::{digest, fitting, non_interactive_denial, resolved, withdrawn};
 use crate::config::RunConfig;
 use crate::hooks::Hooks;
-use crate::live::RunLog;
+use crate::live::{Run, RunLog};
+use crate::person_wait::PersonWait;
 
 /// The reporter of one call. Reports after [`CallReporter::close`] are dropped, so that a task left behind by the tool
 /// cannot report after `tool.end`.
@@ -19,6 +20,7 @@ pub(crate) struct CallReporter {
     log: RunLog,
     config: Arc<RunConfig>,
     call: ToolCall,
+    waits: Arc<PersonWait>,
     state: Mutex<State>,
 }
 
@@ -34,8 +36,9 @@ struct State {
 }
 
 impl CallReporter {
-    pub(crate) fn new(log: &RunLog, config: &Arc<RunConfig>, call: ToolCall) -> Arc<Self> {
-        Arc::new(Self { log: log.clone(), config: Arc::clone(config), call, state: Mutex::default() })
+    pub(crate) fn new(run: &Run, call: ToolCall) -> Arc<Self> {
+        let (log, config, waits) = (run.log.clone(), Arc::clone(&run.config), Arc::clone(run.stop.waits()));
+        Arc::new(Self { log, config, call, waits, state: Mutex::default() })
     }
 
     /// Returns once no report is in flight; later ones are dropped. Withdraws the tool's open requests.
@@ -70,7 +73,10 @@ impl CallReporter {
             (request, question)
         })?;
         let answer = match question {
-            Some(mut question) => question.answer().await,
+            Some(mut question) => {
+                let _waiting = self.waits.begin();
+                question.answer().await
+            }
             None => None,
         };
         self.while_open(|state| {

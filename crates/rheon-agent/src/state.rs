@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use rheon_types::event::ApprovalRequest;
+use rheon_types::event::{ApprovalRequest, BudgetAmount};
 use rheon_types::{
-    AgentMessage, ApprovalId, AssistantMessage, CallFacts, ContinuationKind, Draft, History, MicroUsd,
-    StopReason, ToolCall, ToolCallId, ToolResult, TurnTrigger, Usage,
+    AgentMessage, ApprovalId, AssistantMessage, CallFacts, CallOrder, ContinuationKind, Draft, History,
+    MicroUsd, StopReason, ToolCall, ToolCallId, ToolResult, TurnTrigger, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -91,16 +91,6 @@ impl Bill {
         *self = total.map_or(Self::Unknown, Self::Known);
     }
 
-    /// The cost added since `before`, if known.
-    pub(crate) fn since(self, before: Self) -> Option<MicroUsd> {
-        match (before, self) {
-            (_, Self::Empty) => Some(MicroUsd::default()),
-            (Self::Empty, Self::Known(sum)) => Some(sum),
-            (Self::Known(before), Self::Known(sum)) => Some(MicroUsd(sum.0.saturating_sub(before.0))),
-            (Self::Unknown, _) | (_, Self::Unknown) => None,
-        }
-    }
-
     /// The total, if known.
     pub(crate) fn total(self) -> Option<MicroUsd> {
         match self {
@@ -167,6 +157,8 @@ pub(crate) struct OpenModelCall {
     pub(crate) call_ids: Vec<ToolCallId>,
     /// The empty answer emitted as `message.start`.
     pub(crate) announced: Option<Arc<AgentMessage>>,
+    /// What attempts without a usage report took.
+    pub(crate) estimated: Option<BudgetAmount>,
 }
 
 /// A tool call and its state.
@@ -182,6 +174,9 @@ pub(crate) struct OpenCall {
     /// What the gate learned about it, within this process.
     #[serde(skip)]
     pub(crate) facts: CallFacts,
+    /// Whether it runs together with others, as the gate says.
+    #[serde(skip)]
+    pub(crate) order: CallOrder,
 }
 
 impl From<ToolCall> for OpenCall {
@@ -192,6 +187,7 @@ impl From<ToolCall> for OpenCall {
             approved: None,
             context: Vec::new(),
             facts: CallFacts::default(),
+            order: CallOrder::default(),
         }
     }
 }
@@ -227,12 +223,12 @@ impl RunState {
         self.conversation.push(message);
     }
 
-    /// Adds the usage of a call outside a turn.
-    pub(crate) fn count_beside(&mut self, usage: Usage, cost: Option<MicroUsd>) {
+    /// Adds the usage of a call outside a turn, whose tokens count this much against the limit.
+    pub(crate) fn count_beside(&mut self, usage: Usage, cost: Option<MicroUsd>, tokens: u64) {
         if usage.total() > 0 {
             self.usage += usage;
             self.bill.add(cost);
-            self.tokens_spent = self.tokens_spent.saturating_add(usage.total());
+            self.tokens_spent = self.tokens_spent.saturating_add(tokens);
         }
     }
 

@@ -30,6 +30,7 @@ fn llm_end() -> AgentEvent {
         cost: None,
         first_token_ms: None,
         duration_ms: 1,
+        estimated: None,
     })
 }
 

@@ -61,8 +61,8 @@ pub use request::{
     ToolDefinition,
 };
 pub use seam::{
-    AllowAll, Amendment, ApprovalReason, AskFirst, Budget, Caps, ChunkStream, Client, Clock, DenyAll,
-    EventStream, FilterVerdict, FixedTools, Flow, Gate, GateDecision, GateRequest, Grant, Hook,
+    AllowAll, Amendment, ApprovalReason, AskFirst, Budget, CallOrder, Caps, ChunkStream, Client, Clock,
+    DenyAll, EventStream, FilterVerdict, FixedTools, Flow, Gate, GateDecision, GateRequest, Grant, Hook,
     HookPermission, HookReport, HookVerdict, Host, InputFilter, Interactive, IntoShared, Parent, PlannedCall,
     Provider, Random, Reminder, ReminderContext, Reservation, Store, Task, Tool, ToolSet, ToolSource,
     Verdict, WaitMode, Worker, run_child,

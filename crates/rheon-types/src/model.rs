@@ -50,6 +50,9 @@ impl ModelInfo {
     }
 }
 
+/// The usual price of a cached prompt token, in percent of an ordinary one.
+const USUAL_CACHE_READ_PERCENT: u128 = 10;
+
 /// The token prices of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prices {
@@ -73,6 +76,16 @@ pub struct Rates {
 }
 
 impl Prices {
+    /// The price of a prompt token read from the cache, in percent of an ordinary one. A model whose prices do not say
+    /// it counts a tenth, as most services charge.
+    pub fn cache_read_percent(prices: Option<&Self>) -> u8 {
+        let rates = prices.map(|prices| prices.base).filter(|rates| rates.input > 0);
+        let percent = rates.map_or(USUAL_CACHE_READ_PERCENT, |rates| {
+            u128::from(rates.cache_read) * 100 / u128::from(rates.input)
+        });
+        u8::try_from(percent.min(100)).unwrap_or(100)
+    }
+
     /// The cost of one call, rounded up.
     pub fn cost(&self, usage: &Usage) -> MicroUsd {
         let prompt = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);

@@ -29,6 +29,15 @@ impl Usage {
         if prompt == 0 { 0.0 } else { self.cache_read as f64 / prompt as f64 }
     }
 
+    /// The tokens that count against a token limit: all of them, but those of the cache only at their price, in percent of
+    /// the price of other prompt tokens.
+    pub fn billed(&self, cache_read_percent: u8) -> u64 {
+        let percent = u64::from(cache_read_percent.min(100));
+        let read = self.cache_read.min(self.total());
+        let counted = u128::from(read) * u128::from(percent) / 100;
+        self.total().saturating_sub(read).saturating_add(u64::try_from(counted).unwrap_or(u64::MAX))
+    }
+
     /// All tokens of the call: the reported sum, or the sum of the parts where none is reported.
     pub fn total(&self) -> u64 {
         if self.total_tokens > 0 {

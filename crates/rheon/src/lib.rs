@@ -242,11 +242,10 @@ pub mod agent {
 /// What the model sees: prompts in bands, token counts, compaction, effort.
 pub mod context {
     pub use rheon_agent::{
-        Band, CheckSettings, Compaction, CompactionStrategy, Complexity, ComplexityReason, ComplexityScore,
-        ContextTracker, ContextUsage, CountMode, Effort, EffortPlan, GoalReminder, MessageCounts, Overflow,
-        PromptBuilder, PromptSection, SectionUsage, Summarizer, SummarySource, TieredCompaction,
-        TokenCounter, WindowSettings, WindowView, base_prompt, flat_tokens, plan_effort, schema_problem,
-        score_complexity, summary_prompt,
+        Band, CheckSettings, Compaction, CompactionStrategy, ContextTracker, ContextUsage, CountMode, Effort,
+        GoalReminder, MessageCounts, Overflow, PromptBuilder, PromptSection, SectionUsage, Summarizer,
+        SummarySource, TieredCompaction, TokenCounter, WindowSettings, WindowView, base_prompt, flat_tokens,
+        schema_problem, summary_prompt,
     };
     pub use rheon_types::{Reminder, ReminderContext, SystemPrompt, SystemSection, WindowCut};
 }

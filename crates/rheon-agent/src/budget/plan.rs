@@ -9,10 +9,10 @@ use super::room::Room;
 pub(crate) const ANSWER_TOKENS_MIN: u32 = 256;
 
 /// The length reserved for the last answer.
-pub(crate) const LAST_ANSWER_TOKENS: u32 = 1_024;
+pub(crate) const LAST_ANSWER_TOKENS: u32 = 512;
 
-/// If less than this is left for an answer, the model is asked to wrap up.
-pub(crate) const ANSWER_TOKENS_SCARCE: u32 = 2_048;
+/// If less than this is left for an answer, the model is asked to wrap up, unless the run has only begun.
+pub(crate) const ANSWER_TOKENS_SCARCE: u32 = 1_024;
 
 /// What the budget can pay for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,36 +41,35 @@ pub(crate) trait Affordable {
 }
 
 impl Affordable for PlannedCall {
+    /// Reserves the most that the call can cost, if there is enough. Otherwise what the call is expected to cost decides,
+    /// with an answer as long as what is left pays for: a budget that covers the next call never refuses it.
     fn within(&self, room: Room) -> Plan {
-        let without_last = room.without(reserved(self, LAST_ANSWER_TOKENS));
-        match affordable(self, without_last) {
-            Some(answer) if answer == self.answer_tokens_max || answer >= ANSWER_TOKENS_SCARCE => {
-                return Plan::Call { answer_tokens_max: answer, reserved: reserved(self, answer) };
-            }
-            Some(_) | None => {}
+        let (last, least) = if self.is_first {
+            (BudgetAmount::default(), ANSWER_TOKENS_MIN)
+        } else {
+            (expected(self, LAST_ANSWER_TOKENS), ANSWER_TOKENS_SCARCE)
+        };
+        let without_last = room.without(last);
+        let most = most(self, self.answer_tokens_max);
+        if without_last.covers(most) {
+            return Plan::Call { answer_tokens_max: self.answer_tokens_max, reserved: most };
         }
-        match affordable(self, room) {
-            Some(last) if last >= ANSWER_TOKENS_MIN.min(self.answer_tokens_max) => {
-                Plan::WrapUp { answer_tokens_max: last, reserved: reserved(self, last) }
+        let long_enough = |least: u32| move |answer: &u32| *answer >= least.min(self.answer_tokens_max);
+        if let Some(answer) = affordable(self, without_last).filter(long_enough(least)) {
+            return Plan::Call { answer_tokens_max: answer, reserved: reserved(self, answer, room) };
+        }
+        match affordable(self, room).filter(long_enough(ANSWER_TOKENS_MIN)) {
+            Some(answer) => {
+                Plan::WrapUp { answer_tokens_max: answer, reserved: reserved(self, answer, room) }
             }
-            Some(_) | None => Plan::Nothing,
+            None => Plan::Nothing,
         }
     }
 }
 
-/// The longest answer that can be paid for; none if not even the prompt can.
+/// The longest answer that can be paid for as expected; none if not even the prompt can.
 fn affordable(call: &PlannedCall, room: Room) -> Option<u32> {
-    let fits = |answer: u32| {
-        let most = reserved(call, answer);
-        let tokens = room.tokens.is_none_or(|left| most.tokens <= left);
-        let money = match (room.micro_usd, most.cost) {
-            (None, _) => true,
-            (Some(left), Some(cost)) => cost.0 <= left,
-            // Calls without a price are limited by the token cap; the pool rejects them if there is none.
-            (Some(_), None) => true,
-        };
-        tokens && money
-    };
+    let fits = |answer: u32| room.covers(expected(call, answer));
     if fits(call.answer_tokens_max) {
         return Some(call.answer_tokens_max);
     }
@@ -90,18 +89,43 @@ fn affordable(call: &PlannedCall, room: Room) -> Option<u32> {
     Some(fitting)
 }
 
-/// The maximum cost of the call with an answer of this length.
-fn reserved(call: &PlannedCall, answer_tokens: u32) -> BudgetAmount {
-    let tokens = call.prompt_tokens.saturating_add(u64::from(answer_tokens));
-    BudgetAmount { tokens, cost: call.prices.map(|prices| dearest(call, prices, answer_tokens)) }
+/// What to reserve for the call: the most it can cost, but not more than there is.
+fn reserved(call: &PlannedCall, answer_tokens: u32, room: Room) -> BudgetAmount {
+    let most = most(call, answer_tokens);
+    let money = room.micro_usd.unwrap_or(u64::MAX);
+    BudgetAmount {
+        tokens: most.tokens.min(room.tokens.unwrap_or(u64::MAX)),
+        cost: most.cost.map(|cost| MicroUsd(cost.0.min(money))),
+    }
 }
 
-/// The price if nothing is cached and writing to the cache costs extra.
-fn dearest(call: &PlannedCall, prices: Prices, answer_tokens: u32) -> MicroUsd {
+/// The maximum cost of the call with an answer of this length: the prompt has a quarter more tokens than estimated,
+/// nothing is cached, and writing to the cache costs extra.
+fn most(call: &PlannedCall, answer_tokens: u32) -> BudgetAmount {
+    let prompt = call.prompt_tokens.saturating_add(call.prompt_tokens / 4);
     let output = u64::from(answer_tokens);
-    let fresh = Usage { input: call.prompt_tokens, output, ..Usage::default() };
-    let written = Usage { cache_write: call.prompt_tokens, output, ..Usage::default() };
-    prices.cost(&fresh).max(prices.cost(&written))
+    BudgetAmount {
+        tokens: prompt.saturating_add(output),
+        cost: call.prices.map(|prices| dearest(prices, Usage { input: prompt, output, ..Usage::default() })),
+    }
+}
+
+/// What the call is expected to cost with an answer of this length, if the service still has in its cache what it had
+/// after the last answer.
+fn expected(call: &PlannedCall, answer_tokens: u32) -> BudgetAmount {
+    let cache_read = call.cached_tokens.min(call.prompt_tokens);
+    let input = call.prompt_tokens - cache_read;
+    let usage = Usage { input, cache_read, output: u64::from(answer_tokens), ..Usage::default() };
+    BudgetAmount {
+        tokens: usage.billed(Prices::cache_read_percent(call.prices.as_ref())),
+        cost: call.prices.map(|prices| dearest(prices, usage)),
+    }
+}
+
+/// The price if the new part of the prompt is written to the cache or not, whichever is more.
+fn dearest(prices: Prices, usage: Usage) -> MicroUsd {
+    let written = Usage { input: 0, cache_write: usage.input, ..usage };
+    prices.cost(&usage).max(prices.cost(&written))
 }
 
 #[cfg(test)]

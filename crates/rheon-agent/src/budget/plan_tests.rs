@@ -8,7 +8,12 @@ const RATES: Rates =
     Rates { input: 3_000_000, output: 15_000_000, cache_read: 300_000, cache_write: 3_750_000 };
 
 fn planned(prompt_tokens: u64, answer_tokens_max: u32) -> PlannedCall {
-    PlannedCall { prompt_tokens, answer_tokens_max, prices: Some(Prices { base: RATES, long: None }) }
+    let prices = Some(Prices { base: RATES, long: None });
+    PlannedCall { prompt_tokens, answer_tokens_max, prices, ..PlannedCall::default() }
+}
+
+fn first(prompt_tokens: u64, answer_tokens_max: u32) -> PlannedCall {
+    PlannedCall { is_first: true, ..planned(prompt_tokens, answer_tokens_max) }
 }
 
 fn room(tokens: Option<u64>, micro_usd: Option<u64>) -> Room {
@@ -18,18 +23,43 @@ fn room(tokens: Option<u64>, micro_usd: Option<u64>) -> Room {
 #[test]
 fn a_call_that_fits_reserves_its_maximum_cost() {
     let plan = planned(1_000, 4_000).within(room(None, Some(1_000_000)));
-    let reserved = BudgetAmount { tokens: 5_000, cost: Some(MicroUsd(3_750 + 60_000)) };
+    // A quarter more prompt tokens than estimated, written to the cache.
+    let reserved = BudgetAmount { tokens: 5_250, cost: Some(MicroUsd(4_688 + 60_000)) };
     assert_eq!(plan, Plan::Call { answer_tokens_max: 4_000, reserved });
     assert_eq!(planned(1_000, 4_000).within(Room::default()), plan);
 }
 
 #[test]
 fn an_answer_is_shortened_to_leave_enough_for_a_last_one() {
-    let reserved = BudgetAmount { tokens: 4_000, cost: Some(MicroUsd(3_750 + 45_000)) };
+    let reserved = BudgetAmount { tokens: 4_250, cost: Some(MicroUsd(4_688 + 45_000)) };
     let call = Plan::Call { answer_tokens_max: 3_000, reserved };
-    assert_eq!(planned(1_000, 4_000).within(room(Some(4_000 + 2_024), None)), call);
-    let last = 3_750 + 15 * 1_024;
+    assert_eq!(planned(1_000, 4_000).within(room(Some(4_000 + 1_512), None)), call);
+    let last = 3_750 + 15 * 512;
     assert_eq!(planned(1_000, 4_000).within(room(None, Some(48_750 + last))), call);
+}
+
+#[test]
+fn a_budget_that_covers_the_expected_cost_is_enough_even_if_it_does_not_cover_the_worst_case() {
+    // The prompt was sent before, and the service has it in its cache: 1,000 tokens cost $0.0003 instead of $0.00375.
+    let cached = PlannedCall { cached_tokens: 1_000, ..planned(1_000, 64_000) };
+    let expected = |answer: u64| 300 + 15 * answer;
+    let plan = cached.within(room(None, Some(expected(1_024) + expected(512))));
+    let reserved = BudgetAmount { tokens: 2_274, cost: Some(MicroUsd(4_688 + 15_360)) };
+    assert_eq!(plan, Plan::Call { answer_tokens_max: 1_024, reserved });
+    let tight = cached.within(room(None, Some(expected(300))));
+    let reserved = BudgetAmount { tokens: 1_550, cost: Some(MicroUsd(expected(300))) };
+    assert_eq!(tight, Plan::WrapUp { answer_tokens_max: 300, reserved });
+    // Cached tokens count a tenth, as they cost.
+    let tokens = cached.within(room(Some(100 + 1_024 + 100 + 512), None));
+    assert!(matches!(tokens, Plan::Call { answer_tokens_max: 1_024, .. }), "{tokens:?}");
+}
+
+#[test]
+fn the_first_call_of_a_run_has_nothing_to_wrap_up() {
+    let plan = first(1_000, 64_000).within(room(None, Some(3_750 + 15 * 300)));
+    let reserved = BudgetAmount { tokens: 1_550, cost: Some(MicroUsd(3_750 + 15 * 300)) };
+    assert_eq!(plan, Plan::Call { answer_tokens_max: 300, reserved });
+    assert_eq!(first(1_000, 64_000).within(room(None, Some(3_750 + 15 * 255))), Plan::Nothing);
 }
 
 #[test]
@@ -42,7 +72,7 @@ fn a_nearly_spent_budget_pays_for_one_last_answer_or_none() {
 
 #[test]
 fn a_short_requested_answer_does_not_trigger_wrap_up() {
-    let plan = planned(1_000, 100).within(room(Some(1_100 + 2_024), None));
+    let plan = planned(1_000, 100).within(room(Some(1_100 + 1_512), None));
     assert!(matches!(plan, Plan::Call { answer_tokens_max: 100, .. }), "{plan:?}");
     let plan = planned(1_000, 100).within(room(Some(1_100), None));
     assert!(matches!(plan, Plan::WrapUp { answer_tokens_max: 100, .. }), "{plan:?}");

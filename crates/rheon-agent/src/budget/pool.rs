@@ -14,8 +14,8 @@ use super::room::{Room, left};
 /// never spends more than its root may.
 ///
 /// In every ledger, `spent + reserved` stays within the cap: the maximum cost of a call is reserved in advance and the
-/// unused part released afterwards. Only a service that counts more than announced can exceed the cap, and only by its
-/// calls in flight.
+/// unused part released afterwards. When that is more than what is left, the expected cost decides, and everything that
+/// is left is reserved. Only a service that counts more than expected can exceed the cap, and only by its calls in flight.
 #[derive(Clone)]
 pub struct BudgetPool {
     node: Arc<PoolNode>,
@@ -52,6 +52,8 @@ struct Account {
     ledger: Ledger,
     /// The elapsed time when it was opened.
     opened_ms: u64,
+    /// The time its agent waited for a person, which does not count.
+    waited_ms: u64,
     is_warned: bool,
 }
 
@@ -181,6 +183,12 @@ impl Budget for BudgetPool {
         Self::time_left(self)
     }
 
+    fn exclude(&self, waited: Duration) {
+        if let Some(account) = self.node.tree.accounts().open.get_mut(&self.node.key) {
+            account.waited_ms = account.waited_ms.saturating_add(crate::clock::millis(waited));
+        }
+    }
+
     fn should_warn(&self) -> bool {
         Self::should_warn(self)
     }
@@ -229,12 +237,12 @@ impl Account {
             micro_usd: meter(before.micro_usd, caps.cost.map(|cost| cost.0)),
             wall_ms: meter(before.wall_ms, caps.wall.map(crate::clock::millis)),
         };
-        Self { parent, ledger, opened_ms, is_warned: false }
+        Self { parent, ledger, opened_ms, waited_ms: 0, is_warned: false }
     }
 
     fn ledger_at(&self, elapsed_ms: u64) -> Ledger {
         let mut ledger = self.ledger;
-        let since_ms = elapsed_ms.saturating_sub(self.opened_ms);
+        let since_ms = elapsed_ms.saturating_sub(self.opened_ms).saturating_sub(self.waited_ms);
         ledger.wall_ms.spent = ledger.wall_ms.spent.saturating_add(since_ms);
         ledger
     }

@@ -26,7 +26,7 @@ fn tokens(cap: u64) -> Caps {
 }
 
 fn planned(prompt_tokens: u64, answer_tokens_max: u32) -> PlannedCall {
-    PlannedCall { prompt_tokens, answer_tokens_max, prices: None }
+    PlannedCall { prompt_tokens, answer_tokens_max, ..PlannedCall::default() }
 }
 
 fn granted(pool: &BudgetPool, planned: PlannedCall) -> Option<(u32, Reservation, bool)> {
@@ -42,16 +42,18 @@ fn granted(pool: &BudgetPool, planned: PlannedCall) -> Option<(u32, Reservation,
 fn a_reservation_is_unavailable_until_it_is_settled() {
     let pool = BudgetPool::new(tokens(10_000), Arc::new(Hand::default()));
     let (answer, first, _) = granted(&pool, planned(1_000, 4_000)).unwrap();
-    let (_, second, is_last) = granted(&pool, planned(1_000, 4_000)).unwrap();
-    assert_eq!((answer, is_last), (4_000, true));
+    let (shorter, second, is_last) = granted(&pool, planned(1_000, 4_000)).unwrap();
+    assert_eq!((answer, shorter, is_last), (4_000, 2_238, false));
+    let (shortest, third, is_last) = granted(&pool, planned(1_000, 4_000)).unwrap();
+    assert_eq!((shortest, is_last), (262, true));
     assert!(granted(&pool, planned(1_000, 4_000)).is_none());
     first.settle(1_500, None);
-    assert_eq!(pool.ledger().tokens, Meter { spent: 1_500, reserved: 5_000, cap: Some(10_000) });
-    drop(second);
-    // Nobody said what the second took, so it took all of it.
-    assert_eq!(pool.ledger().tokens, Meter { spent: 6_500, reserved: 0, cap: Some(10_000) });
+    assert_eq!(pool.ledger().tokens, Meter { spent: 1_500, reserved: 3_488 + 1_262, cap: Some(10_000) });
+    drop((second, third));
+    // Nothing says what these two took, so they took all of it.
+    assert_eq!(pool.ledger().tokens, Meter { spent: 6_250, reserved: 0, cap: Some(10_000) });
     let (answer, _, is_last) = granted(&pool, planned(1_000, 4_000)).unwrap();
-    assert_eq!((answer, is_last), (2_500, true));
+    assert_eq!((answer, is_last), (1_238, false));
 }
 
 #[test]
@@ -63,8 +65,8 @@ fn a_child_is_bounded_by_its_own_and_its_parents_caps() {
     assert_eq!(answer, 2_000);
     let (answer, _more, _) = granted(&greedy, planned(1_000, 60_000)).unwrap();
     // Enough is kept for a last answer.
-    assert_eq!(answer, 6_000 - 2_024);
-    assert_eq!(parent.ledger().tokens, Meter { spent: 0, reserved: 10_000 - 2_024, cap: Some(10_000) });
+    assert_eq!(answer, 6_000 - 1_512);
+    assert_eq!(parent.ledger().tokens, Meter { spent: 0, reserved: 3_000 + 5_738, cap: Some(10_000) });
 }
 
 #[test]
@@ -83,7 +85,7 @@ fn a_resumed_budget_counts_reservations_as_spent() {
     let pool = BudgetPool::new(tokens(10_000), Arc::clone(&clock));
     let held = granted(&pool, planned(1_000, 4_000)).unwrap();
     let again = BudgetPool::resume(tokens(10_000), pool.ledger(), clock);
-    assert_eq!(again.ledger().tokens, Meter { spent: 5_000, reserved: 0, cap: Some(10_000) });
+    assert_eq!(again.ledger().tokens, Meter { spent: 5_250, reserved: 0, cap: Some(10_000) });
     drop(held);
 }
 
@@ -99,6 +101,16 @@ fn time_is_counted_too_and_a_child_has_its_own() {
     hand.0.store(3_600_000, Ordering::Relaxed);
     assert_eq!((pool.time_left(), child.time_left()), (Some(Duration::ZERO), Some(Duration::ZERO)));
     assert!(matches!(pool.reserve(&planned(1, 1_000)), Grant::Nothing));
+}
+
+#[test]
+fn waiting_for_a_person_takes_no_time_of_the_one_who_waits() {
+    let hand = Arc::new(Hand::default());
+    let hour = Caps { wall: Some(Duration::from_secs(3_600)), ..Caps::default() };
+    let pool = BudgetPool::new(hour, Arc::clone(&hand) as Arc<dyn Clock>);
+    hand.0.store(3_000_000, Ordering::Relaxed);
+    Budget::exclude(&pool, Duration::from_secs(2_900));
+    assert_eq!(pool.time_left(), Some(Duration::from_secs(3_500)));
 }
 
 #[test]
@@ -217,7 +229,12 @@ proptest! {
                     pools.push(child);
                 }
                 Step::Reserve { of, prompt, answer } => {
-                    let planned = PlannedCall { prompt_tokens: prompt, answer_tokens_max: answer, prices };
+                    let planned = PlannedCall {
+                        prompt_tokens: prompt,
+                        answer_tokens_max: answer,
+                        prices,
+                        ..PlannedCall::default()
+                    };
                     flying.extend(granted(&pools[of % pools.len()], planned));
                 }
                 Step::Settle { which, percent } if !flying.is_empty() => {

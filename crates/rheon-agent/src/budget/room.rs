@@ -23,6 +23,18 @@ impl Room {
         }
     }
 
+    /// Whether `amount` can be paid for.
+    pub(crate) fn covers(self, amount: BudgetAmount) -> bool {
+        let tokens = self.tokens.is_none_or(|left| amount.tokens <= left);
+        let money = match (self.micro_usd, amount.cost) {
+            (None, _) => true,
+            (Some(left), Some(cost)) => cost.0 <= left,
+            // Calls without a price are limited by the token cap; the pool rejects them if there is none.
+            (Some(_), None) => true,
+        };
+        tokens && money
+    }
+
     /// The smaller of both, per resource.
     pub(crate) fn and(self, other: Self) -> Self {
         let least = |one: Option<u64>, other: Option<u64>| match (one, other) {

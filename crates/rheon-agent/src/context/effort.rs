@@ -1,13 +1,9 @@
-//! `Effort`: how hard a run should try, and the thinking level, limits and guidance that follow from it.
+//! `Effort`: how hard a run should try, and the thinking level and guidance that follow from it.
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::Duration;
 
 use rheon_types::ThinkingLevel;
-
-use super::complexity::Complexity;
-use crate::config::ExecutionLimits;
 
 /// How hard a run should try.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,22 +43,6 @@ impl Effort {
         }
     }
 
-    /// The limits of a run if the user set none. Even the lowest leave room for a task that turns out harder than it
-    /// looked.
-    pub fn limits(self) -> ExecutionLimits {
-        let (turns, tokens, minutes) = match self {
-            Self::Low => (30, 500_000, 10),
-            Self::Medium => (50, 1_000_000, 10),
-            Self::High => (150, 4_000_000, 60),
-            Self::Max => (400, 16_000_000, 240),
-        };
-        ExecutionLimits {
-            turns_max: Some(turns),
-            tokens_max: Some(tokens),
-            duration_max: Some(Duration::from_secs(minutes * 60)),
-        }
-    }
-
     /// The guidance for the model.
     pub fn guidance(self) -> &'static str {
         match self {
@@ -86,17 +66,6 @@ impl From<ThinkingLevel> for Effort {
     }
 }
 
-impl From<Complexity> for Effort {
-    /// The effort for a task of this complexity. Only the user can choose the maximum.
-    fn from(complexity: Complexity) -> Self {
-        match complexity {
-            Complexity::Trivial => Self::Low,
-            Complexity::Simple | Complexity::Moderate => Self::Medium,
-            Complexity::Complex => Self::High,
-        }
-    }
-}
-
 impl fmt::Display for Effort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
@@ -114,23 +83,4 @@ impl FromStr for Effort {
             format!("unknown effort {shown:?}: use low, medium, high or max")
         })
     }
-}
-
-/// The settings that follow from an effort level.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EffortPlan {
-    /// The effort.
-    pub effort: Effort,
-    /// How much the model should think.
-    pub thinking: ThinkingLevel,
-    /// The limits, where the user set none.
-    pub limits: ExecutionLimits,
-    /// The guidance for the model.
-    pub guidance: &'static str,
-}
-
-/// The settings for a task: the requested effort, or one based on its complexity.
-pub fn plan_effort(requested: Option<Effort>, complexity: Complexity) -> EffortPlan {
-    let effort = requested.unwrap_or_else(|| complexity.into());
-    EffortPlan { effort, thinking: effort.thinking(), limits: effort.limits(), guidance: effort.guidance() }
 }

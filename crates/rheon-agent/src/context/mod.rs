@@ -2,7 +2,6 @@
 
 mod compact;
 mod complete;
-mod complexity;
 mod effort;
 mod goal_reminder;
 mod logged;
@@ -17,8 +16,7 @@ pub use compact::{
     CompactionStrategy, Summarizer, SummarySource, TieredCompaction, WindowView, summary_prompt,
 };
 pub(crate) use complete::{Shortfall, shortfall};
-pub use complexity::{Complexity, ComplexityReason, ComplexityScore, score_complexity};
-pub use effort::{Effort, EffortPlan, plan_effort};
+pub use effort::Effort;
 pub use goal_reminder::GoalReminder;
 pub(crate) use logged::{LoggedConversation, rewind_to_prompt};
 pub(crate) use pairing::repair_calls;
@@ -29,7 +27,5 @@ pub use structured::schema_problem;
 pub(crate) use structured::structured;
 pub use tokens::{ContextTracker, CountMode, MessageCounts, Overflow, TokenCounter, flat_tokens};
 
-#[cfg(test)]
-mod complexity_tests;
 #[cfg(test)]
 mod effort_tests;

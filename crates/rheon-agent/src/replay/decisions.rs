@@ -142,7 +142,8 @@ impl Gate for RecordedGate {
         let verdict = self.0.verdict(place, &request.call.id);
         // The loop measures hooks only if they are called.
         self.0.state().is_start_due = matches!(verdict, Verdict::Allow | Verdict::Ask { .. });
-        Answer::Now(verdict.into())
+        let order = self.0.script.order_of(place, &request.call.id);
+        Answer::Now(GateDecision { order, ..verdict.into() })
     }
 
     fn resolved(&self, _request: &ApprovalRequest, _response: &PermissionResponse) {

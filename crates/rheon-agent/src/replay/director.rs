@@ -54,6 +54,8 @@ pub(super) struct State {
     pub(super) is_start_due: bool,
     /// The price of the current model call was returned.
     pub(super) is_cost_returned: bool,
+    /// The estimated price of the current model call was returned.
+    pub(super) is_estimate_returned: bool,
     /// The tokens of hidden attempts were returned.
     pub(super) is_hidden_returned: bool,
     /// Tools that returned their result.
@@ -197,6 +199,7 @@ impl Director {
         );
         if let AgentEvent::Model(ModelEvent::Start { .. }) = event.kind {
             (state.is_cost_returned, state.is_hidden_returned) = (false, false);
+            state.is_estimate_returned = false;
         }
         self.take_from_outside(&mut state, place);
         state.is_over = self.script.event(state.next).is_none();

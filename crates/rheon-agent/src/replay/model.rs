@@ -102,6 +102,26 @@ impl RecordedModel {
         })
     }
 
+    /// Whether the answer that ends at `place` has no usage report.
+    fn is_unreported(&self, place: usize) -> bool {
+        match self.director.script.kind(place) {
+            Some(AgentEvent::Message(MessageEvent::End { message })) => {
+                message.as_assistant().is_some_and(|answer| answer.usage.total() == 0)
+            }
+            Some(_) | None => false,
+        }
+    }
+
+    /// The estimated cost of the current call's attempts without a report, all returned with the first one.
+    fn estimated_cost(&self, place: usize) -> Option<MicroUsd> {
+        let cost = self.director.script.kinds_from(place).find_map(|kind| match kind {
+            AgentEvent::Model(ModelEvent::End { estimated, .. }) => Some(*estimated),
+            _ => None,
+        })??;
+        let is_returned = std::mem::replace(&mut self.director.state().is_estimate_returned, true);
+        if is_returned { cost.cost.map(|_| MicroUsd::default()) } else { cost.cost }
+    }
+
     /// The tokens of hidden attempts, all reported with the first one.
     fn hidden(&self, place: usize) -> Option<Usage> {
         let mut state = self.director.state();
@@ -233,6 +253,9 @@ impl Provider for RecordedModel {
             self.director.script.kind(place)
         {
             return *cost;
+        }
+        if self.is_unreported(place) {
+            return self.estimated_cost(place);
         }
         let (_, cost) = self.call_end(place)?;
         let is_returned = std::mem::replace(&mut self.director.state().is_cost_returned, true);

@@ -94,6 +94,7 @@ fn events_added_after_a_crash_are_not_the_loops() {
         cost: Some(rheon_types::MicroUsd(5)),
         first_token_ms: Some(1),
         duration_ms: 2,
+        estimated: None,
     });
     assert_eq!(shown(events("r", vec![start(), call, end()])), "run 3 3 2", "its cost would be known");
     assert_eq!(shown(events("r", vec![start(), resolved, end()])), "run 3 3 3", "somebody cancelled it");

@@ -7,8 +7,8 @@ use rheon_types::event::{
     ApprovalRequest, CompactionTrigger, PermissionDecision, PermissionResponse, Responder, RunSettings,
 };
 use rheon_types::{
-    AgentEvent, AgentMessage, ApprovalEvent, AssistantMessage, Author, Content, ContextEvent, Event,
-    LimitKind, Message, MessageEvent, RunEnd, RunEvent, RunFailure, ToolCallId, ToolError, ToolEvent,
+    AgentEvent, AgentMessage, ApprovalEvent, AssistantMessage, Author, CallOrder, Content, ContextEvent,
+    Event, LimitKind, Message, MessageEvent, RunEnd, RunEvent, RunFailure, ToolCallId, ToolError, ToolEvent,
     ToolResult, TurnEvent,
 };
 
@@ -80,6 +80,39 @@ impl Script {
     /// The events from `place` to the end of the turn.
     pub(super) fn turn_from(&self, place: usize) -> impl Iterator<Item = &AgentEvent> {
         self.kinds_from(place).take_while(|kind| !matches!(kind, AgentEvent::Turn(TurnEvent::End { .. })))
+    }
+
+    /// Whether a call ran while no other call of its turn did. One without neighbors is the same as one that must run alone.
+    pub(super) fn order_of(&self, place: usize, call_id: &ToolCallId) -> CallOrder {
+        let mut running: Vec<&ToolCallId> = Vec::new();
+        let mut has_started = false;
+        for kind in self.turn_from(place) {
+            match kind {
+                AgentEvent::Tool(ToolEvent::Start { call_id: started, .. }) => {
+                    if has_started || started == call_id && !running.is_empty() {
+                        return CallOrder::Together;
+                    }
+                    has_started = started == call_id;
+                    running.push(started);
+                }
+                AgentEvent::Tool(ToolEvent::Blocked { call_id: blocked, .. }) => {
+                    if has_started || blocked == call_id && !running.is_empty() {
+                        return CallOrder::Together;
+                    }
+                    if blocked == call_id {
+                        return CallOrder::Alone;
+                    }
+                }
+                AgentEvent::Tool(ToolEvent::End { call_id: ended, .. }) => {
+                    if ended == call_id {
+                        return CallOrder::Alone;
+                    }
+                    running.retain(|id| *id != ended);
+                }
+                _ => {}
+            }
+        }
+        CallOrder::Alone
     }
 
     pub(super) fn settings(&self) -> Option<&RunSettings> {

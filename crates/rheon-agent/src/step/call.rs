@@ -5,6 +5,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 
+use rheon_types::event::BudgetAmount;
 use rheon_types::{
     AgentEvent, AssistantMessage, Chunk, ChunkStream, Content, DraftError, DraftOutcome, Message,
     MessageEvent, ModelEvent, ProviderError, ProviderErrorKind, Request, RunFailure, StopReason, Timestamp,
@@ -15,6 +16,7 @@ use tokio::task::coop::consume_budget;
 use crate::clock::{self, millis};
 use crate::halt::Halt;
 use crate::live::Run;
+use crate::reservation::{NOTHING, sum};
 use crate::state::{OpenCall, OpenModelCall};
 
 /// Starts a model call.
@@ -256,15 +258,39 @@ fn release_ids(run: &mut Run) {
     }
 }
 
-/// Adds the usage of one attempt.
+/// Adds the usage of one attempt: as reported, or else estimated from what came.
 fn count(run: &mut Run, finished: &DraftOutcome) {
     let usage = finished.usage;
+    if usage.total() == 0 {
+        return count_unreported(run, finished);
+    }
     let cost = run.config.provider.cost(&run.config.settings.model, finished);
     run.turn().bill.add(cost);
     run.state.bill.add(cost);
     run.turn().usage += usage;
     run.state.usage += usage;
-    run.state.tokens_spent = run.state.tokens_spent.saturating_add(usage.total());
+    let tokens = run.billed_tokens(&usage);
+    run.charge(BudgetAmount { tokens, cost });
+}
+
+/// Adds an attempt without a usage report. One that brought nothing costs nothing: the service refused it, or it was
+/// stopped before it began. The cost of another is uncertain, but only its own.
+fn count_unreported(run: &mut Run, finished: &DraftOutcome) {
+    let is_older_log = run.cache_read_percent().is_none();
+    let estimate = if finished.content.is_empty() && !is_older_log {
+        NOTHING
+    } else {
+        let usage = run.meter.likely_usage(&finished.content);
+        let likely = DraftOutcome { usage, ..finished.clone() };
+        let cost = run.config.provider.cost(&run.config.settings.model, &likely);
+        run.turn().bill.add(None);
+        run.state.bill.add(None);
+        BudgetAmount { tokens: run.billed_tokens(&usage), cost }
+    };
+    if let Some(call) = run.turn().model_call.as_mut().filter(|_| !is_older_log) {
+        call.estimated = Some(sum(call.estimated.unwrap_or(NOTHING), estimate));
+    }
+    run.charge(estimate);
 }
 
 /// Emits `message.end` with the stream's stop reason, or with `cut` if the stream did not finish.
@@ -288,11 +314,6 @@ pub(crate) fn end_message(run: &mut Run, cut: StopReason, problem: Option<String
     }
     run.state.stops.last = Some(stop_reason);
     learn(run, &answer, is_own);
-    if finished.usage.total() == 0 {
-        // Estimate the usage if the service reports none.
-        let (read, written) = (run.meter.tokens(), run.meter.written(&answer.content));
-        run.state.tokens_spent = run.state.tokens_spent.saturating_add(read).saturating_add(written);
-    }
     if stop_reason != StopReason::Error {
         run.turn().calls = answer.tool_calls().map(|call| OpenCall::from(call.clone())).collect();
     }
@@ -324,5 +345,6 @@ pub(crate) fn end_call(run: &mut Run) {
         cost,
         first_token_ms: call.first_token_ms.map(|first| first.saturating_sub(call.started_ms)),
         duration_ms: now_ms.saturating_sub(call.started_ms),
+        estimated: call.estimated,
     }));
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rheon_types::{
-    AgentEvent, Amendment, Claim, Content, Effect, Flow, RunFailure, Tool, ToolCall, ToolContext, ToolError,
-    ToolEvent, ToolReporter, ToolResult,
+    AgentEvent, Amendment, CallOrder, Claim, Content, Effect, Flow, RunFailure, Tool, ToolCall, ToolContext,
+    ToolError, ToolEvent, ToolReporter, ToolResult,
 };
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
@@ -27,8 +27,8 @@ type Outcome = Result<ToolResult, ToolError>;
 
 /// Runs all waiting calls, in batches.
 pub(crate) async fn execute(run: &mut Run) -> Result<(), Halt> {
-    let waiting = waiting_slots(run);
-    for (nth, batch) in waiting.chunks(run.config.settings.tool_execution.batch_size()).enumerate() {
+    let batches = batches(run);
+    for (nth, batch) in batches.iter().enumerate() {
         if nth > 0 && run.config.control.queue_lengths().0 > 0 {
             refuse_open_calls(run, &ToolError::Cancelled(SKIPPED.into()));
             break;
@@ -39,9 +39,23 @@ pub(crate) async fn execute(run: &mut Run) -> Result<(), Halt> {
     Ok(())
 }
 
-fn waiting_slots(run: &mut Run) -> Vec<usize> {
-    let calls = run.turn().calls.iter().enumerate();
-    calls.filter(|(_, open)| open.stage == CallStage::Waiting).map(|(slot, _)| slot).collect()
+/// The waiting calls in their order, in batches whose calls run together. A call that must run alone has its own.
+fn batches(run: &mut Run) -> Vec<Vec<usize>> {
+    let size = run.config.settings.tool_execution.batch_size();
+    let mut batches: Vec<Vec<usize>> = Vec::new();
+    let mut is_closed = true;
+    for (slot, open) in run.turn().calls.iter().enumerate() {
+        if open.stage != CallStage::Waiting {
+            continue;
+        }
+        let is_alone = open.order == CallOrder::Alone;
+        match batches.last_mut() {
+            Some(batch) if !is_closed && !is_alone && batch.len() < size => batch.push(slot),
+            Some(_) | None => batches.push(vec![slot]),
+        }
+        is_closed = is_alone;
+    }
+    batches
 }
 
 /// A batch of running tools.
@@ -125,7 +139,7 @@ async fn announce(run: &mut Run, slot: usize) -> Result<Result<(ReadyCall, Effec
         let reason = "not run: the call differs from the approved one; call the tool again";
         return Ok(Err(ToolError::Denied(reason.into())));
     }
-    let reporter = CallReporter::new(&run.log, &run.config, call.clone());
+    let reporter = CallReporter::new(run, call.clone());
     let cancel = run.stop.token().child_token();
     let context = ToolContext::new(
         (call.id.clone(), call.name.clone()),

@@ -107,7 +107,7 @@ pub(crate) async fn compact(
     let compacted = run.config.context.strategy.compact(view, &model).get();
     let cuts = run.stop.or(compacted).await?;
     let spent = model.spent();
-    run.state.count_beside(spent.usage, spent.cost);
+    run.state.count_beside(spent.usage, spent.cost, run.billed_tokens(&spent.usage));
     run.state.conversation.cut(cuts.clone());
     run.meter.rewritten(&run.state.conversation);
     run.publish();

@@ -138,10 +138,10 @@ async fn check(run: &mut Run, slot: usize, call: &ToolCall) -> Result<CallVerdic
     };
     let decision =
         run.config.gate.check(GateRequest { call, tool: &*resolved.tool, effect: resolved.effect });
-    let GateDecision { verdict, facts } = run.stop.or(decision.get()).await?;
+    let GateDecision { verdict, facts, order } = run.stop.or(decision.get()).await?;
     // The facts belong to these arguments; other arguments are checked again.
     if let Some(open) = run.turn().calls.get_mut(slot) {
-        open.facts = facts;
+        (open.facts, open.order) = (facts, order);
     }
     Ok(Ok(verdict))
 }

@@ -30,8 +30,7 @@ pub(crate) fn reserve(run: &mut Run, mut request: Request) -> Result<Request, Ha
                 });
                 run.state.stops.is_wrapping_up = true;
             }
-            let (tokens_before, bill_before) = (run.state.tokens_spent, run.state.bill);
-            run.reservation = Some(PendingReservation { reservation, tokens_before, bill_before });
+            run.reservation = Some(PendingReservation::new(reservation));
             Ok(request)
         }
         Grant::Nothing => {
@@ -52,12 +51,10 @@ pub(crate) const SPENT: &str = "the budget is spent";
 /// What the model reads about calls in its last affordable answer.
 pub(crate) const NOT_RUN: &str = "not run: the budget is spent";
 
-/// The maximum number of prompt tokens: the measured ones plus a quarter, because estimates may be too low. Includes
-/// the note of the last call.
-fn prompt_tokens_max(run: &Run) -> u64 {
+/// The expected number of prompt tokens, with the note of the last call.
+fn prompt_tokens(run: &Run) -> u64 {
     let note_tokens = run.meter.written(&[Content::text(WRAP_UP)]);
-    let tokens = run.meter.tokens().saturating_add(note_tokens);
-    tokens.saturating_add(tokens / 4)
+    run.meter.tokens().saturating_add(note_tokens)
 }
 
 fn planned(run: &Run, request: &Request) -> PlannedCall {
@@ -65,8 +62,10 @@ fn planned(run: &Run, request: &Request) -> PlannedCall {
     let info = run.config.provider.describe(model);
     let answer = info.as_ref().map_or(ModelInfo::OUTPUT_TOKENS_UNKNOWN, |info| info.output_tokens_max);
     PlannedCall {
-        prompt_tokens: prompt_tokens_max(run),
+        prompt_tokens: prompt_tokens(run),
+        cached_tokens: run.meter.cached_tokens(),
         answer_tokens_max: request.tokens_max.map_or(answer, |requested| requested.min(answer)),
         prices: info.and_then(|info| info.prices),
+        is_first: run.state.turns <= 1,
     }
 }

@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::StreamExt;
 use rheon_types::{
-    AgentMessage, BoxFuture, Budget, Chunk, Content, Draft, Grant, History, Message, MicroUsd, ModelInfo,
-    PlannedCall, Provider, ProviderError, ProviderErrorKind, Request, StopReason, ThinkingLevel, Usage,
+    AgentMessage, BoxFuture, Budget, Chunk, Content, Draft, DraftOutcome, Grant, History, Message, MicroUsd,
+    ModelInfo, PlannedCall, Prices, Provider, ProviderError, ProviderErrorKind, Request, Reservation,
+    StopReason, ThinkingLevel, Usage,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -72,10 +73,10 @@ impl RunSummarizer {
         let size = self.counter.request(&request).saturating_add(reminder);
         let prompt_tokens = self.tracker.tokens_of_new_text(size);
         let planned = PlannedCall {
-            // Estimates may be too low.
-            prompt_tokens: prompt_tokens.saturating_add(prompt_tokens / 4),
+            prompt_tokens,
             answer_tokens_max: request.tokens_max.unwrap_or(SUMMARY_TOKENS_MAX),
-            prices: self.info.as_ref().and_then(|info| info.prices),
+            prices: self.prices(),
+            ..PlannedCall::default()
         };
         let reservation = match self.budget.as_ref().map(|budget| budget.reserve(&planned)) {
             None => None,
@@ -95,21 +96,35 @@ impl RunSummarizer {
             let written = self.written(&finished.content);
             finished.usage = Usage { input: prompt_tokens, output: written, ..Usage::default() };
         }
-        let cost = self.provider.cost(&self.model, &finished);
-        if let Some(reservation) = reservation {
-            reservation.settle(finished.usage.total(), cost);
-        }
-        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
-        spent.usage += finished.usage;
-        spent.cost =
-            Some(spent.cost.unwrap_or_default()).zip(cost).and_then(|(sum, cost)| sum.checked_add(cost));
-        drop(spent);
+        self.book(&finished, reservation);
         outcome?;
         let texts = finished.content.iter().filter_map(|block| match block {
             Content::Text { text } => Some(text.as_str()),
             Content::Image { .. } | Content::Thinking { .. } | Content::ToolCall(_) => None,
         });
         Ok(texts.collect::<Vec<_>>().join("\n"))
+    }
+
+    fn prices(&self) -> Option<Prices> {
+        self.info.as_ref().and_then(|info| info.prices)
+    }
+
+    /// Adds what a call took. A call that brought nothing and reports nothing costs nothing.
+    fn book(&self, finished: &DraftOutcome, reservation: Option<Reservation>) {
+        let is_free = finished.usage.total() == 0;
+        let cost =
+            if is_free { Some(MicroUsd::default()) } else { self.provider.cost(&self.model, finished) };
+        if let Some(reservation) = reservation {
+            let percent = Prices::cache_read_percent(self.prices().as_ref());
+            reservation.settle(finished.usage.billed(percent), cost);
+        }
+        if is_free {
+            return;
+        }
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        spent.usage += finished.usage;
+        spent.cost =
+            Some(spent.cost.unwrap_or_default()).zip(cost).and_then(|(sum, cost)| sum.checked_add(cost));
     }
 
     fn written(&self, content: &[Content]) -> u64 {

@@ -223,13 +223,13 @@ async fn absurd_usage_meets_the_token_limit_and_overflows_nothing() {
     let (agent, trace, _) = scripted(Scenario::new())
         .tool(FnTool::new("echo", |_, _| async { Ok(ToolResult::text("ok")) }))
         .with(|builder| {
-            builder.limits(ExecutionLimits { turns_max: Some(5), ..ExecutionLimits::default() }).provider(
-                odd(|_, _| {
-                    let mut items = call(0, "a", "echo", "{}").to_vec();
-                    items.extend([usage(u64::MAX, u64::MAX), done(StopReason::ToolUse)]);
-                    chunks(items)
-                }),
-            )
+            let limits =
+                ExecutionLimits { turns_max: Some(5), tokens_max: Some(1_000_000), duration_max: None };
+            builder.limits(limits).provider(odd(|_, _| {
+                let mut items = call(0, "a", "echo", "{}").to_vec();
+                items.extend([usage(u64::MAX, u64::MAX), done(StopReason::ToolUse)]);
+                chunks(items)
+            }))
         })
         .build();
     let output = agent.run("go").await.unwrap();

@@ -49,7 +49,9 @@ async fn the_last_affordable_call_may_not_use_tools() {
     assert_eq!(last.tool_choice, ToolChoice::None);
     assert!(last.reminder.as_deref().unwrap().starts_with("The budget of this session is nearly spent"));
     expect![[r#"
-        tool.blocked echo call_1_0 "not run: the budget is spent""#]]
+        tool.start echo call_1_0 {"text":"again"}
+        tool.end echo call_1_0 ok "again"
+        tool.blocked echo call_2_0 "not run: the budget is spent""#]]
     .assert_eq(&ran.trace.only(&["tool."]));
 }
 

@@ -30,7 +30,7 @@ impl Gate for Knowing {
             },
             _ => Verdict::Allow,
         };
-        Answer::Now(GateDecision { verdict, facts: CallFacts::new(Loud(text.to_uppercase())) })
+        Answer::Now(GateDecision { facts: CallFacts::new(Loud(text.to_uppercase())), ..verdict.into() })
     }
 }
 

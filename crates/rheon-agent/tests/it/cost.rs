@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use futures::StreamExt;
-use rheon_testkit::{Scenario, ScriptedProvider, Turn, echo, scripted};
+use rheon_agent::{AgentError, BudgetPool, Caps, RetryConfig};
+use rheon_testkit::{Scenario, ScriptedProvider, TestClock, Turn, echo, scripted};
 use rheon_types::{
     AgentEvent, AgentOutput, Chunk, ChunkStream, MicroUsd, ModelEvent, ModelInfo, Prices, Provider,
-    ProviderError, ProviderErrorKind, Rates, Request, Usage,
+    ProviderError, ProviderErrorKind, Rates, Request, RunEnd, Usage,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -125,4 +126,73 @@ async fn a_cut_answer_that_reported_nothing_makes_the_sum_unknown() {
         Scenario::new().turn(Turn::new().text("half").cut()).turn(Turn::say("done").usage(usage(100, 10)));
     let (output, calls) = run(scenario).await;
     assert_eq!((output.cost, calls), (None, vec![None]));
+}
+
+/// A run with a budget of a dollar, and what the budget counts afterwards.
+async fn paid(scenario: Scenario) -> (Arc<AgentOutput>, u64) {
+    let caps = Caps { cost: Some(MicroUsd(1_000_000)), ..Caps::default() };
+    let budget = BudgetPool::new(caps, Arc::new(TestClock::default()));
+    let (provider, paying) = (Arc::new(Priced(ScriptedProvider::new(scenario))), budget.clone());
+    let (agent, trace, _) = scripted(Scenario::new())
+        .with(move |builder| {
+            builder
+                .provider(provider as Arc<dyn Provider>)
+                .model("asked")
+                .budget(paying)
+                .retry(RetryConfig::none())
+        })
+        .tool(echo())
+        .build();
+    let output = match agent.run("go").await {
+        Ok(output) | Err(AgentError::Failed { output, .. }) => output,
+        Err(error) => panic!("{error}"),
+    };
+    trace.assert_order();
+    assert_eq!(budget.ledger().micro_usd.reserved, 0);
+    (output, budget.ledger().micro_usd.spent)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_the_service_refused_costs_nothing() {
+    for kind in [ProviderErrorKind::Auth, ProviderErrorKind::Network, ProviderErrorKind::InvalidRequest] {
+        let scenario = Scenario::new().turn(Turn::fail(ProviderError::new(kind, "no")));
+        let (output, spent) = paid(scenario).await;
+        assert_eq!((spent, output.cost), (0, None), "{kind:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_was_stopped_before_its_first_byte_costs_nothing() {
+    let caps = Caps { cost: Some(MicroUsd(1_000_000)), ..Caps::default() };
+    let budget = BudgetPool::new(caps, Arc::new(TestClock::default()));
+    let scenario = Scenario::new().turn(Turn::new().hang());
+    let (provider, paying) = (Arc::new(Priced(ScriptedProvider::new(scenario))), budget.clone());
+    let (agent, trace, _) = scripted(Scenario::new())
+        .with(move |builder| builder.provider(provider as Arc<dyn Provider>).model("asked").budget(paying))
+        .build();
+    let mut stream = agent.run_stream("go").unwrap();
+    while let Some(event) = stream.next().await {
+        if let AgentEvent::Model(ModelEvent::Start { reserved, .. }) = &event.kind {
+            assert!(reserved.is_some());
+            agent.abort();
+        }
+    }
+    trace.assert_order();
+    assert_eq!(budget.ledger().micro_usd.spent, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_interrupted_answer_is_estimated_and_only_its_cost_is_uncertain() {
+    let cut = || Turn::say("four words and no end").cut();
+    let (_, interrupted) = paid(Scenario::new().turn(cut())).await;
+    // The prompt and a few words at the price of the model; the reservation was $0.13.
+    assert!((1..2_000).contains(&interrupted), "{interrupted}");
+    let mut scenario = Scenario::new().turn(Turn::call("echo", json!({"text": "x"})));
+    for _ in 0..20 {
+        scenario = scenario.turn(Turn::call("echo", json!({"text": "x"})).usage(usage(100, 10)));
+    }
+    let (output, spent) = paid(scenario.turn(Turn::say("done").usage(usage(100, 10)))).await;
+    // The first answer reported nothing; all others count with what they cost.
+    assert_eq!((&output.end, output.turns, output.cost), (&RunEnd::Completed, 22, None));
+    assert!((21 * 120..21 * 120 + 2_000).contains(&spent), "{spent}");
 }

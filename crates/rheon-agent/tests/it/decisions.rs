@@ -59,7 +59,7 @@ fn what_comes_next() {
         done and used up: stop Completed"#]]
     .assert_eq(&lines.join("\n"));
     assert_eq!(
-        decide(&RunProgress { turns: u32::MAX, ..progress() }, &ExecutionLimits::unlimited()),
+        decide(&RunProgress { turns: u32::MAX, ..progress() }, &ExecutionLimits::default()),
         NextStep::Turn
     );
 }

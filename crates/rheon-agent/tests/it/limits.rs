@@ -1,11 +1,15 @@
 //! Limits end a run with a reason that callers can match on.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use expect_test::expect;
 use rheon_agent::{Caps, ExecutionLimits};
-use rheon_testkit::{Scenario, Turn, echo, hangs, scripted};
-use rheon_types::{LimitKind, RunEnd, StopReason, Usage};
+use rheon_testkit::{FnTool, Scenario, Turn, echo, hangs, scripted};
+use rheon_types::event::{PermissionDecision, Subject};
+use rheon_types::{
+    AgentEvent, ApprovalEvent, AskFirst, Effect, LimitKind, RunEnd, StopReason, ToolResult, Usage,
+};
 use serde_json::json;
 
 fn endless() -> Scenario {
@@ -14,7 +18,7 @@ fn endless() -> Scenario {
 }
 
 fn limits() -> ExecutionLimits {
-    ExecutionLimits::unlimited()
+    ExecutionLimits::default()
 }
 
 fn limit_of(end: &RunEnd) -> Option<LimitKind> {
@@ -34,7 +38,7 @@ fn the_limits_of_a_run_are_one_view_of_a_budget() {
     let minute = Duration::from_secs(60);
     let limits = ExecutionLimits { turns_max: Some(3), tokens_max: Some(5_000), duration_max: Some(minute) };
     assert_eq!(Caps::from(limits), Caps { tokens: Some(5_000), cost: None, wall: Some(minute) });
-    assert_eq!(Caps::from(ExecutionLimits::unlimited()), Caps::default());
+    assert_eq!(Caps::from(ExecutionLimits::default()), Caps::default());
 }
 
 #[tokio::test(start_paused = true)]
@@ -181,4 +185,75 @@ async fn a_clock_that_goes_backwards_ends_no_run() {
     let output = agent.run("go").await.unwrap();
     assert_eq!((&output.end, output.text.as_str()), (&RunEnd::Completed, "Done."));
     trace.assert_order();
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_ends_a_run_without_limits_but_the_model() {
+    let mut scenario = Scenario::new();
+    for _ in 0..200 {
+        let usage = Usage { input: 60_000, output: 40, ..Usage::default() };
+        scenario = scenario.turn(Turn::call("echo", json!({ "text": "again" })).usage(usage).delay(MINUTE));
+    }
+    let ran = scripted(scenario.turn("Done.")).tool(echo()).run("go").await;
+    assert_eq!((&ran.output().end, ran.output().turns), (&RunEnd::Completed, 201));
+}
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+#[tokio::test(start_paused = true)]
+async fn tokens_of_the_cache_count_at_their_price() {
+    // Without a price they count a tenth, as most services charge: 50 + 40 + 10 % of 100.
+    let usage = Usage { input: 50, output: 40, cache_read: 100, ..Usage::default() };
+    let scenario = Scenario::new().turn(Turn::call("echo", json!({ "text": "again" })).usage(usage).repeat());
+    let capped = ExecutionLimits { tokens_max: Some(250), ..limits() };
+    let ran = scripted(scenario).tool(echo()).with(|builder| builder.limits(capped)).run("go").await;
+    expect![[r#"agent.end limit(Tokens: the token limit of 250 was reached (300 used)) """#]]
+        .assert_eq(&ran.trace.only(&["agent.end"]));
+    assert_eq!(ran.output().usage.total(), 3 * 190);
+}
+
+/// Answers every request after an hour.
+async fn slow_person(agent: rheon_agent::Agent) -> Arc<rheon_types::AgentOutput> {
+    let mut stream = agent.run_stream("go").unwrap();
+    while let Some(event) = stream.next().await {
+        if let AgentEvent::Approval(ApprovalEvent::Required { request }) = &event.kind {
+            tokio::time::sleep(60 * MINUTE).await;
+            stream.respond_permission(&request.id, PermissionDecision::Allow).unwrap();
+        }
+    }
+    stream.finish().await.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiting_for_a_person_counts_as_no_time() {
+    let capped = ExecutionLimits { duration_max: Some(MINUTE), ..limits() };
+    // The gate asks before `deploy`, and `chat` asks while it runs.
+    let deploy = FnTool::new("deploy", |_, _| async { Ok(ToolResult::text("deployed")) });
+    let chat = FnTool::new("chat", |_, context: rheon_types::ToolContext| async move {
+        let question = Subject::Arguments { arguments: Arc::default() };
+        context.ask(question, "which one?").await;
+        Ok(ToolResult::text("asked"))
+    })
+    .effect(Effect::Pure);
+    let scenario = Scenario::new()
+        .turn(Turn::new().tool_call("deploy", json!({})).tool_call("chat", json!({})))
+        .turn(Turn::say("Done.").delay(MINUTE / 2));
+    let (agent, trace, _) = scripted(scenario.clone())
+        .tool(deploy)
+        .tool(chat)
+        .with(|builder| builder.limits(capped).permission_policy(AskFirst))
+        .build();
+    let output = slow_person(agent).await;
+    assert_eq!(output.end, RunEnd::Completed);
+    trace.assert_order();
+    // What the model takes after that does count.
+    let scenario = Scenario::new()
+        .turn(Turn::call("deploy", json!({})).delay(MINUTE / 2))
+        .turn(Turn::say("Done.").delay(MINUTE));
+    let deploy = FnTool::new("deploy", |_, _| async { Ok(ToolResult::text("deployed")) });
+    let (agent, _, _) = scripted(scenario)
+        .tool(deploy)
+        .with(|builder| builder.limits(capped).permission_policy(AskFirst))
+        .build();
+    assert_eq!(limit_of(&slow_person(agent).await.end), Some(LimitKind::Duration));
 }

@@ -137,7 +137,7 @@ async fn a_difference_says_what_was_there_and_what_came() {
 #[tokio::test(start_paused = true)]
 async fn limits_are_obeyed_again() {
     let scenario = || Scenario::new().turn(Turn::new().tool_call("echo", json!({ "text": "x" })));
-    let limits = ExecutionLimits { turns_max: Some(1), ..ExecutionLimits::unlimited() };
+    let limits = ExecutionLimits { turns_max: Some(1), ..ExecutionLimits::default() };
     let limited = scripted(scenario()).tool(echo()).with(|builder| builder.limits(limits)).run("go").await;
     let mut events = durable(limited.trace.events());
     let AgentEvent::Run(RunEvent::Start { settings: Some(settings), .. }) = &mut events[0].kind else {

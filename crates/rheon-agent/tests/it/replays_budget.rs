@@ -76,7 +76,7 @@ async fn a_run_that_warned_wrapped_up_and_stopped_and_one_that_was_refused_are_r
     assert!(blocked.contains("not run: the budget is spent"), "{blocked}");
     while ran.agent.run("more").await.unwrap().turns > 1 {}
     let events = replayed(&ran);
-    assert_eq!(names(&events, "budget."), ["budget.warning"]);
+    assert_eq!(names(&events, "budget."), ["budget.warning", "budget.exceeded"]);
 
     let ran = scripted(endless(1)).tool(echo()).with(paid_from(&tokens(100))).run("go").await;
     assert_eq!(names(&replayed(&ran), "budget."), ["budget.exceeded"]);

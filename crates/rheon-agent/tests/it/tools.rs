@@ -6,7 +6,9 @@ use std::time::Duration;
 use expect_test::expect;
 use rheon_agent::{AgentError, BuildError, ToolExecution, Toolbox, ToolboxError};
 use rheon_testkit::{FnTool, Scenario, Turn, echo, scripted};
-use rheon_types::{RunId, Tool, ToolError, ToolResult};
+use rheon_types::{
+    Answer, CallOrder, Gate, GateDecision, GateRequest, RunId, Tool, ToolError, ToolResult, Verdict,
+};
 use serde_json::{Value, json};
 
 /// Takes as many seconds as it is told.
@@ -154,4 +156,48 @@ fn without_a_runtime_there_is_an_error_not_a_panic() {
         .build()
         .unwrap();
     assert!(matches!(agent.run_stream("hi").err(), Some(AgentError::NoRuntime)));
+}
+
+/// Says which calls run alone: those whose id is in capitals.
+struct Ordering;
+
+impl Gate for Ordering {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, GateDecision> {
+        let is_alone = request.call.id.as_str().chars().all(char::is_uppercase);
+        let order = if is_alone { CallOrder::Alone } else { CallOrder::Together };
+        Answer::Now(GateDecision { order, ..Verdict::Allow.into() })
+    }
+}
+
+async fn ordered(ids: &[&str]) -> String {
+    let mut turn = Turn::new();
+    for (nth, id) in ids.iter().enumerate() {
+        // The first ones take longest.
+        turn = turn.tool_call_with_id(*id, "slow", json!({ "seconds": ids.len() - nth }));
+    }
+    let ran = scripted(Scenario::new().turn(turn).turn("Done."))
+        .tool(slow())
+        .with(|builder| builder.permission_policy(Ordering))
+        .run("go")
+        .await;
+    let lines = ran.trace.only(&["tool.", "message.end toolResult"]);
+    let short = |line: &str| {
+        let mut words = line.split(' ').filter(|word| !["slow", "ok", "toolResult"].contains(word));
+        let (event, id) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let mark = match event {
+            "tool.start" => "+",
+            "tool.end" => "-",
+            _ => "=",
+        };
+        format!("{mark}{id}")
+    };
+    lines.lines().map(short).collect::<Vec<_>>().join(" ")
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_that_change_something_run_alone_and_in_order_and_reads_together() {
+    assert_eq!(ordered(&["A", "B"]).await, "+A -A +B -B =A =B");
+    assert_eq!(ordered(&["a", "b", "C", "d", "e"]).await, "+a +b -b -a +C -C +d +e -e -d =a =b =C =d =e");
+    assert_eq!(ordered(&["A", "b", "c"]).await, "+A -A +b +c -c -b =A =b =c");
+    assert_eq!(ordered(&["a", "B"]).await, "+a -a +B -B =a =B");
 }

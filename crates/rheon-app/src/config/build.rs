@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rheon_agent::{Compaction, Effort, ExecutionLimits, WindowSettings};
+use rheon_agent::{Compaction, Effort, WindowSettings};
 use rheon_policy::SandboxedCommands;
 use rheon_sandbox::{Level, NetworkAccess, Requirement};
 use rheon_store::checkpoint::CheckpointLimits;
@@ -23,6 +23,7 @@ pub(super) struct Values<'a> {
     pub(super) merged: &'a Merged,
     pub(super) home: Option<&'a Path>,
     pub(super) working_folder: &'a Path,
+    pub(super) is_driven_as_claude: bool,
 }
 
 impl Values<'_> {
@@ -54,29 +55,13 @@ impl Values<'_> {
     pub(super) fn limits(&self) -> LimitSettings {
         let turns = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         let minutes = |minutes: u64| Duration::from_secs(minutes.saturating_mul(60));
-        let limits = ["limits.turns_max", "limits.tokens_max", "limits.minutes_max"];
-        let [set_turns, set_tokens, set_minutes] =
-            limits.map(|key| self.number(key).filter(|_| !self.is_project_alone(key)));
-        let [at_most_turns, at_most_tokens, at_most_minutes] =
-            limits.map(|key| self.number(key).filter(|_| self.is_project_alone(key)));
         LimitSettings {
-            turns_max: set_turns.map(turns),
+            turns_max: self.number("limits.turns_max").map(turns),
             budget: self.number("limits.budget_usd").map(MicroUsd),
-            tokens_max: set_tokens,
-            duration_max: set_minutes.map(minutes),
+            tokens_max: self.number("limits.tokens_max"),
+            duration_max: self.number("limits.minutes_max").map(minutes),
             output_tokens_max: self.small("limits.output_tokens_max"),
-            at_most: ExecutionLimits {
-                turns_max: at_most_turns.map(turns),
-                tokens_max: at_most_tokens,
-                duration_max: at_most_minutes.map(minutes),
-            },
         }
-    }
-
-    /// Whether only a project has set `key`.
-    fn is_project_alone(&self, key: &str) -> bool {
-        let mut said = self.merged.entries.iter().filter(|entry| entry.key == key);
-        said.all(|entry| entry.origin.layer.is_project())
     }
 
     pub(super) fn sandbox(&self) -> SandboxSettings {
@@ -108,7 +93,9 @@ impl Values<'_> {
             transcripts: match (transcripts.and_then(Value::switch), transcripts.and_then(Value::text)) {
                 (Some(false), _) => Transcripts::Off,
                 (None, Some(folder)) => Transcripts::RedirectedTo(self.folder(folder)),
-                (Some(true) | None, _) => Transcripts::On,
+                (Some(true), _) => Transcripts::On,
+                (None, None) if self.is_driven_as_claude => Transcripts::On,
+                (None, None) => Transcripts::WhereUsed,
             },
             blob_bytes_max: self.number("sessions.blob_bytes_max").unwrap_or(usual.blob_bytes_max),
             checkpoints: match self.switch("sessions.checkpoints") {

@@ -15,6 +15,8 @@ use crate::context::ContextSource;
 
 /// The most items of one list.
 const ITEMS_MAX: usize = 5_000;
+/// Sources of earlier versions. To turn one off is not an error.
+const REMOVED_SOURCES: [&str; 1] = ["complexity"];
 /// A layer with more problems is not checked further.
 pub(super) const PROBLEMS_MAX: usize = 100;
 /// Keys of a vendor's table whose values are never shown.
@@ -180,6 +182,9 @@ fn value(takes: Takes, node: &Node) -> Result<Value, Misfit> {
         (Takes::Switch | Takes::SwitchOrFolder, NodeKind::Switch(value)) => Ok(Value::Switch(*value)),
         (Takes::Count(least, most), NodeKind::Number(number)) => count(number, least, most),
         (Takes::Money, NodeKind::Number(number)) => money(number).map(Value::Money).map_err(Misfit::Value),
+        (Takes::Sources, NodeKind::Text(name)) if REMOVED_SOURCES.contains(&name.as_str()) => {
+            Ok(Value::Text(name.clone()))
+        }
         (Takes::Sources, NodeKind::Text(name)) => match name.parse::<ContextSource>() {
             Ok(source) => Ok(Value::Text(source.as_str().to_owned())),
             Err(problem) => Err(Misfit::Value(problem)),

@@ -28,6 +28,8 @@ pub struct ConfigInputs {
     pub left_out: Vec<Layer>,
     /// Which sources count besides flags.
     pub extent: ConfigScope,
+    /// Whether a program that was made for Claude Code drives this one, and expects its transcripts.
+    pub is_driven_as_claude: bool,
 }
 
 impl ConfigInputs {
@@ -45,6 +47,7 @@ impl ConfigInputs {
             trust: TrustChoice::AsGiven,
             left_out: Vec::new(),
             extent: ConfigScope::Whole,
+            is_driven_as_claude: false,
         }
     }
 

@@ -46,7 +46,7 @@ pub(super) const KEYS: &[Key] = &[
     row("sandbox.auto_allow", Choice(AUTO_ALLOW), Tighten(AUTO_ALLOW), "\"ask\""),
     // A project must not be able to hide what happened (journal) or prevent an undo (checkpoints).
     row("sessions.keep", Switch, Nothing, "true"),
-    row("sessions.transcripts", SwitchOrFolder, Nothing, "true"),
+    row("sessions.transcripts", SwitchOrFolder, Nothing, ""),
     row("sessions.checkpoints", Switch, Nothing, "true"),
     row("sessions.on_failure", Choice(ON_FAILURE), Nothing, "\"refuse\""),
     row("sessions.blob_bytes_max", Count(1, MANY), Nothing, "10737418240"),

@@ -69,8 +69,12 @@ impl Config {
             loading.problems.append(&mut layer.problems);
             loading.warnings.append(&mut layer.warnings);
         }
-        let values =
-            Values { merged: &merged, home: home.as_deref(), working_folder: &inputs.working_folder };
+        let values = Values {
+            merged: &merged,
+            home: home.as_deref(),
+            working_folder: &inputs.working_folder,
+            is_driven_as_claude: inputs.is_driven_as_claude,
+        };
         let services = Services::of(&layers, &merged);
         let settings = Settings {
             model: values.model(),

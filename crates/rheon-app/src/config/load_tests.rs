@@ -54,7 +54,7 @@ fn stronger_layers_override_and_every_value_says_where_it_comes_from() {
     .assert_eq(&place.shown(&config));
     expect![[r#"
         ModelSettings { name: Some("openai/b"), fallback: None, effort: Some(High) }
-        LimitSettings { turns_max: Some(20), budget: Some(MicroUsd(100000)), tokens_max: None, duration_max: None, output_tokens_max: None, at_most: ExecutionLimits { turns_max: None, tokens_max: None, duration_max: None } }
+        LimitSettings { turns_max: Some(20), budget: Some(MicroUsd(100000)), tokens_max: None, duration_max: None, output_tokens_max: None }
         LogSettings { level: Warn, keep_days: 14, redact: true }"#]].assert_eq(&format!(
         "{:?}\n{:?}\n{:?}",
         config.settings.model, config.settings.limits, config.settings.log

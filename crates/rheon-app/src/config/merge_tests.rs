@@ -126,20 +126,27 @@ fn what_is_compared_is_compared_with_the_user_and_the_tighter_one_stays() {
 }
 
 #[test]
-fn a_project_cannot_raise_what_follows_from_the_effort() {
+fn a_project_can_set_a_limit_or_lower_the_users() {
     let limits = |user: &str, project: &str| {
         let settings = Place::new().user(user).project(project).load().settings;
-        let usual = rheon_agent::Effort::Low.limits();
-        format!("{user} / {project}\n  -> {:?}", settings.limits.execution(usual))
+        format!("{user} / {project}\n  -> {:?}", settings.limits.execution())
     };
     let many = "limits = { turns_max = 9000, tokens_max = 9000000000, minutes_max = 9000 }";
     let few = "limits = { turns_max = 3, tokens_max = 4, minutes_max = 5 }";
     let middle = "limits = { turns_max = 500, tokens_max = 50000000, minutes_max = 500 }";
-    let outcomes =
-        [limits("", many), limits("", few), limits(many, middle), limits(middle, many), limits(many, "")];
+    let outcomes = [
+        limits("", ""),
+        limits("", many),
+        limits("", few),
+        limits(many, middle),
+        limits(middle, many),
+        limits(many, ""),
+    ];
     expect![[r#"
+         / 
+          -> ExecutionLimits { turns_max: None, tokens_max: None, duration_max: None }
          / limits = { turns_max = 9000, tokens_max = 9000000000, minutes_max = 9000 }
-          -> ExecutionLimits { turns_max: Some(30), tokens_max: Some(500000), duration_max: Some(600s) }
+          -> ExecutionLimits { turns_max: Some(9000), tokens_max: Some(9000000000), duration_max: Some(540000s) }
          / limits = { turns_max = 3, tokens_max = 4, minutes_max = 5 }
           -> ExecutionLimits { turns_max: Some(3), tokens_max: Some(4), duration_max: Some(300s) }
         limits = { turns_max = 9000, tokens_max = 9000000000, minutes_max = 9000 } / limits = { turns_max = 500, tokens_max = 50000000, minutes_max = 500 }
@@ -161,7 +168,7 @@ fn a_local_file_of_a_project_is_no_freer_than_its_shared_one() {
         .project("limits.turns_max = 5")
         .file("project/.rheon/config.local.toml", "limits.turns_max = 7");
     let config = place.load();
-    assert_eq!(config.settings.limits.at_most.turns_max, Some(5));
+    assert_eq!(config.settings.limits.turns_max, Some(5));
     expect![[r#"/project/.rheon/config.local.toml: line 1: a project can only lower "limits.turns_max", so 5 stays instead of 7"#]].assert_eq(&place.warnings(&config));
 }
 

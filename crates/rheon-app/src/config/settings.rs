@@ -50,12 +50,12 @@ pub struct ModelSettings {
     pub name: Option<String>,
     /// `fallback_model`: who answers where the first is overloaded.
     pub fallback: Option<String>,
-    /// `effort`: guessed from the task if absent.
+    /// `effort`: medium if absent.
     pub effort: Option<Effort>,
 }
 
-/// The limits of a run. Missing ones depend on the effort; see [`LimitSettings::execution`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The limits of a run. There are none but those that the settings name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LimitSettings {
     /// `limits.turns_max`.
     pub turns_max: Option<u32>,
@@ -67,38 +67,16 @@ pub struct LimitSettings {
     pub duration_max: Option<Duration>,
     /// `limits.output_tokens_max`: of one answer; what the model can if absent.
     pub output_tokens_max: Option<u32>,
-    /// What a project lowers where the user has set nothing: a run obeys whichever is less, this or what follows from the effort.
-    pub at_most: ExecutionLimits,
-}
-
-impl Default for LimitSettings {
-    fn default() -> Self {
-        Self {
-            turns_max: None,
-            budget: None,
-            tokens_max: None,
-            duration_max: None,
-            output_tokens_max: None,
-            at_most: ExecutionLimits::unlimited(),
-        }
-    }
 }
 
 impl LimitSettings {
-    /// The limits of a run for whose effort `usual` is usual.
-    pub fn execution(&self, usual: ExecutionLimits) -> ExecutionLimits {
+    /// The limits that are checked between turns.
+    pub fn execution(&self) -> ExecutionLimits {
         ExecutionLimits {
-            turns_max: self.turns_max.or(lesser(usual.turns_max, self.at_most.turns_max)),
-            tokens_max: self.tokens_max.or(lesser(usual.tokens_max, self.at_most.tokens_max)),
-            duration_max: self.duration_max.or(lesser(usual.duration_max, self.at_most.duration_max)),
+            turns_max: self.turns_max,
+            tokens_max: self.tokens_max,
+            duration_max: self.duration_max,
         }
-    }
-}
-
-fn lesser<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
     }
 }
 

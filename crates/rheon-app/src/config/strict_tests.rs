@@ -46,7 +46,7 @@ system_prompt = ""
         cannot read /home/.config/rheon/config.toml: line 8: "sandbox.require": unknown value "bwrap"; use one of "none", "landlock", "namespaces"
         cannot read /home/.config/rheon/config.toml: line 9: "sessions.transcripts" is a number; it must be true, false, or a directory
         cannot read /home/.config/rheon/config.toml: line 10: "sessions.blob_bytes_max": -1 is out of range; use a whole number from 1
-        cannot read /home/.config/rheon/config.toml: line 11: "context.off": unknown context source "codemap": use one of base, rules, tool-notes, skills, memory, learnings, code-map, environment, effort, complexity
+        cannot read /home/.config/rheon/config.toml: line 11: "context.off": unknown context source "codemap": use one of base, rules, tool-notes, skills, memory, learnings, code-map, environment, effort
         cannot read /home/.config/rheon/config.toml: line 12: "context.warn_percent": 101 is out of range; use a whole number from 1 to 100
         cannot read /home/.config/rheon/config.toml: line 13: "interface.notify_after_seconds": 1.5 is out of range; use a whole number from 0 to 1000000
         cannot read /home/.config/rheon/config.toml: line 14: "log.keep_days" is a date or nothing; it must be a whole number from 1 to 36500

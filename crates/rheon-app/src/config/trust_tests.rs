@@ -91,7 +91,7 @@ fn a_project_that_only_tightens_asks_for_nothing() {
     let place = Place::new().project("limits.turns_max = 3\n[permissions]\ndeny = [\"Bash(rm *)\"]\n");
     let config = place.load();
     assert!(!config.review.unwrap().is_open());
-    assert_eq!(config.settings.limits.at_most.turns_max, Some(3));
+    assert_eq!(config.settings.limits.turns_max, Some(3));
 }
 
 #[test]

@@ -21,8 +21,6 @@ pub struct PromptParts {
     pub environment: String,
     /// The effort, as the model reads it.
     pub effort: String,
-    /// How complex the task looks, in a word.
-    pub complexity: String,
 }
 
 /// How many learnings are in the prompt, and how much of each.
@@ -58,10 +56,6 @@ impl PromptParts {
             ContextSource::CodeMap => below(include_str!("texts/code_map.md"), &self.code_map),
             ContextSource::Environment => self.environment.clone(),
             ContextSource::Effort => self.effort.clone(),
-            ContextSource::Complexity if self.complexity.trim().is_empty() => String::new(),
-            ContextSource::Complexity => {
-                include_str!("texts/complexity.md").replace("{complexity}", self.complexity.trim())
-            }
         }
     }
 

@@ -17,7 +17,6 @@ fn parts() -> PromptParts {
         code_map: "MAP".into(),
         environment: "ENVIRONMENT".into(),
         effort: "EFFORT".into(),
-        complexity: "complex".into(),
     }
 }
 
@@ -34,7 +33,6 @@ fn set(parts: &mut PromptParts, source: ContextSource, text: &str) {
         ContextSource::CodeMap => parts.code_map = text,
         ContextSource::Environment => parts.environment = text,
         ContextSource::Effort => parts.effort = text,
-        ContextSource::Complexity => parts.complexity = text,
     }
 }
 
@@ -89,9 +87,6 @@ fn sections_stand_in_three_bands_and_the_stable_ones_end_with_a_mark() {
         -------- effort --------
         EFFORT
 
-        -------- complexity --------
-        Estimated complexity of the task: complex.
-
         [not cached]
     "#]]
     .assert_eq(&assembled.outline());
@@ -111,14 +106,13 @@ fn the_report_has_the_tokens_of_all_sections() {
           memory                             31    0.0 %
           learnings                          23    0.0 %
           code-map                           25    0.0 %
-        system prompt, dynamic               14    0.0 %
+        system prompt, dynamic                5    0.0 %
           environment                         3    0.0 %
           effort                              2    0.0 %
-          complexity                          9    0.0 %
         tools                             5,000    2.5 %
         messages                         20,000   10.0 %
-        used                             25,138   12.6 %
-        free                            174,862   87.4 %
+        used                             25,129   12.6 %
+        free                            174,871   87.4 %
         window                          200,000  100.0 %
     "#]]
     .assert_eq(&assembled.report(5_000, 20_000, 200_000).to_string());
@@ -138,7 +132,7 @@ fn each_source_can_be_turned_off_and_alone_is_gone_then() {
     let none = ContextSource::all().fold(ContextSources::default(), ContextSources::without);
     assert_eq!(bytes(&parts(), &none), []);
     assert_eq!(bytes(&PromptParts::default(), &ContextSources::default()), []);
-    expect![[r#"unknown context source "rulez": use one of base, rules, tool-notes, skills, memory, learnings, code-map, environment, effort, complexity"#]]
+    expect![[r#"unknown context source "rulez": use one of base, rules, tool-notes, skills, memory, learnings, code-map, environment, effort"#]]
         .assert_eq(&"rulez".parse::<ContextSource>().unwrap_err());
 }
 

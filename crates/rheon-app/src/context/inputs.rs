@@ -18,7 +18,7 @@ use crate::sessions::EnvVars;
 /// What there is to load from. Nothing is looked for elsewhere.
 #[derive(Clone)]
 pub struct ContextInputs {
-    /// What the user wants, by which notes and learnings are chosen and the effort is guessed.
+    /// What the user wants, by which notes and learnings are chosen.
     pub task: String,
     /// Replaces the base prompt, if set.
     pub base: Option<String>,
@@ -35,7 +35,7 @@ pub struct ContextInputs {
     pub memory: Option<MemoryStore>,
     /// What others made: notes on tools, the map of the repository, the watch of the tools. None of it need be there.
     pub made: ProvidedContext,
-    /// The requested effort; estimated from the task if absent.
+    /// The requested effort; medium if absent.
     pub effort: Option<Effort>,
     pub sources: ContextSources,
     pub counter: TokenCounter,

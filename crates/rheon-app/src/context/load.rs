@@ -3,10 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rheon_agent::{
-    AgentBuilder, ComplexityScore, Effort, EffortPlan, GoalReminder, TieredCompaction, base_prompt,
-    plan_effort, score_complexity,
-};
+use rheon_agent::{AgentBuilder, Effort, GoalReminder, TieredCompaction, base_prompt};
 use rheon_fleet::git::{GitQuestion, GitState};
 use rheon_store::sqlite::{DatabaseError, Goal, Learning};
 use rheon_tools::loop_guard::{LessonRedactor, LoopGuard};
@@ -42,9 +39,8 @@ pub struct LoadedContext {
     pub assembled: AssembledPrompt,
     /// The skills, for the tool that loads them.
     pub skills: SkillSet,
-    /// How complex the task looks, and why.
-    pub complexity: ComplexityScore,
-    pub plan: EffortPlan,
+    /// The requested effort, or medium.
+    pub effort: Effort,
     pub learnings: Vec<Learning>,
     pub warnings: Vec<ContextWarning>,
     /// What remembers failures.
@@ -76,8 +72,7 @@ struct Wiring {
 impl LoadedContext {
     /// Loads all sources that are on. A source that cannot be loaded becomes a warning.
     pub async fn load(inputs: ContextInputs) -> Self {
-        let complexity = score_complexity(&inputs.task);
-        let plan = plan_effort(inputs.effort, complexity.complexity);
+        let effort = inputs.effort.unwrap_or_default();
         let files = {
             let inputs = inputs.clone();
             tokio::task::spawn_blocking(move || Files::load(&inputs))
@@ -101,8 +96,7 @@ impl LoadedContext {
             learnings: files.learnings.iter().map(|learning| learning.proposal.text.clone()).collect(),
             code_map: code_map.text,
             environment,
-            effort: plan.guidance.to_owned(),
-            complexity: complexity.complexity.as_str().to_owned(),
+            effort: effort.guidance().to_owned(),
         };
         let lessons = inputs.memory.filter(|_| inputs.sources.has(ContextSource::Learnings)).map(|store| {
             let (watch, clock) = (Arc::clone(&watch), Arc::clone(&inputs.machine.clock));
@@ -112,8 +106,7 @@ impl LoadedContext {
             assembled: assemble(&parts, &inputs.sources, inputs.counter),
             parts,
             skills: files.skills,
-            complexity,
-            plan,
+            effort,
             learnings: files.learnings,
             warnings: files.warnings,
             watch,
@@ -138,7 +131,7 @@ impl LoadedContext {
         }
     }
 
-    /// Wires the context into an agent: the system prompt, reminders, compaction, thinking level, limits,
+    /// Wires the context into an agent: the system prompt, reminders, compaction, thinking level,
     /// the tool for notes, and what it learns and remembers. What the user set is to be set after this.
     pub fn wire(&self, builder: AgentBuilder) -> AgentBuilder {
         let Wiring { effort, sources, map } = &self.wiring;
@@ -156,7 +149,7 @@ impl LoadedContext {
             Reminders::Off => {}
         }
         if effort.is_some() || sources.has(ContextSource::Effort) {
-            builder = builder.thinking(self.plan.thinking).limits(self.plan.limits);
+            builder = builder.thinking(self.effort.thinking());
         }
         if let Some(lessons) = &self.lessons {
             builder = builder.hook(Arc::clone(lessons) as Arc<dyn Hook>);

@@ -23,7 +23,6 @@ pub enum ContextSource {
     /// The machine, the folder, the day, the repository.
     Environment,
     Effort,
-    Complexity,
 }
 
 /// One row of the table of sources.
@@ -40,7 +39,7 @@ const fn row(source: ContextSource, name: &'static str, band: Band, bytes_max: u
 }
 
 /// All sources in the order of the prompt.
-pub(super) const ROWS: [Row; 10] = [
+pub(super) const ROWS: [Row; 9] = [
     row(ContextSource::Base, "base", Band::Static, 64 << 10),
     // The user's, the project's, and what names the files.
     row(ContextSource::Rules, "rules", Band::Static, 3 * RULE_BYTES_MAX),
@@ -51,7 +50,6 @@ pub(super) const ROWS: [Row; 10] = [
     row(ContextSource::CodeMap, "code-map", Band::SemiStatic, 64 << 10),
     row(ContextSource::Environment, "environment", Band::Dynamic, 4 << 10),
     row(ContextSource::Effort, "effort", Band::Dynamic, 4 << 10),
-    row(ContextSource::Complexity, "complexity", Band::Dynamic, 1 << 10),
 ];
 
 impl ContextSource {

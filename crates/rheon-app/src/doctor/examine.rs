@@ -26,6 +26,7 @@ pub async fn examine(examination: DoctorRequest) -> Vec<Check> {
     let (found, config) = configuration(inputs);
     checks.extend(found);
     if let Some(config) = &config {
+        checks.extend(folders::other_folders(&system, config));
         checks.extend(of_config(&system, config, network).await);
     }
     checks.extend(programs(&system).await);

@@ -4,15 +4,19 @@ use std::path::{Path, PathBuf};
 
 use rheon_store::sessions::SessionFiles;
 use rheon_store::sqlite::{Index, IndexState};
+use rheon_text::units::bytes;
 
 use super::check::Check;
-use crate::sessions::{UserDirs, UserDirsError};
+use crate::config::Config;
+use crate::session::SystemContext;
+use crate::sessions::{Transcripts, UserDirs, UserDirsError};
 
 /// Below this a disk is nearly full.
 const SPACE_LOW_BYTES: u64 = 1 << 30;
 /// Below this, writes are likely to fail.
 const SPACE_NONE_BYTES: u64 = 50 << 20;
 
+/// Checks every directory that Rheon writes to, with its size.
 pub(super) fn folders(folders: &UserDirs) -> Vec<Check> {
     let places: [(&'static str, Result<PathBuf, UserDirsError>); 4] = [
         ("settings", folders.config()),
@@ -42,13 +46,63 @@ fn folder(what: &str, place: &Result<PathBuf, UserDirsError>) -> Check {
     };
     // Only an attempt tells: permissions, quotas and read-only disks all fail differently.
     match tempfile::tempfile_in(there) {
-        Ok(_) if there == path => Check::ok("directory", format!("{what}: {shown}")),
+        Ok(_) if there == path => Check::ok("directory", format!("{what}: {shown} ({})", size(path))),
         Ok(_) => Check::ok("directory", format!("{what}: {shown} (created when needed)")),
         Err(error) => {
             let what = format!("{what}: cannot write to {shown}: {error}");
             Check::bad("directory", what, format!("check the permissions of {}", there.display()))
         }
     }
+}
+
+/// Checks the directories outside the user's own ones that Rheon writes to: transcripts, worktrees, temporary files.
+pub(super) fn other_folders(system: &SystemContext, config: &Config) -> Vec<Check> {
+    let mut checks = Vec::new();
+    let transcripts = match &config.settings.sessions.transcripts {
+        Transcripts::Off => None,
+        Transcripts::WhereUsed if !system.folders.has_claude_code() => None,
+        Transcripts::WhereUsed | Transcripts::On => Some(system.folders.claude_projects()),
+        Transcripts::RedirectedTo(path) => Some(Ok(path.clone())),
+    };
+    checks.extend(transcripts.map(|path| folder("transcripts for Claude Code", &path)));
+    let worktrees = system.working_folder.ancestors().map(|above| above.join(".rheon/worktrees"));
+    if let Some(worktrees) = worktrees.into_iter().find(|path| path.is_dir()) {
+        checks.push(folder("worktrees", &Ok(worktrees)));
+    }
+    let temporary = std::env::temp_dir();
+    let what = format!("temporary files: {} (removed when a session ends)", temporary.display());
+    checks.push(match tempfile::tempfile_in(&temporary) {
+        Ok(_) => Check::ok("directory", what),
+        Err(error) => {
+            let what = format!("temporary files: cannot write to {}: {error}", temporary.display());
+            Check::bad("directory", what, "set TMPDIR to a directory that you can write to")
+        }
+    });
+    checks
+}
+
+/// The most files whose sizes are added up.
+const FILES_MAX: u64 = 200_000;
+
+/// The size of a directory, as people read it. Links are not followed.
+fn size(folder: &Path) -> String {
+    let (mut total, mut files) = (0_u64, 0_u64);
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+        for entry in entries.flatten() {
+            let Ok(metadata) = entry.metadata() else { continue };
+            if metadata.is_dir() {
+                open.push(entry.path());
+                continue;
+            }
+            (total, files) = (total.saturating_add(metadata.len()), files + 1);
+            if files == FILES_MAX {
+                return format!("more than {}", bytes(total));
+            }
+        }
+    }
+    bytes(total)
 }
 
 /// The directory itself, or its nearest existing parent.

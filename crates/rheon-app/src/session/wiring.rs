@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rheon_agent::{
-    Agent, AgentBuilder, BudgetPool, Caps, Effort, ExecutionLimits, TokenCounter, base_prompt,
-};
+use rheon_agent::{Agent, AgentBuilder, BudgetPool, Caps, TokenCounter, base_prompt};
 use rheon_policy::{PatternRoots, Policy, ShellAnalyzer, UserRules};
 use rheon_providers::{Registry, ResolvedModel};
 use rheon_tools::builtin::AddressRule;
@@ -21,7 +19,7 @@ use super::calls::ClientCalls;
 use super::error::OpenError;
 use crate::config::{Config, LimitSettings};
 use crate::context::{
-    CodeMapFilter, CodeMapOptions, ContextInputs, ContextSource, ContextWarning, LoadedContext, SessionStart,
+    CodeMapFilter, CodeMapOptions, ContextInputs, ContextWarning, LoadedContext, SessionStart,
 };
 use crate::models::{ModelChoice, ModelChoiceReason, full_name};
 use crate::sessions::SessionHandle;
@@ -71,8 +69,7 @@ pub(super) async fn context_inputs(
         clock: Arc::clone(&system.clock),
     };
     let (inputs, warnings) = ContextInputs::find(start).await;
-    // The complexity of an unknown task cannot be estimated.
-    let effort = settings.model.effort.or(task.is_none().then_some(Effort::Medium));
+    let effort = settings.model.effort;
     let sources = settings.context.sources.clone();
     (ContextInputs { base: Some(base), effort, sources, counter, ..inputs }, warnings)
 }
@@ -213,7 +210,8 @@ impl Wired<'_> {
             .model(&self.model.model)
             .tools(tools.clone())
             .permission_policy(self.toolkit.gate());
-        let builder = self.loaded.wire(builder).window(settings.context.window).limits(self.limits());
+        let builder =
+            self.loaded.wire(builder).window(settings.context.window).limits(settings.limits.execution());
         let builder = self.handle.wire(builder, &tools);
         let builder = match settings.limits.output_tokens_max {
             Some(tokens) => builder.max_tokens(tokens),
@@ -223,15 +221,6 @@ impl Wired<'_> {
             Some(budget) => (builder.budget(budget.clone()), Some(budget)),
             None => (builder, None),
         }
-    }
-
-    /// The user's limits override those of the effort.
-    fn limits(&self) -> ExecutionLimits {
-        let settings = &self.config.settings;
-        let follows_effort =
-            settings.model.effort.is_some() || settings.context.sources.has(ContextSource::Effort);
-        let suggested = if follows_effort { self.loaded.plan.limits } else { ExecutionLimits::default() };
-        settings.limits.execution(suggested)
     }
 
     /// What the whole session may spend, with what it has spent.

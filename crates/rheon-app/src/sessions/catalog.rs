@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rheon_fleet::git::{sibling_directories, worktree_directories};
 use rheon_store::SessionName;
 use rheon_store::checkpoint::{CheckpointLimits, Checkpoints};
 use rheon_store::claude;
@@ -157,9 +158,34 @@ impl Catalogue {
         Ok(fitting.pop().map(|listed| SessionMatch::ClaudeCode { id: listed.id, path: listed.path }))
     }
 
-    /// The most recent sessions, newest first, including Claude Code's in this project.
+    /// The most recent sessions, newest first, including Claude Code's in this project, and those of other worktrees of
+    /// its repository.
     pub(super) fn list(&self, scope: ListScope, limit: usize) -> Vec<SessionEntry> {
         let limit = limit.clamp(1, LIST_LINES_MAX);
+        let mut lines = self.of_folder(scope, limit);
+        if scope == ListScope::Project {
+            for project in self.other_worktrees() {
+                lines.extend(Self { project, ..self.clone() }.of_folder(scope, limit));
+            }
+        }
+        lines.sort_by(|one, other| {
+            other.active.cmp(&one.active).then_with(|| one.session_id.cmp(&other.session_id))
+        });
+        lines.truncate(limit);
+        lines
+    }
+
+    /// This project in the other worktrees of its repository.
+    fn other_worktrees(&self) -> Vec<PathBuf> {
+        let rheon = worktree_directories(&self.project).unwrap_or_default();
+        let mut folders: Vec<PathBuf> = rheon.into_iter().chain(sibling_directories(&self.project)).collect();
+        folders.retain(|folder| *folder != self.project);
+        folders.sort();
+        folders.dedup();
+        folders
+    }
+
+    fn of_folder(&self, scope: ListScope, limit: usize) -> Vec<SessionEntry> {
         let mut lines = match self.indexed(scope, limit) {
             Ok(Some(lines)) => lines,
             Ok(None) => self.in_folder(scope, limit),
@@ -169,10 +195,6 @@ impl Catalogue {
             }
         };
         lines.extend(self.claude_lines(limit));
-        lines.sort_by(|one, other| {
-            other.active.cmp(&one.active).then_with(|| one.session_id.cmp(&other.session_id))
-        });
-        lines.truncate(limit);
         lines
     }
 

@@ -141,6 +141,7 @@ impl Imported {
             cost: Some(MicroUsd::default()),
             first_token_ms: None,
             duration_ms: 0,
+            estimated: None,
         }));
         if let Some(turn) = &mut self.turn {
             turn.answer = Some(message);

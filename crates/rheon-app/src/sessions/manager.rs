@@ -362,7 +362,8 @@ impl SessionManager {
     fn transcripts(&self) -> Option<Arc<TranscriptObserver>> {
         let Inner { parts, tell, .. } = &*self.inner;
         let projects = match &parts.settings.transcripts {
-            Transcripts::On => parts.folders.claude_projects(),
+            Transcripts::WhereUsed if !parts.folders.has_claude_code() => return None,
+            Transcripts::WhereUsed | Transcripts::On => parts.folders.claude_projects(),
             Transcripts::RedirectedTo(folder) => Ok(folder.clone()),
             Transcripts::Off => return None,
         };

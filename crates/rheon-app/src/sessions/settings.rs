@@ -22,7 +22,7 @@ impl Default for PersistenceSettings {
     fn default() -> Self {
         Self {
             persistence: Persistence::On,
-            transcripts: Transcripts::On,
+            transcripts: Transcripts::WhereUsed,
             blob_bytes_max: BLOB_BYTES_MAX,
             checkpoints: CheckpointMode::On(CheckpointLimits::default()),
             on_failure: OnStorageFailure::Refuse,
@@ -42,6 +42,8 @@ pub enum Persistence {
 /// Whether sessions are written as transcripts of Claude Code, too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Transcripts {
+    /// Where Claude Code looks for its own, if it is used on this machine: its directory exists.
+    WhereUsed,
     /// Where Claude Code looks for its own.
     On,
     Off,

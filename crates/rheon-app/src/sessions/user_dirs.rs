@@ -77,6 +77,11 @@ impl UserDirs {
         self.cache.clone()
     }
 
+    /// Whether Claude Code is used on this machine: it has a directory.
+    pub fn has_claude_code(&self) -> bool {
+        self.claude.as_ref().is_ok_and(|folder| folder.exists())
+    }
+
     /// The directory with one directory of Claude Code transcripts per project.
     pub fn claude_projects(&self) -> Result<PathBuf, UserDirsError> {
         Ok(self.claude.clone()?.join("projects"))

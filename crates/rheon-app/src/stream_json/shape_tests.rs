@@ -124,6 +124,7 @@ fn catalogue() -> Vec<AgentEvent> {
             cost: Some(rheon_types::MicroUsd(u64::MAX)),
             first_token_ms: Some(3),
             duration_ms: u64::MAX,
+            estimated: None,
         }),
         AgentEvent::Message(MessageEvent::Start { message: begun() }),
         AgentEvent::Message(MessageEvent::End { message: answer(content.clone(), StopReason::ToolUse) }),

@@ -153,7 +153,7 @@ fn given_folder() -> std::path::PathBuf {
 
 #[test]
 fn whatever_the_umask_files_are_for_their_owner_alone() {
-    let home = Home::new();
+    let home = Home::with_claude_code();
     child("umask 000; exec \"$@\"", "failures::child_with_any_umask", home.folder.path()).unwrap();
     let mut seen = 0;
     let mut open = vec![home.path(".local/share/rheon"), home.path(".claude")];

@@ -1,5 +1,7 @@
 //! A home and a project of its own for each test.
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -24,6 +26,13 @@ impl Home {
         std::fs::create_dir(folder.path().join("home")).unwrap();
         std::fs::create_dir(folder.path().join("project")).unwrap();
         Self { folder, dice: Arc::default() }
+    }
+
+    /// Where Claude Code is used, too.
+    pub(crate) fn with_claude_code() -> Self {
+        let home = Self::new();
+        DirBuilder::new().mode(0o700).create(home.path(".claude")).unwrap();
+        home
     }
 
     pub(crate) fn project(&self) -> PathBuf {

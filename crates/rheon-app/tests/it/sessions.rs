@@ -33,7 +33,7 @@ async fn lines(manager: &SessionManager) -> String {
 
 #[tokio::test]
 async fn a_session_is_kept_with_all_that_belongs_to_it() {
-    let home = Home::new();
+    let home = Home::with_claude_code();
     let (manager, notices) = home.manager(PersistenceSettings::default());
     let session = manager.start().await.unwrap();
     let id = session.session_id().clone();
@@ -242,7 +242,7 @@ async fn journals_that_the_index_never_heard_of_are_listed_however_many_and_old_
 
 #[tokio::test]
 async fn a_transcript_that_was_cut_short_is_completed() {
-    let home = Home::new();
+    let home = Home::with_claude_code();
     let (manager, notices) = home.manager(PersistenceSettings::default());
     let session = manager.start().await.unwrap();
     run(&session, say("Hm."), &[], "hello").await.result.unwrap();
@@ -263,7 +263,7 @@ async fn a_transcript_that_was_cut_short_is_completed() {
 
 #[tokio::test]
 async fn what_claude_code_added_to_a_session_of_ours_is_told() {
-    let home = Home::new();
+    let home = Home::with_claude_code();
     let (manager, notices) = home.manager(PersistenceSettings::default());
     let session = manager.start().await.unwrap();
     run(&session, say("Hm."), &[], "hello").await.result.unwrap();

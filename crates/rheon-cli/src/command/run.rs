@@ -189,7 +189,8 @@ impl Run {
     fn parts(&self, target: &SessionTarget) -> Result<HostParts, Failure> {
         let system = target.system.clone();
         let inputs = ConfigInputs::new(system.environment.clone(), &system.working_folder);
-        let inputs = ConfigInputs { worktree_of: target.worktree_of(), ..inputs };
+        let is_driven_as_claude = self.output.input_format == InputFormat::StreamJson;
+        let inputs = ConfigInputs { worktree_of: target.worktree_of(), is_driven_as_claude, ..inputs };
         let Self { session, model, caller, .. } = self;
         let (permission, setup) = (&self.permission.seen_from(target), &self.setup.seen_from(target));
         let inputs = SettingFlags { session, model, permission, setup }.apply(inputs)?;

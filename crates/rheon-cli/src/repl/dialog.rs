@@ -10,7 +10,8 @@ use rheon_text::units::{count, money};
 use rheon_types::event::ApprovalRequest;
 use rheon_types::protocol::{ConfigInfo, CostReport, SessionInfo};
 use rheon_types::{
-    AgentEvent, ApprovalEvent, ClientError, Command, Content, Event, EventStream, Host, RunEnd, RunEvent,
+    AgentEvent, ApprovalEvent, ClientError, Command, Content, ContinuationKind, Event, EventStream, Host,
+    LimitKind, RunEnd, RunEvent,
 };
 
 use super::answer::{ParsedAnswer, Questions, answer, choices};
@@ -301,7 +302,37 @@ impl Dialog<'_> {
         if let Some(problem) = problem {
             self.say(&format!("error: {problem}"));
         }
-        Ok(())
+        match outcome.end() {
+            Some(RunEnd::Limit { limit, .. }) if has_input && !self.is_leaving => {
+                self.offer_more(*limit).await
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Asks whether to continue beyond a limit that was reached, and does.
+    async fn offer_more(&mut self, limit: LimitKind) -> Result<(), Failure> {
+        let more = MoreAllowance::of(limit, self.limits);
+        self.lines.prompt(&format!("{} [y/n] ", more.question));
+        let is_yes = loop {
+            tokio::select! {
+                biased;
+                () = self.interrupts.next() => break false,
+                typed = self.lines.next() => match typed {
+                    Typed::Line(line) => break means_yes(&line),
+                    Typed::Draft => {}
+                    Typed::End | Typed::Escape | Typed::TooLong => break false,
+                },
+            }
+        };
+        self.lines.rest();
+        if !is_yes {
+            return Ok(());
+        }
+        if let Some(command) = more.command {
+            self.session.send(command).await.map_err(failure)?;
+        }
+        Box::pin(self.run(Command::Continue { kind: ContinuationKind::Default })).await
     }
 
     /// Handles a line typed during a run: commands that only read run at once, commands that leave the session must wait, and
@@ -370,6 +401,34 @@ impl Dialog<'_> {
             ParsedAnswer::Unclear(problem) => self.lines.ask(&format!("{problem}\n{}", choices(request))),
         }
     }
+}
+
+/// What lies beyond a limit: the question, and the command that raises it for the session.
+struct MoreAllowance {
+    question: String,
+    command: Option<Command>,
+}
+
+impl MoreAllowance {
+    /// As much again as the user allowed. Turns and time start from zero with every run.
+    fn of(limit: LimitKind, limits: &ConfigInfo) -> Self {
+        let again = |more: String| format!("Allow {more} more and continue?");
+        match (limit, limits.tokens_max, limits.budget) {
+            (LimitKind::Turns | LimitKind::Duration, ..) | (_, None, None) => {
+                Self { question: "Continue?".into(), command: None }
+            }
+            (LimitKind::Tokens | LimitKind::Budget, tokens, cost) => {
+                let parts = [tokens.map(|tokens| count(tokens, "token")), cost.map(|cost| money(cost.0))];
+                let parts: Vec<String> = parts.into_iter().flatten().collect();
+                let command = Some(Command::ExtendBudget { tokens, cost });
+                Self { question: again(parts.join(" and ")), command }
+            }
+        }
+    }
+}
+
+fn means_yes(line: &str) -> bool {
+    ["y", "yes", "ok", "sure"].iter().any(|yes| line.trim().eq_ignore_ascii_case(yes))
 }
 
 /// The error for an unknown command.

@@ -412,7 +412,6 @@ fn what_a_model_would_be_told() {
         system prompt, dynamic
           environment
           effort
-          complexity
         tools
         messages
         used
@@ -425,7 +424,7 @@ fn what_a_model_would_be_told() {
     let report = project.json("context --json");
     let names =
         report["sections"].as_array().unwrap().iter().map(|section| section["name"].as_str().unwrap());
-    assert_eq!(names.collect::<Vec<_>>(), ["base", "rules", "environment", "effort", "complexity"]);
+    assert_eq!(names.collect::<Vec<_>>(), ["base", "rules", "environment", "effort"]);
     assert_eq!(report["model"], "anthropic/claude-sonnet-5-5");
     // Nothing of it is kept.
     expect![[r#"

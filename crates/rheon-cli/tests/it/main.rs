@@ -8,6 +8,7 @@ mod exits;
 mod formats;
 mod going_on;
 mod help;
+mod limits;
 mod manual;
 mod next_steps;
 mod stage;

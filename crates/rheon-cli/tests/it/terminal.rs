@@ -263,3 +263,34 @@ fn a_second_interrupt_ends_a_program_that_waits_for_a_hook_at_its_end() {
     assert_eq!(status.code(), Some(130));
     assert!(!terminal.is_raw());
 }
+
+#[test]
+fn a_limit_that_is_reached_asks_whether_to_continue() {
+    let again = || FakeReply::call("read", &json!({ "path": "a.txt" }));
+    let stage = Stage::new([again(), again(), FakeReply::text("Read twice.")]);
+    let mut terminal = Terminal::new(&stage, &["--max-turns", "1"]);
+    terminal.press("read it\r");
+    terminal.wait_for("the turn limit of 1 was reached");
+    terminal.wait_for("Continue? [y/n] ");
+    terminal.press("y\r");
+    terminal.wait_for("Continue? [y/n] ");
+    terminal.press("ok\r");
+    terminal.wait_for("Read twice.");
+    terminal.wait_for("> ");
+    assert_eq!(stage.server.requests().len(), 3);
+    terminal.press("\x04");
+    assert_eq!(terminal.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_budget_that_is_spent_asks_for_as_much_again() {
+    let stage = Stage::new(Script::always(FakeReply::text("Understood.")));
+    let mut terminal = Terminal::new(&stage, &["--max-budget-usd", "0.001"]);
+    terminal.press("hi\r");
+    terminal.wait_for("Allow $0.0010 more and continue? [y/n] ");
+    terminal.press("n\r");
+    terminal.wait_for("> ");
+    assert_eq!(stage.server.requests().len(), 0);
+    terminal.press("\x04");
+    assert_eq!(terminal.child.wait().unwrap().code(), Some(0));
+}

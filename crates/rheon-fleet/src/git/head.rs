@@ -38,7 +38,8 @@ pub fn read_head(folder: &Path) -> Option<Head> {
     }
 }
 
-fn beginning(path: &Path) -> Option<String> {
+/// The beginning of a file, enough for a name or a path.
+pub(super) fn beginning(path: &Path) -> Option<String> {
     // Opening a pipe would block until another process writes to it.
     if !path.metadata().ok()?.is_file() {
         return None;

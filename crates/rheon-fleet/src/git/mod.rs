@@ -12,5 +12,5 @@ pub use program::GitEnvironment;
 pub use state::{GIT_TIME_MAX, GitChanges, GitQuestion, GitState};
 pub use worktree::{
     NAME_CHARS_MAX, RemainingWorktree, Worktree, WorktreeError, WorktreeLocation, WorktreeName,
-    WorktreeNameError, WorktreeOutcome, WorktreeRequest, worktree_directories,
+    WorktreeNameError, WorktreeOutcome, WorktreeRequest, sibling_directories, worktree_directories,
 };

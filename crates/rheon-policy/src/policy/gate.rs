@@ -9,7 +9,7 @@ use rheon_types::event::{
     Scope,
 };
 use rheon_types::{
-    Answer, ApprovalReason, CallFacts, Effect, Gate, GateDecision, GateRequest, ToolCall, Verdict,
+    Answer, ApprovalReason, CallFacts, CallOrder, Effect, Gate, GateDecision, GateRequest, ToolCall, Verdict,
 };
 
 use crate::policy::call::{CallContext, line_of};
@@ -21,7 +21,7 @@ use crate::policy::policy_set::{BoundRule, Policy, PolicyError, RuleSource};
 use crate::policy::rule::{Rule, RuleKind};
 use crate::policy::shell_analyzer::{ShellAnalyzer, ShellDirectory, ShellFacts};
 use crate::policy::{subject, suggestion};
-use crate::shell::Analysis;
+use crate::shell::{Analysis, only_reads};
 use crate::workspace::Workspace;
 
 /// Saves rules that apply to all sessions of the user. Never writes to the repository.
@@ -283,12 +283,13 @@ impl PolicyGate {
         let (shell_folder, analysis) = (self.look(), self.analyze(call));
         let explanation = self.explain_as(&shell_folder, analysis.as_ref(), call, effect);
         let verdict = self.verdict(call, &explanation, &shell_folder);
+        let order = order_of(call, effect, analysis.as_ref());
         let line = line_of(call.name.as_str(), &call.arguments);
         let facts = line.zip(analysis).map(|(line, analysis)| {
             let folder = self.shell_folder.is_some().then_some(shell_folder);
             CallFacts::new(ShellFacts { line: line.to_owned(), folder, analysis })
         });
-        GateDecision { verdict, facts: facts.unwrap_or_default() }
+        GateDecision { verdict, order, facts: facts.unwrap_or_default() }
     }
 
     fn verdict(&self, call: &ToolCall, explanation: &Explanation, shell_folder: &Path) -> Verdict {
@@ -340,6 +341,18 @@ impl PolicyGate {
         // No code panics while it holds the lock, and the mode and the rules are never half written.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Calls that change something run one after the other, in the order of the model; calls that only read run together.
+fn order_of(call: &ToolCall, declared: Effect, analysis: Option<&Analysis>) -> CallOrder {
+    let name = call.name.as_str();
+    let is_alone = match kind_of(name) {
+        ToolKind::Shell => analysis.is_none_or(|analysis| !only_reads(analysis)),
+        ToolKind::Edit => true,
+        ToolKind::Mcp | ToolKind::Other => effect_of(name, &call.arguments, declared) != Effect::Pure,
+        ToolKind::Read | ToolKind::Fetch | ToolKind::Named | ToolKind::Internal => false,
+    };
+    if is_alone { CallOrder::Alone } else { CallOrder::Together }
 }
 
 impl Gate for PolicyGate {

@@ -37,6 +37,21 @@ pub fn danger(command: &SimpleCommand) -> (Danger, &'static str) {
     worst
 }
 
+/// Commands that change the directory of the next line.
+const DIRECTORY_CHANGES: [&str; 3] = ["cd", "pushd", "popd"];
+
+/// Whether a line changes nothing, not even the directory of the next line.
+pub fn only_reads(analysis: &Analysis) -> bool {
+    let reads = |command: &SimpleCommand| {
+        let is_known = command.assignments.is_empty() && command.words.iter().all(Option::is_some);
+        let name = command.words.first().and_then(Option::as_deref).unwrap_or_default();
+        is_known && danger(command).0 == Danger::Safe && !DIRECTORY_CHANGES.contains(&name)
+    };
+    analysis.unknown.is_empty()
+        && analysis.commands.iter().all(reads)
+        && analysis.redirections.iter().all(|redirection| redirection_danger(redirection).0 == Danger::Safe)
+}
+
 /// How dangerous it is that the shell opens this file, and why.
 pub fn redirection_danger(redirection: &Redirection) -> (Danger, &'static str) {
     let Some(target) = redirection.target.as_deref() else {

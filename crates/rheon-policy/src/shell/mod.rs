@@ -21,7 +21,7 @@ mod types;
 mod wrapper;
 
 pub use cross_check::mask_non_ascii;
-pub use danger::{danger, highest_danger, redirection_danger};
+pub use danger::{danger, highest_danger, only_reads, redirection_danger};
 pub use git::{RepositoryUse, changes_repository, repository_use};
 pub use types::{Analysis, Redirection, SimpleCommand};
 

@@ -125,6 +125,7 @@ impl<'a> Log<'a> {
             cost,
             first_token_ms: Some(300),
             duration_ms: 900,
+            estimated: None,
         }));
         let tool_results = match output_bytes {
             Some(bytes) => vec![self.call(turn, &call_id, bytes)],

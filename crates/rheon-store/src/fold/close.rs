@@ -122,6 +122,7 @@ impl OpenTurn {
             cost: None,
             first_token_ms: None,
             duration_ms: 0,
+            estimated: None,
         }));
         events
     }

@@ -151,6 +151,7 @@ fn cuts_and_budget_usage_are_folded() {
             cost,
             first_token_ms: None,
             duration_ms: 1,
+            estimated: None,
         })
     };
     let start = || AgentEvent::Model(ModelEvent::Start { model: "m".into(), tokens_estimate: 1, reserved });

@@ -73,8 +73,12 @@ pub struct Spending {
     pub turns: u64,
     /// The cost of the calls that have a price.
     pub cost_known: MicroUsd,
-    /// The budget reserved for calls that reported no usage.
+    /// What calls that reported no usage took: estimated, or everything that was reserved for them.
     pub unreported: BudgetAmount,
+    /// The tokens that count against a token limit: those read from the cache count at their price.
+    pub billed_tokens: u64,
+    /// What a token read from the cache counts in the current run, in percent.
+    pub(super) cache_read_percent: Option<u8>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -109,8 +113,10 @@ impl SessionState {
             self.chosen.apply(fact);
         }
         match &event.kind {
-            AgentEvent::Run(RunEvent::Start { model, .. }) => {
+            AgentEvent::Run(RunEvent::Start { model, settings, .. }) => {
                 self.model = Some(Arc::clone(model));
+                self.spending.cache_read_percent =
+                    settings.as_ref().and_then(|settings| settings.cache_read_percent);
                 if let Some(run_id) = &event.run_id {
                     self.count(run_id, &event.session_id);
                     self.runs.insert(run_id.clone(), OpenRun::default());
@@ -121,14 +127,9 @@ impl SessionState {
                     self.reserved.insert(run_id.clone(), *reserved);
                 }
             }
-            AgentEvent::Model(ModelEvent::End { usage, cost, .. }) => {
-                // A call that reported no usage counts with everything that was reserved for it.
+            AgentEvent::Model(ModelEvent::End { usage, cost, estimated, .. }) => {
                 let reserved = event.run_id.as_ref().and_then(|run_id| self.reserved.remove(run_id));
-                match reserved {
-                    Some(reserved) if usage.total() == 0 => self.spending.add_unreported(reserved),
-                    Some(_) | None => {}
-                }
-                self.spending.add(*usage, *cost);
+                self.spending.add_call(*usage, *cost, reserved.unwrap_or_default(), *estimated);
             }
             AgentEvent::Context(ContextEvent::CompactionEnd { usage, cost, .. }) if usage.total() > 0 => {
                 self.spending.add(*usage, *cost);
@@ -178,7 +179,7 @@ impl SessionState {
         };
         let BudgetAmount { tokens, cost: held } = self.spending.unreported;
         Ledger {
-            tokens: spent(self.spending.usage.total().saturating_add(tokens)),
+            tokens: spent(self.spending.billed_tokens.saturating_add(tokens)),
             micro_usd: spent(cost.0.saturating_add(held.unwrap_or_default().0)),
             wall_ms: Meter::default(),
         }
@@ -223,8 +224,30 @@ impl Spending {
         *cost = Some(MicroUsd(cost.unwrap_or_default().0.saturating_add(more)));
     }
 
+    /// Adds a model call. What reported no usage counts as estimated; without an estimate, as where the program was
+    /// killed during the call, everything that was reserved counts.
+    fn add_call(
+        &mut self,
+        usage: Usage,
+        cost: Option<MicroUsd>,
+        reserved: BudgetAmount,
+        estimated: Option<BudgetAmount>,
+    ) {
+        match estimated {
+            Some(BudgetAmount { tokens: 0, .. }) if usage.total() == 0 => return,
+            Some(BudgetAmount { tokens, cost }) => {
+                self.add_unreported(BudgetAmount { tokens, cost: cost.or(reserved.cost) });
+            }
+            None if usage.total() == 0 => self.add_unreported(reserved),
+            None => {}
+        }
+        self.add(usage, cost);
+    }
+
     fn add(&mut self, usage: Usage, cost: Option<MicroUsd>) {
         self.usage += usage;
+        let billed = usage.billed(self.cache_read_percent.unwrap_or(100));
+        self.billed_tokens = self.billed_tokens.saturating_add(billed);
         self.cost_known = MicroUsd(self.cost_known.0.saturating_add(cost.unwrap_or_default().0));
         let sum = match self.cost {
             Cost::Nothing => Some(MicroUsd::default()),

@@ -88,6 +88,7 @@ pub(super) fn spent(input: u64, output: u64, cost: Option<u64>) -> AgentEvent {
         cost: cost.map(MicroUsd),
         first_token_ms: None,
         duration_ms: 5,
+        estimated: None,
     })
 }
 

@@ -80,6 +80,7 @@ pub(super) fn spent(input: u64, output: u64) -> AgentEvent {
         cost: None,
         first_token_ms: None,
         duration_ms: 1,
+        estimated: None,
     })
 }
 

@@ -159,7 +159,7 @@ impl Child {
     }
 
     async fn step(&mut self, step: WorkerStep) -> Next {
-        let planned = PlannedCall { prompt_tokens: 100, answer_tokens_max: 1_000, prices: None };
+        let planned = PlannedCall { prompt_tokens: 100, answer_tokens_max: 1_000, ..PlannedCall::default() };
         let reservation = match self.task.budget.as_ref().map(|budget| budget.reserve(&planned)) {
             None => None,
             Some(Grant::Call { reservation, .. }) => Some(reservation),
@@ -306,7 +306,14 @@ impl Child {
         };
         self.output.text = answer.text();
         self.say(Message::Assistant(answer));
-        self.emit(ModelEvent::End { usage, stop_reason, cost: None, first_token_ms: None, duration_ms: 0 });
+        self.emit(ModelEvent::End {
+            usage,
+            stop_reason,
+            cost: None,
+            first_token_ms: None,
+            duration_ms: 0,
+            estimated: None,
+        });
     }
 
     fn say(&mut self, message: Message) {

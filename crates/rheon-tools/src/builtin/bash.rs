@@ -25,8 +25,8 @@ pub fn bash_tools(session: &Arc<BashSession>) -> Vec<Arc<dyn Tool>> {
     ]
 }
 
-/// Runs a command. The commands of one session run one after the other, in the order of their calls; background
-/// commands start in that order too.
+/// Runs a command. The commands of one session run one after the other, in the order of their calls; those that only
+/// read run together. Background commands start in that order too.
 #[derive(Tool)]
 #[tool(name = "bash", description = self.0.description(), arguments = BashArguments)]
 pub struct BashTool(pub Arc<BashSession>);

@@ -162,6 +162,10 @@ group! {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             first_token_ms: Option<u64>,
             duration_ms: u64,
+            /// What attempts without a usage report took, estimated from what came: nothing where nothing came. Absent if
+            /// all reported their usage. Its cost is absent if the price is unknown.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            estimated: Option<BudgetAmount>,
         }
         /// A model call failed and is retried after a delay.
         "resilience.retry" Retry { attempt: u32, attempts_max: u32, delay_ms: u64, cause: String }

@@ -84,6 +84,7 @@ fn event(word: &str) -> AgentEvent {
             cost: None,
             first_token_ms: None,
             duration_ms: 0,
+            estimated: None,
         }),
         "retry" => AgentEvent::Model(ModelEvent::Retry {
             attempt: 1,

@@ -15,6 +15,9 @@ pub struct RunSettings {
     /// The maximum number of tokens over all turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens_max: Option<u64>,
+    /// What a token read from the cache counts, in percent; absent in older logs, which count it in full.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_read_percent: Option<u8>,
     /// The time limit of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_max_ms: Option<u64>,

@@ -58,6 +58,7 @@ fn calls() -> Vec<AgentEvent> {
         cost: Some(MicroUsd(3_300)),
         first_token_ms: Some(420),
         duration_ms: 1_900,
+        estimated: None,
     };
     vec![
         ModelEvent::Start { model: "claude-sonnet-4-5".into(), tokens_estimate: 900, reserved: None }.into(),

@@ -23,6 +23,9 @@ pub trait Budget: Send + Sync + fmt::Debug {
     /// The time left, or `None` without a time limit.
     fn time_left(&self) -> Option<Duration>;
 
+    /// Leaves out time that an agent spent waiting for a person.
+    fn exclude(&self, _waited: Duration) {}
+
     /// Whether to warn that the budget is nearly spent. Returns `true` once.
     fn should_warn(&self) -> bool;
 
@@ -33,23 +36,27 @@ pub trait Budget: Send + Sync + fmt::Debug {
 /// Spending limits; `None` means unlimited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Caps {
-    /// Prompt and answer tokens combined.
+    /// Prompt and answer tokens combined, as billed: tokens read from the cache count at their price.
     pub tokens: Option<u64>,
     /// Cost.
     pub cost: Option<MicroUsd>,
-    /// Wall-clock time.
+    /// Wall-clock time, without the time an agent waits for a person.
     pub wall: Option<Duration>,
 }
 
 /// A model call about to be made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PlannedCall {
-    /// The maximum number of prompt tokens.
+    /// The expected number of prompt tokens.
     pub prompt_tokens: u64,
+    /// How many of them the service is expected to read from its cache.
+    pub cached_tokens: u64,
     /// The maximum number of answer tokens.
     pub answer_tokens_max: u32,
     /// Token prices, if known.
     pub prices: Option<Prices>,
+    /// Whether it is the first call of a run, which has nothing to wrap up yet.
+    pub is_first: bool,
 }
 
 /// A budget's answer to a planned call.

@@ -26,12 +26,24 @@ pub struct GateDecision {
     pub verdict: Verdict,
     /// Facts for the tool, used if the call runs.
     pub facts: CallFacts,
+    /// Whether it runs together with other calls of its turn.
+    pub order: CallOrder,
+}
+
+/// How a call runs beside the other calls of its turn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CallOrder {
+    /// Together with its neighbors that run together too, as the agent's settings say.
+    #[default]
+    Together,
+    /// Alone: after all calls before it, and before all calls after it.
+    Alone,
 }
 
 /// A decision without facts.
 impl From<Verdict> for GateDecision {
     fn from(verdict: Verdict) -> Self {
-        Self { verdict, facts: CallFacts::default() }
+        Self { verdict, facts: CallFacts::default(), order: CallOrder::default() }
     }
 }
 

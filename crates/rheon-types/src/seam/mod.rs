@@ -21,7 +21,9 @@ pub use clock::{Clock, Random, WaitMode};
 pub use filter::{FilterVerdict, InputFilter};
 /// Asks for approval for everything but read-only tools. Answers come from the run's stream or from hooks.
 pub use gate::AskFirst as Interactive;
-pub use gate::{AllowAll, ApprovalReason, AskFirst, DenyAll, Gate, GateDecision, GateRequest, Verdict};
+pub use gate::{
+    AllowAll, ApprovalReason, AskFirst, CallOrder, DenyAll, Gate, GateDecision, GateRequest, Verdict,
+};
 pub use hook::{Amendment, Flow, Hook, HookPermission, HookReport, HookVerdict};
 pub use provider::{ChunkStream, Provider};
 pub use reminder::{Reminder, ReminderContext};

@@ -127,7 +127,7 @@ pub(crate) fn agent(
         .store(Arc::new(store))
         .history(standing.messages)
         .position(standing.position)
-        .limits(ExecutionLimits::unlimited())
+        .limits(ExecutionLimits::default())
         .hook(checkpoints(stage, &last)?)
         .on_event(move |event| {
             if let AgentEvent::Session(SessionEvent::Checkpoint { id, .. }) = &event.kind {

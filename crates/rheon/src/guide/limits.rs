@@ -1,7 +1,7 @@
-//! Every run has limits, so that none goes on for ever: 50 turns, 1,000,000 tokens and 10 minutes unless you say otherwise.
+//! A run has the limits that you set, and no others: turns, tokens, time, or a budget of its own.
 //!
 //! A limit is no error. The run ends in order, the conversation says why it was stopped, and the output tells which
-//! limit it was. [`ExecutionLimits::unlimited`](crate::agent::ExecutionLimits::unlimited) takes all of them away.
+//! limit it was.
 //!
 //! ```
 //! use std::time::Duration;

@@ -87,7 +87,9 @@ fn say(event: &Event) {
         AgentEvent::Model(ModelEvent::Start { model, tokens_estimate, .. }) => {
             debug!(%run, %model, tokens = tokens_estimate, "model called");
         }
-        AgentEvent::Model(ModelEvent::End { usage, stop_reason, cost, first_token_ms, duration_ms }) => {
+        AgentEvent::Model(ModelEvent::End {
+            usage, stop_reason, cost, first_token_ms, duration_ms, ..
+        }) => {
             say_answer(event, *usage, *stop_reason, *cost, *first_token_ms, *duration_ms);
         }
         AgentEvent::Tool(ToolEvent::Start { call_id, name, effect, .. }) => {

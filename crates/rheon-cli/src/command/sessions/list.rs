@@ -1,5 +1,7 @@
 //! `rheon sessions list`.
 
+use std::path::Path;
+
 use rheon_app::sessions::{LIST_LINES_MAX, SessionCreator, SessionEntry};
 use rheon_text::units::ago;
 use rheon_types::Timestamp;
@@ -45,11 +47,11 @@ impl List {
             let hint = if self.scope.all { "" } else { "; use --all for all directories" };
             return print(&format!("no sessions in this directory{hint}\n"));
         }
-        print(&table(&lines, system.clock.now()))
+        print(&table(&lines, &system.working_folder, system.clock.now()))
     }
 }
 
-fn table(lines: &[SessionEntry], now: Timestamp) -> String {
+fn table(lines: &[SessionEntry], here: &Path, now: Timestamp) -> String {
     let columns = [
         ("session", Side::Left),
         ("active", Side::Left),
@@ -69,10 +71,18 @@ fn table(lines: &[SessionEntry], now: Timestamp) -> String {
             ago(now.as_millis().saturating_sub(line.active.as_millis())),
             details.map_or_else(String::new, |details| details.turns.to_string()),
             details.map_or_else(String::new, |details| cost(&details.spend)),
-            format!("{}{maker}", short(&line.title)),
+            format!("{}{maker}{}", short(&line.title), elsewhere(line, here)),
         ]);
     }
     table.text()
+}
+
+/// The directory of a session, if it is not this one: another worktree, or any with `--all`.
+fn elsewhere(line: &SessionEntry, here: &Path) -> String {
+    match line.project.as_deref() {
+        Some(project) if Path::new(project) != here => format!(" (in {project})"),
+        Some(_) | None => String::new(),
+    }
 }
 
 fn short(title: &str) -> String {

@@ -12,4 +12,4 @@ pub use error::WorktreeError;
 pub use name::{NAME_CHARS_MAX, WorktreeName, WorktreeNameError};
 pub use open::{Worktree, WorktreeRequest};
 pub use outcome::{RemainingWorktree, WorktreeOutcome};
-pub use place::{WorktreeLocation, worktree_directories};
+pub use place::{WorktreeLocation, sibling_directories, worktree_directories};

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use super::name::WorktreeName;
+use crate::git::head::beginning;
 
 /// The folder of worktrees, in that of the repository.
 pub(super) const FOLDER: &str = ".rheon/worktrees";
@@ -50,6 +51,37 @@ pub fn worktree_directories(folder: &Path) -> Option<Vec<PathBuf>> {
         false => entry.path().join(within),
     });
     Some(std::iter::once(folder.to_owned()).chain(there).collect())
+}
+
+/// The same folder in every other working tree of the repository around `folder`: those of `git worktree` and the main
+/// one. Read from files: no program is started.
+pub fn sibling_directories(folder: &Path) -> Vec<PathBuf> {
+    let Some(root) = folder.ancestors().find(|above| above.join(".git").exists()) else { return Vec::new() };
+    let (Ok(within), Some(common)) = (folder.strip_prefix(root), common_directory(root)) else {
+        return Vec::new();
+    };
+    let main = common.file_name().filter(|name| *name == ".git").and(common.parent()).map(Path::to_owned);
+    let entries = fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten().take(FOLDERS_MAX);
+    let linked = entries.filter_map(|entry| {
+        let git = PathBuf::from(beginning(&entry.path().join("gitdir"))?.trim());
+        Some(git.parent()?.to_owned())
+    });
+    let own = root.canonicalize().ok();
+    let others = main.into_iter().chain(linked).filter_map(|root| root.canonicalize().ok());
+    let others = others.filter(|root| Some(root) != own.as_ref());
+    others.map(|root| if within.as_os_str().is_empty() { root } else { root.join(within) }).collect()
+}
+
+/// The directory that all working trees of the repository at `root` share.
+fn common_directory(root: &Path) -> Option<PathBuf> {
+    let git = root.join(".git");
+    if git.is_dir() {
+        return git.canonicalize().ok();
+    }
+    let elsewhere = beginning(&git)?;
+    let own = root.join(elsewhere.strip_prefix("gitdir:")?.trim());
+    let common = beginning(&own.join("commondir"))?;
+    own.join(common.trim()).canonicalize().ok()
 }
 
 #[cfg(test)]

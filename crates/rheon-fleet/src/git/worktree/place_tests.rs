@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{WorktreeLocation, worktree_directories};
+use super::{WorktreeLocation, sibling_directories, worktree_directories};
 
 fn place(path: &str) -> Option<(String, String, String)> {
     let place = WorktreeLocation::of(Path::new(path))?;
@@ -37,4 +37,35 @@ fn the_same_folder_is_found_in_every_worktree() {
     let expected = |own: &str, there: &str| Some(vec![root.join(own), root.join(there)]);
     assert_eq!(worktree_directories(&root.join("a/b")), expected("a/b", ".rheon/worktrees/x/a/b"));
     assert_eq!(worktree_directories(root), Some(vec![root.to_owned(), root.join(".rheon/worktrees/x")]));
+}
+
+#[test]
+fn the_same_folder_is_found_in_every_working_tree_of_git() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = folder.path().canonicalize().unwrap();
+    let write = |path: &str, text: String| {
+        let path = base.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    // As `git worktree add ../other` and `git worktree add ../third` leave it.
+    for name in ["other", "third"] {
+        let own = base.join("main/.git/worktrees").join(name);
+        write(&format!("main/.git/worktrees/{name}/gitdir"), format!("{}/{name}/.git\n", base.display()));
+        write(&format!("main/.git/worktrees/{name}/commondir"), "../..\n".into());
+        write(&format!("{name}/.git"), format!("gitdir: {}\n", own.display()));
+    }
+    // Removed by hand, and never pruned.
+    write("main/.git/worktrees/gone/gitdir", format!("{}/gone/.git\n", base.display()));
+    let from = |folder: &str| {
+        let mut found = sibling_directories(&base.join(folder));
+        found.sort();
+        found
+    };
+    assert_eq!(from("main"), [base.join("other"), base.join("third")]);
+    assert_eq!(from("other"), [base.join("main"), base.join("third")]);
+    assert_eq!(from("third/a/b"), [base.join("main/a/b"), base.join("other/a/b")]);
+    assert_eq!(sibling_directories(&base), Vec::<std::path::PathBuf>::new(), "no repository");
+    write("odd/.git", "not a link".into());
+    assert_eq!(from("odd"), Vec::<std::path::PathBuf>::new());
 }

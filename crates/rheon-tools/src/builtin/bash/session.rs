@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use rheon_policy::shell::only_reads;
 use rheon_policy::{ShellDirectory, ShellFacts, Workspace};
 use rheon_sandbox::process::{
     Capture, EndReason, Output, OutputLimits, ProcessEnvironment, ProcessError, ProcessOutcome, ShellLine,
@@ -15,6 +16,7 @@ use rheon_types::{ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 
 use super::jobs::{Job, Jobs};
@@ -46,9 +48,9 @@ pub struct BashSession {
     settings: BashSettings,
     description: String,
     working_dir: WorkingDir,
-    /// Held while a foreground command runs, so that each starts where the previous one ended. Waiting commands get it
-    /// in order.
-    foreground: tokio::sync::Mutex<()>,
+    /// Held while a foreground command runs, so that each starts where the previous one ended; commands that only read
+    /// hold a share of it. Waiting commands get it in order.
+    foreground: Semaphore,
     jobs: Mutex<Jobs>,
     saved_outputs: Mutex<VecDeque<SpillFile>>,
     /// The directory for long output, if this session owns it.
@@ -86,11 +88,20 @@ const SAVED_OUTPUTS_MAX: usize = 16;
 const SHOW_EVERY: Duration = Duration::from_millis(200);
 const SHOWN_BYTES_MAX: usize = 4 * 1024;
 
+/// How many commands that only read run together.
+const TOGETHER_MAX: u32 = 8;
+
+/// A command that only reads runs together with others of its kind. Only the gate's analysis says so.
+fn share_of(context: &ToolContext) -> u32 {
+    let facts = context.facts.get::<ShellFacts>();
+    if facts.is_some_and(|facts| only_reads(&facts.analysis)) { 1 } else { TOGETHER_MAX }
+}
+
 impl BashSession {
     pub fn new(settings: BashSettings) -> Self {
         let description = description(settings.sandbox.level());
         let working_dir = WorkingDir::new(settings.workspace.clone());
-        let foreground = tokio::sync::Mutex::default();
+        let foreground = Semaphore::new(TOGETHER_MAX as usize);
         let (jobs, saved_outputs) = (Mutex::default(), Mutex::default());
         Self { settings, description, working_dir, foreground, jobs, saved_outputs, _output_dir: None }
     }
@@ -127,7 +138,7 @@ impl BashSession {
         context: &ToolContext,
     ) -> Result<ToolResult, ToolError> {
         let stop = StopCondition { timeout: Some(arguments.timeout()), cancel: context.cancel.clone() };
-        let _foreground = self.foreground(context).await?;
+        let _foreground = self.foreground(context, share_of(context)).await?;
         let facts = checked_facts(context, &arguments.command)?;
         let (line, note) = self.line(arguments.command, facts)?;
         let capture = Mutex::new(Capture::new(self.settings.output.clone()));
@@ -167,7 +178,7 @@ impl BashSession {
         arguments: BashArguments,
         context: &ToolContext,
     ) -> Result<ToolResult, ToolError> {
-        let _foreground = self.foreground(context).await?;
+        let _foreground = self.foreground(context, TOGETHER_MAX).await?;
         let facts = checked_facts(context, &arguments.command)?;
         let (line, note) = self.line(arguments.command, facts)?;
         let capture = Capture::new(self.settings.output.clone());
@@ -251,12 +262,13 @@ impl BashSession {
         ToolError::Failed(problem)
     }
 
-    /// Waits for the commands that were called before.
-    async fn foreground(&self, context: &ToolContext) -> Result<tokio::sync::MutexGuard<'_, ()>, ToolError> {
+    /// Waits for the commands that were called before, unless all of them only read.
+    async fn foreground(&self, context: &ToolContext, share: u32) -> Result<SemaphorePermit<'_>, ToolError> {
+        let cancelled = || ToolError::Cancelled("cancelled before it ran".into());
         tokio::select! {
             biased;
-            () = context.cancel.cancelled() => Err(ToolError::Cancelled("cancelled before it ran".into())),
-            foreground = self.foreground.lock() => Ok(foreground),
+            () = context.cancel.cancelled() => Err(cancelled()),
+            foreground = self.foreground.acquire_many(share) => foreground.map_err(|_| cancelled()),
         }
     }
 
