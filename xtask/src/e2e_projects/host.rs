@@ -121,8 +121,10 @@ fn answer(input: &mut ChildStdin, message: &Value, questions: &mut Vec<String>) 
     let request = &message["request"];
     let mut response = json!({});
     if request["subtype"] == "can_use_tool" {
-        let asked = request["input"]["command"].as_str().or(request["input"]["path"].as_str());
-        questions.push(format!("{}: {}", request["tool_name"], asked.unwrap_or_default()));
+        let keys = ["command", "file_path", "path", "url"];
+        let asked = keys.iter().find_map(|key| request["input"][key].as_str()).unwrap_or_default();
+        let tool = request["tool_name"].as_str().unwrap_or_default();
+        questions.push(format!("{tool}: {asked}"));
         response = json!({ "behavior": "allow", "updatedInput": request["input"] });
     }
     let id = &message["request_id"];
