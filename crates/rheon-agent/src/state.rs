@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rheon_types::event::ApprovalRequest;
 use rheon_types::{
-    AgentMessage, ApprovalId, AssistantMessage, CallFacts, ContinuationKind, Draft, History, MicroUsd,
-    StopReason, ToolCall, ToolCallId, ToolResult, TurnTrigger, Usage,
+    AgentMessage, ApprovalId, AssistantMessage, CallFacts, CallGrant, ContinuationKind, Draft, History,
+    MicroUsd, StopReason, ToolCall, ToolCallId, ToolResult, TurnTrigger, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -182,6 +182,9 @@ pub(crate) struct OpenCall {
     /// What the gate learned about it, within this process.
     #[serde(skip)]
     pub(crate) facts: CallFacts,
+    /// What it may reach beyond the sandbox's defaults.
+    #[serde(default)]
+    pub(crate) grant: CallGrant,
 }
 
 impl From<ToolCall> for OpenCall {
@@ -192,6 +195,7 @@ impl From<ToolCall> for OpenCall {
             approved: None,
             context: Vec::new(),
             facts: CallFacts::default(),
+            grant: CallGrant::default(),
         }
     }
 }

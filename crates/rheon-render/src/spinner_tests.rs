@@ -39,6 +39,7 @@ fn tool_start(command: &str) -> AgentEvent {
         name: "bash".into(),
         args: Arc::new(json!({ "command": command })),
         effect: Default::default(),
+        grant: None,
     })
 }
 

@@ -83,6 +83,7 @@ impl Director {
                     reason: request.reason.clone(),
                     danger: request.danger,
                     suggested_rule: request.suggested_rule.clone(),
+                    offers: request.offers.clone(),
                     by: ApprovalReason::Rule,
                 }
             }
@@ -142,7 +143,8 @@ impl Gate for RecordedGate {
         let verdict = self.0.verdict(place, &request.call.id);
         // The loop measures hooks only if they are called.
         self.0.state().is_start_due = matches!(verdict, Verdict::Allow | Verdict::Ask { .. });
-        Answer::Now(verdict.into())
+        let grant = self.0.script.grant(place, &request.call.id);
+        Answer::Now(GateDecision { grant, ..verdict.into() })
     }
 
     fn resolved(&self, _request: &ApprovalRequest, _response: &PermissionResponse) {

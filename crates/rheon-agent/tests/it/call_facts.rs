@@ -26,11 +26,12 @@ impl Gate for Knowing {
                 reason: "to be sure".into(),
                 danger: Danger::Moderate,
                 suggested_rule: None,
+                offers: Vec::new(),
                 by: ApprovalReason::Rule,
             },
             _ => Verdict::Allow,
         };
-        Answer::Now(GateDecision { verdict, facts: CallFacts::new(Loud(text.to_uppercase())) })
+        Answer::Now(GateDecision { facts: CallFacts::new(Loud(text.to_uppercase())), ..verdict.into() })
     }
 }
 

@@ -55,7 +55,7 @@ async fn a_turn_cannot_move_its_commands_to_an_unchecked_directory() {
     let turn = [call("1", "cd precious"), call("2", "rm -rf ./*")];
     let mut known = Vec::new();
     for call in &turn {
-        let Answer::Now(GateDecision { verdict, facts }) =
+        let Answer::Now(GateDecision { verdict, facts, .. }) =
             gate.check(GateRequest { call, tool: &bash, effect: Effect::Unsafe })
         else {
             panic!("the gate answers at once");

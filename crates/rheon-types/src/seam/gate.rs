@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::answer::Answer;
 use crate::call_facts::CallFacts;
 use crate::content::ToolCall;
-use crate::event::{ApprovalRequest, Danger, PermissionResponse, QueuedChange, Subject};
+use crate::event::{ApprovalOffer, ApprovalRequest, Danger, PermissionResponse, QueuedChange, Subject};
+use crate::grant::CallGrant;
 use crate::seam::tool::Tool;
 use crate::tool::Effect;
 
@@ -26,12 +27,14 @@ pub struct GateDecision {
     pub verdict: Verdict,
     /// Facts for the tool, used if the call runs.
     pub facts: CallFacts,
+    /// What the call may reach beyond the sandbox's defaults, by rule or by mode. What the user's answer adds comes on top.
+    pub grant: CallGrant,
 }
 
-/// A decision without facts.
+/// A decision without facts and grants.
 impl From<Verdict> for GateDecision {
     fn from(verdict: Verdict) -> Self {
-        Self { verdict, facts: CallFacts::default() }
+        Self { verdict, facts: CallFacts::default(), grant: CallGrant::default() }
     }
 }
 
@@ -55,6 +58,8 @@ pub enum Verdict {
         danger: Danger,
         /// The rule that "always allow" would save.
         suggested_rule: Option<String>,
+        /// The ways to say yes, the plain one first; empty if there is only one.
+        offers: Vec<ApprovalOffer>,
         /// Why the gate asks.
         by: ApprovalReason,
     },
@@ -127,6 +132,7 @@ impl Gate for AskFirst {
                 reason: "this tool may change something".into(),
                 danger: Danger::Moderate,
                 suggested_rule: None,
+                offers: Vec::new(),
                 by: ApprovalReason::Default,
             },
         };
