@@ -177,10 +177,10 @@ fn model_script(project: &Project, port: u16) -> Result<String> {
     let contains = format!("project {}:", project.name);
     let mut replies = Vec::new();
     for (nth, step) in project.steps.iter().enumerate() {
-        let mut when = json!({ "contains": contains });
-        if nth > 0 {
-            when["tool_result"] = json!(true);
-        }
+        let when = match nth {
+            0 => json!({ "contains": contains }),
+            _ => json!({ "contains": contains, "tool_result": true }),
+        };
         let call = match step {
             Step::Run { command, is_background, .. } => {
                 let command = command.replace("{port}", &port.to_string());
