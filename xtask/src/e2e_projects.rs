@@ -29,6 +29,9 @@ const PROJECTS: [(&str, &str); 4] = [
 /// How long one project may take.
 const PROJECT_TIME_MAX: Duration = Duration::from_secs(600);
 
+/// How long one command may take.
+const STEP_TIME_MAX: Duration = Duration::from_secs(300);
+
 /// What is played, and how.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -174,14 +177,19 @@ fn model_script(project: &Project, port: u16) -> Result<String> {
     let contains = format!("project {}:", project.name);
     let mut replies = Vec::new();
     for (nth, step) in project.steps.iter().enumerate() {
-        let mut when = json!({ "contains": contains });
-        if nth > 0 {
-            when["tool_result"] = json!(true);
-        }
+        let when = match nth {
+            0 => json!({ "contains": contains }),
+            _ => json!({ "contains": contains, "tool_result": true }),
+        };
         let call = match step {
             Step::Run { command, is_background, .. } => {
                 let command = command.replace("{port}", &port.to_string());
-                json!({ "name": "bash", "arguments": { "command": command, "background": is_background } })
+                let mut arguments =
+                    json!({ "command": command, "timeout_ms": STEP_TIME_MAX.as_millis() as u64 });
+                if *is_background {
+                    arguments = json!({ "command": command, "background": true });
+                }
+                json!({ "name": "bash", "arguments": arguments })
             }
             Step::Write { path, content } => {
                 json!({ "name": "write", "arguments": { "path": path, "content": content } })

@@ -34,8 +34,21 @@ pub(crate) fn fitting(request: &ApprovalRequest, response: PermissionResponse) -
         Some(digest) if *digest != request.digest => {
             PermissionResponse::denied("permission denied: the answer belongs to a different request")
         }
-        Some(_) | None => response,
+        Some(_) | None => known_offer(request, response),
     }
+}
+
+/// Returns `response`, or a denial if it chooses an offer that the request does not have.
+fn known_offer(request: &ApprovalRequest, response: PermissionResponse) -> PermissionResponse {
+    let Some(chosen) = response.offer.as_deref() else { return response };
+    if response.decision == PermissionDecision::Deny || request.offer(&response).is_some() {
+        return response;
+    }
+    let ids: Vec<&str> = request.offers.iter().map(|offer| offer.id.as_str()).collect();
+    let known = if ids.is_empty() { "it has none".to_owned() } else { format!("it has {}", ids.join(", ")) };
+    PermissionResponse::denied(format!(
+        "permission denied: the answer chose the offer {chosen:?}, which the request does not have; {known}"
+    ))
 }
 
 /// An approval request that waits for its answer.
@@ -111,13 +124,14 @@ fn resolve(run: &mut Run, id: &ApprovalId, response: &PermissionResponse, by: Re
 
 /// The event that closes a request.
 pub(crate) fn resolved(id: &ApprovalId, response: &PermissionResponse, by: Responder) -> AgentEvent {
-    let PermissionResponse { decision, scope, arguments, .. } = response;
+    let PermissionResponse { decision, scope, arguments, offer, .. } = response;
     AgentEvent::Approval(ApprovalEvent::Resolved {
         request_id: id.clone(),
         decision: *decision,
         scope: *scope,
         by,
         arguments: arguments.clone(),
+        offer: offer.clone(),
     })
 }
 

@@ -151,6 +151,7 @@ impl ToolReporter for CallReporter {
             child: None,
             suggested_rule: None,
             digest: String::new(),
+            offers: Vec::new(),
         }))
     }
 

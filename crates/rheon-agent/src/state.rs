@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rheon_types::event::{ApprovalRequest, BudgetAmount};
 use rheon_types::{
-    AgentMessage, ApprovalId, AssistantMessage, CallFacts, CallOrder, ContinuationKind, Draft, History,
-    MicroUsd, StopReason, ToolCall, ToolCallId, ToolResult, TurnTrigger, Usage,
+    AgentMessage, ApprovalId, AssistantMessage, CallFacts, CallGrant, CallOrder, ContinuationKind, Draft,
+    History, MicroUsd, StopReason, ToolCall, ToolCallId, ToolResult, TurnTrigger, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -177,6 +177,9 @@ pub(crate) struct OpenCall {
     /// Whether it runs together with others, as the gate says.
     #[serde(skip)]
     pub(crate) order: CallOrder,
+    /// What it may reach beyond the sandbox's defaults.
+    #[serde(default)]
+    pub(crate) grant: CallGrant,
 }
 
 impl From<ToolCall> for OpenCall {
@@ -188,6 +191,7 @@ impl From<ToolCall> for OpenCall {
             context: Vec::new(),
             facts: CallFacts::default(),
             order: CallOrder::default(),
+            grant: CallGrant::default(),
         }
     }
 }

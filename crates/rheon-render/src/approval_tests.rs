@@ -21,6 +21,7 @@ fn request(subject: Subject, danger: Danger) -> ApprovalRequest {
         child: None,
         suggested_rule: None,
         digest: String::new(),
+        offers: Vec::new(),
     }
 }
 

@@ -25,6 +25,7 @@ fn sent(wanted: NotificationSettings, took_ms: u64) -> String {
         name: "ba\x07sh\x1b]0;evil\x1b\\".into(),
         args: Arc::new(Value::Null),
         effect: Default::default(),
+        grant: None,
     });
     let end = AgentEvent::Run(RunEvent::End { output: Arc::new(AgentOutput::new(RunEnd::Completed)) });
     let mut sent = notifier.event(&event(0, tool));

@@ -605,6 +605,7 @@ async fn a_change_that_was_asked_about_is_not_shown_twice() {
         child: None,
         suggested_rule: None,
         digest: String::new(),
+        offers: Vec::new(),
     };
     let asked = Event {
         kind: AgentEvent::Approval(ApprovalEvent::Required { request: request.into() }),

@@ -40,6 +40,7 @@ fn tool_start(command: &str) -> AgentEvent {
         name: "bash".into(),
         args: Arc::new(json!({ "command": command })),
         effect: Default::default(),
+        grant: None,
     })
 }
 

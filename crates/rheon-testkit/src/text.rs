@@ -91,13 +91,14 @@ fn approval_text(event: &ApprovalEvent) -> String {
             };
             format!("{} {subject}", request.tool_name)
         }
-        ApprovalEvent::Resolved { decision, scope, by, arguments, .. } => {
+        ApprovalEvent::Resolved { decision, scope, by, arguments, offer, .. } => {
             let decision = match decision {
                 PermissionDecision::Allow => "allow",
                 PermissionDecision::Deny => "deny",
             };
             let with = arguments.as_ref().map_or_else(String::new, |arguments| format!(" with {arguments}"));
-            format!("{decision} {scope:?} by {by:?}{with}")
+            let chosen = offer.as_ref().map_or_else(String::new, |offer| format!(" as {offer}"));
+            format!("{decision} {scope:?} by {by:?}{with}{chosen}")
         }
         other => format!("{other:?}"),
     }

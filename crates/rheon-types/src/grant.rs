@@ -45,9 +45,41 @@ impl NetworkGrant {
     pub fn is_none(&self) -> bool {
         *self == Self::None
     }
+
+    /// Both together.
+    #[must_use]
+    pub fn joined(self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::All, _) | (_, Self::All) => Self::All,
+            (Self::None, other) => other.clone(),
+            (own, Self::None) => own,
+            (Self::Hosts(mut hosts), Self::Hosts(others)) => {
+                add_missing(&mut hosts, others);
+                Self::Hosts(hosts)
+            }
+        }
+    }
+}
+
+fn add_missing<T: Clone + PartialEq>(list: &mut Vec<T>, others: &[T]) {
+    for other in others {
+        if !list.contains(other) {
+            list.push(other.clone());
+        }
+    }
 }
 
 impl CallGrant {
+    /// Both together.
+    #[must_use]
+    pub fn joined(mut self, other: &Self) -> Self {
+        self.network = self.network.joined(&other.network);
+        add_missing(&mut self.read, &other.read);
+        add_missing(&mut self.write, &other.write);
+        self.unsandboxed |= other.unsandboxed;
+        self
+    }
+
     /// Whether it adds nothing.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

@@ -12,6 +12,7 @@ use crate::child_inbox::ChildInbox;
 use crate::event::{
     ChildRef, Event, PermissionDecision, PermissionMode, PermissionResponse, Subject, TaskItem,
 };
+use crate::grant::CallGrant;
 use crate::id::{RunId, SessionId, ToolCallId, ToolName};
 use crate::tool::ToolResult;
 use crate::usage::Usage;
@@ -106,6 +107,8 @@ pub struct ToolContext {
     pub cancel: CancellationToken,
     /// What the gate learned about the call; empty if no gate was involved.
     pub facts: CallFacts,
+    /// What the call may reach beyond the sandbox's defaults.
+    pub grant: CallGrant,
     reporter: Option<Arc<dyn ToolReporter>>,
 }
 
@@ -118,12 +121,19 @@ impl ToolContext {
         reporter: Option<Arc<dyn ToolReporter>>,
     ) -> Self {
         let ((call_id, tool_name), (session_id, run_id)) = (call, run);
-        Self { call_id, tool_name, session_id, run_id, cancel, facts: CallFacts::default(), reporter }
+        let (facts, grant) = (CallFacts::default(), CallGrant::default());
+        Self { call_id, tool_name, session_id, run_id, cancel, facts, grant, reporter }
     }
 
     /// Adds what the gate learned about the call.
     pub fn with_facts(mut self, facts: CallFacts) -> Self {
         self.facts = facts;
+        self
+    }
+
+    /// Says what the call may reach beyond the sandbox's defaults.
+    pub fn with_grant(mut self, grant: CallGrant) -> Self {
+        self.grant = grant;
         self
     }
 

@@ -95,7 +95,7 @@ pub(super) fn drive(
             Ok(line) => {
                 let message: Value =
                     serde_json::from_str(&line).with_context(|| format!("no JSON: {line}"))?;
-                match message["type"].as_str() {
+                match text_at(&message, "/type") {
                     Some("control_request") => answer(&mut input, &message, &mut conversation.questions)?,
                     Some("user") => results.extend(results_in(&message)),
                     Some("result") => break,
@@ -118,16 +118,21 @@ pub(super) fn drive(
 
 /// Says yes to a question, and remembers it.
 fn answer(input: &mut ChildStdin, message: &Value, questions: &mut Vec<String>) -> Result<()> {
-    let request = &message["request"];
     let mut response = json!({});
-    if request["subtype"] == "can_use_tool" {
-        let asked = request["input"]["command"].as_str().or(request["input"]["path"].as_str());
-        questions.push(format!("{}: {}", request["tool_name"], asked.unwrap_or_default()));
-        response = json!({ "behavior": "allow", "updatedInput": request["input"] });
+    if text_at(message, "/request/subtype") == Some("can_use_tool") {
+        let keys = ["command", "file_path", "path", "url"];
+        let asked = keys.iter().find_map(|key| text_at(message, &format!("/request/input/{key}")));
+        let tool = text_at(message, "/request/tool_name").unwrap_or_default();
+        questions.push(format!("{tool}: {}", asked.unwrap_or_default()));
+        response = json!({ "behavior": "allow", "updatedInput": message.pointer("/request/input") });
     }
-    let id = &message["request_id"];
+    let id = message.pointer("/request_id");
     let response = json!({ "subtype": "success", "request_id": id, "response": response });
     send(input, &json!({ "type": "control_response", "response": response }))
+}
+
+fn text_at<'a>(message: &'a Value, pointer: &str) -> Option<&'a str> {
+    message.pointer(pointer).and_then(Value::as_str)
 }
 
 fn send(input: &mut ChildStdin, message: &Value) -> Result<()> {
@@ -136,18 +141,20 @@ fn send(input: &mut ChildStdin, message: &Value) -> Result<()> {
 
 /// The tool results in a message.
 fn results_in(message: &Value) -> Vec<ToolOutcome> {
-    let blocks = message["message"]["content"].as_array().into_iter().flatten();
-    let results = blocks.filter(|block| block["type"] == "tool_result");
-    results
-        .map(|block| ToolOutcome { text: text_of(&block["content"]), is_error: block["is_error"] == true })
-        .collect()
+    let blocks = message.pointer("/message/content").and_then(Value::as_array).into_iter().flatten();
+    let results = blocks.filter(|block| text_at(block, "/type") == Some("tool_result"));
+    let outcome = |block: &Value| ToolOutcome {
+        text: block.pointer("/content").map_or_else(String::new, text_of),
+        is_error: block.pointer("/is_error").and_then(Value::as_bool).unwrap_or_default(),
+    };
+    results.map(outcome).collect()
 }
 
 fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
         Value::Array(blocks) => {
-            blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
+            blocks.iter().filter_map(|block| text_at(block, "/text")).collect::<Vec<_>>().join("\n")
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => String::new(),
     }

@@ -83,6 +83,7 @@ impl Director {
                     reason: request.reason.clone(),
                     danger: request.danger,
                     suggested_rule: request.suggested_rule.clone(),
+                    offers: request.offers.clone(),
                     by: ApprovalReason::Rule,
                 }
             }
@@ -142,8 +143,10 @@ impl Gate for RecordedGate {
         let verdict = self.0.verdict(place, &request.call.id);
         // The loop measures hooks only if they are called.
         self.0.state().is_start_due = matches!(verdict, Verdict::Allow | Verdict::Ask { .. });
-        let order = self.0.script.order_of(place, &request.call.id);
-        Answer::Now(GateDecision { order, ..verdict.into() })
+        let script = &self.0.script;
+        let order = script.order_of(place, &request.call.id);
+        let grant = script.grant(place, &request.call.id);
+        Answer::Now(GateDecision { order, grant, ..verdict.into() })
     }
 
     fn resolved(&self, _request: &ApprovalRequest, _response: &PermissionResponse) {

@@ -77,6 +77,7 @@ fn events_added_after_a_crash_are_not_the_loops() {
         scope: Scope::Once,
         by: Responder::Cancelled,
         arguments: None,
+        offer: None,
     });
     let in_doubt = ToolError::Cancelled("In doubt: the program ended while this ran, so look.".into());
     let ended = AgentEvent::Tool(ToolEvent::End {

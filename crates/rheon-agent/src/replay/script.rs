@@ -7,9 +7,9 @@ use rheon_types::event::{
     ApprovalRequest, CompactionTrigger, PermissionDecision, PermissionResponse, Responder, RunSettings,
 };
 use rheon_types::{
-    AgentEvent, AgentMessage, ApprovalEvent, AssistantMessage, Author, CallOrder, Content, ContextEvent,
-    Event, LimitKind, Message, MessageEvent, RunEnd, RunEvent, RunFailure, ToolCallId, ToolError, ToolEvent,
-    ToolResult, TurnEvent,
+    AgentEvent, AgentMessage, ApprovalEvent, AssistantMessage, Author, CallGrant, CallOrder, Content,
+    ContextEvent, Event, LimitKind, Message, MessageEvent, RunEnd, RunEvent, RunFailure, ToolCallId,
+    ToolError, ToolEvent, ToolResult, TurnEvent,
 };
 
 use super::parts::RecordedRun;
@@ -213,6 +213,17 @@ impl Script {
         self.asked_by_tool(request_id) == Some(call_id.as_str())
     }
 
+    /// What a call ran with beyond the sandbox's defaults.
+    pub(super) fn grant(&self, place: usize, call_id: &ToolCallId) -> CallGrant {
+        let granted = self.turn_from(place).find_map(|kind| match kind {
+            AgentEvent::Tool(ToolEvent::Start { call_id: started, grant, .. }) if started == call_id => {
+                grant.as_deref().cloned()
+            }
+            _ => None,
+        });
+        granted.unwrap_or_default()
+    }
+
     /// How the tool of a call ended.
     pub(super) fn tool_end(&self, place: usize, call_id: &str) -> Option<(&Arc<ToolResult>, bool)> {
         self.turn_from(place).find_map(|kind| match kind {
@@ -234,18 +245,22 @@ impl Script {
                 scope,
                 by,
                 arguments,
-            })) if id.as_str() == request_id => Some((place, (*decision, *scope, *by), arguments.clone())),
+                offer,
+            })) if id.as_str() == request_id => {
+                let (arguments, offer) = (arguments.clone(), offer.clone());
+                let response = PermissionResponse { arguments, offer, ..(*decision).into() };
+                Some((place, response.with_scope(*scope), *by))
+            }
             _ => None,
         };
-        let (index, (decision, scope, by), arguments) = (place..self.recorded.produced).find_map(resolved)?;
-        let message = match (decision, self.kind(index + 1)) {
+        let (index, mut response, by) = (place..self.recorded.produced).find_map(resolved)?;
+        response.message = match (response.decision, self.kind(index + 1)) {
             (PermissionDecision::Deny, Some(AgentEvent::Tool(ToolEvent::Blocked { reason, .. }))) => {
                 Some(reason.clone())
             }
             (PermissionDecision::Deny | PermissionDecision::Allow, _) => None,
         };
-        let response = PermissionResponse { message, arguments, ..PermissionResponse::from(decision) };
-        Some((response.with_scope(scope), by))
+        Some((response, by))
     }
 
     /// The hooks' decisions on the call before approval was requested, one per event.

@@ -124,8 +124,9 @@ async fn start(run: &mut Run, batch: &[usize]) -> Result<RunningBatch, Halt> {
 /// The last checks before `tool.start`: hooks, whether the call is the approved one, and claims.
 async fn announce(run: &mut Run, slot: usize) -> Result<Result<(ReadyCall, Effect), ToolError>, Halt> {
     let open = run.turn().calls.get(slot);
-    let open = open.map(|open| (open.call.clone(), open.approved.clone(), open.facts.clone()));
-    let Some((call, approved, facts)) = open else {
+    let open =
+        open.map(|open| (open.call.clone(), open.approved.clone(), open.facts.clone(), open.grant.clone()));
+    let Some((call, approved, facts, grant)) = open else {
         return Ok(Err(ToolError::NotFound("there is no such call in this turn".into())));
     };
     let Some(resolved) = run.offer.tools.get(&call.name) else {
@@ -147,7 +148,8 @@ async fn announce(run: &mut Run, slot: usize) -> Result<Result<(ReadyCall, Effec
         cancel.clone(),
         Some(Arc::clone(&reporter) as Arc<dyn ToolReporter>),
     )
-    .with_facts(facts);
+    .with_facts(facts)
+    .with_grant(grant);
     let claim = match resolved.tool.claim(&call.arguments, &context) {
         Ok(claim) => claim,
         Err(error) => return Ok(Err(error)),
@@ -157,6 +159,7 @@ async fn announce(run: &mut Run, slot: usize) -> Result<Result<(ReadyCall, Effec
         name: call.name.clone(),
         args: Arc::clone(&call.arguments),
         effect: resolved.effect,
+        grant: (!context.grant.is_empty()).then(|| Arc::new(context.grant.clone())),
     }));
     let since_ms = run.clock_ms();
     set_stage(run, slot, CallStage::Running { since_ms });

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use rheon_types::event::{ApprovalRequest, Danger, PermissionDecision, QueuedChange, Subject};
+use rheon_types::event::{
+    ApprovalRequest, Danger, PermissionDecision, PermissionResponse, QueuedChange, Subject,
+};
 use rheon_types::{
-    AgentEvent, ApprovalId, ApprovalReason, GateDecision, GateRequest, HookPermission, HookPoint,
+    AgentEvent, ApprovalId, ApprovalReason, CallGrant, GateDecision, GateRequest, HookPermission, HookPoint,
     HookVerdict, PlanEvent, RunEvent, ToolCall, ToolError, Verdict,
 };
 use serde_json::Value;
@@ -29,7 +31,7 @@ pub(crate) async fn gate(run: &mut Run) -> Result<(), Halt> {
             Ok(Verdict::Allow) => {}
             Ok(Verdict::Deny { reason }) => refuse(run, slot, &ToolError::Denied(reason)),
             Ok(Verdict::Queue { change }) => queue(run, slot, change),
-            Ok(Verdict::Ask { subject, reason, danger, suggested_rule, by: _ }) => {
+            Ok(Verdict::Ask { subject, reason, danger, suggested_rule, offers, by: _ }) => {
                 let request = ApprovalRequest {
                     id: ApprovalId::from(format!("{}/{}", run.identity.run_id, call.id)),
                     call_id: call.id.clone(),
@@ -40,6 +42,7 @@ pub(crate) async fn gate(run: &mut Run) -> Result<(), Halt> {
                     danger,
                     child: None,
                     suggested_rule,
+                    offers,
                 };
                 questions.push(approval::ask(run, slot, call, request));
             }
@@ -50,7 +53,7 @@ pub(crate) async fn gate(run: &mut Run) -> Result<(), Halt> {
         let (slot, request) = (pending.slot, Arc::clone(&pending.request));
         let response = approval::answer(run, pending).await?;
         match response.decision {
-            PermissionDecision::Allow => approve(run, slot, request, response.arguments).await?,
+            PermissionDecision::Allow => approve(run, slot, request, response).await?,
             PermissionDecision::Deny => {
                 let reason = response.message.unwrap_or_else(|| "permission denied".into());
                 refuse(run, slot, &ToolError::Denied(reason));
@@ -65,11 +68,15 @@ async fn approve(
     run: &mut Run,
     slot: usize,
     request: Arc<ApprovalRequest>,
-    arguments: Option<Arc<Value>>,
+    mut response: PermissionResponse,
 ) -> Result<(), Halt> {
+    let granted = request.offer(&response).map(|offer| offer.grant.clone()).unwrap_or_default();
     let Some(open) = run.turn().calls.get_mut(slot) else { return Ok(()) };
-    let Some(arguments) = arguments else {
-        open.approved = Some(request);
+    let Some(arguments) = response.arguments.take() else {
+        add_grant(run, slot, &granted);
+        if let Some(open) = run.turn().calls.get_mut(slot) {
+            open.approved = Some(request);
+        }
         return Ok(());
     };
     open.call.arguments = arguments;
@@ -78,13 +85,29 @@ async fn approve(
     let digest = digest(&call, &request.subject);
     open.approved = Some(Arc::new(ApprovalRequest { digest, ..ApprovalRequest::clone(&request) }));
     match check(run, slot, &call).await? {
-        // The changed arguments need no further approval.
-        Ok(Verdict::Allow | Verdict::Ask { .. }) => {}
+        Ok(Verdict::Allow) => {}
+        // The changed arguments need no further approval: the same offer, made about them, counts.
+        Ok(Verdict::Ask { offers, .. }) => {
+            let chosen = match response.offer {
+                Some(id) => offers.into_iter().find(|offer| offer.id == id),
+                None => offers.into_iter().next(),
+            };
+            if let Some(offer) = chosen {
+                add_grant(run, slot, &offer.grant);
+            }
+        }
         Ok(Verdict::Deny { reason }) => refuse(run, slot, &ToolError::Denied(reason)),
         Ok(Verdict::Queue { change }) => queue(run, slot, change),
         Err(error) => refuse(run, slot, &error),
     }
     Ok(())
+}
+
+/// Adds what the user's answer grants to what the gate does.
+fn add_grant(run: &mut Run, slot: usize, granted: &CallGrant) {
+    if let Some(open) = run.turn().calls.get_mut(slot) {
+        open.grant = std::mem::take(&mut open.grant).joined(granted);
+    }
 }
 
 /// Queues a change in the plan instead of running it.
@@ -107,14 +130,14 @@ async fn judge(run: &mut Run, slot: usize, call: ToolCall) -> Result<(ToolCall, 
     let Some(open) = run.turn().calls.get_mut(slot) else { return Ok((call, verdict)) };
     open.context.extend(context);
     let Some(arguments) = arguments else {
-        let verdict = verdict.map(|verdict| combine(verdict, opinion, &call));
+        let verdict = verdict.map(|verdict| combine(run, slot, verdict, opinion));
         return Ok((call, verdict));
     };
     // A hook's arguments pass the same checks as the model's.
     open.call.arguments = arguments;
     let call = open.call.clone();
     let verdict = check(run, slot, &call).await?;
-    let verdict = verdict.map(|verdict| combine(verdict, opinion, &call));
+    let verdict = verdict.map(|verdict| combine(run, slot, verdict, opinion));
     Ok((call, verdict))
 }
 
@@ -138,10 +161,10 @@ async fn check(run: &mut Run, slot: usize, call: &ToolCall) -> Result<CallVerdic
     };
     let decision =
         run.config.gate.check(GateRequest { call, tool: &*resolved.tool, effect: resolved.effect });
-    let GateDecision { verdict, facts, order } = run.stop.or(decision.get()).await?;
-    // The facts belong to these arguments; other arguments are checked again.
+    let GateDecision { verdict, facts, grant, order } = run.stop.or(decision.get()).await?;
+    // All of it belongs to these arguments; other arguments are checked again.
     if let Some(open) = run.turn().calls.get_mut(slot) {
-        (open.facts, open.order) = (facts, order);
+        (open.facts, open.grant, open.order) = (facts, grant, order);
     }
     Ok(Ok(verdict))
 }
@@ -160,17 +183,28 @@ async fn permit(run: &mut Run, call: &ToolCall) -> Result<HookPermission, Halt> 
 
 /// Combines the gate's verdict with the hooks' verdict. Hooks can make it stricter; they can skip an approval only if
 /// no rule requires it.
-fn combine(verdict: Verdict, opinion: Option<HookVerdict>, call: &ToolCall) -> Verdict {
+fn combine(run: &mut Run, slot: usize, verdict: Verdict, opinion: Option<HookVerdict>) -> Verdict {
     match (verdict, opinion) {
         (Verdict::Allow | Verdict::Ask { .. }, Some(HookVerdict::Deny(reason))) => Verdict::Deny { reason },
-        (Verdict::Ask { by: ApprovalReason::Default, .. }, Some(HookVerdict::Allow)) => Verdict::Allow,
+        (Verdict::Ask { by: ApprovalReason::Default, offers, .. }, Some(HookVerdict::Allow)) => {
+            // A hook's yes is the plain one.
+            if let Some(first) = offers.first() {
+                add_grant(run, slot, &first.grant);
+            }
+            Verdict::Allow
+        }
         (Verdict::Allow, Some(HookVerdict::Ask(reason))) => Verdict::Ask {
-            subject: Subject::Arguments { arguments: Arc::clone(&call.arguments) },
+            subject: Subject::Arguments { arguments: arguments_of(run, slot) },
             reason,
             danger: Danger::Moderate,
             suggested_rule: None,
+            offers: Vec::new(),
             by: ApprovalReason::Rule,
         },
         (verdict, Some(HookVerdict::Allow | HookVerdict::Ask(_) | HookVerdict::Deny(_)) | None) => verdict,
     }
+}
+
+fn arguments_of(run: &mut Run, slot: usize) -> Arc<Value> {
+    run.turn().calls.get(slot).map(|open| Arc::clone(&open.call.arguments)).unwrap_or_default()
 }

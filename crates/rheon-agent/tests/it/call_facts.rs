@@ -26,6 +26,7 @@ impl Gate for Knowing {
                 reason: "to be sure".into(),
                 danger: Danger::Moderate,
                 suggested_rule: None,
+                offers: Vec::new(),
                 by: ApprovalReason::Rule,
             },
             _ => Verdict::Allow,

@@ -36,6 +36,7 @@ fn gate(request: &GateRequest<'_>) -> Verdict {
             reason: "to be sure".into(),
             danger: Danger::Moderate,
             suggested_rule: None,
+            offers: Vec::new(),
             by: ApprovalReason::Rule,
         },
     }

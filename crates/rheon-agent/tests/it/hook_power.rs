@@ -24,6 +24,7 @@ fn asks(by: ApprovalReason) -> impl Fn(&GateRequest<'_>) -> Verdict + Send + Syn
         reason: "to be sure".into(),
         danger: Danger::Moderate,
         suggested_rule: None,
+        offers: Vec::new(),
         by,
     }
 }

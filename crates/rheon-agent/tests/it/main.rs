@@ -20,6 +20,7 @@ mod counting;
 mod decisions;
 mod drop_anywhere;
 mod finish;
+mod grants;
 mod hook_power;
 mod hooks;
 mod limits;

@@ -206,6 +206,7 @@ impl Gate for Memory {
                 reason: "to be sure".into(),
                 danger: Danger::Dangerous,
                 suggested_rule: Some("deploy(*)".into()),
+                offers: Vec::new(),
                 by: rheon_types::ApprovalReason::Default,
             }
             .into()

@@ -167,6 +167,7 @@ impl Imported {
             name: name.clone(),
             args: arguments,
             effect: Effect::Unsafe,
+            grant: None,
         }));
         let content = result.content.clone();
         self.kinds.push(AgentEvent::Tool(ToolEvent::End {

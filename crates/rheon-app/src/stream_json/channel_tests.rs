@@ -57,6 +57,7 @@ impl Talk {
             child: None,
             suggested_rule: rule.map(str::to_owned),
             digest: "digest".into(),
+            offers: Vec::new(),
         };
         let message = answer(vec![Content::ToolCall(call)], StopReason::ToolUse);
         let events = numbered([
@@ -115,26 +116,26 @@ fn answers_reach_as_far_as_they_say() {
     }
     expect![[r#"
         {"behavior":"allow","updatedInput":{"command":"npm test","timeout":5}}
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest"), arguments: None } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest"), arguments: None, offer: None } })
         {"behavior":"allow"}
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest"), arguments: None } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest"), arguments: None, offer: None } })
         {"behavior":"allow","updatedInput":{"command":"npm test","timeout":5},"updatedPermissions":[{"behavior":"allow","destination":"session","rules":[{"ruleContent":"npm test *","toolName":"Bash"}],"type":"addRules"}]}
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Session, message: None, answers: [], digest: Some("digest"), arguments: None } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Session, message: None, answers: [], digest: Some("digest"), arguments: None, offer: None } })
         {"behavior":"allow","updatedInput":{"command":"npm test","timeout":5},"updatedPermissions":[{"behavior":"allow","destination":"localSettings","rules":[{"ruleContent":"npm test *","toolName":"Bash"}],"type":"addRules"}]}
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Always, message: None, answers: [], digest: Some("digest"), arguments: None } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Always, message: None, answers: [], digest: Some("digest"), arguments: None, offer: None } })
         {"behavior":"allow","updatedPermissions":[{"behavior":"allow","destination":"session","rules":[{"toolName":"Read"}],"type":"addRules"},{"destination":"session","mode":"acceptEdits","type":"setMode"},{"directories":["/x"],"type":"addDirectories"},{"type":"dance"}]}
             Warning("a permission update was ignored: unknown update type \"dance\"")
             Permissions([Rules { change: Add, list: Allow, rules: ["Read"], scope: Session }, SetMode { mode: AcceptEdits, scope: Session }, Directories { change: Add, directories: ["/x"], scope: Session }])
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest"), arguments: None } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest"), arguments: None, offer: None } })
         {"behavior":"deny","message":"not today"}
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("not today"), answers: [], digest: Some("digest"), arguments: None } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("not today"), answers: [], digest: Some("digest"), arguments: None, offer: None } })
         {"behavior":"deny","interrupt":true,"message":""}
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("permission denied"), answers: [], digest: Some("digest"), arguments: None } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("permission denied"), answers: [], digest: Some("digest"), arguments: None, offer: None } })
             Command(Cancel { child: None })
         {"behavior":"perhaps"}
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("permission denied: the answer is neither \"allow\" nor \"deny\""), answers: [], digest: Some("digest"), arguments: None } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("permission denied: the answer is neither \"allow\" nor \"deny\""), answers: [], digest: Some("digest"), arguments: None, offer: None } })
         null
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("permission denied: the answer is neither \"allow\" nor \"deny\""), answers: [], digest: Some("digest"), arguments: None } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("permission denied: the answer is neither \"allow\" nor \"deny\""), answers: [], digest: Some("digest"), arguments: None, offer: None } })
     "#]].assert_eq(&rows);
 }
 
@@ -146,7 +147,7 @@ fn a_program_that_fails_to_answer_says_no() {
     check(
         &talk.say(json!({ "type": "control_response", "response": error })),
         &expect![[r#"
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("permission denied: the callback broke"), answers: [], digest: Some("digest"), arguments: None } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("permission denied: the callback broke"), answers: [], digest: Some("digest"), arguments: None, offer: None } })
         "#]],
     );
 }
@@ -196,7 +197,7 @@ fn permission_updates_that_are_no_list_are_told() {
         &talk.answer("rheon_1", json!({ "behavior": "allow", "updatedPermissions": "all" })),
         &expect![[r#"
             Warning("a permission update was ignored: \"updatedPermissions\" is not a list")
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest"), arguments: None } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest"), arguments: None, offer: None } })
         "#]],
     );
 }
@@ -244,7 +245,7 @@ fn permission_updates_are_read_or_said_to_be_unknown() {
         Rules { change: Remove, list: Allow, rules: [], scope: Session }
         Directories { change: Remove, directories: ["/x", "y"], scope: Session }
         SetMode { mode: Plan, scope: Always }
-        RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest"), arguments: None } }
+        RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest"), arguments: None, offer: None } }
     "#]].assert_eq(&rows);
 }
 
@@ -304,7 +305,7 @@ fn questions_of_the_model_are_answered_through_the_changed_input() {
     check(
         &talk.answer("rheon_1", json!({ "behavior": "allow", "updatedInput": answers })),
         &expect![[r#"
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [["red"], ["red", "blue"]], digest: Some("digest"), arguments: None } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [["red"], ["red", "blue"]], digest: Some("digest"), arguments: None, offer: None } })
         "#]],
     );
 }
@@ -320,6 +321,7 @@ fn a_question_that_somebody_else_answered_is_taken_back() {
         scope: Default::default(),
         by: Responder::Cancelled,
         arguments: None,
+        offer: None,
     });
     for event in numbered([("r", resolved.clone()), ("r", resolved)]) {
         assert_eq!(talk.channel.observe(&event), Vec::new());
@@ -340,14 +342,14 @@ fn a_program_that_goes_away_leaves_nobody_waiting() {
     check(
         &talk.channel.close(),
         &expect![[r#"
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("the client closed the connection"), answers: [], digest: Some("digest"), arguments: None } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("the client closed the connection"), answers: [], digest: Some("digest"), arguments: None, offer: None } })
         "#]],
     );
     talk.written();
     check(
         &talk.ask_about_command(),
         &expect![[r#"
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("the client closed the connection"), answers: [], digest: Some("digest"), arguments: None } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("the client closed the connection"), answers: [], digest: Some("digest"), arguments: None, offer: None } })
         "#]],
     );
     assert_eq!(talk.written(), "");

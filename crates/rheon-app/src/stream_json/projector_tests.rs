@@ -356,6 +356,7 @@ fn sub_agents_shorter_windows_modes_and_hooks_have_lines_of_their_own() {
         name: "agent".into(),
         args: json!({ "prompt": "look" }).into(),
         effect: Default::default(),
+        grant: None,
     });
     let lost = ChildRef { agent_id: "lost".into(), session_id: "s".into(), run_id: "d".into() };
     let (hook, compacted) = (guard(), compacted());

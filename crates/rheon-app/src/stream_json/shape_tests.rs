@@ -157,6 +157,7 @@ fn beside() -> Vec<AgentEvent> {
             name: "agent".into(),
             args: json!({}).into(),
             effect: Default::default(),
+            grant: None,
         }),
         AgentEvent::Tool(ToolEvent::End {
             call_id: "1".into(),

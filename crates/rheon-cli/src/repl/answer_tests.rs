@@ -22,6 +22,7 @@ fn request(subject: Subject, rule: Option<&str>) -> ApprovalRequest {
         child: None,
         suggested_rule: rule.map(str::to_owned),
         digest: String::new(),
+        offers: Vec::new(),
     }
 }
 
@@ -90,6 +91,7 @@ fn asked(id: &str) -> Arc<Event> {
         danger: Danger::Safe,
         suggested_rule: None,
         digest: String::new(),
+        offers: Vec::new(),
         child: None,
     };
     event(AgentEvent::Approval(ApprovalEvent::Required { request: Arc::new(request) }))
@@ -103,6 +105,7 @@ fn resolved(id: &str) -> Arc<Event> {
         scope,
         by,
         arguments: None,
+        offer: None,
     }))
 }
 

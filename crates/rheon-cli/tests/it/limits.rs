@@ -43,6 +43,7 @@ fn tool_events(stage: &Stage, arguments: &[&str]) -> Vec<String> {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let events = ran.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let tools = events.filter_map(|event| {
+        let event = &event["kind"];
         let kind = event["type"].as_str().unwrap().strip_prefix("tool.")?.to_owned();
         ["start", "end"]
             .contains(&kind.as_str())
@@ -122,7 +123,7 @@ fn the_doctor_lists_every_directory_that_is_written_to_with_its_size() {
     let lines = ran.stdout.lines().filter_map(|line| line.strip_prefix("ok    directory "));
     // Sizes of files that grow with the program's version are not compared.
     let known = |line: &str| match line.split_once(" (") {
-        Some((path, size)) if size.ends_with("B)") => format!("{path} (SIZE)"),
+        Some((path, size)) if size.ends_with("B)") || size.ends_with("bytes)") => format!("{path} (SIZE)"),
         Some(_) | None => line.to_owned(),
     };
     let lines: Vec<String> = lines.map(known).collect();
@@ -132,7 +133,7 @@ fn the_doctor_lists_every_directory_that_is_written_to_with_its_size() {
             "settings: STAGE/home/.config/rheon (created when needed)",
             "sessions: STAGE/home/.local/share/rheon (SIZE)",
             "state: STAGE/home/.local/state/rheon (SIZE)",
-            "cache: STAGE/home/.cache/rheon (created when needed)",
+            "cache: STAGE/home/.cache/rheon (SIZE)",
             "transcripts for Claude Code: STAGE/home/.claude/projects (SIZE)",
             "worktrees: STAGE/workspace/.rheon/worktrees (SIZE)",
             "temporary files: STAGE (removed when a session ends)",

@@ -273,6 +273,7 @@ fn a_limit_that_is_reached_asks_whether_to_continue() {
     terminal.wait_for("the turn limit of 1 was reached");
     terminal.wait_for("Continue? [y/n] ");
     terminal.press("y\r");
+    terminal.wait_for("the turn limit of 1 was reached");
     terminal.wait_for("Continue? [y/n] ");
     terminal.press("ok\r");
     terminal.wait_for("Read twice.");

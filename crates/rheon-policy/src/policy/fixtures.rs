@@ -174,7 +174,7 @@ pub(super) fn effect(call: &ToolCall) -> Effect {
 
 /// The request that a loop would make of a verdict.
 pub(super) fn request(call: &ToolCall, verdict: &Verdict) -> ApprovalRequest {
-    let Verdict::Ask { subject, reason, danger, suggested_rule, by: _ } = verdict.clone() else {
+    let Verdict::Ask { subject, reason, danger, suggested_rule, offers, by: _ } = verdict.clone() else {
         panic!("{verdict:?} asks nothing")
     };
     ApprovalRequest {
@@ -187,6 +187,7 @@ pub(super) fn request(call: &ToolCall, verdict: &Verdict) -> ApprovalRequest {
         child: None,
         suggested_rule,
         digest: String::new(),
+        offers,
     }
 }
 

@@ -289,7 +289,7 @@ impl PolicyGate {
             let folder = self.shell_folder.is_some().then_some(shell_folder);
             CallFacts::new(ShellFacts { line: line.to_owned(), folder, analysis })
         });
-        GateDecision { verdict, order, facts: facts.unwrap_or_default() }
+        GateDecision { order, facts: facts.unwrap_or_default(), ..verdict.into() }
     }
 
     fn verdict(&self, call: &ToolCall, explanation: &Explanation, shell_folder: &Path) -> Verdict {
@@ -308,6 +308,7 @@ impl PolicyGate {
                 reason: explanation.reason(),
                 danger: explanation.danger(),
                 suggested_rule: suggestion::of(explanation),
+                offers: Vec::new(),
                 by: asked_by(explanation),
             },
             Decision::Queue => self.queue(call, explanation, place_of(call, shell_folder)),
@@ -361,14 +362,21 @@ impl Gate for PolicyGate {
     }
 
     fn resolved(&self, request: &ApprovalRequest, response: &PermissionResponse) {
-        // Without a suggested rule, an answer applies to this call only.
-        let Some(shown) = request.suggested_rule.as_deref() else { return };
-        let list = match response.decision {
-            PermissionDecision::Allow => RuleKind::Allow,
-            PermissionDecision::Deny => RuleKind::Deny,
+        let suggested = || request.suggested_rule.iter().flat_map(|shown| shown.lines()).collect();
+        let (list, rules): (_, Vec<&str>) = match (response.decision, request.offer(response)) {
+            (PermissionDecision::Allow, Some(offer)) => {
+                (RuleKind::Allow, offer.rules.iter().map(String::as_str).collect())
+            }
+            (PermissionDecision::Allow, None) => (RuleKind::Allow, suggested()),
+            (PermissionDecision::Deny, _) => (RuleKind::Deny, suggested()),
         };
+        // Without a rule, an answer applies to this call only.
+        if rules.is_empty() {
+            return;
+        }
+        let roots = self.policy.pattern_roots();
         let bound: Option<Vec<BoundRule>> =
-            shown.lines().map(|line| suggestion::bound_in(line, list, self.policy.pattern_roots())).collect();
+            rules.into_iter().map(|rule| suggestion::bound_in(rule, list, roots)).collect();
         let Some(bound) = bound else { return };
         match response.scope {
             Scope::Once => return,

@@ -147,6 +147,7 @@ impl<'a> Log<'a> {
             name: name.clone(),
             args,
             effect: Effect::Pure,
+            grant: None,
         }));
         let result = ToolResult::text(output(self.seq, output_bytes));
         let content = result.content.clone();

@@ -118,7 +118,7 @@ impl Expander {
 /// The deduplicated form of an event, if it has parts to drop.
 fn dedup_of(run: &SeenRun, event: &AgentEvent) -> Option<Dedup> {
     match event {
-        AgentEvent::Tool(ToolEvent::Start { call_id, name, args, effect }) => run
+        AgentEvent::Tool(ToolEvent::Start { call_id, name, args, effect, grant: None }) => run
             .is_call(call_id, name, args)
             .then_some(Dedup::ToolStart { call_id: call_id.clone(), effect: *effect }),
         AgentEvent::Message(MessageEvent::Start { message }) => run.dedup_start(message),

@@ -94,7 +94,7 @@ impl SeenRun {
     pub(super) fn expand_call(&self, call_id: &ToolCallId, effect: Effect) -> Option<AgentEvent> {
         let call = self.call(call_id)?;
         let (name, args) = (call.name.clone(), Arc::clone(&call.arguments));
-        Some(AgentEvent::Tool(ToolEvent::Start { call_id: call_id.clone(), name, args, effect }))
+        Some(AgentEvent::Tool(ToolEvent::Start { call_id: call_id.clone(), name, args, effect, grant: None }))
     }
 
     /// A tool result message without its content, if `tool.end` already holds the content.

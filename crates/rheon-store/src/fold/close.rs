@@ -63,6 +63,7 @@ impl OpenRun {
                         scope,
                         by,
                         arguments: None,
+                        offer: None,
                     }),
                 );
             }

@@ -109,6 +109,7 @@ pub(super) fn run(prompt: &str, answer: &str) -> Vec<AgentEvent> {
             name: "read".into(),
             args: Arc::new(json!({"path": "a.rs"})),
             effect: rheon_types::Effect::Pure,
+            grant: None,
         }),
         AgentEvent::Tool(ToolEvent::End {
             call_id: "c1".into(),

@@ -235,6 +235,7 @@ impl Child {
             child: None,
             suggested_rule: None,
             digest: String::new(),
+            offers: Vec::new(),
         });
         self.emit(ApprovalEvent::Required { request: Arc::clone(&request) });
         let approval = ChildApproval { agent: self.task.agent.name.clone(), request: Arc::clone(&request) };
@@ -253,6 +254,7 @@ impl Child {
             scope,
             by,
             arguments: None,
+            offer: None,
         });
         let result = match decision {
             PermissionDecision::Allow => self.run_tool(&call),
@@ -275,7 +277,7 @@ impl Child {
 
     fn run_tool(&self, call: &ToolCall) -> ToolResult {
         let (call_id, name, args) = (call.id.clone(), call.name.clone(), Arc::clone(&call.arguments));
-        self.emit(ToolEvent::Start { call_id, name, args, effect: Effect::Unsafe });
+        self.emit(ToolEvent::Start { call_id, name, args, effect: Effect::Unsafe, grant: None });
         let result = ToolResult::text("acted");
         self.emit(ToolEvent::End {
             call_id: call.id.clone(),

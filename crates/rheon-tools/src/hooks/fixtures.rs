@@ -107,6 +107,7 @@ pub(super) fn question(call: &ToolCall) -> ApprovalRequest {
         child: None,
         suggested_rule: Some("Bash(npm test *)".into()),
         digest: "digest".into(),
+        offers: Vec::new(),
     }
 }
 

@@ -1,5 +1,5 @@
-//! `LoopGuard`: the hook that warns about repeated calls, then asks, then blocks them, and the reminder that lists
-//! repeated failures.
+//! `LoopGuard`: the hook that warns about repeated calls, then asks, then blocks them and at last stops the run, and the
+//! reminder that lists repeated failures.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -21,9 +21,14 @@ pub struct LoopGuard {
     state: Mutex<State>,
 }
 
+/// How many calls in a row may be blocked as repetitions before the run is stopped.
+const BLOCKED_MAX: u32 = 8;
+
 #[derive(Default)]
 struct State {
     repeats: RepeatDetector,
+    /// The repeated calls that were blocked since a call last ran.
+    blocked: u32,
     failures: Failures,
     resolutions: Resolutions,
 }
@@ -60,8 +65,19 @@ impl Hook for LoopGuard {
 
     fn before_run<'a>(&'a self, _history: &'a History, _run_index: usize) -> Answer<'a, Flow> {
         // A run starts with a new user message, so a repetition may be intended.
-        self.state().repeats.reset();
+        let mut state = self.state();
+        state.repeats.reset();
+        state.blocked = 0;
         Answer::Now(Flow::Continue)
+    }
+
+    fn before_turn<'a>(&'a self, _history: &'a History, _turn_index: u32) -> Answer<'a, Flow> {
+        let blocked = self.state().blocked;
+        if blocked < BLOCKED_MAX {
+            return Answer::Now(Flow::Continue);
+        }
+        let message = format!("the model is stuck: {blocked} repeated calls in a row were blocked");
+        Answer::Now(Flow::Veto(message))
     }
 
     fn permit_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, HookPermission> {
@@ -85,6 +101,7 @@ impl Hook for LoopGuard {
         let (name, arguments, text) = (call.name.as_str(), &*call.arguments, result.as_text());
         let mut state = self.state();
         state.repeats.record(name, arguments, &text);
+        state.blocked = 0;
         let State { failures, resolutions, .. } = &mut *state;
         match (is_error, exit_code(result)) {
             (_, Some(code)) if code != 0 => {
@@ -105,6 +122,10 @@ impl Hook for LoopGuard {
 
     fn tool_blocked(&self, call: &ToolCall, error: &ToolError) {
         let mut state = self.state();
+        // Rules, a missing tool or invalid arguments block calls too, and a model may repeat those as well.
+        if let RepeatAdvice::Block(_) = state.repeats.advise(call.name.as_str(), &call.arguments) {
+            state.blocked += 1;
+        }
         state.repeats.record_denied(call.name.as_str(), &call.arguments, &error.to_string());
         state.failures.record_error(call.name.as_str(), &call.arguments, error);
     }

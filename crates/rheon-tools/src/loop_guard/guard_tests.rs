@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use expect_test::expect;
 use rheon_testkit::{FnTool, Scenario, Turn, scripted};
-use rheon_types::{Effect, Hook, Reminder, Request, ToolError, ToolResult};
+use rheon_types::{Effect, Hook, HookPoint, Reminder, Request, RunEnd, ToolError, ToolResult};
 use serde_json::json;
 
 use super::LoopGuard;
@@ -152,4 +152,21 @@ async fn the_fix_of_a_repeated_failure_is_learned_once() {
         [r#"When `make` fails with "error: it does not compile": `edit Makefile` came before it worked."#]
     );
     assert_eq!(guard.take_lessons(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_repeats_blocked_calls_is_stopped() {
+    let stuck = "the model is stuck: 8 repeated calls in a row were blocked";
+    for call in [json!({ "command": "make" }), json!("no object at all")] {
+        let scenario = Scenario::new().turn(Turn::call("bash", call).repeat());
+        let guard = Arc::new(LoopGuard::new());
+        let ran = scripted(scenario)
+            .tool(make(&[1; 20]))
+            .with(|builder| builder.hook(Arc::clone(&guard) as Arc<dyn Hook>))
+            .run("build it")
+            .await;
+        assert_eq!(ran.output().turns, 16);
+        let expected = RunEnd::Vetoed { point: HookPoint::BeforeTurn, message: stuck.into() };
+        assert_eq!(ran.output().end, expected);
+    }
 }

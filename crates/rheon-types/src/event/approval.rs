@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::part::QueuedChange;
+use crate::grant::CallGrant;
 use crate::id::{ApprovalId, ToolCallId, ToolName};
 
 /// A question to the user: may this tool call run?
@@ -35,6 +36,37 @@ pub struct ApprovalRequest {
     /// request it answers.
     #[serde(default)]
     pub digest: String,
+    /// The ways to say yes, the plain one first. Empty: yes means this call as it is.
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offers: Vec<ApprovalOffer>,
+}
+
+/// One way to say yes to an [`ApprovalRequest`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct ApprovalOffer {
+    /// Answer with this id: `once`, `network`, `hosts`, `unsandboxed`, `such` or `folder`.
+    pub id: String,
+    /// What it allows, for a person.
+    pub label: String,
+    /// What the call runs with.
+    #[serde(default, skip_serializing_if = "CallGrant::is_empty")]
+    pub grant: CallGrant,
+    /// The rules that an answer for the session or for always adds. Empty: this call only.
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<String>,
+}
+
+impl ApprovalRequest {
+    /// The way to say yes that a response chooses: the one it names, or the first. `None` if there is none.
+    pub fn offer(&self, response: &PermissionResponse) -> Option<&ApprovalOffer> {
+        match &response.offer {
+            Some(id) => self.offers.iter().find(|offer| offer.id == *id),
+            None => self.offers.first(),
+        }
+    }
 }
 
 /// Exactly what would happen if a call were allowed: whole, never shortened.
@@ -196,6 +228,9 @@ pub struct PermissionResponse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::metadata()"))]
     pub arguments: Option<Arc<Value>>,
+    /// The id of the chosen [`ApprovalOffer`]; absent means the first. An id that the request does not have is a denial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offer: Option<String>,
 }
 
 impl PermissionResponse {
@@ -207,6 +242,12 @@ impl PermissionResponse {
     /// Yes, if it runs with these arguments.
     pub fn allowed_with(arguments: impl Into<Arc<Value>>) -> Self {
         Self { arguments: Some(arguments.into()), ..PermissionDecision::Allow.into() }
+    }
+
+    /// Chooses one of the request's offers.
+    pub fn with_offer(mut self, id: impl Into<String>) -> Self {
+        self.offer = Some(id.into());
+        self
     }
 
     /// Sets the scope.
@@ -239,6 +280,7 @@ impl From<PermissionDecision> for PermissionResponse {
             answers: Vec::new(),
             digest: None,
             arguments: None,
+            offer: None,
         }
     }
 }

@@ -12,6 +12,7 @@ use super::{
     ApprovalRequest, BudgetAmount, ChildRef, CompactionTrigger, Ledger, Notice, PermissionDecision,
     PermissionMode, QueuedChange, Responder, RulesChange, RunSettings, Scope, TaskItem, ToolSetVersion,
 };
+use crate::grant::CallGrant;
 use crate::history::History;
 use crate::hook_point::HookPoint;
 use crate::id::{AgentId, ApprovalId, ClientCallId, RunId, SessionId, ToolCallId, ToolName};
@@ -206,6 +207,9 @@ group! {
             /// The tool's side effects: whether the call may be repeated if its end was never recorded.
             #[serde(default)]
             effect: Effect,
+            /// What the call may reach beyond the sandbox's defaults; absent if nothing.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            grant: Option<Arc<CallGrant>>,
         }
         /// Live: a partial result.
         [doc alias "ToolExecutionUpdate"]
@@ -245,6 +249,9 @@ group! {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::metadata()"))]
             arguments: Option<Arc<Value>>,
+            /// The offer that the answer chose; absent means the first.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            offer: Option<String>,
         }
     }
 }

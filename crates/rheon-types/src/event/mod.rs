@@ -12,8 +12,8 @@ mod unknown;
 use serde::{Deserialize, Serialize};
 
 pub use approval::{
-    ApprovalRequest, Choice, Danger, PermissionDecision, PermissionResponse, Responder, Scope, Selection,
-    Subject, UserQuestion,
+    ApprovalOffer, ApprovalRequest, Choice, Danger, PermissionDecision, PermissionResponse, Responder, Scope,
+    Selection, Subject, UserQuestion,
 };
 pub use fact::{
     Notice, NoticeLevel, NoticeTopic, RuleAction, RuleList, RulesChange, ToolSetVersion, ToolSourceVersion,

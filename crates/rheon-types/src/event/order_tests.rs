@@ -10,7 +10,7 @@ use crate::*;
 
 fn tool_start(call_id: &str, name: ToolName) -> AgentEvent {
     let (args, effect) = (Arc::new(json!({})), crate::Effect::Pure);
-    AgentEvent::Tool(ToolEvent::Start { call_id: call_id.into(), name, args, effect })
+    AgentEvent::Tool(ToolEvent::Start { call_id: call_id.into(), name, args, effect, grant: None })
 }
 
 /// A word about messages and tools.

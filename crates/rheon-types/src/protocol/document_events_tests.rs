@@ -82,6 +82,8 @@ fn messages() -> Vec<AgentEvent> {
 fn tools() -> Vec<AgentEvent> {
     let (call_id, name): (ToolCallId, ToolName) = ("call_1".into(), "bash".into());
     let args = Arc::new(json!({ "command": "cargo test" }));
+    let hosts = vec!["index.crates.io".into(), "static.crates.io".into()];
+    let grant = CallGrant { network: NetworkGrant::Hosts(hosts), ..CallGrant::default() };
     let request = ApprovalRequest {
         id: "approval_1".into(),
         call_id: call_id.clone(),
@@ -92,6 +94,12 @@ fn tools() -> Vec<AgentEvent> {
         child: Some("reviewer".into()),
         suggested_rule: Some("Bash(cargo test *)".into()),
         digest: "5e1c".into(),
+        offers: vec![ApprovalOffer {
+            id: "hosts".into(),
+            label: "Yes, with the network: index.crates.io, static.crates.io".into(),
+            grant: grant.clone(),
+            rules: vec!["Network(index.crates.io)".into(), "Network(static.crates.io)".into()],
+        }],
     };
     let resolved = ApprovalEvent::Resolved {
         request_id: "approval_1".into(),
@@ -99,6 +107,7 @@ fn tools() -> Vec<AgentEvent> {
         scope: Scope::Session,
         by: Responder::User,
         arguments: None,
+        offer: Some("hosts".into()),
     };
     let end = ToolEvent::End {
         call_id: call_id.clone(),
@@ -111,8 +120,14 @@ fn tools() -> Vec<AgentEvent> {
     let partial = Arc::new(ToolResult::text("running 14 tests"));
     let reason = "denied by the user".to_owned();
     vec![
-        ToolEvent::Start { call_id: call_id.clone(), name: name.clone(), args, effect: Effect::Unsafe }
-            .into(),
+        ToolEvent::Start {
+            call_id: call_id.clone(),
+            name: name.clone(),
+            args,
+            effect: Effect::Unsafe,
+            grant: Some(Arc::new(grant)),
+        }
+        .into(),
         ToolEvent::Update { call_id: call_id.clone(), name: name.clone(), partial }.into(),
         ToolEvent::Progress { call_id: call_id.clone(), name: name.clone(), text: "compiling".into() }.into(),
         end.into(),

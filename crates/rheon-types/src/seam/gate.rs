@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::answer::Answer;
 use crate::call_facts::CallFacts;
 use crate::content::ToolCall;
-use crate::event::{ApprovalRequest, Danger, PermissionResponse, QueuedChange, Subject};
+use crate::event::{ApprovalOffer, ApprovalRequest, Danger, PermissionResponse, QueuedChange, Subject};
+use crate::grant::CallGrant;
 use crate::seam::tool::Tool;
 use crate::tool::Effect;
 
@@ -28,6 +29,8 @@ pub struct GateDecision {
     pub facts: CallFacts,
     /// Whether it runs together with other calls of its turn.
     pub order: CallOrder,
+    /// What the call may reach beyond the sandbox's defaults, by rule or by mode. What the user's answer adds comes on top.
+    pub grant: CallGrant,
 }
 
 /// How a call runs beside the other calls of its turn.
@@ -40,10 +43,11 @@ pub enum CallOrder {
     Alone,
 }
 
-/// A decision without facts.
+/// A decision without facts and grants.
 impl From<Verdict> for GateDecision {
     fn from(verdict: Verdict) -> Self {
-        Self { verdict, facts: CallFacts::default(), order: CallOrder::default() }
+        let (facts, grant, order) = (CallFacts::default(), CallGrant::default(), CallOrder::default());
+        Self { verdict, facts, grant, order }
     }
 }
 
@@ -67,6 +71,8 @@ pub enum Verdict {
         danger: Danger,
         /// The rule that "always allow" would save.
         suggested_rule: Option<String>,
+        /// The ways to say yes, the plain one first; empty if there is only one.
+        offers: Vec<ApprovalOffer>,
         /// Why the gate asks.
         by: ApprovalReason,
     },
@@ -139,6 +145,7 @@ impl Gate for AskFirst {
                 reason: "this tool may change something".into(),
                 danger: Danger::Moderate,
                 suggested_rule: None,
+                offers: Vec::new(),
                 by: ApprovalReason::Default,
             },
         };

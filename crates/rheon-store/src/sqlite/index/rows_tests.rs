@@ -79,6 +79,7 @@ fn arguments_are_shortened() {
         name: "t".into(),
         args: Arc::new(args),
         effect: rheon_types::Effect::Pure,
+        grant: None,
     }))
     .pop()
     {

@@ -133,6 +133,7 @@ fn any_valid_tool_call_can_be_read_back() {
             name: "t".into(),
             args,
             effect: Effect::Pure,
+            grant: None,
         });
         let fact = LoopFact { seq: 9, at: Timestamp::default(), kind };
         session.loops[0].events = vec![LoopEvent::Known(fact)];
