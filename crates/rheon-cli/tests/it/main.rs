@@ -3,13 +3,21 @@
 
 mod commands;
 mod demo;
+#[cfg(unix)]
+mod documents;
 mod driving;
 mod exits;
+#[cfg(unix)]
+mod first_run;
 mod formats;
 mod going_on;
 mod help;
 mod manual;
 mod next_steps;
+#[cfg(unix)]
+mod recording;
+#[cfg(unix)]
+mod shell;
 mod stage;
 mod support;
 #[cfg(unix)]
