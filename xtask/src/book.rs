@@ -122,7 +122,7 @@ fn summary(source: &Path) -> Result<String> {
 /// The help text of every command. The names of the manual pages tell which commands exist.
 fn cli_reference(program: &Path, scratch: &Path) -> Result<String> {
     let pages = scratch.join("man");
-    let status = Command::new(program).args(["man", "--folder"]).arg(&pages).output()?.status;
+    let status = Command::new(program).args(["man", "--dir"]).arg(&pages).output()?.status;
     ensure!(status.success(), "`rheon man` failed with {status}");
     let mut text = "# Command line\n\nEvery command with its help text.\n".to_owned();
     for page in files_in(scratch, "man")? {
@@ -144,7 +144,7 @@ fn mdbook() -> Result<PathBuf> {
     let program = tools.join("bin/mdbook");
     if !program.exists() {
         println!("== book: installing mdbook {MDBOOK_VERSION}");
-        let install = format!("install --locked mdbook@{MDBOOK_VERSION} --root {}", tools.display());
+        let install = format!("install --debug --locked mdbook@{MDBOOK_VERSION} --root {}", tools.display());
         Invocation::new(&install).run()?;
     }
     Ok(program)
@@ -159,3 +159,7 @@ fn make_parent(path: &Path) -> Result<()> {
     let parent = path.parent().unwrap_or(path);
     fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))
 }
+
+#[cfg(test)]
+#[path = "book_tests.rs"]
+mod tests;
