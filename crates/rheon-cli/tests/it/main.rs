@@ -17,6 +17,8 @@ mod next_steps;
 #[cfg(unix)]
 mod recording;
 #[cfg(unix)]
+mod screens;
+#[cfg(unix)]
 mod shell;
 mod stage;
 mod support;
