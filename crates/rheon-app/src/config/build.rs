@@ -107,7 +107,7 @@ impl Values<'_> {
             },
             transcripts: match (transcripts.and_then(Value::switch), transcripts.and_then(Value::text)) {
                 (Some(false), _) => Transcripts::Off,
-                (None, Some(folder)) => Transcripts::RedirectedTo(self.folder(folder)),
+                (None, Some(directory)) => Transcripts::RedirectedTo(self.directory(directory)),
                 (Some(true) | None, _) => Transcripts::On,
             },
             blob_bytes_max: self.number("sessions.blob_bytes_max").unwrap_or(usual.blob_bytes_max),
@@ -122,8 +122,8 @@ impl Values<'_> {
         }
     }
 
-    /// A folder that a user wrote: from the home, absolute, or from the working folder.
-    fn folder(&self, text: &str) -> PathBuf {
+    /// A directory that a user wrote: from the home, absolute, or from the working directory.
+    fn directory(&self, text: &str) -> PathBuf {
         match (text.strip_prefix("~/"), self.home) {
             (Some(rest), Some(home)) => home.join(rest),
             (Some(_), None) | (None, _) => self.working_folder.join(text),
