@@ -10,7 +10,7 @@ use crate::command::Invocation;
 use crate::fake_model::target_folder;
 
 /// The width of the terminal in characters.
-const COLUMNS: usize = 101;
+const COLUMNS: usize = 104;
 const CHARACTER_WIDTH: f64 = 8.4;
 const LINE_HEIGHT: usize = 19;
 const MARGIN: f64 = 18.0;
@@ -54,7 +54,7 @@ pub(crate) fn run() -> Result<()> {
 /// The picture of a text with colors.
 fn drawing(text: &str) -> String {
     let lines: Vec<Vec<Span>> = text.lines().flat_map(|line| wrap(spans(line))).collect();
-    let width = (2.0 * MARGIN + CHARACTER_WIDTH * (COLUMNS + 3) as f64) as usize;
+    let width = (2.0 * MARGIN + CHARACTER_WIDTH * COLUMNS as f64) as usize;
     let height = 35 + LINE_HEIGHT * lines.len();
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
