@@ -77,6 +77,8 @@ pub(crate) fn run() -> Result<()> {
     )?;
     let status = Command::new(mdbook()?).arg("build").arg(&book).status().context("cannot start mdbook")?;
     ensure!(status.success(), "mdbook failed with {status}");
+    let broken = broken_links(&book.join("html"))?;
+    ensure!(broken.is_empty(), "broken links:\n{}", broken.join("\n"));
     println!("== book: open {}", book.join("html/index.html").display());
     Ok(())
 }
@@ -88,8 +90,10 @@ fn copy_pages(root: &Path, source: &Path) -> Result<()> {
     let others = ["docs/demo.svg", "LICENSE-MIT", "LICENSE-APACHE"].map(PathBuf::from);
     for file in pages.filter(|file| file != Path::new(CLI_REFERENCE)).chain(records).chain(others) {
         let to = source.join(&file);
-        make_parent(&to)?;
-        fs::copy(root.join(&file), &to).with_context(|| format!("cannot copy {}", file.display()))?;
+        let text = fs::read_to_string(root.join(&file))
+            .with_context(|| format!("cannot read {}", file.display()))?;
+        // mdBook makes the README the index, but does not change links to it.
+        write(&to, &text.replace("](../README.md", "](../index.md"))?;
     }
     Ok(())
 }
@@ -122,10 +126,13 @@ fn summary(source: &Path) -> Result<String> {
 /// The help text of every command. The names of the manual pages tell which commands exist.
 fn cli_reference(program: &Path, scratch: &Path) -> Result<String> {
     let pages = scratch.join("man");
-    let status = Command::new(program).args(["man", "--folder"]).arg(&pages).output()?.status;
+    let status = Command::new(program).args(["man", "--dir"]).arg(&pages).output()?.status;
     ensure!(status.success(), "`rheon man` failed with {status}");
     let mut text = "# Command line\n\nEvery command with its help text.\n".to_owned();
-    for page in files_in(scratch, "man")? {
+    let mut pages = files_in(scratch, "man")?;
+    // `rheon` comes before `rheon-completions`.
+    pages.sort_by_key(|page| page.file_stem().map(std::ffi::OsStr::to_owned));
+    for page in pages {
         let name = page.file_stem().unwrap_or_default().to_string_lossy().replace('-', " ");
         let arguments = name.split(' ').skip(1).chain(["--help"]);
         let output = Command::new(program).args(arguments).env("COLUMNS", "100").output()?;
@@ -133,6 +140,27 @@ fn cli_reference(program: &Path, scratch: &Path) -> Result<String> {
         write!(text, "\n## {name}\n\n```text\n{}```\n", String::from_utf8_lossy(&output.stdout))?;
     }
     Ok(text)
+}
+
+/// Links of the site to files that do not exist, each with its page.
+fn broken_links(site: &Path) -> Result<Vec<String>> {
+    let link = regex::Regex::new("href=\"([^\"#:]+)(#[^\"]*)?\"")?;
+    let mut broken = Vec::new();
+    let mut directories = vec![site.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(&directory)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                directories.push(path);
+            } else if path.extension().is_some_and(|end| end == "html") {
+                let page = fs::read_to_string(&path)?;
+                let targets = link.captures_iter(&page).filter_map(|link| link.get(1));
+                let missing = targets.filter(|target| !directory.join(target.as_str()).exists());
+                broken.extend(missing.map(|target| format!("{}: {}", path.display(), target.as_str())));
+            }
+        }
+    }
+    Ok(broken)
 }
 
 /// mdBook, installed below the target directory unless the machine has it.
@@ -144,7 +172,7 @@ fn mdbook() -> Result<PathBuf> {
     let program = tools.join("bin/mdbook");
     if !program.exists() {
         println!("== book: installing mdbook {MDBOOK_VERSION}");
-        let install = format!("install --locked mdbook@{MDBOOK_VERSION} --root {}", tools.display());
+        let install = format!("install --debug --locked mdbook@{MDBOOK_VERSION} --root {}", tools.display());
         Invocation::new(&install).run()?;
     }
     Ok(program)
@@ -159,3 +187,7 @@ fn make_parent(path: &Path) -> Result<()> {
     let parent = path.parent().unwrap_or(path);
     fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))
 }
+
+#[cfg(test)]
+#[path = "book_tests.rs"]
+mod tests;

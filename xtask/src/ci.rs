@@ -50,6 +50,7 @@ fn steps(deny: CargoDeny) -> Vec<Step> {
         run("lints", "clippy --workspace --all-targets --locked -- -D warnings"),
         run("tests", "test --workspace --locked"),
         Step::Run { name: "tests over a pipe", call: over_pipe },
+        run("programs of the README", "xtask readme"),
         run("slim SDK: engine", "check -p rheon --no-default-features --locked"),
         run("slim SDK: session", "check -p rheon --no-default-features --features session --locked"),
         run("crashes", "xtask crash"),

@@ -19,6 +19,7 @@ fn a_bare_toolchain_runs_all_but_the_dependency_check() {
         lints: cargo clippy --workspace --all-targets --locked -- -D warnings
         tests: cargo test --workspace --locked
         tests over a pipe: RHEON_OVER_PIPE="1" cargo test -p rheon-cli --test it --locked
+        programs of the README: cargo xtask readme
         slim SDK: engine: cargo check -p rheon --no-default-features --locked
         slim SDK: session: cargo check -p rheon --no-default-features --features session --locked
         crashes: cargo xtask crash

@@ -1,7 +1,7 @@
 //! `cargo xtask dist`: the program as an archive for this machine, with man pages, completions and a checksum.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
@@ -12,10 +12,22 @@ use crate::fake_model::target_folder;
 /// The shells with completions in the archive, and what their files are called.
 const COMPLETIONS: [(&str, &str); 3] = [("bash", "rheon.bash"), ("zsh", "_rheon"), ("fish", "rheon.fish")];
 
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Package this program instead of building it
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+}
+
 /// Builds the archive into `target/dist-archives`. Its name is the one that `cargo binstall` looks for.
-pub(crate) fn run() -> Result<()> {
-    Invocation::new("build --profile dist --locked -p rheon-cli").run()?;
-    let program = target_folder().join("dist/rheon");
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let program = match &arguments.program {
+        Some(program) => std::path::absolute(program)?,
+        None => {
+            Invocation::new("build --profile dist --locked -p rheon-cli").run()?;
+            target_folder().join("dist/rheon")
+        }
+    };
     let name = format!("rheon-{}-{}", env!("CARGO_PKG_VERSION"), host()?);
     let archives = target_folder().join("dist-archives");
     let directory = archives.join(&name);
@@ -49,7 +61,7 @@ fn fill(program: &Path, directory: &Path) -> Result<()> {
         let text = run_in(directory, Command::new(program).args(["completions", shell]))?;
         fs::write(completions.join(file), text)?;
     }
-    run_in(directory, Command::new(program).args(["man", "--folder", "man"]))?;
+    run_in(directory, Command::new(program).args(["man", "--dir", "man"]))?;
     Ok(())
 }
 

@@ -11,6 +11,8 @@ mod e2e_llm;
 mod e2e_projects;
 mod e2e_sdk;
 mod fake_model;
+mod picture;
+mod readme;
 
 use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -30,7 +32,11 @@ enum Task {
     /// Build docs/ into one searchable site with mdBook, which is installed on first use.
     Book,
     /// Build an archive of the program for this machine, with man pages, completions and a checksum.
-    Dist,
+    Dist(dist::Arguments),
+    /// Draw docs/demo.svg from what `rheon demo` prints.
+    Picture,
+    /// Compile and run the programs of the README in a new crate.
+    Readme,
     /// The benchmarks of the crate `rheon`.
     Bench(bench::Arguments),
     /// Sessions are killed, disks fill up, the power goes: nothing acknowledged is lost.
@@ -52,7 +58,9 @@ fn main() -> Result<()> {
     match Arguments::parse().task {
         Some(Task::Ci) => ci::run(),
         Some(Task::Book) => book::run(),
-        Some(Task::Dist) => dist::run(),
+        Some(Task::Dist(arguments)) => dist::run(&arguments),
+        Some(Task::Picture) => picture::run(),
+        Some(Task::Readme) => readme::run(),
         Some(Task::Bench(arguments)) => bench::run(&arguments),
         Some(Task::Crash(arguments)) => crash::run(&arguments),
         Some(Task::E2eLlm) => e2e_llm::run(),

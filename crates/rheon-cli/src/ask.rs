@@ -36,7 +36,7 @@ pub(crate) fn ask_for_trust(config: &Config) -> Result<bool, Failure> {
         }
         Answer::No => {
             print_note(
-                "not trusted, so nothing of it is used; run `rheon trust grant` later, or use --trust for one run",
+                "not trusted, so Rheon ignores these files; trust them later with `rheon trust grant`, or for one run with --trust",
             );
             Ok(false)
         }

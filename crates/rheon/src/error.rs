@@ -247,7 +247,7 @@ impl From<RegistryError> for Error {
                 let advice = did_you_mean.clone();
                 Self::new(
                     ErrorKind::UnknownModel,
-                    format_args!("unknown model {name:?}: there is no vendor {vendor:?}"),
+                    format_args!("unknown model {name:?}: unknown vendor {vendor:?}"),
                 )
                 .help(advice)
                 .because(error)

@@ -92,7 +92,7 @@ impl Values<'_> {
             },
             transcripts: match (transcripts.and_then(Value::switch), transcripts.and_then(Value::text)) {
                 (Some(false), _) => Transcripts::Off,
-                (None, Some(folder)) => Transcripts::RedirectedTo(self.folder(folder)),
+                (None, Some(directory)) => Transcripts::RedirectedTo(self.directory(directory)),
                 (Some(true), _) => Transcripts::On,
                 (None, None) if self.is_driven_as_claude => Transcripts::On,
                 (None, None) => Transcripts::WhereUsed,
@@ -109,8 +109,8 @@ impl Values<'_> {
         }
     }
 
-    /// A folder that a user wrote: from the home, absolute, or from the working folder.
-    fn folder(&self, text: &str) -> PathBuf {
+    /// A directory that a user wrote: from the home, absolute, or from the working directory.
+    fn directory(&self, text: &str) -> PathBuf {
         match (text.strip_prefix("~/"), self.home) {
             (Some(rest), Some(home)) => home.join(rest),
             (Some(_), None) | (None, _) => self.working_folder.join(text),

@@ -1,4 +1,4 @@
-//! A home, a project and a machine in a temporary folder, for tests.
+//! A home, a project and a machine in a temporary directory, for tests.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,14 +11,14 @@ use crate::sessions::EnvVars;
 
 /// A home, a project and a machine.
 pub(super) struct Place {
-    folder: TempDir,
+    directory: TempDir,
     variables: Vec<(String, String)>,
 }
 
 impl Place {
     pub(super) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let place = Self { folder, variables: Vec::new() };
+        let directory = tempfile::tempdir().unwrap();
+        let place = Self { directory, variables: Vec::new() };
         fs::create_dir_all(place.path("project/.git")).unwrap();
         fs::create_dir_all(place.path("home")).unwrap();
         place
@@ -57,7 +57,7 @@ impl Place {
     }
 
     pub(super) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().canonicalize().unwrap().join(name)
+        self.directory.path().canonicalize().unwrap().join(name)
     }
 
     pub(super) fn inputs(&self) -> ConfigInputs {
@@ -89,7 +89,7 @@ impl Place {
         }
     }
 
-    /// `text` without the name of the temporary folder.
+    /// `text` without the name of the temporary directory.
     pub(super) fn plain(&self, text: &str) -> String {
         text.replace(&self.path("").display().to_string(), "/")
     }

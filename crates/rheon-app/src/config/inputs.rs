@@ -19,7 +19,7 @@ pub struct ConfigInputs {
     pub settings: Option<String>,
     /// The values of `--mcp-config`, each a path or the text of a file like `.mcp.json`.
     pub mcp_configs: Vec<String>,
-    /// The folder of the repository, where the session works in a worktree of it: settings that are not committed are there, and what
+    /// The directory of the repository, where the session works in a worktree of it: settings that are not committed are there, and what
     /// the user has agreed to there counts for the same content here.
     pub worktree_of: Option<PathBuf>,
     /// What of a project's own content counts.

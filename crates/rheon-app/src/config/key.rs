@@ -19,7 +19,7 @@ pub(super) enum Takes {
     Choice(&'static [&'static str]),
     /// `true` or `false`.
     Switch,
-    /// `true`, `false`, or a folder.
+    /// `true`, `false`, or a directory.
     SwitchOrFolder,
     /// A whole number from the first to the second.
     Count(u64, u64),

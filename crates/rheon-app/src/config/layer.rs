@@ -41,9 +41,9 @@ impl ReadLayer {
     /// The defaults.
     pub(super) fn built_in() -> Self {
         let origin = SettingOrigin::built_in();
-        let (folder, form, text) = (Default::default(), Form::Toml, built_in());
+        let (directory, form, text) = (Default::default(), Form::Toml, built_in());
         let mut layer =
-            Self::read(LayerText { origin, folder, form, text, in_project: None }, ClaudeModel::LeftOut);
+            Self::read(LayerText { origin, directory, form, text, in_project: None }, ClaudeModel::LeftOut);
         for entry in &mut layer.entries {
             entry.origin.line = None;
         }
@@ -51,7 +51,7 @@ impl ReadLayer {
     }
 
     /// The layer of command-line flags.
-    pub(super) fn of_flags(flags: &[FlagSetting], folder: std::path::PathBuf) -> Self {
+    pub(super) fn of_flags(flags: &[FlagSetting], directory: std::path::PathBuf) -> Self {
         let mut checked = Checked::default();
         let mut origin = SettingOrigin { layer: Layer::CommandLine, source: SourceName::BuiltIn, line: None };
         for FlagSetting { flag, key: path, value } in flags {
@@ -67,7 +67,7 @@ impl ReadLayer {
             }
         }
         let problems = checked.problems.into_iter().map(|problem| problem.finding).collect();
-        let source = LayerText { origin, folder, form: Form::Toml, text: String::new(), in_project: None };
+        let source = LayerText { origin, directory, form: Form::Toml, text: String::new(), in_project: None };
         Self { source, entries: checked.entries, problems, warnings: checked.warnings }
     }
 

@@ -12,8 +12,8 @@ use crate::sessions::UserDirsError;
 #[derive(Debug, Clone)]
 pub(super) struct LayerText {
     pub(super) origin: SettingOrigin,
-    /// The folder that `/` means in its rules.
-    pub(super) folder: PathBuf,
+    /// The directory that `/` means in its rules.
+    pub(super) directory: PathBuf,
     pub(super) form: Form,
     pub(super) text: String,
     /// Where it is in the project, if it is there.
@@ -97,13 +97,13 @@ impl LayerTexts {
     fn user(&mut self, inputs: &ConfigInputs) {
         let missing = IfMissing::Nothing;
         if let Ok(projects) = inputs.folders.claude_projects()
-            && let Some(folder) = projects.parent()
+            && let Some(directory) = projects.parent()
         {
-            let file = folder.join("settings.json");
+            let file = directory.join("settings.json");
             self.file(Layer::User, &file, Form::ClaudeSettings, Reach::Anywhere, missing);
         }
-        let folder = match inputs.folders.config() {
-            Ok(folder) => Some(folder),
+        let directory = match inputs.folders.config() {
+            Ok(directory) => Some(directory),
             // Without a home directory there are no user settings; a session works without them.
             Err(UserDirsError::NoHome { .. }) => None,
             Err(error @ UserDirsError::Relative { .. }) => {
@@ -113,17 +113,17 @@ impl LayerTexts {
                 None
             }
         };
-        if let Some(folder) = &folder {
-            let file = folder.join(USER_RULES);
+        if let Some(directory) = &directory {
+            let file = directory.join(USER_RULES);
             self.file(Layer::User, &file, Form::ClaudeSettings, Reach::Anywhere, missing);
         }
-        match (inputs.environment.get("RHEON_CONFIG"), folder) {
+        match (inputs.environment.get("RHEON_CONFIG"), directory) {
             (Some(name), _) => {
                 let file = inputs.working_folder.join(name);
                 self.file(Layer::User, &file, Form::Toml, Reach::Anywhere, IfMissing::Problem);
             }
-            (None, Some(folder)) => {
-                self.file(Layer::User, &folder.join("config.toml"), Form::Toml, Reach::Anywhere, missing);
+            (None, Some(directory)) => {
+                self.file(Layer::User, &directory.join("config.toml"), Form::Toml, Reach::Anywhere, missing);
             }
             (None, None) => {}
         }
@@ -142,18 +142,18 @@ impl LayerTexts {
     fn project(&mut self, root: &Path, inputs: &ConfigInputs) {
         let is_read = |(layer, ..): &(Layer, &str, Form)| !inputs.left_out.contains(layer);
         for (layer, name, form) in PROJECT_FILES.into_iter().filter(is_read) {
-            let folder = match (layer, &inputs.worktree_of) {
+            let directory = match (layer, &inputs.worktree_of) {
                 // Uncommitted settings are not in a worktree, but they apply there.
                 (Layer::ProjectLocal, Some(repository)) if !root.join(name).exists() => repository,
                 (_, _) => root,
             };
-            self.file(layer, &folder.join(name), form, Reach::Within(folder), IfMissing::Nothing);
+            self.file(layer, &directory.join(name), form, Reach::Within(directory), IfMissing::Nothing);
             if let Some(last) = self.texts.last_mut()
-                && last.origin.source == SourceName::File(folder.join(name))
+                && last.origin.source == SourceName::File(directory.join(name))
             {
                 last.in_project = Some(name);
                 // Rules of a project are relative to its root, wherever the file is.
-                root.clone_into(&mut last.folder);
+                root.clone_into(&mut last.directory);
             }
         }
     }
@@ -189,24 +189,24 @@ impl LayerTexts {
         }
     }
 
-    fn text(&mut self, origin: SettingOrigin, folder: &Path, form: Form, text: &str) {
+    fn text(&mut self, origin: SettingOrigin, directory: &Path, form: Form, text: &str) {
         if text.len() as u64 > FILE_BYTES_MAX {
             let what = format!("it is larger than {FILE_BYTES_MAX} bytes; make it smaller");
             return self.problems.push(ConfigProblem::new(&origin, what));
         }
-        let (folder, text) = (folder.to_owned(), text.to_owned());
-        self.texts.push(LayerText { origin, folder, form, text, in_project: None });
+        let (directory, text) = (directory.to_owned(), text.to_owned());
+        self.texts.push(LayerText { origin, directory, form, text, in_project: None });
     }
 
     fn file(&mut self, layer: Layer, path: &Path, form: Form, reach: Reach<'_>, missing: IfMissing) {
         let origin = SettingOrigin { layer, source: SourceName::File(path.to_owned()), line: None };
-        let folder = path.parent().unwrap_or(path).to_owned();
+        let directory = path.parent().unwrap_or(path).to_owned();
         let found = read(path, reach);
         let exists = !matches!(found, Ok(None));
         self.paths.push(ConfigPath { path: path.to_owned(), layer, exists });
         match (found, missing) {
             (Ok(Some(text)), _) => {
-                self.texts.push(LayerText { origin, folder, form, text, in_project: None });
+                self.texts.push(LayerText { origin, directory, form, text, in_project: None });
             }
             (Ok(None), IfMissing::Nothing) => {}
             (Ok(None), IfMissing::Problem) => {
@@ -217,16 +217,16 @@ impl LayerTexts {
     }
 }
 
-/// The folder of the project: the nearest one from `working_folder` upwards with `.git` or `.rheon`, or else the working folder.
+/// The directory of the project: the nearest one from `working_directory` up with `.git` or `.rheon`, or else the working directory.
 /// The home directory is never a project, even with a `.rheon` in it.
-pub(super) fn project_root(working_folder: &Path, home: Option<&Path>) -> PathBuf {
-    let is_root = |folder: &&Path| {
-        !is_home(folder, home) && (folder.join(".git").exists() || folder.join(".rheon").is_dir())
+pub(super) fn project_root(working_directory: &Path, home: Option<&Path>) -> PathBuf {
+    let is_root = |directory: &&Path| {
+        !is_home(directory, home) && (directory.join(".git").exists() || directory.join(".rheon").is_dir())
     };
-    working_folder.ancestors().find(is_root).unwrap_or(working_folder).to_owned()
+    working_directory.ancestors().find(is_root).unwrap_or(working_directory).to_owned()
 }
 
-/// Whether `folder` is the home, which may be known by a link to it.
-pub(super) fn is_home(folder: &Path, home: Option<&Path>) -> bool {
-    home.is_some_and(|home| folder == home || home.canonicalize().is_ok_and(|home| folder == home))
+/// Whether `directory` is the home, which may be known by a link to it.
+pub(super) fn is_home(directory: &Path, home: Option<&Path>) -> bool {
+    home.is_some_and(|home| directory == home || home.canonicalize().is_ok_and(|home| directory == home))
 }

@@ -27,7 +27,7 @@ use crate::context::ProjectTrust;
 #[derive(Debug, Clone)]
 pub struct Config {
     pub settings: Settings,
-    /// The folder of the project: the nearest one from the working folder upwards with `.git` or `.rheon`.
+    /// The directory of the project: the nearest one from the working directory upwards with `.git` or `.rheon`.
     pub project_root: PathBuf,
     /// Whether the project's own content counts.
     pub trust: ProjectTrust,
@@ -100,7 +100,7 @@ impl Config {
             project_root: root,
             trust,
             review,
-            user_rules: inputs.folders.config().ok().map(|folder| folder.join(USER_RULES)),
+            user_rules: inputs.folders.config().ok().map(|directory| directory.join(USER_RULES)),
             warnings: loading.warnings,
             entries: merged.entries,
             paths: texts.paths,
@@ -125,7 +125,7 @@ pub fn config_paths(inputs: &ConfigInputs) -> Vec<ConfigPath> {
     LayerTexts::read(inputs, project(&root, inputs)).paths
 }
 
-/// The folder of the project, if its files count. The home's own settings are the user's.
+/// The directory of the project, if its files count. The home's own settings are the user's.
 fn project<'a>(root: &'a Path, inputs: &ConfigInputs) -> Option<&'a Path> {
     let home = inputs.environment.get("HOME").map(Path::new);
     match inputs.extent {

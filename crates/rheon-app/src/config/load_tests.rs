@@ -166,7 +166,7 @@ fn settings_can_be_given_as_a_file_as_json_and_as_toml() {
 }
 
 #[test]
-fn the_project_is_the_nearest_folder_with_a_mark_and_never_the_home() {
+fn the_project_is_the_nearest_directory_with_a_mark_and_never_the_home() {
     let place = Place::new()
         .file("home/.rheon/config.toml", "this is not read")
         .file("home/work/inner/deep/file", "")

@@ -107,7 +107,7 @@ fn transport(table: &Table<'_>) -> Result<McpTransport, ServerProblem> {
             command,
             args: table.texts("args")?.unwrap_or_default(),
             env: table.secrets("env")?,
-            folder: table.text("cwd")?.map(PathBuf::from),
+            directory: table.text("cwd")?.map(PathBuf::from),
         });
     };
     table.none_of(&STDIO_KEYS, "a remote server")?;

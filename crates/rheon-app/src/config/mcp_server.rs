@@ -34,8 +34,8 @@ pub enum McpTransport {
         args: Vec<String>,
         /// Variables that it gets besides the usual ones.
         env: BTreeMap<String, SecretString>,
-        /// Where it runs; the working folder if absent.
-        folder: Option<PathBuf>,
+        /// Where it runs; the working directory if absent.
+        directory: Option<PathBuf>,
     },
     Remote {
         kind: McpRemote,

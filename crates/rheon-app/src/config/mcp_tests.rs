@@ -10,10 +10,10 @@ use super::mcp_server::McpTransport;
 fn servers(config: &Config) -> String {
     let lines = config.settings.mcp_servers.iter().map(|(name, server)| {
         let reach = match &server.transport {
-            McpTransport::Stdio { command, args, env, folder } => {
+            McpTransport::Stdio { command, args, env, directory } => {
                 let env: Vec<String> =
                     env.iter().map(|(name, value)| format!("{name}={}", value.expose_secret())).collect();
-                format!("{command} {args:?} {env:?} {folder:?}")
+                format!("{command} {args:?} {env:?} {directory:?}")
             }
             McpTransport::Remote { kind, url, headers } => {
                 let headers: Vec<String> = headers

@@ -16,8 +16,8 @@ pub(super) fn permissions(layers: &[ReadLayer], merged: &Merged, trust: ProjectT
     for (index, layer) in layers.iter().enumerate().rev() {
         let document = document(merged.of_layer(index));
         if document != Document::default() {
-            let (source, folder) = (source(layer.source.origin.layer), layer.source.folder.clone());
-            sources.push(PolicySource { source, folder, document });
+            let (source, directory) = (source(layer.source.origin.layer), layer.source.directory.clone());
+            sources.push(PolicySource { source, folder: directory, document });
         }
     }
     let trust = match trust {
@@ -42,8 +42,8 @@ fn document<'a>(entries: impl Iterator<Item = &'a Entry>) -> Document {
     for entry in entries {
         match (entry.row.path, &entry.value) {
             ("permissions.default_mode", Value::Text(name)) => document.default_mode = mode(name),
-            ("permissions.additional_directories", Value::Text(folder)) => {
-                document.additional_directories.push(folder.clone());
+            ("permissions.additional_directories", Value::Text(directory)) => {
+                document.additional_directories.push(directory.clone());
             }
             ("permissions.disable_bypass", Value::Switch(value)) => document.bypass_disabled = *value,
             (_, Value::Rule(rule)) => list(&mut document, rule).push(rule.clone()),

@@ -12,7 +12,7 @@ pub(super) const FILE_BYTES_MAX: u64 = 1024 * 1024;
 pub(super) enum Reach<'a> {
     /// Anywhere: the user keeps settings where they like.
     Anywhere,
-    /// In this folder; links that lead out of it are not followed.
+    /// In this directory; links that lead out of it are not followed.
     Within(&'a Path),
 }
 
@@ -59,10 +59,10 @@ pub(super) fn read(path: &Path, reach: Reach<'_>) -> Result<Option<String>, Stri
     }
 }
 
-/// Whether the folder is empty. The sandbox of another agent puts such a folder where no file may come to be, and one that
+/// Whether the directory is empty. The sandbox of another agent puts such a directory where no file may come to be, and one that
 /// is killed leaves it there.
-fn holds_nothing(folder: &Path) -> bool {
-    match fs::read_dir(folder) {
+fn holds_nothing(directory: &Path) -> bool {
+    match fs::read_dir(directory) {
         Ok(mut entries) => entries.next().is_none(),
         Err(error) => is_absence(&error),
     }

@@ -112,5 +112,5 @@ impl Services {
 fn no_vendor(vendors: &Vendors, name: &str) -> String {
     let known: Vec<&str> = vendors.ids().collect();
     let shown: String = name.chars().take(60).collect();
-    format!("there is no vendor {shown:?} to have a key for; {}", did_you_mean(name, &known))
+    format!("unknown vendor {shown:?}; {}", did_you_mean(name, &known))
 }

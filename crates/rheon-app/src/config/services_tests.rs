@@ -61,7 +61,7 @@ deepseek = "  "
 cerebras = { command = ["a", 1] }
 "#;
     expect![[r#"
-        cannot read /home/.config/rheon/config.toml: line 2: there is no vendor "antropic" to have a key for; did you mean "anthropic"?
+        cannot read /home/.config/rheon/config.toml: line 2: unknown vendor "antropic"; did you mean "anthropic"?
         cannot read /home/.config/rheon/config.toml: line 3: "keys.openai": "env" must be the name of an environment variable: letters, digits and _
         cannot read /home/.config/rheon/config.toml: line 4: "keys.groq": "file" is not a valid key source; write { env = "NAME" }, { command = ["program", "argument"] }, { keyring = "name" } or the key itself
         cannot read /home/.config/rheon/config.toml: line 5: "keys.mistral": a key needs exactly one source; write { env = "NAME" }, { command = ["program", "argument"] }, { keyring = "name" } or the key itself
@@ -120,5 +120,5 @@ fn a_vendor_that_makes_no_sense_is_told_with_its_line() {
     expect![[r#"cannot read /home/.config/rheon/config.toml: line 1: "vendors.mine" is a number; it must be a table"#]].assert_eq(&place.problems());
     let mut inputs = Place::new().inputs();
     inputs.settings = Some(r#"{"vendors": {"mine": {"extends": "nobody"}}}"#.to_owned());
-    expect![[r#"cannot read --settings: there is no vendor "nobody" to extend; expected one of anthropic, azure, azure-chat, bedrock, cerebras, custom, deepseek, fireworks, github-models, google, groq, huggingface, llamacpp, lmstudio, minimax, mistral, moonshot, nvidia, ollama, openai, openai-chat, openrouter, perplexity, qwen, together, vercel, vertex, vertex-express, vllm, xai, zai"#]].assert_eq(&Place::new().problems_with(inputs));
+    expect![[r#"cannot read --settings: cannot extend unknown vendor "nobody"; expected one of anthropic, azure, azure-chat, bedrock, cerebras, custom, deepseek, fireworks, github-models, google, groq, huggingface, llamacpp, lmstudio, minimax, mistral, moonshot, nvidia, ollama, openai, openai-chat, openrouter, perplexity, qwen, together, vercel, vertex, vertex-express, vllm, xai, zai"#]].assert_eq(&Place::new().problems_with(inputs));
 }

@@ -193,7 +193,7 @@ fn the_settings_of_claude_code_are_understood_as_far_as_they_matter() {
 }
 
 #[test]
-fn an_empty_folder_that_a_sandbox_left_in_a_project_is_no_file_of_settings() {
+fn an_empty_directory_that_a_sandbox_left_in_a_project_is_no_file_of_settings() {
     let place = Place::new();
     for name in [".mcp.json", ".rheon/config.toml", ".claude/settings.json"] {
         std::fs::create_dir_all(place.path("project").join(name)).unwrap();

@@ -16,7 +16,7 @@ use super::layer_text::Form;
 use crate::context::ProjectTrust;
 use crate::sessions::{UserDirs, UserDirsError};
 
-/// The file of what the user has agreed to, in the folder of what outlives a run.
+/// The file of what the user has agreed to, in the directory of what outlives a run.
 const STORE: &str = "trust.json";
 
 /// A project's own content, for the trust question.

@@ -44,7 +44,7 @@ impl EnvironmentFacts {
         if let Some(shell) = &self.shell {
             line("Shell of the user", shell);
         }
-        line("Working folder", &DisplayPath(self.working_folder.as_os_str()));
+        line("Working directory", &DisplayPath(self.working_folder.as_os_str()));
         if let Some(day) = &self.day {
             line("Date", &format_args!("{day} (UTC)"));
         }

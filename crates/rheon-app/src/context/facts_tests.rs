@@ -23,7 +23,7 @@ fn the_same_day_gives_the_same_bytes_and_nothing_hidden_gets_in() {
         # Environment
         - System: linux (x86_64)
         - Shell of the user: fish
-        - Working folder: /home/a/p
+        - Working directory: /home/a/p
         - Date: 2026-11-15 (UTC)
         - Git: not a repository"#]]
     .assert_eq(&morning);
@@ -32,7 +32,7 @@ fn the_same_day_gives_the_same_bytes_and_nothing_hidden_gets_in() {
     expect![[r#"
         # Environment
         - System: linux (x86_64)
-        - Working folder: /home/a\n- Git: b\u{202e}
+        - Working directory: /home/a\n- Git: b\u{202e}
         - Git: unknown (git is not installed)"#]]
     .assert_eq(&odd);
 }

@@ -23,8 +23,8 @@ pub struct DoctorRequest {
 pub async fn examine(examination: DoctorRequest) -> Vec<Check> {
     let DoctorRequest { system, inputs, network } = examination;
     let mut checks = folders::folders(&system.folders);
-    let (found, config) = configuration(inputs);
-    checks.extend(found);
+    let (problems, config) = configuration(inputs);
+    checks.extend(problems);
     if let Some(config) = &config {
         checks.extend(folders::other_folders(&system, config));
         checks.extend(of_config(&system, config, network).await);

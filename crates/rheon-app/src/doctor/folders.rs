@@ -113,7 +113,7 @@ fn existing(path: &Path) -> Option<&Path> {
 fn space(folder: &Path) -> Check {
     let shown = folder.display();
     let free = match rustix::fs::statvfs(folder) {
-        Ok(found) => found.f_bavail.saturating_mul(found.f_frsize),
+        Ok(usage) => usage.f_bavail.saturating_mul(usage.f_frsize),
         Err(error) => {
             let what = format!("cannot read the free space at {shown}: {error}");
             return Check::warn("disk", what, "check it with df");

@@ -18,8 +18,8 @@ pub(super) async fn model(system: &SystemContext, config: &Config, network: Netw
             return vec![Check::bad(TOPIC, error.to_string(), "check [vendors] in your settings")];
         }
     };
-    let said = config.settings.model.name.as_deref();
-    let (mut checks, chosen) = match choose(said, &registry, &variables(system)).await {
+    let requested = config.settings.model.name.as_deref();
+    let (mut checks, chosen) = match choose(requested, &registry, &variables(system)).await {
         Ok(ModelChoice { name, reason }) => {
             let vendor = name.split('/').next().unwrap_or_default().to_owned();
             let why = match &reason {

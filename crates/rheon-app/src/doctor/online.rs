@@ -57,7 +57,7 @@ async fn check_connection(registry: &Registry, variables: &ProviderEnv, id: &str
         Ok(Ok(ProbeResult::Accepted)) if !has_own_key(registry, id) => {
             Check::ok(TOPIC, format!("{id} answers"))
         }
-        Ok(Ok(ProbeResult::Accepted)) => Check::ok(TOPIC, format!("{id} answers and takes the key")),
+        Ok(Ok(ProbeResult::Accepted)) => Check::ok(TOPIC, format!("{id} answers and accepts the key")),
         Ok(Ok(ProbeResult::Reachable)) => {
             Check::ok(TOPIC, format!("{id} answers; it has nothing to try the key with"))
         }
@@ -73,22 +73,22 @@ async fn check_connection(registry: &Registry, variables: &ProviderEnv, id: &str
 }
 
 fn trouble(registry: &Registry, variables: &ProviderEnv, id: &str, error: &ProviderError) -> Check {
-    let said = shown(&error.message);
+    let text = shown(&error.message);
     match error.kind {
         ProviderErrorKind::Auth => {
             let names = registry.vendors().get(id).map(|vendor| vendor.auth.key_env.join(" or "));
             let names = names.filter(|names| !names.is_empty()).unwrap_or_else(|| "its credentials".into());
             let next = format!("check {names} and [keys] {id} in your settings");
-            Check::bad(TOPIC, format!("{id} rejects the key: {said}"), next)
+            Check::bad(TOPIC, format!("{id} rejects the key: {text}"), next)
         }
         ProviderErrorKind::Network | ProviderErrorKind::Timeout => {
             // The advice goes into its own line.
-            let what = said.split("; ").next().unwrap_or_default();
+            let what = text.split("; ").next().unwrap_or_default();
             let next = way_out(registry, variables, id, what);
             Check::bad(TOPIC, format!("{id} cannot be reached: {what}"), next)
         }
         ProviderErrorKind::RateLimited | ProviderErrorKind::Overloaded => {
-            Check::warn(TOPIC, format!("{id} is busy: {said}"), "try again later")
+            Check::warn(TOPIC, format!("{id} is busy: {text}"), "try again later")
         }
         ProviderErrorKind::ContextOverflow
         | ProviderErrorKind::InvalidRequest
@@ -97,7 +97,7 @@ fn trouble(registry: &Registry, variables: &ProviderEnv, id: &str, error: &Provi
         | ProviderErrorKind::Cancelled
         | ProviderErrorKind::Api => {
             let next = format!("check the URL of {id}, and try again later");
-            Check::warn(TOPIC, format!("{id} answers, but not as expected: {said}"), next)
+            Check::warn(TOPIC, format!("{id} answers, but not as expected: {text}"), next)
         }
     }
 }

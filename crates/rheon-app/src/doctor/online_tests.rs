@@ -60,8 +60,8 @@ async fn a_service_that_takes_the_key_is_well() {
         ("OPENAI_BASE_URL", openai.as_str()),
     ];
     expect![[r#"
-        Ok anthropic answers and takes the key
-        Ok openai answers and takes the key
+        Ok anthropic answers and accepts the key
+        Ok openai answers and accepts the key
     "#]]
     .assert_eq(&found(&variables, Some("anthropic")).await);
     let requests = server.requests();

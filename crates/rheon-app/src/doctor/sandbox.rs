@@ -36,9 +36,9 @@ pub(super) async fn sandbox(system: &SystemContext, config: &Config) -> Vec<Chec
             "the sandbox is off, as configured",
             "remove sandbox.require = \"none\" from your settings",
         ),
-        (Level::None, Requirement::AtLeast(wanted)) => Check::bad(
+        (Level::None, Requirement::AtLeast(level)) => Check::bad(
             TOPIC,
-            format!("this machine cannot provide a {wanted} sandbox"),
+            format!("this machine cannot provide a {level} sandbox"),
             "install bubblewrap (bwrap) or use a kernel with Landlock; or set sandbox.require = \"none\"",
         ),
         (Level::Landlock, _) => {
@@ -54,18 +54,19 @@ pub(super) async fn sandbox(system: &SystemContext, config: &Config) -> Vec<Chec
     checks
 }
 
-/// `7 ways out blocked, 2 open (…), 1 untested`.
+/// `7 escapes blocked, 2 open (…), 1 untested`.
 fn summary(report: &SandboxReport) -> String {
-    let count =
-        |wanted: fn(&EscapeVerdict) -> bool| report.escapes.iter().filter(|(_, it)| wanted(it)).count();
-    let mut said = vec![format!("{} ways out blocked", count(|it| *it == EscapeVerdict::Blocked))];
+    let count = |is_counted: fn(&EscapeVerdict) -> bool| {
+        report.escapes.iter().filter(|(_, it)| is_counted(it)).count()
+    };
+    let mut parts = vec![format!("{} escapes blocked", count(|it| *it == EscapeVerdict::Blocked))];
     let open: Vec<String> = report.open().map(|escape| escape.to_string()).collect();
     if !open.is_empty() {
-        said.push(format!("open: {}", open.join(", ")));
+        parts.push(format!("open: {}", open.join(", ")));
     }
     match count(|it| matches!(it, EscapeVerdict::Untested(_))) {
         0 => {}
-        untested => said.push(format!("{untested} untested")),
+        untested => parts.push(format!("{untested} untested")),
     }
-    said.join("; ")
+    parts.join("; ")
 }

@@ -41,7 +41,7 @@ impl Observability {
         Ok(Self { trace, log, exporter, session_id: None })
     }
 
-    /// Those who see every event.
+    /// The observers of every event.
     pub(crate) fn observers(&self) -> Vec<Observer> {
         let trace =
             self.trace.clone().map(|trace| -> Observer { Arc::new(move |event| trace.observe(event)) });
@@ -58,7 +58,7 @@ impl Observability {
         self.session_id = Some(session_id.clone());
     }
 
-    /// The session is closed: what waits is written and sent, within two seconds.
+    /// Closes the session's observers: flushes and sends what is buffered, within two seconds.
     pub(crate) async fn end(self) {
         if let Some(trace) = &self.trace {
             trace.flush();
@@ -81,7 +81,7 @@ fn log(system: &SystemContext, config: &Config, tell: &NoticeSink) -> Option<Log
     Log::new(settings.level, files, redactor, Arc::clone(&system.clock), Once::new(tell))
 }
 
-/// The collector that variables name.
+/// The collector that environment variables name.
 fn exporter(system: &SystemContext, config: &Config, tell: &NoticeSink) -> Option<Exporter> {
     let (collector, odd) = Collector::named_by(&system.environment)?;
     for odd in odd {

@@ -11,27 +11,27 @@ use rheon_types::Event;
 use super::error::ObserveError;
 use super::notify_once::Once;
 
-/// Who may read a trace: prompts, answers and what tools found are in it.
+/// The mode of a trace, which contains prompts, answers and tool results.
 const MODE: u32 = 0o600;
 
 /// The file that a session is traced to. Clones write to the same one.
 #[derive(Clone)]
 pub(super) struct TraceFile {
     path: PathBuf,
-    /// Gone after the first write that failed: half a line must not be followed by a whole one.
+    /// `None` after the first failed write, so that no line follows half a line.
     writer: Arc<Mutex<Option<BufWriter<File>>>>,
     trouble: Once,
 }
 
 impl TraceFile {
-    /// Opens the file, which begins empty.
+    /// Opens and truncates the file.
     pub(super) fn open(path: &Path, trouble: Once) -> Result<Self, ObserveError> {
         let file = open(path).map_err(|source| ObserveError::Trace { path: path.to_owned(), source })?;
         let writer = Arc::new(Mutex::new(Some(BufWriter::new(file))));
         Ok(Self { path: path.to_owned(), writer, trouble })
     }
 
-    /// Writes an event. A run does not end because its trace cannot be written.
+    /// Writes an event. A failure does not end the run.
     pub(super) fn observe(&self, event: &Event) {
         let mut writer = self.writer();
         let Some(open) = writer.as_mut() else { return };
@@ -40,7 +40,7 @@ impl TraceFile {
         }
     }
 
-    /// Writes what waits.
+    /// Flushes buffered events.
     pub(super) fn flush(&self) {
         let mut writer = self.writer();
         if let Some(Err(error)) = writer.as_mut().map(BufWriter::flush) {
@@ -49,7 +49,7 @@ impl TraceFile {
     }
 
     fn give_up(&self, writer: &mut Option<BufWriter<File>>, error: &io::Error) {
-        // What waits would be tried once more when the writer is dropped.
+        // Dropping the writer would try to flush again.
         if let Some(writer) = writer.take() {
             drop(writer.into_parts());
         }
@@ -66,14 +66,14 @@ impl TraceFile {
 
 fn open(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().write(true).create(true).truncate(true).mode(MODE).open(path)?;
-    // A device or a pipe is as open as its owner made it.
+    // Keep the mode of a device or a pipe.
     if file.metadata()?.is_file() {
         file.set_permissions(Permissions::from_mode(MODE))?;
     }
     Ok(file)
 }
 
-/// Live events come many at a time and are of no use without what follows, so they wait for the next durable one.
+/// Live events are frequent and useless on their own, so they are flushed with the next durable one.
 fn write(writer: &mut BufWriter<File>, event: &Event) -> io::Result<()> {
     serde_json::to_writer(&mut *writer, event)?;
     writer.write_all(b"\n")?;

@@ -43,7 +43,7 @@ pub(super) enum ToHost {
         session: u64,
         subscription: Subscription,
     },
-    /// So many bytes of event frames were read from this subscription since it began.
+    /// The bytes of event frames read from this subscription so far.
     Seen {
         id: u64,
         bytes: u64,
@@ -61,7 +61,7 @@ pub(super) enum ToHost {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum FromHost {
-    /// The session is open; on this connection it has this number.
+    /// The session is open, with this number on this connection.
     Opened {
         id: u64,
         session: u64,
@@ -82,7 +82,7 @@ pub(super) enum FromHost {
         id: u64,
         event: Arc<Event>,
     },
-    /// The subscription has nothing more to show.
+    /// The subscription has ended.
     End {
         id: u64,
     },
@@ -91,7 +91,7 @@ pub(super) enum FromHost {
         id: u64,
         error: ClientError,
     },
-    /// A line could not be read, and it is not known what it was about.
+    /// An invalid line, with no id that could be read.
     Refused {
         error: ClientError,
     },
@@ -100,7 +100,7 @@ pub(super) enum FromHost {
 /// A line that is not a frame of this version.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Strange {
-    /// A frame of a newer version, or one with something in it that cannot be read.
+    /// A frame of a newer version, or an invalid one.
     Unknown {
         kind: String,
         /// The id of its request or subscription, if it has one.
@@ -125,7 +125,7 @@ fn strange(line: &[u8], error: &serde_json::Error) -> Strange {
     Strange::Unknown { kind, id: content.get("id").and_then(Value::as_u64), problem }
 }
 
-/// The id of a frame of which only the beginning is there.
+/// The id of a truncated frame.
 pub(super) fn id_at_start(head: &[u8]) -> Option<u64> {
     let head = String::from_utf8_lossy(head);
     let (kind, rest) = head.strip_prefix("{\"")?.split_once("\":{\"id\":")?;
@@ -133,7 +133,7 @@ pub(super) fn id_at_start(head: &[u8]) -> Option<u64> {
     if kind.chars().all(char::is_alphanumeric) { digits.parse().ok() } else { None }
 }
 
-/// The line of a frame, with its end. Stops where it gets too long.
+/// The line of a frame, terminated. Stops when it is too long.
 pub(super) fn encode(frame: &impl Serialize, bytes_max: usize) -> Result<Vec<u8>, ClientError> {
     let mut line = Limited { bytes: Vec::with_capacity(256), bytes_max };
     match serde_json::to_writer(&mut line, frame) {
@@ -146,7 +146,7 @@ pub(super) fn encode(frame: &impl Serialize, bytes_max: usize) -> Result<Vec<u8>
     }
 }
 
-/// The error of what does not fit into a frame.
+/// The error for a frame that is too large.
 pub(super) fn too_large(bytes_max: usize) -> ClientError {
     let mebibytes = bytes_max / (1024 * 1024);
     ClientError::invalid(format!(

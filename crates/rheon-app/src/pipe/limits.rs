@@ -1,4 +1,4 @@
-//! What bounds a connection: its sizes, and the life of its tasks.
+//! The limits of a connection, and tasks that end with it.
 
 use tokio::task::JoinHandle;
 
@@ -8,7 +8,7 @@ pub const FRAME_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// How many bytes of events of one subscription may be in flight: sent and not yet read by the interface.
 pub(super) const WINDOW_BYTES: u64 = 256 * 1024;
 
-/// How many lines that are no frames a connection survives.
+/// The most invalid lines before a connection is closed.
 pub(super) const GARBAGE_MAX: u32 = 16;
 
 /// A task that ends when this is dropped.

@@ -1,4 +1,4 @@
-//! `Lines`: the lines of a stream of bytes, none of them longer than a limit.
+//! `Lines`: reads lines of bounded length from a byte stream.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _,
 /// How much of an oversized line is kept: enough for its kind and id.
 const HEAD_BYTES: usize = 128;
 
-/// How large a buffer may stay for the next line.
+/// The largest buffer that is reused for the next line.
 const BUFFER_BYTES_MAX: usize = 1024 * 1024;
 
 /// One line, without its end.
@@ -18,7 +18,7 @@ pub(super) enum Line<'a> {
     TooLong(&'a [u8]),
 }
 
-/// Reads lines. A reader that is interrupted loses nothing.
+/// Reads lines. Canceling a read loses nothing.
 pub(super) struct Lines<R> {
     reader: BufReader<R>,
     bytes_max: usize,
@@ -33,7 +33,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Self { reader, bytes_max, line: Vec::new(), is_too_long: false, is_over: true }
     }
 
-    /// The next line; nothing at the end. What has no end of line is not a line.
+    /// The next line; `None` at the end. An unterminated last line is ignored.
     pub(super) async fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         if std::mem::take(&mut self.is_over) {
             self.line.clear();
@@ -78,12 +78,12 @@ pub(super) async fn write<W: AsyncWrite + Unpin>(mut next: impl NextLine, writer
     writer.shutdown().await
 }
 
-/// Where lines to be written come from.
+/// A source of lines to write.
 pub(super) trait NextLine: Send {
-    /// The next one, once there is one.
+    /// Waits for the next line.
     fn wait(&mut self) -> impl Future<Output = Option<Vec<u8>>> + Send;
 
-    /// The next one, if it is there.
+    /// The next line, if one is ready.
     fn ready(&mut self) -> Option<Vec<u8>>;
 }
 

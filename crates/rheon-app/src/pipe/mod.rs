@@ -1,9 +1,8 @@
-//! A host over a stream of bytes: the session protocol as lines of JSON. What an interface does over the pipe is what it does
-//! with a session of its own process.
+//! A host over a stream of bytes: the session protocol as lines of JSON. An interface uses it like a
+//! session in its own process.
 //!
-//! Each line is one frame. Requests and subscriptions carry ids of the client's choice, and several are in flight at once. The
-//! events of a subscription stop coming when the client has not read enough of them, so that one subscription holds up neither
-//! requests nor other subscriptions.
+//! Each line is one frame. Requests and subscriptions carry ids of the client's choice, and several are in flight at once. A
+//! subscription pauses until the client has read enough of its events, so it blocks neither requests nor other subscriptions.
 
 mod frame;
 mod limits;
@@ -23,7 +22,7 @@ pub use serve::serve;
 /// How many bytes the pipe in memory holds.
 const MEMORY_BYTES: usize = 64 * 1024;
 
-/// The same host, reached over a pipe in memory. To be called within a runtime.
+/// The same host, reached over a pipe in memory. Needs a runtime.
 pub fn over_memory(host: Arc<dyn Host>) -> Arc<dyn Host> {
     let (near, far) = tokio::io::duplex(MEMORY_BYTES);
     let (reader, writer) = tokio::io::split(far);

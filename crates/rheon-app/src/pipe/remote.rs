@@ -63,7 +63,7 @@ async fn read<R: AsyncRead + Unpin>(
                 if let (Some(outgoing), Ok(line)) =
                     (outgoing.upgrade(), encode(&ToHost::Release { session }, FRAME_BYTES_MAX))
                 {
-                    // If nothing can be written any more, nothing is queued either.
+                    // After a write failure nothing is queued.
                     outgoing.send(line).ok();
                 }
             }
@@ -73,7 +73,7 @@ async fn read<R: AsyncRead + Unpin>(
     lock(&table).close(&error);
 }
 
-/// One pipe, as all who use it share it.
+/// One pipe, shared by its users.
 struct Connection {
     outgoing: mpsc::UnboundedSender<Vec<u8>>,
     table: Arc<Mutex<Table>>,
@@ -196,7 +196,7 @@ struct Events {
     connection: Arc<Connection>,
     id: u64,
     shown: mpsc::UnboundedReceiver<Shown>,
-    /// How many bytes of it were read, and of how many the host knows.
+    /// The bytes read so far, and those acknowledged to the host.
     seen: u64,
     told: u64,
 }
@@ -220,7 +220,7 @@ impl Events {
         if self.seen.saturating_sub(self.told) >= WINDOW_BYTES / 4 {
             self.told = self.seen;
             self.connection.table().seen(self.id, self.seen);
-            // Where nothing can be written any more the stream ends by itself.
+            // After a write failure the stream ends by itself.
             self.connection.say(&ToHost::Seen { id: self.id, bytes: self.seen }).ok();
         }
     }

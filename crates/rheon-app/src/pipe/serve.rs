@@ -16,17 +16,17 @@ use super::frame::{FromHost, Strange, ToHost, decode, encode, id_at_start, too_l
 use super::limits::{Ends, FRAME_BYTES_MAX, GARBAGE_MAX, WINDOW_BYTES};
 use super::lines::{self, Line, Lines};
 
-/// How many requests of one peer are carried out at once.
+/// The most concurrent requests of one peer.
 const REQUESTS_MAX: usize = 1_024;
 
-/// How many subscriptions one peer may hold.
+/// The most subscriptions of one peer.
 const SUBSCRIPTIONS_MAX: usize = 4_096;
 
 /// How many frames may wait for a peer that does not read.
 const WAITING_MAX: usize = 64;
 
 /// Serves one peer until it disconnects. Then its subscriptions end, and so do sessions that no one else uses. A request that was
-/// taken is carried out to its end.
+/// accepted is completed.
 pub async fn serve<R, W>(host: Arc<dyn Host>, reader: R, writer: W)
 where
     R: AsyncRead + Unpin + Send,
@@ -135,7 +135,7 @@ impl Peer {
         }
     }
 
-    /// Counts a line that should not have been.
+    /// Counts an invalid line.
     fn count(&mut self) -> Then {
         self.garbage += 1;
         if self.garbage > GARBAGE_MAX { Then::Close } else { Then::GoOn }
@@ -200,7 +200,7 @@ impl Peer {
         client.ok_or_else(|| ClientError::closed(format!("session {session} is not open on this connection")))
     }
 
-    /// Carries out a request beside all others. Requests begin in the order in which they come.
+    /// Handles a request concurrently with others. Requests start in the order of their arrival.
     async fn request(
         &self,
         id: u64,
@@ -228,7 +228,7 @@ impl Peer {
             let message = format!("this connection has {SUBSCRIPTIONS_MAX} subscriptions; end some of them");
             return Err(ClientError::Busy { message });
         }
-        // It begins here and now: what is asked for next is seen by it.
+        // The subscription starts now, so it sees the effects of later requests.
         let events = client.events(subscription);
         let (seen, seen_by_peer) = watch::channel(0);
         let (outgoing, all) = (self.outgoing.clone(), Arc::clone(&self.subscriptions));
@@ -237,7 +237,7 @@ impl Peer {
             if let Some(last) = last {
                 say(&outgoing, id, Ok(last)).await;
             }
-            // Ends this task, which has nothing left to do.
+            // Ends this task, which is done.
             let over = lock(&all).remove(&id);
             drop(over);
         });
@@ -258,7 +258,7 @@ async fn finish(outgoing: mpsc::Sender<Vec<u8>>, id: u64, answer: Answer, permit
     say(&outgoing, id, answer).await;
 }
 
-/// Sends what answers request `id`. An answer that does not fit is an error, too.
+/// Sends the answer to request `id`, or an error if it is too large.
 async fn say(outgoing: &mpsc::Sender<Vec<u8>>, id: u64, answer: Result<FromHost, ClientError>) {
     let frame = answer.unwrap_or_else(|error| FromHost::Failed { id, error });
     let line = encode(&frame, FRAME_BYTES_MAX);

@@ -1,4 +1,4 @@
-//! `Table`: what a client waits for: answers to its requests, and events of its subscriptions.
+//! `Table`: the pending requests and the subscriptions of a client.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(super) type Answered = oneshot::Sender<Result<FromHost, ClientError>>;
 /// An event with the bytes it took on the pipe.
 pub(super) type Shown = Result<(Arc<Event>, u64), ClientError>;
 
-/// What a client waits for.
+/// Pending requests and subscriptions.
 #[derive(Default)]
 pub(super) struct Table {
     ids: u64,
@@ -36,7 +36,7 @@ struct Stream {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Do {
     Nothing,
-    /// Nothing waits for this session any more.
+    /// No request or subscription uses this session.
     Release {
         session: u64,
     },
@@ -67,7 +67,7 @@ impl Table {
         Ok(self.ids)
     }
 
-    /// Nothing waits for it any more. Returns whether an answer could still arrive.
+    /// Removes a pending request. Returns whether an answer could still arrive.
     pub(super) fn forget(&mut self, id: u64) -> bool {
         self.requests.remove(&id).is_some() | self.streams.remove(&id).is_some()
     }
@@ -151,7 +151,7 @@ impl Table {
         if unread > WINDOW_BYTES.saturating_mul(2).saturating_add(FRAME_BYTES_MAX as u64) {
             self.fail(id, ClientError::failed("the host sent more events than requested"));
         } else {
-            // Who has dropped its stream forgets it next.
+            // A dropped stream is removed next.
             stream.shown.send(Ok((event, bytes))).ok();
         }
     }

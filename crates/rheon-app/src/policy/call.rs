@@ -35,7 +35,7 @@ const MAIN_ARGUMENTS: [(&str, &str); 14] = [
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
     #[error(
-        "there is no tool {name:?}: {did_you_mean} Names are those of rules, for instance Bash, Read, Edit, WebFetch or mcp__server__tool"
+        "unknown tool {name:?}; {did_you_mean} Use a name from rules, such as Bash, Read, Edit, WebFetch or mcp__server__tool"
     )]
     Unknown {
         /// What was typed.

@@ -52,7 +52,7 @@ fn what_is_no_call_says_what_to_type() {
     ]
     .concat();
     expect![[r#"
-        there is no tool "Baash": did you mean "bash"? Names are those of rules, for instance Bash, Read, Edit, WebFetch or mcp__server__tool
+        unknown tool "Baash"; did you mean "bash"? Use a name from rules, such as Bash, Read, Edit, WebFetch or mcp__server__tool
         read takes its arguments as one JSON object, for example '{"path": "src"}'
         mcp__github__search takes its arguments as one JSON object, for example '{"path": "src"}'
         the arguments are no JSON object: EOF while parsing a value at line 1 column 12

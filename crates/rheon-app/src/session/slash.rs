@@ -49,7 +49,7 @@ fn unknown(session: &OpenSession, name: &str) -> ClientError {
     let commands = commands(session);
     let known: Vec<&str> = commands.iter().map(|command| command.name.as_str()).collect();
     let did_you_mean = did_you_mean(name.trim_start_matches('/'), &known);
-    ClientError::NotFound { message: format!("there is no command {name}; {did_you_mean}") }
+    ClientError::NotFound { message: format!("unknown command {name}; {did_you_mean}") }
 }
 
 /// The slash commands that can be sent to this session.

@@ -471,7 +471,11 @@ fn try_out(folder: &Path) -> Result<(), SessionError> {
         let path = folder.to_owned();
         move |source: io::Error| SessionError::Unkeepable { action, path, source }
     };
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed("make the folder"))?;
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .map_err(failed("create the directory"))?;
     let mut draft = tempfile::Builder::new()
         .prefix(".try-")
         .permissions(fs::Permissions::from_mode(0o600))

@@ -193,8 +193,8 @@ impl Channel {
     fn withdraw(&self, is_it: impl Fn(&Open) -> bool) {
         let withdrawn = {
             let mut state = self.lock();
-            let found = state.open.iter().find(|(_, open)| is_it(open)).map(|(id, _)| id.clone());
-            found.filter(|found| state.open.remove(found).is_some())
+            let id = state.open.iter().find(|(_, open)| is_it(open)).map(|(id, _)| id.clone());
+            id.filter(|id| state.open.remove(id).is_some())
         };
         if let Some(request_id) = withdrawn {
             self.cancel(&request_id);

@@ -1,4 +1,4 @@
-//! What the events beside the conversation become: refusals, hooks, shortened windows, sub-agents.
+//! Lines for events besides messages: denials, hooks, compaction, sub-agents.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use super::projector::Projector;
 use super::tool::claude_call;
 use super::view::{ParentCall, RunView};
 
-/// How messages start for calls that could not run, as opposed to calls that were denied.
+/// The beginnings of messages about calls that could not run, as opposed to denied calls.
 const NO_DECISION: [&str; 7] = [
     "invalid arguments for ",
     "the arguments ",
@@ -24,8 +24,8 @@ const NO_DECISION: [&str; 7] = [
     "Skipped due to queued ",
 ];
 
-/// Whether a call that will not run for this reason was denied: by a rule, by a hook, or because the run is non-interactive and cannot
-/// ask. Others were no calls that could have run.
+/// Whether this reason means that a call was denied: by a rule, by a hook, or because the run is non-interactive. Other calls could not
+/// have run.
 pub fn is_refusal(reason: &str) -> bool {
     !NO_DECISION.iter().any(|start| reason.starts_with(start))
 }
@@ -46,7 +46,7 @@ impl Projector {
         }
     }
 
-    /// A hook said something.
+    /// A hook ran.
     pub(super) fn hook_ran(&mut self, kind: &AgentEvent) -> Vec<String> {
         let AgentEvent::Run(RunEvent::Hook { hook, point, veto, duration_ms, .. }) = kind else {
             return Vec::new();
@@ -74,13 +74,13 @@ impl Projector {
         self.system("api_retry", fields)
     }
 
-    /// The session may do more or less without asking.
+    /// The permission mode changed.
     pub(super) fn mode_changed(&mut self, mode: PermissionMode) -> Vec<String> {
         self.facts.permission_mode = mode;
         self.system("status", json!({ "status": null, "permissionMode": mode }))
     }
 
-    /// The window is being made shorter.
+    /// Compaction started.
     pub(super) fn compacting(
         &mut self,
         event: &Event,
@@ -91,7 +91,7 @@ impl Projector {
         self.system("status", json!({ "status": "compacting" }))
     }
 
-    /// The window is shorter.
+    /// Compaction ended.
     pub(super) fn compacted(
         &mut self,
         event: &Event,
@@ -123,9 +123,9 @@ impl Projector {
         lines.done()
     }
 
-    /// A sub-agent begins.
+    /// A sub-agent starts.
     pub(super) fn task_begins(&mut self, view: &mut RunView, child: &ChildRef, task: &str) -> Vec<String> {
-        // The event does not name the call; sub-agents begin in the order of their calls.
+        // The event does not name the call; sub-agents start in the order of their calls.
         let call = view.running_agents.pop();
         let parent = ParentCall {
             tool_use_id: call.map(|id| wire_call_id(id.as_str())),
@@ -163,7 +163,7 @@ impl Projector {
     }
 }
 
-/// A refused call, as a result lists it.
+/// A denied call, for the result line.
 fn denial(call: &ToolCall, folder: &Path) -> Value {
     let foreign = claude_call(call, folder);
     let id = wire_call_id(call.id.as_str());

@@ -64,7 +64,7 @@ async fn what_is_turned_off_is_not_even_looked_for() {
     }
     let loaded = LoadedContext::load(off(&inputs, ContextSource::Learnings)).await;
     assert!(loaded.learnings.is_empty() && loaded.lessons.is_none() && !says(&loaded, "uv sync"));
-    assert!(!says(&LoadedContext::load(off(&inputs, ContextSource::Environment)).await, "Working folder"));
+    assert!(!says(&LoadedContext::load(off(&inputs, ContextSource::Environment)).await, "Working directory"));
 }
 
 #[tokio::test]

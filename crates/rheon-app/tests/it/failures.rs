@@ -28,7 +28,7 @@ async fn a_file_in_place_of_the_folder_is_told_before_a_model_is_asked() {
     let data = home.data().display().to_string();
     let error = refusing.start().await.err().unwrap();
     assert!(matches!(error, SessionError::Unkeepable { .. }));
-    expect!["cannot save sessions: cannot make the folder DATA: Not a directory (os error 20); a file is in the way of a directory: move it, or use another directory"]
+    expect!["cannot save sessions: cannot create the directory DATA: Not a directory (os error 20); a file is in the way of a directory: move it, or use another directory"]
         .assert_eq(&error.to_string().replace(&data, "DATA"));
 
     let (forgiving, notices) = home.manager(in_memory());
@@ -36,7 +36,7 @@ async fn a_file_in_place_of_the_folder_is_told_before_a_model_is_asked() {
     assert!(!session.is_saved());
     run(&session, say("Hm."), &tools(&home.project()), "hello").await.result.unwrap();
     expect![[r#"
-        session ID is no longer being saved: cannot save sessions: cannot make the folder DATA: Not a directory (os error 20); a file is in the way of a directory: move it, or use another directory
+        session ID is no longer being saved: cannot save sessions: cannot create the directory DATA: Not a directory (os error 20); a file is in the way of a directory: move it, or use another directory
     "#]]
         .assert_eq(&told(&notices).replace(&data, "DATA").replace(session.session_id().as_str(), "ID"));
     assert!(!home.path(".claude").exists());

@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, stdin, stdout};
 
 use rheon_app::config::{Config, ConfigInputs, Layer};
 use rheon_app::session::{HostExtensions, HostParts};
-use rheon_text::did_you_mean;
+use rheon_text::nearest;
 use rheon_types::SessionId;
 use rheon_types::protocol::{OpenRequest, SessionChoice};
 
@@ -21,8 +21,11 @@ use crate::runtime::block_on;
 use crate::target::SessionTarget;
 use crate::{ask, headless, repl, schema, stdio};
 
-/// Shorter words resemble too many commands: "test" is two letters away from "trust".
+/// Shorter words resemble too many commands: "test" is two letters away from "trust". They need to be a command without one letter.
 const COMMAND_CHARS_MIN: usize = 5;
+
+/// Names of subcommands that make sense as a prompt of one word.
+const PROMPTS: [&str; 3] = ["test", "explain", "edit"];
 
 /// Answer one prompt and exit (same as rheon -p)
 ///
@@ -67,16 +70,15 @@ impl Run {
     /// Rejects a single word that looks like a misspelled command before it costs a model call.
     pub(crate) fn no_mistyped_command(&self, grammar: &clap::Command) -> Result<(), Failure> {
         let word = self.prompt.as_deref().unwrap_or_default();
-        let is_long = word.chars().count() >= COMMAND_CHARS_MIN;
-        if self.print || !is_long || !word.chars().all(|character| character.is_ascii_alphabetic()) {
+        if self.print || !word.chars().all(|character| character.is_ascii_alphabetic()) {
             return Ok(());
         }
-        let known: Vec<&str> = grammar.get_subcommands().map(clap::Command::get_name).collect();
-        match did_you_mean(word, &known) {
-            question if question.ends_with('?') => Err(Failure::usage(format_args!(
-                "unknown command {word:?}; {question} To send it to the model, use rheon -p {word}"
+        match likely_commands(word, grammar).as_slice() {
+            [] => Ok(()),
+            commands => Err(Failure::usage(format_args!(
+                "unknown command {word:?}; did you mean {}? To send it to the model, use rheon -p {word}",
+                commands.iter().map(|command| format!("{command:?}")).collect::<Vec<_>>().join(" or ")
             ))),
-            _ => Ok(()),
         }
     }
 
@@ -233,6 +235,39 @@ impl Run {
             }
         })
     }
+}
+
+/// The commands that a word looks like: a subcommand without its command, or a misspelled one.
+fn likely_commands(word: &str, grammar: &clap::Command) -> Vec<String> {
+    let commands: Vec<&clap::Command> = grammar.get_subcommands().collect();
+    let nested = |fits: &dyn Fn(&str) -> bool| -> Vec<String> {
+        let below =
+            commands.iter().flat_map(|command| command.get_subcommands().map(move |sub| (command, sub)));
+        let fitting = below.filter(|(_, sub)| fits(sub.get_name()));
+        fitting.map(|(command, sub)| format!("{} {}", command.get_name(), sub.get_name())).collect()
+    };
+    let exact = nested(&|name| name == word);
+    if !exact.is_empty() {
+        return if PROMPTS.contains(&word) { Vec::new() } else { exact };
+    }
+    let names = || commands.iter().map(|command| command.get_name());
+    let is_long = word.chars().count() >= COMMAND_CHARS_MIN;
+    let command =
+        if is_long { nearest(word, names()) } else { names().find(|name| lacks_letter(word, name)) };
+    match command {
+        Some(command) => vec![command.to_owned()],
+        None => nested(&|name| lacks_letter(word, name)),
+    }
+}
+
+/// Whether the word is this name without one of its letters.
+fn lacks_letter(word: &str, name: &str) -> bool {
+    const LETTERS_MIN: usize = 3;
+    word.len() >= LETTERS_MIN
+        && name.char_indices().any(|(at, letter)| {
+            let rest = name.get(at + letter.len_utf8()..).unwrap_or_default();
+            name.get(..at).and_then(|start| word.strip_prefix(start)) == Some(rest)
+        })
 }
 
 /// The tools named by --tools; `None` for all.

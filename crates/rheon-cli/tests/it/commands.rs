@@ -362,7 +362,7 @@ fn rules_are_explained() {
     .assert_eq(&said.concat());
     expect![[r#"
         $ rheon policy explain Bsh ls
-        error: there is no tool "Bsh": did you mean "bash"? Names are those of rules, for instance Bash, Read, Edit, WebFetch or mcp__server__tool
+        error: unknown tool "Bsh"; did you mean "bash"? Use a name from rules, such as Bash, Read, Edit, WebFetch or mcp__server__tool
         (exit 2)
         $ rheon policy explain Read a b
         error: read takes its arguments as one JSON object, for example '{"path": "src"}'

@@ -73,13 +73,25 @@ fn no_command() {
 
 #[test]
 fn unknown_command() {
+    let words = ["dmo", "rewind", "rewnd", "sesions", "list", "delete"];
+    let errors: String = words.iter().map(|word| stderr_of(&[word])).collect();
     expect![[r#"
-        error: no model is configured, and no local server answers. One of these helps:
-          a key:           export ANTHROPIC_API_KEY=...   (or OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY; `rheon models --vendors` lists all)
-          a local server:  ollama serve, with a model     (or LM Studio, llama.cpp, vLLM on their usual ports)
-          nothing at all:  rheon demo                     (a scripted model, offline)
+        error: unknown command "dmo"; did you mean "demo"? To send it to the model, use rheon -p dmo
+        error: unknown command "rewind"; did you mean "sessions rewind"? To send it to the model, use rheon -p rewind
+        error: unknown command "rewnd"; did you mean "sessions rewind"? To send it to the model, use rheon -p rewnd
+        error: unknown command "sesions"; did you mean "sessions"? To send it to the model, use rheon -p sesions
+        error: unknown command "list"; did you mean "sessions list" or "memory list"? To send it to the model, use rheon -p list
+        error: unknown command "delete"; did you mean "sessions delete" or "memory delete"? To send it to the model, use rheon -p delete
     "#]]
-    .assert_eq(&stderr_of(&["dmo"]));
+    .assert_eq(&errors);
+}
+
+/// A word that is no command is a prompt; without a model it goes nowhere.
+#[test]
+fn a_word_that_no_command_resembles() {
+    for word in ["test", "explain", "edit", "hello", "hi"] {
+        assert!(stderr_of(&[word]).starts_with("error: no model is configured"), "{word}");
+    }
 }
 
 #[test]

@@ -3,14 +3,24 @@
 
 mod commands;
 mod demo;
+#[cfg(unix)]
+mod documents;
 mod driving;
 mod exits;
+#[cfg(unix)]
+mod first_run;
 mod formats;
 mod going_on;
 mod help;
 mod limits;
 mod manual;
 mod next_steps;
+#[cfg(unix)]
+mod recording;
+#[cfg(unix)]
+mod screens;
+#[cfg(unix)]
+mod shell;
 mod stage;
 mod support;
 #[cfg(unix)]

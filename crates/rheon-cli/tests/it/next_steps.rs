@@ -77,7 +77,7 @@ fn a_session_is_shown_with_the_numbers_that_others_take() {
           new.txt
         error: not confirmed: use --yes to skip the question
         ---
-        4 messages gone
+        4 messages dropped
         files: 0 restored, 1 removed
           new.txt
         to undo: rheon sessions rewind 01890a5d-ac96-774b-bcce-b302099a8057 --undo KEPT

@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use rheon_testkit::server::{FakeReply, Fault, Script};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
@@ -14,15 +15,29 @@ use serde_json::{Value, json};
 use crate::stage::{MODEL, Stage};
 use crate::support::kill;
 
+/// Seconds without output after which a test gives up.
+const SILENCE_MAX: i64 = 120;
+
 /// The program at a terminal of its own.
-struct Terminal {
+pub(crate) struct Terminal {
     master: File,
-    child: Child,
+    pub(crate) child: Child,
     shown: String,
+    /// The beginning of a character that is not read whole.
+    pending: Vec<u8>,
 }
 
 impl Terminal {
     fn new(stage: &Stage, arguments: &[&str]) -> Self {
+        let mut command = stage.rheon(&[&["--model", MODEL], arguments].concat());
+        command.env("TERM", "xterm-256color");
+        let mut terminal = Self::start(command);
+        terminal.wait_for("> ");
+        terminal
+    }
+
+    /// Starts a program at a terminal of 100 columns and 30 lines.
+    pub(crate) fn start(mut command: Command) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         // The program must not hold its own terminal open.
         fcntl_setfd(&master, FdFlags::CLOEXEC).unwrap();
@@ -33,30 +48,50 @@ impl Terminal {
             OwnedFd::from(File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap());
         tcsetwinsize(&slave, Winsize { ws_row: 30, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
         let end = || Stdio::from(slave.try_clone().unwrap());
-        let mut command = stage.rheon(&[&["--model", MODEL], arguments].concat());
-        command.env("TERM", "xterm-256color").stdin(end()).stdout(end()).stderr(end());
+        command.stdin(end()).stdout(end()).stderr(end());
         let child = command.spawn().unwrap();
         // Only the program has the other end now: when it is gone, reading fails instead of waiting for ever.
         drop(command);
-        let mut terminal = Self { master: File::from(master), child, shown: String::new() };
-        terminal.wait_for("> ");
-        terminal
+        Self { master: File::from(master), child, shown: String::new(), pending: Vec::new() }
     }
 
     /// Reads until this was shown after all that was waited for before.
-    fn wait_for(&mut self, text: &str) -> String {
+    pub(crate) fn wait_for(&mut self, text: &str) -> String {
         loop {
             if let Some(place) = self.shown.find(text) {
                 let before: String = self.shown.drain(..place + text.len()).collect();
                 return before;
             }
-            let mut buffer = [0; 4096];
-            let length = self.master.read(&mut buffer).unwrap();
-            self.shown.push_str(&String::from_utf8_lossy(&buffer[..length]));
+            let more = self.read();
+            assert!(more, "the program ended before {text:?}: {}", self.shown);
         }
     }
 
-    fn press(&mut self, keys: &str) {
+    /// Reads what the program still shows until it ends.
+    pub(crate) fn rest(&mut self) -> String {
+        while self.read() {}
+        std::mem::take(&mut self.shown)
+    }
+
+    /// Reads more; returns whether the program can still show something.
+    fn read(&mut self) -> bool {
+        let mut ready = [PollFd::new(&self.master, PollFlags::IN)];
+        let silence = Timespec { tv_sec: SILENCE_MAX, tv_nsec: 0 };
+        assert_ne!(poll(&mut ready, Some(&silence)).unwrap(), 0, "nothing follows {}", self.shown);
+        let mut buffer = [0; 4096];
+        // The terminal of a program that ended fails.
+        let Ok(length @ 1..) = self.master.read(&mut buffer) else { return false };
+        self.pending.extend_from_slice(&buffer[..length]);
+        let whole = match std::str::from_utf8(&self.pending) {
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            Ok(_) | Err(_) => self.pending.len(),
+        };
+        let whole: Vec<u8> = self.pending.drain(..whole).collect();
+        self.shown.push_str(&String::from_utf8_lossy(&whole));
+        true
+    }
+
+    pub(crate) fn press(&mut self, keys: &str) {
         self.master.write_all(keys.as_bytes()).unwrap();
     }
 

@@ -253,7 +253,7 @@ fn a_home_that_cannot_be_written() {
     let ran = stage.run(&["hi"]);
     assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(1)));
     expect![[r#"
-        error: cannot save sessions: cannot make the folder STAGE/home/.local/share/rheon: Not a directory (os error 20); a file is in the way of a directory: move it, or use another directory
+        error: cannot save sessions: cannot create the directory STAGE/home/.local/share/rheon: Not a directory (os error 20); a file is in the way of a directory: move it, or use another directory
         note: STAGE/workspace: the project's own content is ignored: cannot read trusted projects from "STAGE/home/.local/state/rheon/trust.json": Not a directory (os error 20); delete the file to reset trust
     "#]].assert_eq(&ran.stderr);
 }

@@ -111,7 +111,7 @@ impl Vendors {
             (None, None) => table,
             (None, Some(extends)) => {
                 let known = did_you_mean(base, &self.ids().collect::<Vec<_>>());
-                let problem = format!("there is no vendor {base:?} to extend; {known}");
+                let problem = format!("cannot extend unknown vendor {base:?}; {known}");
                 return Err(source.error(extends.offset, problem).into());
             }
         };
@@ -162,7 +162,7 @@ fn file_parts(source: Source<'_>) -> Result<(Option<Arc<str>>, DeTable<'_>), Tom
     // Prevents endless recursion between files that extend each other.
     match FILES.iter().find(|(name, _)| *name == extends.id && *name != source.file) {
         Some((name, _)) => Ok((bundled_text(name)?, table)),
-        None => Err(source.error(extends.offset, format!("there is no vendor {:?} to extend", extends.id))),
+        None => Err(source.error(extends.offset, format!("cannot extend unknown vendor {:?}", extends.id))),
     }
 }
 

@@ -207,7 +207,7 @@ fn errors_have_a_position() {
         cannot read config.toml: line 1, column 10: a vendor name may only contain lower-case letters, digits and - _ .; rename it
         cannot read config.toml: line 1, column 10: "paths.request" must start with /
         cannot read config.toml: line 1, column 10: {tenant} is used but not defined; add [variables.tenant]
-        cannot read config.toml: line 2, column 11: there is no vendor "opnai" to extend; did you mean "openai"?
+        cannot read config.toml: line 2, column 11: cannot extend unknown vendor "opnai"; did you mean "openai"?
         cannot read config.toml: line 2, column 11: "extends" must be the name of a vendor
         cannot read config.toml: line 1, column 10: vendors extend each other in a cycle; break it
         cannot read config.toml: line 4, column 8: the key "header" is missing; this scheme needs it

@@ -45,7 +45,7 @@ fn walk(dir: &std::path::Path) -> Vec<std::path::PathBuf> {
 
 #[test]
 fn short_strings_and_strings_over_the_limit_stay() {
-    let (_folder, blobs) = blobs(10_000);
+    let (_directory, blobs) = blobs(10_000);
     let short = raw(&json!({ "a": "x".repeat(9_000) }));
     assert_eq!(externalize(&short, &blobs).unwrap().1, 0);
     let two = raw(&json!({ "a": "x".repeat(9_000), "b": "y".repeat(40_000) }));
@@ -85,7 +85,7 @@ fn unused_payloads_are_removed() {
 #[test]
 fn many_payloads_are_synced_together() {
     for count in [3_u32, 300] {
-        let (_folder, blobs) = blobs(1 << 30);
+        let (_directory, blobs) = blobs(1 << 30);
         let ids: Vec<_> =
             (0..count).map(|nth| blobs.put_unsynced(&nth.to_be_bytes()).unwrap().unwrap()).collect();
         blobs.retain(&ids[1..].iter().copied().collect(), Timestamp::from_millis(u64::MAX)).unwrap();
@@ -117,7 +117,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn whatever_an_event_holds_comes_back(value in tricky()) {
-        let (_folder, blobs) = blobs(1 << 30);
+        let (_directory, blobs) = blobs(1 << 30);
         let padded = json!({ "value": value, "pad": "p".repeat(40_000) });
         let event = raw(&padded);
         let (slim, _) = externalize(&event, &blobs).unwrap();

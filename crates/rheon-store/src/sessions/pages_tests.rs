@@ -25,15 +25,15 @@ fn fact(session_id: &SessionId, seq: u64, text: &str) -> Event {
 }
 
 fn session(id: &str) -> (TempDir, SessionFiles, Journal) {
-    let folder = tempfile::tempdir().unwrap();
-    let sessions = SessionFiles::new(folder.path().join("data"), 1 << 30);
+    let directory = tempfile::tempdir().unwrap();
+    let sessions = SessionFiles::new(directory.path().join("data"), 1 << 30);
     let journal = sessions.create(&id.into(), Some(Path::new("/srv/project")), &lease()).unwrap();
-    (folder, sessions, journal)
+    (directory, sessions, journal)
 }
 
 #[test]
 fn a_journal_of_many_pages_comes_whole_and_no_page_is_larger_than_asked() {
-    let (_folder, sessions, journal) = session("s");
+    let (_directory, sessions, journal) = session("s");
     let written: Vec<Event> = (1..=1_000).map(|seq| fact(&"s".into(), seq, &format!("fact {seq}"))).collect();
     written.iter().for_each(|event| journal.append(event).unwrap());
     let mut pages = sessions.pages(&SessionName::new("s").unwrap()).unwrap();
@@ -64,7 +64,7 @@ fn a_journal_of_many_pages_comes_whole_and_no_page_is_larger_than_asked() {
 
 #[test]
 fn a_page_ends_with_the_event_that_reaches_its_bytes() {
-    let (_folder, sessions, journal) = session("s");
+    let (_directory, sessions, journal) = session("s");
     let long = "x".repeat(3 * 1024);
     (1..=10).for_each(|seq| journal.append(&fact(&"s".into(), seq, &long)).unwrap());
     let mut pages = sessions.pages(&SessionName::new("s").unwrap()).unwrap();
@@ -75,7 +75,7 @@ fn a_page_ends_with_the_event_that_reaches_its_bytes() {
 
 #[test]
 fn a_fork_has_the_pages_of_those_it_goes_on_from_first() {
-    let (_folder, sessions, journal) = session("s");
+    let (_directory, sessions, journal) = session("s");
     (1..=40).for_each(|seq| journal.append(&fact(&"s".into(), seq, "old")).unwrap());
     let fork = sessions.fork(&SessionName::new("s").unwrap(), 25, &"t".into(), &lease()).unwrap();
     (26..=50).for_each(|seq| fork.append(&fact(&"t".into(), seq, "new")).unwrap());

@@ -77,7 +77,7 @@ async fn stored_events_are_read_back_exactly_and_files_are_private() {
 
 #[tokio::test]
 async fn a_second_writer_gets_the_name_of_the_first() {
-    let (_folder, sessions) = sessions();
+    let (_directory, sessions) = sessions();
     let journal = sessions.create(&"s".into(), None, &lease()).unwrap();
     let second = sessions.open(&name("s"), &lease(), |_| {}).map(drop).unwrap_err();
     let message = second.to_string();
@@ -91,7 +91,7 @@ async fn a_second_writer_gets_the_name_of_the_first() {
 
 #[tokio::test]
 async fn a_journal_cut_at_any_byte_opens_with_all_complete_lines_and_loses_no_byte() {
-    let (_folder, sessions) = sessions();
+    let (_directory, sessions) = sessions();
     let events = stored_run(&sessions).await;
     let path = sessions.list(None)[0].path.clone();
     let whole = fs::read(&path).unwrap();
@@ -119,7 +119,7 @@ async fn a_journal_cut_at_any_byte_opens_with_all_complete_lines_and_loses_no_by
 
 #[tokio::test]
 async fn a_changed_byte_is_detected_and_earlier_lines_are_kept() {
-    let (_folder, sessions) = sessions();
+    let (_directory, sessions) = sessions();
     let events = stored_run(&sessions).await;
     let path = sessions.list(None)[0].path.clone();
     let whole = fs::read(&path).unwrap();
@@ -143,7 +143,7 @@ async fn a_changed_byte_is_detected_and_earlier_lines_are_kept() {
 
 #[tokio::test]
 async fn a_fork_shares_earlier_events_and_continues_independently() {
-    let (_folder, sessions) = sessions();
+    let (_directory, sessions) = sessions();
     let events = stored_run(&sessions).await;
     let fork = |from: &str, seq, to: &str| sessions.fork(&name(from), seq, &to.into(), &lease());
     let journal = fork("s", 5, "child").unwrap();
@@ -169,7 +169,7 @@ async fn a_fork_shares_earlier_events_and_continues_independently() {
 
 #[tokio::test]
 async fn payloads_are_removed_with_the_last_session_that_uses_them() {
-    let (_folder, sessions) = sessions();
+    let (_directory, sessions) = sessions();
     stored_run(&sessions).await;
     let later = Timestamp::from_millis(4_102_444_800_000);
     assert_eq!(sessions.sweep(later).unwrap(), 0);
@@ -179,7 +179,7 @@ async fn payloads_are_removed_with_the_last_session_that_uses_them() {
 
 #[tokio::test]
 async fn a_gap_in_the_numbers_is_rejected_on_write() {
-    let (_folder, sessions) = sessions();
+    let (_directory, sessions) = sessions();
     let events = stored_run(&sessions).await;
     let (journal, _) = sessions.open(&name("s"), &lease(), |_| {}).unwrap();
     let error = journal.append(&Event { seq: 99, ..events[0].clone() }).unwrap_err();
@@ -201,7 +201,7 @@ fn ids_that_are_paths_are_rejected() {
 
 #[test]
 fn lines_of_a_later_version_are_kept_and_a_later_format_is_not_opened() {
-    let (_folder, sessions) = sessions();
+    let (_directory, sessions) = sessions();
     drop(sessions.create(&"s".into(), None, &lease()).unwrap());
     let path = sessions.list(None)[0].path.clone();
     let mut text = fs::read_to_string(&path).unwrap();
@@ -226,7 +226,7 @@ fn lines_of_a_later_version_are_kept_and_a_later_format_is_not_opened() {
 
 #[tokio::test]
 async fn a_payload_that_cannot_be_stored_is_reported_with_its_directory() {
-    let (_folder, sessions) = sessions();
+    let (_directory, sessions) = sessions();
     let events = stored_run(&sessions).await;
     let blobs = sessions.blobs().dir().to_owned();
     fs::remove_dir_all(&blobs).unwrap();
@@ -238,7 +238,7 @@ async fn a_payload_that_cannot_be_stored_is_reported_with_its_directory() {
 
 #[tokio::test]
 async fn a_fork_from_an_inherited_event_has_only_the_events_before_it() {
-    let (_folder, sessions) = sessions();
+    let (_directory, sessions) = sessions();
     let events = stored_run(&sessions).await;
     let last = events.last().unwrap().seq;
     drop(sessions.fork(&name("s"), last, &"child".into(), &lease()).unwrap());
@@ -249,7 +249,7 @@ async fn a_fork_from_an_inherited_event_has_only_the_events_before_it() {
 
 #[test]
 fn sessions_are_found_by_id_prefix_and_by_age() {
-    let (_folder, sessions) = sessions();
+    let (_directory, sessions) = sessions();
     let (here, there) = (Path::new("/here"), Path::new("/there"));
     for (id, project, age) in [("ab1", here, 3), ("ab2", here, 1), ("ab3", there, 2), ("cd", here, 2)] {
         let journal = sessions.create(&id.into(), Some(project), &lease()).unwrap();

@@ -69,7 +69,7 @@ fn restore_session(
         return Ok(builder.session(session_id).store(store as Arc<dyn Store>));
     };
     let Some(store) = sessions.stores.get(session_id) else {
-        return Err(WorkerError::new("agents", format!("there is no session {session_id}")));
+        return Err(WorkerError::new("agents", format!("unknown session {session_id}")));
     };
     let events = store.events();
     let runs = events.iter().filter(|event| event.kind.name() == "agent.start").count();

@@ -57,7 +57,7 @@ impl ScriptedWorker {
         let session_id =
             task.resume.clone().unwrap_or_else(|| SessionId::from(format!("child-{}", state.tasks)));
         if task.resume.is_some() && !state.sessions.contains_key(&session_id) {
-            return Err(WorkerError::new(NAME, format!("there is no session {session_id}")));
+            return Err(WorkerError::new(NAME, format!("unknown session {session_id}")));
         }
         let session = state.sessions.entry(session_id.clone()).or_default();
         session.runs += 1;

@@ -210,7 +210,7 @@ impl Dispatcher {
             self.runner.report(event, &hook, &result);
         };
         let Ok(handle) = Handle::try_current() else {
-            return reject_hook("was not run: there is no runtime");
+            return reject_hook("was not run: no tokio runtime");
         };
         let Ok(permit) = Arc::clone(&self.background).try_acquire_owned() else {
             return reject_hook(&format!(

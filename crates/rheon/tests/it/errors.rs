@@ -60,7 +60,7 @@ fn an_unknown_model() {
         Agent::new("antropic/claude-sonnet-4-5"),
         ErrorKind::UnknownModel,
         &expect![[r#"
-        unknown model "antropic/claude-sonnet-4-5": there is no vendor "antropic"
+        unknown model "antropic/claude-sonnet-4-5": unknown vendor "antropic"
         help: did you mean "anthropic"?"#]],
     );
     check(

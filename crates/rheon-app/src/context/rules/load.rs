@@ -113,7 +113,7 @@ impl RuleOwner {
 
     fn ground(self) -> &'static str {
         match self {
-            Self::User | Self::UserElsewhere => "the user's folder",
+            Self::User | Self::UserElsewhere => "the user's directory",
             Self::Project => "the project",
         }
     }

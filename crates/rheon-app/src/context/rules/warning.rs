@@ -48,7 +48,7 @@ pub enum RuleProblem {
     /// A file that was named is not there.
     #[error("@{0} is not imported: no such file")]
     ImportMissing(String),
-    /// A file that was named is neither in the project nor, for the user's rules, in the user's folder.
+    /// A file that was named is neither in the project nor, for the user's rules, in the user's directory.
     #[error("@{0} is not imported: it is outside {1}")]
     ImportOutside(String, &'static str),
     /// The named file holds secrets or belongs to the repository's internals.

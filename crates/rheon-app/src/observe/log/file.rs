@@ -1,4 +1,4 @@
-//! `DayFiles`: a file for every day, for its owner alone, within bounds; old ones go.
+//! `DayFiles`: one bounded, private log file per day; old ones are removed.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 
 use rheon_types::Timestamp;
 
-/// How large the file of a day may become; the line that reaches this is its last.
+/// The most bytes of a day's file; the line that reaches the limit is the last one.
 pub(super) const DAY_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// What a file ends with that has become too large.
+/// The last line of a file that reached its limit.
 const FULL: &str = "today's log is full; nothing more is logged\n";
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// The files of a log, a day each. Nothing is made before the first line.
+/// The files of a log, one per day. The first line creates the file.
 pub(in crate::observe) struct DayFiles {
     folder: PathBuf,
     keep_days: u32,
@@ -27,7 +27,7 @@ impl DayFiles {
         Self { folder, keep_days, open: None }
     }
 
-    /// The folder they are in.
+    /// The directory of the files.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -71,7 +71,7 @@ impl DayFiles {
         }
     }
 
-    /// A file that cannot be removed is tried again tomorrow.
+    /// Removing a file is retried the next day.
     fn remove_old(&self, at: Timestamp) {
         let kept_ms = DAY_MS.saturating_mul(self.keep_days.max(1).saturating_sub(1).into());
         let oldest = name(&day(Timestamp::from_millis(at.as_millis().saturating_sub(kept_ms))));
@@ -85,7 +85,7 @@ impl DayFiles {
     }
 }
 
-/// The day of a moment, in UTC: names sort as days do.
+/// The UTC day, in a form that sorts by date.
 fn day(at: Timestamp) -> String {
     at.to_string().chars().take(10).collect()
 }

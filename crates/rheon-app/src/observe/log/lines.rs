@@ -1,4 +1,4 @@
-//! `Log`: what happens in a session, in words and figures.
+//! `Log`: the events of a session as log lines.
 
 use std::sync::{Arc, Mutex};
 
@@ -26,7 +26,7 @@ pub(in crate::observe) struct Log {
 }
 
 impl Log {
-    /// A log of these files, unless nothing is to be logged.
+    /// A log in these files; none if the level is off.
     pub(in crate::observe) fn new(
         level: LogLevel,
         files: DayFiles,
@@ -67,7 +67,7 @@ impl Log {
     }
 }
 
-/// The run of an event, as the log names it.
+/// The name of an event's run in the log.
 fn run_text(event: &Event) -> &str {
     event.run_id.as_ref().map_or("-", RunId::as_str)
 }
@@ -98,7 +98,7 @@ fn say(event: &Event) {
         AgentEvent::Tool(ToolEvent::End { call_id, name, is_error, duration_ms, .. }) => {
             info!(%run, tool = %name, call = %call_id, outcome = outcome_word(*is_error), ms = duration_ms, "tool done");
         }
-        // The reason may quote the command; that a call was refused is enough here.
+        // The reason may quote the command, so it is not logged.
         AgentEvent::Tool(ToolEvent::Blocked { call_id, name, .. }) => {
             info!(%run, tool = %name, call = %call_id, "tool blocked");
         }

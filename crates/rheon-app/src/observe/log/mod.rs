@@ -1,4 +1,4 @@
-//! The log: what happened in words, a line each, a file for every day. It has figures and names, never what was said or found.
+//! The log for people: one line per event, one file per day. It contains names and figures, never the content of messages or results.
 
 mod file;
 mod lines;

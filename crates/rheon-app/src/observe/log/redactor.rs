@@ -1,4 +1,4 @@
-//! `Redactor`: a line of the log without secrets and without anything that a terminal would obey.
+//! `Redactor`: removes secrets and terminal control characters from log lines.
 
 use rheon_text::secrets::{MARK, is_secret_variable};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -9,14 +9,14 @@ use crate::sessions::EnvVars;
 /// The shortest value that counts as a secret; shorter ones occur in ordinary words.
 const SECRET_BYTES_MIN: usize = 8;
 
-/// Takes secrets out of lines.
+/// Redacts secrets in lines.
 pub(in crate::observe) struct Redactor {
     /// The user's own keys, longest first, so that none is hidden by a part of itself.
     own: Vec<SecretString>,
     shapes: Shapes,
 }
 
-/// Whether what only looks like a secret is taken out, too. The user's own keys always are.
+/// Whether to redact text that only looks like a secret. The user's own keys are always redacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shapes {
     Redacted,
@@ -54,7 +54,7 @@ impl Redactor {
     }
 }
 
-/// A value whole, and the values in it where it is a list of `name=value`, as headers are.
+/// A value, and the values in it if it is a list of `name=value`, such as headers.
 fn secrets_in(value: String) -> Vec<String> {
     let parts = value.split(',').filter_map(|pair| Some(pair.split_once('=')?.1.trim().to_owned()));
     let mut secrets: Vec<String> = parts.collect();

@@ -14,10 +14,10 @@ use super::file::DayFiles;
 use super::redactor::Redactor;
 use crate::observe::notify_once::Once;
 
-/// How long a line may become.
+/// The most bytes of a line.
 pub(super) const LINE_BYTES_MAX: usize = 4 * 1024;
 
-/// Only what we say ourselves is logged: libraries would say what was sent where.
+/// Only Rheon's own events are logged; libraries might log requests.
 const OURS: &str = "rheon";
 
 /// Writes lines to the files of a log. There are no spans: a line names its session and its run.
@@ -65,7 +65,7 @@ impl Subscriber for LogSubscriber {
     fn exit(&self, _: &Id) {}
 }
 
-/// The words of a line.
+/// The text of a line.
 #[derive(Default)]
 struct Words {
     message: String,
@@ -86,7 +86,7 @@ impl Visit for Words {
     }
 }
 
-/// One line, of bounded length, without anything that a terminal would obey.
+/// One line of bounded length without control characters.
 fn inert(text: &str) -> String {
     let shown = |character: char| if TextContext::Line.forbids(character) { '\u{fffd}' } else { character };
     let mut line = String::with_capacity(text.len().min(LINE_BYTES_MAX) + 1);

@@ -1,14 +1,14 @@
-//! What a collector says of a message: how much of it was rejected, or why it was refused. Pure.
+//! Parses a collector's response: how much of a message was rejected, or why all of it was. Pure.
 
 use rheon_text::TextContext;
 use serde_json::Value;
 
 use super::target::{Encoding, Signal};
 
-/// The most characters of a collector's own words that are shown.
+/// The most characters of a collector's message that are shown.
 const WORDS_CHARS_MAX: usize = 200;
 
-/// What a collector rejected of a message that it took, or warns of: nothing, if all is well.
+/// The partial rejection or warning in a successful response, if any.
 pub(super) fn rejected(signal: Signal, encoding: Encoding, body: &[u8]) -> Option<String> {
     let (count, words) = match encoding {
         Encoding::Protobuf => protobuf_partial(body)?,
@@ -24,7 +24,7 @@ pub(super) fn rejected(signal: Signal, encoding: Encoding, body: &[u8]) -> Optio
     }
 }
 
-/// Why a message was refused, if the collector says so: a `google.rpc.Status`.
+/// The reason in an error response, a `google.rpc.Status`.
 pub(super) fn reason(encoding: Encoding, body: &[u8]) -> Option<String> {
     let words = match encoding {
         Encoding::Protobuf => text_of(body, 2)?,
@@ -49,7 +49,7 @@ fn protobuf_partial(body: &[u8]) -> Option<(u64, String)> {
     Some((count.unwrap_or_default(), text_of(partial, 2).unwrap_or_default()))
 }
 
-/// The same in JSON, where numbers of 64 bits are texts, and some write them as numbers all the same.
+/// The same in JSON, where 64-bit numbers are strings, although some collectors write numbers.
 fn json_partial(signal: Signal, body: &[u8]) -> Option<(u64, String)> {
     let answer: Value = serde_json::from_slice(body).ok()?;
     let partial = answer.get("partialSuccess")?;
@@ -62,7 +62,7 @@ fn json_partial(signal: Signal, body: &[u8]) -> Option<(u64, String)> {
     Some((count.unwrap_or_default(), words.to_owned()))
 }
 
-/// Words as they may be shown.
+/// A message that is safe to show.
 fn shown(words: &str) -> String {
     let inert = words.chars().map(|letter| if TextContext::Title.forbids(letter) { ' ' } else { letter });
     inert.take(WORDS_CHARS_MAX).collect::<String>().trim().to_owned()
@@ -78,11 +78,11 @@ fn text_of(message: &[u8], number: u64) -> Option<String> {
 /// The fields of a protobuf message, as far as they can be read.
 struct Fields<'m>(&'m [u8]);
 
-/// What a field holds, as far as an answer has it.
+/// The content of a field, for the types that occur in responses.
 enum Content<'m> {
     Number(u64),
     Bytes(&'m [u8]),
-    /// Numbers of a fixed size, which no answer has.
+    /// A fixed-size number; not used in responses.
     Other,
 }
 

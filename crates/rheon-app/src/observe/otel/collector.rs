@@ -1,4 +1,4 @@
-//! `Collector`: where spans and metrics go, as the variables of OpenTelemetry say.
+//! `Collector`: where spans and metrics go, from the environment variables of OpenTelemetry.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::sessions::EnvVars;
 /// The default timeout of one attempt, from the specification.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The variable with the address that all signals share.
+/// The environment variable with the URL for all signals.
 const ENDPOINT_OF_ALL: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 
 /// Where spans and metrics go.
@@ -28,7 +28,7 @@ impl Collector {
     /// The collector that environment variables name, and the problems in them.
     pub(in crate::observe) fn named_by(environment: &EnvVars) -> Option<(Self, Vec<String>)> {
         let variables = Variables { environment };
-        if variables.get("OTEL_SDK_DISABLED").is_some_and(|said| said.eq_ignore_ascii_case("true")) {
+        if variables.get("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
             return None;
         }
         let mut odd = Vec::new();
@@ -50,14 +50,14 @@ struct Variables<'e> {
 
 impl<'e> Variables<'e> {
     fn get(&self, name: &str) -> Option<&'e str> {
-        self.environment.text(name).map(str::trim).filter(|said| !said.is_empty())
+        self.environment.text(name).map(str::trim).filter(|value| !value.is_empty())
     }
 
     /// The setting of one signal, or else the one of all signals, with the name of its environment variable.
     fn of(&self, signal: Signal, what: &str) -> Option<(String, &'e str)> {
         let own = format!("OTEL_EXPORTER_OTLP_{}_{what}", signal.as_str().to_ascii_uppercase());
         let all = format!("OTEL_EXPORTER_OTLP_{what}");
-        [own, all].into_iter().find_map(|name| self.get(&name).map(|said| (name, said)))
+        [own, all].into_iter().find_map(|name| self.get(&name).map(|value| (name, value)))
     }
 
     fn target(&self, signal: Signal, odd: &mut Vec<String>) -> Option<Target> {
@@ -115,12 +115,12 @@ impl<'e> Variables<'e> {
     }
 
     fn timeout(&self, signal: Signal, odd: &mut Vec<String>) -> Duration {
-        let Some((name, said)) = self.of(signal, "TIMEOUT") else { return TIMEOUT };
-        match said.parse() {
+        let Some((name, value)) = self.of(signal, "TIMEOUT") else { return TIMEOUT };
+        match value.parse() {
             Ok(milliseconds @ 1..) => Duration::from_millis(milliseconds),
             Ok(0) | Err(_) => {
                 let seconds = TIMEOUT.as_secs();
-                odd.push(format!("{name} is {said:?}, so {seconds} s are used; set it to milliseconds"));
+                odd.push(format!("{name} is {value:?}, so {seconds} s are used; set it to milliseconds"));
                 TIMEOUT
             }
         }

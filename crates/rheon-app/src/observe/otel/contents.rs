@@ -11,21 +11,21 @@ const VARIABLE: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 
 /// The most characters of one text.
 const TEXT_CHARS_MAX: usize = 4096;
-/// The most bytes of one attribute. Of more messages the latest count.
+/// The most bytes of one attribute; the latest messages take precedence.
 const ATTRIBUTE_BYTES_MAX: usize = 16 * 1024;
 
-/// Whether what was said and found is exported.
+/// Whether the content of messages and results is exported.
 pub(in crate::observe) enum Contents {
     Left,
-    /// It is, without the secrets that are known.
+    /// Yes, with known secrets redacted.
     Captured(Redactor),
 }
 
 impl Contents {
     /// Parses the environment variable: `true`, or one of the words for spans. Anything else means no.
     pub(in crate::observe) fn asked_for(environment: &EnvVars, redactor: impl FnOnce() -> Redactor) -> Self {
-        let said = environment.text(VARIABLE).map(|said| said.trim().to_ascii_lowercase());
-        match said.as_deref() {
+        let value = environment.text(VARIABLE).map(|value| value.trim().to_ascii_lowercase());
+        match value.as_deref() {
             Some("true" | "span_only" | "span_and_event") => Self::Captured(redactor()),
             Some(_) | None => Self::Left,
         }
@@ -36,29 +36,29 @@ impl Contents {
         let Self::Captured(redactor) = self else { return None };
         let part = |content: &Content| part(redactor, content);
         Some(match message.as_llm()? {
-            Message::User(said) => {
-                json!({ "role": "user", "parts": said.content.iter().map(part).collect::<Vec<_>>() })
+            Message::User(message) => {
+                json!({ "role": "user", "parts": message.content.iter().map(part).collect::<Vec<_>>() })
             }
-            Message::Assistant(said) => {
-                json!({ "role": "assistant", "parts": said.content.iter().map(part).collect::<Vec<_>>() })
+            Message::Assistant(message) => {
+                json!({ "role": "assistant", "parts": message.content.iter().map(part).collect::<Vec<_>>() })
             }
-            Message::ToolResult(found) => {
-                let response = shown(redactor, &text_of(&found.content));
-                let id = found.tool_call_id.as_str();
+            Message::ToolResult(result) => {
+                let response = shown(redactor, &text_of(&result.content));
+                let id = result.tool_call_id.as_str();
                 let part = json!({ "type": "tool_call_response", "id": id, "response": response });
                 json!({ "role": "tool", "parts": [part] })
             }
         })
     }
 
-    /// What a tool was asked.
+    /// The arguments of a tool call.
     pub(super) fn arguments(&self, arguments: &Value) -> Option<Attribute> {
         self.text("gen_ai.tool.call.arguments", &arguments.to_string())
     }
 
-    /// What a tool found.
-    pub(super) fn result(&self, found: &[Content]) -> Option<Attribute> {
-        self.text("gen_ai.tool.call.result", &text_of(found))
+    /// The result of a tool.
+    pub(super) fn result(&self, content: &[Content]) -> Option<Attribute> {
+        self.text("gen_ai.tool.call.result", &text_of(content))
     }
 
     fn text(&self, name: &str, text: &str) -> Option<Attribute> {
@@ -67,7 +67,7 @@ impl Contents {
     }
 }
 
-/// Messages as the text of an attribute; none, where there are none.
+/// Messages as the text of an attribute; none without messages.
 pub(super) fn messages(name: &str, messages: &[Value]) -> Option<Attribute> {
     let mut bytes = 0;
     let fits = |text: &String| {
@@ -86,12 +86,12 @@ fn part(redactor: &Redactor, content: &Content) -> Value {
         Content::Thinking { thinking, .. } => {
             json!({ "type": "reasoning", "content": shown(redactor, thinking) })
         }
-        // A picture is too large for what this is for.
+        // Images are too large to export.
         Content::Image { mime_type, .. } => json!({ "type": "image", "mime_type": mime_type }),
         Content::ToolCall(ToolCall { id, name, arguments, .. }) => {
             let (id, name) = (id.as_str(), name.as_str());
             let arguments = shown(redactor, &arguments.to_string());
-            // Truncated JSON is not JSON any more.
+            // Truncated JSON would be invalid.
             let arguments = serde_json::from_str(&arguments).unwrap_or(Value::String(arguments));
             json!({ "type": "tool_call", "id": id, "name": name, "arguments": arguments })
         }
@@ -106,7 +106,7 @@ fn text_of(content: &[Content]) -> String {
     content.iter().filter_map(text).collect::<Vec<_>>().join("\n")
 }
 
-/// A text without secrets, and not too long.
+/// A text with secrets redacted, truncated if necessary.
 fn shown(redactor: &Redactor, text: &str) -> String {
     let text = redactor.line(text);
     match text.char_indices().nth(TEXT_CHARS_MAX) {

@@ -1,5 +1,5 @@
-//! `Delivery`: a message is sent until the collector takes it, refuses it, or it is no longer worth it, as OTLP wants it: what may pass is
-//! tried again, with longer and longer pauses of which chance is a part.
+//! `Delivery`: sends a message until the collector accepts or rejects it or time runs out, as OTLP specifies: temporary failures are
+//! retried with exponential backoff and jitter.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,22 +15,22 @@ use super::answer::{reason, rejected};
 use super::target::Target;
 use crate::observe::notify_once::Once;
 
-/// By when everything must be sent, once that is known.
+/// The deadline for sending, once it is known.
 pub(super) type End = watch::Receiver<Option<Instant>>;
 
-/// Waits until it is known by when everything must be sent.
+/// Waits until the deadline is known.
 pub(super) async fn ended(end: &mut End) {
     match end.wait_for(Option::is_some).await {
-        // A sender dropped without a message leaves no time, either.
+        // A sender dropped without a message means no time is left.
         Ok(_) | Err(_) => {}
     }
 }
 
-/// How a message is tried again.
+/// How a message is retried.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pace {
     pub(super) retry: RetryConfig,
-    /// How long one message may take in all. What waits behind it waits in the queue.
+    /// The most time for one message with its retries. Later messages wait in the queue.
     pub(super) time_max: Duration,
 }
 
@@ -47,7 +47,7 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// The pause after so many tries, the last of which failed; none, if there is not enough time left for it.
+    /// The pause after this many failed attempts; none if not enough time is left.
     fn pause(&self, tries: u32, asked: Option<Duration>, left: Duration, random: u64) -> Option<Duration> {
         let own = || self.retry.delay_for_attempt(tries, random);
         let pause = asked.filter(|asked| !asked.is_zero()).unwrap_or_else(own);
@@ -57,7 +57,7 @@ impl Pace {
 
 /// Sends messages.
 pub(super) struct Delivery {
-    /// Made for the first message: it reads the certificates of the system.
+    /// Created for the first message, because it reads the system's certificates.
     transport: Option<Transport>,
     pace: Pace,
     clock: Arc<dyn Clock>,
@@ -65,13 +65,13 @@ pub(super) struct Delivery {
     end: End,
 }
 
-/// What became of a try.
+/// The outcome of an attempt.
 enum Outcome {
-    /// The collector has it, and may have something to say about it.
+    /// The collector accepted it, possibly with a warning.
     Taken(Option<String>),
-    /// It may work later.
+    /// A temporary failure.
     Later { why: String, asked: Option<Duration> },
-    /// It will never work.
+    /// A permanent failure.
     Refused(String),
 }
 
@@ -113,7 +113,7 @@ impl Delivery {
             let is_ended = ended_at.is_some();
             tokio::select! {
                 () = sleep(pause) => {}
-                // The session ends: there is no better time than now.
+                // The session ends, so retry immediately.
                 () = ended(&mut self.end), if !is_ended => {}
             }
         }
@@ -147,7 +147,7 @@ impl Delivery {
     }
 }
 
-/// What an answer means, by the table of OTLP.
+/// The outcome by status code, as OTLP specifies.
 fn outcome(target: &Target, posted: &PostResponse) -> Outcome {
     let PostResponse { status, retry_after_ms, body } = posted;
     let why = || match reason(target.encoding, body) {
@@ -165,7 +165,7 @@ fn outcome(target: &Target, posted: &PostResponse) -> Outcome {
     }
 }
 
-/// What it means that there is no answer.
+/// The outcome of a request without a response.
 fn failure(target: &Target, error: ProviderError) -> Outcome {
     let why = error.message;
     match error.kind {

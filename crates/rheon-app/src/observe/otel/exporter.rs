@@ -1,4 +1,4 @@
-//! `Exporter`: spans wait in a bounded queue and leave in batches, beside the run and never in its way.
+//! `Exporter`: queues spans in a bounded queue and sends them in batches, without blocking the run.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -21,20 +21,20 @@ use crate::observe::notify_once::Once;
 const WAITING_SPANS_MAX: usize = 2048;
 /// How many spans go in one message.
 const BATCH_SPANS_MAX: usize = 512;
-/// How often spans are sent, and after how many of these times metrics are.
+/// The interval for spans, and how many intervals pass between metrics.
 const BATCH_INTERVAL: Duration = Duration::from_secs(5);
 const METRICS_TICKS: u32 = 12;
 
-/// Sends what a session does to a collector.
+/// Exports the spans and metrics of a session.
 pub(in crate::observe) struct Exporter {
     taking: Arc<Taking>,
-    /// By when everything must be sent, once that is known.
+    /// The deadline for sending, once it is known.
     ends: watch::Sender<Option<Instant>>,
     task: JoinHandle<()>,
     trouble: Once,
 }
 
-/// The end at which events go in.
+/// The receiving side: takes events.
 struct Taking {
     open: Mutex<(Spans, Meters)>,
     queue: mpsc::Sender<Span>,
@@ -42,7 +42,7 @@ struct Taking {
 }
 
 impl Exporter {
-    /// Begins to export. Nothing is connected before there is something to say.
+    /// Starts the export. Connects when there is something to send.
     pub(in crate::observe) fn begin(
         collector: Collector,
         contents: Contents,
@@ -78,7 +78,7 @@ impl Exporter {
         Self { taking, ends, task, trouble }
     }
 
-    /// What takes in the events.
+    /// The observer to give events to.
     pub(in crate::observe) fn observer(&self) -> impl Fn(&Event) + Send + Sync + 'static {
         let taking = Arc::clone(&self.taking);
         move |event| taking.observe(event)
@@ -121,7 +121,7 @@ impl Taking {
     }
 }
 
-/// The end at which messages go out.
+/// The sending side.
 struct Sending {
     collector: Collector,
     delivery: Delivery,

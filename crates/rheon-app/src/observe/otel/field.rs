@@ -1,5 +1,5 @@
 //! `Field`: an OTLP message as a tree. A field has a number for protobuf and a name for JSON, so that each
-//! message is written down once and both encodings come from it.
+//! message is defined once for both encodings.
 
 use serde_json::{Map, Value};
 
@@ -11,16 +11,16 @@ pub(super) struct Field {
     pub(super) content: Datum,
 }
 
-/// What a field holds.
+/// The content of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Datum {
-    /// An id: hexadecimal in JSON, as OTLP wants it.
+    /// An id: hexadecimal in JSON, as OTLP requires.
     Id(Vec<u8>),
     Text(String),
     Truth(bool),
     /// An enumeration: a plain number in JSON.
     Choice(u32),
-    /// `int64` that is not negative.
+    /// A non-negative `int64`.
     Int(u64),
     /// `fixed64`.
     Fixed(u64),
@@ -36,7 +36,7 @@ pub(super) fn field(number: u32, name: &'static str, content: Datum) -> Field {
     Field { number, name, content }
 }
 
-/// A message as JSON. Numbers of 64 bits are texts there.
+/// A message as JSON, with 64-bit numbers as strings.
 pub(super) fn json(message: &[Field]) -> Value {
     let entries = message.iter().map(|field| (field.name.to_owned(), json_content(&field.content)));
     Value::Object(entries.collect::<Map<_, _>>())
@@ -57,7 +57,7 @@ fn json_content(content: &Datum) -> Value {
     }
 }
 
-/// The kinds of values on the wire of protobuf.
+/// The wire types of protobuf.
 const VARINT: u32 = 0;
 const EIGHT_BYTES: u32 = 1;
 const LENGTH: u32 = 2;

@@ -7,7 +7,7 @@ use super::field::{Field, field};
 use super::meters::{Histogram, Meters, Series};
 use super::span::{Attribute, Known, Span, SpanKind, text};
 
-/// Who says it, in every message.
+/// The instrumentation scope of every message.
 const SCOPE: &str = "rheon";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -27,7 +27,7 @@ pub(super) fn trace_request(resource: &[Attribute], spans: &[Span]) -> Vec<Field
     vec![field(1, "resourceSpans", Messages(vec![resource_spans]))]
 }
 
-/// An `ExportMetricsServiceRequest`, for what was measured between two moments.
+/// An `ExportMetricsServiceRequest`, for the measurements between two times.
 pub(super) fn metrics_request(
     resource: &[Attribute],
     meters: &Meters,

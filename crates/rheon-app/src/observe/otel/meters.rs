@@ -1,4 +1,4 @@
-//! `Meters`: how many tokens model calls took, and how much time calls, tools and runs, as histograms that only grow.
+//! `Meters`: tokens of model calls and durations of calls, tools and runs, as cumulative histograms.
 
 use std::collections::BTreeMap;
 
@@ -33,10 +33,10 @@ const RUN_BOUNDS: [f64; 13] = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51
 /// How many kinds of calls are counted separately; more than one session uses.
 const SERIES_MAX: usize = 64;
 
-/// Histograms, by what they are about.
+/// Histograms by their attributes.
 pub(super) type Series = BTreeMap<Vec<Attribute>, Histogram>;
 
-/// What was measured so far.
+/// The measurements so far.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Meters {
     /// Tokens, by service, model and direction.
@@ -51,7 +51,7 @@ pub(super) struct Meters {
     pub(super) runs: Series,
 }
 
-/// How often values fell between bounds.
+/// Counts of values between bounds.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Histogram {
     pub(super) bounds: &'static [f64],
@@ -62,7 +62,7 @@ pub(super) struct Histogram {
 }
 
 impl Meters {
-    /// Takes in what has ended.
+    /// Adds a finished operation.
     pub(super) fn count(&mut self, finished: &Finished) {
         let Finished { span, what } = finished;
         let error = span.error.as_ref().map(|error| text("error.type", error));
@@ -127,7 +127,7 @@ impl Histogram {
         Self { bounds, counts, sum: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY }
     }
 
-    /// A bound belongs to what is below it.
+    /// A value equal to a bound belongs to the bucket below it.
     fn record(&mut self, value: f64) {
         let place = self.bounds.partition_point(|bound| *bound < value);
         if let Some(count) = self.counts.get_mut(place) {

@@ -1,5 +1,5 @@
 //! OpenTelemetry: runs, model calls and tool calls as spans by the GenAI conventions, tokens and durations as metrics, sent by OTLP over
-//! HTTP. There is nothing of it unless a variable names a collector.
+//! HTTP. Off unless an environment variable names a collector.
 
 mod answer;
 mod collector;

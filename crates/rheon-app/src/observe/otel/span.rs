@@ -2,7 +2,7 @@
 
 use rheon_types::Timestamp;
 
-/// Something that took time.
+/// An operation with a start and an end.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Span {
     pub(super) place: Place,
@@ -29,7 +29,7 @@ pub(super) struct Place {
     pub(super) parent_id: Option<[u8; 8]>,
 }
 
-/// What it is to others.
+/// The role of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SpanKind {
     /// Happens in this process.
@@ -51,7 +51,7 @@ pub(super) enum Known {
     Number(u64),
     Texts(Vec<String>),
     Truth(bool),
-    /// Seconds, which are sent as a number with a fraction.
+    /// Seconds, sent as a floating-point number.
     Milliseconds(u64),
 }
 

@@ -12,10 +12,10 @@ use serde_json::Value;
 use super::contents::{Contents, messages};
 use super::span::{Attribute, Known, Place, Span, SpanKind, number, seconds, text, truth};
 
-/// OperationKind the agent is called.
+/// The name of the agent.
 pub(super) const AGENT: &str = "rheon";
 
-/// OperationKind is open of a session.
+/// The open spans of a session.
 pub(super) struct Spans {
     random: Arc<dyn Random>,
     contents: Contents,
@@ -52,20 +52,20 @@ struct OpenTool {
     contents: Vec<Attribute>,
 }
 
-/// Something that has ended.
+/// A span that has ended.
 pub(super) struct Finished {
     pub(super) span: Span,
     pub(super) what: OperationKind,
 }
 
-/// OperationKind has ended, as far as it is measured.
+/// A finished operation, as far as it is measured.
 pub(super) enum OperationKind {
     Run,
     Tool { name: String },
     Call(Call),
 }
 
-/// OperationKind is counted of a model call.
+/// The measurements of a model call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Call {
     pub(super) provider: String,
@@ -151,9 +151,9 @@ impl Spans {
 
     fn answered(&self, run: &mut OpenRun, event: &Event, end: CallEnd) -> Option<Finished> {
         let call = run.call.take()?;
-        let said = run.said();
+        let content = run.take_content();
         let mut finished = self.call(run, event, &call, end);
-        finished.span.attributes.extend(said);
+        finished.span.attributes.extend(content);
         Some(finished)
     }
 
@@ -256,7 +256,7 @@ impl Spans {
         Place { trace_id: run.place.trace_id, span_id: self.span_id(), parent_id }
     }
 
-    /// Ids of zeros mean that there is none.
+    /// An id of zeros is invalid.
     fn trace_id(&self) -> [u8; 16] {
         let (high, low) = (self.random.next_u64(), self.random.next_u64().max(1));
         (u128::from(high) << 64 | u128::from(low)).to_be_bytes()
@@ -301,7 +301,7 @@ impl OpenRun {
     }
 
     /// Input and output of a call, if contents are exported. The input of earlier calls is in their spans.
-    fn said(&mut self) -> Vec<Attribute> {
+    fn take_content(&mut self) -> Vec<Attribute> {
         let input = messages("gen_ai.input.messages", &std::mem::take(&mut self.heard));
         let output = messages("gen_ai.output.messages", self.answer.take().as_slice());
         input.into_iter().chain(output).collect()

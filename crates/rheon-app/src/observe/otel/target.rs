@@ -20,14 +20,14 @@ pub(super) enum Signal {
     Metrics,
 }
 
-/// How messages are written.
+/// The encoding of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Encoding {
     Protobuf,
     Json,
 }
 
-/// Whether messages are made smaller.
+/// The compression of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Compression {
     None,
@@ -40,16 +40,16 @@ pub(super) struct Target {
     pub(super) signal: Signal,
     pub(super) address: String,
     pub(super) variable: String,
-    /// Proofs of who we are, often.
+    /// Often contain credentials.
     pub(super) headers: Vec<(String, SecretString)>,
     pub(super) encoding: Encoding,
     pub(super) compression: Compression,
-    /// How long one try may take.
+    /// The timeout of one attempt.
     pub(super) timeout: Duration,
 }
 
 impl Signal {
-    /// Its name in addresses and for people.
+    /// Its name in URLs and notices.
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Traces => "traces",
@@ -57,7 +57,7 @@ impl Signal {
         }
     }
 
-    /// What a collector counts of it.
+    /// The unit that a collector counts.
     pub(super) fn parts(self) -> &'static str {
         match self {
             Self::Traces => "spans",
@@ -82,7 +82,7 @@ impl Target {
         headers
     }
 
-    /// A message as it is sent.
+    /// The encoded body of a message.
     pub(super) fn encoded(&self, message: &[Field]) -> Bytes {
         let plain = match self.encoding {
             Encoding::Protobuf => protobuf(message),
@@ -90,16 +90,16 @@ impl Target {
         };
         match self.compression {
             Compression::None => plain.into(),
-            // Nothing is written but to memory, so that there is nothing to fail.
+            // Writing to memory does not fail.
             Compression::Gzip => gzipped(&plain).unwrap_or_default().into(),
         }
     }
 
     /// A collector's answer without our credentials, which it may repeat.
-    pub(super) fn without_secrets(&self, said: String) -> String {
+    pub(super) fn without_secrets(&self, text: String) -> String {
         let values = self.headers.iter().map(|(_, value)| value.expose_secret());
         let secrets = values.filter(|value| value.len() >= SECRET_BYTES_MIN);
-        secrets.fold(said, |said, secret| said.replace(secret, "[redacted]"))
+        secrets.fold(text, |text, secret| text.replace(secret, "[redacted]"))
     }
 }
 

@@ -88,11 +88,11 @@ impl Rewind {
                 Answer::No => return print("nothing changed\n"),
             }
         }
-        let gone = plan.conversation.as_ref().map(|conversation| conversation.count as u64);
+        let dropped = plan.conversation.as_ref().map(|conversation| conversation.count as u64);
         let unguarded = plan.files.as_ref().and_then(unguarded);
         let rewound = manager.rewind(plan, self.others()).await.map_err(|error| self.refused(&error))?;
         let mut lines: Vec<String> =
-            gone.map(|gone| format!("{} gone", count(gone, "message"))).into_iter().collect();
+            dropped.map(|dropped| format!("{} dropped", count(dropped, "message"))).into_iter().collect();
         lines.extend(rewound.files.iter().flat_map(done));
         lines.extend(unguarded);
         print_note(&lines.join("\n"));
