@@ -3,7 +3,8 @@
 use std::fs::File;
 
 use expect_test::expect;
-use rheon_testkit::server::{FakeReply, Fault, ReplyBlock, ReplyCount, Script};
+use rheon_testkit::server::{FakeReply, Fault, ReplyBlock, ReplyCount, Script, UsageReport};
+use rheon_types::Usage;
 use serde_json::json;
 
 use crate::stage::{MODEL, Stage, come_back_at_once, reads};
@@ -38,7 +39,9 @@ fn a_budget_that_is_spent() {
 
 #[test]
 fn a_budget_of_tokens_names_its_own_flag() {
-    let stage = Stage::new(Script::always(FakeReply::call("read", &json!({ "path": "a.txt" }))));
+    let usage = Usage { input: 6_000, output: 20, ..Usage::default() };
+    let read = FakeReply::call("read", &json!({ "path": "a.txt" })).usage(UsageReport::counts(usage));
+    let stage = Stage::new(Script::always(read));
     for tokens in ["300", "20000"] {
         let ran = stage.run(&["hi", "--max-tokens", tokens]);
         let last = stderr(&ran, 3).lines().last().unwrap().to_owned();

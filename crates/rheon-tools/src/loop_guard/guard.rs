@@ -76,7 +76,8 @@ impl Hook for LoopGuard {
         if blocked < BLOCKED_MAX {
             return Answer::Now(Flow::Continue);
         }
-        let message = format!("the model is stuck: {blocked} repeated calls in a row were blocked");
+        let message =
+            format!("the loop guard found the model stuck: {blocked} repeated calls in a row were blocked");
         Answer::Now(Flow::Veto(message))
     }
 
