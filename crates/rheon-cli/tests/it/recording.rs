@@ -77,10 +77,10 @@ fn between(lines: &[String], is_gap: bool) -> Vec<String> {
 }
 
 fn cut(line: &str) -> String {
-    match line.char_indices().nth(COLUMNS_MAX) {
-        Some((end, _)) => line[..end].to_owned() + ELLIPSIS,
-        None => line.to_owned(),
+    if line.chars().count() <= COLUMNS_MAX {
+        return line.to_owned();
     }
+    line.chars().take(COLUMNS_MAX).chain(ELLIPSIS.chars()).collect()
 }
 
 /// For each line of a page the real line it shows, in order; as many as possible.
