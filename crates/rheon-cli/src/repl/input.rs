@@ -122,6 +122,7 @@ fn mode(text: &str) -> Option<PermissionMode> {
     match text.to_lowercase().replace(['-', '_'], "").as_str() {
         "default" => Some(PermissionMode::Default),
         "acceptedits" | "edits" => Some(PermissionMode::AcceptEdits),
+        "auto" => Some(PermissionMode::Auto),
         "plan" => Some(PermissionMode::Plan),
         "dontask" => Some(PermissionMode::DontAsk),
         "bypasspermissions" | "bypass" => Some(PermissionMode::BypassPermissions),

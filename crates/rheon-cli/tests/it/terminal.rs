@@ -21,8 +21,22 @@ struct Terminal {
     shown: String,
 }
 
+/// The question of the first start was answered before.
+fn remember_mode(stage: &Stage) {
+    let modes = json!({ stage.path("workspace").display().to_string(): "default" });
+    crate::stage::write(&stage.path("home/.local/state/rheon/folder_modes.json"), &modes.to_string());
+}
+
 impl Terminal {
     fn new(stage: &Stage, arguments: &[&str]) -> Self {
+        remember_mode(stage);
+        let mut terminal = Self::start(stage, arguments);
+        terminal.wait_for("> ");
+        terminal
+    }
+
+    /// The program before its first question.
+    fn start(stage: &Stage, arguments: &[&str]) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         // The program must not hold its own terminal open.
         fcntl_setfd(&master, FdFlags::CLOEXEC).unwrap();
@@ -38,9 +52,7 @@ impl Terminal {
         let child = command.spawn().unwrap();
         // Only the program has the other end now: when it is gone, reading fails instead of waiting for ever.
         drop(command);
-        let mut terminal = Self { master: File::from(master), child, shown: String::new() };
-        terminal.wait_for("> ");
-        terminal
+        Self { master: File::from(master), child, shown: String::new() }
     }
 
     /// Reads until this was shown after all that was waited for before.
@@ -262,4 +274,23 @@ fn a_second_interrupt_ends_a_program_that_waits_for_a_hook_at_its_end() {
     };
     assert_eq!(status.code(), Some(130));
     assert!(!terminal.is_raw());
+}
+
+#[test]
+fn the_first_start_in_a_folder_asks_once_how_much_to_ask() {
+    let call = json!({ "path": "new.txt", "content": "x" });
+    let stage = Stage::new([FakeReply::call("write", &call), FakeReply::text("Done.")]);
+    let mut terminal = Terminal::start(&stage, &[]);
+    terminal.wait_for("(mode auto)?");
+    terminal.wait_for("[y/N] ");
+    terminal.press("y\n");
+    terminal.wait_for("> ");
+    terminal.press("write it\r");
+    terminal.wait_for("Done.");
+    terminal.press("\x04");
+    drop(terminal);
+    assert!(stage.path("workspace/new.txt").exists());
+    let remembered =
+        std::fs::read_to_string(stage.path("home/.local/state/rheon/folder_modes.json")).unwrap();
+    assert!(remembered.contains("\"auto\""), "{remembered}");
 }
