@@ -110,20 +110,12 @@ impl Toolkit {
             Sandbox::choose_cached(Programs::find(), settings.sandbox, boundary, cache_file).await?;
         let (temporary, output_folder) = output_folder(settings.output_folder)?;
         // Skip the approval only if the sandbox blocks the network and hides the user's keys.
-        let sandboxed_commands = match (sandbox.level(), settings.network, &home) {
-            (Level::Namespaces, NetworkAccess::Blocked, Some(_)) => settings.sandboxed_commands,
-            (
-                Level::Namespaces | Level::Landlock | Level::None,
-                NetworkAccess::Blocked | NetworkAccess::Open,
-                _,
-            ) => SandboxedCommands::Ask,
-        };
         let holds_commands = sandbox.level() == Level::Namespaces && home.is_some();
-        let network = match (sandbox.level(), settings.network) {
-            (Level::None, _) => None,
-            (_, NetworkAccess::Open) => Some(NetworkGrant::All),
-            (_, NetworkAccess::Blocked) => Some(NetworkGrant::None),
+        let sandboxed_commands = match settings.network {
+            NetworkAccess::Blocked if holds_commands => settings.sandboxed_commands,
+            NetworkAccess::Blocked | NetworkAccess::Open => SandboxedCommands::Ask,
         };
+        let network = network_of(sandbox.level(), settings.network);
         let shell = BashSession::new(BashSettings {
             workspace: workspace.clone(),
             sandbox,
@@ -243,6 +235,15 @@ fn without_denied(boundary: Boundary, policy: &Policy, workspace: &Workspace) ->
     let scanned = boundary.clone();
     drop(tokio::task::spawn_blocking(move || scanned.look()));
     boundary
+}
+
+/// What commands reach of the network without a grant; `None` if nothing holds them.
+fn network_of(level: Level, network: NetworkAccess) -> Option<NetworkGrant> {
+    match (level, network) {
+        (Level::None, _) => None,
+        (Level::Namespaces | Level::Landlock, NetworkAccess::Open) => Some(NetworkGrant::All),
+        (Level::Namespaces | Level::Landlock, NetworkAccess::Blocked) => Some(NetworkGrant::None),
+    }
 }
 
 fn output_folder(requested: Option<PathBuf>) -> Result<(Option<TemporaryDirectory>, PathBuf), ToolkitError> {
