@@ -34,5 +34,14 @@ fn what_failed_because_of_the_sandbox_says_so() {
         told("cat: /work/x: Permission denied", 1, &nothing),
         told("assertion failed", 1, &nothing),
     ];
-    expect![[r#""#]].assert_eq(&lines.join("\n"));
+    expect![[r#"
+        the sandbox blocks the network; the user may allow it: run the same command again to ask, or go on without it
+        nothing
+        nothing
+        nothing
+        /home/me/x is outside what the sandbox may change; the user may allow it: run the same command again to ask, or go on without it
+        the sandbox refused a change; the user may let the command run outside of it: run the same command again to ask, or go on without it
+        the sandbox may hide /home/me/.netrc; the user may allow it: run the same command again to ask, or go on without it
+        nothing
+        nothing"#]].assert_eq(&lines.join("\n"));
 }
