@@ -1,9 +1,11 @@
-//! Questions at the terminal: yes or no, and whether to trust a project.
+//! Questions at the terminal: yes or no, whether to trust a project, and how much to ask in a folder.
 
-use std::io::{self, BufRead as _, Write as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::path::Path;
 
-use rheon_app::config::Config;
+use rheon_app::config::{Config, FolderModes};
 use rheon_text::inert;
+use rheon_types::event::PermissionMode;
 
 use crate::failure::Failure;
 use crate::output::print_note;
@@ -41,4 +43,34 @@ pub(crate) fn ask_for_trust(config: &Config) -> Result<bool, Failure> {
             Ok(false)
         }
     }
+}
+
+/// The question at the first start in a folder.
+const MODE_QUESTION: &str = "Let edits in this folder and commands inside the sandbox run without a question (mode auto)?\n\
+     Whatever leaves the sandbox still asks: the network, other folders, git history. `/mode` changes it.";
+
+/// The mode for a conversation in `folder`: what the settings say, else what the user chose there before, else what they choose
+/// now. `None` leaves it to the settings.
+pub(crate) fn ask_for_mode(
+    config: &Config,
+    modes: Option<FolderModes>,
+    folder: &Path,
+) -> Result<Option<PermissionMode>, Failure> {
+    let is_set =
+        config.settings.permissions.sources.iter().any(|source| source.document.default_mode.is_some());
+    let Some(modes) = modes.filter(|_| !is_set) else { return Ok(None) };
+    if let Some(mode) = modes.get(folder) {
+        return Ok(Some(mode));
+    }
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Ok(None);
+    }
+    let mode = match ask(MODE_QUESTION).map_err(Failure::error)? {
+        Answer::Yes => PermissionMode::Auto,
+        Answer::No => PermissionMode::Default,
+    };
+    if let Err(error) = modes.set(folder, mode) {
+        print_note(&format!("note: the answer is not remembered: {error}"));
+    }
+    Ok(Some(mode))
 }

@@ -8,8 +8,7 @@ use syn::{Attribute, Error, Expr, ExprLit, Lit, LitStr, Meta, Path, Result, Type
 
 use crate::name;
 
-const KEYS: &str =
-    "`read_only`, `name`, `label`, `description`, `effect`, `claim`, `arguments`, `state` and `crate`";
+const KEYS: &str = "`read_only`, `name`, `label`, `description`, `effect`, `claim`, `precheck`, `arguments`, `state` and `crate`";
 
 /// The values of `effect` and their variants of `Effect`.
 const EFFECTS: [(&str, &str); 3] = [("pure", "Pure"), ("idempotent", "Idempotent"), ("unsafe", "Unsafe")];
@@ -23,6 +22,8 @@ pub(crate) struct Attributes {
     pub(crate) effect: syn::Ident,
     /// The function that claims what a call needs for itself.
     pub(crate) claim: Option<Expr>,
+    /// The function that says whether a call can succeed at all.
+    pub(crate) precheck: Option<Expr>,
     pub(crate) state_source: StateSource,
     /// The path of the `rheon` crate.
     pub(crate) crate_path: Path,
@@ -46,6 +47,7 @@ struct RawAttributes {
     effect: Option<LitStr>,
     read_only: Option<Span>,
     claim: Option<Expr>,
+    precheck: Option<Expr>,
     arguments: Option<Type>,
     state: Option<Type>,
     crate_path: Option<LitStr>,
@@ -70,6 +72,12 @@ impl Attributes {
             Some(literal) => literal.parse_with(Path::parse_mod_style)?,
             None => parse_quote!(::rheon),
         };
+        if let (Some(precheck), None) = (&raw.precheck, &raw.arguments) {
+            return Err(Error::new(
+                precheck.span(),
+                "`precheck` needs a struct that is the tool itself: add `arguments`",
+            ));
+        }
         let state_source = match (raw.arguments, raw.state) {
             (None, None) => StateSource::None,
             (None, Some(state)) => StateSource::State(state),
@@ -86,6 +94,7 @@ impl Attributes {
             description,
             effect: effect(raw.effect, raw.read_only)?,
             claim: raw.claim,
+            precheck: raw.precheck,
             state_source,
             crate_path,
         })
@@ -102,6 +111,7 @@ impl RawAttributes {
             "effect" => once(&mut self.effect, meta.value()?.parse()?, meta),
             "read_only" => once(&mut self.read_only, meta.path.span(), meta),
             "claim" => once(&mut self.claim, meta.value()?.parse()?, meta),
+            "precheck" => once(&mut self.precheck, meta.value()?.parse()?, meta),
             "arguments" => once(&mut self.arguments, meta.value()?.parse()?, meta),
             "state" => once(&mut self.state, meta.value()?.parse()?, meta),
             "crate" => once(&mut self.crate_path, meta.value()?.parse()?, meta),

@@ -102,6 +102,16 @@ fn tool(input: &DeriveInput, attributes: &Attributes, name: &str, arguments: &Ty
         }
     });
     let claim = claim_of(attributes, &quote!(&self), &quote!(self));
+    let precheck = attributes.precheck.as_ref().map(|precheck| {
+        quote! {
+            fn precheck(
+                &self,
+                arguments: &#private::Value,
+            ) -> ::core::result::Result<(), #private::ToolError> {
+                (#precheck)(self, arguments)
+            }
+        }
+    });
     Ok(quote! {
         #[automatically_derived]
         impl #parameters #private::Tool for #tool #of_type #bounds {
@@ -124,6 +134,8 @@ fn tool(input: &DeriveInput, attributes: &Attributes, name: &str, arguments: &Ty
             }
 
             #claim
+
+            #precheck
 
             fn execute<'a>(
                 &'a self,

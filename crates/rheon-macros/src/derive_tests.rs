@@ -104,7 +104,7 @@ fn invalid_tools_give_an_error() {
         error: a tool cannot have generic parameters
         error: unknown effect "pur"; use "pure", "idempotent" or "unsafe"
         error: expected string literal
-        error: unknown key of `tool`; the keys are `read_only`, `name`, `label`, `description`, `effect`, `claim`, `arguments`, `state` and `crate`
+        error: unknown key of `tool`; the keys are `read_only`, `name`, `label`, `description`, `effect`, `claim`, `precheck`, `arguments`, `state` and `crate`
         error: invalid tool name "a b": use 1 to 64 letters, digits, `_` and `-`
         error: invalid tool name "": use 1 to 64 letters, digits, `_` and `-`
         error: duplicate key; remove one of them

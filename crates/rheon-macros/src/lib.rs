@@ -27,6 +27,8 @@ use proc_macro::TokenStream;
 ///   `NAME` of the struct is the tool's name;
 /// - `claim = function` to claim what a call needs for itself: it takes `&self` (or the state), the arguments as a
 ///   `&Value` and a `&ToolContext`, and returns a `Result<Claim, ToolError>`;
+/// - `precheck = function`, with `arguments`, to refuse calls that cannot succeed before the user is asked: it takes `&self`
+///   and the arguments as a `&Value`, and returns a `Result<(), ToolError>`;
 /// - `crate = "path"` if the crate `rheon` has another name.
 ///
 /// The struct that holds the arguments must also derive `Deserialize` and `JsonSchema`.

@@ -132,6 +132,7 @@ fn mode_word(mode: PermissionMode) -> &'static str {
     match mode {
         PermissionMode::Default => "default",
         PermissionMode::AcceptEdits => "acceptEdits: edits in the workspace need no approval",
+        PermissionMode::Auto => "auto: edits in the workspace and sandboxed commands need no approval",
         PermissionMode::Plan => "plan: changes are queued",
         PermissionMode::DontAsk => "dontAsk: calls that need approval are denied",
         PermissionMode::BypassPermissions => "bypassPermissions: all calls are allowed",

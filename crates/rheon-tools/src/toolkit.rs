@@ -6,12 +6,12 @@ use std::sync::Arc;
 use rheon_policy::{
     Access, Policy, PolicyError, PolicyGate, RuleSink, SandboxedCommands, Workspace, known_tool,
 };
-use rheon_sandbox::process::{ProcessEnvironment, STANDARD_VARIABLES};
+use rheon_sandbox::process::{EnvironmentSettings, ProcessEnvironment};
 use rheon_sandbox::{
     Boundary, Level, NetworkAccess, Programs, Requirement, Sandbox, SandboxError, TemporaryDirectory,
     Visibility,
 };
-use rheon_types::{Clock, Tool};
+use rheon_types::{Clock, NetworkGrant, Tool};
 
 use crate::builtin::bash::{BashSession, BashSettings, bash_tools};
 use crate::builtin::{
@@ -26,8 +26,11 @@ pub struct ToolkitSettings {
     /// The permission rules. They also name the working directory.
     pub policy: Policy,
     pub clock: Arc<dyn Clock>,
-    /// The environment variables of this process. Commands see only the harmless ones.
+    /// The environment variables of this process. Commands see all but secrets and those that make programs run something
+    /// else.
     pub variables: Vec<(String, String)>,
+    /// Variables to set, to hide, and to pass although they look like secrets.
+    pub environment: EnvironmentSettings,
     /// The minimum sandbox level.
     pub sandbox: Requirement,
     /// A file that caches the result of probing the sandbox, so that the next session does not probe again. Put it
@@ -54,6 +57,7 @@ impl ToolkitSettings {
             policy,
             clock,
             variables: Vec::new(),
+            environment: EnvironmentSettings::default(),
             sandbox: Requirement::default(),
             sandbox_cache: None,
             network: NetworkAccess::Blocked,
@@ -106,18 +110,16 @@ impl Toolkit {
             Sandbox::choose_cached(Programs::find(), settings.sandbox, boundary, cache_file).await?;
         let (temporary, output_folder) = output_folder(settings.output_folder)?;
         // Skip the approval only if the sandbox blocks the network and hides the user's keys.
-        let sandboxed_commands = match (sandbox.level(), settings.network, &home) {
-            (Level::Namespaces, NetworkAccess::Blocked, Some(_)) => settings.sandboxed_commands,
-            (
-                Level::Namespaces | Level::Landlock | Level::None,
-                NetworkAccess::Blocked | NetworkAccess::Open,
-                _,
-            ) => SandboxedCommands::Ask,
+        let holds_commands = sandbox.level() == Level::Namespaces && home.is_some();
+        let sandboxed_commands = match settings.network {
+            NetworkAccess::Blocked if holds_commands => settings.sandboxed_commands,
+            NetworkAccess::Blocked | NetworkAccess::Open => SandboxedCommands::Ask,
         };
+        let network = network_of(sandbox.level(), settings.network);
         let shell = BashSession::new(BashSettings {
             workspace: workspace.clone(),
             sandbox,
-            environment: ProcessEnvironment::rebuilt(settings.variables, &STANDARD_VARIABLES),
+            environment: ProcessEnvironment::passed_on(settings.variables, &settings.environment),
             output: BashSettings::output_limits(&output_folder),
         });
         let shell = Arc::new(match temporary {
@@ -126,8 +128,13 @@ impl Toolkit {
         });
         let gate = PolicyGate::new(settings.policy, Arc::new(workspace.clone()))
             .with_sandboxed_commands(sandboxed_commands)
+            .with_full_sandbox(holds_commands)
             .with_readable(output_folder)
             .with_shell_directory(shell.shell_folder());
+        let gate = match network {
+            Some(network) => gate.with_network(network),
+            None => gate,
+        };
         // A skill's text refers to files in its directory.
         let skill_dirs = settings.skills.for_model().map(|skill| skill.dir.clone());
         let gate = skill_dirs.fold(gate, PolicyGate::with_readable);
@@ -228,6 +235,15 @@ fn without_denied(boundary: Boundary, policy: &Policy, workspace: &Workspace) ->
     let scanned = boundary.clone();
     drop(tokio::task::spawn_blocking(move || scanned.look()));
     boundary
+}
+
+/// What commands reach of the network without a grant; `None` if nothing holds them.
+fn network_of(level: Level, network: NetworkAccess) -> Option<NetworkGrant> {
+    match (level, network) {
+        (Level::None, _) => None,
+        (Level::Namespaces | Level::Landlock, NetworkAccess::Open) => Some(NetworkGrant::All),
+        (Level::Namespaces | Level::Landlock, NetworkAccess::Blocked) => Some(NetworkGrant::None),
+    }
 }
 
 fn output_folder(requested: Option<PathBuf>) -> Result<(Option<TemporaryDirectory>, PathBuf), ToolkitError> {

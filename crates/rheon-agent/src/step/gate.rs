@@ -161,10 +161,17 @@ async fn check(run: &mut Run, slot: usize, call: &ToolCall) -> Result<CallVerdic
     };
     let decision =
         run.config.gate.check(GateRequest { call, tool: &*resolved.tool, effect: resolved.effect });
+    let tool = Arc::clone(&resolved.tool);
     let GateDecision { verdict, facts, grant, order } = run.stop.or(decision.get()).await?;
     // All of it belongs to these arguments; other arguments are checked again.
     if let Some(open) = run.turn().calls.get_mut(slot) {
         (open.facts, open.grant, open.order) = (facts, grant, order);
+    }
+    // Nobody is asked about what cannot succeed.
+    if let Verdict::Ask { .. } = verdict
+        && let Err(error) = tool.precheck(&call.arguments)
+    {
+        return Ok(Err(error));
     }
     Ok(Ok(verdict))
 }

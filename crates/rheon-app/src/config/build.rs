@@ -1,10 +1,12 @@
 //! The plain sections of the settings, from what counts.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rheon_agent::{Compaction, Effort, WindowSettings};
 use rheon_policy::SandboxedCommands;
+use rheon_sandbox::process::EnvironmentSettings;
 use rheon_sandbox::{Level, NetworkAccess, Requirement};
 use rheon_store::checkpoint::CheckpointLimits;
 use rheon_types::MicroUsd;
@@ -75,11 +77,28 @@ impl Values<'_> {
                 Some("open") => NetworkAccess::Open,
                 Some(_) | None => NetworkAccess::Blocked,
             },
-            held: match self.text("sandbox.run_held") {
+            held: match self.text("sandbox.auto_allow") {
                 Some("allow") => SandboxedCommands::Run,
                 Some(_) | None => SandboxedCommands::Ask,
             },
+            outside: self.texts("sandbox.outside"),
+            environment: EnvironmentSettings {
+                set: self.variables(),
+                hide: self.texts("sandbox.env_hide"),
+                pass: self.texts("sandbox.env_pass"),
+            },
         }
+    }
+
+    fn texts(&self, key: &'static str) -> Vec<String> {
+        self.merged.all(key).filter_map(|entry| entry.value.text()).map(str::to_owned).collect()
+    }
+
+    /// `[env]`: the variables of commands, by name.
+    fn variables(&self) -> BTreeMap<String, String> {
+        let entries = self.merged.all("env.*");
+        let named = entries.filter_map(|entry| Some((entry.key.strip_prefix("env.")?, entry.value.text()?)));
+        named.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
 
     pub(super) fn sessions(&self) -> PersistenceSettings {

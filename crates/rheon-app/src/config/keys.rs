@@ -11,7 +11,7 @@ const fn row(path: &'static str, takes: Takes, project: ProjectMay, default: &'s
 /// The maximum of a number that only has to be above zero.
 const MANY: u64 = u64::MAX;
 const EFFORTS: &[&str] = &["low", "medium", "high", "max"];
-const MODES: &[&str] = &["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"];
+const MODES: &[&str] = &["default", "acceptEdits", "auto", "plan", "dontAsk", "bypassPermissions"];
 const LEVELS: &[&str] = &["none", "landlock", "namespaces"];
 const NETWORK: &[&str] = &["open", "blocked"];
 const AUTO_ALLOW: &[&str] = &["allow", "ask"];
@@ -44,6 +44,11 @@ pub(super) const KEYS: &[Key] = &[
     row("sandbox.require", Choice(LEVELS), Tighten(LEVELS), "\"landlock\""),
     row("sandbox.network", Choice(NETWORK), Tighten(NETWORK), "\"blocked\""),
     row("sandbox.auto_allow", Choice(AUTO_ALLOW), Tighten(AUTO_ALLOW), "\"ask\""),
+    // A program outside the sandbox is held by nothing, and a variable may make one run another.
+    row("sandbox.outside", Texts, Nothing, ""),
+    row("sandbox.env_hide", Texts, Set, ""),
+    row("sandbox.env_pass", Texts, Nothing, ""),
+    row("env.*", Text, SetIfTrusted, ""),
     // A project must not be able to hide what happened (journal) or prevent an undo (checkpoints).
     row("sessions.keep", Switch, Nothing, "true"),
     row("sessions.transcripts", SwitchOrFolder, Nothing, ""),

@@ -20,7 +20,7 @@ pub(super) struct ReadLayer {
 }
 
 /// The keys of Claude Code's settings that Rheon uses.
-const CLAUDE_KEYS: [&str; 3] = ["permissions", "hooks", "model"];
+const CLAUDE_KEYS: [&str; 4] = ["permissions", "hooks", "model", "env"];
 
 /// Claude Code's names of keys, and Rheon's.
 const ALIASES: [(&str, &str); 4] = [
@@ -89,16 +89,14 @@ impl ReadLayer {
         let problems: Vec<ConfigProblem> = found.into_iter().take(PROBLEMS_MAX).map(finding).collect();
         let tree = match source.form {
             Form::Toml => tree,
-            Form::Json => renamed(tree, &mut |what| warnings.push(ConfigProblem::new(&origin, what))),
-            Form::ClaudeSettings => claude_settings(tree, claude_model, &mut |what| {
-                warnings.push(ConfigProblem::new(&origin, what))
-            }),
+            Form::Json => renamed(tree),
+            Form::ClaudeSettings => claude_settings(tree, claude_model),
             Form::McpServers => {
                 mcp_servers(tree, &mut |what| warnings.push(ConfigProblem::new(&origin, what)))
             }
             Form::Permissions => {
                 let tree = Node { line: None, kind: NodeKind::Table(vec![("permissions".to_owned(), tree)]) };
-                renamed(tree, &mut |what| warnings.push(ConfigProblem::new(&origin, what)))
+                renamed(tree)
             }
         };
         let checked = Checked::of(&tree, &origin);
@@ -153,7 +151,7 @@ fn of_flag(value: &FlagValue) -> Node {
 }
 
 /// What of Claude Code's settings means something here, under our names.
-fn claude_settings(tree: Node, claude_model: ClaudeModel, warn: &mut dyn FnMut(String)) -> Node {
+fn claude_settings(tree: Node, claude_model: ClaudeModel) -> Node {
     let NodeKind::Table(table) = tree.kind else {
         // Left unchanged, so that the check reports it.
         return tree;
@@ -170,22 +168,19 @@ fn claude_settings(tree: Node, claude_model: ClaudeModel, warn: &mut dyn FnMut(S
                 _ => continue,
             };
         }
-        if key == "env" {
-            warn("\"env\" is ignored: settings cannot set environment variables of tools".to_owned());
-        }
         if CLAUDE_KEYS.contains(&key.as_str()) {
             kept.push((key, node));
         }
     }
-    renamed(Node { line: tree.line, kind: NodeKind::Table(kept) }, warn)
+    renamed(Node { line: tree.line, kind: NodeKind::Table(kept) })
 }
 
 /// The same with Rheon's names.
-fn renamed(tree: Node, warn: &mut dyn FnMut(String)) -> Node {
+fn renamed(tree: Node) -> Node {
     let NodeKind::Table(table) = tree.kind else { return tree };
     let rename = |(key, node): (String, Node)| match (key.as_str(), node) {
         ("permissions", Node { line, kind: NodeKind::Table(inner) }) => {
-            let inner = inner.into_iter().filter_map(|(key, node)| permission(key, node, warn)).collect();
+            let inner = inner.into_iter().filter_map(|(key, node)| permission(key, node)).collect();
             (key, Node { line, kind: NodeKind::Table(inner) })
         }
         ("mcpServers", node) => ("mcp_servers".to_owned(), node),
@@ -194,17 +189,13 @@ fn renamed(tree: Node, warn: &mut dyn FnMut(String)) -> Node {
     Node { line: tree.line, kind: NodeKind::Table(table.into_iter().map(rename).collect()) }
 }
 
-fn permission(key: String, node: Node, warn: &mut dyn FnMut(String)) -> Option<(String, Node)> {
+fn permission(key: String, node: Node) -> Option<(String, Node)> {
     let alias = ALIASES.iter().find(|(theirs, _)| *theirs == key).map(|(_, ours)| *ours);
     if alias == Some("") {
         return None;
     }
     let key = alias.map_or(key, str::to_owned);
     let kind = match (key.as_str(), node.kind) {
-        ("default_mode", NodeKind::Text(mode)) if mode == "auto" => {
-            warn("unknown mode \"auto\"; using \"default\"".to_owned());
-            NodeKind::Text("default".to_owned())
-        }
         ("default_mode", NodeKind::Text(mode)) if mode == "bypass" => {
             NodeKind::Text("bypassPermissions".to_owned())
         }

@@ -151,7 +151,7 @@ fn settings_can_be_given_as_a_file_as_json_and_as_toml() {
     let config = place.load_with(given(&place, "theirs.json"));
     expect![[r#"
         permissions.default_mode = "plan" [/project/theirs.json]
-        /project/theirs.json: unknown key "statusLine"; expected one of model, fallback_model, effort, system_prompt, append_system_prompt, limits, permissions, sandbox, sessions, context, keys, vendors, hooks, mcp_servers, interface, log, web"#]].assert_eq(&format!("{}\n{}", place.shown(&config), place.warnings(&config)));
+        /project/theirs.json: unknown key "statusLine"; expected one of model, fallback_model, effort, system_prompt, append_system_prompt, limits, permissions, sandbox, env, sessions, context, keys, vendors, hooks, mcp_servers, interface, log, web"#]].assert_eq(&format!("{}\n{}", place.shown(&config), place.warnings(&config)));
     let json = r#"{"limits": {"turns_max": 3}, "permissions": {"disableBypassPermissionsMode": "disable"}}"#;
     expect![[r#"
         limits.turns_max = 3 [--settings]

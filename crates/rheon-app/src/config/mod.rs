@@ -7,6 +7,7 @@ mod build;
 mod check;
 mod entry;
 mod entry_text;
+mod folder_modes;
 mod hooks;
 mod inputs;
 mod key;
@@ -27,6 +28,7 @@ mod services;
 mod settings;
 mod trust;
 
+pub use folder_modes::FolderModes;
 pub use inputs::{ConfigInputs, ConfigScope, FlagSetting, FlagValue, MANAGED_FILE, TrustChoice};
 pub use keys::{KeyReference, reference, template};
 pub use layer_text::ConfigPath;

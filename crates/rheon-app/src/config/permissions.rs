@@ -65,6 +65,7 @@ fn mode(name: &str) -> Option<PermissionMode> {
     match name {
         "default" => Some(PermissionMode::Default),
         "acceptEdits" => Some(PermissionMode::AcceptEdits),
+        "auto" => Some(PermissionMode::Auto),
         "plan" => Some(PermissionMode::Plan),
         "dontAsk" => Some(PermissionMode::DontAsk),
         "bypassPermissions" => Some(PermissionMode::BypassPermissions),

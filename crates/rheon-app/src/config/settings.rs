@@ -6,6 +6,7 @@ use std::time::Duration;
 use rheon_agent::{Effort, ExecutionLimits, WindowSettings};
 use rheon_policy::{PolicySource, PolicyTrust, SandboxedCommands};
 use rheon_providers::Vendors;
+use rheon_sandbox::process::EnvironmentSettings;
 use rheon_sandbox::{NetworkAccess, Requirement};
 use rheon_tools::hooks::HookSettings;
 use rheon_types::MicroUsd;
@@ -96,14 +97,18 @@ impl Default for PermissionSettings {
 }
 
 /// What holds commands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxSettings {
     /// `sandbox.require`: what the machine has to be able to enforce.
     pub require: Requirement,
     /// `sandbox.network`: whether commands reach the network.
     pub network: NetworkAccess,
-    /// `sandbox.run_held`: whether a sandbox spares questions.
+    /// `sandbox.auto_allow`: whether a sandbox spares questions.
     pub held: SandboxedCommands,
+    /// `sandbox.outside`: commands that always run outside.
+    pub outside: Vec<String>,
+    /// `[env]`, `sandbox.env_hide` and `sandbox.env_pass`: the variables of commands.
+    pub environment: EnvironmentSettings,
 }
 
 impl Default for SandboxSettings {
@@ -112,6 +117,8 @@ impl Default for SandboxSettings {
             require: Requirement::default(),
             network: NetworkAccess::Blocked,
             held: SandboxedCommands::Ask,
+            outside: Vec::new(),
+            environment: EnvironmentSettings::default(),
         }
     }
 }

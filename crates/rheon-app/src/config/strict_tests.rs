@@ -173,14 +173,13 @@ fn the_settings_of_claude_code_are_understood_as_far_as_they_matter() {
     let config = place.load();
     expect![[r#"
         model = "anthropic/claude-opus-4-1" [/home/.claude/settings.json]
-        permissions.default_mode = "default" [/home/.claude/settings.json]
+        permissions.default_mode = "auto" [/home/.claude/settings.json]
         permissions.allow = "Edit" [/home/.claude/settings.json]
+        env.A = "b" [/home/.claude/settings.json]
         hooks.PreToolUse = { hooks = [{ type = "prompt", prompt = "x" }] } [/home/.claude/settings.json]
         hooks.Stop = { hooks = [{ type = "command", command = "true" }] } [/home/.claude/settings.json]"#]]
     .assert_eq(&place.shown(&config));
     expect![[r#"
-        /home/.claude/settings.json: "env" is ignored: settings cannot set environment variables of tools
-        /home/.claude/settings.json: unknown mode "auto"; using "default"
         /home/.claude/settings.json: "permissions.allow": cannot read the rule "Bash(": character 6: the parenthesis is not closed; write Bash()
         /home/.claude/settings.json: hooks: unknown key "prompt"; expected one of type, command, args, timeout, if, async, statusMessage, onFailure"#]].assert_eq(&place.warnings(&config));
     assert_eq!(config.settings.hooks.hooks().count(), 1);

@@ -88,7 +88,8 @@ pub(super) fn policy(
 ) -> Result<Policy, OpenError> {
     let places = PatternRoots { working_folder: system.working_folder.clone(), home: system.home() };
     let permissions = config.settings.permissions.clone();
-    let policy = Policy::new(permissions.sources, places, permissions.trust, ShellAnalyzer::default())?;
+    let policy = Policy::new(permissions.sources, places, permissions.trust, ShellAnalyzer::default())?
+        .with_outside(&config.settings.sandbox.outside)?;
     for warning in policy.warnings() {
         tell(Notice::warning(NoticeTopic::Policy, warning.clone()));
     }
@@ -113,6 +114,7 @@ pub(super) async fn toolkit(
     });
     let toolkit = Toolkit::new(ToolkitSettings {
         variables: system.environment.texts().collect(),
+        environment: settings.sandbox.environment.clone(),
         sandbox: settings.sandbox.require,
         network: settings.sandbox.network,
         sandbox_cache: system.folders.state().ok().map(|folder| folder.join("sandbox.json")),

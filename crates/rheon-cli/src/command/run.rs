@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal as _, stdin, stdout};
 
-use rheon_app::config::{Config, ConfigInputs, Layer};
+use rheon_app::config::{Config, ConfigInputs, FolderModes, Layer};
 use rheon_app::session::{HostExtensions, HostParts};
 use rheon_text::nearest;
 use rheon_types::SessionId;
@@ -152,7 +152,11 @@ impl Run {
             parts = self.parts(target)?;
         }
         let (first, interface) = (self.prompt.clone(), parts.config.settings.interface);
-        let request = self.request(target, first.clone());
+        let mut request = self.request(target, first.clone());
+        if request.mode.is_none() && is_new(&request.session) {
+            let modes = FolderModes::new(&parts.system.folders).ok();
+            request.mode = ask::ask_for_mode(&parts.config, modes, &parts.config.project_root)?;
+        }
         repl::converse(host(parts), request, first, &self.output, &interface).await
     }
 
@@ -293,4 +297,9 @@ fn uuid(text: &str) -> Result<SessionId, Failure> {
     Err(Failure::usage(format_args!(
         "invalid UUID {text:?} for --session-id; use one such as 01890a5d-ac96-774b-bcce-b302099a8057"
     )))
+}
+
+/// Whether a session starts anew, so that it has no mode of its own yet.
+fn is_new(session: &SessionChoice) -> bool {
+    matches!(session, SessionChoice::New { .. })
 }

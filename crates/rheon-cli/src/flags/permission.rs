@@ -63,6 +63,9 @@ pub(crate) enum ModeFlag {
     /// Allow edits in the workspace without asking
     #[value(name = "acceptEdits", alias = "accept-edits")]
     AcceptEdits,
+    /// Allow edits in the workspace and commands inside the sandbox; ask about whatever leaves it
+    #[value(name = "auto")]
+    Auto,
     /// Queue changes until you approve a plan
     #[value(name = "plan")]
     Plan,
@@ -72,15 +75,13 @@ pub(crate) enum ModeFlag {
     /// Allow everything that would ask; deny rules still apply
     #[value(name = "bypassPermissions", alias = "bypass-permissions", alias = "bypass")]
     BypassPermissions,
-    /// A mode of Claude Code in which a model decides; treated as default
-    #[value(name = "auto", hide = true)]
-    Auto,
 }
 
 impl ModeFlag {
     pub(crate) fn mode(self) -> PermissionMode {
         match self {
-            Self::Default | Self::Auto => PermissionMode::Default,
+            Self::Default => PermissionMode::Default,
+            Self::Auto => PermissionMode::Auto,
             Self::AcceptEdits => PermissionMode::AcceptEdits,
             Self::Plan => PermissionMode::Plan,
             Self::DontAsk => PermissionMode::DontAsk,
@@ -91,7 +92,8 @@ impl ModeFlag {
     /// The value in the configuration.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
-            Self::Default | Self::Auto => "default",
+            Self::Default => "default",
+            Self::Auto => "auto",
             Self::AcceptEdits => "acceptEdits",
             Self::Plan => "plan",
             Self::DontAsk => "dontAsk",

@@ -42,7 +42,7 @@ pub(super) const HELP: [(&str, &str); 16] = [
     ("/goal [TEXT]", "show or set the goal that every request repeats; /goal done, /goal drop"),
     (
         "/mode [MODE]",
-        "show or set the permission mode: default, acceptEdits, plan, dontAsk, bypassPermissions",
+        "show or set the permission mode: default, acceptEdits, auto, plan, dontAsk, bypassPermissions",
     ),
     ("/model [NAME]", "show or switch the model"),
     ("/clear", "start a new session (or /new); this one is saved"),
@@ -55,7 +55,7 @@ pub(super) const HELP: [(&str, &str); 16] = [
     ("while it works", "type to steer the model before its next step"),
 ];
 
-pub(super) const MODES: &str = "default, acceptEdits, plan, dontAsk, bypassPermissions";
+pub(super) const MODES: &str = "default, acceptEdits, auto, plan, dontAsk, bypassPermissions";
 
 /// Commands of other agents that are shell commands here; ID stands for this session.
 pub(super) const ELSEWHERE: [(&str, &str); 14] = [
@@ -122,6 +122,7 @@ fn mode(text: &str) -> Option<PermissionMode> {
     match text.to_lowercase().replace(['-', '_'], "").as_str() {
         "default" => Some(PermissionMode::Default),
         "acceptedits" | "edits" => Some(PermissionMode::AcceptEdits),
+        "auto" => Some(PermissionMode::Auto),
         "plan" => Some(PermissionMode::Plan),
         "dontask" => Some(PermissionMode::DontAsk),
         "bypasspermissions" | "bypass" => Some(PermissionMode::BypassPermissions),

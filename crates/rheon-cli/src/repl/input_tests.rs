@@ -13,7 +13,7 @@ fn lines_are_prompts_unless_they_name_a_command() {
     assert_eq!(Input::of("", "/quit"), Input::Exit);
     assert_eq!(Input::of("", "/compact keep the plan"), Input::Compact("keep the plan".into()));
     assert_eq!(Input::of("", "/mode accept-edits"), Input::Mode(Some(PermissionMode::AcceptEdits)));
-    for mode in ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"] {
+    for mode in ["default", "acceptEdits", "auto", "plan", "dontAsk", "bypassPermissions"] {
         assert_eq!(super::mode(mode).map(rheon_app::policy::mode_name), Some(mode));
     }
     assert_eq!(Input::of("", "/mode"), Input::Mode(None));

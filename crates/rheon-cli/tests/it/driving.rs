@@ -146,6 +146,18 @@ fn a_program_that_is_asked_allows_and_denies() {
 }
 
 #[test]
+fn a_yes_is_enough_for_a_path_outside_the_workspace() {
+    let call = json!({ "path": "../outside.txt", "content": "x" });
+    let stage = Stage::new([FakeReply::call("write", &call), FakeReply::text("Done.")]);
+    let mut driven = Driven::new(&stage, &["--permission-prompt-tool", "stdio"]);
+    driven.prompt("Write it.");
+    answer(&mut driven, |asked| json!({ "behavior": "allow", "updatedInput": asked["request"]["input"] }));
+    assert_eq!(driven.next("result")["result"], "Done.");
+    assert_eq!(driven.finish().code, Some(0));
+    assert_eq!(std::fs::read_to_string(stage.path("outside.txt")).unwrap(), "x");
+}
+
+#[test]
 fn an_interrupt_and_another_prompt() {
     let stage = Stage::new([
         FakeReply::text("This takes long.").with(Fault::StallAfterEvent(3)),

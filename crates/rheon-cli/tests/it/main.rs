@@ -15,6 +15,7 @@ mod help;
 mod limits;
 mod manual;
 mod next_steps;
+mod permissions;
 #[cfg(unix)]
 mod recording;
 #[cfg(unix)]

@@ -27,13 +27,25 @@ pub(crate) struct Terminal {
     pending: Vec<u8>,
 }
 
+/// The question of the first start was answered before.
+fn remember_mode(stage: &Stage) {
+    let modes = json!({ stage.path("workspace").display().to_string(): "default" });
+    crate::stage::write(&stage.path("home/.local/state/rheon/folder_modes.json"), &modes.to_string());
+}
+
 impl Terminal {
     fn new(stage: &Stage, arguments: &[&str]) -> Self {
-        let mut command = stage.rheon(&[&["--model", MODEL], arguments].concat());
-        command.env("TERM", "xterm-256color");
-        let mut terminal = Self::start(command);
+        remember_mode(stage);
+        let mut terminal = Self::at_start(stage, arguments);
         terminal.wait_for("> ");
         terminal
+    }
+
+    /// The program before its first question.
+    fn at_start(stage: &Stage, arguments: &[&str]) -> Self {
+        let mut command = stage.rheon(&[&["--model", MODEL], arguments].concat());
+        command.env("TERM", "xterm-256color");
+        Self::start(command)
     }
 
     /// Starts a program at a terminal of 100 columns and 30 lines.
@@ -329,4 +341,23 @@ fn a_budget_that_is_spent_asks_for_as_much_again() {
     assert_eq!(stage.server.requests().len(), 0);
     terminal.press("\x04");
     assert_eq!(terminal.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn the_first_start_in_a_folder_asks_once_how_much_to_ask() {
+    let call = json!({ "path": "new.txt", "content": "x" });
+    let stage = Stage::new([FakeReply::call("write", &call), FakeReply::text("Done.")]);
+    let mut terminal = Terminal::at_start(&stage, &[]);
+    terminal.wait_for("(mode auto)?");
+    terminal.wait_for("[y/N] ");
+    terminal.press("y\n");
+    terminal.wait_for("> ");
+    terminal.press("write it\r");
+    terminal.wait_for("Done.");
+    terminal.press("\x04");
+    drop(terminal);
+    assert!(stage.path("workspace/new.txt").exists());
+    let remembered =
+        std::fs::read_to_string(stage.path("home/.local/state/rheon/folder_modes.json")).unwrap();
+    assert!(remembered.contains("\"auto\""), "{remembered}");
 }

@@ -21,9 +21,21 @@ const OPTIONS_MAX: usize = 16;
 pub(crate) enum Action<'a> {
     Command(&'a Words),
     Path(&'a NamedPath),
-    Fetch { host: &'a str },
-    Named { tool: &'a str, name: &'a str },
-    Tool { name: &'a str, arguments: &'a Value },
+    Fetch {
+        host: &'a str,
+    },
+    /// A command uses the network.
+    Reach {
+        host: &'a str,
+    },
+    Named {
+        tool: &'a str,
+        name: &'a str,
+    },
+    Tool {
+        name: &'a str,
+        arguments: &'a Value,
+    },
 }
 
 /// One action of a call.

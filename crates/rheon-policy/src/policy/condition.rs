@@ -61,7 +61,8 @@ impl Condition {
                 | Pattern::Server(_)
                 | Pattern::Named { .. }
                 | Pattern::Argument { .. }
-                | Pattern::Nothing,
+                | Pattern::Network(_)
+                | Pattern::Unsandboxed(_),
                 _,
             ) => false,
         }

@@ -64,8 +64,7 @@ const MODES: [(&str, PermissionMode); 7] = [
     ("dontAsk", PermissionMode::DontAsk),
     ("bypassPermissions", PermissionMode::BypassPermissions),
     ("bypass", PermissionMode::BypassPermissions),
-    // Rheon has no mode in which the model decides, so fall back to asking.
-    ("auto", PermissionMode::Default),
+    ("auto", PermissionMode::Auto),
 ];
 
 impl Document {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use rheon_text::visible;
+use rheon_types::CallGrant;
 use rheon_types::event::{Danger, PermissionMode};
 
 use crate::policy::policy_set::RuleSource;
@@ -40,8 +41,12 @@ pub struct ExplanationPart {
     pub decision: Decision,
     pub reason: DecisionReason,
     pub danger: Danger,
-    /// The rule to offer for it, if any.
+    /// The rules to offer for it, one per line, if any.
     pub suggestion: Option<String>,
+    /// A rule for calls like it, if any.
+    pub wider: Option<String>,
+    /// What it needs beyond the sandbox, if it runs.
+    pub grant: CallGrant,
 }
 
 /// Why an action was decided this way.
@@ -86,9 +91,23 @@ impl Explanation {
         reasons.join("; ")
     }
 
-    /// The highest danger of any part.
+    /// The highest danger of any part that is decided like the whole call.
     pub fn danger(&self) -> Danger {
-        self.parts.iter().map(|part| part.danger).max().unwrap_or(Danger::Dangerous)
+        let deciding = self.parts.iter().filter(|part| part.decision == self.by_rules);
+        deciding.map(|part| part.danger).max().unwrap_or(Danger::Dangerous)
+    }
+
+    /// What the parts with this decision need beyond the sandbox.
+    pub fn grant(&self, decision: Decision) -> CallGrant {
+        let parts = self.parts.iter().filter(|part| part.decision == decision);
+        parts.fold(CallGrant::default(), |grant, part| grant.joined(&part.grant))
+    }
+}
+
+impl ExplanationPart {
+    /// Whether it is about a command rather than a path or a host.
+    pub(crate) fn is_command(&self) -> bool {
+        self.action.starts_with("run `")
     }
 }
 
@@ -135,6 +154,7 @@ pub fn mode_name(mode: PermissionMode) -> &'static str {
     match mode {
         PermissionMode::Default => "default",
         PermissionMode::AcceptEdits => "acceptEdits",
+        PermissionMode::Auto => "auto",
         PermissionMode::Plan => "plan",
         PermissionMode::DontAsk => "dontAsk",
         PermissionMode::BypassPermissions => "bypassPermissions",

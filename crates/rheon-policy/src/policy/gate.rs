@@ -9,7 +9,8 @@ use rheon_types::event::{
     Scope,
 };
 use rheon_types::{
-    Answer, ApprovalReason, CallFacts, CallOrder, Effect, Gate, GateDecision, GateRequest, ToolCall, Verdict,
+    Answer, ApprovalReason, CallFacts, CallGrant, CallOrder, Effect, Gate, GateDecision, GateRequest,
+    NetworkGrant, ToolCall, Verdict,
 };
 
 use crate::policy::call::{CallContext, line_of};
@@ -18,9 +19,10 @@ use crate::policy::judge::{CallToJudge, Judge, SandboxedCommands};
 use crate::policy::names::{ToolKind, effect_of, kind_of};
 use crate::policy::plan::Plan;
 use crate::policy::policy_set::{BoundRule, Policy, PolicyError, RuleSource};
+use crate::policy::refusals::SandboxRefusals;
 use crate::policy::rule::{Rule, RuleKind};
 use crate::policy::shell_analyzer::{ShellAnalyzer, ShellDirectory, ShellFacts};
-use crate::policy::{subject, suggestion};
+use crate::policy::{offers, subject, suggestion};
 use crate::shell::{Analysis, only_reads};
 use crate::workspace::Workspace;
 
@@ -58,6 +60,11 @@ pub struct PolicyGate {
     shell_folder: Option<ShellDirectory>,
     sink: Option<Arc<dyn RuleSink>>,
     sandboxed: SandboxedCommands,
+    /// Whether the sandbox holds commands so well that mode `auto` need not ask about them.
+    holds_commands: bool,
+    /// What commands reach of the network by themselves; `None` if no sandbox holds them.
+    network: Option<NetworkGrant>,
+    refusals: SandboxRefusals,
     readable: Vec<PathBuf>,
     state: Mutex<State>,
 }
@@ -81,6 +88,9 @@ impl PolicyGate {
             shell_folder: None,
             sink: None,
             sandboxed: SandboxedCommands::Ask,
+            holds_commands: false,
+            network: None,
+            refusals: SandboxRefusals::default(),
             readable: Vec::new(),
             state,
         }
@@ -102,6 +112,18 @@ impl PolicyGate {
     /// Says what to do with commands that run in a sandbox.
     pub fn with_sandboxed_commands(mut self, sandboxed: SandboxedCommands) -> Self {
         self.sandboxed = sandboxed;
+        self
+    }
+
+    /// Says that the sandbox is at full strength, so that mode `auto` need not ask about commands.
+    pub fn with_full_sandbox(mut self, holds_commands: bool) -> Self {
+        self.holds_commands = holds_commands;
+        self
+    }
+
+    /// Says that a sandbox holds commands, and what they reach of the network without a grant.
+    pub fn with_network(mut self, network: NetworkGrant) -> Self {
+        self.network = Some(network);
         self
     }
 
@@ -251,11 +273,24 @@ impl PolicyGate {
         effect: Effect,
     ) -> Explanation {
         let state = self.state();
+        let sandboxed = match state.mode {
+            PermissionMode::Auto if self.holds_commands => SandboxedCommands::Run,
+            PermissionMode::Default
+            | PermissionMode::AcceptEdits
+            | PermissionMode::Auto
+            | PermissionMode::Plan
+            | PermissionMode::DontAsk
+            | PermissionMode::BypassPermissions => self.sandboxed,
+        };
+        let line = line_of(call.name.as_str(), &call.arguments);
+        let refusal = line.and_then(|line| self.refusals.get(line));
         let judge = Judge {
             policy: &self.policy,
             session: &state.rules,
             mode: state.mode,
-            sandboxed: self.sandboxed,
+            sandboxed,
+            network: self.network.as_ref(),
+            refusal: refusal.as_ref(),
             readable: &self.readable,
             context: CallContext {
                 workspace: &self.workspace,
@@ -287,9 +322,19 @@ impl PolicyGate {
         let line = line_of(call.name.as_str(), &call.arguments);
         let facts = line.zip(analysis).map(|(line, analysis)| {
             let folder = self.shell_folder.is_some().then_some(shell_folder);
-            CallFacts::new(ShellFacts { line: line.to_owned(), folder, analysis })
+            let refusals = self.refusals.clone();
+            CallFacts::new(ShellFacts { line: line.to_owned(), folder, analysis, refusals })
         });
-        GateDecision { order, facts: facts.unwrap_or_default(), ..verdict.into() }
+        // What the user approved in a plan, and what the mode lets pass, runs with what it needs; the sandbox stays on.
+        let asked = match (&verdict, explanation.by_rules) {
+            (Verdict::Allow, Decision::Ask) => explanation.grant(Decision::Ask),
+            (Verdict::Allow | Verdict::Ask { .. } | Verdict::Deny { .. } | Verdict::Queue { .. }, _) => {
+                CallGrant::default()
+            }
+        };
+        let asked = CallGrant { unsandboxed: false, ..asked };
+        let grant = explanation.grant(Decision::Allow).joined(&asked);
+        GateDecision { verdict, facts: facts.unwrap_or_default(), grant, order }
     }
 
     fn verdict(&self, call: &ToolCall, explanation: &Explanation, shell_folder: &Path) -> Verdict {
@@ -308,7 +353,7 @@ impl PolicyGate {
                 reason: explanation.reason(),
                 danger: explanation.danger(),
                 suggested_rule: suggestion::of(explanation),
-                offers: Vec::new(),
+                offers: offers::of(explanation),
                 by: asked_by(explanation),
             },
             Decision::Queue => self.queue(call, explanation, place_of(call, shell_folder)),

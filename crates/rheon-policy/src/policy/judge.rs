@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
-use rheon_types::Effect;
 use rheon_types::event::{Danger, PermissionMode};
+use rheon_types::{CallGrant, Effect, NetworkGrant};
 use serde_json::Value;
 
 use crate::policy::call::{Action, CallContext, CommandItem, Item, Origin, WordPath};
@@ -19,13 +19,14 @@ use crate::policy::wildcard::CommandPattern;
 use crate::shell::{SimpleCommand, changes_repository};
 use crate::workspace::Access;
 
-/// What to do with sandboxed commands that no rule matches and that change nothing but the workspace.
+/// What to do with sandboxed commands that no rule matches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SandboxedCommands {
     /// Ask, as for edits.
     #[default]
     Ask,
-    /// Run them. Only for a sandbox that blocks the network, hides keys, and prevents writes outside the workspace.
+    /// Run them, whatever they are. Only for a sandbox that blocks the network, hides keys, and prevents writes outside
+    /// the workspace.
     Run,
 }
 
@@ -39,6 +40,10 @@ pub(crate) struct Judge<'a> {
     pub(crate) session: &'a [BoundRule],
     pub(crate) mode: PermissionMode,
     pub(crate) sandboxed: SandboxedCommands,
+    /// What commands reach of the network without a question; `None` if no sandbox holds them.
+    pub(crate) network: Option<&'a NetworkGrant>,
+    /// What the sandbox refused when this line last ran.
+    pub(crate) refusal: Option<&'a CallGrant>,
     /// Directories outside the workspace that may still be read.
     pub(crate) readable: &'a [PathBuf],
     pub(crate) context: CallContext<'a>,
@@ -71,7 +76,20 @@ impl Judge<'_> {
     pub(crate) fn judge(&self, call: CallToJudge<'_>) -> Explanation {
         let items = self.context.take_apart(call.tool_name, call.arguments);
         let changes = self.changes(call, &items);
-        let parts: Vec<ExplanationPart> = items.iter().flat_map(|item| self.item(item, call)).collect();
+        let outside = self.runs_outside(&items);
+        let mut parts: Vec<ExplanationPart> = Vec::new();
+        for item in &items {
+            parts.extend(self.item(item, call));
+            if let Item::Command(item) = item {
+                let command =
+                    parts.iter().rposition(|part| part.is_command()).and_then(|at| parts.get(at)).cloned();
+                parts.extend(self.reach(item, command.as_ref(), outside));
+            }
+        }
+        if kind_of(call.tool_name) == ToolKind::Shell {
+            parts.extend(self.refused());
+            parts.extend(self.allowed_hosts());
+        }
         let by_rules = parts.iter().map(|part| part.decision).max().unwrap_or(Decision::Ask);
         let decision = match (by_rules, self.mode) {
             (Decision::Deny, _) => Decision::Deny,
@@ -82,6 +100,7 @@ impl Judge<'_> {
                 by_rules,
                 PermissionMode::Default
                 | PermissionMode::AcceptEdits
+                | PermissionMode::Auto
                 | PermissionMode::Plan
                 | PermissionMode::DontAsk
                 | PermissionMode::BypassPermissions,
@@ -98,7 +117,7 @@ impl Judge<'_> {
                 vec![self.path(path, Origin::Tool, &[tool, Action::Path(path)])]
             }
             Item::Path { path, origin } => vec![self.path(path, *origin, &[Action::Path(path)])],
-            Item::Unknown(text) => vec![self.unknown(text)],
+            Item::Unknown(text) => vec![self.unknown(text, call)],
             Item::Impossible(why) => {
                 let reason = DecisionReason::Default(excerpt(why));
                 vec![part(format!("call {}", excerpt(call.tool_name)), Decision::Deny, reason, Danger::Safe)]
@@ -175,15 +194,34 @@ impl Judge<'_> {
     }
 
     /// A part that cannot be analyzed may run only if every command may.
-    fn unknown(&self, text: &str) -> ExplanationPart {
+    fn unknown(&self, text: &str, call: CallToJudge<'_>) -> ExplanationPart {
         let shown = format!("unknown part: {}", excerpt(text));
-        match self.rule_for_all_commands() {
-            Some(bound) => part(shown, Decision::Allow, named(bound), Danger::Dangerous),
-            None => {
-                let reason = DecisionReason::Default("parts that cannot be analyzed need approval".into());
-                part(shown, Decision::Ask, reason, Danger::Dangerous)
-            }
+        let danger = self.danger_of_unknown(call);
+        if let Some(bound) = self.rule_for_all_commands() {
+            return part(shown, Decision::Allow, named(bound), danger);
         }
+        // It could contain what a rule is about.
+        let is_about_commands = |bound: &BoundRule| matches!(bound.rule.pattern(), Pattern::Command(_));
+        let restricted =
+            [RuleKind::Deny, RuleKind::Ask].into_iter().any(|list| self.all(list).any(is_about_commands));
+        if self.sandboxed == SandboxedCommands::Run && !restricted {
+            return part(shown, Decision::Allow, in_sandbox(), danger);
+        }
+        let reason = DecisionReason::Default("parts that cannot be analyzed need approval".into());
+        part(shown, Decision::Ask, reason, danger)
+    }
+
+    /// Unknown words of commands that only read are no danger; unknown commands are.
+    fn danger_of_unknown(&self, call: CallToJudge<'_>) -> Danger {
+        let Some(analysis) = self.context.analysis.filter(|_| kind_of(call.tool_name) == ToolKind::Shell)
+        else {
+            return Danger::Dangerous;
+        };
+        let commands = analysis.commands.iter().map(|command| (self.context.shell.danger)(command).0);
+        let only_reads = !analysis.commands.is_empty()
+            && commands.max() == Some(Danger::Safe)
+            && analysis.redirections.iter().all(|file| !file.writes);
+        if only_reads { Danger::Safe } else { Danger::Dangerous }
     }
 
     /// A command, and the paths among its words as far as they matter.
@@ -236,18 +274,12 @@ impl Judge<'_> {
             }
         }
         let is_plain = item.words.plain.is_some();
-        let harmless = match (danger, self.sandboxed) {
-            (Danger::Safe, _) => Some("it only reads"),
-            // The sandbox makes the repository writable for this command, so it needs approval.
-            (Danger::Moderate, SandboxedCommands::Run) if changes_repository(&item.command) => None,
-            (Danger::Moderate, SandboxedCommands::Run) => Some("it runs in the sandbox"),
-            (Danger::Moderate, SandboxedCommands::Ask) | (Danger::Dangerous | Danger::Critical, _) => None,
-        };
-        if let (Some(why), true) = (harmless, is_plain) {
-            return (
-                part(action, Decision::Allow, DecisionReason::Default(why.into()), danger),
-                Coverage::Words(0),
-            );
+        if danger == Danger::Safe && is_plain {
+            let reason = DecisionReason::Default("it only reads".into());
+            return (part(action, Decision::Allow, reason, danger), Coverage::Words(0));
+        }
+        if self.sandboxed == SandboxedCommands::Run && !loses_history(&item.command, danger) {
+            return (part(action, Decision::Allow, in_sandbox(), danger), Coverage::Words(0));
         }
         let reason = match fitting.first() {
             Some(bound) => DecisionReason::NotCovered {
@@ -264,7 +296,9 @@ impl Judge<'_> {
             .as_deref()
             .and_then(|plain| suggestion::of_command(plain, &item.command, danger));
         let rule = rule.filter(|rule| self.would_cover(rule, item, danger));
-        (suggesting(part(action, Decision::Ask, reason, danger), rule), Coverage::Words(0))
+        let wider = suggestion::wider(&item.command).filter(|rule| self.would_cover(rule, item, danger));
+        let judged = suggesting(part(action, Decision::Ask, reason, danger), rule);
+        (ExplanationPart { wider, ..judged }, Coverage::Words(0))
     }
 
     /// A word of a command as a path. `None` if it is harmless.
@@ -290,13 +324,28 @@ impl Judge<'_> {
             None => self.path(&path, Origin::Word, &[]),
         };
         let by_rule = matches!(judged.reason, DecisionReason::Rule { .. });
+        if self.sandboxed == SandboxedCommands::Run
+            && !by_rule
+            && !path.protected
+            && self.is_common(&path.real)
+        {
+            return None;
+        }
         let was_seen = match (seen, word.index) {
             (Coverage::Everything, _) => true,
             (Coverage::Words(count), Some(index)) => index < count,
             (Coverage::Words(_), None) => false,
         };
-        let matters = judged.decision != Decision::Allow && (by_rule || !was_seen);
-        matters.then_some(judged)
+        match (judged.decision, by_rule || !was_seen) {
+            (Decision::Allow, _) => (!judged.grant.is_empty()).then_some(judged),
+            (_, true) => Some(judged),
+            // The rule that allows the command spells out the path. `Bash(*)` spells out nothing.
+            (_, false) if seen != Coverage::Everything && !judged.grant.is_empty() => {
+                let reason = DecisionReason::Default("the rule that allows the command names it".into());
+                Some(ExplanationPart { decision: Decision::Allow, reason, suggestion: None, ..judged })
+            }
+            (_, false) => None,
+        }
     }
 
     fn path(&self, path: &NamedPath, origin: Origin, actions: &[Action<'_>]) -> ExplanationPart {
@@ -305,16 +354,14 @@ impl Judge<'_> {
         // What a command does with a word is a guess.
         let verb = if origin == Origin::Word { "use" } else { "change" };
         let (action, danger) = match path.access {
-            Access::Read => {
-                (format!("read {shown}"), if path.inside { Danger::Safe } else { Danger::Moderate })
-            }
+            Access::Read => (format!("read {shown}"), Danger::Safe),
             Access::Write if path.inside && !path.protected => (format!("{verb} {shown}"), Danger::Moderate),
             Access::Write => (format!("{verb} {shown}"), Danger::Dangerous),
         };
         for list in [RuleKind::Deny, RuleKind::Ask] {
             if let Some(bound) = self.find(list, actions) {
                 let decision = if list == RuleKind::Deny { Decision::Deny } else { Decision::Ask };
-                return part(action, decision, named(bound), danger);
+                return granting(part(action, decision, named(bound), danger), path);
             }
         }
         if origin != Origin::Tool && SINKS.iter().any(|sink| path.written.as_os_str() == *sink) {
@@ -327,16 +374,19 @@ impl Judge<'_> {
         }
         if path.access == Access::Write && path.protected {
             let why = "it is protected: agent settings, hooks and .git always need approval";
-            return part(action, Decision::Ask, DecisionReason::Default(why.into()), danger);
+            return granting(part(action, Decision::Ask, DecisionReason::Default(why.into()), danger), path);
         }
         let reaches = |bound: &&BoundRule| path.inside || names_paths(bound) || path.access == Access::Read;
         if let Some(bound) = self.all(RuleKind::Allow).filter(reaches).find(|bound| any(bound, actions)) {
-            return part(action, Decision::Allow, named(bound), danger);
+            return granting(part(action, Decision::Allow, named(bound), danger), path);
         }
         let (decision, why) = self.path_default(path, origin);
         let judged = part(action, decision, DecisionReason::Default(why.into()), danger);
-        let rule = (decision == Decision::Ask).then(|| suggestion::of_path(path)).flatten();
-        suggesting(judged, rule)
+        if decision != Decision::Ask {
+            return judged;
+        }
+        let judged = granting(suggesting(judged, suggestion::of_path(path)), path);
+        ExplanationPart { wider: suggestion::of_folder(path), ..judged }
     }
 
     fn path_default(&self, path: &NamedPath, origin: Origin) -> (Decision, &'static str) {
@@ -345,11 +395,21 @@ impl Judge<'_> {
             (Access::Read, false, _) if self.readable.iter().any(|folder| path.real.starts_with(folder)) => {
                 (Decision::Allow, "tools put it there to be read")
             }
+            (_, false, Origin::Redirection)
+                if self.sandboxed == SandboxedCommands::Run && self.is_common(&path.real) =>
+            {
+                (Decision::Allow, "it runs in the sandbox")
+            }
             (_, false, Origin::Word) if !is_there(path) => (Decision::Allow, "the path does not exist"),
             (Access::Read | Access::Write, false, _) => (Decision::Ask, "it is outside the workspace"),
             (Access::Write, true, Origin::Word) => (Decision::Allow, "it is in the workspace"),
+            (Access::Write, true, Origin::Redirection) if self.sandboxed == SandboxedCommands::Run => {
+                (Decision::Allow, "it runs in the sandbox")
+            }
             (Access::Write, true, Origin::Tool | Origin::Redirection) => match self.mode {
-                PermissionMode::AcceptEdits => (Decision::Allow, "edits in the workspace are accepted"),
+                PermissionMode::AcceptEdits | PermissionMode::Auto => {
+                    (Decision::Allow, "edits in the workspace are accepted")
+                }
                 PermissionMode::Default
                 | PermissionMode::Plan
                 | PermissionMode::DontAsk
@@ -387,7 +447,9 @@ impl Judge<'_> {
     /// A rule covers commands no more dangerous than the words it spells out. `Bash(find *)` was not written with
     /// `-exec` in mind, but `Bash(git push *)` is meant to push.
     fn seen(&self, bound: &BoundRule, item: &CommandItem, danger: Danger) -> Option<Coverage> {
-        let Pattern::Command(pattern) = bound.rule.pattern() else { return Some(Coverage::Words(0)) };
+        let (Pattern::Command(pattern) | Pattern::Unsandboxed(pattern)) = bound.rule.pattern() else {
+            return Some(Coverage::Words(0));
+        };
         if pattern.is_exact() {
             return Some(Coverage::Words(usize::MAX));
         }
@@ -403,10 +465,7 @@ impl Judge<'_> {
         let named = if words.is_empty() {
             Danger::Moderate
         } else {
-            let text = words.join(" ");
-            let words = words.iter().map(|word| Some((*word).to_owned())).collect();
-            let command = SimpleCommand { words, text, assignments: Vec::new(), folder: Some(String::new()) };
-            (self.context.shell.danger)(&command).0.max(Danger::Moderate)
+            (self.context.shell.danger)(&spelled_out(&words)).0.max(Danger::Moderate)
         };
         (danger <= named).then_some(Coverage::Words(count))
     }
@@ -444,11 +503,11 @@ impl Judge<'_> {
             .find_map(|(list, decision)| self.find(list, actions).map(|bound| (decision, named(bound))))
     }
 
-    fn find(&self, list: RuleKind, actions: &[Action<'_>]) -> Option<&BoundRule> {
+    pub(crate) fn find(&self, list: RuleKind, actions: &[Action<'_>]) -> Option<&BoundRule> {
         self.all(list).find(|bound| any(bound, actions))
     }
 
-    fn all(&self, list: RuleKind) -> impl Iterator<Item = &BoundRule> {
+    pub(crate) fn all(&self, list: RuleKind) -> impl Iterator<Item = &BoundRule> {
         self.policy.of(list).chain(self.session.iter().filter(move |bound| bound.rule.list() == list))
     }
 }
@@ -457,7 +516,7 @@ fn any(bound: &BoundRule, actions: &[Action<'_>]) -> bool {
     actions.iter().any(|action| bound.matches(action))
 }
 
-fn named(bound: &BoundRule) -> DecisionReason {
+pub(crate) fn named(bound: &BoundRule) -> DecisionReason {
     DecisionReason::Rule { rule: bound.rule.text().to_owned(), list: bound.rule.list(), source: bound.source }
 }
 
@@ -492,8 +551,44 @@ fn agent_rule_name(tool_name: &str) -> &str {
     if tool_name == "agent" { "Agent" } else { tool_name }
 }
 
-fn part(action: String, decision: Decision, reason: DecisionReason, danger: Danger) -> ExplanationPart {
-    ExplanationPart { action, decision, reason, danger, suggestion: None }
+pub(crate) fn part(
+    action: String,
+    decision: Decision,
+    reason: DecisionReason,
+    danger: Danger,
+) -> ExplanationPart {
+    let grant = CallGrant::default();
+    ExplanationPart { action, decision, reason, danger, suggestion: None, wider: None, grant }
+}
+
+fn in_sandbox() -> DecisionReason {
+    DecisionReason::Default("it runs in the sandbox".into())
+}
+
+/// The command that consists of the words a rule spells out.
+pub(crate) fn spelled_out(words: &[&str]) -> SimpleCommand {
+    let text = words.join(" ");
+    let words = words.iter().map(|word| Some((*word).to_owned())).collect();
+    SimpleCommand { words, text, assignments: Vec::new(), folder: Some(String::new()) }
+}
+
+/// Whether a git command may lose what undo does not bring back. Whether it may use the network is another question.
+fn loses_history(command: &SimpleCommand, danger: Danger) -> bool {
+    let only_fetches = |word: &String| matches!(word.as_str(), "fetch" | "pull");
+    danger >= Danger::Dangerous
+        && changes_repository(command)
+        && !command.words.iter().flatten().any(only_fetches)
+}
+
+/// What a path needs beyond the sandbox and the workspace.
+fn granting(part: ExplanationPart, path: &NamedPath) -> ExplanationPart {
+    let paths = vec![path.real.clone()];
+    let grant = match path.access {
+        Access::Read if !path.inside => CallGrant { read: paths, ..CallGrant::default() },
+        Access::Write if !path.inside || path.protected => CallGrant { write: paths, ..CallGrant::default() },
+        Access::Read | Access::Write => CallGrant::default(),
+    };
+    ExplanationPart { grant, ..part }
 }
 
 /// Attaches a suggested rule, unless the part is dangerous.

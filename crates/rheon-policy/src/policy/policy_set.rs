@@ -11,7 +11,7 @@ use url::Url;
 use crate::policy::call::{Action, Words, host_of};
 use crate::policy::document::{Document, RuleEntry};
 use crate::policy::paths::{BoundPath, Extent, NamedPath, PatternRoots, fits};
-use crate::policy::rule::{Pattern, Rule, RuleError, RuleKind};
+use crate::policy::rule::{Pattern, Rule, RuleError, RuleKind, UNSANDBOXED_RULE};
 use crate::policy::shell_analyzer::ShellAnalyzer;
 use crate::workspace::{Access, Workspace};
 
@@ -162,6 +162,17 @@ impl Policy {
         }
     }
 
+    /// Commands that always run outside the sandbox, as `Unsandboxed(...)` rules of the user.
+    pub fn with_outside(mut self, commands: &[String]) -> Result<Self, PolicyError> {
+        let folder = self.roots.working_folder.clone();
+        for command in commands {
+            let rule = Rule::parse(&format!("{UNSANDBOXED_RULE}({command})"), RuleKind::Allow)?;
+            self.rules.push(BoundRule::bind(rule, RuleSource::User, &self.roots, &folder)?);
+        }
+        self.rules.sort_by_key(|bound| (bound.rule.list(), bound.source));
+        Ok(self)
+    }
+
     pub fn default_mode(&self) -> PermissionMode {
         self.mode
     }
@@ -206,9 +217,10 @@ impl Policy {
             }
             Pattern::Path { pattern: Some(_), .. }
             | Pattern::Domain(_)
+            | Pattern::Network(_)
+            | Pattern::Unsandboxed(_)
             | Pattern::Named { .. }
-            | Pattern::Argument { .. }
-            | Pattern::Nothing => false,
+            | Pattern::Argument { .. } => false,
         })
     }
 
@@ -348,9 +360,10 @@ impl BoundRule {
             | Pattern::Tool(_)
             | Pattern::Server(_)
             | Pattern::Domain(_)
+            | Pattern::Network(_)
+            | Pattern::Unsandboxed(_)
             | Pattern::Named { .. }
-            | Pattern::Argument { .. }
-            | Pattern::Nothing => Ok(Vec::new()),
+            | Pattern::Argument { .. } => Ok(Vec::new()),
         };
         match paths {
             Ok(paths) => Ok(Self { rule, source, paths }),
@@ -377,9 +390,10 @@ impl BoundRule {
             | Pattern::Tool(_)
             | Pattern::Server(_)
             | Pattern::Domain(_)
+            | Pattern::Network(_)
+            | Pattern::Unsandboxed(_)
             | Pattern::Named { .. }
-            | Pattern::Argument { .. }
-            | Pattern::Nothing => false,
+            | Pattern::Argument { .. } => false,
         }
     }
 
@@ -392,9 +406,10 @@ impl BoundRule {
             | Pattern::Tool(_)
             | Pattern::Server(_)
             | Pattern::Domain(_)
+            | Pattern::Network(_)
+            | Pattern::Unsandboxed(_)
             | Pattern::Named { .. }
-            | Pattern::Argument { .. }
-            | Pattern::Nothing => None,
+            | Pattern::Argument { .. } => None,
         };
         self.paths.iter().filter_map(move |bound| Some(bound.folder().join(literal?)))
     }
@@ -425,6 +440,12 @@ impl BoundRule {
                 .and_then(|rest| rest.strip_prefix(server.as_str()))
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with("__")),
             (Pattern::Domain(pattern), Action::Fetch { host }) => pattern.matches(host),
+            (Pattern::Network(pattern), Action::Reach { host }) => pattern.matches(host),
+            // What is never to run outside may still run inside.
+            (Pattern::Unsandboxed(pattern), Action::Command(words)) => {
+                self.rule.list() == RuleKind::Allow
+                    && words.plain.as_ref().is_some_and(|plain| pattern.matches(plain))
+            }
             (Pattern::Named { tool, name }, Action::Named { tool: called, name: wanted }) => {
                 tool == called && name.matches(wanted)
             }
@@ -441,12 +462,14 @@ impl BoundRule {
                 | Pattern::Tool(_)
                 | Pattern::Server(_)
                 | Pattern::Domain(_)
+                | Pattern::Network(_)
+                | Pattern::Unsandboxed(_)
                 | Pattern::Named { .. }
-                | Pattern::Argument { .. }
-                | Pattern::Nothing,
+                | Pattern::Argument { .. },
                 Action::Command(_)
                 | Action::Path(_)
                 | Action::Fetch { .. }
+                | Action::Reach { .. }
                 | Action::Named { .. }
                 | Action::Tool { .. },
             ) => false,
@@ -516,10 +539,10 @@ impl BoundRule {
                 let host = Url::parse(example).ok().as_ref().and_then(host_of);
                 Ok(self.matches(&Action::Fetch { host: host.as_deref().unwrap_or(example) }))
             }
+            Pattern::Network(_) => Ok(self.matches(&Action::Reach { host: example })),
+            Pattern::Unsandboxed(pattern) => Ok(pattern.matches(example)),
             Pattern::Named { tool, .. } => Ok(self.matches(&Action::Named { tool, name: example })),
-            Pattern::Argument { .. } | Pattern::Nothing => {
-                Err("this kind of rule cannot have examples; remove them".into())
-            }
+            Pattern::Argument { .. } => Err("this kind of rule cannot have examples; remove them".into()),
         }
     }
 }

@@ -50,6 +50,10 @@ pub(crate) enum Pattern {
     /// All tools of an MCP server.
     Server(String),
     Domain(Wildcard),
+    /// Hosts that every command may reach.
+    Network(Wildcard),
+    /// Commands that run outside the sandbox.
+    Unsandboxed(CommandPattern),
     /// What a tool starts by name, such as an agent.
     Named {
         tool: &'static str,
@@ -61,8 +65,6 @@ pub(crate) enum Pattern {
         key: String,
         value: Wildcard,
     },
-    /// Nothing. The rule is valid but only produces a warning.
-    Nothing,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -75,6 +77,10 @@ pub struct RuleError {
     /// The problem and how to fix it.
     pub problem: String,
 }
+
+/// The names of the rules about what commands reach; they are no tools.
+pub(crate) const NETWORK_RULE: &str = "Network";
+pub(crate) const UNSANDBOXED_RULE: &str = "Unsandboxed";
 
 pub(crate) const RULE_BYTES_MAX: usize = 4_096;
 
@@ -169,6 +175,10 @@ fn bare(name: &str, list: RuleKind) -> Result<Pattern, String> {
         };
     }
     Ok(match name {
+        NETWORK_RULE => Pattern::Network(Wildcard::new("*")),
+        UNSANDBOXED_RULE => {
+            return Err("name the commands; write Unsandboxed(docker *)".to_owned());
+        }
         "Read" | "read" => Pattern::Path { access: Access::Read, pattern: None },
         "Edit" | "edit" => Pattern::Path { access: Access::Write, pattern: None },
         _ => match known_tool(name) {
@@ -201,6 +211,11 @@ fn server(name: &str, rest: &str, list: RuleKind) -> Result<Pattern, String> {
 fn specific(name: &str, spec: &str, list: RuleKind) -> Result<(Pattern, Option<String>), String> {
     let path =
         |access| PathPattern::parse(spec).map(|pattern| Pattern::Path { access, pattern: Some(pattern) });
+    match name {
+        NETWORK_RULE => return Ok((network(spec)?, None)),
+        UNSANDBOXED_RULE => return Ok((unsandboxed(spec)?, None)),
+        _ => {}
+    }
     let Some(tool) = known_tool(name) else {
         return argument(name, spec, list).map(|found| (found, stranger(name)));
     };
@@ -208,8 +223,8 @@ fn specific(name: &str, spec: &str, list: RuleKind) -> Result<(Pattern, Option<S
         ToolKind::Shell => Ok((Pattern::Command(CommandPattern::parse(spec)), None)),
         ToolKind::Read if tool.name == "read" => Ok((path(Access::Read)?, None)),
         ToolKind::Edit if tool.name == "edit" => Ok((path(Access::Write)?, None)),
-        ToolKind::Read => misplaced(name, "Read", spec, list, path(Access::Read)?),
-        ToolKind::Edit => misplaced(name, "Edit", spec, list, path(Access::Write)?),
+        ToolKind::Read => Ok(misplaced(name, "Read", spec, list, path(Access::Read)?)),
+        ToolKind::Edit => Ok(misplaced(name, "Edit", spec, list, path(Access::Write)?)),
         ToolKind::Fetch => Ok((domain(name, spec)?, None)),
         ToolKind::Named => Ok((Pattern::Named { tool: tool.name, name: Wildcard::new(spec) }, None)),
         ToolKind::Internal if tool.name == "skill" => {
@@ -219,24 +234,42 @@ fn specific(name: &str, spec: &str, list: RuleKind) -> Result<(Pattern, Option<S
     }
 }
 
-/// A path pattern on a tool that has none: it allows nothing, and denies what it seems to mean.
+/// A path pattern on a tool that has none of its own: it means what it seems to mean. What it denies reaches further than
+/// its name says, so its author is told.
 fn misplaced(
     name: &str,
     better: &str,
     spec: &str,
     list: RuleKind,
     pattern: Pattern,
-) -> Result<(Pattern, Option<String>), String> {
-    Ok(match list {
+) -> (Pattern, Option<String>) {
+    let warning = match list {
         RuleKind::Deny | RuleKind::Ask => {
-            (pattern, Some(format!("{name}({spec}) is treated as {better}({spec}); write that instead")))
+            Some(format!("{name}({spec}) is treated as {better}({spec}); write that instead"))
         }
-        RuleKind::Allow => {
-            let text =
-                format!("{name}({spec}) allows nothing: {name} has no path rules; write {better}({spec})");
-            (Pattern::Nothing, Some(text))
+        RuleKind::Allow => None,
+    };
+    (pattern, warning)
+}
+
+/// `Network(host)`: a name, `*.` and a domain, or `*` for all.
+fn network(spec: &str) -> Result<Pattern, String> {
+    let host = spec.strip_prefix("domain:").map_or(spec, str::trim).trim_end_matches('.').to_lowercase();
+    if host.is_empty() || host.contains(['/', ':', '@', ' ']) {
+        return Err(format!("{spec:?} is not a host; write Network(example.com) or Network(*.example.com)"));
+    }
+    Ok(Pattern::Network(Wildcard::new(host)))
+}
+
+/// `Unsandboxed(docker *)`: the program has to be named, because nothing holds what it matches.
+fn unsandboxed(spec: &str) -> Result<Pattern, String> {
+    let pattern = CommandPattern::parse(spec);
+    match pattern.named_words().first() {
+        Some(_) if pattern.half_word().is_none_or(|_| pattern.named_words().len() > 1) => {
+            Ok(Pattern::Unsandboxed(pattern))
         }
-    })
+        Some(_) | None => Err("name the program; write Unsandboxed(docker *)".to_owned()),
+    }
 }
 
 fn domain(name: &str, spec: &str) -> Result<Pattern, String> {
@@ -270,7 +303,9 @@ fn argument(tool: &str, spec: &str, list: RuleKind) -> Result<Pattern, String> {
 
 /// Whether `(*)` after this name means more than the name alone.
 fn is_argument_tool(name: &str) -> bool {
-    known_tool(name).is_none() && !name.starts_with(MCP_PREFIX)
+    known_tool(name).is_none()
+        && !name.starts_with(MCP_PREFIX)
+        && ![NETWORK_RULE, UNSANDBOXED_RULE].contains(&name)
 }
 
 fn did_you_mean(name: &str) -> String {
@@ -282,6 +317,9 @@ fn did_you_mean(name: &str) -> String {
 
 /// Warns about a name that resembles a known tool.
 fn stranger(name: &str) -> Option<String> {
+    if [NETWORK_RULE, UNSANDBOXED_RULE].contains(&name) {
+        return None;
+    }
     if known_tool(name).is_some() || name.starts_with(MCP_PREFIX) || name.contains('*') {
         return None;
     }

@@ -65,9 +65,9 @@ fn rules_that_do_not_do_what_they_seem_to_are_warned_about() {
         allow Bash(npm run *): ok
         allow bash: ok
         deny Bsh: unknown built-in tool Bsh; did you mean Bash?
-        allow Write(src/**): Write(src/**) allows nothing: Write has no path rules; write Edit(src/**)
+        allow Write(src/**): ok
         deny Write(src/**): Write(src/**) is treated as Edit(src/**); write that instead
-        allow Glob(src/**): Glob(src/**) allows nothing: Glob has no path rules; write Read(src/**)
+        allow Glob(src/**): ok
         ask NotebookEdit(*.ipynb): NotebookEdit(*.ipynb) is treated as Edit(*.ipynb); write that instead
         allow mcp__github__*: ok
         deny mcp__*__delete: ok

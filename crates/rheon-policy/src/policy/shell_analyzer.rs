@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rheon_types::event::Danger;
 
+use crate::policy::refusals::SandboxRefusals;
 use crate::shell::{self, Analysis, SimpleCommand};
 
 /// The functions that analyze bash. Tests replace them.
@@ -25,6 +26,8 @@ pub struct ShellFacts {
     /// The working directory that the decision assumes; `None` if the gate does not follow a shell.
     pub folder: Option<PathBuf>,
     pub analysis: Analysis,
+    /// Where the shell says that the sandbox refused something.
+    pub refusals: SandboxRefusals,
 }
 
 impl Default for ShellAnalyzer {

@@ -16,13 +16,20 @@ pub(crate) const RULES_MAX: usize = 5;
 /// Words that run whatever follows, so a rule must not end there.
 const RUNNERS: [&str; 6] = ["run", "exec", "x", "dlx", "config", "alias"];
 
+/// Programs that run what their arguments say.
+const INTERPRETERS: [&str; 22] = [
+    "sh", "bash", "zsh", "dash", "fish", "ksh", "python", "python3", "node", "deno", "ruby", "perl", "php",
+    "lua", "env", "sudo", "eval", "xargs", "ssh", "npx", "uvx", "bunx",
+];
+
 /// The rules that "always" would save, one per line. `None` if they would not cover the whole call.
 pub(crate) fn of(explanation: &Explanation) -> Option<String> {
     let mut rules: Vec<&str> = Vec::new();
     for part in explanation.parts.iter().filter(|part| part.decision == Decision::Ask) {
-        let rule = part.suggestion.as_deref()?;
-        if !rules.contains(&rule) {
-            rules.push(rule);
+        for rule in part.suggestion.as_deref()?.lines() {
+            if !rules.contains(&rule) {
+                rules.push(rule);
+            }
         }
     }
     (!rules.is_empty() && rules.len() <= RULES_MAX).then(|| rules.join("\n"))
@@ -68,6 +75,47 @@ pub(crate) fn of_path(path: &NamedPath) -> Option<String> {
         escaped.push(character);
     }
     usable(format!("{tool}(/{escaped})"))
+}
+
+/// A rule for calls like a command: its program and what says what it does, followed by anything.
+pub(crate) fn wider(command: &SimpleCommand) -> Option<String> {
+    let words: Vec<&str> = command.words.iter().map_while(Option::as_deref).collect();
+    let name = words.first()?;
+    let count = match words.get(1..) {
+        // `python3 -m unittest`
+        Some(["-m", module, ..]) if name.starts_with("python") && is_name(module) => 3,
+        // What an interpreter runs is everything, unless it is a script.
+        Some([script, ..]) if INTERPRETERS.contains(name) => {
+            if script.starts_with('-') {
+                return None;
+            }
+            2
+        }
+        _ => {
+            let plain = words.join(" ");
+            let named = SUBCOMMANDS
+                .iter()
+                .filter(|(name, _)| *name == plain || plain.starts_with(&format!("{name} ")))
+                .map(|(_, count)| *count);
+            named.max().unwrap_or(1)
+        }
+    };
+    let prefix = words.get(..count.min(words.len()))?;
+    let is_clear = |word: &&str| word.chars().all(|c| c.is_ascii_alphanumeric() || "-_:./@+".contains(c));
+    let runs_anything =
+        prefix.last().is_some_and(|last| RUNNERS.contains(last) || INTERPRETERS.contains(last));
+    let is_usable = prefix.iter().all(is_clear) && prefix.len() == count && !runs_anything;
+    if is_usable { usable(format!("Bash({} *)", prefix.join(" "))) } else { None }
+}
+
+/// The rule for all edits in the folder of a file.
+pub(crate) fn of_folder(path: &NamedPath) -> Option<String> {
+    if path.access == Access::Read || !path.inside || path.written != path.real || path.protected {
+        return None;
+    }
+    let folder = path.real.parent()?.to_str()?;
+    let is_plain = !folder.contains(['*', '?', '[', ']', '{', '}', '!', '\\']) && folder.len() > 1;
+    is_plain.then(|| format!("Edit(/{folder}/**)")).and_then(usable)
 }
 
 /// Binds the allow rule `text` to this session.

@@ -12,6 +12,7 @@ mod directory;
 mod emit;
 mod git;
 mod lexer;
+mod needs;
 mod options;
 mod parser;
 mod report;
@@ -23,6 +24,7 @@ mod wrapper;
 pub use cross_check::mask_non_ascii;
 pub use danger::{danger, highest_danger, only_reads, redirection_danger};
 pub use git::{RepositoryUse, changes_repository, repository_use};
+pub use needs::{CommandNeeds, HostNeeds, command_needs};
 pub use types::{Analysis, Redirection, SimpleCommand};
 
 /// Analyzes a line of bash.

@@ -1,40 +1,11 @@
-//! `ProcessEnvironment`: the environment variables of a command. Built from an allowlist, never inherited.
+//! `ProcessEnvironment`: the environment variables of a command: those of the user, without secrets.
 
 use std::collections::BTreeMap;
 
 use rheon_text::secrets;
 
-/// Names that commands need to find programs, the home directory and the locale. A trailing star matches any ending.
-pub const STANDARD_VARIABLES: [&str; 24] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "LANG",
-    "LANGUAGE",
-    "LC_*",
-    "TZ",
-    "CARGO_HOME",
-    "RUSTUP_HOME",
-    "RUSTUP_TOOLCHAIN",
-    "GOPATH",
-    "GOROOT",
-    "JAVA_HOME",
-    "NVM_DIR",
-    "PYENV_ROOT",
-    "VIRTUAL_ENV",
-    "CONDA_PREFIX",
-    "PNPM_HOME",
-    "BUN_INSTALL",
-    "DENO_DIR",
-    "NIX_PATH",
-    "NIX_SSL_CERT_FILE",
-];
-
 /// Set for every command: marks it as run by an agent, and turns off prompts, colors, pagers and editors.
-const FIXED: [(&str, &str); 17] = [
-    ("CI", "1"),
+const FIXED: [(&str, &str); 16] = [
     ("DEBIAN_FRONTEND", "noninteractive"),
     ("EDITOR", "true"),
     ("GIT_EDITOR", "true"),
@@ -54,7 +25,7 @@ const FIXED: [(&str, &str); 17] = [
 ];
 
 /// Names that make programs run something else, or that lead to agents which hold keys.
-const DANGEROUS: [&str; 14] = [
+const DANGEROUS: [&str; 20] = [
     "BASH_ENV",
     "ENV",
     "BASH_FUNC_*",
@@ -69,6 +40,13 @@ const DANGEROUS: [&str; 14] = [
     "PERL5OPT",
     "SSH_AUTH_SOCK",
     "DOCKER_HOST",
+    "DBUS_*",
+    "GPG_AGENT_INFO",
+    "XAUTHORITY",
+    // Set in git hooks: they would lead git to another repository.
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
 ];
 
 const VALUE_BYTES_MAX: usize = 32 * 1024;
@@ -78,7 +56,41 @@ pub struct ProcessEnvironment {
     variables: BTreeMap<String, String>,
 }
 
+/// What the user's settings say about the variables of commands. Names may end with a star, which matches any ending.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EnvironmentSettings {
+    /// Variables to set.
+    pub set: BTreeMap<String, String>,
+    /// Names that commands do not see.
+    pub hide: Vec<String>,
+    /// Names that commands see although they look like secrets or make programs run something else.
+    pub pass: Vec<String>,
+}
+
 impl ProcessEnvironment {
+    /// Takes the variables of `source` without secrets (by name and by the shape of the value) and without those that make
+    /// programs run something else, as `settings` say. Then adds those that keep commands from waiting for input.
+    pub fn passed_on(
+        source: impl IntoIterator<Item = (String, String)>,
+        settings: &EnvironmentSettings,
+    ) -> Self {
+        let named = |name: &str, list: &[String]| list.iter().any(|entry| is_match(name, entry));
+        let may = |(name, value): &(String, String)| {
+            !named(name, &settings.hide)
+                && (passes(name, value) || (named(name, &settings.pass) && is_well_formed(name, value)))
+        };
+        let mut variables: BTreeMap<String, String> = source.into_iter().filter(may).collect();
+        for (name, value) in FIXED {
+            // What the user passes explicitly is meant.
+            if !(named(name, &settings.pass) && variables.contains_key(name)) {
+                variables.insert(name.to_owned(), value.to_owned());
+            }
+        }
+        let set = settings.set.iter().filter(|(name, value)| is_well_formed(name, value));
+        variables.extend(set.map(|(name, value)| (name.clone(), value.clone())));
+        Self { variables }
+    }
+
     /// Takes the variables of `source` whose names are `allowed` (a trailing star matches any ending), without secrets
     /// and without those that make programs run something else. Then adds those that keep commands from waiting for
     /// input.
@@ -108,15 +120,23 @@ fn passes(name: &str, value: &str) -> bool {
     let secret = secrets::is_secret_variable(name)
         || secrets::is_secret_text(value)
         || (value.contains("://") && value.contains('@'));
+    !secret && is_well_formed(name, value) && !is_named(name, &DANGEROUS)
+}
+
+fn is_well_formed(name: &str, value: &str) -> bool {
     let malformed = name.is_empty() || name.contains(['=', '\0']) || value.contains('\0');
-    !secret && !malformed && !is_named(name, &DANGEROUS) && value.len() <= VALUE_BYTES_MAX
+    !malformed && value.len() <= VALUE_BYTES_MAX
 }
 
 fn is_named(name: &str, list: &[&str]) -> bool {
-    list.iter().any(|entry| match entry.strip_suffix('*') {
+    list.iter().any(|entry| is_match(name, entry))
+}
+
+fn is_match(name: &str, entry: &str) -> bool {
+    match entry.strip_suffix('*') {
         Some(beginning) => name.starts_with(beginning),
-        None => name == *entry,
-    })
+        None => name == entry,
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use expect_test::expect;
 use rheon_text::secrets::canaries;
 
-use super::{ProcessEnvironment, STANDARD_VARIABLES};
+use super::{EnvironmentSettings, ProcessEnvironment};
 
 fn variables(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -14,7 +14,7 @@ fn shown(environment: &ProcessEnvironment) -> String {
 }
 
 #[test]
-fn only_named_variables_pass_and_none_that_waits_for_a_person() {
+fn all_variables_pass_and_none_that_waits_for_a_person() {
     let source = variables(&[
         ("PATH", "/usr/bin"),
         ("HOME", "/home/me"),
@@ -24,11 +24,11 @@ fn only_named_variables_pass_and_none_that_waits_for_a_person() {
         ("EDITOR", "vim"),
         ("FAVOURITE_COLOUR", "blue"),
     ]);
-    let environment = ProcessEnvironment::rebuilt(source, &STANDARD_VARIABLES);
+    let environment = ProcessEnvironment::passed_on(source, &EnvironmentSettings::default());
     expect![[r#"
-        CI=1
         DEBIAN_FRONTEND=noninteractive
         EDITOR=true
+        FAVOURITE_COLOUR=blue
         GIT_EDITOR=true
         GIT_PAGER=cat
         GIT_SSH_COMMAND=ssh -o BatchMode=yes
@@ -69,7 +69,8 @@ fn keys_do_not_pass_even_if_everything_is_allowed() {
         ("SSH_AUTH_SOCK", "canary.sock"),
         ("KEPT", "yes"),
     ]);
-    let all = shown(&ProcessEnvironment::rebuilt(source, &["*"]));
+    let all = shown(&ProcessEnvironment::passed_on(source.clone(), &EnvironmentSettings::default()));
+    assert_eq!(all, shown(&ProcessEnvironment::rebuilt(source, &["*"])));
     assert_eq!((all.contains("canary"), all.contains("KEPT=yes")), (false, true), "{all}");
 }
 
@@ -89,4 +90,37 @@ fn no_secret_of_any_format_reaches_a_command_whatever_its_name() {
         let environment = ProcessEnvironment::rebuilt(variables(&[(name, "canary")]), &["*"]);
         assert_eq!(environment, ProcessEnvironment::rebuilt([], &[]), "{name}");
     }
+}
+
+#[test]
+fn the_user_sets_hides_and_passes_variables() {
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let settings = EnvironmentSettings {
+        set: [("RUST_LOG".to_owned(), "debug".to_owned()), ("PAGER".to_owned(), "less".to_owned())].into(),
+        hide: names(&["MY_*", "RUST_LOG"]),
+        pass: names(&["NPM_TOKEN", "TERM", "SSH_AUTH_SOCK"]),
+    };
+    let source = variables(&[
+        ("CI", "true"),
+        ("MY_PLACE", "here"),
+        ("NPM_TOKEN", "canary"),
+        ("OTHER_TOKEN", "canary"),
+        ("RUST_LOG", "warn"),
+        ("SSH_AUTH_SOCK", "/run/agent"),
+        ("TERM", "xterm"),
+    ]);
+    let environment = ProcessEnvironment::passed_on(source, &settings);
+    let wanted = ["CI", "MY_PLACE", "NPM_TOKEN", "OTHER_TOKEN", "PAGER", "RUST_LOG", "SSH_AUTH_SOCK", "TERM"];
+    let seen: Vec<_> = environment.iter().filter(|(name, _)| wanted.contains(name)).collect();
+    assert_eq!(
+        seen,
+        [
+            ("CI", "true"),
+            ("NPM_TOKEN", "canary"),
+            ("PAGER", "less"),
+            ("RUST_LOG", "debug"),
+            ("SSH_AUTH_SOCK", "/run/agent"),
+            ("TERM", "xterm"),
+        ]
+    );
 }

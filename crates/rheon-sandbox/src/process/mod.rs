@@ -17,7 +17,7 @@ mod supervisor;
 mod tree;
 
 pub use capture::{Capture, Output, OutputLimits, Spill, SpillFile};
-pub use environment::{ProcessEnvironment, STANDARD_VARIABLES};
+pub use environment::{EnvironmentSettings, ProcessEnvironment};
 pub use execution::{Capabilities, Namespaces, PathView, ProcessSetup, View};
 pub use launch::{
     Containment, Launcher, MARKER, Process, ProcessError, ProcessGuard, ShellLine, next_marker, start,

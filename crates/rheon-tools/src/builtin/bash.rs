@@ -1,6 +1,7 @@
 //! `bash`, `bash_output` and `bash_kill`: run commands in the foreground and in the background.
 
 mod jobs;
+mod refusal;
 mod render;
 mod repository;
 mod session;

@@ -316,7 +316,12 @@ async fn the_schema_rejects_unknown_fields() {
 }
 
 fn facts(line: &str, folder: PathBuf) -> CallFacts {
-    CallFacts::new(ShellFacts { line: line.to_owned(), folder: Some(folder), analysis: analyze(line) })
+    CallFacts::new(ShellFacts {
+        line: line.to_owned(),
+        folder: Some(folder),
+        analysis: analyze(line),
+        refusals: Default::default(),
+    })
 }
 
 async fn call_with(facts: CallFacts, tool: &dyn Tool, command: &str) -> Result<ToolResult, ToolError> {

@@ -17,7 +17,8 @@ use apply::{Occurrences, Replacement, apply};
 const EDITS_MAX: usize = 1_000;
 
 #[derive(Tool)]
-#[tool(name = "edit", label = "Edit", description = include_str!("edit.md"), claim = Self::claim_file, arguments = Arguments)]
+#[tool(name = "edit", label = "Edit", description = include_str!("edit.md"), claim = Self::claim_file,
+    precheck = Self::precheck_change, arguments = Arguments)]
 pub struct EditTool {
     file_context: FileContext,
 }
@@ -55,6 +56,10 @@ impl EditTool {
     pub fn preview(&self, arguments: &Value) -> Result<FileChange, ToolError> {
         let arguments: Arguments = read_arguments(Self::NAME, arguments)?;
         self.file_context.preview(&arguments.path, |target, loaded| plan(&arguments, target, loaded))
+    }
+
+    fn precheck_change(&self, arguments: &Value) -> Result<(), ToolError> {
+        self.preview(arguments).map(drop)
     }
 
     fn claim_file(&self, arguments: &Value, context: &ToolContext) -> Result<Claim, ToolError> {

@@ -13,10 +13,12 @@ use rheon_policy::Access;
 use rheon_types::{Content, ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::builtin::call::blocking;
-use crate::files::{FileContext, FileTarget, Fingerprint, LoadedFile, OpenFile, Stamp, unsupported_kind};
+use crate::builtin::call::{blocking, path_of};
+use crate::files::{
+    FileContext, FileTarget, Fingerprint, Granted, LoadedFile, OpenFile, Stamp, unsupported_kind,
+};
 use image::ImageKind;
 use page::{Page, PageEnd, Range};
 
@@ -32,7 +34,7 @@ const IMAGE_BYTES_MAX: u64 = 20 * 1024 * 1024;
 const HEAD_BYTES: usize = 8_192;
 
 #[derive(Tool)]
-#[tool(name = "read", label = "Read", description = include_str!("read.md"), effect = "pure", arguments = Arguments)]
+#[tool(name = "read", label = "Read", description = include_str!("read.md"), effect = "pure", precheck = Self::precheck_file, arguments = Arguments)]
 pub struct ReadTool {
     file_context: FileContext,
 }
@@ -53,6 +55,13 @@ impl ReadTool {
         Self { file_context }
     }
 
+    fn precheck_file(&self, arguments: &Value) -> Result<(), ToolError> {
+        let path = path_of(Self::NAME, arguments)?;
+        let target = self.file_context.locate(path, Access::Read, Granted::WhateverIsAsked)?;
+        self.file_context.open(&target)?;
+        Ok(())
+    }
+
     async fn run(&self, arguments: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
         let file_context = self.file_context.clone();
         blocking(move || read(&file_context, &arguments, &context)).await
@@ -65,7 +74,7 @@ fn read(
     context: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
     let range = Range::new(arguments.offset, arguments.limit, LINES_DEFAULT)?;
-    let target = file_context.locate(&arguments.path, Access::Read)?;
+    let target = file_context.locate(&arguments.path, Access::Read, Granted::Call(&context.grant))?;
     let opened = file_context.open(&target)?;
     if opened.metadata.len() <= WHOLE_BYTES_MAX {
         return whole_file(file_context, &target, opened, range, context);

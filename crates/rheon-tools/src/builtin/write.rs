@@ -17,6 +17,7 @@ use crate::files::{FILE_BYTES_MAX, FileChange, FileContext, FileTarget, LoadedFi
     description = include_str!("write.md"),
     effect = "idempotent",
     claim = Self::claim_file,
+    precheck = Self::precheck_change,
     arguments = Arguments
 )]
 pub struct WriteTool {
@@ -39,6 +40,10 @@ impl WriteTool {
     pub fn preview(&self, arguments: &Value) -> Result<FileChange, ToolError> {
         let arguments: Arguments = read_arguments(Self::NAME, arguments)?;
         self.file_context.preview(&arguments.path, |target, loaded| plan(&arguments, target, loaded))
+    }
+
+    fn precheck_change(&self, arguments: &Value) -> Result<(), ToolError> {
+        self.preview(arguments).map(drop)
     }
 
     fn claim_file(&self, arguments: &Value, context: &ToolContext) -> Result<Claim, ToolError> {

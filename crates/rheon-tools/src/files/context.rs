@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rheon_policy::directory::{DirectoryEntry, DirectoryHandle, OnMissing, Overwrite};
 use rheon_policy::{Access, ResolvedPath, Workspace, names_directory};
-use rheon_types::{Claim, Clock, ToolContext, ToolError};
+use rheon_types::{CallGrant, Claim, Clock, ToolContext, ToolError};
 
 use crate::files::cache::FileCache;
 use crate::files::change::FileChange;
@@ -81,6 +81,26 @@ pub(crate) struct FileTarget {
     name: OsString,
 }
 
+/// What a call may reach beyond the workspace.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Granted<'a> {
+    /// What the call was granted.
+    Call(&'a CallGrant),
+    /// The call is not decided yet: whatever the user can be asked for.
+    WhateverIsAsked,
+}
+
+impl Granted<'_> {
+    fn covers(self, path: &Path, access: Access) -> bool {
+        let below = |granted: &PathBuf| path.starts_with(granted);
+        match (self, access) {
+            (Self::WhateverIsAsked, _) => true,
+            (Self::Call(grant), Access::Read) => grant.read.iter().chain(&grant.write).any(below),
+            (Self::Call(grant), Access::Write) => grant.write.iter().any(below),
+        }
+    }
+}
+
 impl FileContext {
     /// Creates a context in which nothing was read yet. Tools read only in the workspace.
     pub fn new(workspace: Workspace, clock: Arc<dyn Clock>) -> Self {
@@ -137,27 +157,43 @@ impl FileContext {
 
     /// Resolves `path` if tools may use it for `access`.
     pub(crate) fn resolve(&self, path: &str, access: Access) -> Result<ResolvedPath, FileError> {
+        self.resolve_granted(path, access, Granted::Call(&CallGrant::default()))
+    }
+
+    /// The same for a call that may reach more.
+    fn resolve_granted(
+        &self,
+        path: &str,
+        access: Access,
+        granted: Granted<'_>,
+    ) -> Result<ResolvedPath, FileError> {
         let resolved = self.workspace().resolve(path)?;
+        let is_granted = granted.covers(&resolved.path, access);
         let is_allowed = match (access, self.shared.read_scope) {
             (Access::Read, ReadScope::Anywhere) => true,
             (Access::Read, ReadScope::Workspace)
             | (Access::Write, ReadScope::Workspace | ReadScope::Anywhere) => resolved.inside,
         };
-        if !is_allowed {
+        if !is_allowed && !is_granted {
             return Err(FileError::Outside { path: self.display(&resolved.path) });
         }
         if self.hidden.hides(&resolved.path) {
             return Err(FileError::Hidden { path: self.display(&resolved.path) });
         }
-        if access == Access::Write && resolved.protected {
+        if access == Access::Write && resolved.protected && !is_granted {
             return Err(FileError::Protected { path: self.display(&resolved.path) });
         }
         Ok(resolved)
     }
 
     /// Resolves `path` to a file that tools may use for `access`.
-    pub(crate) fn locate(&self, path: &str, access: Access) -> Result<FileTarget, FileError> {
-        let resolved = self.resolve(path, access)?;
+    pub(crate) fn locate(
+        &self,
+        path: &str,
+        access: Access,
+        granted: Granted<'_>,
+    ) -> Result<FileTarget, FileError> {
+        let resolved = self.resolve_granted(path, access, granted)?;
         let display_path = self.display(&resolved.path);
         let root = self.root_of(&resolved.path);
         let relative = resolved.path.strip_prefix(root).unwrap_or(&resolved.path);
@@ -227,7 +263,7 @@ impl FileContext {
     /// Claims the file at `path` for the run of this call until the claim is dropped. Fails at once if another run
     /// holds it.
     pub fn claim(&self, path: &str, context: &ToolContext) -> Result<Claim, ToolError> {
-        let target = self.locate(path, Access::Write)?;
+        let target = self.locate(path, Access::Write, Granted::Call(&context.grant))?;
         Ok(Claim::new(self.claim_target(&target, context)?))
     }
 
@@ -244,7 +280,7 @@ impl FileContext {
         path: &str,
         plan: impl FnOnce(&FileTarget, Option<&LoadedFile>) -> Result<(Vec<u8>, T), ToolError>,
     ) -> Result<FileChange, ToolError> {
-        let target = self.locate(path, Access::Write)?;
+        let target = self.locate(path, Access::Write, Granted::WhateverIsAsked)?;
         let loaded = self.load_current(&target)?;
         let (after, _) = plan(&target, loaded.as_ref())?;
         Ok(target.change(loaded.as_ref(), after))
@@ -257,7 +293,7 @@ impl FileContext {
         context: &ToolContext,
         plan: impl FnOnce(&FileTarget, Option<&LoadedFile>) -> Result<(Vec<u8>, T), ToolError>,
     ) -> Result<(FileChange, T), ToolError> {
-        let target = self.locate(path, Access::Write)?;
+        let target = self.locate(path, Access::Write, Granted::Call(&context.grant))?;
         // The loop has usually claimed the file for this call already; one run may claim a file twice.
         let _claim = self.claim_target(&target, context)?;
         let _write_guard = self.shared.write_lock.lock().unwrap_or_else(PoisonError::into_inner);

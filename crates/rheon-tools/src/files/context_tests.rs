@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::Access;
 use crate::builtin::fixture::{Fixture, output_of};
 use crate::builtin::{GlobTool, ListTool, ReadTool, SearchTool, WriteTool};
-use crate::files::{Fingerprint, ReadFiles, ReadScope, Staleness, Stamp};
+use crate::files::{Fingerprint, Granted, ReadFiles, ReadScope, Staleness, Stamp};
 
 #[test]
 fn a_second_load_comes_from_the_cache_until_the_file_changes() {
@@ -14,7 +14,7 @@ fn a_second_load_comes_from_the_cache_until_the_file_changes() {
     fixture.put("a", "one");
     let file_context = &fixture.file_context;
     let load = || {
-        let target = file_context.locate("a", Access::Read).unwrap();
+        let target = file_context.locate("a", Access::Read, Granted::WhateverIsAsked).unwrap();
         file_context.load(&target, file_context.open(&target).unwrap()).unwrap().content
     };
     let (first, second) = (load(), load());
@@ -27,7 +27,7 @@ fn a_second_load_comes_from_the_cache_until_the_file_changes() {
 fn sessions_share_the_cache_but_not_the_files_read() {
     let fixture = Fixture::new();
     fixture.put("a", "one");
-    let target = fixture.file_context.locate("a", Access::Read).unwrap();
+    let target = fixture.file_context.locate("a", Access::Read, Granted::WhateverIsAsked).unwrap();
     let loaded = fixture.file_context.load(&target, fixture.file_context.open(&target).unwrap()).unwrap();
     fixture.file_context.record_read(&target, loaded.fingerprint);
     let other = fixture.file_context.for_session();

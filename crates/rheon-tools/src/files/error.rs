@@ -12,12 +12,12 @@ use crate::files::claims::ClaimConflict;
 pub enum FileError {
     #[error(transparent)]
     Path(#[from] PathError),
-    #[error("{path} is outside the workspace; only files in the workspace can be used")]
+    #[error("{path} is outside the workspace, and the call was not approved for it")]
     Outside { path: String },
     #[error("{path} may hold keys, so tools cannot use it; ask the user for what you need")]
     Hidden { path: String },
     #[error(
-        "{path} is protected (git, hooks or agent settings): tools cannot change it; ask the user to change it"
+        "{path} is protected (git, hooks or agent settings), and the call was not approved for it; ask the user to change it"
     )]
     Protected { path: String },
     #[error("{path} does not exist")]

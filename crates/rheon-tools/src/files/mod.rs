@@ -14,7 +14,7 @@ pub use cache::{CACHE_BYTES_MAX, FileCache};
 pub use change::{DIFF_BYTES_MAX, FileChange};
 pub use claims::{ClaimConflict, Claims, FileClaim};
 pub use context::{FILE_BYTES_MAX, FileContext, LoadedFile, ReadScope};
-pub(crate) use context::{FileTarget, OpenFile};
+pub(crate) use context::{FileTarget, Granted, OpenFile};
 pub use error::FileError;
 pub use fingerprint::{Fingerprint, Stamp};
 pub(crate) use hidden_paths::HiddenPaths;

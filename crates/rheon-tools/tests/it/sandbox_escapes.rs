@@ -10,7 +10,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rheon_sandbox::process::{ProcessEnvironment, STANDARD_VARIABLES};
+use rheon_sandbox::process::{EnvironmentSettings, ProcessEnvironment};
 use rheon_sandbox::{Boundary, Level, NamespaceUse, Programs, Requirement, Sandbox};
 use rheon_tools::Workspace;
 use rheon_tools::builtin::bash::{BashSession, BashSettings, BashTool};
@@ -157,7 +157,7 @@ async fn fixture(programs: Programs, level: Level) -> Option<Fixture> {
     let source =
         [("PATH", "/usr/bin:/bin"), ("HOME", "/nowhere"), ("ANTHROPIC_API_KEY", CANARY), ("OTHER", CANARY)];
     let source = source.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let environment = ProcessEnvironment::rebuilt(source, &STANDARD_VARIABLES);
+    let environment = ProcessEnvironment::passed_on(source, &EnvironmentSettings::default());
     let settings =
         BashSettings { workspace, sandbox, environment, output: BashSettings::output_limits(&outside) };
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -18,6 +18,8 @@ pub enum PermissionMode {
     Default,
     /// Allow edits in the workspace without asking.
     AcceptEdits,
+    /// Allow edits in the workspace and commands that a full-strength sandbox holds; ask about whatever leaves it.
+    Auto,
     /// Queue changes instead of making them.
     Plan,
     /// Deny everything that would need approval.

@@ -30,6 +30,12 @@ pub trait Tool: Send + Sync {
         Effect::Unsafe
     }
 
+    /// Whether a call can succeed at all, checked before the user is asked about it: an edit of text that is not there is not
+    /// worth a question. The call may reach whatever the user is asked for. Must not wait and must not change anything.
+    fn precheck(&self, _arguments: &Value) -> Result<(), ToolError> {
+        Ok(())
+    }
+
     /// Claims what a call needs exclusively, such as a file, from before `tool.start` until the call ends. An error
     /// blocks the call. Must not wait.
     fn claim(&self, _arguments: &Value, _context: &ToolContext) -> Result<Claim, ToolError> {

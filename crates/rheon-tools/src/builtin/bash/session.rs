@@ -20,6 +20,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 
 use super::jobs::{Job, Jobs};
+use super::refusal;
 use super::render;
 use super::repository;
 use super::working_dir::WorkingDir;
@@ -159,7 +160,12 @@ impl BashSession {
         let ended = ended.map_err(|error| self.not_run_error(&error, &output.head))?;
         let mut text = render::output(&output);
         let advice = repository.advice(self.settings.sandbox.level(), &ended, &output);
-        for note in note.into_iter().chain(advice).chain(self.working_dir.finish_in(ended.folder.as_deref()))
+        let refused = self.refused(&ended, &output, context, facts).filter(|_| advice.is_none());
+        for note in note
+            .into_iter()
+            .chain(advice)
+            .chain(refused)
+            .chain(self.working_dir.finish_in(ended.folder.as_deref()))
         {
             text.push_str(&format!("[{note}]\n"));
         }
@@ -170,6 +176,30 @@ impl BashSession {
             EndReason::Finished => Ok(ToolResult::text(text).with_details(details)),
             EndReason::TimedOut => Err(ToolError::TimedOut(text)),
             EndReason::Canceled => Err(ToolError::Cancelled(text)),
+        }
+    }
+
+    /// What the model is told about a command that failed because of the sandbox. The same command asks the next time.
+    fn refused(
+        &self,
+        ended: &ProcessOutcome,
+        output: &Output,
+        context: &ToolContext,
+        facts: Option<&ShellFacts>,
+    ) -> Option<String> {
+        let facts = facts?;
+        let root = self.settings.workspace.root();
+        let is_held = self.settings.sandbox.level() != Level::None;
+        match refusal::lacked(ended, output, &context.grant, root).filter(|_| is_held) {
+            Some(lacked) => {
+                let advice = refusal::advice(&lacked);
+                facts.refusals.add(&facts.line, lacked);
+                Some(advice)
+            }
+            None => {
+                facts.refusals.remove(&facts.line);
+                None
+            }
         }
     }
 
