@@ -8,8 +8,8 @@ use rheon_policy::{
 };
 use rheon_sandbox::process::{ProcessEnvironment, STANDARD_VARIABLES};
 use rheon_sandbox::{
-    Boundary, Level, NetworkAccess, Programs, Requirement, Sandbox, SandboxError, TemporaryDirectory,
-    Visibility,
+    Boundary, CacheSettings, Caches, Level, NetworkAccess, Programs, Requirement, Sandbox, SandboxError,
+    TemporaryDirectory, Visibility,
 };
 use rheon_types::{Clock, Tool};
 
@@ -35,6 +35,8 @@ pub struct ToolkitSettings {
     pub sandbox_cache: Option<PathBuf>,
     /// Whether commands can use the network.
     pub network: NetworkAccess,
+    /// The user's package caches. `None` leaves them read-only.
+    pub caches: Option<CacheSettings>,
     /// Whether sandboxed commands run without approval. Only applies at the strongest sandbox level.
     pub sandboxed_commands: SandboxedCommands,
     /// The directory for output that is too long to show. `None` uses a temporary directory.
@@ -57,6 +59,7 @@ impl ToolkitSettings {
             sandbox: Requirement::default(),
             sandbox_cache: None,
             network: NetworkAccess::Blocked,
+            caches: None,
             sandboxed_commands: SandboxedCommands::Ask,
             output_folder: None,
             web: None,
@@ -93,12 +96,17 @@ impl Toolkit {
     pub async fn new(settings: ToolkitSettings) -> Result<Self, ToolkitError> {
         let workspace = settings.policy.workspace()?;
         let home = settings.policy.pattern_roots().home.clone();
-        let boundary = Boundary::new(workspace.roots()).with_network(settings.network);
+        let boundary = Boundary::new(workspace.roots()).with_network(settings.network.clone());
         let boundary = match &home {
             Some(home) => boundary.with_keys_hidden(home),
             None => boundary,
         };
         let hidden = boundary.hidden().to_vec();
+        let boundary = match settings.caches.map(|caches| Caches::prepare(&caches, &settings.variables)) {
+            Some(Ok(caches)) => boundary.with_caches(caches),
+            // Without its layers commands see the caches read-only.
+            Some(Err(_)) | None => boundary,
+        };
         // Commands read whole directories and run programs, so files that rules deny must be out of their reach.
         let boundary = without_denied(boundary, &settings.policy, &workspace);
         let cache_file = settings.sandbox_cache.as_deref();
@@ -106,14 +114,15 @@ impl Toolkit {
             Sandbox::choose_cached(Programs::find(), settings.sandbox, boundary, cache_file).await?;
         let (temporary, output_folder) = output_folder(settings.output_folder)?;
         // Skip the approval only if the sandbox blocks the network and hides the user's keys.
-        let sandboxed_commands = match (sandbox.level(), settings.network, &home) {
-            (Level::Namespaces, NetworkAccess::Blocked, Some(_)) => settings.sandboxed_commands,
-            (
-                Level::Namespaces | Level::Landlock | Level::None,
-                NetworkAccess::Blocked | NetworkAccess::Open,
-                _,
-            ) => SandboxedCommands::Ask,
+        let is_closed =
+            sandbox.level() == Level::Namespaces && settings.network.is_confined() && home.is_some();
+        let sandboxed_commands = if is_closed { settings.sandboxed_commands } else { SandboxedCommands::Ask };
+        // Commands and file tools see the same temporary files.
+        let workspace = match sandbox.private_tmp() {
+            Some(folder) => workspace.with_temporary(folder),
+            None => workspace.with_root(sandbox.temporary()),
         };
+        let workspace = workspace.map_err(ToolkitError::OutputFolder)?;
         let shell = BashSession::new(BashSettings {
             workspace: workspace.clone(),
             sandbox,

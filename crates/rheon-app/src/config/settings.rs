@@ -6,7 +6,7 @@ use std::time::Duration;
 use rheon_agent::{Effort, ExecutionLimits, WindowSettings};
 use rheon_policy::{PolicySource, PolicyTrust, SandboxedCommands};
 use rheon_providers::Vendors;
-use rheon_sandbox::{NetworkAccess, Requirement};
+use rheon_sandbox::{CacheMode, NetworkAccess, Requirement};
 use rheon_tools::hooks::HookSettings;
 use rheon_types::MicroUsd;
 use secrecy::SecretString;
@@ -118,12 +118,16 @@ impl Default for PermissionSettings {
 }
 
 /// What holds commands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxSettings {
     /// `sandbox.require`: what the machine has to be able to enforce.
     pub require: Requirement,
     /// `sandbox.network`: whether commands reach the network.
     pub network: NetworkAccess,
+    /// `sandbox.caches`: how commands use the user's package caches.
+    pub caches: CacheMode,
+    /// `sandbox.cache_bytes_max`: the limit for the changes of all projects to them.
+    pub cache_bytes_max: u64,
     /// `sandbox.run_held`: whether a sandbox spares questions.
     pub held: SandboxedCommands,
 }
@@ -133,6 +137,8 @@ impl Default for SandboxSettings {
         Self {
             require: Requirement::default(),
             network: NetworkAccess::Blocked,
+            caches: CacheMode::Overlay,
+            cache_bytes_max: 10 * 1024 * 1024 * 1024,
             held: SandboxedCommands::Ask,
         }
     }
