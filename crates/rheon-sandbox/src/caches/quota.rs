@@ -17,7 +17,7 @@ pub struct CleanReport {
 /// The file in a slot with its size when it was last measured. Its time says when the slot was last used.
 const SIZE_FILE: &str = "size";
 
-/// Entries to count in one slot; a larger one counts as this many of one block each.
+/// Entries to count in one slot; the rest of a larger one is not counted.
 const ENTRIES_MAX: u64 = 5_000_000;
 
 /// Removes the layers of all projects that no session uses.
@@ -74,7 +74,7 @@ fn slots(folder: &Path) -> Vec<PathBuf> {
     folders(folder).iter().flat_map(|project| folders(project)).collect()
 }
 
-/// The bytes that a tree takes on disk.
+/// The bytes of all files of a tree.
 fn measure(root: &Path) -> u64 {
     let (mut bytes, mut seen) = (0_u64, 0_u64);
     let mut waiting = vec![root.to_path_buf()];
@@ -85,9 +85,10 @@ fn measure(root: &Path) -> u64 {
                 return bytes;
             }
             let Ok(found) = entry.path().symlink_metadata() else { continue };
-            bytes = bytes.saturating_add(found.len());
             if found.is_dir() {
                 waiting.push(entry.path());
+            } else {
+                bytes = bytes.saturating_add(found.len());
             }
         }
     }

@@ -91,9 +91,10 @@ impl HostList {
         let mut rules = Vec::new();
         for entry in entries {
             let entry = entry.as_ref().trim();
-            if entry == REGISTRIES {
+            let (private, name) = marked(entry);
+            if name == REGISTRIES {
                 let hosts = REGISTRY_HOSTS.iter().map(|host| HostName::Exactly((*host).to_owned()));
-                rules.extend(hosts.map(|name| HostRule { name, port: None, private: false }));
+                rules.extend(hosts.map(|name| HostRule { name, port: None, private }));
             } else {
                 rules.push(entry.parse()?);
             }
@@ -152,10 +153,7 @@ impl FromStr for HostRule {
     type Err = HostRuleError;
 
     fn from_str(text: &str) -> Result<Self, HostRuleError> {
-        let (marked, rest) = match text.strip_prefix("private:") {
-            Some(rest) => (true, rest),
-            None => (false, text),
-        };
+        let (private, rest) = marked(text);
         if rest.contains("://") || rest.contains('/') {
             return Err(invalid(text, "use a host name without a scheme or a path"));
         }
@@ -194,8 +192,13 @@ impl FromStr for HostRule {
             Some(domain) => HostName::Below(domain.to_owned()),
             None => HostName::Exactly(host),
         };
-        Ok(Self { name, port, private: marked })
+        Ok(Self { name, port, private })
     }
+}
+
+/// Whether an entry says that it is on a private network, and the rest of it.
+fn marked(entry: &str) -> (bool, &str) {
+    entry.strip_prefix("private:").map_or((false, entry), |rest| (true, rest))
 }
 
 fn invalid(text: &str, problem: &'static str) -> HostRuleError {

@@ -45,6 +45,7 @@ fn the_preset_names_registries_and_nothing_that_takes_uploads() {
     for host in ["static.crates.io", "registry.npmjs.org", "files.pythonhosted.org", "proxy.golang.org"] {
         assert_eq!(list.find(host, 443), HostMatch::Public, "{host}");
     }
+    assert_eq!(HostList::parse(["private:registries"]).unwrap().find("pypi.org", 443), HostMatch::Private);
     for host in ["github.com", "example.com", "gist.githubusercontent.com"] {
         assert_eq!(list.find(host, 443), HostMatch::Absent, "{host}");
     }

@@ -15,7 +15,7 @@ use std::path::Path;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::FlockOperation;
 use rustix::mount::{MountPropagationFlags, mount_change};
-use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 use rustix::thread::UnshareFlags;
 
 use super::execution::{Capabilities, Execution, Namespaces, ProcessSetup};
@@ -59,8 +59,8 @@ fn while_doing<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> Prob
 }
 
 fn begin(outer: BorrowedFd<'_>) -> Result<Option<Remains>, Problem> {
-    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)
-        .map_err(while_doing("hide its memory"))?;
+    // It stays dumpable, because otherwise an ordinary user could not map ids. It has no secrets: it is a fresh
+    // program without an environment.
     rustix::process::setsid().ok();
     let Some(message) = receive(outer).map_err(while_doing("receive its orders"))? else { return Ok(None) };
     let request = Request::read(message).map_err(while_doing("read its orders"))?;
