@@ -117,12 +117,7 @@ impl Toolkit {
         let is_closed =
             sandbox.level() == Level::Namespaces && settings.network.is_confined() && home.is_some();
         let sandboxed_commands = if is_closed { settings.sandboxed_commands } else { SandboxedCommands::Ask };
-        // Commands and file tools see the same temporary files.
-        let workspace = match sandbox.private_tmp() {
-            Some(folder) => workspace.with_temporary(folder),
-            None => workspace.with_root(sandbox.temporary()),
-        };
-        let workspace = workspace.map_err(ToolkitError::OutputFolder)?;
+        let workspace = with_temporary_files(workspace, &sandbox).map_err(ToolkitError::OutputFolder)?;
         let shell = BashSession::new(BashSettings {
             workspace: workspace.clone(),
             sandbox,
@@ -211,6 +206,14 @@ impl Toolkit {
 
     pub fn tasks(&self) -> &TodoList {
         &self.tasks
+    }
+}
+
+/// Commands and file tools see the same temporary files.
+fn with_temporary_files(workspace: Workspace, sandbox: &Sandbox) -> std::io::Result<Workspace> {
+    match sandbox.private_tmp() {
+        Some(folder) => workspace.with_temporary(folder),
+        None => workspace.with_root(sandbox.temporary()),
     }
 }
 

@@ -647,15 +647,3 @@ fn learnings_are_judged() {
     "#]]
     .assert_eq(&project.transcript(&["memory list"]));
 }
-
-#[test]
-fn what_commands_wrote_to_caches_is_removed_on_request() {
-    let project = Project::new().with("home/.local/state/rheon/caches/project-0/0/cargo/upper/file", "text");
-    let ran = project.run("sandbox clean");
-    expect![[r#"
-        $ rheon sandbox clean
-        Removed 1 layer (4 bytes).
-    "#]]
-    .assert_eq(&project.told("sandbox clean", &ran));
-    assert!(!project.path("home/.local/state/rheon/caches/project-0").exists());
-}

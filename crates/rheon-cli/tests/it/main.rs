@@ -10,6 +10,7 @@ mod going_on;
 mod help;
 mod manual;
 mod next_steps;
+mod sandbox_clean;
 mod stage;
 mod support;
 #[cfg(unix)]

@@ -158,7 +158,7 @@ impl FromStr for HostRule {
             return Err(invalid(text, "use a host name without a scheme or a path"));
         }
         if let Ok(address) = rest.trim_start_matches('[').trim_end_matches(']').parse() {
-            // Whoever lists an address knows where it leads.
+            // An address says by itself where it leads.
             return Ok(Self { name: HostName::Address(address), port: None, private: true });
         }
         let (host, port) = match rest.rsplit_once(':') {

@@ -2,7 +2,6 @@
 //! program that contains this crate, recognizes the argument and becomes the helper. No program has to do anything for
 //! it: tests and programs of the SDK get the same sandbox as `rheon`.
 
-use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
@@ -33,14 +32,20 @@ pub(super) fn start(socket: OwnedFd) -> io::Result<Child> {
         .spawn()
 }
 
+/// Whether the argument is the only one.
+fn is_requested() -> bool {
+    let line = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+    let mut arguments = line.strip_suffix(b"\0").unwrap_or_default().split(|byte| *byte == 0).skip(1);
+    arguments.next() == Some(ARGUMENT.as_bytes()) && arguments.next().is_none()
+}
+
 /// Runs before `main`.
 extern "C" fn before_main() {
     if !kernel::is_main_program() {
         return;
     }
     IS_LINKED.store(true, Ordering::Relaxed);
-    let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().as_deref() == Some(OsStr::new(ARGUMENT)) && arguments.next().is_none() {
+    if is_requested() {
         if let Some(socket) = kernel::socket_at_standard_input() {
             serve(&socket);
         }

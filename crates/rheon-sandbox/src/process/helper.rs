@@ -299,7 +299,7 @@ impl Waiting {
         }
     }
 
-    /// Nothing arrives any more; whoever waits is told by the end of the channel.
+    /// Nothing arrives any more. Callers that wait see the end of their channels.
     fn close(&self) {
         let mut waiting = lock(&self.0);
         waiting.is_gone = true;

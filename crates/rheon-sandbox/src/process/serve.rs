@@ -77,7 +77,7 @@ fn begin(outer: BorrowedFd<'_>) -> Result<Option<Remains>, Problem> {
     let mut failed = Vec::new();
     for overlay in &setup.overlays {
         if let Err(error) = mount_overlay(overlay) {
-            // Commands are told that they can write there, so nothing of the user's may be left there.
+            // The view of commands makes it writable, so it must not be the user's own directory.
             make_read_only(&overlay.lower).map_err(while_doing("protect a directory without its layer"))?;
             failed.push((overlay.lower.clone(), error.raw_os_error()));
         }
