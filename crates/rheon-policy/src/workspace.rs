@@ -18,6 +18,8 @@ pub struct Workspace {
     roots: Vec<PathBuf>,
     /// Paths that a protected name leads to: the target of a symlink, or the directory that a `.git` file points to.
     guarded: Vec<PathBuf>,
+    /// What commands see as `/tmp` and `/var/tmp`. One of the roots.
+    temporary: Option<PathBuf>,
 }
 
 /// How a tool wants to use a path.
@@ -51,6 +53,9 @@ pub enum PathError {
 
 const PATH_BYTES_MAX: usize = 4_096;
 
+/// Directories of temporary files, of which a sandbox has its own.
+const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+
 /// The kernel's own limit.
 const LINKS_MAX: usize = 40;
 
@@ -62,7 +67,7 @@ impl Workspace {
     pub fn new(root: &Path) -> std::io::Result<Self> {
         let root = root.canonicalize()?;
         let guarded = guarded_by(&root);
-        Ok(Self { roots: vec![root.clone()], root, guarded })
+        Ok(Self { roots: vec![root.clone()], root, guarded, temporary: None })
     }
 
     /// Adds another root.
@@ -71,6 +76,25 @@ impl Workspace {
         self.guarded.extend(guarded_by(&root));
         self.roots.push(root);
         Ok(self)
+    }
+
+    /// Adds the directory that commands see as `/tmp`. A path in `/tmp` leads there, unless it exists only on the machine.
+    pub fn with_temporary(self, folder: &Path) -> std::io::Result<Self> {
+        let folder = folder.canonicalize()?;
+        let mut workspace = self.with_root(&folder)?;
+        workspace.temporary = Some(folder);
+        Ok(workspace)
+    }
+
+    /// Where commands find a path in `/tmp`.
+    fn as_commands_see(&self, path: &Path) -> Option<PathBuf> {
+        let temporary = self.temporary.as_ref()?;
+        let rest = TEMPORARY.iter().find_map(|folder| path.strip_prefix(folder).ok())?;
+        if self.root_of(path).is_some() || rest.components().any(|part| part.as_os_str() == "..") {
+            return None;
+        }
+        let seen = temporary.join(rest);
+        (seen.symlink_metadata().is_ok() || path.symlink_metadata().is_err()).then_some(seen)
     }
 
     /// The main root. Relative paths start here.
@@ -97,7 +121,8 @@ impl Workspace {
     pub fn resolve_path(&self, path: &Path) -> Result<ResolvedPath, PathError> {
         check_form(path.as_os_str())?;
         let mut walk = Walk::new(self);
-        walk.go(path)?;
+        let seen = self.as_commands_see(path);
+        walk.go(seen.as_deref().unwrap_or(path))?;
         if names_directory(path.as_os_str()) && walk.kind == PathKind::File {
             return Err(unreachable(&walk.real, "it is a file, not a directory; remove the trailing slash"));
         }

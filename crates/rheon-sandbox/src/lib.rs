@@ -2,16 +2,20 @@
 //!
 //! [`process`] runs a line of bash with a fixed environment and bounded output, and ends every process it started.
 //! [`Sandbox`] limits what such a process can reach, based on what this machine was tested to enforce. All `unsafe`
-//! code of the workspace is in this crate.
+//! code of the workspace is in this crate. [`HostList`] says which hosts commands may reach.
 
 #![allow(missing_docs)]
 
+mod caches;
+mod network;
 pub mod process;
 mod sandbox;
 mod temporary;
 
+pub use caches::{CacheMode, CacheSettings, Caches, CleanReport, clean_caches};
+pub use network::{ContactOutcome, HostContact, HostList, HostRule, HostRuleError, is_public_address};
 pub use sandbox::{
     Boundary, Escape, EscapeVerdict, Level, NamespaceUse, NetworkAccess, ProbeCache, Programs, Requirement,
-    Sandbox, SandboxError, SandboxReport, Visibility,
+    Sandbox, SandboxCall, SandboxError, SandboxReport, Visibility,
 };
 pub use temporary::{TemporaryDirectory, remove_temporary_directories};

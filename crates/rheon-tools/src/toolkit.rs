@@ -8,8 +8,8 @@ use rheon_policy::{
 };
 use rheon_sandbox::process::{EnvironmentSettings, ProcessEnvironment};
 use rheon_sandbox::{
-    Boundary, Level, NetworkAccess, Programs, Requirement, Sandbox, SandboxError, TemporaryDirectory,
-    Visibility,
+    Boundary, CacheSettings, Caches, Level, NetworkAccess, Programs, Requirement, Sandbox, SandboxError,
+    TemporaryDirectory, Visibility,
 };
 use rheon_types::{Clock, NetworkGrant, Tool};
 
@@ -38,6 +38,8 @@ pub struct ToolkitSettings {
     pub sandbox_cache: Option<PathBuf>,
     /// Whether commands can use the network.
     pub network: NetworkAccess,
+    /// The user's package caches. `None` leaves them read-only.
+    pub caches: Option<CacheSettings>,
     /// Whether sandboxed commands run without approval. Only applies at the strongest sandbox level.
     pub sandboxed_commands: SandboxedCommands,
     /// The directory for output that is too long to show. `None` uses a temporary directory.
@@ -61,6 +63,7 @@ impl ToolkitSettings {
             sandbox: Requirement::default(),
             sandbox_cache: None,
             network: NetworkAccess::Blocked,
+            caches: None,
             sandboxed_commands: SandboxedCommands::Ask,
             output_folder: None,
             web: None,
@@ -97,12 +100,17 @@ impl Toolkit {
     pub async fn new(settings: ToolkitSettings) -> Result<Self, ToolkitError> {
         let workspace = settings.policy.workspace()?;
         let home = settings.policy.pattern_roots().home.clone();
-        let boundary = Boundary::new(workspace.roots()).with_network(settings.network);
+        let boundary = Boundary::new(workspace.roots()).with_network(settings.network.clone());
         let boundary = match &home {
             Some(home) => boundary.with_keys_hidden(home),
             None => boundary,
         };
         let hidden = boundary.hidden().to_vec();
+        let boundary = match settings.caches.map(|caches| Caches::prepare(&caches, &settings.variables)) {
+            Some(Ok(caches)) => boundary.with_caches(caches),
+            // Without its layers commands see the caches read-only.
+            Some(Err(_)) | None => boundary,
+        };
         // Commands read whole directories and run programs, so files that rules deny must be out of their reach.
         let boundary = without_denied(boundary, &settings.policy, &workspace);
         let cache_file = settings.sandbox_cache.as_deref();
@@ -111,11 +119,10 @@ impl Toolkit {
         let (temporary, output_folder) = output_folder(settings.output_folder)?;
         // Skip the approval only if the sandbox blocks the network and hides the user's keys.
         let holds_commands = sandbox.level() == Level::Namespaces && home.is_some();
-        let sandboxed_commands = match settings.network {
-            NetworkAccess::Blocked if holds_commands => settings.sandboxed_commands,
-            NetworkAccess::Blocked | NetworkAccess::Open => SandboxedCommands::Ask,
-        };
-        let network = network_of(sandbox.level(), settings.network);
+        let is_closed = holds_commands && settings.network.is_confined();
+        let sandboxed_commands = if is_closed { settings.sandboxed_commands } else { SandboxedCommands::Ask };
+        let network = network_of(sandbox.level(), &settings.network);
+        let workspace = with_temporary_files(workspace, &sandbox).map_err(ToolkitError::OutputFolder)?;
         let shell = BashSession::new(BashSettings {
             workspace: workspace.clone(),
             sandbox,
@@ -212,6 +219,14 @@ impl Toolkit {
     }
 }
 
+/// Commands and file tools see the same temporary files.
+fn with_temporary_files(workspace: Workspace, sandbox: &Sandbox) -> std::io::Result<Workspace> {
+    match sandbox.private_tmp() {
+        Some(folder) => workspace.with_temporary(folder),
+        None => workspace.with_root(sandbox.temporary()),
+    }
+}
+
 /// The tools that read and change files.
 pub fn file_tools(file_context: &FileContext) -> Vec<Arc<dyn Tool>> {
     vec![
@@ -238,11 +253,14 @@ fn without_denied(boundary: Boundary, policy: &Policy, workspace: &Workspace) ->
 }
 
 /// What commands reach of the network without a grant; `None` if nothing holds them.
-fn network_of(level: Level, network: NetworkAccess) -> Option<NetworkGrant> {
+fn network_of(level: Level, network: &NetworkAccess) -> Option<NetworkGrant> {
     match (level, network) {
         (Level::None, _) => None,
         (Level::Namespaces | Level::Landlock, NetworkAccess::Open) => Some(NetworkGrant::All),
-        (Level::Namespaces | Level::Landlock, NetworkAccess::Blocked) => Some(NetworkGrant::None),
+        (Level::Namespaces, NetworkAccess::Hosts(hosts)) => Some(NetworkGrant::Hosts(hosts.names())),
+        (Level::Namespaces | Level::Landlock, NetworkAccess::Blocked | NetworkAccess::Hosts(_)) => {
+            Some(NetworkGrant::None)
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rheon_agent::{Compaction, Effort, WindowSettings};
 use rheon_policy::SandboxedCommands;
 use rheon_sandbox::process::EnvironmentSettings;
-use rheon_sandbox::{Level, NetworkAccess, Requirement};
+use rheon_sandbox::{CacheMode, HostList, Level, NetworkAccess, Requirement};
 use rheon_store::checkpoint::CheckpointLimits;
 use rheon_types::MicroUsd;
 
@@ -67,6 +67,7 @@ impl Values<'_> {
     }
 
     pub(super) fn sandbox(&self) -> SandboxSettings {
+        let usual = SandboxSettings::default();
         SandboxSettings {
             require: match self.text("sandbox.require") {
                 Some("none") => Requirement::NoSandbox,
@@ -75,8 +76,18 @@ impl Values<'_> {
             },
             network: match self.text("sandbox.network") {
                 Some("open") => NetworkAccess::Open,
-                Some(_) | None => NetworkAccess::Blocked,
+                Some("blocked") | None => NetworkAccess::Blocked,
+                // A list that is not valid is refused when it is read.
+                Some(hosts) => {
+                    HostList::parse(hosts.split(',')).map_or(NetworkAccess::Blocked, NetworkAccess::Hosts)
+                }
             },
+            caches: match self.text("sandbox.caches") {
+                Some("shared") => CacheMode::Shared,
+                Some("private") => CacheMode::Private,
+                Some(_) | None => CacheMode::Overlay,
+            },
+            cache_bytes_max: self.number("sandbox.cache_bytes_max").unwrap_or(usual.cache_bytes_max),
             held: match self.text("sandbox.auto_allow") {
                 Some("allow") => SandboxedCommands::Run,
                 Some(_) | None => SandboxedCommands::Ask,

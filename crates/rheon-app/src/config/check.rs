@@ -1,6 +1,7 @@
 //! Checks a layer against the table of keys: every key is known and every value is valid.
 
 use rheon_policy::{Rule, RuleEntry};
+use rheon_sandbox::HostList;
 use rheon_text::did_you_mean;
 use rheon_types::MicroUsd;
 
@@ -194,6 +195,14 @@ fn value(takes: Takes, node: &Node) -> Result<Value, Misfit> {
             Err(error) => Err(Misfit::Value(error.to_string())),
         },
         (Takes::Rules(list), NodeKind::Table(table)) => rule_with_examples(list, table),
+        (Takes::Network, NodeKind::Text(text)) => network([text.as_str()]),
+        (Takes::Network, NodeKind::List(items)) => {
+            let texts = items.iter().map(|item| match &item.kind {
+                NodeKind::Text(text) => Ok(text.as_str()),
+                _ => Err(Misfit::Kind),
+            });
+            network(texts.collect::<Result<Vec<_>, _>>()?)
+        }
         (Takes::KeySource, _) => KeySource::read(node).map(Value::Key).map_err(Misfit::Value),
         (Takes::Vendor, NodeKind::Table(_)) => Ok(Value::Table(node.clone(), VENDOR_SECRETS)),
         (Takes::McpServer, NodeKind::Table(_)) => Ok(Value::Table(node.clone(), SERVER_SECRETS)),
@@ -201,6 +210,7 @@ fn value(takes: Takes, node: &Node) -> Result<Value, Misfit> {
         (
             Takes::Text
             | Takes::Texts
+            | Takes::Network
             | Takes::Choice(_)
             | Takes::Switch
             | Takes::SwitchOrFolder
@@ -214,6 +224,22 @@ fn value(takes: Takes, node: &Node) -> Result<Value, Misfit> {
             _,
         ) => Err(Misfit::Kind),
     }
+}
+
+/// `open`, `blocked`, or hosts, which become one text with commas.
+fn network<'a>(entries: impl IntoIterator<Item = &'a str>) -> Result<Value, Misfit> {
+    let entries: Vec<&str> = entries.into_iter().flat_map(|entry| entry.split(',')).map(str::trim).collect();
+    match entries.as_slice() {
+        ["open" | "blocked"] => {}
+        [] => return Err(Misfit::Value("the list is empty; use \"blocked\"".to_owned())),
+        hosts => {
+            if let Some(word) = hosts.iter().find(|host| matches!(**host, "open" | "blocked")) {
+                return Err(Misfit::Value(format!("{word:?} cannot be in a list of hosts; use it alone")));
+            }
+            HostList::parse(hosts).map_err(|error| Misfit::Value(error.to_string()))?;
+        }
+    }
+    Ok(Value::Text(entries.join(", ")))
 }
 
 /// The message for an unknown value, with the allowed ones.

@@ -26,6 +26,8 @@ pub(super) enum Takes {
     /// Dollars, with at most six digits after the point.
     Money,
     Texts,
+    /// Which network commands have: a word, or a list of hosts.
+    Network,
     Sources,
     /// A list of rules.
     Rules(RuleKind),
@@ -67,6 +69,7 @@ impl Takes {
             Self::Count(least, most) => format!("whole number from {least} to {most}"),
             Self::Money => "US dollars".to_owned(),
             Self::Texts => "list of strings".to_owned(),
+            Self::Network => "\"open\", \"registries\", \"blocked\", or a list of hosts".to_owned(),
             Self::Sources => "list of names".to_owned(),
             Self::Rules(_) => "list of rules".to_owned(),
             Self::KeySource => "string, or a table with env, command or keyring".to_owned(),
@@ -80,6 +83,7 @@ impl Takes {
         match self {
             Self::Texts | Self::Sources | Self::Rules(_) | Self::Hooks => true,
             Self::Text
+            | Self::Network
             | Self::Choice(_)
             | Self::Switch
             | Self::SwitchOrFolder

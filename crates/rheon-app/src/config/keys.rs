@@ -13,7 +13,9 @@ const MANY: u64 = u64::MAX;
 const EFFORTS: &[&str] = &["low", "medium", "high", "max"];
 const MODES: &[&str] = &["default", "acceptEdits", "auto", "plan", "dontAsk", "bypassPermissions"];
 const LEVELS: &[&str] = &["none", "landlock", "namespaces"];
+/// A list of hosts is in between, and is not a project's to choose.
 const NETWORK: &[&str] = &["open", "blocked"];
+const CACHES: &[&str] = &["shared", "overlay", "private"];
 const AUTO_ALLOW: &[&str] = &["allow", "ask"];
 const ON_FAILURE: &[&str] = &["refuse", "in_memory"];
 const COLORS: &[&str] = &["auto", "always", "never"];
@@ -42,7 +44,9 @@ pub(super) const KEYS: &[Key] = &[
     row("permissions.additional_directories", Texts, SetIfTrusted, ""),
     row("permissions.disable_bypass", Switch, SwitchTo(true), "false"),
     row("sandbox.require", Choice(LEVELS), Tighten(LEVELS), "\"landlock\""),
-    row("sandbox.network", Choice(NETWORK), Tighten(NETWORK), "\"blocked\""),
+    row("sandbox.network", Takes::Network, Tighten(NETWORK), "\"blocked\""),
+    row("sandbox.caches", Choice(CACHES), Tighten(CACHES), "\"overlay\""),
+    row("sandbox.cache_bytes_max", Count(1, MANY), Nothing, "10737418240"),
     row("sandbox.auto_allow", Choice(AUTO_ALLOW), Tighten(AUTO_ALLOW), "\"ask\""),
     // A program outside the sandbox is held by nothing, and a variable may make one run another.
     row("sandbox.outside", Texts, Nothing, ""),

@@ -7,7 +7,7 @@ use rheon_agent::{Effort, ExecutionLimits, WindowSettings};
 use rheon_policy::{PolicySource, PolicyTrust, SandboxedCommands};
 use rheon_providers::Vendors;
 use rheon_sandbox::process::EnvironmentSettings;
-use rheon_sandbox::{NetworkAccess, Requirement};
+use rheon_sandbox::{CacheMode, NetworkAccess, Requirement};
 use rheon_tools::hooks::HookSettings;
 use rheon_types::MicroUsd;
 use secrecy::SecretString;
@@ -103,6 +103,10 @@ pub struct SandboxSettings {
     pub require: Requirement,
     /// `sandbox.network`: whether commands reach the network.
     pub network: NetworkAccess,
+    /// `sandbox.caches`: how commands use the user's package caches.
+    pub caches: CacheMode,
+    /// `sandbox.cache_bytes_max`: the limit for the changes of all projects to them.
+    pub cache_bytes_max: u64,
     /// `sandbox.auto_allow`: whether a sandbox spares questions.
     pub held: SandboxedCommands,
     /// `sandbox.outside`: commands that always run outside.
@@ -116,6 +120,8 @@ impl Default for SandboxSettings {
         Self {
             require: Requirement::default(),
             network: NetworkAccess::Blocked,
+            caches: CacheMode::Overlay,
+            cache_bytes_max: 10 * 1024 * 1024 * 1024,
             held: SandboxedCommands::Ask,
             outside: Vec::new(),
             environment: EnvironmentSettings::default(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use rheon_agent::{Agent, AgentBuilder, BudgetPool, Caps, TokenCounter, base_prompt};
 use rheon_policy::{PatternRoots, Policy, ShellAnalyzer, UserRules};
 use rheon_providers::{Registry, ResolvedModel};
+use rheon_sandbox::{CacheSettings, CleanReport, clean_caches};
 use rheon_tools::builtin::AddressRule;
 use rheon_tools::hooks::{
     CommandHooks, HookContext, HookEnvironment, HookMessage, HookSettings, SessionStartSource,
@@ -17,12 +18,12 @@ use rheon_types::event::{Notice, NoticeTopic};
 
 use super::calls::ClientCalls;
 use super::error::OpenError;
-use crate::config::{Config, LimitSettings};
+use crate::config::{Config, LimitSettings, Settings};
 use crate::context::{
     CodeMapFilter, CodeMapOptions, ContextInputs, ContextWarning, LoadedContext, SessionStart,
 };
 use crate::models::{ModelChoice, ModelChoiceReason, full_name};
-use crate::sessions::SessionHandle;
+use crate::sessions::{SessionHandle, UserDirsError};
 use crate::system::{NoticeSink, SystemContext};
 
 /// How long a local server may take to say how large its context is.
@@ -116,7 +117,8 @@ pub(super) async fn toolkit(
         variables: system.environment.texts().collect(),
         environment: settings.sandbox.environment.clone(),
         sandbox: settings.sandbox.require,
-        network: settings.sandbox.network,
+        network: settings.sandbox.network.clone(),
+        caches: cache_settings(system, settings),
         sandbox_cache: system.folders.state().ok().map(|folder| folder.join("sandbox.json")),
         sandboxed_commands: settings.sandbox.held,
         web: settings.web.fetch.then_some(AddressRule::Public),
@@ -131,6 +133,26 @@ pub(super) async fn toolkit(
         tell(Notice::warning(NoticeTopic::Sandbox, message));
     }
     Ok(toolkit)
+}
+
+/// The user's package caches, if it is known where they are and where their layers go.
+fn cache_settings(system: &SystemContext, settings: &Settings) -> Option<CacheSettings> {
+    let (home, state) = (system.home()?, system.folders.state().ok()?);
+    Some(CacheSettings {
+        mode: settings.sandbox.caches,
+        home,
+        folder: state.join(CACHE_LAYERS),
+        project: system.working_folder.canonicalize().unwrap_or_else(|_| system.working_folder.clone()),
+        bytes_max: settings.sandbox.cache_bytes_max,
+    })
+}
+
+/// The directory of the cache layers, in the user's state directory.
+const CACHE_LAYERS: &str = "caches";
+
+/// Removes what sandboxed commands wrote to package caches, except for running sessions.
+pub fn clean_sandbox_caches(system: &SystemContext) -> Result<CleanReport, UserDirsError> {
+    Ok(clean_caches(&system.folders.state()?.join(CACHE_LAYERS)))
 }
 
 /// Limits the tools that the model sees, including those of the context: all, or the ones that the caller names.

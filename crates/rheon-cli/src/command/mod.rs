@@ -11,6 +11,7 @@ mod memory;
 mod models;
 mod policy;
 mod run;
+mod sandbox;
 mod sessions;
 mod setup;
 mod trust;
@@ -31,6 +32,7 @@ pub(crate) enum Command {
     Config(config::Config),
     Trust(trust::Trust),
     Memory(memory::Memory),
+    Sandbox(sandbox::Sandbox),
     Init(init::Init),
     Doctor(doctor::Doctor),
     Demo(demo::Demo),
@@ -50,6 +52,7 @@ impl Command {
             Self::Config(config) => config.run(),
             Self::Trust(trust) => trust.run(),
             Self::Memory(memory) => memory.run(),
+            Self::Sandbox(sandbox) => sandbox.run(),
             Self::Init(init) => init.run(),
             Self::Doctor(doctor) => doctor.run(),
             Self::Demo(demo) => demo.run(),

@@ -87,6 +87,8 @@ fn help_of_all_commands() {
         "init",
         "trust",
         "trust grant",
+        "sandbox",
+        "sandbox clean",
         "memory",
         "memory list",
         "memory show",

@@ -18,6 +18,7 @@ mod next_steps;
 mod permissions;
 #[cfg(unix)]
 mod recording;
+mod sandbox_clean;
 #[cfg(unix)]
 mod screens;
 #[cfg(unix)]

@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::io::PipeWriter;
 use std::path::PathBuf;
 
+use super::restrict::Restrictions;
+
 pub(super) struct Execution {
     /// Looked up in the process's own `PATH` if it has no directory.
     pub(super) program: PathBuf,
@@ -13,6 +15,8 @@ pub(super) struct Execution {
     pub(super) folder: PathBuf,
     /// The file system it sees, if it gets its own.
     pub(super) view: Option<View>,
+    /// Dropped right before it becomes the program.
+    pub(super) restrictions: Option<Restrictions>,
     /// Standard input, which is the writing end of a pipe.
     pub(super) told: PipeWriter,
     /// Standard output and standard error.
@@ -26,8 +30,8 @@ pub enum PathView {
     Empty,
     /// A file that cannot be read.
     Absent,
-    /// As it is, but read-only.
-    ReadOnly,
+    /// The content of this other path, which may be the same, read-only.
+    ReadOnly(PathBuf),
     /// The content of this other path, writable.
     Writable(PathBuf),
 }

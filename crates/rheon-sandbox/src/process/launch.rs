@@ -1,6 +1,5 @@
-//! `Launcher`: turns a line of bash into a process. A dedicated thread starts and awaits it. The thread may drop
-//! rights, which the process inherits, and it lives as long as the process, because the kernel treats the end of the
-//! starting thread as the end of the parent.
+//! `Launcher`: turns a line of bash into a process. A dedicated thread starts and awaits it. It lives as long as the
+//! process, because the kernel treats the end of the starting thread as the end of the parent.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -16,6 +15,8 @@ use tokio::time::Instant;
 
 use super::environment::ProcessEnvironment;
 use super::execution::{Execution, ProcessSetup, View};
+use super::helper::{HelperNetwork, SessionHelper};
+use super::restrict::Restrictions;
 use super::spawn::{Supervision, spawn};
 use super::tree::{KillOnDrop, ProcessTree, Tree};
 
@@ -40,8 +41,6 @@ pub enum Containment {
     Supervisor,
 }
 
-type Restrict = dyn Fn() -> io::Result<()> + Send + Sync;
-
 /// How to turn a line of bash into a process.
 pub struct Launcher {
     /// The program and its arguments before bash.
@@ -53,10 +52,19 @@ pub struct Launcher {
     /// The file system the process sees, if it gets all namespaces.
     pub view: Option<View>,
     pub containment: Containment,
-    /// Drops rights of the thread that starts the process.
-    pub restrict: Option<Arc<Restrict>>,
+    /// Rights that the process drops.
+    pub restrictions: Option<Restrictions>,
+    /// The helper of the session that starts the process. Without one the agent starts it.
+    pub helper: Option<HelperRoute>,
     /// Lives as long as the process.
     pub guard: Option<Box<dyn ProcessGuard>>,
+}
+
+/// The helper of the session that starts a process, and the network it has there.
+#[derive(Debug, Clone)]
+pub struct HelperRoute {
+    pub helper: Arc<SessionHelper>,
+    pub network: HelperNetwork,
 }
 
 /// Something that must live as long as a process.
@@ -73,9 +81,6 @@ pub enum ProcessError {
     TooLong { bytes: usize, bytes_max: usize },
     #[error("the command contains a NUL byte; remove it")]
     ZeroByte,
-    /// The thread could not drop its rights, so nothing was started.
-    #[error("cannot restrict the command, so it was not run: {0}")]
-    Restrict(#[source] io::Error),
     #[error("cannot start {program}: {source}")]
     Start { program: String, source: io::Error },
     /// The launcher program exited without starting the shell.
@@ -181,6 +186,7 @@ fn execution(
         variables: variables.into_iter().collect(),
         folder: line.folder.clone(),
         view: launcher.view.clone(),
+        restrictions: launcher.restrictions.clone(),
         told,
         output,
     }
@@ -201,11 +207,16 @@ fn run_to_end(
     supervision: &Supervision,
     tree: &Tree,
 ) -> Result<ExitStatus, ProcessError> {
-    if let Some(restrict) = &launcher.restrict {
-        restrict().map_err(ProcessError::Restrict)?;
-    }
     let program = execution.program.to_string_lossy().into_owned();
-    let failed = |source| ProcessError::Start { program, source };
+    let failed = |source| ProcessError::Start { program: program.clone(), source };
+    if let Some(HelperRoute { helper, network }) = &launcher.helper {
+        let command = helper.start(execution, *network).map_err(failed)?;
+        tree.started_by_helper(command.kill_handle());
+        let status = command.wait();
+        return tree
+            .reap(|| Ok(status))
+            .map_err(|source| ProcessError::Start { program: "the command".into(), source });
+    }
     let spawned = spawn(&execution, launcher.setup, supervision);
     // It holds the writing ends of the pipes, which would never close.
     drop(execution);

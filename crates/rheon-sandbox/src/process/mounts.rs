@@ -18,6 +18,7 @@ use rustix::mount::{
 };
 
 use super::execution::{PathView, View};
+use super::wire::Overlay;
 
 /// A view that can be set up without allocating.
 pub(super) struct Mounts {
@@ -85,7 +86,7 @@ fn step(place: &Path, shown: &PathView) -> io::Result<Step> {
     let kind = match shown {
         PathView::Empty => MountKind::Empty,
         PathView::Absent => MountKind::Absent,
-        PathView::ReadOnly => source(place, Writing::Forbidden)?,
+        PathView::ReadOnly(path) => source(path, Writing::Forbidden)?,
         PathView::Writable(path) => source(path, Writing::Allowed)?,
     };
     let mut above: Vec<CString> = place
@@ -282,6 +283,36 @@ fn arrange_devices(before: BorrowedFd<'_>, root: BorrowedFd<'_>) -> rustix::io::
     let terminals = fresh(c"devpts", Some(MountOption { name: c"ptmxmode", value: c"0666" }))?;
     kernel::allow_devices(terminals.as_fd())?;
     attach(&terminals, opened(devices.as_fd(), c"pts")?.as_fd())
+}
+
+/// Mounts a copy-on-write layer over its lower directory.
+pub(super) fn mount_overlay(overlay: &Overlay) -> rustix::io::Result<()> {
+    let text = |path: &Path| {
+        let bytes = path.as_os_str().as_bytes();
+        // These separate and escape paths in the option.
+        let is_plain = !bytes.iter().any(|byte| matches!(byte, b':' | b',' | b'\\'));
+        CString::new(bytes).ok().filter(|_| is_plain).ok_or(Errno::INVAL)
+    };
+    let (lower, upper, work) = (text(&overlay.lower)?, text(&overlay.upper)?, text(&overlay.work)?);
+    let place = rustix::fs::open(lower.as_c_str(), FOLDER | OFlags::NOFOLLOW, Mode::empty())?;
+    let system = rustix::mount::fsopen(c"overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    rustix::mount::fsconfig_set_string(&system, c"lowerdir", lower.as_c_str())?;
+    rustix::mount::fsconfig_set_string(&system, c"upperdir", upper.as_c_str())?;
+    rustix::mount::fsconfig_set_string(&system, c"workdir", work.as_c_str())?;
+    rustix::mount::fsconfig_set_flag(&system, c"userxattr")?;
+    rustix::mount::fsconfig_create(&system)?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    let mount = rustix::mount::fsmount(&system, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
+    attach(&mount, place.as_fd())
+}
+
+/// Mounts a directory read-only over itself, if it exists.
+pub(super) fn make_read_only(folder: &Path) -> rustix::io::Result<()> {
+    let place = match rustix::fs::open(folder, FOLDER | OFlags::NOFOLLOW, Mode::empty()) {
+        Err(Errno::NOENT) => return Ok(()),
+        found => found?,
+    };
+    attach(&copy_of(place.as_fd(), &TO_LOOK_AT)?, place.as_fd())
 }
 
 /// Enables the loopback interface of a new network namespace.

@@ -23,6 +23,7 @@ use rustix::thread::CapabilitySet;
 
 use super::execution::{Capabilities, Execution, Namespaces, ProcessSetup};
 use super::mounts::{Mounts, begin_loopback};
+use super::restrict::PreparedRestrictions;
 
 /// Everything that a new process needs.
 pub(super) struct Plan<'a> {
@@ -38,6 +39,7 @@ pub(super) struct Plan<'a> {
     agent: Option<OwnedFd>,
     /// How files look to the process, where it gets all namespaces.
     mounts: Option<Mounts>,
+    restrictions: Option<PreparedRestrictions>,
     stack: Vec<u128>,
 }
 
@@ -88,6 +90,7 @@ impl<'a> Plan<'a> {
             maps: [format!("{user} {user} 1\n"), format!("{group} {group} 1\n")],
             agent: agent.map(above_standard).transpose()?,
             mounts: execution.view.as_ref().map(Mounts::new).transpose()?,
+            restrictions: execution.restrictions.as_ref().map(PreparedRestrictions::new).transpose()?,
             stack: vec![0; STACK_BYTES / size_of::<u128>()],
             execution,
         })
@@ -156,7 +159,10 @@ impl<'a> Plan<'a> {
         kernel::standard_files(self.execution.told.as_fd(), self.execution.output.as_fd())?;
         kernel::close_on_exec();
         // The parent may have ended before its end could be asked for.
-        if self.is_alone(parent) { Err(Errno::PIPE) } else { Ok(()) }
+        if self.is_alone(parent) {
+            return Err(Errno::PIPE);
+        }
+        self.restrictions.as_ref().map_or(Ok(()), PreparedRestrictions::apply)
     }
 
     fn is_alone(&self, parent: Pid) -> bool {
@@ -178,11 +184,15 @@ impl<'a> Plan<'a> {
     }
 
     fn remain_who_they_are(&self) -> rustix::io::Result<()> {
-        let [user, group] = &self.maps;
-        write(c"/proc/self/setgroups", b"deny")?;
-        write(c"/proc/self/uid_map", user.as_bytes())?;
-        write(c"/proc/self/gid_map", group.as_bytes())
+        map_own_user(&self.maps)
     }
+}
+
+/// Keeps the ids of the user and the group in a new user namespace.
+pub(super) fn map_own_user([user, group]: &[String; 2]) -> rustix::io::Result<()> {
+    write(c"/proc/self/setgroups", b"deny")?;
+    write(c"/proc/self/uid_map", user.as_bytes())?;
+    write(c"/proc/self/gid_map", group.as_bytes())
 }
 
 /// The orders of the process. It shares the agent's memory, so it tells its problem there.

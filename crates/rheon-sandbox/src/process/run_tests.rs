@@ -22,7 +22,8 @@ fn launcher() -> Launcher {
         setup: ProcessSetup::PLAIN,
         view: None,
         containment: Containment::Supervisor,
-        restrict: None,
+        restrictions: None,
+        helper: None,
         guard: None,
     }
 }

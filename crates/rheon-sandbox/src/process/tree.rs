@@ -4,6 +4,7 @@ use std::io;
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::helper::KillHandle;
 use super::supervisor::Lifeline;
 
 #[derive(Debug)]
@@ -25,12 +26,14 @@ enum Lifelines {
     Dropped,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 enum State {
     /// The process is about to start.
     Waiting,
     /// It runs, or has ended and its id is still reserved.
     Running(u32),
+    /// The helper of the session runs it.
+    Helper(KillHandle),
     /// It was killed before it started.
     Killed,
     /// It has ended, and its id may be reused.
@@ -48,18 +51,31 @@ impl Tree {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match *state {
             State::Killed => self.end_first(process_id),
-            State::Waiting | State::Running(_) | State::Gone => {}
+            State::Waiting | State::Running(_) | State::Helper(_) | State::Gone => {}
         }
         *state = State::Running(process_id);
+    }
+
+    /// The same for a command of the session's helper.
+    pub(super) fn started_by_helper(&self, command: KillHandle) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match *state {
+            State::Killed => command.kill(),
+            State::Waiting | State::Running(_) | State::Helper(_) | State::Gone => {}
+        }
+        *state = State::Helper(command);
     }
 
     /// Kills everything. Harmless if nothing is left.
     pub(super) fn kill(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        match *state {
+        match &*state {
             State::Waiting => *state = State::Killed,
             State::Killed | State::Gone => {}
+            // The first process of a PID namespace takes all others with it.
+            State::Helper(command) => command.kill(),
             State::Running(process_id) => {
+                let process_id = *process_id;
                 // Processes that left the group and the session can only be found while their parents live.
                 let descendants =
                     if self.marker.is_some() { system::descendants(process_id) } else { Vec::new() };
@@ -77,7 +93,7 @@ impl Tree {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match *state {
             State::Running(process_id) => system::kill_group(process_id),
-            State::Waiting | State::Killed | State::Gone => {}
+            State::Waiting | State::Helper(_) | State::Killed | State::Gone => {}
         }
         let reaped = reap();
         *state = State::Gone;

@@ -8,6 +8,10 @@ use std::sync::{Arc, OnceLock};
 
 use rheon_types::PROTECTED_NAMES;
 
+use crate::caches::{CacheLayer, Caches};
+use crate::network::HostList;
+use crate::process::Overlay;
+
 /// Additional paths to protect, found by a directory walk.
 #[derive(Debug, Default)]
 pub struct Visibility {
@@ -17,10 +21,22 @@ pub struct Visibility {
 }
 
 /// Whether a process may use the network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NetworkAccess {
     Blocked,
+    /// Only these hosts, through a proxy. Where there is no session helper, this blocks the network.
+    Hosts(HostList),
     Open,
+}
+
+impl NetworkAccess {
+    /// Whether the kernel keeps processes from the machine's network.
+    pub fn is_confined(&self) -> bool {
+        match self {
+            Self::Blocked | Self::Hosts(_) => true,
+            Self::Open => false,
+        }
+    }
 }
 
 /// What a process may reach.
@@ -32,6 +48,30 @@ pub struct Boundary {
     /// Walks that find more paths to protect. Clones share the results.
     looks: Vec<Arc<Look>>,
     network: NetworkAccess,
+    extras: Extras,
+}
+
+/// What commands get beyond the workspace.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Extras {
+    /// Package caches with their copy-on-write layers, which are mounted once per session.
+    pub(super) caches: Vec<CacheLayer>,
+    /// Holds the lock of the layers.
+    _cache_lock: Option<Arc<Caches>>,
+    /// Files that commands see with the content of another.
+    pub(super) replaced: Vec<Replacement>,
+    /// Paths that one call may read although they are hidden.
+    pub(super) readable: Vec<PathBuf>,
+    /// Paths that commands may write although they are outside the roots.
+    pub(super) writable: Vec<PathBuf>,
+    pub(super) variables: Vec<(String, String)>,
+}
+
+/// A file that commands see with the content of another.
+#[derive(Debug, Clone)]
+pub(super) struct Replacement {
+    pub(super) path: PathBuf,
+    pub(super) content: PathBuf,
 }
 
 /// A path in the workspace that must not be changed.
@@ -58,7 +98,14 @@ impl Boundary {
     pub fn new<Root: Into<PathBuf>>(roots: impl IntoIterator<Item = Root>) -> Self {
         let roots: Vec<PathBuf> = roots.into_iter().map(Into::into).collect();
         let looks = roots.iter().map(|root| look_in(root)).collect();
-        Self { roots, read_only: Vec::new(), hidden: Vec::new(), looks, network: NetworkAccess::Blocked }
+        Self {
+            roots,
+            read_only: Vec::new(),
+            hidden: Vec::new(),
+            looks,
+            network: NetworkAccess::Blocked,
+            extras: Extras::default(),
+        }
     }
 
     /// Adds paths that a walk finds. The walk runs as late as the search for protected names.
@@ -110,6 +157,59 @@ impl Boundary {
         self
     }
 
+    /// Shows a directory with a copy-on-write layer on top: commands can change it, and the directory stays as it is.
+    /// Needs the session helper; without it the directory is read-only.
+    pub fn with_overlay(mut self, overlay: Overlay) -> Self {
+        self.extras.caches.push(CacheLayer { overlay: Some(overlay), private: None });
+        self
+    }
+
+    /// Shows the user's package caches, and takes changes as their mode says. Registry settings appear without secrets.
+    pub fn with_caches(mut self, caches: Caches) -> Self {
+        self.extras.caches.extend(caches.layers().iter().cloned());
+        self.extras.writable.extend(caches.shared().iter().cloned());
+        self.read_only.push(caches.folder().to_path_buf());
+        for (path, content) in caches.registry() {
+            let (path, content) = (path.to_path_buf(), content.to_path_buf());
+            self.extras.replaced.push(Replacement { path, content });
+        }
+        self.extras._cache_lock = Some(Arc::new(caches));
+        self
+    }
+
+    /// Shows the file `path` with the content of the file `content`, read-only.
+    pub fn with_replaced(mut self, path: impl Into<PathBuf>, content: impl Into<PathBuf>) -> Self {
+        self.extras.replaced.push(Replacement { path: path.into(), content: content.into() });
+        self
+    }
+
+    /// Allows writing to an existing file or directory outside the workspace.
+    pub fn with_shared(mut self, path: impl Into<PathBuf>) -> Self {
+        self.extras.writable.push(path.into());
+        self
+    }
+
+    /// Allows reading a path even if it is hidden.
+    pub(super) fn with_readable(mut self, path: impl Into<PathBuf>) -> Self {
+        self.extras.readable.push(path.into());
+        self
+    }
+
+    /// Sets an environment variable for all commands.
+    pub fn with_variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.extras.variables.push((name.into(), value.into()));
+        self
+    }
+
+    /// The layers that the helper of the session mounts.
+    pub(super) fn overlays(&self) -> Vec<Overlay> {
+        self.extras.caches.iter().filter_map(|layer| layer.overlay.clone()).collect()
+    }
+
+    pub(super) fn extras(&self) -> &Extras {
+        &self.extras
+    }
+
     /// The writable directories.
     pub fn roots(&self) -> &[PathBuf] {
         &self.roots
@@ -125,8 +225,8 @@ impl Boundary {
         self.hidden.iter().chain(self.looks.iter().flat_map(|look| &look.sight().hidden))
     }
 
-    pub fn network(&self) -> NetworkAccess {
-        self.network
+    pub fn network(&self) -> &NetworkAccess {
+        &self.network
     }
 
     /// Paths directly in the roots that must not be changed or created.

@@ -7,7 +7,7 @@ use super::isolation::User;
 use crate::process::{PathView, View};
 
 /// The arguments, without the program to run.
-pub(super) fn arguments(view: View, network: NetworkAccess) -> Vec<OsString> {
+pub(super) fn arguments(view: View, network: &NetworkAccess) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = [
         "--unshare-all",
         "--unshare-user",
@@ -27,7 +27,7 @@ pub(super) fn arguments(view: View, network: NetworkAccess) -> Vec<OsString> {
     .map(OsString::from)
     .into();
     match network {
-        NetworkAccess::Blocked => {}
+        NetworkAccess::Blocked | NetworkAccess::Hosts(_) => {}
         NetworkAccess::Open => arguments.push("--share-net".into()),
     }
     if User::current() == User::Root {
@@ -37,7 +37,7 @@ pub(super) fn arguments(view: View, network: NetworkAccess) -> Vec<OsString> {
         match shown {
             PathView::Empty => arguments.extend(["--tmpfs".into(), path.into()]),
             PathView::Absent => arguments.extend(["--ro-bind".into(), "/dev/null".into(), path.into()]),
-            PathView::ReadOnly => arguments.extend(["--ro-bind".into(), path.clone().into(), path.into()]),
+            PathView::ReadOnly(source) => arguments.extend(["--ro-bind".into(), source.into(), path.into()]),
             PathView::Writable(source) => arguments.extend(["--bind".into(), source.into(), path.into()]),
         }
     }

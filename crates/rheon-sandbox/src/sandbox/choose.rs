@@ -4,7 +4,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::boundary::Boundary;
+use super::boundary::{Boundary, NetworkAccess};
+use super::call::SandboxCall;
 use super::isolation::{Isolation, User};
 use super::level::{Level, Requirement};
 use super::machine::{Facts, SandboxRequest};
@@ -15,8 +16,9 @@ use super::programs::{NamespaceUse, Programs};
 use super::report::SandboxReport;
 use super::repository::shut_in;
 use super::wrap::Wrap;
-use crate::process::{Containment, Launcher};
-use crate::temporary::TemporaryDirectory;
+use crate::network::{HostList, HostProxy};
+use crate::process::{Containment, Launcher, SessionHelper};
+use crate::temporary::{TemporaryDirectory, sweep_temporary_directories};
 
 /// Why there is no sandbox.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +44,7 @@ pub struct Sandbox {
     shortfall: Option<String>,
     probe_cache: ProbeCache,
     file: Option<ProbeCacheFile>,
+    proxy: Arc<HostProxy>,
     _temporary: Arc<TemporaryDirectory>,
 }
 
@@ -73,6 +76,7 @@ impl Sandbox {
         let left_behind = boundary.guarded().chain(shut_in(&boundary));
         left_behind.for_each(|path| Placeholder::sweep(&path));
         let temporary = Arc::new(TemporaryDirectory::new("rheon-")?);
+        drop(tokio::task::spawn_blocking(sweep_temporary_directories));
         let file = memory.map(|path| {
             let asked = SandboxRequest {
                 requirement,
@@ -82,12 +86,15 @@ impl Sandbox {
             };
             ProbeCacheFile::new(path, &boundary, Facts::gather(&asked))
         });
+        let (helper, proxy) = helper_and_proxy(&boundary, &temporary)?;
         let wrap = Wrap {
             level: Level::None,
             programs,
             boundary,
             temporary: temporary.path().canonicalize()?,
             isolation: Isolation::Supervisor,
+            helper,
+            lease: None,
         };
         let recalled = file.as_ref().and_then(|file| file.as_ref().ok()?.read());
         let recalled =
@@ -110,7 +117,31 @@ impl Sandbox {
         let ProbeResults { isolation, report, shortfall } = results;
         let wrap = Wrap { level: report.level, isolation, ..wrap };
         let file = file.and_then(Result::ok);
-        Ok(Self { wrap, report, shortfall, probe_cache, file, _temporary: temporary })
+        if let Some(route) = wrap.helper_route() {
+            // So that the first command does not wait for it. A failure occurs again there.
+            drop(tokio::task::spawn_blocking(move || drop(route.helper.warm())));
+        }
+        Ok(Self { wrap, report, shortfall, probe_cache, file, proxy, _temporary: temporary })
+    }
+
+    /// One call, with what it may reach beyond the defaults of the session.
+    pub fn call(&self, grant: &rheon_types::CallGrant) -> io::Result<SandboxCall> {
+        SandboxCall::new(&self.wrap, &self.proxy, grant)
+    }
+
+    /// The directory that commands see as `/tmp`, if they see another one there than everybody else.
+    pub fn private_tmp(&self) -> Option<&Path> {
+        (self.wrap.level == Level::Namespaces).then_some(self.wrap.temporary.as_path())
+    }
+
+    /// The temporary directory of the session's commands.
+    pub fn temporary(&self) -> &Path {
+        &self.wrap.temporary
+    }
+
+    /// The helper of the session, if commands run in it.
+    pub fn helper(&self) -> Option<Arc<SessionHelper>> {
+        self.wrap.helper_route().map(|route| route.helper)
     }
 
     pub fn level(&self) -> Level {
@@ -157,6 +188,26 @@ impl Sandbox {
     pub fn git_launcher(&self) -> Result<Launcher, String> {
         self.wrap.git_launcher()
     }
+}
+
+/// The helper of the session, and the proxy for the hosts that its commands may reach.
+fn helper_and_proxy(
+    boundary: &Boundary,
+    temporary: &TemporaryDirectory,
+) -> io::Result<(Arc<SessionHelper>, Arc<HostProxy>)> {
+    let hosts = match boundary.network() {
+        NetworkAccess::Hosts(hosts) => hosts.clone(),
+        NetworkAccess::Blocked | NetworkAccess::Open => HostList::default(),
+    };
+    let proxy = HostProxy::new(hosts);
+    let path = temporary.path().canonicalize()?;
+    let helper = SessionHelper::new(Some(path), boundary.overlays());
+    let (served, runtime) = (Arc::clone(&proxy), tokio::runtime::Handle::current());
+    helper.listen(move |listener| {
+        // Without it no command reaches a host, which is the safe side.
+        drop(served.serve(listener, &runtime));
+    });
+    Ok((Arc::new(helper), proxy))
 }
 
 /// The strongest acceptable level that holds.

@@ -31,7 +31,10 @@ impl Facts {
         facts.extend([
             ("version".into(), env!("CARGO_PKG_VERSION").into()),
             ("requirement".into(), format!("{:?}", request.requirement)),
-            ("network".into(), format!("{:?}", request.boundary.network())),
+            (
+                "network".into(),
+                if request.boundary.network().is_confined() { "Blocked".into() } else { "Open".into() },
+            ),
             ("hides".into(), (!request.boundary.hidden().is_empty()).to_string()),
             ("own_namespaces".into(), format!("{namespaces:?}")),
             ("bash".into(), system::identity(bash)),

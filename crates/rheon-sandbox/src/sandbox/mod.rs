@@ -2,6 +2,7 @@
 
 mod boundary;
 mod bubblewrap;
+mod call;
 mod choose;
 mod isolation;
 mod level;
@@ -12,12 +13,12 @@ mod probe_cache;
 mod programs;
 mod report;
 mod repository;
-mod restrict;
 mod sockets;
 mod view;
 mod wrap;
 
 pub use boundary::{Boundary, NetworkAccess, Visibility};
+pub use call::SandboxCall;
 pub use choose::{Sandbox, SandboxError};
 pub use level::{Level, Requirement};
 pub use probe_cache::ProbeCache;

@@ -68,7 +68,7 @@ impl ProbeEnv {
         }
         std::fs::write(outside.join("file"), "as it was")?;
         let boundary = Boundary::new([&workspace])
-            .with_network(wrap.boundary.network())
+            .with_network(wrap.boundary.network().clone())
             .with_hidden(outside.join("hidden"));
         std::fs::write(outside.join("hidden"), HIDDEN_TEXT)?;
         let (tcp, udp) = (TcpListener::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?);
@@ -114,7 +114,7 @@ impl ProbeEnv {
             agent = std::process::id(),
             network = match self.wrap.boundary.network() {
                 NetworkAccess::Open => String::new(),
-                NetworkAccess::Blocked => format!(
+                NetworkAccess::Blocked | NetworkAccess::Hosts(_) => format!(
                     "(exec 3<>/dev/tcp/127.0.0.1/{}); (echo out >/dev/udp/127.0.0.1/{})",
                     port(self.tcp.local_addr()),
                     port(self.udp.local_addr())
@@ -156,7 +156,7 @@ impl ProbeEnv {
     fn unless_allowed(&self, worked: bool) -> EscapeVerdict {
         match self.wrap.boundary.network() {
             NetworkAccess::Open => EscapeVerdict::Untested("the network is allowed".into()),
-            NetworkAccess::Blocked => open_if(worked),
+            NetworkAccess::Blocked | NetworkAccess::Hosts(_) => open_if(worked),
         }
     }
 

@@ -135,7 +135,7 @@ impl OpenRepository {
     pub(super) fn places(&self) -> impl Iterator<Item = (PathBuf, PathView)> {
         let path = |name: &str| if name.is_empty() { self.folder.clone() } else { self.folder.join(name) };
         let open = OPEN.map(|name| (path(name), PathView::Writable(path(name))));
-        open.into_iter().chain(SHUT.map(|name| (path(name), PathView::ReadOnly)))
+        open.into_iter().chain(SHUT.map(|name| (path(name), PathView::ReadOnly(path(name)))))
     }
 
     /// Restores what could not be mounted read-only, after the command. Without a valid `HEAD` git would look for

@@ -7,14 +7,17 @@ use std::sync::Arc;
 
 use super::boundary::{Boundary, NetworkAccess};
 use super::bubblewrap;
-use super::isolation::{Isolation, User};
+use super::isolation::Isolation;
 use super::level::Level;
 use super::placeholder::Placeholder;
 use super::programs::Programs;
 use super::repository::{OpenRepository, open_all};
-use super::restrict::{Files, Restrictions, Sockets, restrict};
-use super::view::view;
-use crate::process::{Capabilities, Containment, Launcher, Namespaces, ProcessGuard, ProcessSetup};
+use super::view::{CacheView, view};
+use crate::network::ProxyLease;
+use crate::process::{
+    Capabilities, Containment, Files, HelperNetwork, HelperRoute, Launcher, Namespaces, ProcessGuard,
+    ProcessSetup, Restrictions, SessionHelper, Sockets,
+};
 
 #[derive(Debug, Clone)]
 pub(super) struct Wrap {
@@ -24,6 +27,9 @@ pub(super) struct Wrap {
     /// The temporary directory of the processes.
     pub(super) temporary: PathBuf,
     pub(super) isolation: Isolation,
+    pub(super) helper: Arc<SessionHelper>,
+    /// One call's access to hosts.
+    pub(super) lease: Option<ProxyLease>,
 }
 
 impl Wrap {
@@ -56,17 +62,20 @@ impl Wrap {
     }
 
     fn namespaces(&self, opened: Vec<OpenRepository>) -> Launcher {
-        let (view, placeholders) = view(&self.boundary, &self.temporary, &opened);
+        let helper = self.helper_route();
+        let caches = self.caches(helper.as_ref());
+        let (view, placeholders) = view(&self.boundary, &self.temporary, &opened, &caches);
         let restrictions =
             Restrictions { files: Files::AsMounted, sockets: self.sockets(Sockets::Namespaced) };
         let launcher = Launcher {
             prefix: Vec::new(),
             bash: self.programs.bash.clone(),
-            variables: vec![("TMPDIR".into(), "/tmp".into())],
+            variables: self.variables("/tmp".into(), caches),
             setup: ProcessSetup::PLAIN,
             view: None,
             containment: Containment::Namespace,
-            restrict: Some(Arc::new(move || restrict(&restrictions))),
+            restrictions: Some(restrictions),
+            helper: None,
             guard: Some(Box::new(ViewGuard { opened, placeholders })),
         };
         let network = self.boundary.network();
@@ -84,43 +93,82 @@ impl Wrap {
                 | Isolation::Supervisor,
                 _,
             ) => {
-                let namespaces = match network {
-                    NetworkAccess::Blocked => Namespaces::All,
-                    NetworkAccess::Open => Namespaces::AllButNetwork,
-                };
+                let namespaces =
+                    if network.is_confined() { Namespaces::All } else { Namespaces::AllButNetwork };
                 let setup = ProcessSetup { namespaces, capabilities: Capabilities::Dropped };
-                Launcher { setup, view: Some(view), ..launcher }
+                Launcher { setup, view: Some(view), helper, ..launcher }
             }
         }
+    }
+
+    /// The session helper, where it can be used.
+    pub(super) fn helper_route(&self) -> Option<HelperRoute> {
+        let is_used = self.level == Level::Namespaces
+            && self.isolation == Isolation::AllNamespaces
+            && SessionHelper::is_available();
+        let network = match self.boundary.network() {
+            NetworkAccess::Blocked | NetworkAccess::Hosts(_) => HelperNetwork::Session,
+            NetworkAccess::Open => HelperNetwork::Machine,
+        };
+        is_used.then(|| HelperRoute { helper: Arc::clone(&self.helper), network })
+    }
+
+    /// The package caches: those with a layer, and for the others a directory of their own.
+    fn caches(&self, helper: Option<&HelperRoute>) -> CacheView {
+        let mut view = CacheView::default();
+        let failed = match helper {
+            Some(route) if !self.boundary.extras().caches.is_empty() => route.helper.failed_overlays().ok(),
+            Some(_) | None => None,
+        };
+        for layer in &self.boundary.extras().caches {
+            let mounted = layer.overlay.as_ref().map(|overlay| &overlay.lower);
+            let mounted = mounted.filter(|lower| {
+                failed.as_ref().is_some_and(|failed| failed.iter().all(|(path, _)| path != *lower))
+            });
+            match (mounted, &layer.private) {
+                (Some(lower), _) => view.mounted.push(lower.clone()),
+                (None, Some(private)) => {
+                    view.private.push(private.folder.clone());
+                    view.variables.extend(private.variables.iter().cloned());
+                }
+                (None, None) => {}
+            }
+        }
+        view
+    }
+
+    /// The variables that every command gets.
+    fn variables(&self, temporary: String, caches: CacheView) -> Vec<(String, String)> {
+        let mut variables = vec![("TMPDIR".into(), temporary)];
+        variables.extend(caches.variables);
+        variables.extend(self.boundary.extras().variables.iter().cloned());
+        // Without the port there is no way to the hosts, and the command says so itself.
+        if let Some((lease, port)) =
+            self.lease.as_ref().and_then(|lease| Some((lease, self.helper.port().ok()?)))
+        {
+            variables.extend(lease.variables(port));
+        }
+        variables
     }
 
     fn landlock(&self) -> Launcher {
         let mut writable = self.boundary.roots().to_vec();
         writable.push(self.temporary.clone());
-        match (self.isolation, User::current()) {
-            // Setting up a user namespace writes there.
-            (Isolation::UserNamespace, User::Other) => writable.push("/proc".into()),
-            // Root could do harm there, so nothing is started.
-            (Isolation::UserNamespace, User::Root)
-            | (
-                Isolation::AllNamespaces
-                | Isolation::Bubblewrap
-                | Isolation::PidNamespace
-                | Isolation::Supervisor,
-                User::Root | User::Other,
-            ) => {}
-        }
+        writable.extend(self.boundary.extras().writable.iter().cloned());
+        let caches = self.caches(None);
+        writable.extend(caches.private.iter().cloned());
         let restrictions =
             Restrictions { files: Files::OnlyIn(writable), sockets: self.sockets(Sockets::Local) };
         Launcher {
             prefix: Vec::new(),
             bash: self.programs.bash.clone(),
-            variables: vec![("TMPDIR".into(), self.temporary.display().to_string())],
+            variables: self.variables(self.temporary.display().to_string(), caches),
             // Landlock forbids mounts, so `/proc` shows the processes of the machine.
             setup: self.setup(Namespaces::Processes, Capabilities::Dropped),
             view: None,
             containment: self.containment(),
-            restrict: Some(Arc::new(move || restrict(&restrictions))),
+            restrictions: Some(restrictions),
+            helper: None,
             guard: None,
         }
     }
@@ -133,16 +181,14 @@ impl Wrap {
             setup: self.setup(Namespaces::ProcessesShown, Capabilities::Preserved),
             view: None,
             containment: self.containment(),
-            restrict: None,
+            restrictions: None,
+            helper: None,
             guard: None,
         }
     }
 
     fn sockets(&self, without_network: Sockets) -> Option<Sockets> {
-        match self.boundary.network() {
-            NetworkAccess::Blocked => Some(without_network),
-            NetworkAccess::Open => None,
-        }
+        self.boundary.network().is_confined().then_some(without_network)
     }
 
     /// The setup of the process. An isolation that requires root creates `namespaces`.

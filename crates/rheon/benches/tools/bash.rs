@@ -97,7 +97,8 @@ fn plain() -> Launcher {
         setup: ProcessSetup::PLAIN,
         view: None,
         containment: Containment::Namespace,
-        restrict: None,
+        restrictions: None,
+        helper: None,
         guard: None,
     }
 }

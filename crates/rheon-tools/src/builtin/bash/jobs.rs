@@ -7,8 +7,9 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use rheon_sandbox::SandboxCall;
 use rheon_sandbox::process::{
-    Capture, Launcher, ProcessError, ProcessOutcome, ProcessTree, ShellLine, StopCondition, finish, start,
+    Capture, ProcessError, ProcessOutcome, ProcessTree, ShellLine, StopCondition, finish, start,
 };
 
 /// The outcome of a background command. `None` while it runs.
@@ -20,6 +21,8 @@ pub(super) struct Job {
     cancel: CancellationToken,
     killer: ProcessTree,
     task: JoinHandle<()>,
+    /// Its access to hosts ends with this.
+    sandbox: SandboxCall,
 }
 
 #[derive(Default)]
@@ -34,10 +37,10 @@ const JOBS_MAX: usize = 32;
 impl Job {
     pub(super) fn start(
         line: &ShellLine,
-        launcher: Launcher,
+        sandbox: SandboxCall,
         capture: Capture,
     ) -> Result<Self, ProcessError> {
-        let process = start(line, launcher)?;
+        let process = start(line, sandbox.launcher())?;
         let killer = process.process_tree();
         let capture = Arc::new(Mutex::new(capture));
         let cancel = CancellationToken::new();
@@ -48,7 +51,11 @@ impl Job {
             let ended = finish(process, stop, &task_capture, |_| {}).await;
             sender.send_replace(Some(ended.map_err(Arc::new)));
         });
-        Ok(Self { capture, outcome, cancel, killer, task })
+        Ok(Self { capture, outcome, cancel, killer, task, sandbox })
+    }
+
+    pub(super) fn sandbox(&self) -> &SandboxCall {
+        &self.sandbox
     }
 
     pub(super) fn outcome(&self) -> Outcome {

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use rheon_sandbox::process::{EndReason, Output, ProcessOutcome};
+use rheon_sandbox::{ContactOutcome, HostContact};
 
 /// The output as text: all of it, or its head and tail with a line between them that says what was left out and where
 /// it is.
@@ -64,6 +65,37 @@ pub(super) fn details(ended: &ProcessOutcome, output: &Output, folder: &Path) ->
         "output_file": output.spill_file.as_ref().map(|file| file.path.to_path_buf()),
     })
 }
+
+/// The hosts that a command contacted, for user interfaces and the log.
+pub(super) fn hosts(contacts: &[HostContact]) -> Value {
+    let outcome = |contact: &HostContact| match contact.outcome {
+        ContactOutcome::Allowed => "allowed",
+        ContactOutcome::NotListed => "not_listed",
+        ContactOutcome::PrivateAddress => "private_address",
+        ContactOutcome::Unreachable => "unreachable",
+    };
+    contacts
+        .iter()
+        .map(|contact| json!({ "host": contact.host, "port": contact.port, "outcome": outcome(contact) }))
+        .collect()
+}
+
+/// Tells which hosts the sandbox refused.
+pub(super) fn refused_hosts(contacts: &[HostContact]) -> Option<String> {
+    let refused: Vec<String> = contacts
+        .iter()
+        .filter(|contact| match contact.outcome {
+            ContactOutcome::NotListed | ContactOutcome::PrivateAddress => true,
+            ContactOutcome::Allowed | ContactOutcome::Unreachable => false,
+        })
+        .take(HOSTS_SHOWN_MAX)
+        .map(|contact| format!("{}:{}", contact.host, contact.port))
+        .collect();
+    let problem = "is not among the hosts that commands may reach; the user can allow it";
+    (!refused.is_empty()).then(|| format!("{} {problem}", refused.join(", ")))
+}
+
+const HOSTS_SHOWN_MAX: usize = 10;
 
 fn end_line(text: &mut String) {
     if !text.is_empty() && !text.ends_with('\n') {

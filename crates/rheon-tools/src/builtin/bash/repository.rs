@@ -2,7 +2,7 @@
 
 use rheon_policy::shell::{Analysis, RepositoryUse, analyze, repository_use};
 use rheon_sandbox::process::{EndReason, Launcher, Output, ProcessOutcome};
-use rheon_sandbox::{Level, Sandbox};
+use rheon_sandbox::{Level, SandboxCall};
 
 /// A command's access to the repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(super) enum RepositoryAccess {
 ///
 /// `analysis` is the gate's analysis of the command. Without a gate, the command is analyzed here.
 pub(super) fn launcher(
-    sandbox: &Sandbox,
+    sandbox: &SandboxCall,
     line: &str,
     analysis: Option<&Analysis>,
 ) -> (Launcher, RepositoryAccess) {

@@ -11,7 +11,7 @@ use rheon_sandbox::process::{
     Capture, EndReason, Output, OutputLimits, ProcessEnvironment, ProcessError, ProcessOutcome, ShellLine,
     Spill, SpillFile, StopCondition, run,
 };
-use rheon_sandbox::{Level, Sandbox, TemporaryDirectory};
+use rheon_sandbox::{Level, Sandbox, SandboxCall, TemporaryDirectory};
 use rheon_types::{ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -153,24 +153,22 @@ impl BashSession {
                 context.update(ToolResult::text(capture.latest(SHOWN_BYTES_MAX)));
             }
         };
+        let sandbox = self.sandbox_call(context)?;
         let (launcher, repository) =
-            repository::launcher(&self.settings.sandbox, &line.text, facts.map(|facts| &facts.analysis));
+            repository::launcher(&sandbox, &line.text, facts.map(|facts| &facts.analysis));
         let ended = run(&line, launcher, stop, &capture, show).await;
         let output = capture.into_inner().unwrap_or_else(PoisonError::into_inner).finish();
         let ended = ended.map_err(|error| self.not_run_error(&error, &output.head))?;
         let mut text = render::output(&output);
-        let advice = repository.advice(self.settings.sandbox.level(), &ended, &output);
+        let advice = repository.advice(sandbox.level(), &ended, &output);
         let refused = self.refused(&ended, &output, context, facts).filter(|_| advice.is_none());
-        for note in note
-            .into_iter()
-            .chain(advice)
-            .chain(refused)
-            .chain(self.working_dir.finish_in(ended.folder.as_deref()))
-        {
+        let contacts = sandbox.contacts();
+        let notes = note.into_iter().chain(advice).chain(refused).chain(render::refused_hosts(&contacts));
+        for note in notes.chain(self.working_dir.finish_in(ended.folder.as_deref())) {
             text.push_str(&format!("[{note}]\n"));
         }
         text.push_str(&render::status(&ended));
-        let details = self.details(&ended, &output);
+        let details = self.details(&ended, &output, &sandbox);
         self.save(output);
         match ended.end {
             EndReason::Finished => Ok(ToolResult::text(text).with_details(details)),
@@ -219,7 +217,7 @@ impl BashSession {
         }
         // The repository stays closed to background commands: its config could change while they run, which would then
         // be open to them.
-        let job = Job::start(&line, self.settings.sandbox.launcher(), capture)
+        let job = Job::start(&line, self.sandbox_call(context)?, capture)
             .map_err(|error| self.not_run_error(&error, ""))?;
         let id = jobs.add(job);
         drop(jobs);
@@ -242,7 +240,7 @@ impl BashSession {
                 self.save(output);
                 Ok(ToolResult::text(text).with_details(details))
             }
-            Some(Ok(ended)) => Ok(self.job_result(id, &ended, output)),
+            Some(Ok(ended)) => Ok(self.job_result(id, &ended, output, job.sandbox())),
             Some(Err(error)) => Err(self.not_run_error(&error, &output.head)),
         }
     }
@@ -261,9 +259,19 @@ impl BashSession {
         })
     }
 
-    fn job_result(&self, id: &str, ended: &ProcessOutcome, output: Output) -> ToolResult {
-        let text = format!("{}{}", render::output(&output), render::status(ended));
-        let mut details = self.details(ended, &output);
+    fn job_result(
+        &self,
+        id: &str,
+        ended: &ProcessOutcome,
+        output: Output,
+        sandbox: &SandboxCall,
+    ) -> ToolResult {
+        let mut text = render::output(&output);
+        if let Some(note) = render::refused_hosts(&sandbox.contacts()) {
+            text.push_str(&format!("[{note}]\n"));
+        }
+        text.push_str(&render::status(ended));
+        let mut details = self.details(ended, &output, sandbox);
         if let Value::Object(fields) = &mut details {
             fields.extend([("id".into(), id.into()), ("running".into(), false.into())]);
         }
@@ -276,7 +284,7 @@ impl BashSession {
     fn not_run_error(&self, error: &ProcessError, output: &str) -> ToolError {
         let problem = match error {
             ProcessError::TooLong { .. } | ProcessError::ZeroByte | ProcessError::Lost => error.to_string(),
-            ProcessError::Restrict(_) | ProcessError::Start { .. } => {
+            ProcessError::Start { .. } => {
                 self.settings.sandbox.forget();
                 error.to_string()
             }
@@ -290,6 +298,14 @@ impl BashSession {
             }
         };
         ToolError::Failed(problem)
+    }
+
+    /// The sandbox of one call, with what it was granted.
+    fn sandbox_call(&self, context: &ToolContext) -> Result<SandboxCall, ToolError> {
+        let call = self.settings.sandbox.call(&context.grant);
+        call.map_err(|error| {
+            ToolError::Failed(format!("cannot give the command what it was granted: {error}"))
+        })
     }
 
     /// Waits for the commands that were called before, unless all of them only read.
@@ -312,10 +328,14 @@ impl BashSession {
         Ok((ShellLine { text, folder, environment: self.settings.environment.clone() }, note))
     }
 
-    fn details(&self, ended: &ProcessOutcome, output: &Output) -> Value {
+    fn details(&self, ended: &ProcessOutcome, output: &Output, sandbox: &SandboxCall) -> Value {
         let mut details = render::details(ended, output, &self.working_dir());
         if let Value::Object(fields) = &mut details {
-            fields.insert("sandbox".into(), self.settings.sandbox.level().to_string().into());
+            fields.insert("sandbox".into(), sandbox.level().to_string().into());
+            let contacts = sandbox.contacts();
+            if !contacts.is_empty() {
+                fields.insert("hosts".into(), render::hosts(&contacts));
+            }
         }
         details
     }

@@ -1,0 +1,154 @@
+//! The size of the layers, and how they are removed. What a session uses is locked and stays.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// What was removed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CleanReport {
+    pub layers: usize,
+    pub bytes: u64,
+    /// Layers that a running session uses.
+    pub in_use: usize,
+}
+
+/// The file in a slot with its size when it was last measured. Its time says when the slot was last used.
+const SIZE_FILE: &str = "size";
+
+/// Entries to count in one slot; the rest of a larger one is not counted.
+const ENTRIES_MAX: u64 = 5_000_000;
+
+/// Removes the layers of all projects that no session uses.
+pub fn clean_caches(folder: &Path) -> CleanReport {
+    let mut report = CleanReport::default();
+    for slot in slots(folder) {
+        let Some(_lock) = lock_slot(&slot) else {
+            report.in_use += 1;
+            continue;
+        };
+        report.layers += 1;
+        report.bytes += measure(&slot);
+        remove_tree(&slot);
+        // Fails while the project has other slots.
+        drop(slot.parent().map(fs::remove_dir));
+    }
+    report
+}
+
+/// Measures all layers and removes the least recently used ones until they fit.
+pub(super) fn trim(folder: &Path, bytes_max: u64) {
+    let mut sizes: Vec<(SystemTime, PathBuf, u64)> = Vec::new();
+    for slot in slots(folder) {
+        let used = slot.join(SIZE_FILE).metadata().and_then(|found| found.modified());
+        let bytes = measure(&slot);
+        // Without the file the size counts as zero until the next session.
+        drop(fs::write(slot.join(SIZE_FILE), bytes.to_string()));
+        sizes.push((used.unwrap_or(SystemTime::UNIX_EPOCH), slot, bytes));
+    }
+    let mut total: u64 = sizes.iter().map(|(_, _, bytes)| bytes).sum();
+    sizes.sort();
+    for (_, slot, bytes) in sizes {
+        if total <= bytes_max {
+            return;
+        }
+        if let Some(_lock) = lock_slot(&slot) {
+            remove_tree(&slot);
+            total = total.saturating_sub(bytes);
+        }
+    }
+}
+
+/// Whether a slot alone is over the limit, by its last measurement.
+pub(super) fn is_over(slot: &Path, bytes_max: u64) -> bool {
+    let text = fs::read_to_string(slot.join(SIZE_FILE)).unwrap_or_default();
+    text.trim().parse::<u64>().is_ok_and(|bytes| bytes > bytes_max)
+}
+
+fn slots(folder: &Path) -> Vec<PathBuf> {
+    let folders = |path: &Path| -> Vec<PathBuf> {
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        entries.filter(|it| it.file_type().is_ok_and(|kind| kind.is_dir())).map(|it| it.path()).collect()
+    };
+    folders(folder).iter().flat_map(|project| folders(project)).collect()
+}
+
+/// The bytes of all files of a tree.
+fn measure(root: &Path) -> u64 {
+    let (mut bytes, mut seen) = (0_u64, 0_u64);
+    let mut waiting = vec![root.to_path_buf()];
+    while let Some(folder) = waiting.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            seen += 1;
+            if seen > ENTRIES_MAX {
+                return bytes;
+            }
+            let Ok(found) = entry.path().symlink_metadata() else { continue };
+            if found.is_dir() {
+                waiting.push(entry.path());
+            } else {
+                bytes = bytes.saturating_add(found.len());
+            }
+        }
+    }
+    bytes
+}
+
+/// Removes a tree. Some tools make the directories of their caches read-only, and so does the kernel.
+pub(super) fn remove_tree(root: &Path) {
+    if fs::remove_dir_all(root).is_err() {
+        let mut waiting = vec![root.to_path_buf()];
+        while let Some(folder) = waiting.pop() {
+            system::make_writable(&folder);
+            let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+            waiting.extend(
+                entries.filter(|it| it.file_type().is_ok_and(|kind| kind.is_dir())).map(|it| it.path()),
+            );
+        }
+        // What is left is tried again by the next session.
+        drop(fs::remove_dir_all(root));
+    }
+}
+
+pub(super) use system::{lock_slot, make_private_folder};
+
+#[cfg(unix)]
+mod system {
+    use std::fs::{DirBuilder, OpenOptions, Permissions};
+    use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+
+    use super::{File, Path, io};
+
+    pub(in super::super) fn make_private_folder(folder: &Path) -> io::Result<()> {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)
+    }
+
+    /// Locks a slot for as long as the file is open. `None` if another session has it.
+    pub(in super::super) fn lock_slot(slot: &Path) -> Option<File> {
+        let path = slot.join("lock");
+        let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path).ok()?;
+        rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive).ok()?;
+        Some(file)
+    }
+
+    pub(super) fn make_writable(folder: &Path) {
+        // What cannot be changed cannot be removed either.
+        drop(std::fs::set_permissions(folder, Permissions::from_mode(0o700)));
+    }
+}
+
+#[cfg(not(unix))]
+mod system {
+    use super::{File, Path, io};
+
+    pub(in super::super) fn make_private_folder(folder: &Path) -> io::Result<()> {
+        std::fs::create_dir_all(folder)
+    }
+
+    pub(in super::super) fn lock_slot(slot: &Path) -> Option<File> {
+        File::create(slot.join("lock")).ok()
+    }
+
+    pub(super) fn make_writable(_folder: &Path) {}
+}
