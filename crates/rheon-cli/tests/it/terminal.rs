@@ -14,15 +14,25 @@ use serde_json::{Value, json};
 use crate::stage::{MODEL, Stage};
 use crate::support::kill;
 
+/// An empty prompt, as it is drawn.
+pub(crate) const PROMPT: &str = "\x1b[J> ";
+
 /// The program at a terminal of its own.
-struct Terminal {
+pub(crate) struct Terminal {
     master: File,
-    child: Child,
+    pub(crate) child: Child,
     shown: String,
 }
 
 impl Terminal {
-    fn new(stage: &Stage, arguments: &[&str]) -> Self {
+    pub(crate) fn new(stage: &Stage, arguments: &[&str]) -> Self {
+        let mut terminal = Self::start(stage, arguments);
+        terminal.wait_for("> ");
+        terminal
+    }
+
+    /// Starts the program and waits for nothing.
+    pub(crate) fn start(stage: &Stage, arguments: &[&str]) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         // The program must not hold its own terminal open.
         fcntl_setfd(&master, FdFlags::CLOEXEC).unwrap();
@@ -34,17 +44,35 @@ impl Terminal {
         tcsetwinsize(&slave, Winsize { ws_row: 30, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
         let end = || Stdio::from(slave.try_clone().unwrap());
         let mut command = stage.rheon(&[&["--model", MODEL], arguments].concat());
+        command.env("PATH", std::env::var_os("PATH").unwrap());
         command.env("TERM", "xterm-256color").stdin(end()).stdout(end()).stderr(end());
         let child = command.spawn().unwrap();
         // Only the program has the other end now: when it is gone, reading fails instead of waiting for ever.
         drop(command);
-        let mut terminal = Self { master: File::from(master), child, shown: String::new() };
-        terminal.wait_for("> ");
-        terminal
+        Self { master: File::from(master), child, shown: String::new() }
+    }
+
+    /// Leaves the conversation, and returns the exit code.
+    pub(crate) fn exit(mut self) -> Option<i32> {
+        self.press("/exit\r");
+        self.child.wait().unwrap().code()
+    }
+
+    /// Types a line and returns what is shown until the next prompt.
+    pub(crate) fn say(&mut self, line: &str) -> String {
+        self.answer(line, PROMPT)
+    }
+
+    /// Types a line and returns what is shown until `text`.
+    pub(crate) fn answer(&mut self, line: &str, text: &str) -> String {
+        self.press(&format!("{line}\r"));
+        // What is typed is drawn first.
+        self.wait_for("\r\n");
+        plain(&self.wait_for(text))
     }
 
     /// Reads until this was shown after all that was waited for before.
-    fn wait_for(&mut self, text: &str) -> String {
+    pub(crate) fn wait_for(&mut self, text: &str) -> String {
         loop {
             if let Some(place) = self.shown.find(text) {
                 let before: String = self.shown.drain(..place + text.len()).collect();
@@ -56,7 +84,7 @@ impl Terminal {
         }
     }
 
-    fn press(&mut self, keys: &str) {
+    pub(crate) fn press(&mut self, keys: &str) {
         self.master.write_all(keys.as_bytes()).unwrap();
     }
 
@@ -65,8 +93,21 @@ impl Terminal {
     }
 }
 
+/// The text without the sequences that draw it.
+pub(crate) fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, sequence)) = rest.split_once('\x1b') {
+        plain.push_str(before);
+        let end = sequence.find(|c: char| c.is_ascii_alphabetic() || c == '\u{7}').map_or(0, |end| end + 1);
+        rest = &sequence[end..];
+    }
+    plain.push_str(rest);
+    plain.replace('\r', "")
+}
+
 /// What the user said last in each request.
-fn said(stage: &Stage) -> Vec<String> {
+pub(crate) fn said(stage: &Stage) -> Vec<String> {
     let last = |body: &Value| {
         let content = &body["messages"].as_array().unwrap().last().unwrap()["content"];
         let text = content.as_str().unwrap_or_else(|| content[0]["text"].as_str().unwrap());
