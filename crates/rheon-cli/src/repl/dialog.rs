@@ -98,16 +98,14 @@ impl Dialog<'_> {
                     write_stderr("\n");
                     return Ok(DialogEnd::Leave(Leave::Exit(Exit::Done)));
                 }
-                PromptInput::Typed(Typed::TooLong) => {
+                PromptInput::Typed(typed @ (Typed::TooLong | Typed::Escape)) => {
                     self.lines.clear();
-                    self.show.message(TOO_LONG);
+                    if typed == Typed::TooLong {
+                        self.say(TOO_LONG);
+                    }
                     continue;
                 }
                 PromptInput::Typed(Typed::Draft) => continue,
-                PromptInput::Typed(Typed::Escape) => {
-                    self.lines.clear();
-                    continue;
-                }
                 PromptInput::Interrupt => {
                     let had_text = self.lines.clear() || !unfinished.is_empty();
                     unfinished.clear();

@@ -40,17 +40,19 @@ fn picker(columns: usize) -> Picker {
 
 #[test]
 fn the_list_fits_the_terminal() {
-    let text = [60, 100].map(|columns| picker(columns).text()).join("\n\n");
+    let text = [60, 100].map(|columns| format!("{columns} columns\n{}\n", picker(columns).text())).concat();
     expect![[r#"
+        60 columns
           1  2 min ago  fix the failing test…      2 turns  $0.0200
           2 14 min ago  parser: support nest…     14 turns  $0.1400
           3    2 d ago  why is parse() slow    4,000 turns   $40.00
           4    6 d ago  a session of the oth…  Claude Code
-
+        100 columns
           1  2 min ago  fix the failing test in parser.rs                                  2 turns  $0.0200
           2 14 min ago  parser: support nested lists                                      14 turns  $0.1400
           3    2 d ago  why is parse() slow                                            4,000 turns   $40.00
-          4    6 d ago  a session of the other program with a title that is really m…  Claude Code"#]]
+          4    6 d ago  a session of the other program with a title that is really m…  Claude Code
+    "#]]
     .assert_eq(&text);
     assert!(text.lines().all(|line| line.chars().count() < 100));
 }

@@ -95,7 +95,11 @@ fn a_session_that_is_not_there_and_those_that_are() {
         assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(code)));
         said += &ran.stderr;
     }
-    expect![[r#""#]].assert_eq(&said);
+    expect![[r#"
+        error: no such session: "zzz"; the latest one in this directory is 01890a5d-ac96-774b-bcce-b302099a8057; run `rheon sessions list` for all
+          1 just now  Write new.txt.  2 turns  $0.0012
+        error: -r needs a session here: pass its id or id prefix from `rheon sessions list`, or use -c for the latest
+    "#]].assert_eq(&said);
 }
 
 #[test]

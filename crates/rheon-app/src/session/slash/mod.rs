@@ -3,6 +3,7 @@
 mod diff;
 mod export;
 mod memory;
+mod outcome;
 mod permissions;
 mod rewind;
 mod settings;
@@ -23,13 +24,7 @@ use super::open::OpenSession;
 use super::queries;
 use crate::memory::GoalAnswer;
 
-/// What a slash command comes to.
-pub(super) enum Slash {
-    Prompt(AttachedPrompt),
-    Command(Command),
-    /// It was carried out.
-    Done(Ack),
-}
+pub(super) use outcome::Slash;
 
 /// Reads a typed slash command, and carries it out where no run is needed for that.
 pub(super) async fn read(session: &OpenSession, seq: u64, line: &str) -> Result<Slash, ClientError> {

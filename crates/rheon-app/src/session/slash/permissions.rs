@@ -6,7 +6,7 @@ use rheon_types::event::{RuleAction, RuleList, RulesChange, Scope};
 use rheon_types::protocol::{Ack, Command};
 
 use super::super::open::OpenSession;
-use super::Slash;
+use super::outcome::Slash;
 
 const USAGE: &str = "use /permissions allow RULE, ask RULE, deny RULE or remove RULE, as in /permissions allow Bash(npm test *)";
 

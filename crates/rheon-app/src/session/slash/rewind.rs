@@ -5,7 +5,7 @@ use rheon_types::protocol::{Ack, Checkpoint, Command, RewindMode, RewindScope};
 
 use super::super::open::OpenSession;
 use super::super::queries;
-use super::Slash;
+use super::outcome::Slash;
 
 const NOTHING: &str = "there is no prompt to go back to";
 
