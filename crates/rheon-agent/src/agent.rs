@@ -24,6 +24,7 @@ use crate::prompt::Prompt;
 use crate::run::{Start, drive};
 use crate::state::Shared;
 use crate::stream::{RunHandle, RunStream};
+use crate::user_call::UserCall;
 
 /// An agent. Clones are handles to the same one, so it can be steered while it runs.
 #[derive(Clone)]
@@ -161,6 +162,16 @@ impl Agent {
         self.detached(Start::Compact(instructions.into()), None)
     }
 
+    /// Runs a tool call that the user typed, in a run without a model: `prompt` is what they typed. The call passes the gate of
+    /// `call`, and the model sees it and its result from the next prompt on.
+    pub fn launch_call(&self, prompt: impl Into<Prompt>, call: UserCall) -> Result<RunId, AgentError> {
+        let start = self.prompt_start(prompt.into())?;
+        let config = Arc::new(call.configure(&self.inner.config_now()));
+        let handle = self.start_with(config, start, None, None)?;
+        drop(handle.cancel.disarm());
+        Ok(handle.run_id)
+    }
+
     /// Records a session fact in the log.
     pub fn record_fact(&self, fact: impl Into<AgentEvent>) {
         let log = self.session().log.clone();
@@ -250,6 +261,11 @@ impl Agent {
     /// default.
     pub fn attach_approver(&self) -> ApproverGuard {
         self.inner.config.control.attach_approver()
+    }
+
+    /// Whether approval requests are answered now.
+    pub fn has_approver(&self) -> bool {
+        self.inner.config.control.has_approver()
     }
 
     /// Cancels the current run, if any. It still ends in order.

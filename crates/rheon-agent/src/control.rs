@@ -122,6 +122,10 @@ impl Control {
     }
 
     /// Declares that approval requests are answered while the returned guard is alive.
+    pub(crate) fn has_approver(&self) -> bool {
+        self.lock().approvers > 0
+    }
+
     pub fn attach_approver(&self) -> ApproverGuard {
         self.lock().approvers += 1;
         ApproverGuard { control: self.clone() }

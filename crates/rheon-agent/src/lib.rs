@@ -35,6 +35,7 @@ mod system;
 mod tool_offer;
 mod tool_sources;
 mod toolbox;
+mod user_call;
 mod worker;
 
 pub use agent::Agent;
@@ -62,4 +63,5 @@ pub use stream::RunStream;
 pub use system::{SystemClock, SystemRandom};
 pub use tool_sources::ToolSources;
 pub use toolbox::Toolbox;
+pub use user_call::UserCall;
 pub use worker::AgentWorker;

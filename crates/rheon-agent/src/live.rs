@@ -7,7 +7,7 @@ use std::time::Duration;
 use rheon_types::event::{BudgetAmount, RunSettings};
 use rheon_types::{
     AgentEvent, AgentId, AgentMessage, Budget, ContinuationKind, Event, History, LlmMessage, Message,
-    MessageEvent, RunEvent, RunFailure, RunId, StoreError, Timestamp, TurnId, Usage,
+    MessageEvent, RunEvent, RunFailure, RunId, StoreError, Timestamp, TurnId, TurnTrigger, Usage,
 };
 use serde_json::Value;
 use tokio::task::JoinHandle;
@@ -273,15 +273,22 @@ impl Run {
         millis(self.config.clock.elapsed())
     }
 
+    /// Whether the run is a tool call that the user typed.
+    pub(crate) fn is_user_call(&self) -> bool {
+        self.config.settings.first_turn_trigger == TurnTrigger::Command
+    }
+
     pub(crate) fn progress(&self) -> RunProgress {
         let (steering, follow_ups) = self.config.control.queue_lengths();
         let waited_ms = millis(self.stop.waits().total());
+        // No model answers in the run of a typed call, so queued messages wait for the next run.
+        let queued = if self.is_user_call() { 0 } else { steering + follow_ups };
         RunProgress {
             turns: self.state.turns,
             tokens: self.state.tokens_spent,
             elapsed_ms: self.clock_ms().saturating_sub(self.state.started_ms).saturating_sub(waited_ms),
             expects_answer: self.state.expects_answer,
-            queued: steering + follow_ups,
+            queued,
             last_stop: self.state.stops.last,
         }
     }

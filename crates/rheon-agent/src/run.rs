@@ -103,7 +103,8 @@ const STOP_VETOES_MAX: u32 = 8;
 /// Whether a hook vetoes the stop.
 async fn stop_veto(run: &Run, end: &RunEnd) -> Result<Flow, Halt> {
     let vetoes = run.state.stops.vetoes;
-    let is_asked = *end == RunEnd::Completed && run.state.turns > 0 && vetoes < STOP_VETOES_MAX;
+    let is_answered = run.state.turns > 0 && !run.is_user_call();
+    let is_asked = *end == RunEnd::Completed && is_answered && vetoes < STOP_VETOES_MAX;
     if !is_asked || run.config.hooks.is_empty() {
         return Ok(Flow::Continue);
     }

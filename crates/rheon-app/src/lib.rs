@@ -13,6 +13,7 @@ pub mod models;
 pub mod observe;
 pub mod pipe;
 pub mod policy;
+mod prompt_history;
 pub mod session;
 pub mod sessions;
 pub mod stream_json;
@@ -20,3 +21,4 @@ mod system;
 pub mod worktree;
 
 pub use demo::{DemoError, DemoFiles, DemoOptions, DemoReport, demo};
+pub use prompt_history::PromptHistory;

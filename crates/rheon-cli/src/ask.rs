@@ -18,14 +18,20 @@ pub(crate) enum Answer {
 
 /// Asks on standard error and reads the answer from standard input. Anything but yes means no.
 pub(crate) fn ask(question: &str) -> io::Result<Answer> {
-    write!(io::stderr(), "{question} [y/N] ")?;
+    let line = ask_line(&format!("{question} [y/N] "))?;
+    Ok(match line.to_lowercase().as_str() {
+        "y" | "yes" | "ok" | "sure" => Answer::Yes,
+        _ => Answer::No,
+    })
+}
+
+/// Asks on standard error and reads a line from standard input; empty at its end.
+pub(crate) fn ask_line(question: &str) -> io::Result<String> {
+    write!(io::stderr(), "{question}")?;
     io::stderr().flush()?;
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
-    Ok(match line.trim().to_lowercase().as_str() {
-        "y" | "yes" => Answer::Yes,
-        _ => Answer::No,
-    })
+    Ok(line.trim().to_owned())
 }
 
 /// Asks whether to trust the project, if that is open. Returns whether the user granted trust, which changes the configuration.

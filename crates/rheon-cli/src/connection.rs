@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rheon_app::session::OpenError;
 use rheon_types::event::NoticeLevel;
 use rheon_types::protocol::{
-    Ack, CloseReason, ConfigInfo, ContextReport, CostReport, HostQuery, HostReply, OpenRequest, Query, Reply,
-    SessionInfo, SessionScope, SessionSummary, SlashCommand, Snapshot,
+    Ack, CloseReason, ConfigInfo, HostQuery, HostReply, OpenRequest, Query, Reply, SessionInfo, SessionScope,
+    SessionSummary, SlashCommand, Snapshot,
 };
 use rheon_types::{
     AgentEvent, Client, ClientError, Command, Event, EventStream, Host, SessionEvent, Subscription,
@@ -45,20 +45,6 @@ impl Connection {
     pub(crate) async fn snapshot(&self, messages_max: u32) -> Result<Snapshot, ClientError> {
         match self.client.query(Query::Snapshot { messages_max: Some(messages_max) }).await? {
             Reply::Snapshot { snapshot } => Ok(*snapshot),
-            _ => Err(unexpected()),
-        }
-    }
-
-    pub(crate) async fn context(&self) -> Result<ContextReport, ClientError> {
-        match self.client.query(Query::Context).await? {
-            Reply::Context { report } => Ok(report),
-            _ => Err(unexpected()),
-        }
-    }
-
-    pub(crate) async fn cost(&self) -> Result<CostReport, ClientError> {
-        match self.client.query(Query::Cost).await? {
-            Reply::Cost { report } => Ok(report),
             _ => Err(unexpected()),
         }
     }

@@ -7,15 +7,15 @@ use futures::StreamExt as _;
 use rheon_app::config::InterfaceSettings;
 use rheon_app::stream_json::{Projector, StreamOptions, StreamSessionInfo};
 use rheon_render::Verbosity;
-use rheon_types::protocol::{CloseReason, OpenRequest};
-use rheon_types::{AgentEvent, Command, Content, Host, MicroUsd, RunEvent, Subscription};
+use rheon_types::protocol::{Ack, CloseReason, OpenRequest};
+use rheon_types::{AgentEvent, Command, Host, MicroUsd, RunEvent, Subscription};
 use tokio_util::sync::CancellationToken;
 
 use crate::connection::{Connection, config, failure, print_notice};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::{OutputFlags, OutputFormat};
-use crate::output::{Output, Reader, print_error};
+use crate::output::{Output, Reader, print_error, print_note};
 use crate::run_outcome::RunOutcome;
 use crate::signals::Signals;
 use crate::terminal::{self, Audience};
@@ -94,7 +94,12 @@ async fn run(
     mut outcome: RunOutcome,
 ) -> Result<RunOutcome, Failure> {
     let mut events = session.events(events);
-    session.send(Command::Prompt { content: vec![Content::Text { text: prompt }] }).await.map_err(failure)?;
+    let ack = session.send(Command::Submit { text: prompt }).await.map_err(failure)?;
+    if ack.run_id.is_none() {
+        show.reply(&reply(&ack));
+        return Ok(RunOutcome::completed());
+    }
+    ack.notes.iter().for_each(|note| print_note(&format!("note: {note}")));
     let mut is_cancelled = false;
     loop {
         let event = tokio::select! {
@@ -115,6 +120,18 @@ async fn run(
         }
     }
     Ok(outcome)
+}
+
+/// What a command without a run has to say.
+fn reply(ack: &Ack) -> String {
+    let rewound = ack.rewound.as_ref().map(|rewound| match &rewound.session_id {
+        Some(session) => {
+            format!("{} files restored; the conversation continues in session {session}", rewound.count)
+        }
+        None => format!("{} files restored", rewound.count),
+    });
+    let said: Vec<String> = ack.notes.iter().cloned().chain(rewound).collect();
+    said.join("\n")
 }
 
 /// The most bytes read from standard input.

@@ -49,6 +49,11 @@ impl RunOutcome {
         Self { limited, ..Self::default() }
     }
 
+    /// Nothing had to run.
+    pub(crate) fn completed() -> Self {
+        Self { end: Some(RunEnd::Completed), ..Self::default() }
+    }
+
     pub(crate) fn observe(&mut self, event: &Event) {
         match &event.kind {
             AgentEvent::Tool(ToolEvent::Blocked { reason, .. }) => self.is_denied |= is_refusal(reason),

@@ -56,6 +56,11 @@ impl SessionTarget {
         self.worktree.as_ref().map(|worktree| worktree.repository_folder().to_owned())
     }
 
+    /// The directory in which the user started the program.
+    pub(crate) fn user_folder(&self) -> &Path {
+        self.user_folder.as_deref().unwrap_or(&self.system.working_folder)
+    }
+
     /// Resolves a path against the user's directory.
     pub(crate) fn user_path(&self, path: &Path) -> PathBuf {
         match &self.user_folder {

@@ -59,6 +59,23 @@ pub(crate) enum Audience {
     Reader,
 }
 
+/// Which text goes where for an audience.
+pub(crate) fn layout(audience: Audience, interface: &InterfaceSettings) -> Layout {
+    let Styles { out, err } = configured_styles(interface);
+    match audience {
+        Audience::Watcher => Layout::Combined(out),
+        Audience::Speaker => Layout::Conversation(out),
+        Audience::Reader => Layout::Split { out, err },
+    }
+}
+
+fn configured_styles(interface: &InterfaceSettings) -> Styles {
+    let Styles { mut out, mut err } = styles(interface.color);
+    out.formats &= interface.markdown;
+    err.formats &= interface.markdown;
+    Styles { out, err }
+}
+
 /// The screen for an audience, as configured and supported by the terminal. `budget` is the budget of the session.
 pub(crate) fn screen(
     audience: Audience,
@@ -66,14 +83,8 @@ pub(crate) fn screen(
     detail: Verbosity,
     budget: Option<MicroUsd>,
 ) -> Screen {
-    let Styles { mut out, mut err } = styles(interface.color);
-    out.formats &= interface.markdown;
-    err.formats &= interface.markdown;
-    let layout = match audience {
-        Audience::Watcher => Layout::Combined(out),
-        Audience::Speaker => Layout::Conversation(out),
-        Audience::Reader => Layout::Split { out, err },
-    };
+    let Styles { out, err } = configured_styles(interface);
+    let layout = layout(audience, interface);
     let moves = match audience {
         // The spinner is drawn on standard error, which must be the same screen.
         Audience::Watcher | Audience::Speaker => out.is_animated() && err.is_animated(),

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use rheon_app::stream_json::Projector;
 use rheon_render::{FRAME_MS, RenderedText, Screen};
+use rheon_text::inert;
 use rheon_types::{AgentEvent, Event, RunEvent, Timestamp};
+use serde_json::json;
 use tokio::time::Instant;
 
 use crate::output::{Output, Reader};
@@ -67,9 +69,33 @@ impl View {
         }
     }
 
+    /// Prints the reply of a command that needed no run.
+    pub(crate) fn reply(&self, text: &str) {
+        let mut parts = self.parts.borrow_mut();
+        let line = match &parts.view {
+            OutputFormatter::Text(_) => format!("{}\n", inert(text)),
+            OutputFormatter::Lines(_) | OutputFormatter::Result(_) => {
+                let result = json!({ "type": "result", "subtype": "success", "is_error": false, "num_turns": 0, "result": text });
+                format!("{result}\n")
+            }
+            OutputFormatter::Log => String::new(),
+        };
+        parts.output.write(&line);
+    }
+
     /// Shows a message of the program; only text output has a place for it.
     pub(crate) fn message(&self, text: &str) {
         self.text(|screen| screen.notice(text));
+    }
+
+    /// Shows a diff.
+    pub(crate) fn diff(&self, text: &str) {
+        self.text(|screen| screen.diff(text));
+    }
+
+    /// Writes a text that is rendered already.
+    pub(crate) fn verbatim(&self, text: &str) {
+        self.parts.borrow_mut().output.write(text);
     }
 
     /// Shows the text being typed beside the spinner.

@@ -15,7 +15,7 @@ const BLANK_RUN_MAX: usize = 24;
 /// How to avoid the same prompt next time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Remedy {
-    /// Answer "always".
+    /// Answer for such calls.
     Answer,
     /// The run is non-interactive: allow it on the command line.
     Flag,
@@ -29,11 +29,14 @@ pub(super) fn show(request: &ApprovalRequest, remedy: Remedy, page: &mut Page) {
         let child = visible_block(child).replace('\n', "\\n");
         page.write(Ink::Bold, &format!("{child}: "));
     }
-    page.write(Ink::Bold, &name);
-    if matches!(request.subject, Subject::Questions { .. }) {
-        page.write(Ink::Plain, " asks you");
-    } else {
-        page.write(Ink::Plain, " asks for permission · ");
+    match (&request.subject, remedy) {
+        (Subject::Questions { .. }, _) => page.write(Ink::Bold, &format!("{name} asks you")),
+        (Subject::Plan { .. }, Remedy::Answer) => page.write(Ink::Bold, "Carry out this plan?"),
+        (_, Remedy::Answer) => page.write(Ink::Bold, &format!("Allow {name}?")),
+        (_, Remedy::Flag) => page.write(Ink::Bold, &format!("{name} needs approval")),
+    }
+    if !matches!(request.subject, Subject::Questions { .. }) {
+        page.write(Ink::Plain, " · ");
         page.write(ink, word);
     }
     page.end_line();
@@ -43,8 +46,8 @@ pub(super) fn show(request: &ApprovalRequest, remedy: Remedy, page: &mut Page) {
     subject(&request.subject, page);
     if let Some(rule) = &request.suggested_rule {
         let text = match remedy {
-            Remedy::Answer if !rule.contains('\n') => format!("“always” saves the rule {rule}"),
-            Remedy::Answer => format!("“always” saves the rules {}", shell_quoted(rule)),
+            Remedy::Answer if !rule.contains('\n') => format!("such calls: {rule}"),
+            Remedy::Answer => format!("such calls: {}", shell_quoted(rule)),
             Remedy::Flag => format!("to allow it: --allowed-tools {}", shell_quoted(rule)),
         };
         block(page, Ink::Dim, "  ", &text);
@@ -90,10 +93,43 @@ fn subject(subject: &Subject, page: &mut Page) {
             block(page, Ink::Plain, "  │ ", plan);
             for change in changes {
                 block(page, Ink::Bold, "  ", &format!("{}: {}", change.tool_name, change.summary));
-                block(page, Ink::Dim, "  │ ", &pretty(&change.arguments));
+                match changed_lines(&change.arguments) {
+                    Some(lines) => lines.iter().for_each(|(ink, line)| block(page, *ink, "  │ ", line)),
+                    None => block(page, Ink::Dim, "  │ ", &pretty(&change.arguments)),
+                }
             }
         }
     }
+}
+
+/// The lines that a queued edit removes and adds, or the command that would run. `None` if that would not be all of the call.
+fn changed_lines(arguments: &Value) -> Option<Vec<(Ink, String)>> {
+    let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+    let has_only = |value: &Value, known: &[&str]| {
+        value.as_object().is_some_and(|fields| fields.keys().all(|key| known.contains(&key.as_str())))
+    };
+    let marked = |ink: Ink, mark: char, text: &str| -> Vec<(Ink, String)> {
+        text.lines().map(|line| (ink, format!("{mark}{line}"))).collect()
+    };
+    if let Some(command) = text(arguments, "command").filter(|_| has_only(arguments, &["command"])) {
+        return Some(vec![(Ink::Bold, command)]);
+    }
+    let mut lines = vec![(Ink::Bold, text(arguments, "path")?)];
+    if let Some(content) = text(arguments, "content").filter(|_| has_only(arguments, &["path", "content"])) {
+        lines.extend(marked(Ink::Green, '+', &content));
+        return Some(lines);
+    }
+    for edit in arguments.get("edits").filter(|_| has_only(arguments, &["path", "edits"]))?.as_array()? {
+        if !has_only(edit, &["old_string", "new_string", "replace_all"]) {
+            return None;
+        }
+        if edit.get("replace_all").and_then(Value::as_bool).unwrap_or_default() {
+            lines.push((Ink::Dim, "every occurrence of".into()));
+        }
+        lines.extend(marked(Ink::Red, '-', &text(edit, "old_string")?));
+        lines.extend(marked(Ink::Green, '+', &text(edit, "new_string")?));
+    }
+    Some(lines)
 }
 
 fn question(question: &UserQuestion, page: &mut Page) {

@@ -42,21 +42,21 @@ fn a_command() {
     let mut request = request(command("rm -rf target &&\n  cargo build"), Danger::Dangerous);
     request.suggested_rule = Some("Bash(cargo build:*)".into());
     expect![[r#"
-        bash asks for permission · dangerous
+        Allow bash? · dangerous
           no rule allows it
           │ rm -rf target &&
           │   cargo build
           in /home/me/project
-          “always” saves the rule Bash(cargo build:*)
+          such calls: Bash(cargo build:*)
     "#]]
     .assert_eq(&shown(&request, false));
     expect![[r#"
-        ␛[1mbash␛[0m asks for permission ·␛[31m dangerous␛[0m
+        ␛[1mAllow bash?␛[0m ·␛[31m dangerous␛[0m
         ␛[2m  ␛[0mno rule allows it
         ␛[2m  │ ␛[0m␛[1mrm -rf target &&␛[0m
         ␛[2m  │ ␛[0m␛[1m  cargo build␛[0m
         ␛[2m  ␛[0m␛[2min /home/me/project␛[0m
-        ␛[2m  ␛[0m␛[2m“always” saves the rule Bash(cargo build:*)␛[0m
+        ␛[2m  ␛[0m␛[2msuch calls: Bash(cargo build:*)␛[0m
     "#]]
     .assert_eq(&shown(&request, true));
 }
@@ -76,7 +76,7 @@ fn several_rules_stand_in_one_line_each_quoted_for_a_shell() {
         shown.lines().skip(4).map(|line| format!("|{line}\n")).collect::<String>()
     };
     expect![[r#"
-        |  “always” saves the rules 'Bash(git add *)' 'Bash(it'\''s)'
+        |  such calls: 'Bash(git add *)' 'Bash(it'\''s)'
         |  to allow it: --allowed-tools 'Bash(git add *)' 'Bash(it'\''s)'
     "#]]
     .assert_eq(&(last(&request, Remedy::Answer) + &last(&request, Remedy::Flag)));
@@ -92,7 +92,7 @@ fn several_rules_stand_in_one_line_each_quoted_for_a_shell() {
         |    1 +y
         |  to allow it: --allowed-tools 'Edit(//w/a)'
         |    1 +y
-        |  “always” saves the rule Edit(//w/a)
+        |  such calls: Edit(//w/a)
     "#]]
     .assert_eq(&(inside + &last(&request, Remedy::Flag) + &last(&request, Remedy::Answer)));
 }
@@ -109,15 +109,14 @@ fn a_command_is_shown_to_its_end() {
         assert!(shown.lines().all(|line| super::super::text::width(line) <= 50), "{shown}");
     }
     expect![[r#"
-        bash asks for permission · critical: may cause
-        lasting damage
+        Allow bash? · critical: may cause lasting damage
           no rule allows it
           │ echo ok[10,000 blanks]; rm -rf ~
           in /home/me/project
     "#]]
     .assert_eq(&shown(&request(command(&hidden), Danger::Critical), false));
     expect![[r#"
-        bash asks for permission · safe
+        Allow bash? · safe
           no rule allows it
           │ echo \u{1b}[8mhidden\u{1b}[0m \u{202e}fr- mr\↩
           │ u{2066} a\u{200b}b\u{d}ls
@@ -125,7 +124,7 @@ fn a_command_is_shown_to_its_end() {
     "#]]
     .assert_eq(&shown(&request(command(evil), Danger::Safe), false));
     expect![[r#"
-        bash asks for permission · changes the workspace
+        Allow bash? · changes the workspace
           no rule allows it
           │ echo 漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字↩
           │ 漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字↩
@@ -167,15 +166,23 @@ fn other_subjects() {
         arguments: Arc::new(json!({ "path": "a" })),
         summary: "writes a".into(),
     };
+    let edit =
+        json!({ "path": "b", "edits": [{ "old_string": "x\ny", "new_string": "z", "replace_all": true }] });
+    let edit = QueuedChange {
+        call_id: "c3".into(),
+        tool_name: "edit".into(),
+        arguments: Arc::new(edit),
+        summary: "changes b".into(),
+    };
     let subjects = [
         Subject::Arguments { arguments },
         Subject::Questions { questions: vec![question] },
-        Subject::Plan { plan: "# Plan\n\n1. write `a`".into(), changes: vec![change] },
+        Subject::Plan { plan: "# Plan\n\n1. write `a`".into(), changes: vec![change, edit] },
     ];
     let all: Vec<String> =
         subjects.into_iter().map(|subject| shown(&request(subject, Danger::Moderate), false)).collect();
     expect![[r#"
-        bash asks for permission · changes the workspace
+        Allow bash? · changes the workspace
           no rule allows it
           │ {
           │   "deep": {
@@ -194,7 +201,7 @@ fn other_subjects() {
           2. Postgres
           choose one, or type your own answer
         ----
-        bash asks for permission · changes the workspace
+        Carry out this plan? · changes the workspace
           no rule allows it
           │ # Plan
           │ 
@@ -203,6 +210,12 @@ fn other_subjects() {
           │ {
           │   "path": "a"
           │ }
+          edit: changes b
+          │ b
+          │ every occurrence of
+          │ -x
+          │ -y
+          │ +z
     "#]]
     .assert_eq(&all.join("----\n"));
 }
@@ -212,8 +225,7 @@ fn a_child_is_named_before_its_tool() {
     let mut request = request(command("ls"), Danger::Safe);
     request.child = Some("reviewer\u{202e} > tester\n".into());
     expect![[r#"
-        reviewer\u{202e} > tester\n: bash asks for
-        permission · safe
+        reviewer\u{202e} > tester\n: Allow bash? · safe
           no rule allows it
           │ ls
           in /home/me/project

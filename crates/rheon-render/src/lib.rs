@@ -30,4 +30,4 @@ pub use rendered_text::{RenderedText, Stream};
 pub use renderer::{Layout, Renderer};
 pub use screen::Screen;
 pub use spinner::{FRAME_MS, Spinner};
-pub use text::one_line;
+pub use text::{fit, one_line};

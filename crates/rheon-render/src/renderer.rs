@@ -8,7 +8,8 @@ use rheon_text::units::count;
 use rheon_types::event::{ApprovalRequest, Subject};
 use rheon_types::{
     AgentEvent, AgentMessage, AgentOutput, ApprovalEvent, AssistantMessage, Event, Message, MessageEvent,
-    MicroUsd, RunEvent, StopReason, Timestamp, ToolCallId, ToolEvent, ToolName, TurnEvent,
+    MicroUsd, RunEnd, RunEvent, StopReason, Timestamp, ToolCallId, ToolEvent, ToolName, TurnEvent,
+    TurnTrigger,
 };
 use serde_json::Value;
 
@@ -53,6 +54,8 @@ pub struct Renderer {
     summary: Summary,
     /// Calls whose change the approval prompt has already shown.
     changes_seen: HashSet<ToolCallId>,
+    /// Whether the user typed the command that runs.
+    is_typed_command: bool,
 }
 
 impl Renderer {
@@ -78,6 +81,7 @@ impl Renderer {
             calls: Calls::default(),
             summary: Summary::default(),
             changes_seen: HashSet::new(),
+            is_typed_command: false,
         }
     }
 
@@ -111,12 +115,17 @@ impl Renderer {
             }
             AgentEvent::Tool(ToolEvent::Progress { call_id, text, .. }) => self.tool_progress(call_id, text),
             AgentEvent::Tool(ToolEvent::End { call_id, name, result, is_error, duration_ms, .. }) => {
-                self.tool_over(call_id, name, Outcome::of(result, *is_error, *duration_ms));
+                let outcome = Outcome::of(result, *is_error, *duration_ms);
+                let outcome = if self.is_typed_command { outcome.with_output(result) } else { outcome };
+                self.tool_over(call_id, name, outcome);
             }
             AgentEvent::Tool(ToolEvent::Blocked { call_id, name, reason }) => {
                 self.tool_over(call_id, name, Outcome::not_run(reason));
             }
             AgentEvent::Approval(ApprovalEvent::Required { request }) => self.approval(request),
+            AgentEvent::Turn(TurnEvent::Start { triggered_by, .. }) => {
+                self.is_typed_command = *triggered_by == TurnTrigger::Command;
+            }
             AgentEvent::Turn(TurnEvent::End { .. }) => {
                 self.calls.clear();
                 self.changes_seen.clear();
@@ -138,6 +147,25 @@ impl Renderer {
         }
         page.hang("");
         page.end_line();
+        self.take()
+    }
+
+    /// Renders a diff of several files, each with its header.
+    pub fn diff(&mut self, text: &str) -> RenderedText {
+        self.end_text();
+        let page = self.side_page();
+        page.end_line();
+        for line in text.lines() {
+            let ink = match line.chars().next() {
+                _ if line.starts_with("+++ ") || line.starts_with("--- ") => Ink::Bold,
+                Some('+') => Ink::Green,
+                Some('-') => Ink::Red,
+                Some('@') => Ink::Cyan,
+                Some(_) | None => Ink::Dim,
+            };
+            page.write_verbatim(ink, line);
+            page.write_verbatim(Ink::Plain, "\n");
+        }
         self.take()
     }
 
@@ -176,7 +204,7 @@ impl Renderer {
 
     fn message(&mut self, message: &AgentMessage) {
         match message.as_llm() {
-            Some(said @ Message::User(_)) => self.prompt(&said.text()),
+            Some(Message::User(user)) => self.prompt(user.first_text()),
             Some(Message::Assistant(answer)) => {
                 if self.holds_answers() {
                     self.answer(answer);
@@ -290,6 +318,7 @@ impl Renderer {
             match showing {
                 CallUpdate::Call { name, arguments } => call_line(page, &name, &arguments),
                 CallUpdate::Outcome { outcome, .. } => {
+                    output_lines(page, &outcome.lines);
                     outcome_line(page, &outcome);
                     if !seen {
                         change(page, &outcome);
@@ -324,8 +353,12 @@ impl Renderer {
         let (ink, word) = end_word(&output.end);
         let figures = self.summary.end(output, at);
         self.end_text();
+        let is_quiet = self.is_typed_command && output.end == RunEnd::Completed;
         let page = self.side_page();
         page.end_block();
+        if is_quiet {
+            return;
+        }
         page.begin(Block::Note);
         if let Some(word) = word {
             page.write(ink, word);
@@ -358,6 +391,16 @@ fn outcome_line(page: &mut Page, outcome: &Outcome) {
     page.write(Ink::Plain, &fit(&outcome.text, room.saturating_sub(width(&word))));
     page.write(Ink::Dim, &took);
     page.end_line();
+}
+
+/// Renders lines of a command's output.
+fn output_lines(page: &mut Page, lines: &[String]) {
+    for line in lines {
+        page.write_verbatim(Ink::Dim, "  │ ");
+        let room = page.columns().saturating_sub(5);
+        page.write_verbatim(Ink::Plain, &fit(&inert(line), room));
+        page.end_line();
+    }
 }
 
 /// Where the second column of a table line begins: after a gap of two or more blanks. 0 if there is none.

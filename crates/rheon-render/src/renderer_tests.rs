@@ -615,7 +615,7 @@ async fn a_change_that_was_asked_about_is_not_shown_twice() {
     expect![[r#"
         › Go.
 
-        tool asks for permission · changes the workspace
+        Allow tool? · changes the workspace
           it writes
           x
             1 -a

@@ -13,13 +13,14 @@ pub struct Screen {
     renderer: Renderer,
     spinner: Option<Spinner>,
     notifier: Option<Notifier>,
-    is_drawn: bool,
+    /// How many lines the spinner takes.
+    rows_drawn: usize,
 }
 
 impl Screen {
     /// Creates a screen without spinner and title.
     pub fn new(renderer: Renderer) -> Self {
-        Self { renderer, spinner: None, notifier: None, is_drawn: false }
+        Self { renderer, spinner: None, notifier: None, rows_drawn: 0 }
     }
 
     /// Adds a spinner on standard error.
@@ -53,6 +54,12 @@ impl Screen {
         self.over(&text)
     }
 
+    /// Renders a diff.
+    pub fn diff(&mut self, text: &str) -> RenderedText {
+        let text = self.renderer.diff(text);
+        self.over(&text)
+    }
+
     /// Sets what the user is typing, to show beside the spinner.
     pub fn draft(&mut self, draft: &str) {
         if let Some(spinner) = &mut self.spinner {
@@ -63,14 +70,17 @@ impl Screen {
     /// Advances the spinner to the time `now`, if there is one and the line is free.
     pub fn tick(&mut self, now: Timestamp) -> RenderedText {
         let mut rendered = RenderedText::default();
-        let frame = self.spinner.as_ref().and_then(|spinner| spinner.frame(now));
-        match frame.filter(|_| self.renderer.is_at_line_start()) {
-            Some(frame) => {
-                rendered.push(Stream::Stderr, &format!("{CLEAR}\x1b[2m{frame}\x1b[0m"));
-                self.is_drawn = true;
-            }
-            None => self.clear(&mut rendered),
+        let frame = self.spinner.as_ref().map(|spinner| spinner.frame(now)).unwrap_or_default();
+        if frame.is_empty() || !self.renderer.is_at_line_start() {
+            self.clear(&mut rendered);
+            return rendered;
         }
+        match self.rows_drawn {
+            0 | 1 if frame.len() == 1 => rendered.push(Stream::Stderr, CLEAR),
+            rows => rendered.push(Stream::Stderr, &erase(rows)),
+        }
+        rendered.push(Stream::Stderr, &format!("\x1b[2m{}\x1b[0m", frame.join("\r\n")));
+        self.rows_drawn = frame.len();
         rendered
     }
 
@@ -97,9 +107,19 @@ impl Screen {
     }
 
     fn clear(&mut self, rendered: &mut RenderedText) {
-        if std::mem::take(&mut self.is_drawn) {
-            rendered.push(Stream::Stderr, CLEAR);
+        match std::mem::take(&mut self.rows_drawn) {
+            0 => {}
+            1 => rendered.push(Stream::Stderr, CLEAR),
+            rows => rendered.push(Stream::Stderr, &erase(rows)),
         }
+    }
+}
+
+/// Moves up over the rows and erases them.
+fn erase(rows: usize) -> String {
+    match rows.saturating_sub(1) {
+        0 => "\r\x1b[J".into(),
+        above => format!("\x1b[{above}A\r\x1b[J"),
     }
 }
 

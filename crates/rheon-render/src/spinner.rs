@@ -1,6 +1,9 @@
 //! `Spinner`: an animated line while the user wait for the model or a tool. It has no clock; the caller passes in the
 //! time.
 
+use std::collections::HashMap;
+
+use rheon_text::inert;
 use rheon_text::units::{elapsed, grouped};
 use rheon_types::{
     AgentEvent, ApprovalEvent, ChildEvent, ContextEvent, Event, MessageEvent, ModelEvent, RunEvent,
@@ -17,6 +20,12 @@ pub(super) const CLEAR: &str = "\r\x1b[K";
 
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
+/// How many lines of a running command's output are shown.
+const TAIL_LINES_MAX: usize = 3;
+
+/// Narrower terminals show none of it.
+const TAIL_COLUMNS_MIN: usize = 20;
+
 /// What the user is waiting for, since when, and the tokens used so far.
 pub struct Spinner {
     columns: usize,
@@ -24,6 +33,8 @@ pub struct Spinner {
     wait: Option<Wait>,
     /// The running tools, oldest first.
     tools: Vec<(ToolCallId, Wait)>,
+    /// The end of the output of running tools.
+    tails: HashMap<ToolCallId, Vec<String>>,
     /// Whether the user has to answer something. Then nothing is animated.
     awaits_approval: bool,
     /// The tokens of all finished model calls.
@@ -45,6 +56,7 @@ impl Spinner {
             columns,
             wait: None,
             tools: Vec::new(),
+            tails: HashMap::new(),
             awaits_approval: false,
             tokens: 0,
             characters: 0,
@@ -81,6 +93,10 @@ impl Spinner {
             AgentEvent::Tool(ToolEvent::End { call_id, .. })
             | AgentEvent::Tool(ToolEvent::Blocked { call_id, .. }) => {
                 self.tools.retain(|(id, _)| id != call_id);
+                self.tails.remove(call_id);
+            }
+            AgentEvent::Tool(ToolEvent::Update { call_id, partial, .. }) => {
+                self.tails.insert(call_id.clone(), tail(&partial.as_text()));
             }
             AgentEvent::Approval(ApprovalEvent::Required { .. }) => self.awaits_approval = true,
             AgentEvent::Approval(ApprovalEvent::Resolved { .. }) => self.awaits_approval = false,
@@ -104,11 +120,21 @@ impl Spinner {
     fn rest(&mut self) {
         self.wait = None;
         self.tools.clear();
+        self.tails.clear();
         self.awaits_approval = false;
     }
 
-    /// The line at `now`, without a line break; `None` if nothing is pending.
-    pub(crate) fn frame(&self, now: Timestamp) -> Option<String> {
+    /// The lines at `now`: the end of a running command's output, then what is waited for. Empty if nothing is pending.
+    pub(crate) fn frame(&self, now: Timestamp) -> Vec<String> {
+        let Some(line) = self.line(now) else { return Vec::new() };
+        let shown = self.tools.first().and_then(|(id, _)| self.tails.get(id));
+        let shown = shown.filter(|_| self.columns >= TAIL_COLUMNS_MIN);
+        let room = self.columns.saturating_sub(5);
+        let tail = shown.into_iter().flatten().map(|line| format!("  ╎ {}", fit(line, room)));
+        tail.chain([line]).collect()
+    }
+
+    fn line(&self, now: Timestamp) -> Option<String> {
         if self.awaits_approval {
             return None;
         }
@@ -136,6 +162,14 @@ impl Spinner {
         let line = format!("{}{figures}", fit(&wait.on, room));
         Some(format!("{} {}", FRAMES.get(index)?, fit(&line, self.columns.saturating_sub(3))))
     }
+}
+
+/// The last lines of an output that say something. A line that was drawn over itself counts as what it ended as.
+fn tail(output: &str) -> Vec<String> {
+    let last_drawn = |line: &str| line.trim_end().rsplit('\r').next().unwrap_or_default().to_owned();
+    let lines = output.lines().map(last_drawn).filter(|line| !line.trim().is_empty());
+    let mut lines: Vec<String> = lines.map(|line| inert(&line.replace('\t', "    ")).into_owned()).collect();
+    lines.split_off(lines.len().saturating_sub(TAIL_LINES_MAX))
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use rheon_types::{
-    AgentEvent, Event, MessageEvent, ModelEvent, StopReason, Timestamp, ToolEvent, TurnEvent, Usage,
+    AgentEvent, Event, MessageEvent, ModelEvent, StopReason, Timestamp, ToolEvent, ToolResult, TurnEvent,
+    Usage,
 };
 use serde_json::json;
 
@@ -49,7 +50,7 @@ fn it_tells_what_is_waited_for_how_long_and_what_it_used() {
     let mut spinner = Spinner::new(40);
     let mut shown = Vec::new();
     let mut look = |spinner: &Spinner, now: u64| {
-        shown.push(spinner.frame(Timestamp::from_millis(now)).unwrap_or_else(|| "nothing".into()));
+        shown.push(spinner.line(Timestamp::from_millis(now)).unwrap_or_else(|| "nothing".into()));
     };
     look(&spinner, 0);
     spinner.observe(&event(1_000, llm_start()));
@@ -97,7 +98,7 @@ fn it_fits_every_terminal() {
     for columns in 0..60 {
         let mut spinner = Spinner::new(columns);
         spinner.observe(&event(0, tool_start("some command")));
-        let frame = spinner.frame(Timestamp::from_millis(u64::MAX)).unwrap();
+        let frame = spinner.line(Timestamp::from_millis(u64::MAX)).unwrap();
         assert!(super::super::text::width(&frame) <= columns.max(2), "{columns}: {frame}");
     }
 }
@@ -107,9 +108,44 @@ fn what_is_typed_meanwhile_is_shown_and_of_what_is_long_the_end() {
     let mut spinner = Spinner::new(20);
     spinner.observe(&event(0, llm_start()));
     spinner.set_draft("and then");
-    assert_eq!(spinner.frame(Timestamp::from_millis(0)).unwrap(), "⠋ › and then");
+    assert_eq!(spinner.line(Timestamp::from_millis(0)).unwrap(), "⠋ › and then");
     spinner.set_draft("a long text that does not fit");
-    assert_eq!(spinner.frame(Timestamp::from_millis(0)).unwrap(), "⠋ › t does not fit");
+    assert_eq!(spinner.line(Timestamp::from_millis(0)).unwrap(), "⠋ › t does not fit");
     spinner.set_draft("");
-    assert!(spinner.frame(Timestamp::from_millis(0)).unwrap().contains("waiting"));
+    assert!(spinner.line(Timestamp::from_millis(0)).unwrap().contains("waiting"));
+}
+
+fn output(text: &str) -> AgentEvent {
+    let partial = Arc::new(ToolResult::text(text));
+    AgentEvent::Tool(ToolEvent::Update { call_id: "c".into(), name: "bash".into(), partial })
+}
+
+#[test]
+fn the_end_of_a_running_commands_output_is_above_it() {
+    let mut spinner = Spinner::new(30);
+    spinner.observe(&event(0, tool_start("make")));
+    let frame = |spinner: &Spinner| spinner.frame(Timestamp::from_millis(0)).join("\n");
+    let mut shown = vec![frame(&spinner)];
+    spinner.observe(&event(
+        0,
+        output("one\n\ntwo\nthree\n10%\r50%\r90%\n\x1b[2Ja long line that does not fit here\n"),
+    ));
+    shown.push(frame(&spinner));
+    let end = ToolEvent::Blocked { call_id: "c".into(), name: "bash".into(), reason: String::new() };
+    spinner.observe(&event(0, AgentEvent::Tool(end)));
+    shown.push(frame(&spinner));
+    expect_test::expect![[r#"
+        ⠋ bash make · 0 s
+        --
+          ╎ three
+          ╎ 90%
+          ╎ \u{1b}[2Ja long line tha…
+        ⠋ bash make · 0 s
+        --
+    "#]]
+    .assert_eq(&shown.join("\n--\n"));
+    let mut narrow = Spinner::new(10);
+    narrow.observe(&event(0, tool_start("make")));
+    narrow.observe(&event(0, output("one\n")));
+    assert_eq!(narrow.frame(Timestamp::from_millis(0)).len(), 1);
 }

@@ -75,7 +75,7 @@ fn clip(text: &str, chars: usize) -> String {
 }
 
 /// Truncates `text` to `columns` terminal columns.
-pub(super) fn fit(text: &str, columns: usize) -> String {
+pub fn fit(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }

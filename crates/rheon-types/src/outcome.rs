@@ -165,6 +165,8 @@ pub enum TurnTrigger {
     Continuation,
     /// A branch: the first turn of a run continued as one.
     Branch,
+    /// A command that the user typed: its tool call stands in place of the model's answer, and the run ends with its result.
+    Command,
 }
 
 /// The result of a run.

@@ -37,7 +37,7 @@ pub(crate) fn enter_results(run: &mut Run) {
 /// Emits `turn.end` and returns the turn's usage, or `None` if no turn was in progress.
 pub(crate) fn end_turn(run: &mut Run) -> Option<Usage> {
     let turn = run.state.turn.take()?;
-    run.state.expects_answer = !turn.results.is_empty();
+    run.state.expects_answer = !turn.results.is_empty() && !run.is_user_call();
     run.emit(AgentEvent::Turn(TurnEvent::End {
         turn_index: turn.index,
         message: turn.answer,

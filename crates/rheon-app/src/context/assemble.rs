@@ -1,5 +1,7 @@
 //! `assemble`: values in, the system prompt and its report out. Pure.
 
+use std::path::PathBuf;
+
 use rheon_agent::{Band, ContextUsage, PromptBuilder, PromptSection, TokenCounter};
 use rheon_types::SystemPrompt;
 
@@ -11,6 +13,8 @@ pub struct PromptParts {
     pub base: String,
     /// The instructions of the user and of the project, as [`RuleFiles`](super::RuleFiles) has them.
     pub rules: String,
+    /// The files that they come from.
+    pub rule_files: Vec<PathBuf>,
     pub tool_notes: String,
     pub skills: String,
     pub memory: String,

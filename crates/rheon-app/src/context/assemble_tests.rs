@@ -10,6 +10,7 @@ fn parts() -> PromptParts {
     PromptParts {
         base: "BASE".into(),
         rules: "RULES".into(),
+        rule_files: Vec::new(),
         tool_notes: "TOOL NOTES".into(),
         skills: "SKILLS".into(),
         memory: "MEMORY".into(),

@@ -1,6 +1,6 @@
 //! `LoadedContext`: the context, loaded and ready to be wired into an agent.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rheon_agent::{AgentBuilder, Effort, GoalReminder, TieredCompaction, base_prompt};
@@ -90,6 +90,7 @@ impl LoadedContext {
         let parts = PromptParts {
             base: inputs.base.clone().unwrap_or_else(|| base_prompt().to_owned()),
             rules: std::mem::take(&mut files.rules),
+            rule_files: std::mem::take(&mut files.rule_files),
             tool_notes: inputs.made.tool_notes,
             skills: files.skills.format_for_prompt(),
             memory: std::mem::take(&mut files.memory),
@@ -229,6 +230,7 @@ async fn environment(inputs: &ContextInputs) -> String {
 #[derive(Default)]
 struct Files {
     rules: String,
+    rule_files: Vec<PathBuf>,
     skills: SkillSet,
     memory: String,
     learnings: Vec<Learning>,
@@ -242,6 +244,7 @@ impl Files {
         if inputs.sources.has(ContextSource::Rules) {
             let rules = RuleFiles::load(&inputs.places);
             files.rules = rules.text;
+            files.rule_files = rules.files;
             files.warnings.extend(rules.warnings.into_iter().map(ContextWarning::Rules));
         }
         if inputs.sources.has(ContextSource::Skills) {

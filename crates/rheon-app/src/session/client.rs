@@ -1,19 +1,24 @@
 //! `LocalClient`: a session of this process, reached as any other would be.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use rheon_agent::{AgentError, ChildError, Prompt};
+use rheon_agent::{AgentError, ChildError, Prompt, UserCall};
+use rheon_policy::PolicyGate;
 use rheon_types::event::Scope;
 use rheon_types::protocol::{Ack, Command, Query, Reply, RewindMode, RewindScope, Subscription, Thinking};
 use rheon_types::{
-    AgentEvent, BoxFuture, BudgetEvent, Caps, Client, ClientError, Content, EventStream, RunId, SessionEvent,
-    ThinkingLevel,
+    AgentEvent, Answer, BoxFuture, BudgetEvent, Caps, Client, ClientError, Content, EventStream, Gate,
+    GateDecision, GateRequest, RunId, SessionEvent, ThinkingLevel, Verdict,
 };
+use serde_json::json;
 
+use super::attachments::{AttachedPrompt, attach};
 use super::changes::{apply_rules, thinking_level};
 use super::feed::feed;
 use super::hub::closed;
 use super::open::OpenSession;
+use super::typed_text::TypedText;
 use super::{queries, rewinding, slash};
 
 /// A session of this process. Clones are the same one.
@@ -75,6 +80,7 @@ impl LocalClient {
                 session.calls.answer(&call_id, outcome)?;
                 done(seq)
             }
+            Command::Submit { text } => self.submit(seq, text).await,
             Command::Slash { line } => self.slash(seq, &line).await,
             Command::Rewind { seq: to, what, mode } => self.rewind(seq, to, what, mode).await,
             Command::Close { reason } => {
@@ -127,11 +133,47 @@ impl LocalClient {
 
     /// Runs a slash command.
     async fn slash(&self, seq: u64, line: &str) -> Result<Ack, ClientError> {
-        match slash::read(&self.session, line)? {
-            slash::Slash::Prompt(text) => started(seq, self.session.agent.launch(text)),
-            slash::Slash::Command(command) => Box::pin(self.take(command)).await,
-            slash::Slash::Goal(arguments) => slash::goal(&self.session, seq, &arguments).await,
+        match slash::read(&self.session, seq, line).await? {
+            slash::Slash::Prompt(prompt) => self.attached(seq, prompt),
+            slash::Slash::Command(command) => {
+                let note = slash::note_of(&command);
+                let mut ack = Box::pin(self.take(command)).await?;
+                ack.notes.extend(note);
+                Ok(ack)
+            }
+            slash::Slash::Done(ack) => Ok(Ack { seq, ..ack }),
         }
+    }
+
+    /// Takes what a person typed. Commands for the shell are run only where a person can answer: elsewhere the text of a prompt may
+    /// come from anywhere.
+    async fn submit(&self, seq: u64, text: String) -> Result<Ack, ClientError> {
+        let agent = &self.session.agent;
+        match TypedText::of(&text) {
+            TypedText::Shell(command) if agent.has_approver() => {
+                let call = UserCall {
+                    tool_name: "bash".into(),
+                    arguments: Arc::new(json!({ "command": command })),
+                    gate: Arc::new(UserGate(self.session.toolkit.gate())),
+                };
+                started(seq, agent.launch_call(format!("!{command}"), call))
+            }
+            TypedText::Slash(line) => match self.slash(seq, line).await {
+                // A sentence may begin with a path such as /tmp.
+                Err(ClientError::NotFound { .. }) if begins_with_path(line) => {
+                    self.attached(seq, attach(&self.session, text).await)
+                }
+                done => done,
+            },
+            TypedText::Shell(_) | TypedText::Prompt(_) => {
+                self.attached(seq, attach(&self.session, text).await)
+            }
+        }
+    }
+
+    fn attached(&self, seq: u64, prompt: AttachedPrompt) -> Result<Ack, ClientError> {
+        let started = started(seq, self.session.agent.launch(prompt.content))?;
+        Ok(Ack { notes: prompt.notes, ..started })
     }
 
     async fn rewind(
@@ -192,6 +234,28 @@ impl Client for LocalClient {
         let answerer = subscription.answers.then(|| self.session.agent.attach_approver());
         feed(&self.session.hub, subscription, answerer)
     }
+}
+
+/// Decides as the session's gate does about commands that the user types: what that would ask, typing it has answered.
+struct UserGate(Arc<PolicyGate>);
+
+impl Gate for UserGate {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, GateDecision> {
+        Answer::later(async move {
+            let mut decision = self.0.check(request).get().await;
+            if let Verdict::Ask { offers, .. } = &decision.verdict {
+                if let Some(offer) = offers.first() {
+                    decision.grant = decision.grant.joined(&offer.grant);
+                }
+                decision.verdict = Verdict::Allow;
+            }
+            decision
+        })
+    }
+}
+
+fn begins_with_path(line: &str) -> bool {
+    line.split_whitespace().next().is_some_and(|word| Path::new(word).exists())
 }
 
 fn prompt(content: Vec<Content>) -> Prompt {

@@ -1,11 +1,13 @@
 //! Sessions of this process: opens an agent from the configuration and serves it through a host and clients.
 
 mod answering;
+mod attachments;
 mod calls;
 mod catch_up;
 mod changes;
 mod children;
 mod client;
+mod command_list;
 mod error;
 mod feed;
 mod hooks;
@@ -20,6 +22,7 @@ mod rewinding;
 mod services;
 mod slash;
 mod tool_tokens;
+mod typed_text;
 mod wiring;
 
 pub use crate::system::{NoticeSink, Observer, SystemContext};

@@ -1,6 +1,6 @@
 //! `OpenSession`: a session that is ready for prompts, built from the configuration.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rheon_agent::{Agent, AgentBuilder, BudgetPool, TokenCounter, Toolbox};
@@ -91,8 +91,14 @@ pub(crate) struct OpenSession {
     /// The budget of the session, if limited.
     pub(super) budget: Option<BudgetPool>,
     pub(super) extensions: LazyExtensions,
-    pub(super) working_folder: PathBuf,
+    pub(super) setup: SessionSetup,
     closing: Mutex<Option<Closing>>,
+}
+
+/// What a session was opened with and still answers questions about.
+pub(super) struct SessionSetup {
+    pub(super) system: SystemContext,
+    pub(super) config: Config,
 }
 
 /// The parts needed to close a session, once.
@@ -168,7 +174,7 @@ impl OpenSession {
             calls,
             budget,
             extensions,
-            working_folder: system.working_folder,
+            setup: SessionSetup { system, config },
             closing: Mutex::new(Some(Closing { hooks, notices, observing })),
         };
         session.restore(&overrides, &tell);
@@ -231,6 +237,14 @@ impl OpenSession {
         self.hub.close();
         observing.end().await;
         Ok(())
+    }
+
+    pub(super) fn working_folder(&self) -> &Path {
+        &self.setup.system.working_folder
+    }
+
+    pub(super) fn home(&self) -> Option<PathBuf> {
+        self.setup.system.home()
     }
 
     /// Whether it is closed.

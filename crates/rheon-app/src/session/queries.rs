@@ -7,9 +7,9 @@ use rheon_types::protocol::{
     SessionModel, Snapshot,
 };
 
+use super::command_list::commands;
 use super::hub::View;
 use super::open::OpenSession;
-use super::slash;
 use super::tool_tokens::tool_tokens;
 
 /// Answers a query.
@@ -22,7 +22,7 @@ pub(super) async fn answer(session: &OpenSession, query: Query) -> Result<Reply,
         Query::Facts => Ok(Reply::Facts { facts: Box::new(facts(session).await) }),
         Query::Context => Ok(Reply::Context { report: context(session).await }),
         Query::Cost => Ok(Reply::Cost { report: cost(session) }),
-        Query::Commands => Ok(Reply::Commands { commands: slash::commands(session) }),
+        Query::Commands => Ok(Reply::Commands { commands: commands(session) }),
         Query::Rules => Ok(Reply::Rules { rules: rules(session) }),
         Query::Checkpoints => Ok(Reply::Checkpoints { checkpoints: checkpoints(session).await? }),
         _ => Err(ClientError::invalid("this version does not know the query")),
@@ -50,7 +50,7 @@ async fn snapshot(session: &OpenSession, messages_max: Option<u32>) -> Snapshot 
     }
 }
 
-fn cost(session: &OpenSession) -> CostReport {
+pub(super) fn cost(session: &OpenSession) -> CostReport {
     CostReport { ledger: session.budget.as_ref().map(BudgetPool::ledger), ..session.hub.spent() }
 }
 
@@ -61,7 +61,7 @@ pub(super) async fn facts(session: &OpenSession) -> SessionInfo {
     SessionInfo {
         session_id: session.hub.session_id().clone(),
         opened_at: session.handle.state().seq,
-        working_directory: session.working_folder.clone(),
+        working_directory: session.working_folder().to_owned(),
         title: session.hub.title(),
         is_saved: session.handle.is_saved(),
         model: SessionModel {
@@ -78,7 +78,7 @@ pub(super) async fn facts(session: &OpenSession) -> SessionInfo {
 }
 
 /// What takes how much of the model's window.
-async fn context(session: &OpenSession) -> ContextReport {
+pub(super) async fn context(session: &OpenSession) -> ContextReport {
     let answering = session.answering.lock().await;
     let counter = TokenCounter::for_model(&answering.model.model);
     let tools = tool_tokens(counter, &session.toolkit.tools());
@@ -108,7 +108,7 @@ fn rules(session: &OpenSession) -> Vec<RuleSummary> {
     session.toolkit.gate().rules().into_iter().map(line).collect()
 }
 
-async fn checkpoints(session: &OpenSession) -> Result<Vec<Checkpoint>, ClientError> {
+pub(super) async fn checkpoints(session: &OpenSession) -> Result<Vec<Checkpoint>, ClientError> {
     if session.agent.messages().is_empty() {
         // Before the first prompt there may be no log.
         return Ok(Vec::new());

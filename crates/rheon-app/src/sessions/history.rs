@@ -9,8 +9,8 @@ use rheon_store::SessionName;
 use rheon_store::checkpoint::{CheckpointId, CheckpointLimits, Checkpoints, RestoreReport};
 use rheon_store::export::{ExportOptions, RedactionReport, write_html, write_json, write_markdown};
 use rheon_store::rewind::{
-    ConflictPolicy, RestoreScope, RewindError, RewindOutcome, RewindPlan, RewindPoint, RewindRequest,
-    RewindTo, plan_rewind, points, rewind, undo,
+    ChangedFile, ChangesSince, ConflictPolicy, RestoreScope, RewindError, RewindOutcome, RewindPlan,
+    RewindPoint, RewindRequest, RewindTo, changes, plan_rewind, points, rewind, undo,
 };
 use rheon_store::sqlite::UsageStats;
 use rheon_types::{Event, SessionId};
@@ -126,6 +126,22 @@ impl SessionManager {
             let name =
                 SessionName::try_from(&session).map_err(|error| SessionError::Session(error.into()))?;
             points(&catalogue.sessions, &checkpoints, &name).map_err(SessionError::Rewind)
+        })
+        .await
+    }
+
+    /// What changed in the workspace since an open session began, or since its last prompt.
+    pub(crate) async fn changes_of(
+        &self,
+        kept: &SessionHandle,
+        since: ChangesSince,
+    ) -> Result<Vec<ChangedFile>, SessionError> {
+        let checkpoints = kept.checkpoints().cloned().ok_or(SessionError::NoCheckpoints)?;
+        let session = kept.session_id().clone();
+        self.blocking(move |catalogue| {
+            let name =
+                SessionName::try_from(&session).map_err(|error| SessionError::Session(error.into()))?;
+            changes(&catalogue.sessions, &checkpoints, &name, since).map_err(SessionError::Rewind)
         })
         .await
     }

@@ -25,11 +25,11 @@ pub use history::{DryRun, ExportFormat, FileRewindReport, ReplayReport};
 pub use manager::{ForkAt, SessionManager, SessionManagerParts};
 pub use notice::SessionNotice;
 pub use rheon_agent::replay::ReplayUntil;
-pub use rheon_store::checkpoint::{CheckpointId, RestoreReport};
+pub use rheon_store::checkpoint::{CheckpointId, RestoreReport, TextChange};
 pub use rheon_store::export::{ExportOptions, RedactionReport};
 pub use rheon_store::rewind::{
-    ConflictPolicy, FilesPlan, PointFiles, RestoreScope, RewindError, RewindOutcome, RewindPlan, RewindPoint,
-    RewindTo, Speaker,
+    ChangedFile, ChangesSince, ConflictPolicy, FilesPlan, PointFiles, RestoreScope, RewindError,
+    RewindOutcome, RewindPlan, RewindPoint, RewindTo, Speaker,
 };
 pub use rheon_store::sqlite::{EntryMatch, EntryRole, SessionStatus, Spend, ToolStats, UsageStats};
 pub use session::SessionHandle;

@@ -1,14 +1,18 @@
 //! `rheon run`, the same as `rheon -p`: one prompt, one answer.
 
 use std::io::{IsTerminal as _, stdin, stdout};
+use std::sync::Arc;
 
+use rheon_app::PromptHistory;
 use rheon_app::config::{Config, ConfigInputs, FolderModes, Layer};
 use rheon_app::session::{HostExtensions, HostParts};
+use rheon_app::sessions::Persistence;
 use rheon_text::nearest;
 use rheon_types::SessionId;
 use rheon_types::protocol::{OpenRequest, SessionChoice};
 
 use super::setup::system;
+use crate::connection::{failure, sessions};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::{
@@ -16,10 +20,14 @@ use crate::flags::{
     SettingFlags, SetupFlags, rules,
 };
 use crate::host::host;
-use crate::output::print_note;
+use crate::output::{print_note, write_stderr};
+use crate::repl::{Picked, Picker, QUESTION, ReplInputs};
 use crate::runtime::block_on;
 use crate::target::SessionTarget;
-use crate::{ask, headless, repl, schema, stdio};
+use crate::{ask, headless, repl, schema, stdio, terminal};
+
+/// How many sessions -r offers.
+const SESSIONS_MAX: u32 = 200;
 
 /// Shorter words resemble too many commands: "test" is two letters away from "trust". They need to be a command without one letter.
 const COMMAND_CHARS_MIN: usize = 5;
@@ -95,6 +103,9 @@ impl Run {
 
     pub(crate) fn headless(self) -> Result<Exit, Failure> {
         self.check()?;
+        if self.session.resume.as_deref() == Some("") {
+            return block_on(async move { Err(self.cannot_pick().await) });
+        }
         match self.output.input_format {
             InputFormat::Text => {
                 let prompt = headless::prompt(self.prompt.clone())?;
@@ -124,12 +135,59 @@ impl Run {
         }
     }
 
-    async fn converse(self) -> Result<Exit, Failure> {
+    async fn converse(mut self) -> Result<Exit, Failure> {
         self.check()?;
+        if self.session.resume.as_deref() == Some("") {
+            let Some(id) = self.pick().await? else { return Ok(Exit::Done) };
+            self.session.resume = Some(id);
+        }
         let target = self.target().await?;
         let done = self.start_repl(&target).await;
         target.leave().await;
         done
+    }
+
+    /// Lets the user choose the session to resume.
+    async fn pick(&self) -> Result<Option<String>, Failure> {
+        let mut picker = self.picker().await?;
+        write_stderr(&format!("{}\n", picker.text()));
+        loop {
+            let line = ask::ask_line(QUESTION).map_err(Failure::error)?;
+            match picker.take(&line) {
+                Picked::Session(id) => return Ok(Some(id)),
+                Picked::Nothing => return Ok(None),
+                Picked::Again => write_stderr(&format!("{}\n", picker.text())),
+                Picked::NoMatch(problem) => print_note(&problem),
+            }
+        }
+    }
+
+    /// The sessions of this directory to choose from.
+    async fn picker(&self) -> Result<Picker, Failure> {
+        let target =
+            SessionTarget::of(system(self.setup.cd.clone())?, SessionChoice::default(), None).await?;
+        let parts = self.parts(&target)?;
+        let now = parts.system.clock.now();
+        let listed = sessions(&*host(parts), SESSIONS_MAX).await.map_err(failure)?;
+        if listed.is_empty() {
+            return Err(Failure::error(
+                "no session to resume in this directory; start one with `rheon`, or run `rheon sessions list --all`",
+            ));
+        }
+        Ok(Picker::new(listed, now, terminal::size().columns))
+    }
+
+    /// Without a terminal the user cannot choose: prints the sessions and how to name one.
+    async fn cannot_pick(&self) -> Failure {
+        match self.picker().await {
+            Ok(picker) => {
+                write_stderr(&format!("{}\n", picker.text()));
+                Failure::usage(
+                    "-r needs a session here: pass its id or id prefix from `rheon sessions list`, or use -c for the latest",
+                )
+            }
+            Err(failure) => failure,
+        }
     }
 
     async fn answer(&self, target: &SessionTarget, prompt: String) -> Result<Exit, Failure> {
@@ -157,7 +215,11 @@ impl Run {
             let modes = FolderModes::new(&parts.system.folders).ok();
             request.mode = ask::ask_for_mode(&parts.config, modes, &parts.config.project_root)?;
         }
-        repl::converse(host(parts), request, first, &self.output, &interface).await
+        let system = &parts.system;
+        let is_saved = parts.config.settings.sessions.persistence == Persistence::On;
+        let history = PromptHistory::of(&system.folders, target.user_folder()).filter(|_| is_saved);
+        let inputs = ReplInputs { first, history, clock: Arc::clone(&system.clock) };
+        repl::converse(host(parts), request, inputs, &self.output, &interface).await
     }
 
     fn request(&self, target: &SessionTarget, task: Option<String>) -> OpenRequest {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use rheon_render::one_line;
 use rheon_types::event::{
     ApprovalRequest, PermissionDecision, PermissionResponse, Scope, Selection, Subject, UserQuestion,
 };
@@ -10,52 +11,162 @@ use rheon_types::{AgentEvent, ApprovalEvent, ApprovalId, Event};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ParsedAnswer {
-    With(PermissionResponse),
+    With(Box<PermissionResponse>),
+    /// Change this rule, then allow what it covers.
+    EditRule(String),
+    /// A slash command.
+    Command,
     /// Not understood; the text says what is possible.
     Unclear(String),
 }
 
-/// The possible answers, as the prompt below a question.
-pub(super) fn choices(request: &ApprovalRequest) -> String {
-    match &request.subject {
-        Subject::Questions { .. } => "Type an answer or the number of a choice (empty to skip): ".into(),
-        Subject::Plan { .. } => "[y] approve the plan  [n] keep planning, or type what to change: ".into(),
+/// The keys of offers besides the first. Others are numbered.
+const OFFER_KEYS: [(&str, &str); 6] =
+    [("once", "i"), ("such", "c"), ("folder", "f"), ("hosts", "h"), ("network", "w"), ("unsandboxed", "o")];
+
+/// One key and what it does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct AnswerKey {
+    key: String,
+    label: String,
+    response: PermissionResponse,
+}
+
+/// The possible answers, as the prompt below a question: keys in lines no wider than `columns`, then a place to type.
+pub(super) fn choices(request: &ApprovalRequest, columns: usize) -> String {
+    let keys: Vec<String> = match &request.subject {
+        Subject::Questions { .. } => {
+            return "Type an answer or the number of a choice (empty to skip): ".into();
+        }
+        Subject::Plan { .. } => vec!["[y] carry out the plan".into(), "[n] keep planning (Enter)".into()],
         Subject::Command { .. } | Subject::Diff { .. } | Subject::Arguments { .. } => {
-            let always = match &request.suggested_rule {
-                Some(_) => "  [s] allow for this session  [a] always allow",
-                None => "",
-            };
-            format!("[y] allow once{always}  [n] deny, or type a reason: ")
+            let keys = answer_keys(request);
+            let rule = rule(request).map(|_| "[e] edit the rule".to_owned());
+            // The model chose part of what an offer says.
+            let keys = keys.into_iter().map(|key| format!("[{}] {}", key.key, one_line(&key.label)));
+            keys.chain(rule).chain(["[n] no (Enter)".to_owned()]).collect()
+        }
+    };
+    let mut lines: Vec<String> = Vec::new();
+    for key in keys {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 2 + key.chars().count() < columns => {
+                line.push_str("  ");
+                line.push_str(&key);
+            }
+            Some(_) | None => lines.push(key),
         }
     }
+    format!("{}\nn TEXT tells the model why not › ", lines.join("\n"))
+}
+
+/// The ways to say yes, each with its key: the letter of an offer allows the call once; with `s` behind it such calls in this
+/// session, with `a` always.
+fn answer_keys(request: &ApprovalRequest) -> Vec<AnswerKey> {
+    let allow = |scope| PermissionResponse::from(PermissionDecision::Allow).with_scope(scope);
+    let key = |key: String, label: &str, response| AnswerKey { key, label: label.to_owned(), response };
+    let mut keys = Vec::new();
+    for (index, offer) in request.offers.iter().enumerate() {
+        let chosen = |scope| allow(scope).with_offer(offer.id.clone());
+        let own = OFFER_KEYS.iter().find(|(id, _)| *id == offer.id).map(|(_, key)| (*key).to_owned());
+        let letter = own.unwrap_or_else(|| (index + 1).to_string());
+        let label = label_of(&offer.label);
+        let (once, prefix) = if index == 0 { ("y", "") } else { (letter.as_str(), letter.as_str()) };
+        if matches!(offer.id.as_str(), "such" | "folder") && index > 0 {
+            // About rules alone: once is what the first offer is for.
+            keys.push(key(letter.clone(), &format!("{label}, this session"), chosen(Scope::Session)));
+            keys.push(key(format!("{letter}a"), "always", chosen(Scope::Always)));
+            continue;
+        }
+        keys.push(key(once.to_owned(), label, chosen(Scope::Once)));
+        if !offer.rules.is_empty() {
+            keys.push(key(format!("{prefix}s"), "this session", chosen(Scope::Session)));
+            keys.push(key(format!("{prefix}a"), "always", chosen(Scope::Always)));
+        }
+    }
+    if keys.is_empty() {
+        keys.push(key("y".into(), "once", allow(Scope::Once)));
+        if request.suggested_rule.is_some() {
+            keys.push(key("s".into(), "such calls, this session", allow(Scope::Session)));
+            keys.push(key("a".into(), "always", allow(Scope::Always)));
+        }
+    }
+    keys
+}
+
+/// What an offer says behind its yes.
+fn label_of(label: &str) -> &str {
+    let rest = label.strip_prefix("Yes").map(|rest| rest.trim_start_matches(','));
+    match rest.map(|rest| rest.trim().trim_start_matches("and ")) {
+        Some("") => "once",
+        Some(rest) => rest,
+        None => label,
+    }
+}
+
+/// The rule that *always* would save, if it is one that can be edited in a line.
+fn rule(request: &ApprovalRequest) -> Option<&str> {
+    let wider = request.offers.iter().find(|offer| matches!(offer.id.as_str(), "such" | "folder"));
+    let offered = wider.or(request.offers.first()).and_then(|offer| match offer.rules.as_slice() {
+        [rule] => Some(rule.as_str()),
+        _ => None,
+    });
+    offered.or(request.suggested_rule.as_deref()).filter(|rule| !rule.contains('\n'))
 }
 
 pub(super) fn answer(request: &ApprovalRequest, line: &str) -> ParsedAnswer {
     let text = line.trim();
+    let command = text.strip_prefix('/').and_then(|rest| rest.split_whitespace().next());
+    if command.is_some_and(|name| !name.contains('/')) {
+        return ParsedAnswer::Command;
+    }
     match &request.subject {
-        Subject::Questions { questions } => ParsedAnswer::With(answers(questions, text)),
+        Subject::Questions { questions } => ParsedAnswer::With(Box::new(answers(questions, text))),
         Subject::Plan { .. } | Subject::Command { .. } | Subject::Diff { .. } | Subject::Arguments { .. } => {
-            let has_rule = request.suggested_rule.is_some();
-            decide(text, has_rule)
+            decide(request, text)
         }
     }
 }
 
-fn decide(text: &str, has_rule: bool) -> ParsedAnswer {
-    let allow =
-        |scope| ParsedAnswer::With(PermissionResponse::from(PermissionDecision::Allow).with_scope(scope));
-    match text.to_lowercase().as_str() {
-        "y" | "yes" => allow(Scope::Once),
-        "s" | "session" if has_rule => allow(Scope::Session),
-        "a" | "always" if has_rule => allow(Scope::Always),
-        "n" | "no" => ParsedAnswer::With(PermissionDecision::Deny.into()),
-        // A single letter is a typo; words are a reason.
-        "" | "s" | "a" => ParsedAnswer::Unclear("type y, n or a reason".into()),
-        short if short.chars().count() == 1 => {
-            ParsedAnswer::Unclear(format!("unknown answer {short:?}; type y, n or a reason"))
-        }
-        _ => ParsedAnswer::With(PermissionResponse::denied(text)),
+fn decide(request: &ApprovalRequest, text: &str) -> ParsedAnswer {
+    let lower = text.to_lowercase();
+    let keys = match &request.subject {
+        Subject::Plan { .. } => Vec::new(),
+        _ => answer_keys(request),
+    };
+    if let Some(key) = keys.iter().find(|key| key.key == lower) {
+        return ParsedAnswer::With(Box::new(key.response.clone()));
     }
+    match lower.as_str() {
+        "y" | "yes" | "ok" | "okay" | "sure" | "yep" | "yeah" | "allow" | "go" | "go ahead" => {
+            let first = keys.into_iter().next().map(|key| key.response);
+            ParsedAnswer::With(Box::new(first.unwrap_or_else(|| PermissionDecision::Allow.into())))
+        }
+        "session" => scoped(&keys, "s"),
+        "always" => scoped(&keys, "a"),
+        "e" | "edit" if let Some(rule) = rule(request) => ParsedAnswer::EditRule(rule.to_owned()),
+        // The safe answer.
+        "" | "n" | "no" | "nope" | "deny" => ParsedAnswer::With(Box::new(PermissionDecision::Deny.into())),
+        _ => match reason(text) {
+            Some(reason) => ParsedAnswer::With(Box::new(PermissionResponse::denied(reason))),
+            None => ParsedAnswer::Unclear(format!("unknown answer {text:?}")),
+        },
+    }
+}
+
+fn scoped(keys: &[AnswerKey], wanted: &str) -> ParsedAnswer {
+    match keys.iter().find(|key| key.key == wanted) {
+        Some(key) => ParsedAnswer::With(Box::new(key.response.clone())),
+        None => ParsedAnswer::Unclear("there is no rule for such calls".into()),
+    }
+}
+
+/// The reason in `n because …` or `no, …`.
+fn reason(text: &str) -> Option<&str> {
+    let (word, rest) = text.split_once(|c: char| c.is_whitespace() || matches!(c, ',' | ':' | ';' | '.'))?;
+    let is_no = matches!(word.to_lowercase().as_str(), "n" | "no");
+    let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ':' | ';' | '.'));
+    Some(rest).filter(|rest| is_no && !rest.is_empty())
 }
 
 /// Parses the answers: one per question, separated by semicolons.

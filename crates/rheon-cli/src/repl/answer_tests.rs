@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use expect_test::expect;
 use rheon_types::event::{
-    ApprovalRequest, Choice, Danger, PermissionDecision, PermissionResponse, Responder, Scope, Selection,
-    Subject, UserQuestion,
+    ApprovalOffer, ApprovalRequest, Choice, Danger, PermissionDecision, PermissionResponse, Responder, Scope,
+    Selection, Subject, UserQuestion,
 };
-use rheon_types::{AgentEvent, ApprovalEvent, Event, Timestamp};
+use rheon_types::{AgentEvent, ApprovalEvent, CallGrant, Event, NetworkGrant, Timestamp};
 use serde_json::json;
 
 use super::{ParsedAnswer, Questions, answer, choices};
@@ -30,34 +31,131 @@ fn call(rule: Option<&str>) -> ApprovalRequest {
     request(Subject::Arguments { arguments: Arc::new(json!({})) }, rule)
 }
 
+fn with(response: PermissionResponse) -> ParsedAnswer {
+    ParsedAnswer::With(Box::new(response))
+}
+
 fn allow(scope: Scope) -> ParsedAnswer {
-    ParsedAnswer::With(PermissionResponse::from(PermissionDecision::Allow).with_scope(scope))
+    with(PermissionResponse::from(PermissionDecision::Allow).with_scope(scope))
+}
+
+fn deny() -> ParsedAnswer {
+    with(PermissionDecision::Deny.into())
 }
 
 #[test]
-fn letters_decide_and_words_are_a_reason_against_it() {
+fn letters_and_common_words_decide() {
     let call = call(Some("Bash(make *)"));
-    assert_eq!(
-        choices(&call),
-        "[y] allow once  [s] allow for this session  [a] always allow  [n] deny, or type a reason: "
-    );
-    assert_eq!(answer(&call, "Y"), allow(Scope::Once));
+    expect![[r#"
+        [y] once  [s] such calls, this session  [a] always  [e] edit the rule
+        [n] no (Enter)
+        n TEXT tells the model why not › "#]]
+    .assert_eq(&choices(&call, 80));
+    for yes in ["y", "Y", "yes", "ok", "OK", "sure", " yep ", "go ahead"] {
+        assert_eq!(answer(&call, yes), allow(Scope::Once), "{yes}");
+    }
     assert_eq!(answer(&call, "s"), allow(Scope::Session));
     assert_eq!(answer(&call, "always"), allow(Scope::Always));
-    assert_eq!(answer(&call, "n"), ParsedAnswer::With(PermissionDecision::Deny.into()));
-    assert_eq!(
-        answer(&call, "use the other script"),
-        ParsedAnswer::With(PermissionResponse::denied("use the other script"))
-    );
-    assert!(matches!(answer(&call, ""), ParsedAnswer::Unclear(_)));
-    assert!(matches!(answer(&call, "x"), ParsedAnswer::Unclear(_)));
+    for no in ["n", "no", "N", ""] {
+        assert_eq!(answer(&call, no), deny(), "{no}");
+    }
+    assert_eq!(answer(&call, "e"), ParsedAnswer::EditRule("Bash(make *)".into()));
+}
+
+#[test]
+fn only_text_after_no_is_a_reason_and_other_text_asks_again() {
+    let call = call(Some("Bash(make *)"));
+    for (typed, reason) in [
+        ("n use the other script", "use the other script"),
+        ("no, not now", "not now"),
+        ("N: later", "later"),
+    ] {
+        assert_eq!(answer(&call, typed), with(PermissionResponse::denied(reason)));
+    }
+    for unclear in ["x", "maybe", "nothing against it", "yes but first run the tests", "yy"] {
+        assert!(matches!(answer(&call, unclear), ParsedAnswer::Unclear(_)), "{unclear}");
+    }
+    assert_eq!(answer(&call, "/status"), ParsedAnswer::Command);
 }
 
 #[test]
 fn always_needs_a_rule() {
     let call = call(None);
-    assert_eq!(choices(&call), "[y] allow once  [n] deny, or type a reason: ");
-    assert!(matches!(answer(&call, "a"), ParsedAnswer::Unclear(_)));
+    expect![[r#"
+        [y] once  [n] no (Enter)
+        n TEXT tells the model why not › "#]]
+    .assert_eq(&choices(&call, 80));
+    for missing in ["a", "s", "e", "always"] {
+        assert!(matches!(answer(&call, missing), ParsedAnswer::Unclear(_)), "{missing}");
+    }
+}
+
+fn offer(id: &str, label: &str, grant: CallGrant, rules: &[&str]) -> ApprovalOffer {
+    let rules = rules.iter().map(|rule| (*rule).to_owned()).collect();
+    ApprovalOffer { id: id.into(), label: label.into(), grant, rules }
+}
+
+fn chosen(id: &str, scope: Scope) -> ParsedAnswer {
+    with(PermissionResponse::from(PermissionDecision::Allow).with_scope(scope).with_offer(id))
+}
+
+#[test]
+fn each_offer_has_a_key() {
+    let hosts = CallGrant { network: NetworkGrant::Hosts(vec!["pypi.org".into()]), ..CallGrant::default() };
+    let outside = CallGrant { unsandboxed: true, ..CallGrant::default() };
+    let request = ApprovalRequest {
+        offers: vec![
+            offer("hosts", "Yes, with network access to pypi.org", hosts, &["Network(pypi.org)"]),
+            offer("once", "Yes, without the network", CallGrant::default(), &[]),
+            offer("unsandboxed", "Yes, outside the sandbox", outside, &["Unsandboxed(pip *)"]),
+            offer("other", "in another way\x1b[2J", CallGrant::default(), &[]),
+        ],
+        ..call(None)
+    };
+    expect![[r#"
+        [y] with network access to pypi.org  [s] this session
+        [a] always  [i] without the network
+        [o] outside the sandbox  [os] this session  [oa] always
+        [4] in another way\u{1b}[2J  [e] edit the rule
+        [n] no (Enter)
+        n TEXT tells the model why not › "#]]
+    .assert_eq(&choices(&request, 60));
+    assert_eq!(answer(&request, "yes"), chosen("hosts", Scope::Once));
+    assert_eq!(answer(&request, "s"), chosen("hosts", Scope::Session));
+    assert_eq!(answer(&request, "always"), chosen("hosts", Scope::Always));
+    assert_eq!(answer(&request, "i"), chosen("once", Scope::Once));
+    assert_eq!(answer(&request, "o"), chosen("unsandboxed", Scope::Once));
+    assert_eq!(answer(&request, "oa"), chosen("unsandboxed", Scope::Always));
+    assert_eq!(answer(&request, "4"), chosen("other", Scope::Once));
+    assert_eq!(answer(&request, "e"), ParsedAnswer::EditRule("Network(pypi.org)".into()));
+    assert!(matches!(answer(&request, "w"), ParsedAnswer::Unclear(_)));
+}
+
+#[test]
+fn wider_rules_have_a_key_for_the_session_and_one_for_always() {
+    let edit = "Edit(//w/src/a.rs)";
+    let request = ApprovalRequest {
+        offers: vec![
+            offer("once", "Yes", CallGrant::default(), &[edit]),
+            offer(
+                "folder",
+                "Yes, and all edits there: Edit(//w/src/**)",
+                CallGrant::default(),
+                &["Edit(//w/src/**)"],
+            ),
+        ],
+        ..call(Some(edit))
+    };
+    expect![[r#"
+        [y] once  [s] this session  [a] always  [f] all edits there: Edit(//w/src/**), this session
+        [fa] always  [e] edit the rule  [n] no (Enter)
+        n TEXT tells the model why not › "#]]
+    .assert_eq(&choices(&request, 100));
+    assert_eq!(answer(&request, "y"), chosen("once", Scope::Once));
+    assert_eq!(answer(&request, "s"), chosen("once", Scope::Session));
+    assert_eq!(answer(&request, "f"), chosen("folder", Scope::Session));
+    assert_eq!(answer(&request, "fa"), chosen("folder", Scope::Always));
+    assert_eq!(answer(&request, "e"), ParsedAnswer::EditRule("Edit(//w/src/**)".into()));
 }
 
 #[test]

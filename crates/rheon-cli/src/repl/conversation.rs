@@ -3,15 +3,19 @@
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
+use rheon_app::PromptHistory;
 use rheon_app::config::InterfaceSettings;
 use rheon_render::Verbosity;
 use rheon_types::protocol::{CloseReason, ConfigInfo, OpenRequest, SessionChoice, SessionInfo};
-use rheon_types::{Author, Command, Content, EventStream, Host, Message, Subscription};
+use rheon_types::{Clock, Command, EventStream, Host, Subscription};
 use tokio_util::sync::CancellationToken;
 
+use super::completion::Completion;
 use super::dialog::Dialog;
+use super::input::HELP;
 use super::leave::{DialogEnd, Leave};
 use super::lines::Lines;
+use super::past::last_exchange;
 use crate::connection::{Connection, config, failure};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -21,28 +25,32 @@ use crate::signals::Interrupts;
 use crate::terminal::{self, Audience};
 use crate::view::{OutputFormatter, View};
 
-/// How many earlier prompts the history offers.
-const PAST_MAX: usize = 100;
-
-/// How many messages are searched for them.
-const PAST_MESSAGES_MAX: u32 = 2_000;
+/// What a conversation begins with, besides its session.
+pub(crate) struct ReplInputs {
+    /// The first prompt.
+    pub(crate) first: Option<String>,
+    /// Where prompts are remembered.
+    pub(crate) history: Option<PromptHistory>,
+    pub(crate) clock: Arc<dyn Clock>,
+}
 
 /// Runs conversations until the user exits.
 pub(crate) async fn converse(
     host: Arc<dyn Host>,
     request: OpenRequest,
-    first: Option<String>,
+    inputs: ReplInputs,
     flags: &OutputFlags,
     interface: &InterfaceSettings,
 ) -> Result<Exit, Failure> {
+    let ReplInputs { first, history, clock } = inputs;
     let context = ReplContext { host: &*host, limits: config(&*host).await?, flags, interface };
     let mut opened = ActiveSession::new(&context, request).await?;
     let mut interrupts = Interrupts::listen()
         .map_err(|error| Failure::error(format_args!("cannot handle signals: {error}")))?;
-    let mut lines = lines(flags, &opened.session).await?;
+    let mut lines = lines(flags, &opened, history.as_ref()).await?;
     let (mut first, mut model, mut is_greeted) = (first, None, false);
     loop {
-        let ActiveSession { session, show, events, facts } = &mut opened;
+        let ActiveSession { session, show, events, facts, past } = &mut opened;
         let mut dialog = Dialog {
             lines: &mut lines,
             interrupts: &mut interrupts,
@@ -51,10 +59,15 @@ pub(crate) async fn converse(
             session,
             events,
             limits: &context.limits,
+            history: history.as_ref(),
+            clock: &*clock,
             is_leaving: false,
         };
         if !std::mem::replace(&mut is_greeted, true) {
             dialog.greet(facts);
+            if !past.is_empty() {
+                show.verbatim(&format!("\n{past}"));
+            }
         }
         let stopped = dialog.run_until_left(first.take()).await?;
         lines.rest();
@@ -73,12 +86,12 @@ pub(crate) async fn converse(
                 continue;
             }
         };
-        is_greeted = false;
+        is_greeted = matches!(left, Leave::Rewind(_));
         let back = reopening(opened.close(&left).await?, model.clone());
         let next = match left {
             Leave::Exit(exit) => return Ok(exit),
             Leave::New => reopening(None, model.clone()),
-            Leave::Resume(session) => reopening(Some(session), model.clone()),
+            Leave::Resume(session) | Leave::Rewind(session) => reopening(Some(session), model.clone()),
         };
         opened = match ActiveSession::new(&context, next).await {
             Ok(opened) => opened,
@@ -97,23 +110,20 @@ fn reopening(session: Option<String>, model: Option<String>) -> OpenRequest {
 }
 
 /// Edits lines key by key if the terminal supports it.
-async fn lines(flags: &OutputFlags, session: &Connection) -> Result<Lines, Failure> {
+async fn lines(
+    flags: &OutputFlags,
+    opened: &ActiveSession,
+    history: Option<&PromptHistory>,
+) -> Result<Lines, Failure> {
     if flags.plain || !io::stderr().is_terminal() || !terminal::supports_drawing() {
         return Ok(Lines::plain());
     }
-    let snapshot = session.snapshot(PAST_MESSAGES_MAX).await.map_err(failure)?;
-    let prompts = snapshot.messages.iter().filter_map(|message| match message.as_llm()? {
-        Message::User(user) if user.author == Author::User => {
-            let texts = user.content.iter().filter_map(|content| match content {
-                Content::Text { text } => Some(text.as_str()),
-                Content::Image { .. } | Content::Thinking { .. } | Content::ToolCall(_) => None,
-            });
-            Some(texts.collect::<Vec<_>>().join("\n"))
-        }
-        Message::User(_) | Message::Assistant(_) | Message::ToolResult(_) => None,
-    });
-    let mut past: Vec<String> = prompts.collect();
-    Ok(Lines::edited(past.split_off(past.len().saturating_sub(PAST_MAX))))
+    let commands = opened.session.commands().await.map_err(failure)?;
+    let own = HELP.iter().filter_map(|(typed, _)| typed.strip_prefix('/')?.split(' ').next());
+    let mut names: Vec<String> = own.map(str::to_owned).collect();
+    names.extend(commands.into_iter().map(|command| command.name));
+    let completion = Completion { commands: names, folder: opened.facts.working_directory.clone() };
+    Ok(Lines::edited(history.map(PromptHistory::load).unwrap_or_default(), completion))
 }
 
 struct ReplContext<'a> {
@@ -128,17 +138,26 @@ struct ActiveSession {
     facts: SessionInfo,
     events: EventStream,
     show: View,
+    /// How a resumed conversation ended.
+    past: String,
 }
 
 impl ActiveSession {
     async fn new(context: &ReplContext<'_>, request: OpenRequest) -> Result<Self, Failure> {
         let detail = if context.flags.verbose { Verbosity::Verbose } else { Verbosity::Normal };
         let screen = terminal::screen(Audience::Speaker, context.interface, detail, context.limits.budget);
+        let is_resumed = !matches!(request.session, SessionChoice::New { .. });
         let session = Connection::open(context.host, request).await?;
         let facts = session.facts().await.map_err(failure)?;
+        let past = match is_resumed {
+            true => {
+                last_exchange(&session, &facts, terminal::layout(Audience::Watcher, context.interface)).await
+            }
+            false => String::new(),
+        };
         let events = session.events(Subscription::after(facts.opened_at).answering());
         let show = View::new(OutputFormatter::Text(screen), Output::new(CancellationToken::new()));
-        Ok(Self { session, facts, events, show })
+        Ok(Self { session, facts, events, show, past })
     }
 
     /// Closes it and prints how to resume it. Returns its id if it can be resumed.
@@ -150,10 +169,10 @@ impl ActiveSession {
         let reason = match left {
             Leave::Exit(_) => CloseReason::Exit,
             Leave::New => CloseReason::Clear,
-            Leave::Resume(_) => CloseReason::Resume,
+            Leave::Resume(_) | Leave::Rewind(_) => CloseReason::Resume,
         };
         session.close(reason).await?;
-        if is_saved {
+        if is_saved && !matches!(left, Leave::Rewind(_)) {
             write_stderr(&format!("Resume this session with: rheon -r {id}\n"));
         }
         Ok(is_saved.then_some(id))

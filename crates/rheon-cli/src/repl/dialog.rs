@@ -3,32 +3,32 @@
 use std::sync::Arc;
 
 use futures::StreamExt as _;
+use rheon_app::PromptHistory;
 use rheon_app::policy::mode_name;
 use rheon_render::one_line;
-use rheon_text::nearest;
 use rheon_text::units::{count, money};
-use rheon_types::event::ApprovalRequest;
-use rheon_types::protocol::{ConfigInfo, CostReport, SessionInfo};
+use rheon_types::event::{
+    ApprovalRequest, PermissionDecision, PermissionResponse, RuleAction, RuleList, RulesChange, Scope,
+};
+use rheon_types::protocol::{ConfigInfo, SessionInfo};
 use rheon_types::{
-    AgentEvent, ApprovalEvent, ClientError, Command, Content, ContinuationKind, Event, EventStream, Host,
-    LimitKind, RunEnd, RunEvent,
+    AgentEvent, ApprovalEvent, ClientError, Clock, Command, Content, ContinuationKind, Event, EventStream,
+    Host, LimitKind, RunEnd, RunEvent,
 };
 
 use super::answer::{ParsedAnswer, Questions, answer, choices};
-use super::input::{ELSEWHERE, HELP, Input, MODES};
+use super::input::Input;
 use super::leave::{DialogEnd, Leave};
 use super::lines::Lines;
 use super::typed::Typed;
-use crate::connection::{Connection, failure, print_notice, sessions};
+use crate::connection::{Connection, failure, print_notice};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::write_stderr;
 use crate::run_outcome::RunOutcome;
 use crate::signals::Interrupts;
+use crate::terminal::size;
 use crate::view::View;
-
-/// How many sessions /resume lists.
-const SESSIONS_MAX: u32 = 10;
 
 pub(super) struct Dialog<'a> {
     pub(super) lines: &'a mut Lines,
@@ -38,6 +38,9 @@ pub(super) struct Dialog<'a> {
     pub(super) session: &'a Connection,
     pub(super) events: &'a mut EventStream,
     pub(super) limits: &'a ConfigInfo,
+    /// Remembers what is typed.
+    pub(super) history: Option<&'a PromptHistory>,
+    pub(super) clock: &'a dyn Clock,
     /// Whether to leave once the active run has stopped.
     pub(super) is_leaving: bool,
 }
@@ -63,15 +66,19 @@ impl Dialog<'_> {
 
     /// Sends the first prompt, then reads lines until the user leaves or switches the model.
     pub(super) async fn run_until_left(&mut self, first: Option<String>) -> Result<DialogEnd, Failure> {
-        if let Some(prompt) = first {
-            self.run(prompt_of(prompt)).await?;
+        if let Some(prompt) = first
+            && let Some(stopped) = self.submit(prompt).await?
+        {
+            return Ok(stopped);
         }
-        let (mut unfinished, mut is_warned) = (String::new(), false);
+        let (mut unfinished, mut is_warned, mut is_prompted) = (String::new(), false, false);
         loop {
             if self.is_leaving {
                 return Ok(DialogEnd::Leave(Leave::Exit(Exit::Done)));
             }
-            self.lines.prompt(if unfinished.is_empty() { "\n> " } else { ". " });
+            if !std::mem::take(&mut is_prompted) {
+                self.lines.prompt(if unfinished.is_empty() { "\n> " } else { ". " });
+            }
             let waited = tokio::select! {
                 biased;
                 () = self.interrupts.next() => PromptInput::Interrupt,
@@ -84,7 +91,7 @@ impl Dialog<'_> {
             let line = match waited {
                 PromptInput::Typed(Typed::Line(line)) => line,
                 PromptInput::Event(event) => {
-                    self.handle_idle_event(event).await?;
+                    is_prompted = !self.handle_idle_event(event).await?;
                     continue;
                 }
                 PromptInput::Over => return Ok(DialogEnd::Leave(Leave::Exit(Exit::Done))),
@@ -92,16 +99,14 @@ impl Dialog<'_> {
                     write_stderr("\n");
                     return Ok(DialogEnd::Leave(Leave::Exit(Exit::Done)));
                 }
-                PromptInput::Typed(Typed::TooLong) => {
+                PromptInput::Typed(typed @ (Typed::TooLong | Typed::Escape)) => {
                     self.lines.clear();
-                    self.show.message(TOO_LONG);
+                    if typed == Typed::TooLong {
+                        self.say(TOO_LONG);
+                    }
                     continue;
                 }
                 PromptInput::Typed(Typed::Draft) => continue,
-                PromptInput::Typed(Typed::Escape) => {
-                    self.lines.clear();
-                    continue;
-                }
                 PromptInput::Interrupt => {
                     let had_text = self.lines.clear() || !unfinished.is_empty();
                     unfinished.clear();
@@ -121,6 +126,7 @@ impl Dialog<'_> {
             match Input::of(&std::mem::take(&mut unfinished), &line) {
                 Input::Unfinished(text) => unfinished = text,
                 input => {
+                    self.remember(&input, &line);
                     if let Some(stopped) = self.take(input).await? {
                         return Ok(stopped);
                     }
@@ -129,131 +135,55 @@ impl Dialog<'_> {
         }
     }
 
-    /// Handles a line; returns how the dialog ends, if it does.
-    async fn take(&mut self, input: Input) -> Result<Option<DialogEnd>, Failure> {
-        match input {
-            Input::Nothing | Input::Unfinished(_) => {}
-            Input::Exit => return Ok(Some(DialogEnd::Leave(Leave::Exit(Exit::Done)))),
-            Input::Clear => return Ok(Some(DialogEnd::Leave(Leave::New))),
-            Input::Resume(Some(session)) => return Ok(Some(DialogEnd::Leave(Leave::Resume(session)))),
-            Input::Model(Some(model)) => return Ok(Some(DialogEnd::SwitchModel(model))),
-            Input::Prompt(text) => self.run(prompt_of(text)).await?,
-            Input::Compact(text) => {
-                let instructions = Some(text).filter(|text| !text.is_empty());
-                self.run(Command::Compact { instructions }).await?;
-            }
-            Input::Resume(None) => self.list_sessions().await?,
-            Input::Model(None) => {
-                let model = self.session.facts().await.map_err(failure)?.model.name;
-                self.say(&format!("model {model}; switch with /model NAME, list models with `rheon models`"));
-            }
-            Input::Help => {
-                let width = HELP.iter().map(|(typed, _)| typed.len()).max().unwrap_or(0);
-                let lines: Vec<String> =
-                    HELP.iter().map(|(typed, what)| format!("{typed:width$}  {what}")).collect();
-                self.say(&lines.join("\n"));
-            }
-            Input::Status => self.status().await?,
-            Input::Context => self.say(&self.session.context().await.map_err(failure)?.text),
-            Input::Cost => self.say(&cost(&self.session.cost().await.map_err(failure)?)),
-            Input::Mode(None) => {
-                let mode = mode_name(self.session.facts().await.map_err(failure)?.mode);
-                self.say(&format!("mode {mode}; change it with /mode MODE: {MODES}"));
-            }
-            Input::Mode(Some(mode)) => match self.session.send(Command::SetMode { mode }).await {
-                Ok(_) => self.say(&format!("mode {}", mode_name(mode))),
-                Err(error) => self.say(&error.to_string()),
-            },
-            Input::NoSuchMode(mode) => self.say(&format!("unknown mode {mode:?}; use one of {MODES}")),
-            Input::Other { name, arguments } => self.other(&name, &arguments).await?,
-        }
-        Ok(None)
-    }
-
-    async fn status(&self) -> Result<(), Failure> {
-        let facts = self.session.facts().await.map_err(failure)?;
-        let saved = if facts.is_saved { "saved" } else { "not saved" };
-        let (id, model, mode) = (&facts.session_id, &facts.model.name, mode_name(facts.mode));
-        self.say(&format!("session {id} ({saved})\nmodel {model}\nmode {mode}"));
-        Ok(())
-    }
-
-    /// Lists the other recent sessions of this directory.
-    async fn list_sessions(&self) -> Result<(), Failure> {
-        let this = self.session.facts().await.map_err(failure)?.session_id;
-        let listed = match sessions(self.host, SESSIONS_MAX + 1).await {
-            Ok(listed) => listed,
-            Err(error) => {
-                self.say(&error.to_string());
-                return Ok(());
-            }
-        };
-        let others = listed.iter().filter(|line| line.session_id != this);
-        let lines: Vec<String> = others
-            .take(SESSIONS_MAX as usize)
-            .map(|line| {
-                let title: String = line.title.split_whitespace().collect::<Vec<_>>().join(" ");
-                format!("{}  {}", line.session_id, title.chars().take(60).collect::<String>())
-            })
-            .collect();
-        match lines.is_empty() {
-            true => self.say("no other sessions in this directory"),
-            false => {
-                self.say(&format!("{}\nresume one with /resume ID (a prefix is enough)", lines.join("\n")))
-            }
-        }
-        Ok(())
-    }
-
-    /// Runs a command defined by the user or the project.
-    async fn other(&mut self, name: &str, arguments: &str) -> Result<(), Failure> {
-        if let Some((_, command)) = ELSEWHERE.iter().find(|(known, _)| *known == name) {
-            let id = self.session.facts().await.map_err(failure)?.session_id;
-            let command = command.replace("ID", id.as_str());
-            self.say(&format!("/{name} is not available here; in a shell, run: {command}"));
-            return Ok(());
-        }
-        match self.session.send(Command::Slash { line: format!("/{name} {arguments}") }).await {
-            Ok(ack) if ack.run_id.is_none() => {
-                // What changed is an event of its own.
-                ack.notes.iter().for_each(|note| self.say(note));
-                Ok(())
-            }
-            Ok(_) => self.follow().await,
-            Err(ClientError::NotFound { .. }) => {
-                self.say(&unknown(name));
-                Ok(())
-            }
-            Err(error) => {
-                self.say(&error.to_string());
-                Ok(())
-            }
-        }
-    }
-
-    /// Handles an event between runs: a notice, or a run that another client started.
-    async fn handle_idle_event(&mut self, event: Arc<Event>) -> Result<(), Failure> {
+    /// Handles an event between runs: a notice, or a run that another client started. Returns whether there was a run.
+    async fn handle_idle_event(&mut self, event: Arc<Event>) -> Result<bool, Failure> {
         let is_run = matches!(event.kind, AgentEvent::Run(RunEvent::Start { .. }));
         self.show_event(&mut Questions::default(), event);
-        if is_run { self.follow().await } else { Ok(()) }
+        if is_run {
+            self.follow().await?;
+        }
+        Ok(is_run)
     }
 
-    fn say(&self, text: &str) {
+    pub(super) fn say(&self, text: &str) {
         self.show.message(text);
     }
 
-    async fn run(&mut self, command: Command) -> Result<(), Failure> {
-        match self.session.send(command).await {
-            Ok(_) => self.follow().await,
-            Err(error) => {
-                self.say(&error.to_string());
-                Ok(())
+    /// Adds a typed line to the history. Its failure is shown once by nothing: typing goes on without it.
+    fn remember(&self, input: &Input, line: &str) {
+        let text = match input {
+            Input::Nothing => return,
+            Input::Prompt(text) => text,
+            _ => line,
+        };
+        if let Some(history) = self.history {
+            history.add(text).unwrap_or_default();
+        }
+    }
+
+    /// Asks something that only the conversation needs to know. `None` if the user does not answer.
+    pub(super) async fn ask_line(&mut self, question: &str) -> Option<String> {
+        self.lines.ask(question);
+        loop {
+            let typed = tokio::select! {
+                biased;
+                () = self.interrupts.next() => Typed::Escape,
+                typed = self.lines.next() => typed,
+            };
+            match typed {
+                Typed::Line(line) => return Some(line),
+                Typed::Escape | Typed::End => {
+                    self.lines.rest();
+                    write_stderr("\n");
+                    return None;
+                }
+                Typed::Draft | Typed::TooLong => {}
             }
         }
     }
 
     /// Follows a run to its end. Lines typed meanwhile answer approvals or steer the model.
-    async fn follow(&mut self) -> Result<(), Failure> {
+    pub(super) async fn follow(&mut self) -> Result<(), Failure> {
         let (mut questions, mut outcome) = (Questions::default(), RunOutcome::within(self.limits));
         let mut has_input = true;
         loop {
@@ -283,7 +213,7 @@ impl Dialog<'_> {
                 RunInput::Typed(Typed::TooLong) => self.say(TOO_LONG),
                 RunInput::Typed(Typed::Draft) => {}
                 RunInput::Typed(Typed::Line(line)) => match questions.open() {
-                    Some(request) => self.answer(&request, &line).await,
+                    Some(request) => self.answer(&request, &line).await?,
                     None => self.steer(line).await?,
                 },
                 RunInput::Event(event) => {
@@ -313,41 +243,48 @@ impl Dialog<'_> {
     /// Asks whether to continue beyond a limit that was reached, and does.
     async fn offer_more(&mut self, limit: LimitKind) -> Result<(), Failure> {
         let more = MoreAllowance::of(limit, self.limits);
-        self.lines.prompt(&format!("{} [y/n] ", more.question));
-        let is_yes = loop {
-            tokio::select! {
-                biased;
-                () = self.interrupts.next() => break false,
-                typed = self.lines.next() => match typed {
-                    Typed::Line(line) => break means_yes(&line),
-                    Typed::Draft => {}
-                    Typed::End | Typed::Escape | Typed::TooLong => break false,
-                },
-            }
-        };
+        let answer = self.ask_line(&format!("{} [y/n] ", more.question)).await;
         self.lines.rest();
-        if !is_yes {
+        if !answer.is_some_and(|line| means_yes(&line)) {
             return Ok(());
         }
         if let Some(command) = more.command {
             self.session.send(command).await.map_err(failure)?;
         }
-        Box::pin(self.run(Command::Continue { kind: ContinuationKind::Default })).await
+        match self.session.send(Command::Continue { kind: ContinuationKind::Default }).await {
+            Ok(_) => Box::pin(self.follow()).await,
+            Err(error) => {
+                self.say(&error.to_string());
+                Ok(())
+            }
+        }
     }
 
     /// Handles a line typed during a run: commands that only read run at once, commands that leave the session must wait, and
     /// everything else steers the model.
     async fn steer(&mut self, line: String) -> Result<(), Failure> {
-        match Input::of("", &line) {
+        let input = Input::of("", &line);
+        self.remember(&input, &line);
+        match input {
+            Input::Prompt(_) | Input::Unfinished(_) if !line.trim_start().starts_with('!') => {
+                let content = vec![Content::Text { text: line.clone() }];
+                self.session.send(Command::Steer { content, child: None }).await.map_err(failure)?;
+                self.say(&format!("› {}\n(sent to the model before its next step)", echo(&line)));
+                Ok(())
+            }
+            input => self.during_run(input).await,
+        }
+    }
+
+    /// Handles a command during a run.
+    async fn during_run(&mut self, input: Input) -> Result<(), Failure> {
+        match input {
             Input::Nothing => {}
             input @ (Input::Help
             | Input::Status
-            | Input::Context
-            | Input::Cost
             | Input::Mode(_)
             | Input::NoSuchMode(_)
-            | Input::Model(None)
-            | Input::Resume(None)) => {
+            | Input::Model(None)) => {
                 // These never start a run, so the recursion ends here.
                 Box::pin(self.take(input)).await?;
             }
@@ -355,14 +292,17 @@ impl Dialog<'_> {
                 self.is_leaving = true;
                 self.session.send(Command::Cancel { child: None }).await.map_err(failure)?;
             }
-            Input::Clear | Input::Compact(_) | Input::Model(Some(_)) | Input::Resume(Some(_)) => {
-                self.say("a run is active; stop it with Ctrl-C or Esc first");
+            Input::Other { name, arguments } => {
+                // The session refuses what would start another run.
+                Box::pin(self.other(&name, &arguments)).await?;
             }
-            Input::Prompt(_) | Input::Unfinished(_) | Input::Other { .. } => {
-                let content = vec![Content::Text { text: line.clone() }];
-                self.session.send(Command::Steer { content, child: None }).await.map_err(failure)?;
-                self.say(&format!("› {}\n(sent to the model before its next step)", echo(&line)));
-            }
+            Input::Clear
+            | Input::Compact(_)
+            | Input::Model(Some(_))
+            | Input::Resume(_)
+            | Input::Rewind
+            | Input::Prompt(_)
+            | Input::Unfinished(_) => self.say("a run is active; stop it with Ctrl-C or Esc first"),
         }
         Ok(())
     }
@@ -376,7 +316,7 @@ impl Dialog<'_> {
             self.show.event(&event);
             match &event.kind {
                 AgentEvent::Approval(ApprovalEvent::Required { request }) => {
-                    question = Some(choices(request))
+                    question = Some(choices(request, size().columns))
                 }
                 AgentEvent::Approval(ApprovalEvent::Resolved { .. }) => self.lines.rest(),
                 _ => {}
@@ -388,17 +328,48 @@ impl Dialog<'_> {
         }
     }
 
-    /// Sends an answer, or repeats the question if the line is unclear.
-    async fn answer(&mut self, request: &ApprovalRequest, line: &str) {
+    /// Sends an answer, or repeats the question if the line is unclear. Slash commands work here too.
+    async fn answer(&mut self, request: &ApprovalRequest, line: &str) -> Result<(), Failure> {
         match answer(request, line) {
-            ParsedAnswer::With(response) => {
-                let request_id = request.id.clone();
-                let sent = self.session.send(Command::RespondPermission { request_id, response });
-                if let Err(error) = sent.await {
-                    self.show.message(&error.to_string());
-                }
+            ParsedAnswer::With(response) => self.respond(request, *response).await,
+            ParsedAnswer::EditRule(rule) => self.edit_rule(request, &rule).await,
+            ParsedAnswer::Command => {
+                self.during_run(Input::of("", line)).await?;
+                self.lines.ask(&choices(request, size().columns));
             }
-            ParsedAnswer::Unclear(problem) => self.lines.ask(&format!("{problem}\n{}", choices(request))),
+            ParsedAnswer::Unclear(problem) => {
+                self.lines.ask(&format!("{problem}\n{}", choices(request, size().columns)))
+            }
+        }
+        Ok(())
+    }
+
+    async fn respond(&mut self, request: &ApprovalRequest, response: PermissionResponse) {
+        let request_id = request.id.clone();
+        let sent = self.session.send(Command::RespondPermission { request_id, response });
+        if let Err(error) = sent.await {
+            self.show.message(&error.to_string());
+        }
+    }
+
+    /// Lets the user change the rule, then allows this call and adds the rule.
+    async fn edit_rule(&mut self, request: &ApprovalRequest, rule: &str) {
+        self.lines.put(rule);
+        let edited = self.ask_line("Rule: ").await.unwrap_or_default();
+        let scope = match edited.trim() {
+            "" => None,
+            _ => self.ask_line("[s] this session  [a] always  (Enter to go back): ").await,
+        };
+        let scope = match scope.as_deref().map(str::trim) {
+            Some("s" | "session") => Scope::Session,
+            Some("a" | "always") => Scope::Always,
+            Some(_) | None => return self.lines.ask(&choices(request, size().columns)),
+        };
+        let rules = vec![edited.trim().to_owned()];
+        let change = RulesChange { action: RuleAction::Add, list: RuleList::Allow, rules, scope };
+        match self.session.send(Command::SetRules { change }).await {
+            Ok(_) => self.respond(request, PermissionDecision::Allow.into()).await,
+            Err(error) => self.lines.ask(&format!("{error}\n{}", choices(request, size().columns))),
         }
     }
 }
@@ -431,20 +402,6 @@ fn means_yes(line: &str) -> bool {
     ["y", "yes", "ok", "sure"].iter().any(|yes| line.trim().eq_ignore_ascii_case(yes))
 }
 
-/// The error for an unknown command.
-fn unknown(name: &str) -> String {
-    let known = HELP.iter().filter_map(|(typed, _)| typed.strip_prefix('/')?.split(' ').next());
-    match nearest(name, known) {
-        Some(known) => format!("unknown command /{name}; did you mean /{known}?"),
-        None => format!("unknown command /{name}; type /help for a list"),
-    }
-}
-
-fn cost(report: &CostReport) -> String {
-    let unknown = if report.has_unknown { " (some calls have no known price)" } else { "" };
-    format!("{} in {}{unknown}", money(report.cost.0), count(report.tokens, "token"))
-}
-
 const TOO_LONG: &str =
     "pasted text over 10 MiB was dropped; save it to a file and name the file in the prompt";
 
@@ -455,10 +412,6 @@ const ECHO_CHARS_MAX: usize = 400;
 fn echo(line: &str) -> String {
     let is_long = line.lines().count() > ECHO_LINES_MAX || line.chars().count() > ECHO_CHARS_MAX;
     if is_long { one_line(line) } else { line.to_owned() }
-}
-
-fn prompt_of(text: String) -> Command {
-    Command::Prompt { content: vec![Content::Text { text }] }
 }
 
 /// What arrives during a run.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
+use super::completion::Completion;
 use super::drawing::Drawing;
 use super::editing::{Edited, Editing, Unit, text};
 use super::keys::{Key, Keys};
@@ -38,6 +39,9 @@ pub(super) struct EditedLines {
     prompt: Option<String>,
     /// The text that was being typed when a question came.
     set_aside: Option<Vec<Unit>>,
+    /// The text to edit in answer to the next question.
+    offered: Option<String>,
+    completion: Completion,
     /// The input ended.
     is_over: bool,
     _raw: RawMode,
@@ -45,7 +49,7 @@ pub(super) struct EditedLines {
 
 impl EditedLines {
     /// Starts a thread that reads until the input or the program ends.
-    pub(super) fn begin(past: Vec<String>) -> io::Result<Self> {
+    pub(super) fn begin(past: Vec<String>, completion: Completion) -> io::Result<Self> {
         let raw = RawMode::begin()?;
         let (sender, terminal) = mpsc::channel(16);
         redraw_when_continued(sender.clone())?;
@@ -69,6 +73,8 @@ impl EditedLines {
             drawing: Drawing::default(),
             prompt: None,
             set_aside: None,
+            offered: None,
+            completion,
             is_over: false,
             _raw: raw,
         })
@@ -86,7 +92,14 @@ impl EditedLines {
     pub(super) fn ask(&mut self, question: &str) {
         let draft = self.editing.take();
         self.set_aside.get_or_insert(draft);
+        if let Some(offered) = self.offered.take() {
+            self.editing.put(Editing::with_text(&offered).take());
+        }
         self.prompt(question);
+    }
+
+    pub(super) fn offer(&mut self, text: &str) {
+        self.offered = Some(text.to_owned());
     }
 
     pub(super) fn rest(&mut self) {
@@ -166,6 +179,11 @@ impl EditedLines {
                 Edited::End => Typed::End,
                 Edited::Escape => Typed::Escape,
                 Edited::TooLong => Typed::TooLong,
+                Edited::Complete => {
+                    self.complete();
+                    is_changed = true;
+                    continue;
+                }
             };
             return Some(typed);
         }
@@ -176,6 +194,19 @@ impl EditedLines {
             }
             (true, None) => Some(Typed::Draft),
             (false, _) => None,
+        }
+    }
+
+    /// Completes the word before the cursor, or shows what it could become.
+    fn complete(&mut self) {
+        let before = text(self.editing.units().get(..self.editing.cursor()).unwrap_or_default());
+        let Some(completed) = self.completion.complete(&before) else { return };
+        if !completed.added.is_empty() {
+            self.editing.key(Key::Paste(completed.added));
+        } else if let (Some(prompt), [_, _, ..]) = (self.prompt.clone(), completed.choices.as_slice()) {
+            self.hide();
+            write_stderr(&format!("{}\r\n", completed.choices.join("  ")));
+            self.prompt(&prompt);
         }
     }
 

@@ -29,6 +29,8 @@ pub(super) enum Edited {
     Escape,
     /// The pasted text is too long.
     TooLong,
+    /// The word before the cursor is to be completed.
+    Complete,
 }
 
 #[derive(Debug, Default)]
@@ -89,6 +91,7 @@ impl Editing {
             Key::LineBreak => self.insert([Unit::Character('\n')]),
             Key::Paste(text) => self.insert(units(&text)),
             Key::PasteTooLong => return Edited::TooLong,
+            Key::Tab => return Edited::Complete,
             Key::Enter if self.ends_with_backslash() => {
                 self.units.pop();
                 self.cursor = self.units.len();

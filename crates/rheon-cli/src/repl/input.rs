@@ -12,16 +12,16 @@ pub(super) enum Input {
     Exit,
     /// Compact the conversation, with instructions.
     Compact(String),
-    Context,
-    Cost,
     Status,
     /// Show or set the permission mode.
     Mode(Option<PermissionMode>),
     NoSuchMode(String),
     /// Start a new session.
     Clear,
-    /// List sessions, or resume one.
+    /// Choose a session, or resume one.
     Resume(Option<String>),
+    /// Choose a prompt to go back to.
+    Rewind,
     /// Show or switch the model.
     Model(Option<String>),
     /// Another command.
@@ -33,24 +33,37 @@ pub(super) enum Input {
 }
 
 /// The built-in commands and keys, with their help.
-pub(super) const HELP: [(&str, &str); 16] = [
+pub(super) const HELP: [(&str, &str); 29] = [
     ("/help", "show this list"),
     ("/status", "show the session, its model and mode"),
     ("/context", "show how the context window is used"),
     ("/cost", "show what this session cost"),
+    ("/diff [last]", "show what changed since the session began, or since the last prompt"),
+    ("/undo", "go back to before the last prompt, files included"),
+    ("/rewind [N]", "go back to before an earlier prompt"),
     ("/compact [TEXT]", "compact the conversation; say what to keep"),
     ("/goal [TEXT]", "show or set the goal that every request repeats; /goal done, /goal drop"),
     (
         "/mode [MODE]",
         "show or set the permission mode: default, acceptEdits, auto, plan, dontAsk, bypassPermissions",
     ),
+    ("/permissions", "show the rules; /permissions allow RULE, ask RULE, deny RULE, remove RULE"),
+    ("/sandbox", "show what contains commands"),
+    ("/network", "show what commands can reach"),
     ("/model [NAME]", "show or switch the model"),
+    ("/init", "let the model write AGENTS.md for this project"),
+    ("/memory [NOTE]", "show the instructions and notes that the model gets"),
+    ("/config [KEY]", "show the settings and where they come from"),
+    ("/export [FILE]", "write the conversation to a file: .md, .json or .html"),
     ("/clear", "start a new session (or /new); this one is saved"),
-    ("/resume [ID]", "list earlier sessions of this directory, or resume one"),
+    ("/resume [ID]", "choose an earlier session of this directory"),
     ("/exit", "exit (or Ctrl-D)"),
+    ("@FILE", "attach a file, a directory or an image; @FILE#L3-9 for lines (Tab completes)"),
+    ("!COMMAND", "run a command yourself; the model sees its output"),
     ("line \\", "continue on the next line (or Ctrl-J, Alt-Enter)"),
     ("pasted text", "is one prompt, with all its lines"),
-    ("Up, Down", "go through earlier prompts"),
+    ("Up, Down", "go through earlier prompts, also of earlier sessions"),
+    ("Tab", "complete /commands and @files"),
     ("Ctrl-C, Esc", "stop the run; clear the line"),
     ("while it works", "type to steer the model before its next step"),
 ];
@@ -58,18 +71,11 @@ pub(super) const HELP: [(&str, &str); 16] = [
 pub(super) const MODES: &str = "default, acceptEdits, auto, plan, dontAsk, bypassPermissions";
 
 /// Commands of other agents that are shell commands here; ID stands for this session.
-pub(super) const ELSEWHERE: [(&str, &str); 14] = [
-    ("init", "rheon init"),
+pub(super) const ELSEWHERE: [(&str, &str); 7] = [
     ("doctor", "rheon doctor"),
-    ("config", "rheon config show"),
     ("settings", "rheon config edit"),
-    ("memory", "rheon memory list"),
     ("models", "rheon models"),
-    ("permissions", "rheon policy test"),
     ("sessions", "rheon sessions list"),
-    ("export", "rheon sessions export ID"),
-    ("rewind", "rheon sessions rewind ID"),
-    ("undo", "rheon sessions rewind ID"),
     ("fork", "rheon -r ID --fork-session"),
     ("login", "rheon models --vendors (lists the variables of the API keys)"),
     ("trust", "rheon trust show"),
@@ -102,8 +108,8 @@ impl Input {
             "help" | "?" => Self::Help,
             "exit" | "quit" | "q" => Self::Exit,
             "compact" => Self::Compact(arguments),
-            "context" => Self::Context,
-            "cost" | "usage" => Self::Cost,
+            "usage" => Self::Other { name: "cost".into(), arguments },
+            "rewind" if arguments.is_empty() => Self::Rewind,
             "status" | "session" => Self::Status,
             "clear" | "new" | "reset" => Self::Clear,
             "resume" | "continue" => Self::Resume(Some(arguments).filter(|id| !id.is_empty())),

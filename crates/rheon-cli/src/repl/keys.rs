@@ -18,6 +18,7 @@ pub(super) enum Key {
     Enter,
     /// Ctrl-J, Alt-Enter, Shift-Enter: a line break within the text.
     LineBreak,
+    Tab,
     Backspace,
     Delete,
     Leave,
@@ -162,6 +163,7 @@ fn parse(bytes: &[u8]) -> Parsed {
         [0x04, ..] => key(Key::EndOfInput, 1),
         [0x05, ..] => key(Key::End, 1),
         [0x06, ..] => key(Key::Right, 1),
+        [b'\t', ..] => key(Key::Tab, 1),
         [0x0b, ..] => key(Key::EraseAfter, 1),
         [0x0c, ..] => key(Key::Redraw, 1),
         [0x0e, ..] => key(Key::Down, 1),

@@ -37,7 +37,8 @@ fn sequences_of_terminals_are_keys() {
     assert_eq!(keys(b"\x7f\x1b[3~\x15\x0b\x17"), [Backspace, Delete, EraseBefore, EraseAfter, EraseWord]);
     assert_eq!(keys(b"\n\x1b\r\x1b[13;2u\x1b[27;2;13~"), [LineBreak, LineBreak, LineBreak, LineBreak]);
     // Function keys, reports of the mouse and of the focus are no text.
-    assert_eq!(keys(b"\x1b[15~\x1b[<0;1;1M\x1b[I\x1bx\x00\x09"), []);
+    assert_eq!(keys(b"\x1b[15~\x1b[<0;1;1M\x1b[I\x1bx\x00"), []);
+    assert_eq!(keys(b"\t"), [Tab]);
 }
 
 #[test]

@@ -10,6 +10,8 @@ pub(super) enum Leave {
     New,
     /// Resume the session with this id or id prefix.
     Resume(String),
+    /// Continue in the session that a rewind made of this one.
+    Rewind(String),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

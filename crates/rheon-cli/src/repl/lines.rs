@@ -4,6 +4,7 @@ use std::io::{self, BufRead as _};
 
 use tokio::sync::mpsc;
 
+use super::completion::Completion;
 use super::edited::EditedLines;
 use super::typed::Typed;
 use crate::output::write_stderr;
@@ -38,8 +39,8 @@ impl Lines {
     }
 
     /// Uses the built-in editor if the terminal supports it; `past` is the history.
-    pub(super) fn edited(past: Vec<String>) -> Self {
-        match EditedLines::begin(past) {
+    pub(super) fn edited(past: Vec<String>, completion: Completion) -> Self {
+        match EditedLines::begin(past, completion) {
             Ok(lines) => Self::Edited(Box::new(lines)),
             Err(_) => Self::plain(),
         }
@@ -58,6 +59,14 @@ impl Lines {
         match self {
             Self::Plain(_) => write_stderr(question),
             Self::Edited(lines) => lines.ask(question),
+        }
+    }
+
+    /// Offers a text to edit in answer to the next question.
+    pub(super) fn put(&mut self, text: &str) {
+        match self {
+            Self::Plain(_) => write_stderr(&format!("{text}\n")),
+            Self::Edited(lines) => lines.offer(text),
         }
     }
 

@@ -41,7 +41,10 @@ fn the_whole_text() {
         I am a scripted model, so no network is needed; the tools, the rules, the sandbox and the session are real. I run the tests and look around.
 
         ● bash ./test.sh
-          └ exit code 1 · 3 lines · … ok      README -> readme · N ms
+          │ FAILED  Hello World -> hello_world, expected hello-world
+          │ FAILED  Release  Notes -> release_notes, expected release-notes
+          │ ok      README -> readme
+          └ exit code 1 · N ms
         ● search slug\(\)
           └ slug.sh (+1 line) · N ms
 

@@ -72,7 +72,7 @@ fn a_call_that_nobody_could_be_asked_about() {
     let ran = stage.run(&["Write new.txt."]);
     assert_eq!((ran.stdout.as_str(), ran.code), ("I may not write.\n", Some(5)));
     expect![[r#"
-        write asks for permission · changes the workspace
+        write needs approval · changes the workspace
           change new.txt: no rule allows it; edits need approval
           new.txt
             1 +x

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 mod commands;
+#[cfg(unix)]
+mod conversation;
 mod demo;
 #[cfg(unix)]
 mod documents;

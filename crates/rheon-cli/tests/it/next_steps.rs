@@ -90,14 +90,15 @@ fn a_session_is_shown_with_the_numbers_that_others_take() {
 fn a_session_that_is_not_there_and_those_that_are() {
     let stage = written();
     let mut said = String::new();
-    for arguments in [&["hi", "-r", "zzz"][..], &["hi", "-r"]] {
+    for (arguments, code) in [(&["hi", "-r", "zzz"][..], 1), (&["hi", "-r"], 2)] {
         let ran = stage.run(arguments);
-        assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(1)));
+        assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(code)));
         said += &ran.stderr;
     }
     expect![[r#"
         error: no such session: "zzz"; the latest one in this directory is 01890a5d-ac96-774b-bcce-b302099a8057; run `rheon sessions list` for all
-        error: the session id is empty; write the id or its beginning; the latest one in this directory is 01890a5d-ac96-774b-bcce-b302099a8057; run `rheon sessions list` for all
+          1 just now  Write new.txt.  2 turns  $0.0012
+        error: -r needs a session here: pass its id or id prefix from `rheon sessions list`, or use -c for the latest
     "#]].assert_eq(&said);
 }
 

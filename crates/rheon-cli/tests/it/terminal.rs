@@ -17,6 +17,8 @@ use crate::support::kill;
 
 /// Seconds without output after which a test gives up.
 const SILENCE_MAX: i64 = 120;
+/// An empty prompt, as it is drawn.
+pub(crate) const PROMPT: &str = "\x1b[J> ";
 
 /// The program at a terminal of its own.
 pub(crate) struct Terminal {
@@ -34,17 +36,17 @@ fn remember_mode(stage: &Stage) {
 }
 
 impl Terminal {
-    fn new(stage: &Stage, arguments: &[&str]) -> Self {
+    pub(crate) fn new(stage: &Stage, arguments: &[&str]) -> Self {
         remember_mode(stage);
         let mut terminal = Self::at_start(stage, arguments);
         terminal.wait_for("> ");
         terminal
     }
 
-    /// The program before its first question.
-    fn at_start(stage: &Stage, arguments: &[&str]) -> Self {
+    /// Starts the program and waits for nothing.
+    pub(crate) fn at_start(stage: &Stage, arguments: &[&str]) -> Self {
         let mut command = stage.rheon(&[&["--model", MODEL], arguments].concat());
-        command.env("TERM", "xterm-256color");
+        command.env("PATH", std::env::var_os("PATH").unwrap()).env("TERM", "xterm-256color");
         Self::start(command)
     }
 
@@ -65,6 +67,25 @@ impl Terminal {
         // Only the program has the other end now: when it is gone, reading fails instead of waiting for ever.
         drop(command);
         Self { master: File::from(master), child, shown: String::new(), pending: Vec::new() }
+    }
+
+    /// Leaves the conversation, and returns the exit code.
+    pub(crate) fn exit(mut self) -> Option<i32> {
+        self.press("/exit\r");
+        self.child.wait().unwrap().code()
+    }
+
+    /// Types a line and returns what is shown until the next prompt.
+    pub(crate) fn say(&mut self, line: &str) -> String {
+        self.answer(line, PROMPT)
+    }
+
+    /// Types a line and returns what is shown until `text`.
+    pub(crate) fn answer(&mut self, line: &str, text: &str) -> String {
+        self.press(&format!("{line}\r"));
+        // What is typed is drawn first.
+        self.wait_for("\r\n");
+        plain(&self.wait_for(text))
     }
 
     /// Reads until this was shown after all that was waited for before.
@@ -112,8 +133,21 @@ impl Terminal {
     }
 }
 
+/// The text without the sequences that draw it.
+pub(crate) fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, sequence)) = rest.split_once('\x1b') {
+        plain.push_str(before);
+        let end = sequence.find(|c: char| c.is_ascii_alphabetic() || c == '\u{7}').map_or(0, |end| end + 1);
+        rest = &sequence[end..];
+    }
+    plain.push_str(rest);
+    plain.replace('\r', "")
+}
+
 /// What the user said last in each request.
-fn said(stage: &Stage) -> Vec<String> {
+pub(crate) fn said(stage: &Stage) -> Vec<String> {
     let last = |body: &Value| {
         let content = &body["messages"].as_array().unwrap().last().unwrap()["content"];
         let text = content.as_str().unwrap_or_else(|| content[0]["text"].as_str().unwrap());

@@ -54,8 +54,8 @@ pub fn points(
 /// The text and time of a message, if the user wrote it.
 pub(super) fn user_message(message: &AgentMessage) -> Option<(String, Timestamp)> {
     match message.as_llm() {
-        Some(message @ Message::User(user)) if user.author == Author::User => {
-            Some((message.text(), user.timestamp))
+        Some(Message::User(user)) if user.author == Author::User => {
+            Some((user.first_text().to_owned(), user.timestamp))
         }
         Some(Message::User(_) | Message::Assistant(_) | Message::ToolResult(_)) | None => None,
     }

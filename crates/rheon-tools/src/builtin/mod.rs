@@ -27,7 +27,7 @@ pub use memory::{MemoryTool, Recall, Recollection};
 pub use plan::PlanTool;
 pub use read::ReadTool;
 pub use search::SearchTool;
-pub use skill::SkillTool;
+pub use skill::{SkillTool, skill_text};
 pub use todo::{TodoList, TodoTool};
 pub use web_fetch::WebFetchTool;
 pub use write::WriteTool;

@@ -91,8 +91,14 @@ impl SkillTool {
     async fn run(&self, arguments: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
         let skill = self.find(&arguments.name)?.clone();
         let skill_arguments = checked(arguments.arguments)?;
-        blocking(move || load(&skill, skill_arguments.as_deref(), &context)).await
+        blocking(move || load(&skill, skill_arguments.as_deref(), || context.is_cancelled())).await
     }
+}
+
+/// The text of a skill that the user calls by name, as the model would load it. Reads files.
+pub fn skill_text(skill: &Skill, arguments: &str) -> Result<String, ToolError> {
+    let arguments = checked(Some(arguments.to_owned()))?;
+    Ok(load(skill, arguments.as_deref(), || false)?.as_text())
 }
 
 fn checked(skill_arguments: Option<String>) -> Result<Option<String>, ToolError> {
@@ -108,12 +114,12 @@ fn checked(skill_arguments: Option<String>) -> Result<Option<String>, ToolError>
 fn load(
     skill: &Skill,
     skill_arguments: Option<&str>,
-    context: &ToolContext,
+    is_cancelled: impl Fn() -> bool,
 ) -> Result<ToolResult, ToolError> {
     let body = skill.body().map_err(|problem| ToolError::Failed(problem.to_string()))?;
     let mut text = format!("<skill_content name={:?}>\n{}", skill.name, fill(skill, &body, skill_arguments)?);
     let (files, listing) = list_files(&skill.dir, &skill.file);
-    if context.is_cancelled() {
+    if is_cancelled() {
         return Err(ToolError::Cancelled(format!("cancelled while loading the skill {:?}", skill.name)));
     }
     let dir = DisplayPath(skill.dir.as_os_str()).to_string();

@@ -38,6 +38,17 @@ pub struct UserMessage {
     pub author: Author,
 }
 
+impl UserMessage {
+    /// Its first block of text: what was typed, without the files attached to it.
+    pub fn first_text(&self) -> &str {
+        let mut texts = self.content.iter().filter_map(|block| match block {
+            Content::Text { text } => Some(text.as_str()),
+            Content::Image { .. } | Content::Thinking { .. } | Content::ToolCall(_) => None,
+        });
+        texts.next().unwrap_or_default()
+    }
+}
+
 /// The author of a user message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]

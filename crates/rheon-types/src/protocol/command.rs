@@ -118,6 +118,11 @@ pub enum Command {
         /// Whether to apply the rewind or only plan it.
         mode: RewindMode,
     },
+    /// Take what a person typed: a prompt that may attach files with `@path`, a command for the shell after `!`, or a slash command.
+    Submit {
+        /// The text, as typed.
+        text: String,
+    },
     /// Run a slash command of the session, the project or the user, as it was typed.
     Slash {
         /// The line, with its slash.

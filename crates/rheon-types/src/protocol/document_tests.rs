@@ -107,6 +107,7 @@ fn commands() -> Examples {
         Command::SetTitle { title: "Parser".into() },
         Command::Compact { instructions: Some("keep the API".into()) },
         Command::Rewind { seq: 12, what: RewindScope::Both, mode: RewindMode::Apply },
+        Command::Submit { text: "explain @src/main.rs".into() },
         Command::Slash { line: "/review src".into() },
         Command::ExtendBudget { tokens: None, cost: Some(MicroUsd(1_000_000)) },
         Command::Close { reason: CloseReason::Exit },

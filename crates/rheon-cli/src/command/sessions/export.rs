@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::ValueEnum;
 use rheon_app::sessions::{ExportFormat, ExportOptions, RedactionReport};
 
+use super::argument::SessionArgument;
 use super::manager::manager;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -17,8 +18,8 @@ use crate::runtime::block_on;
 /// Export a session as markdown, JSON or HTML, with secrets redacted
 #[derive(Debug, clap::Args)]
 pub(crate) struct Export {
-    /// The session, by id or id prefix
-    session: String,
+    #[command(flatten)]
+    session: SessionArgument,
 
     /// Set the format [default: by file name, else markdown]
     #[arg(short, long, value_name = "FORMAT")]
@@ -72,10 +73,11 @@ impl From<Format> for ExportFormat {
 impl Export {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let (manager, _) = manager()?;
+        let session = block_on(self.session.name(&manager))?;
         let by_name = self.output.as_deref().and_then(Format::of_file);
         let format = self.format.or(by_name).unwrap_or(Format::Markdown).into();
         let options = ExportOptions {
-            title: format!("Session {}", self.session),
+            title: format!("Session {session}"),
             include_thinking: !self.no_thinking,
             ..ExportOptions::default()
         };
@@ -83,7 +85,7 @@ impl Export {
             let collected = Collected::default();
             let out = collected.clone();
             let report = block_on(async {
-                manager.export(&self.session, format, options, out).await.map_err(Failure::error)
+                manager.export(&session, format, options, out).await.map_err(Failure::error)
             })?;
             print_redactions(&report);
             return print(&collected.text());
@@ -99,9 +101,8 @@ impl Export {
         }
         let draft = file.with_added_extension("part");
         let out = BufWriter::new(File::create(&draft).map_err(problem)?);
-        let exported = block_on(async {
-            manager.export(&self.session, format, options, out).await.map_err(Failure::error)
-        });
+        let exported =
+            block_on(async { manager.export(&session, format, options, out).await.map_err(Failure::error) });
         let report = exported.inspect_err(|_| {
             std::fs::remove_file(&draft).ok();
         })?;

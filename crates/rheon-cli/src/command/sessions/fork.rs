@@ -2,6 +2,7 @@
 
 use rheon_app::sessions::ForkAt;
 
+use super::argument::SessionArgument;
 use super::manager::manager;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -11,8 +12,8 @@ use crate::runtime::block_on;
 /// Start a new session from another one and print its id
 #[derive(Debug, clap::Args)]
 pub(crate) struct Fork {
-    /// The session, by id or id prefix
-    session: String,
+    #[command(flatten)]
+    session: SessionArgument,
 
     /// Fork at this event [default: the end]
     #[arg(long, value_name = "EVENT")]
@@ -24,7 +25,8 @@ impl Fork {
         let (manager, _) = manager()?;
         let at = self.at.map_or(ForkAt::End, ForkAt::Event);
         let session_id = block_on(async {
-            let forked = manager.fork(&self.session, at).await.map_err(Failure::error)?;
+            let session = self.session.name(&manager).await?;
+            let forked = manager.fork(&session, at).await.map_err(Failure::error)?;
             let session_id = forked.session_id().clone();
             forked.close().await;
             Ok(session_id)

@@ -1,5 +1,6 @@
 //! `rheon sessions`.
 
+mod argument;
 mod cost;
 mod delete;
 mod export;
@@ -19,7 +20,7 @@ use crate::failure::Failure;
 
 /// List, show, resume, rewind, export and delete sessions
 ///
-/// Name a session by its id or an id prefix.
+/// Name a session by its id or an id prefix; without one, most commands take the latest of this directory.
 #[derive(Debug, clap::Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Sessions {

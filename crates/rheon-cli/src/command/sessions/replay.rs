@@ -3,6 +3,7 @@
 use rheon_app::sessions::ReplayUntil;
 use rheon_text::units::count;
 
+use super::argument::SessionArgument;
 use super::manager::manager;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -14,8 +15,8 @@ use crate::runtime::block_on;
 /// Every event must match the recorded one; the first difference is an error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Replay {
-    /// The session, by id or id prefix
-    session: String,
+    #[command(flatten)]
+    session: SessionArgument,
 
     /// Stop at this event
     #[arg(long, value_name = "EVENT")]
@@ -26,7 +27,10 @@ impl Replay {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let (manager, _) = manager()?;
         let until = self.until.map_or(ReplayUntil::End, ReplayUntil::Seq);
-        let report = block_on(async { manager.replay(&self.session, until).await.map_err(Failure::error) })?;
+        let report = block_on(async {
+            let session = self.session.name(&manager).await?;
+            manager.replay(&session, until).await.map_err(Failure::error)
+        })?;
         let taken = match report.taken {
             0 => String::new(),
             taken => format!(" ({} not replayed)", count(taken as u64, "event")),

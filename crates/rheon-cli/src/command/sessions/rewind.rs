@@ -10,6 +10,7 @@ use rheon_app::sessions::{
 use rheon_text::units::{ago, count};
 use rheon_types::Timestamp;
 
+use super::argument::SessionArgument;
 use super::manager::manager;
 use crate::ask::{Answer, ask};
 use crate::exit::Exit;
@@ -26,8 +27,8 @@ const SHOWN_MAX: usize = 200;
 /// saved first, so a rewind can be undone (--undo).
 #[derive(Debug, clap::Args)]
 pub(crate) struct Rewind {
-    /// The session, by id or id prefix
-    session: String,
+    #[command(flatten)]
+    session: SessionArgument,
 
     /// Rewind to before this prompt
     #[arg(long, value_name = "EVENT")]
@@ -60,24 +61,24 @@ enum ScopeFlag {
 impl Rewind {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let (manager, system) = manager()?;
+        let session = block_on(self.session.name(&manager))?;
         if let Some(kept_as) = &self.undo {
-            return block_on(self.undo(&manager, kept_as));
+            return block_on(self.undo(&manager, &session, kept_as));
         }
         let Some(to) = self.to else {
-            let points = block_on(async { manager.points(&self.session).await.map_err(Failure::error) })?;
+            let points = block_on(async { manager.points(&session).await.map_err(Failure::error) })?;
             return print(&listed(&points, system.clock.now()));
         };
-        block_on(self.rewind(manager, to))
+        block_on(self.rewind(manager, &session, to))
     }
 
-    async fn rewind(self, manager: SessionManager, to: u64) -> Result<Exit, Failure> {
+    async fn rewind(self, manager: SessionManager, session: &str, to: u64) -> Result<Exit, Failure> {
         let what = match self.what {
             ScopeFlag::Conversation => RestoreScope::Conversation,
             ScopeFlag::Files => RestoreScope::Files,
             ScopeFlag::Both => RestoreScope::Both,
         };
-        let plan =
-            manager.plan_rewind(&self.session, RewindTo::Before(to), what).await.map_err(Failure::error)?;
+        let plan = manager.plan_rewind(session, RewindTo::Before(to), what).await.map_err(Failure::error)?;
         if !self.yes {
             print_note(&planned(&plan));
             if !stdin().is_terminal() {
@@ -107,11 +108,11 @@ impl Rewind {
         Ok(Exit::Done)
     }
 
-    async fn undo(&self, manager: &SessionManager, kept_as: &str) -> Result<Exit, Failure> {
+    async fn undo(&self, manager: &SessionManager, session: &str, kept_as: &str) -> Result<Exit, Failure> {
         let id = CheckpointId::parse(kept_as).ok_or_else(|| {
             Failure::usage(format_args!("unknown id {kept_as:?} for --undo; the rewind printed it"))
         })?;
-        let undone = manager.undo_rewind(&self.session, id, self.others()).await;
+        let undone = manager.undo_rewind(session, id, self.others()).await;
         let undone = undone.map_err(|error| self.refused(&error))?;
         print_note(&undone.iter().flat_map(done).collect::<Vec<_>>().join("\n"));
         Ok(Exit::Done)

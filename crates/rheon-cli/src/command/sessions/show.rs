@@ -5,6 +5,7 @@ use std::io::IsTerminal as _;
 use rheon_app::sessions::{ExportFormat, ExportOptions};
 use rheon_text::inert;
 
+use super::argument::SessionArgument;
 use super::export::Collected;
 use super::manager::manager;
 use crate::exit::Exit;
@@ -17,8 +18,8 @@ use crate::runtime::block_on;
 /// Each message has an event number, for `rheon sessions rewind --to`, `fork --at` and `replay --until`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Show {
-    /// The session, by id or id prefix
-    session: String,
+    #[command(flatten)]
+    session: SessionArgument,
 
     /// Print the log, one JSON object per event
     #[arg(long)]
@@ -29,8 +30,9 @@ impl Show {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let (manager, _) = manager()?;
         if self.events {
-            let (_, events) =
-                block_on(async { manager.events(&self.session).await.map_err(Failure::error) })?;
+            let (_, events) = block_on(async {
+                manager.events(&self.session.name(&manager).await?).await.map_err(Failure::error)
+            })?;
             let mut text = String::new();
             for event in &events {
                 text.push_str(&serde_json::to_string(event).map_err(Failure::error)?);
@@ -42,7 +44,8 @@ impl Show {
         let collected = Collected::default();
         let out = collected.clone();
         block_on(async {
-            manager.export(&self.session, ExportFormat::Markdown, options, out).await.map_err(Failure::error)
+            let session = self.session.name(&manager).await?;
+            manager.export(&session, ExportFormat::Markdown, options, out).await.map_err(Failure::error)
         })?;
         let text = collected.text();
         print(&if std::io::stdout().is_terminal() { inert(&text).into() } else { text })

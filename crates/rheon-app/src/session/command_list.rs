@@ -1,0 +1,43 @@
+//! The slash commands that can be sent to a session: its own, those of the user and the project, and skills.
+
+use rheon_types::protocol::SlashCommand;
+
+use super::open::OpenSession;
+
+/// The commands of the session itself.
+const OWN: [(&str, &str, &str); 14] = [
+    ("compact", "Compact the conversation", "[what to keep]"),
+    ("config", "Show the settings and where they come from", "[key]"),
+    ("context", "Show how the context window is used", ""),
+    ("cost", "Show what this session cost", ""),
+    ("diff", "Show what changed since the session began, or since the last prompt", "[last]"),
+    ("export", "Write the conversation to a file: .md, .json or .html", "[file]"),
+    ("goal", "Show, set or close the goal of this session", "[text | done | drop | #number]"),
+    ("init", "Let the model write or improve AGENTS.md for this project", "[what to mention]"),
+    ("memory", "Show the instructions and notes that the model gets", "[note]"),
+    ("network", "Show what commands can reach", ""),
+    ("permissions", "Show or change the permission rules", "[allow | ask | deny | remove RULE]"),
+    ("rewind", "List earlier prompts, or go back to one", "[number [files | conversation] [force]]"),
+    ("sandbox", "Show what contains commands", ""),
+    ("undo", "Go back to before the last prompt, files included", "[force]"),
+];
+
+/// The slash commands that can be sent to this session.
+pub(super) fn commands(session: &OpenSession) -> Vec<SlashCommand> {
+    let command = |name: &str, description: &str, hint: &str| SlashCommand {
+        name: name.into(),
+        description: description.into(),
+        argument_hint: hint.into(),
+    };
+    let own = OWN.iter().map(|(name, description, hint)| command(name, description, hint));
+    let files = session.extensions.get().commands.iter().map(|file| {
+        command(&file.name, &file.info.description, file.info.argument_hint.as_deref().unwrap_or_default())
+    });
+    let mut commands: Vec<SlashCommand> = own.chain(files).collect();
+    for skill in session.loaded.skills.iter() {
+        if !commands.iter().any(|command| command.name == skill.name) {
+            commands.push(command(&skill.name, &skill.description, ""));
+        }
+    }
+    commands
+}
