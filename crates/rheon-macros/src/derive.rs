@@ -102,16 +102,7 @@ fn tool(input: &DeriveInput, attributes: &Attributes, name: &str, arguments: &Ty
         }
     });
     let claim = claim_of(attributes, &quote!(&self), &quote!(self));
-    let precheck = attributes.precheck.as_ref().map(|precheck| {
-        quote! {
-            fn precheck(
-                &self,
-                arguments: &#private::Value,
-            ) -> ::core::result::Result<(), #private::ToolError> {
-                (#precheck)(self, arguments)
-            }
-        }
-    });
+    let precheck = precheck_of(attributes);
     Ok(quote! {
         #[automatically_derived]
         impl #parameters #private::Tool for #tool #of_type #bounds {
@@ -174,6 +165,22 @@ fn claim_of(
                 context: &#private::ToolContext,
             ) -> ::core::result::Result<#private::Claim, #private::ToolError> {
                 (#claim)(#state_source, arguments, context)
+            }
+        }
+    })
+}
+
+/// The method `precheck`, if the struct has one.
+fn precheck_of(attributes: &Attributes) -> Option<TokenStream> {
+    let Attributes { precheck, crate_path, .. } = attributes;
+    let private = quote!(#crate_path::__private);
+    precheck.as_ref().map(|precheck| {
+        quote! {
+            fn precheck(
+                &self,
+                arguments: &#private::Value,
+            ) -> ::core::result::Result<(), #private::ToolError> {
+                (#precheck)(self, arguments)
             }
         }
     })

@@ -167,7 +167,7 @@ async fn check(run: &mut Run, slot: usize, call: &ToolCall) -> Result<CallVerdic
     if let Some(open) = run.turn().calls.get_mut(slot) {
         (open.facts, open.grant, open.order) = (facts, grant, order);
     }
-    // Nobody is asked about what cannot succeed.
+    // The user is not asked about what cannot succeed.
     if let Verdict::Ask { .. } = verdict
         && let Err(error) = tool.precheck(&call.arguments)
     {

@@ -361,7 +361,7 @@ fn uuid(text: &str) -> Result<SessionId, Failure> {
     )))
 }
 
-/// Whether a session starts anew, so that it has no mode of its own yet.
+/// Whether a session is new, so that it has no mode of its own yet.
 fn is_new(session: &SessionChoice) -> bool {
     matches!(session, SessionChoice::New { .. })
 }

@@ -50,6 +50,8 @@ mod fixtures;
 #[cfg(test)]
 mod gate_tests;
 #[cfg(test)]
+mod grant_tests;
+#[cfg(test)]
 mod judge_tests;
 #[cfg(test)]
 mod policy_set_tests;

@@ -235,7 +235,7 @@ fn specific(name: &str, spec: &str, list: RuleKind) -> Result<(Pattern, Option<S
 }
 
 /// A path pattern on a tool that has none of its own: it means what it seems to mean. What it denies reaches further than
-/// its name says, so its author is told.
+/// its name says, so Rheon warns its author.
 fn misplaced(
     name: &str,
     better: &str,

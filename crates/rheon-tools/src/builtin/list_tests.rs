@@ -80,9 +80,9 @@ async fn invalid_list_calls_give_an_error() {
         [empty is empty or fully ignored]
         failed: directory missing does not exist
         failed: src.txt is not a directory; use `read` for files
-        denied: BASE/outside is outside the workspace; only files in the workspace can be used
-        denied: BASE is outside the workspace; only files in the workspace can be used
-        denied: / is outside the workspace; only files in the workspace can be used
+        denied: BASE/outside is outside the workspace, and the call was not approved for it
+        denied: BASE is outside the workspace, and the call was not approved for it
+        denied: / is outside the workspace, and the call was not approved for it
     "#]]
     .assert_eq(&all);
 }

@@ -92,17 +92,17 @@ async fn nothing_outside_or_protected_is_written() {
         all.push('\n');
     }
     expect![[r#"
-        denied: /new is outside the workspace; only files in the workspace can be used
-        denied: /outside/secret is outside the workspace; only files in the workspace can be used
-        denied: /outside/new is outside the workspace; only files in the workspace can be used
-        denied: /outside/secret is outside the workspace; only files in the workspace can be used
+        denied: /new is outside the workspace, and the call was not approved for it
+        denied: /outside/secret is outside the workspace, and the call was not approved for it
+        denied: /outside/new is outside the workspace, and the call was not approved for it
+        denied: /outside/secret is outside the workspace, and the call was not approved for it
         failed: cannot resolve /repo/nothing: it is a dangling symlink
-        denied: /tmp/rheon-test-escape is outside the workspace; only files in the workspace can be used
-        denied: .git/config is protected (git, hooks or agent settings): tools cannot change it; ask the user to change it
-        denied: .git is protected (git, hooks or agent settings): tools cannot change it; ask the user to change it
-        denied: .mcp.json is protected (git, hooks or agent settings): tools cannot change it; ask the user to change it
-        denied: .vscode/tasks.json is protected (git, hooks or agent settings): tools cannot change it; ask the user to change it
-        denied: deep/.claude/settings.json is protected (git, hooks or agent settings): tools cannot change it; ask the user to change it
+        denied: /tmp/rheon-test-escape is outside the workspace, and the call was not approved for it
+        denied: .git/config is protected (git, hooks or agent settings), and the call was not approved for it; ask the user to change it
+        denied: .git is protected (git, hooks or agent settings), and the call was not approved for it; ask the user to change it
+        denied: .mcp.json is protected (git, hooks or agent settings), and the call was not approved for it; ask the user to change it
+        denied: .vscode/tasks.json is protected (git, hooks or agent settings), and the call was not approved for it; ask the user to change it
+        denied: deep/.claude/settings.json is protected (git, hooks or agent settings), and the call was not approved for it; ask the user to change it
         failed: new is a directory; use `list` to see its entries
         failed: . is a directory; use `list` to see its entries
         failed: cannot resolve /repo/a.txt: it is a file, not a directory
@@ -224,8 +224,8 @@ fn files_that_cannot_be_changed_cannot_be_claimed() {
         all.push_str(&format!("{}: {error}\n", error.kind()));
     }
     expect![[r#"
-        denied: BASE/outside/secret is outside the workspace; only files in the workspace can be used
-        denied: .git/config is protected (git, hooks or agent settings): tools cannot change it; ask the user to change it
+        denied: BASE/outside/secret is outside the workspace, and the call was not approved for it
+        denied: .git/config is protected (git, hooks or agent settings), and the call was not approved for it; ask the user to change it
         invalidArgs: invalid arguments for write: missing field `path`
         invalidArgs: invalid arguments for write: missing field `path`
     "#]].assert_eq(&all.replace(&fixture.base.display().to_string(), "BASE"));

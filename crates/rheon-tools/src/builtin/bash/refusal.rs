@@ -58,7 +58,7 @@ pub(super) fn lacked(
     Some(CallGrant { read: vec![path], ..CallGrant::default() })
 }
 
-/// What the model is told.
+/// The note for the model.
 pub(super) fn advice(lacked: &CallGrant) -> String {
     let what = match (&lacked.network, lacked.write.first(), lacked.read.first()) {
         (NetworkGrant::Hosts(_) | NetworkGrant::All, ..) => {

@@ -177,7 +177,7 @@ impl BashSession {
         }
     }
 
-    /// What the model is told about a command that failed because of the sandbox. The same command asks the next time.
+    /// The note for the model about a command that failed because of the sandbox. The same command asks the next time.
     fn refused(
         &self,
         ended: &ProcessOutcome,

@@ -88,7 +88,7 @@ async fn invalid_calls_give_an_error() {
     check(json!({"pattern": "a{b"}), expect![[r#"invalidArgs: invalid pattern "a{b": error parsing glob 'a{b': unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"#]]).await;
     check(
         json!({"pattern": "*", "path": "/etc"}),
-        expect!["denied: /etc is outside the workspace; only files in the workspace can be used"],
+        expect!["denied: /etc is outside the workspace, and the call was not approved for it"],
     )
     .await;
     check(

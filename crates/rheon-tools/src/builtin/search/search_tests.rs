@@ -169,7 +169,7 @@ async fn invalid_calls_give_an_error() {
     .await;
     check(
         json!({"pattern": "main", "path": "/etc"}),
-        expect!["denied: /etc is outside the workspace; only files in the workspace can be used"],
+        expect!["denied: /etc is outside the workspace, and the call was not approved for it"],
     )
     .await;
     check(json!({"pattern": "x{1000}{1000}{1000}"}), expect![[r#"invalidArgs: invalid regular expression "x{1000}{1000}{1000}": compiled regex exceeds size limit of 16777216; escape special characters or set `literal`"#]]).await;
