@@ -218,15 +218,18 @@ async fn a_killed_helper_ends_its_commands_and_is_started_again() {
     let Some(fixture) = fixture(|it, _| it).await else { return };
     assert_eq!(fixture.plain("echo one >/tmp/file").await, "0");
     let call = fixture.sandbox.call(&CallGrant::default()).unwrap();
-    let process = start(&fixture.line("sleep 600"), call.launcher()).unwrap();
+    let process = start(&fixture.line("touch ready; sleep 600"), call.launcher()).unwrap();
+    // A command that begins after the kill would run in the next helper.
+    while !fixture.root.join("ready").exists() {
+        std::thread::yield_now();
+    }
     let helper = fixture.sandbox.helper().unwrap().process_id().unwrap();
     let helper = rustix::process::Pid::from_raw(helper.try_into().unwrap()).unwrap();
     rustix::process::kill_process(helper, rustix::process::Signal::KILL).unwrap();
     let stop = StopCondition { timeout: None, cancel: CancellationToken::new() };
     let capture = Mutex::new(Capture::new(OutputLimits { head_bytes: 100, tail_bytes: 0, spill: None }));
-    // The kill may come before the command runs.
     let ended = crate::process::finish(process, stop, &capture, |_| {}).await;
-    assert!(ended.is_err() || ended.is_ok_and(|outcome| outcome.signal == Some(9)));
+    assert_eq!(ended.unwrap().signal, Some(9));
     assert_eq!(fixture.plain("cat /tmp/file").await, "one\n0");
 }
 
