@@ -39,11 +39,13 @@ pub(super) async fn last_exchange(session: &Connection, facts: &SessionInfo, lay
 
 /// What was asked then is answered, and the sums of a run are no news.
 fn is_shown(event: &Event) -> bool {
-    match &event.kind {
-        AgentEvent::Message(_) | AgentEvent::Tool(_) | AgentEvent::Turn(_) => true,
-        AgentEvent::Run(RunEvent::Error { .. }) => true,
-        _ => false,
-    }
+    matches!(
+        &event.kind,
+        AgentEvent::Message(_)
+            | AgentEvent::Tool(_)
+            | AgentEvent::Turn(_)
+            | AgentEvent::Run(RunEvent::Error { .. })
+    )
 }
 
 /// The last lines of a text.

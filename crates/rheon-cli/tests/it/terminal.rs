@@ -139,8 +139,8 @@ pub(crate) fn plain(text: &str) -> String {
     let mut rest = text;
     while let Some((before, sequence)) = rest.split_once('\x1b') {
         plain.push_str(before);
-        let end = sequence.find(|c: char| c.is_ascii_alphabetic() || c == '\u{7}').map_or(0, |end| end + 1);
-        rest = &sequence[end..];
+        let is_end = |c: char| c.is_ascii_alphabetic() || c == '\u{7}';
+        rest = sequence.split_once(is_end).map_or(sequence, |(_, rest)| rest);
     }
     plain.push_str(rest);
     plain.replace('\r', "")

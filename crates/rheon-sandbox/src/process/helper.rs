@@ -181,9 +181,8 @@ impl Running {
         // Dropped on failure, which closes the sockets and so ends the helper.
         let mut process = Unreaped(Some(entry::start(outer_end)?));
         Request::Setup { setup, inner: inner_end }.send(outer.as_fd())?;
-        let (failed, _) = ready(&outer)?;
-        let (_, listener) = ready(&inner)?;
-        let listener = std::net::TcpListener::from(listener.ok_or_else(lost)?);
+        let failed = ready(&outer)?.failed;
+        let listener = std::net::TcpListener::from(ready(&inner)?.listener.ok_or_else(lost)?);
         let failed = failed.into_iter().map(|(path, errno)| (path, io::Error::from_raw_os_error(errno)));
         let process = process.0.take().ok_or_else(lost)?;
         let running = Self {
@@ -223,10 +222,17 @@ impl Drop for Unreaped {
     }
 }
 
+/// What a half says once it is set up.
+struct HalfReady {
+    /// The mounts that failed, each with its error number.
+    failed: Vec<(PathBuf, i32)>,
+    listener: Option<OwnedFd>,
+}
+
 /// Waits for the first message of a half.
-fn ready(socket: &OwnedFd) -> io::Result<(Vec<(PathBuf, i32)>, Option<OwnedFd>)> {
+fn ready(socket: &OwnedFd) -> io::Result<HalfReady> {
     match Reply::read(receive(socket.as_fd())?.ok_or_else(lost)?)? {
-        Reply::Ready { failed, listener } => Ok((failed, listener)),
+        Reply::Ready { failed, listener } => Ok(HalfReady { failed, listener }),
         Reply::Broken { errno, what } => {
             let cause = io::Error::from_raw_os_error(errno);
             Err(io::Error::new(cause.kind(), format!("the sandbox helper cannot {what}: {cause}")))
