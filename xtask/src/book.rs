@@ -27,6 +27,7 @@ const PARTS: &[Part] = &[
         pages: &[
             ("Commands", "docs/COMMANDS.md"),
             ("Permissions", "docs/PERMISSIONS.md"),
+            ("Sandbox", "docs/SANDBOX.md"),
             ("Tools", "docs/TOOLS.md"),
             ("Context", "docs/CONTEXT.md"),
             ("Providers", "docs/PROVIDERS.md"),

@@ -42,8 +42,6 @@ pub struct ToolkitSettings {
     pub caches: Option<CacheSettings>,
     /// Whether sandboxed commands run without approval. Only applies at the strongest sandbox level.
     pub sandboxed_commands: SandboxedCommands,
-    /// The directory for output that is too long to show. `None` uses a temporary directory.
-    pub output_folder: Option<PathBuf>,
     /// The addresses `web_fetch` may reach. `None` leaves the tool out.
     pub web: Option<AddressRule>,
     /// The skills the model may use. Include a project's skills only if the user trusts the project.
@@ -65,7 +63,6 @@ impl ToolkitSettings {
             network: NetworkAccess::Blocked,
             caches: None,
             sandboxed_commands: SandboxedCommands::Ask,
-            output_folder: None,
             web: None,
             skills: Arc::default(),
             rule_sink: None,
@@ -100,23 +97,13 @@ impl Toolkit {
     pub async fn new(settings: ToolkitSettings) -> Result<Self, ToolkitError> {
         let workspace = settings.policy.workspace()?;
         let home = settings.policy.pattern_roots().home.clone();
-        let boundary = Boundary::new(workspace.roots()).with_network(settings.network.clone());
-        let boundary = match &home {
-            Some(home) => boundary.with_keys_hidden(home),
-            None => boundary,
-        };
+        let boundary = boundary_of(&settings, &workspace);
         let hidden = boundary.hidden().to_vec();
-        let boundary = match settings.caches.map(|caches| Caches::prepare(&caches, &settings.variables)) {
-            Some(Ok(caches)) => boundary.with_caches(caches),
-            // Without its layers commands see the caches read-only.
-            Some(Err(_)) | None => boundary,
-        };
-        // Commands read whole directories and run programs, so files that rules deny must be out of their reach.
-        let boundary = without_denied(boundary, &settings.policy, &workspace);
         let cache_file = settings.sandbox_cache.as_deref();
         let sandbox =
             Sandbox::choose_cached(Programs::find(), settings.sandbox, boundary, cache_file).await?;
-        let (temporary, output_folder) = output_folder(settings.output_folder)?;
+        let temporary = TemporaryDirectory::new("rheon-output-").map_err(ToolkitError::OutputFolder)?;
+        let output_folder = temporary.path().to_owned();
         // Skip the approval only if the sandbox blocks the network and hides the user's keys.
         let holds_commands = sandbox.level() == Level::Namespaces && home.is_some();
         let is_closed = holds_commands && settings.network.is_confined();
@@ -129,10 +116,7 @@ impl Toolkit {
             environment: ProcessEnvironment::passed_on(settings.variables, &settings.environment),
             output: BashSettings::output_limits(&output_folder),
         });
-        let shell = Arc::new(match temporary {
-            Some(temporary) => shell.with_output_dir(temporary),
-            None => shell,
-        });
+        let shell = Arc::new(shell.with_output_dir(temporary));
         let gate = PolicyGate::new(settings.policy, Arc::new(workspace.clone()))
             .with_sandboxed_commands(sandboxed_commands)
             .with_full_sandbox(holds_commands)
@@ -239,6 +223,23 @@ pub fn file_tools(file_context: &FileContext) -> Vec<Arc<dyn Tool>> {
     ]
 }
 
+/// What commands may reach, by the settings and the rules.
+fn boundary_of(settings: &ToolkitSettings, workspace: &Workspace) -> Boundary {
+    let boundary = Boundary::new(workspace.roots()).with_network(settings.network.clone());
+    let boundary = match &settings.policy.pattern_roots().home {
+        Some(home) => boundary.with_keys_hidden(home),
+        None => boundary,
+    };
+    let caches = settings.caches.as_ref().map(|caches| Caches::prepare(caches, &settings.variables));
+    let boundary = match caches {
+        Some(Ok(caches)) => boundary.with_caches(caches),
+        // Without its layers commands see the caches read-only.
+        Some(Err(_)) | None => boundary,
+    };
+    // Commands read whole directories and run programs, so files that rules deny must be out of their reach.
+    without_denied(boundary, &settings.policy, workspace)
+}
+
 /// Adds the paths that rules deny to `boundary`, looked up again for each command.
 fn without_denied(boundary: Boundary, policy: &Policy, workspace: &Workspace) -> Boundary {
     let (policy, workspace) = (policy.clone(), workspace.clone());
@@ -260,20 +261,6 @@ fn network_of(level: Level, network: &NetworkAccess) -> Option<NetworkGrant> {
         (Level::Namespaces, NetworkAccess::Hosts(hosts)) => Some(NetworkGrant::Hosts(hosts.names())),
         (Level::Namespaces | Level::Landlock, NetworkAccess::Blocked | NetworkAccess::Hosts(_)) => {
             Some(NetworkGrant::None)
-        }
-    }
-}
-
-fn output_folder(requested: Option<PathBuf>) -> Result<(Option<TemporaryDirectory>, PathBuf), ToolkitError> {
-    match requested {
-        Some(folder) => {
-            std::fs::create_dir_all(&folder).map_err(ToolkitError::OutputFolder)?;
-            Ok((None, folder))
-        }
-        None => {
-            let temporary = TemporaryDirectory::new("rheon-output-").map_err(ToolkitError::OutputFolder)?;
-            let folder = temporary.path().to_owned();
-            Ok((Some(temporary), folder))
         }
     }
 }

@@ -21,7 +21,7 @@ fn every_kind_of_line_is_understood() {
         r#"{"type":"user","message":{"content":[{"type":"text","text":"see"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aaaa"}},{"type":"document"}]}}"#,
         r#"{"type":"control_request","request_id":"1","request":{"subtype":"interrupt"}}"#,
         r#"{"type":"control_request","request_id":"1","request":{"subtype":"set_permission_mode","mode":"acceptEdits"}}"#,
-        r#"{"type":"control_request","request_id":"1","request":{"subtype":"set_permission_mode","mode":"auto"}}"#,
+        r#"{"type":"control_request","request_id":"1","request":{"subtype":"set_permission_mode","mode":"careless"}}"#,
         r#"{"type":"control_request","request_id":"1","request":{"subtype":"set_model","model":null}}"#,
         r#"{"type":"control_request","request_id":"1","request":{"subtype":"set_model","model":"big"}}"#,
         r#"{"type":"control_request","request_id":"1","request":{"subtype":"set_max_thinking_tokens","max_thinking_tokens":9}}"#,
@@ -50,7 +50,7 @@ fn every_kind_of_line_is_understood() {
         User(UserLine { content: [Text { text: "see" }, Image { data: "aaaa", mime_type: "image/png" }], uuid: None, unread: ["document"] })
         Request { request_id: "1", request: Interrupt }
         Request { request_id: "1", request: SetPermissionMode { mode: AcceptEdits } }
-        Request { request_id: "1", request: Refused { subtype: "set_permission_mode", problem: "unknown permission mode \"auto\"" } }
+        Request { request_id: "1", request: Refused { subtype: "set_permission_mode", problem: "unknown permission mode \"careless\"" } }
         Request { request_id: "1", request: SetModel { model: None } }
         Request { request_id: "1", request: SetModel { model: Some("big") } }
         Request { request_id: "1", request: SetMaxThinkingTokens { tokens: Some(9) } }

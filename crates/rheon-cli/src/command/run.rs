@@ -247,11 +247,7 @@ impl Run {
         {
             return Err(Failure::usage("--input-format stream-json needs --output-format stream-json"));
         }
-        self.caller.check()?;
-        if self.permission.permission_mode == Some(ModeFlag::Auto) {
-            print_note("note: mode \"auto\" is not supported; using \"default\"");
-        }
-        Ok(())
+        self.caller.check()
     }
 
     fn parts(&self, target: &SessionTarget) -> Result<HostParts, Failure> {

@@ -326,6 +326,7 @@ fn rules_are_explained() {
         ask
           allow run `cargo test --all`: allow rule Bash(cargo test *) from user settings
           ask run `git push`: no rule allows it; accesses the network
+          ask reach the network: the sandbox blocks the network
         Rheon asks you; in a non-interactive run it is denied.
         $ rheon policy explain Bash cargo test --all
         allow

@@ -222,7 +222,7 @@ fn commands_of_the_user_and_skills_work_here_and_in_print_mode() {
     assert_eq!((ran.stderr.as_str(), ran.code), ("", Some(0)));
     assert_eq!(stage.run(&["/tmp is full, why?"]).code, Some(0));
     let ran = stage.run(&["/helo Ada"]);
-    has(&ran.stderr, &["there is no command /helo; did you mean"]);
+    has(&ran.stderr, &["unknown command /helo; did you mean"]);
     assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(1)));
 }
 

@@ -100,9 +100,10 @@ impl Recorder {
             shown += &terminal.wait_for(prompt);
             terminal.press(text);
         };
+        answer("[y/N] ", "n\n");
         answer("\n> ", "Fix it\n");
-        answer("type a reason: ", "y\n");
-        answer("type a reason: ", "no, keep it small\n");
+        answer("why not › ", "y\n");
+        answer("why not › ", "n keep it small\n");
         answer("\n> ", "Is this right? \\\n");
         answer("\n. ", "def add(a, b): return a + b\n");
         answer("\n> ", "/help\n");

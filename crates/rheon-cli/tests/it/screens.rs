@@ -40,6 +40,7 @@ fn the_doctor() {
         ok    directory cache: STAGE/home/.cache/rheon (created when needed)
         disk …
         ok    config    no configuration files; using the defaults
+        ok    directory temporary files: STAGE/ (removed when a session ends)
         ok    model     anthropic/claude-sonnet-5-5, found a key for anthropic
         ok    key       anthropic has a key
         sandbox …
@@ -76,6 +77,9 @@ fn the_trust_question() {
     let mut terminal = shell(&stage).start("rheon");
     let mut text = terminal.wait_for("[y/N] ");
     terminal.press("n\n");
+    // The first start in a directory asks for its mode, too.
+    text += &terminal.wait_for("[y/N] ");
+    terminal.press("n\n");
     text += &terminal.wait_for("\n> ");
     terminal.press("/exit\n");
     terminal.rest();
@@ -88,6 +92,8 @@ fn the_trust_question() {
           db76b60cdb4d .rheon/config.toml
         Do you trust them? [y/N] n
         not trusted, so Rheon ignores these files; trust them later with `rheon trust grant`, or for one run with --trust
+        Let edits in this directory and commands inside the sandbox run without a question (mode auto)?
+        Whatever leaves the sandbox still asks: the network, other directories, git history. `/mode` changes it. [y/N] n
         anthropic/claude-sonnet-5-5 in STAGE/workspace (mode default). Type /help for commands;
         Ctrl-C stops a run, Ctrl-D exits.
 
@@ -99,7 +105,9 @@ fn an_approval() {
     let call = FakeReply::call("bash", &json!({ "command": "touch done" }));
     let stage = Stage::new([call, FakeReply::text("As you like.")]);
     let mut terminal = shell(&stage).start("rheon 'Finish it'");
-    let mut text = terminal.wait_for("type a reason: ");
+    terminal.wait_for("[y/N] ");
+    terminal.press("n\n");
+    let mut text = terminal.wait_for("why not › ");
     terminal.press("n\n");
     text += &terminal.wait_for("As you like.");
     terminal.wait_for("\n> ");
@@ -107,15 +115,18 @@ fn an_approval() {
     terminal.rest();
     assert_eq!(terminal.child.wait().unwrap().code(), Some(0));
     expect![[r#"
+        n
         anthropic/claude-sonnet-5-5 in STAGE/workspace (mode default). Type /help for commands;
         Ctrl-C stops a run, Ctrl-D exits.
 
-        bash asks for permission · changes the workspace
+        Allow bash? · changes the workspace
           run `touch done`: no rule allows it; changes files
           │ touch done
           in STAGE/workspace
-          “always” saves the rule Bash(touch done)
-        [y] allow once  [s] allow for this session  [a] always allow  [n] deny, or type a reason: n
+          such calls: Bash(touch done)
+        [y] once  [s] this session  [a] always  [c] such calls: Bash(touch *), this session  [ca] always
+        [e] edit the rule  [n] no (Enter)
+        n TEXT tells the model why not › n
 
         ● bash touch done
           └ not run: permission denied

@@ -386,15 +386,12 @@ fn what_cannot_be_a_worktree() {
 }
 
 #[test]
-fn a_mode_that_means_nothing_here_is_taken_for_the_usual_one() {
+fn mode_auto_is_told_to_the_program_that_drives() {
     let stage = Stage::new(FakeReply::text("Hello."));
     let ran = stage.run(&["hi", "--permission-mode", "auto", "--output-format", "stream-json"]);
     let init: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
-    assert_eq!(init["permissionMode"], "default");
-    assert_eq!(
-        (ran.stderr.as_str(), ran.code),
-        ("note: mode \"auto\" is not supported; using \"default\"\n", Some(0))
-    );
+    assert_eq!(init["permissionMode"], "auto");
+    assert_eq!((ran.stderr.as_str(), ran.code), ("", Some(0)));
 }
 
 #[test]

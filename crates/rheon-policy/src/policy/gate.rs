@@ -325,13 +325,10 @@ impl PolicyGate {
             let refusals = self.refusals.clone();
             CallFacts::new(ShellFacts { line: line.to_owned(), folder, analysis, refusals })
         });
-        // What the user approved in a plan, and what the mode lets pass, runs with what it needs; the sandbox stays on.
-        let asked = match (&verdict, explanation.by_rules) {
-            (Verdict::Allow, Decision::Ask) => explanation.grant(Decision::Ask),
-            (Verdict::Allow | Verdict::Ask { .. } | Verdict::Deny { .. } | Verdict::Queue { .. }, _) => {
-                CallGrant::default()
-            }
-        };
+        // What the user approved in a plan runs with what it needs; the sandbox stays on. A mode that skips questions
+        // grants nothing beyond it.
+        let is_by_plan = verdict == Verdict::Allow && explanation.decision != Decision::Allow;
+        let asked = if is_by_plan { explanation.grant(Decision::Ask) } else { CallGrant::default() };
         let asked = CallGrant { unsandboxed: false, ..asked };
         let grant = explanation.grant(Decision::Allow).joined(&asked);
         GateDecision { verdict, facts: facts.unwrap_or_default(), grant, order }

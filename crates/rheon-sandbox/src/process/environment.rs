@@ -25,7 +25,7 @@ const FIXED: [(&str, &str); 16] = [
 ];
 
 /// Names that make programs run something else, or that lead to agents which hold keys.
-const DANGEROUS: [&str; 20] = [
+const DANGEROUS: [&str; 24] = [
     "BASH_ENV",
     "ENV",
     "BASH_FUNC_*",
@@ -43,6 +43,11 @@ const DANGEROUS: [&str; 20] = [
     "DBUS_*",
     "GPG_AGENT_INFO",
     "XAUTHORITY",
+    // Credentials of the telemetry exporter.
+    "OTEL_EXPORTER_OTLP_HEADERS",
+    "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
+    "OTEL_EXPORTER_OTLP_METRICS_HEADERS",
+    "OTEL_EXPORTER_OTLP_LOGS_HEADERS",
     // Set in git hooks: they would lead git to another repository.
     "GIT_DIR",
     "GIT_WORK_TREE",

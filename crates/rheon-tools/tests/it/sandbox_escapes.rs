@@ -154,8 +154,12 @@ async fn fixture(programs: Programs, level: Level) -> Option<Fixture> {
     let workspace = Workspace::new(&root).unwrap();
     let boundary = Boundary::new(workspace.roots()).with_hidden(outside.join("key"));
     let sandbox = Sandbox::choose_with(programs, Requirement::AtLeast(level), boundary).await.ok()?;
-    let source =
-        [("PATH", "/usr/bin:/bin"), ("HOME", "/nowhere"), ("ANTHROPIC_API_KEY", CANARY), ("OTHER", CANARY)];
+    let source = [
+        ("PATH", "/usr/bin:/bin"),
+        ("HOME", "/nowhere"),
+        ("ANTHROPIC_API_KEY", CANARY),
+        ("DB_PASSWORD", CANARY),
+    ];
     let source = source.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let environment = ProcessEnvironment::passed_on(source, &EnvironmentSettings::default());
     let settings =

@@ -122,7 +122,7 @@ impl Place {
             PatternRoots { working_folder: self.base.join("work"), home: Some(self.base.join("home")) };
         let policy =
             Policy::new(vec![source], places, PolicyTrust::Trusted, ShellAnalyzer::default()).unwrap();
-        let variables = [("PATH", "/usr/bin:/bin"), ("ANTHROPIC_API_KEY", CANARY), ("MY_VARIABLE", CANARY)];
+        let variables = [("PATH", "/usr/bin:/bin"), ("ANTHROPIC_API_KEY", CANARY), ("MY_PASSWORD", CANARY)];
         Toolkit::new(ToolkitSettings {
             variables: variables.map(|(name, value)| (name.into(), value.into())).into(),
             web: Some(AddressRule::Public),

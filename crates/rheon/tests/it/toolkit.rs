@@ -219,14 +219,14 @@ async fn a_commit_is_made_once_somebody_agrees_to_it() {
 }
 
 #[tokio::test]
-async fn commands_of_the_default_tools_see_no_variable_that_could_be_a_key() {
+async fn commands_of_the_default_tools_see_the_environment_of_the_process() {
     let folder = tempfile::tempdir().unwrap();
     let Ok(kit) = default_tools(folder.path()).await else { return println!("not tried: no sandbox") };
     let scenario = Scenario::new().turn(Turn::call("bash", json!({ "command": "env" }))).turn("Seen.");
     let yes = |builder: AgentBuilder| builder.toolkit(&kit).on_approval(|_| async { true });
     let ran = scripted(scenario).with(sdk(yes)).run("Look.").await;
     let told = ran.trace.only(&["message.end toolResult"]);
-    // Cargo sets this one for every test; it stands for whatever else the process was given.
-    assert!(std::env::var("CARGO_PKG_NAME").is_ok());
-    assert!(told.contains("PATH=") && !told.contains("CARGO_PKG_NAME"), "{told}");
+    // Cargo sets this one for every test; it stands for whatever else the process was given. Secrets are hidden, see `escapes`.
+    assert_eq!(std::env::var("CARGO_PKG_NAME").as_deref(), Ok("rheon"));
+    assert!(told.contains("PATH=") && told.contains("CARGO_PKG_NAME=rheon"), "{told}");
 }
