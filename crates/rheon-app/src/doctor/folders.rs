@@ -70,7 +70,7 @@ pub(super) fn other_folders(system: &SystemContext, config: &Config) -> Vec<Chec
         checks.push(folder("worktrees", &Ok(worktrees)));
     }
     let temporary = std::env::temp_dir();
-    let what = format!("temporary files: {} (removed when a session ends)", temporary.display());
+    let what = format!("temporary files: rheon-* in {} (removed when a session ends)", temporary.display());
     checks.push(match tempfile::tempfile_in(&temporary) {
         Ok(_) => Check::ok("directory", what),
         Err(error) => {

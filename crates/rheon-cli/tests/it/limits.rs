@@ -136,7 +136,7 @@ fn the_doctor_lists_every_directory_that_is_written_to_with_its_size() {
             "cache: STAGE/home/.cache/rheon (SIZE)",
             "transcripts for Claude Code: STAGE/home/.claude/projects (SIZE)",
             "worktrees: STAGE/workspace/.rheon/worktrees (SIZE)",
-            "temporary files: STAGE (removed when a session ends)",
+            "temporary files: rheon-* in STAGE (removed when a session ends)",
         ]
     );
     assert!(ran.stdout.contains("/.rheon/worktrees (5 bytes)"), "{}", ran.stdout);

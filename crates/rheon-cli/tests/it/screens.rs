@@ -40,7 +40,7 @@ fn the_doctor() {
         ok    directory cache: STAGE/home/.cache/rheon (created when needed)
         disk …
         ok    config    no configuration files; using the defaults
-        ok    directory temporary files: STAGE/ (removed when a session ends)
+        ok    directory temporary files: rheon-* in STAGE/ (removed when a session ends)
         ok    model     anthropic/claude-sonnet-5-5, found a key for anthropic
         ok    key       anthropic has a key
         sandbox …

@@ -141,6 +141,9 @@ impl Catalog {
         let path = self.mark();
         let failed = || CheckpointError::io("write", &path);
         if path.exists() {
+            // A killed capture may have named its checkpoint without making the name safe. The next capture returns that
+            // checkpoint if nothing changed since.
+            sync_dir(&self.list()).map_err(CheckpointError::io("sync", &self.list()))?;
             self.sweep(&self.ids()?, None)?;
         }
         self.is_full.store(false, Ordering::Relaxed);

@@ -202,6 +202,7 @@ fn dropping_a_run_cancels_it() {
         let session = stage.session().open().await.unwrap();
         let mut run = session.start("Hang");
         run.events().next().await.unwrap();
+        stage.server.wait_for_request(1).await;
         drop(run);
         // The cancelled run may still be ending.
         let reply = loop {
