@@ -149,7 +149,7 @@ impl Dialog<'_> {
         self.show.message(text);
     }
 
-    /// Adds a typed line to the history. Its failure is shown once by nothing: typing goes on without it.
+    /// Adds a typed line to the history. A history that cannot be written does not stop the conversation.
     fn remember(&self, input: &Input, line: &str) {
         let text = match input {
             Input::Nothing => return,
