@@ -273,7 +273,7 @@ fn settings_that_are_not_committed_hold_and_what_is_trusted_stays_so() {
 #[test]
 fn several_sessions_work_at_once() {
     let stage = stage(talks());
-    let begun: Vec<_> = (0..4).map(|_| command(&stage, &["hi", "-w"]).spawn().unwrap()).collect();
+    let begun: Vec<_> = (0..8).map(|_| command(&stage, &["hi", "-w"]).spawn().unwrap()).collect();
     for child in begun {
         let ran = without_figures(stage.plain(Ran::from(child.wait_with_output().unwrap())));
         assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.code), ("Hello.\n", "", Some(0)));

@@ -48,10 +48,12 @@ impl Worktree {
         let repository = Repository::around(&from, environment).await?;
         let path = repository.root.join(relative(&name));
         let branch = name.branch();
-        match action(repository.folder(&path).await?, repository.branch(&branch).await?) {
+        let turn = repository.turn().await?;
+        let action = action(repository.folder(&path).await?, repository.branch(&branch).await?);
+        match action {
             WorktreeAction::Create => {
                 repository.exclude()?;
-                repository.add(&name, &path).await?;
+                repository.add(&name).await?;
             }
             WorktreeAction::Reuse => {}
             WorktreeAction::BranchTaken => return Err(WorktreeError::BranchTaken { branch }),
@@ -60,6 +62,11 @@ impl Worktree {
         let lock = repository.own_folder(&path).await?.join(LOCK);
         let lock =
             lock_shared(&lock).map_err(|source| WorktreeError::Io { action: "lock", path: lock, source })?;
+        // From here on the lock keeps others from removing the worktree: checking out may take minutes.
+        drop(turn);
+        if action == WorktreeAction::Create {
+            repository.check_out(&name, &path).await?;
+        }
         let within = path.join(within.as_deref().unwrap_or(&repository.within));
         // Removes the trailing slash that joining an empty path leaves.
         let within: PathBuf = within.components().collect();
@@ -87,6 +94,7 @@ impl Worktree {
     }
 
     async fn try_end(&self, own: &str) -> Result<(), KeepReason> {
+        let _turn = self.repository.turn().await.map_err(|error| KeepReason::Failed(error.to_string()))?;
         let status = self.repository.status(&self.path, own).await.map_err(KeepReason::Failed)?;
         match cleanup(&status, own) {
             Cleanup::Keep => return Err(KeepReason::Changed(status)),

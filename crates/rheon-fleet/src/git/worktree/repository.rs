@@ -1,12 +1,13 @@
 //! `Repository`: the git commands for worktrees.
 
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rheon_text::visible;
+use rustix::fs::{FlockOperation, flock};
 
 use super::decide::{Branch, Folder, WorktreeStatus};
 use super::error::WorktreeError;
@@ -22,6 +23,9 @@ const SAID_CHARS_MAX: usize = 300;
 const COMMITS_MAX: &str = "--max-count=1000";
 /// The most bytes of the list of what git is to leave out.
 const EXCLUDE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// The file in git's folder that sessions lock while they add or remove a worktree.
+const TURN: &str = "rheon-worktrees.lock";
 
 /// A repository that worktrees can be made of.
 #[derive(Debug)]
@@ -96,8 +100,8 @@ impl Repository {
         Ok(if said.code == Some(0) { Branch::Taken } else { Branch::Free })
     }
 
-    /// Makes a worktree with a branch of its own.
-    pub(super) async fn add(&self, name: &WorktreeName, path: &Path) -> Result<(), WorktreeError> {
+    /// Makes a worktree with a branch of its own and no files; [`Self::check_out`] adds them.
+    pub(super) async fn add(&self, name: &WorktreeName) -> Result<(), WorktreeError> {
         let folder = self.root.join(FOLDER);
         for part in [".rheon", FOLDER] {
             // The content of a repository must not decide where else files are created.
@@ -124,13 +128,27 @@ impl Repository {
             &relative,
             &self.head,
         ];
-        self.asking().done(&self.root, &add).await.map_err(WorktreeError::Git)?;
+        let mut added = self.asking().once(&self.root, &add).await?;
+        for _ in 0..TRIES_MAX {
+            if !is_half_made(&added) {
+                break;
+            }
+            // git creates the branch before it looks at the other worktrees, and leaves it behind when it fails.
+            self.forget(&branch, &self.head).await.ok();
+            added = self.asking().once(&self.root, &add).await?;
+        }
+        if added.code == Some(0) { Ok(()) } else { Err(WorktreeError::Git(complaint(&added))) }
+    }
+
+    /// Checks out the files of a worktree that was just added.
+    pub(super) async fn check_out(&self, name: &WorktreeName, path: &Path) -> Result<(), WorktreeError> {
         let settings = self.filters_off(path).await;
         let asking = Asking { environment: &self.environment, settings: &settings };
         if let Err(problem) = asking.done(path, &["reset", "--quiet", "--hard"]).await {
             // Half a worktree is useless. The error was already reported.
-            asking.done(&self.root, &["worktree", "remove", "--force", &relative]).await.ok();
-            self.forget(&branch, &self.head).await.ok();
+            let _turn = self.turn().await?;
+            asking.done(&self.root, &["worktree", "remove", "--force", &relative(name)]).await.ok();
+            self.forget(&name.branch(), &self.head).await.ok();
             return Err(WorktreeError::Git(problem));
         }
         Ok(())
@@ -175,6 +193,22 @@ impl Repository {
             fs::remove_dir(self.root.join(folder)).ok();
         }
         Ok(())
+    }
+
+    /// Waits until no other session adds or removes a worktree, and keeps others waiting until it is dropped:
+    /// git reads every worktree and branch, and fails on one that is half made.
+    pub(super) async fn turn(&self) -> Result<File, WorktreeError> {
+        let path = self.common.join(TURN);
+        let take = {
+            let path = path.clone();
+            move || {
+                let file = File::options().create(true).append(true).open(path)?;
+                flock(&file, FlockOperation::LockExclusive)?;
+                Ok::<File, io::Error>(file)
+            }
+        };
+        let taken = tokio::task::spawn_blocking(take).await.unwrap_or_else(|gone| Err(io::Error::other(gone)));
+        taken.map_err(|source| WorktreeError::Io { action: "lock", path, source })
     }
 
     /// Removes a branch that is still at `tip`.
@@ -223,17 +257,22 @@ struct Asking<'a> {
 }
 
 impl Asking<'_> {
+    /// Asks git, again while another process is making a worktree.
     async fn ask(&self, folder: &Path, arguments: &[&str]) -> Result<GitOutput, WorktreeError> {
+        let mut said = self.once(folder, arguments).await?;
+        for _ in 0..TRIES_MAX {
+            if !is_half_made(&said) {
+                break;
+            }
+            said = self.once(folder, arguments).await?;
+        }
+        Ok(said)
+    }
+
+    async fn once(&self, folder: &Path, arguments: &[&str]) -> Result<GitOutput, WorktreeError> {
         let Self { environment, settings } = *self;
         let git = Git { folder, environment, time_max: TIME_MAX, settings };
-        let mut said = git.run(arguments).await;
-        for _ in 0..TRIES_MAX {
-            match &said {
-                Ok(failed) if is_half_made(failed) => said = git.run(arguments).await,
-                Ok(_) | Err(_) => break,
-            }
-        }
-        said.map_err(|trouble| match trouble {
+        git.run(arguments).await.map_err(|trouble| match trouble {
             GitError::Missing => WorktreeError::NoGit,
             GitError::Unstarted(_) | GitError::Unheard(_) | GitError::Slow(_) => {
                 WorktreeError::Git(trouble.to_string())
