@@ -14,6 +14,8 @@ use super::problem::ConfigProblem;
 #[derive(Debug)]
 pub(super) struct ReadLayer {
     pub(super) source: LayerText,
+    /// Whether the user's own answers wrote all of it.
+    pub(super) holds_answers: bool,
     pub(super) entries: Vec<Entry>,
     pub(super) problems: Vec<ConfigProblem>,
     pub(super) warnings: Vec<ConfigProblem>,
@@ -68,7 +70,7 @@ impl ReadLayer {
         }
         let problems = checked.problems.into_iter().map(|problem| problem.finding).collect();
         let source = LayerText { origin, directory, form: Form::Toml, text: String::new(), in_project: None };
-        Self { source, entries: checked.entries, problems, warnings: checked.warnings }
+        Self { source, holds_answers: false, entries: checked.entries, problems, warnings: checked.warnings }
     }
 
     /// Parses and checks `source`.
@@ -101,7 +103,7 @@ impl ReadLayer {
         };
         let checked = Checked::of(&tree, &origin);
         warnings.extend(checked.warnings);
-        let mut layer = Self { source, entries: checked.entries, problems, warnings };
+        let mut layer = Self { source, holds_answers: false, entries: checked.entries, problems, warnings };
         for KeyProblem { key, kind, finding } in checked.problems {
             // The user's own JSON may be a file of Claude Code, with keys that Rheon does not know.
             let is_theirs = layer.source.form == Form::Json && kind == ProblemKind::UnknownKey;

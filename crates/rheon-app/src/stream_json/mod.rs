@@ -5,6 +5,7 @@
 //! does your hook say?) and of the program to the session.
 
 mod channel;
+mod command;
 mod facts;
 mod happenings;
 mod ids;
@@ -23,6 +24,7 @@ mod tool;
 mod view;
 
 pub use channel::{Channel, ChannelInput};
+pub use command::{HostPrompt, is_for_programs};
 pub use facts::{McpServerStatus, NamedItem, SessionFeatures, StreamModelInfo, StreamSessionInfo};
 pub use happenings::is_refusal;
 pub use ids::line_id;

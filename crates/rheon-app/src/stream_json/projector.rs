@@ -120,6 +120,19 @@ impl Projector {
         if let Value::Object(fields) = &mut line {
             fields.insert("errors".to_owned(), json!([problem]));
         }
+        self.without_run(line)
+    }
+
+    /// The lines of a slash command that needed no run: what it says is the result.
+    pub fn replied(&mut self, text: &str) -> Vec<String> {
+        self.run = RunTally::default();
+        let mut output = AgentOutput::new(RunEnd::Completed);
+        text.clone_into(&mut output.text);
+        let line = result(&output, Timestamp::default(), &self.run, &self.tally, &self.facts.model);
+        self.without_run(line)
+    }
+
+    fn without_run(&mut self, line: Value) -> Vec<String> {
         let mut lines = Lines::new(&mut self.ids, &self.facts.session_id, None);
         lines.push(self.facts.init());
         lines.push(line);

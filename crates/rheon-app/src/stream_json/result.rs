@@ -85,6 +85,7 @@ fn verdict(output: &AgentOutput) -> Verdict {
             LimitKind::Duration => error("error_during_execution", "max_duration", message.clone()),
         },
         RunEnd::Rejected { rejection } => error("error_during_execution", "rejected", rejection.clone()),
+        RunEnd::Stuck { message } => error("error_during_execution", "stuck", message.clone()),
         RunEnd::Vetoed { message, .. } => error("error_during_execution", "hook_stopped", message.clone()),
         RunEnd::Aborted => {
             let reason = match output.stop_reason() {
