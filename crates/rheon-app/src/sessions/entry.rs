@@ -13,7 +13,7 @@ pub struct SessionEntry {
     /// Its id, which it is resumed by.
     pub session_id: SessionId,
     pub maker: SessionCreator,
-    /// The title that somebody gave it, or else its first prompt; empty if neither is known.
+    /// Its own title, or else its first prompt; empty if neither is known.
     pub title: String,
     /// The first prompt, shortened; empty if it is not known.
     pub first_prompt: String,

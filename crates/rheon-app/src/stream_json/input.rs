@@ -1,4 +1,4 @@
-//! Lines that a program writes to a session: bytes become lines, lines become what they say.
+//! Parses the lines that a program writes to a session.
 
 use rheon_store::claude::read_input_block;
 use rheon_types::Content;
@@ -9,29 +9,29 @@ use super::request::ClientRequest;
 /// The longest line: a prompt with some large images.
 pub const LINE_BYTES_MAX: usize = 32 * 1024 * 1024;
 
-/// How much of a foreign word is repeated in a message.
+/// How much of an unknown word a message repeats.
 const WORD_CHARACTERS_MAX: usize = 60;
 
 /// One line, as far as it concerns a session.
 #[derive(Debug, Clone, PartialEq)]
 pub enum InputLine {
     User(UserLine),
-    /// The program wants something of the session.
+    /// A request of the program.
     Request {
         request_id: String,
         request: ClientRequest,
     },
-    /// The program answers a question of the session.
+    /// The program's response to a request of the session.
     Response {
         request_id: String,
-        /// The answer, or why there is none.
+        /// The response, or its error.
         outcome: Result<Value, String>,
     },
-    /// The program does not want an answer any more.
+    /// The program cancels a request.
     Cancel {
         request_id: String,
     },
-    /// Says nothing, so that the connection is seen to live.
+    /// A keep-alive without content.
     KeepAlive,
     /// An unknown type; ignored with a warning.
     Unknown {
@@ -39,7 +39,7 @@ pub enum InputLine {
     },
 }
 
-/// Something the user says.
+/// A user message.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct UserLine {
     pub content: Vec<Content>,
@@ -52,7 +52,7 @@ pub struct UserLine {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} of the input {problem}")]
 pub struct InputError {
-    /// Which one, from 1.
+    /// Its number, starting at 1.
     pub line: u64,
     pub problem: InputProblem,
 }
@@ -68,13 +68,13 @@ pub enum InputProblem {
     NotUtf8 { place: usize },
     #[error("is not a JSON object: {problem}; write one object per line")]
     NotJson { problem: String },
-    /// A field is missing or is not what it should be.
+    /// A field is missing or invalid.
     #[error("is not a message of type {kind:?}: {problem}")]
     Shape { kind: String, problem: String },
 }
 
 impl InputLine {
-    /// Reads line `number`; nothing for an empty one.
+    /// Reads line `number`; `None` for an empty line.
     pub fn parse(number: u64, bytes: &[u8]) -> Result<Option<Self>, InputError> {
         read(bytes).map_err(|problem| InputError { line: number, problem })
     }
@@ -86,7 +86,7 @@ fn read(bytes: &[u8]) -> Result<Option<InputLine>, InputProblem> {
     }
     let text =
         std::str::from_utf8(bytes).map_err(|error| InputProblem::NotUtf8 { place: error.valid_up_to() })?;
-    // Some programs begin what they write with a mark of its encoding.
+    // Some programs start with a byte order mark.
     let text = text.trim_start_matches('\u{feff}').trim();
     if text.is_empty() {
         return Ok(None);
@@ -188,7 +188,7 @@ impl InputLines {
         lines
     }
 
-    /// The last line, where no line break ends it.
+    /// The last line, if it does not end with a line break.
     pub fn finish(&mut self) -> Option<Result<InputLine, InputError>> {
         self.end_line()
     }

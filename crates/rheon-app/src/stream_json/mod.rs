@@ -1,8 +1,8 @@
 //! Claude Code's stream-json: the events of a session as lines, and the lines of a program that drives it.
 //!
 //! [`Projector`] makes lines of events and knows nothing of where they go. [`InputLines`] makes [`InputLine`]s of bytes.
-//! [`Channel`] is the conversation about the conversation: questions of the session to the program (may this tool run? what
-//! does your hook say?) and of the program to the session.
+//! [`Channel`] carries control requests: those of the session to the program (may this tool run? what does your hook say?)
+//! and those of the program to the session.
 
 mod channel;
 mod command;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::facts::StreamModelInfo;
 use super::tally::{RunTally, Tally, result_usage};
 
-/// How a run ended, in the words of the format.
+/// How a run ended, in the format's terms.
 struct Verdict {
     subtype: &'static str,
     terminal_reason: &'static str,

@@ -1,2 +1,2 @@
--- A title that somebody gave a session; the column title is its first prompt.
+-- The title of a session that was given one; the column title is its first prompt.
 ALTER TABLE sessions ADD COLUMN given_title TEXT NOT NULL DEFAULT '';

@@ -78,7 +78,7 @@ pub struct ForkPoint {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionRow {
     pub source: SessionSource,
-    /// The title that somebody gave it, or else its first prompt.
+    /// Its own title, or else its first prompt.
     pub title: String,
     /// The shortened first prompt; empty until there is one.
     pub first_prompt: String,

@@ -29,7 +29,7 @@ pub(super) enum Row {
     },
     /// The first prompt of the session, unless it has one.
     FirstPrompt(String),
-    /// The title that somebody gave the session.
+    /// The session was given this title.
     Title(String),
     Status(SessionStatus),
     /// A turn started.
