@@ -33,7 +33,7 @@ pub(super) enum Input {
 }
 
 /// The built-in commands and keys, with their help.
-pub(super) const HELP: [(&str, &str); 29] = [
+pub(super) const HELP: [(&str, &str); 30] = [
     ("/help", "show this list"),
     ("/status", "show the session, its model and mode"),
     ("/context", "show how the context window is used"),
@@ -48,8 +48,9 @@ pub(super) const HELP: [(&str, &str); 29] = [
         "show or set the permission mode: default, acceptEdits, auto, plan, dontAsk, bypassPermissions",
     ),
     ("/permissions", "show the rules; /permissions allow RULE, ask RULE, deny RULE, remove RULE"),
-    ("/sandbox", "show what contains commands"),
-    ("/network", "show what commands can reach"),
+    ("/sandbox", "show what contains commands; /sandbox off, /sandbox on"),
+    ("/network", "show what commands can reach; /network off, on, allow HOST, remove HOST, reset"),
+    ("/publish [PORT]", "publish a server of this session at a local port; /publish stop PORT"),
     ("/model [NAME]", "show or switch the model"),
     ("/init", "let the model write AGENTS.md for this project"),
     ("/memory [NOTE]", "show the instructions and notes that the model gets"),

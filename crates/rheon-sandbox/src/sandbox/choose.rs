@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 use super::boundary::{Boundary, NetworkAccess};
 use super::call::SandboxCall;
@@ -15,6 +15,7 @@ use super::probe_cache::{ProbeCache, ProbeCacheFile, ProbeResults};
 use super::programs::{NamespaceUse, Programs};
 use super::report::SandboxReport;
 use super::repository::shut_in;
+use super::session_access::SessionAccess;
 use super::wrap::Wrap;
 use crate::network::{HostList, HostProxy};
 use crate::process::{Containment, Launcher, SessionHelper};
@@ -39,12 +40,14 @@ pub enum SandboxError {
 /// Limits what tool processes can reach. Clones share the temporary directory.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
-    wrap: Wrap,
+    pub(super) wrap: Wrap,
     report: SandboxReport,
     shortfall: Option<String>,
     probe_cache: ProbeCache,
     file: Option<ProbeCacheFile>,
-    proxy: Arc<HostProxy>,
+    pub(super) proxy: Arc<HostProxy>,
+    /// What the user changed for the rest of the session.
+    pub(super) access: Arc<RwLock<SessionAccess>>,
     _temporary: Arc<TemporaryDirectory>,
 }
 
@@ -121,12 +124,13 @@ impl Sandbox {
             // So that the first command does not wait for it. A failure occurs again there.
             drop(tokio::task::spawn_blocking(move || drop(route.helper.warm())));
         }
-        Ok(Self { wrap, report, shortfall, probe_cache, file, proxy, _temporary: temporary })
+        let access = Arc::new(RwLock::new(SessionAccess::new(wrap.boundary.network().clone())));
+        Ok(Self { wrap, report, shortfall, probe_cache, file, proxy, access, _temporary: temporary })
     }
 
     /// One call, with what it may reach beyond the defaults of the session.
     pub fn call(&self, grant: &rheon_types::CallGrant) -> io::Result<SandboxCall> {
-        SandboxCall::new(&self.wrap, &self.proxy, grant)
+        SandboxCall::new(&self.session_wrap(), &self.proxy, &self.session_grant(grant))
     }
 
     /// The directory that commands see as `/tmp`, if they see another one there than everybody else.
@@ -180,13 +184,13 @@ impl Sandbox {
     }
 
     pub fn launcher(&self) -> Launcher {
-        self.wrap.launcher()
+        self.session_wrap().launcher()
     }
 
     /// A launcher that may change the repository in the workspace root, except for what would make git run programs
     /// later: hooks, settings, and where git looks for them. The error says why the repository cannot be opened.
     pub fn git_launcher(&self) -> Result<Launcher, String> {
-        self.wrap.git_launcher()
+        self.session_wrap().git_launcher()
     }
 }
 

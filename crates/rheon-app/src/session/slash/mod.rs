@@ -5,7 +5,9 @@ mod export;
 mod memory;
 mod outcome;
 mod permissions;
+mod publish;
 mod rewind;
+mod sandbox;
 mod settings;
 
 use std::sync::Arc;
@@ -38,12 +40,13 @@ pub(super) async fn read(session: &OpenSession, seq: u64, line: &str) -> Result<
         }
         "goal" => return goal(session, seq, arguments).await.map(Slash::Done),
         "permissions" => return permissions::answer(session, arguments),
+        "sandbox" => return sandbox::sandbox(session, arguments),
+        "network" => return sandbox::network(session, arguments),
+        "publish" => return publish::answer(session, arguments),
         "rewind" => return rewind::rewind(session, arguments).await,
         "undo" => return rewind::undo(session, arguments).await,
         "init" => return Ok(Slash::Prompt(init(arguments))),
         "config" => settings::config(session, arguments)?,
-        "sandbox" => settings::sandbox(session),
-        "network" => settings::network(session),
         "context" => queries::context(session).await.text,
         "cost" => cost(&queries::cost(session)),
         "memory" => memory::show(session, arguments).await?,
