@@ -20,8 +20,8 @@ const SERVER: &str = "perl -MIO::Socket::INET -e '\
 /// Whether commands of a session share a network of their own here.
 fn is_full_strength(terminal: &mut Terminal) -> bool {
     let may_unshare = std::process::Command::new("unshare").args(["-Ur", "true"]).status();
-    let is_full = terminal.say("/sandbox").contains("(namespaces)")
-        && may_unshare.is_ok_and(|status| status.success());
+    let is_full =
+        terminal.say("/sandbox").contains("(namespaces)") && may_unshare.is_ok_and(|status| status.success());
     if !is_full {
         println!("not tested: this machine has no session helper");
     }
@@ -95,12 +95,11 @@ fn the_network_and_the_sandbox_are_changed_for_the_session_and_the_network_is_re
     assert!(outside.exists());
     assert_eq!(terminal.exit(), Some(0));
 
-    // The end of the conversation is shown before the prompt.
+    // The end of the conversation and a notice are shown around the first prompt.
     let mut terminal = Terminal::at_start(&stage, &["-c"]);
     terminal.wait_for(PROMPT);
-    let shown = terminal.say("/sandbox");
+    let shown = terminal.answer("/sandbox", "commands can reach registries (in this session)");
     assert!(shown.contains("commands run in a sandbox (namespaces)"), "{shown}");
-    assert!(shown.contains("commands can reach registries (in this session)"), "{shown}");
-    assert!(terminal.say("/network reset").contains("commands have no network (sandbox.network)"));
+    terminal.answer("/network reset", "commands have no network (sandbox.network)");
     assert_eq!(terminal.exit(), Some(0));
 }

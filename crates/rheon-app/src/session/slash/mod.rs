@@ -5,7 +5,6 @@ mod export;
 mod memory;
 mod outcome;
 mod permissions;
-mod publish;
 mod rewind;
 mod sandbox;
 mod settings;
@@ -42,7 +41,7 @@ pub(super) async fn read(session: &OpenSession, seq: u64, line: &str) -> Result<
         "permissions" => return permissions::answer(session, arguments),
         "sandbox" => return sandbox::sandbox(session, arguments),
         "network" => return sandbox::network(session, arguments),
-        "publish" => return publish::answer(session, arguments),
+        "publish" => return sandbox::publish(session, arguments),
         "rewind" => return rewind::rewind(session, arguments).await,
         "undo" => return rewind::undo(session, arguments).await,
         "init" => return Ok(Slash::Prompt(init(arguments))),

@@ -1,4 +1,5 @@
-//! `/sandbox` and `/network`: what contains commands and what they reach, shown and changed for this session.
+//! `/sandbox`, `/network` and `/publish`: what contains commands, what they reach and who reaches their servers, shown and
+//! changed for this session.
 
 use rheon_policy::SandboxedCommands;
 use rheon_sandbox::NetworkAccess;
@@ -12,6 +13,8 @@ use super::outcome::Slash;
 const SANDBOX_USAGE: &str = "use /sandbox off or /sandbox on";
 const NETWORK_USAGE: &str =
     "use /network off, on, allow HOST, remove HOST or reset, as in /network allow registries";
+const PUBLISH_USAGE: &str =
+    "use /publish PORT, /publish PORT LOCAL_PORT or /publish stop PORT, as in /publish 5173";
 
 /// Shows what contains commands, or switches it.
 pub(super) fn sandbox(session: &OpenSession, arguments: &str) -> Result<Slash, ClientError> {
@@ -85,4 +88,25 @@ fn sandbox_text(session: &OpenSession) -> String {
         ),
     ];
     lines.join("\n")
+}
+
+/// Lists what is published, or publishes or withdraws a server.
+pub(super) fn publish(session: &OpenSession, arguments: &str) -> Result<Slash, ClientError> {
+    let port = |text: &str| {
+        text.parse::<u16>().ok().filter(|port| *port > 0).ok_or_else(|| ClientError::invalid(PUBLISH_USAGE))
+    };
+    let words: Vec<&str> = arguments.split_whitespace().collect();
+    Ok(Slash::Command(match words.as_slice() {
+        [] => return Ok(Slash::Done(Ack { notes: vec![published(session)?], ..Ack::default() })),
+        ["stop", stopped] => Command::WithdrawPort { port: port(stopped)? },
+        [published] => Command::PublishPort { port: port(published)?, local_port: None },
+        [published, local] => Command::PublishPort { port: port(published)?, local_port: Some(port(local)?) },
+        _ => return Err(ClientError::invalid(PUBLISH_USAGE)),
+    }))
+}
+
+fn published(session: &OpenSession) -> Result<String, ClientError> {
+    let mut lines = session.published()?.lines();
+    lines.push(PUBLISH_USAGE.into());
+    Ok(lines.join("\n"))
 }
