@@ -10,6 +10,7 @@ mod e2e_claude;
 mod e2e_llm;
 mod e2e_projects;
 mod e2e_sdk;
+mod escapes;
 mod fake_model;
 mod picture;
 mod readme;
@@ -41,6 +42,8 @@ enum Task {
     Bench(bench::Arguments),
     /// Sessions are killed, disks fill up, the power goes: nothing acknowledged is lost.
     Crash(crash::Arguments),
+    /// Every known way out of the sandbox, at every level of this machine, as root and as an ordinary user.
+    Escapes,
     /// A real, small model on a real server: streaming and tool calls. Downloads 1.2 GB once.
     E2eLlm,
     /// The real Claude Code resumes sessions of ours, and we its own. Installs 350 MB once.
@@ -63,6 +66,7 @@ fn main() -> Result<()> {
         Some(Task::Readme) => readme::run(),
         Some(Task::Bench(arguments)) => bench::run(&arguments),
         Some(Task::Crash(arguments)) => crash::run(&arguments),
+        Some(Task::Escapes) => escapes::run(),
         Some(Task::E2eLlm) => e2e_llm::run(),
         Some(Task::E2eClaude) => e2e_claude::run(),
         Some(Task::E2eProjects(arguments)) => e2e_projects::run(&arguments),

@@ -15,7 +15,7 @@ mod temporary;
 pub use caches::{CacheMode, CacheSettings, Caches, CleanReport, clean_caches};
 pub use network::{ContactOutcome, HostContact, HostList, HostRule, HostRuleError, is_public_address};
 pub use sandbox::{
-    Boundary, Escape, EscapeVerdict, Level, NamespaceUse, NetworkAccess, ProbeCache, Programs, Requirement,
-    Sandbox, SandboxCall, SandboxError, SandboxReport, Visibility,
+    AccessError, Boundary, Escape, EscapeVerdict, Level, NamespaceUse, NetworkAccess, ProbeCache, Programs,
+    PublishedPort, Requirement, Sandbox, SandboxCall, SandboxError, SandboxReport, SandboxSwitch, Visibility,
 };
 pub use temporary::{TemporaryDirectory, remove_temporary_directories};

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rheon_policy::{
-    Access, Policy, PolicyError, PolicyGate, RuleSink, SandboxedCommands, Workspace, known_tool,
+    Access, CommandSandbox, Policy, PolicyError, PolicyGate, RuleSink, SandboxedCommands, Workspace,
+    known_tool,
 };
 use rheon_sandbox::process::{EnvironmentSettings, ProcessEnvironment};
 use rheon_sandbox::{
-    Boundary, CacheSettings, Caches, Level, NetworkAccess, Programs, Requirement, Sandbox, SandboxError,
-    TemporaryDirectory, Visibility,
+    AccessError, Boundary, CacheSettings, Caches, Level, NetworkAccess, Programs, Requirement, Sandbox,
+    SandboxError, SandboxSwitch, TemporaryDirectory, Visibility,
 };
 use rheon_types::{Clock, NetworkGrant, Tool};
 
@@ -90,6 +91,7 @@ pub struct Toolkit {
     tasks: TodoList,
     /// The only tools to offer, by the names the model uses. `None` offers all.
     allowed_names: Option<Vec<String>>,
+    auto_allow: AutoAllow,
 }
 
 impl Toolkit {
@@ -104,11 +106,9 @@ impl Toolkit {
             Sandbox::choose_cached(Programs::find(), settings.sandbox, boundary, cache_file).await?;
         let temporary = TemporaryDirectory::new("rheon-output-").map_err(ToolkitError::OutputFolder)?;
         let output_folder = temporary.path().to_owned();
-        // Skip the approval only if the sandbox blocks the network and hides the user's keys.
-        let holds_commands = sandbox.level() == Level::Namespaces && home.is_some();
-        let is_closed = holds_commands && settings.network.is_confined();
-        let sandboxed_commands = if is_closed { settings.sandboxed_commands } else { SandboxedCommands::Ask };
-        let network = network_of(sandbox.level(), &settings.network);
+        let knows_home = home.is_some();
+        let auto_allow = AutoAllow { sandboxed: settings.sandboxed_commands, knows_home };
+        let command_sandbox = auto_allow.command_sandbox(&sandbox);
         let workspace = with_temporary_files(workspace, &sandbox).map_err(ToolkitError::OutputFolder)?;
         let shell = BashSession::new(BashSettings {
             workspace: workspace.clone(),
@@ -118,14 +118,9 @@ impl Toolkit {
         });
         let shell = Arc::new(shell.with_output_dir(temporary));
         let gate = PolicyGate::new(settings.policy, Arc::new(workspace.clone()))
-            .with_sandboxed_commands(sandboxed_commands)
-            .with_full_sandbox(holds_commands)
             .with_readable(output_folder)
             .with_shell_directory(shell.shell_folder());
-        let gate = match network {
-            Some(network) => gate.with_network(network),
-            None => gate,
-        };
+        gate.set_command_sandbox(command_sandbox);
         // A skill's text refers to files in its directory.
         let skill_dirs = settings.skills.for_model().map(|skill| skill.dir.clone());
         let gate = skill_dirs.fold(gate, PolicyGate::with_readable);
@@ -142,7 +137,7 @@ impl Toolkit {
         let mut tools = file_tools(&file_context);
         tools.extend(bash_tools(&shell));
         if let Some(rule) = settings.web {
-            tools.push(Arc::new(WebFetchTool::new(rule)));
+            tools.push(Arc::new(WebFetchTool::new(rule).with_session_servers(shell.sandbox().clone())));
         }
         tools.push(Arc::new(TodoTool::new(tasks.clone())));
         tools.push(Arc::new(AskUserTool));
@@ -152,7 +147,7 @@ impl Toolkit {
         }
         // The model does not see tools that rules remove.
         tools.retain(|tool| !gate.policy().removes_tool(tool.name()));
-        Ok(Self { tools, gate, shell, file_context, tasks, allowed_names: None })
+        Ok(Self { tools, gate, shell, file_context, tasks, allowed_names: None, auto_allow })
     }
 
     /// Keeps only the tools with these names (the model's names or those used in rules), and returns the names that
@@ -192,6 +187,20 @@ impl Toolkit {
     /// What holds commands, and what it was tried against.
     pub fn sandbox(&self) -> &Sandbox {
         self.shell.sandbox()
+    }
+
+    /// Changes what commands that start from now on reach of the network.
+    pub fn set_network(&self, network: NetworkAccess) -> Result<(), AccessError> {
+        self.sandbox().set_network(network)?;
+        self.gate.set_command_sandbox(self.auto_allow.command_sandbox(self.sandbox()));
+        Ok(())
+    }
+
+    /// Says whether commands that start from now on run in the sandbox.
+    pub fn set_sandbox(&self, switch: SandboxSwitch) -> Result<(), AccessError> {
+        self.sandbox().set_switch(switch)?;
+        self.gate.set_command_sandbox(self.auto_allow.command_sandbox(self.sandbox()));
+        Ok(())
     }
 
     pub fn file_context(&self) -> &FileContext {
@@ -251,6 +260,31 @@ fn without_denied(boundary: Boundary, policy: &Policy, workspace: &Workspace) ->
     let scanned = boundary.clone();
     drop(tokio::task::spawn_blocking(move || scanned.look()));
     boundary
+}
+
+/// What decides whether sandboxed commands run without approval.
+#[derive(Debug, Clone, Copy)]
+struct AutoAllow {
+    /// The setting.
+    sandboxed: SandboxedCommands,
+    /// Whether the home directory is known, so that the keys in it are hidden.
+    knows_home: bool,
+}
+
+impl AutoAllow {
+    /// What the sandbox does for commands now. They skip the approval only if it blocks the network and hides the user's
+    /// keys.
+    fn command_sandbox(self, sandbox: &Sandbox) -> CommandSandbox {
+        let level = match sandbox.switch() {
+            SandboxSwitch::On => sandbox.level(),
+            SandboxSwitch::Off => Level::None,
+        };
+        let network = sandbox.network();
+        let holds_commands = level == Level::Namespaces && self.knows_home;
+        let is_closed = holds_commands && network.is_confined();
+        let sandboxed = if is_closed { self.sandboxed } else { SandboxedCommands::Ask };
+        CommandSandbox { sandboxed, holds_commands, network: network_of(level, &network) }
+    }
 }
 
 /// What commands reach of the network without a grant; `None` if nothing holds them.

@@ -115,6 +115,25 @@ impl LocalClient {
                 }
                 Ok(Ack { seq, notes, ..Ack::default() })
             }
+            Command::SetNetwork { network } => {
+                session.sandbox().set_network(network.as_ref())?;
+                session.agent.record_fact(SessionEvent::Network { network });
+                Ok(Ack { seq, notes: vec![session.sandbox().network_text()], ..Ack::default() })
+            }
+            Command::SetSandbox { sandbox } => {
+                session.sandbox().set_sandbox(sandbox)?;
+                session.agent.record_fact(SessionEvent::Sandbox { sandbox });
+                Ok(Ack { seq, notes: vec![session.sandbox().sandbox_text()], ..Ack::default() })
+            }
+            Command::PublishPort { port, local_port } => {
+                let published = session.published()?;
+                let address = published.publish(session.toolkit.sandbox(), port, local_port).await?;
+                Ok(Ack { seq, notes: vec![address], ..Ack::default() })
+            }
+            Command::WithdrawPort { port } => {
+                session.published()?.withdraw(port)?;
+                done(seq)
+            }
             Command::SetTitle { title } => {
                 session.agent.record_fact(SessionEvent::Title { title: title.trim().to_owned() });
                 done(seq)

@@ -5,7 +5,7 @@ use rheon_types::protocol::SlashCommand;
 use super::open::OpenSession;
 
 /// The commands of the session itself.
-const OWN: [(&str, &str, &str); 15] = [
+const OWN: [(&str, &str, &str); 16] = [
     ("compact", "Compact the conversation", "[what to keep]"),
     ("config", "Show the settings and where they come from", "[key]"),
     ("context", "Show how the context window is used", ""),
@@ -15,11 +15,12 @@ const OWN: [(&str, &str, &str); 15] = [
     ("goal", "Show, set or close the goal of this session", "[text | done | drop | #number]"),
     ("init", "Let the model write or improve AGENTS.md for this project", "[what to mention]"),
     ("memory", "Show the instructions and notes that the model gets", "[note]"),
-    ("network", "Show what commands can reach", ""),
+    ("network", "Show or change what commands can reach", "[off | on | allow HOST | remove HOST | reset]"),
     ("permissions", "Show or change the permission rules", "[allow | ask | deny | remove RULE]"),
+    ("publish", "Publish a server of this session at a local port", "[PORT [LOCAL_PORT] | stop PORT]"),
     ("rename", "Give this session a title", "TITLE"),
     ("rewind", "List earlier prompts, or go back to one", "[number [files | conversation] [force]]"),
-    ("sandbox", "Show what contains commands", ""),
+    ("sandbox", "Show what contains commands, or switch it off or on", "[off | on]"),
     ("undo", "Go back to before the last prompt, files included", "[force]"),
 ];
 

@@ -20,6 +20,8 @@ use super::error::OpenError;
 use super::hub::Hub;
 use super::notices::Notices;
 use super::past::logs;
+use super::published::PublishedPorts;
+use super::sandbox_control::SandboxControl;
 use super::services::{registry, variables};
 use super::wiring::{self, ClientHooks, ContextSubject, SessionBeginning, Wired};
 use crate::config::Config;
@@ -106,6 +108,8 @@ struct Closing {
     hooks: Vec<CommandHooks>,
     notices: Arc<Notices>,
     observing: Observability,
+    /// Servers of the session at ports of the machine.
+    published: Arc<PublishedPorts>,
 }
 
 impl OpenSession {
@@ -181,7 +185,7 @@ impl OpenSession {
             budget,
             extensions,
             setup: SessionSetup { system, config },
-            closing: Mutex::new(Some(Closing { hooks, notices, observing })),
+            closing: Mutex::new(Some(Closing { hooks, notices, observing, published: Arc::default() })),
         };
         session.restore(&overrides, &tell);
         Ok(session)
@@ -197,6 +201,7 @@ impl OpenSession {
                 tell(Notice::warning(NoticeTopic::Policy, error.to_string()));
             }
         }
+        self.sandbox().restore(&state.chosen, tell);
         let set = |mode| {
             if let Err(error) = gate.set_mode(mode) {
                 tell(Notice::warning(NoticeTopic::Policy, error.to_string()));
@@ -231,18 +236,32 @@ impl OpenSession {
     /// Ends the session in order: cancels a run in progress, runs the hooks, and saves everything.
     pub(crate) async fn close(&self, reason: CloseReason) -> Result<(), ClientError> {
         let closing = self.closing.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(Closing { hooks, notices, observing }) = closing else { return Err(super::hub::closed()) };
+        let Some(Closing { hooks, notices, observing, published }) = closing else {
+            return Err(super::hub::closed());
+        };
         self.agent.abort();
         self.agent.wait_until_idle().await;
         for hooks in &hooks {
             hooks.session_end(end_reason(reason)).await;
         }
+        published.close();
         self.handle.close().await;
         notices.close();
         self.calls.close();
         self.hub.close();
         observing.end().await;
         Ok(())
+    }
+
+    /// What the user may change about the sandbox of commands.
+    pub(super) fn sandbox(&self) -> SandboxControl<'_> {
+        SandboxControl { toolkit: &self.toolkit, config: &self.setup.config }
+    }
+
+    /// The servers that are published until the session is closed.
+    pub(super) fn published(&self) -> Result<Arc<PublishedPorts>, ClientError> {
+        let closing = self.closing.lock().unwrap_or_else(PoisonError::into_inner);
+        closing.as_ref().map(|closing| Arc::clone(&closing.published)).ok_or_else(super::hub::closed)
     }
 
     pub(super) fn working_folder(&self) -> &Path {

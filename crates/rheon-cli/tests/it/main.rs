@@ -25,6 +25,8 @@ mod recording;
 mod sandbox_clean;
 #[cfg(unix)]
 mod screens;
+#[cfg(target_os = "linux")]
+mod session_servers;
 #[cfg(unix)]
 mod shell;
 mod stage;

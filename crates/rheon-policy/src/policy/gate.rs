@@ -79,11 +79,6 @@ pub struct PolicyGate {
     shell: ShellAnalyzer,
     shell_folder: Option<ShellDirectory>,
     sink: Option<Arc<dyn RuleSink>>,
-    sandboxed: SandboxedCommands,
-    /// Whether the sandbox holds commands so well that mode `auto` need not ask about them.
-    holds_commands: bool,
-    /// What commands reach of the network by themselves; `None` if no sandbox holds them.
-    network: Option<NetworkGrant>,
     refusals: SandboxRefusals,
     readable: Vec<PathBuf>,
     state: Mutex<State>,
@@ -94,22 +89,35 @@ struct State {
     mode: PermissionMode,
     rules: Vec<BoundRule>,
     plan: Plan,
+    sandbox: CommandSandbox,
+}
+
+/// What the sandbox does for commands, as far as decisions depend on it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CommandSandbox {
+    /// What to do with commands that run in it.
+    pub sandboxed: SandboxedCommands,
+    /// Whether it holds commands so well that mode `auto` need not ask about them.
+    pub holds_commands: bool,
+    /// What commands reach of the network by themselves; `None` if no sandbox holds them.
+    pub network: Option<NetworkGrant>,
 }
 
 impl PolicyGate {
     /// Creates a gate for tools that work in `workspace`, which comes from [`Policy::workspace`].
     pub fn new(policy: Policy, workspace: Arc<Workspace>) -> Self {
-        let state =
-            Mutex::new(State { mode: policy.default_mode(), rules: Vec::new(), plan: Plan::default() });
+        let state = Mutex::new(State {
+            mode: policy.default_mode(),
+            rules: Vec::new(),
+            plan: Plan::default(),
+            sandbox: CommandSandbox::default(),
+        });
         Self {
             policy,
             workspace,
             shell: ShellAnalyzer::default(),
             shell_folder: None,
             sink: None,
-            sandboxed: SandboxedCommands::Ask,
-            holds_commands: false,
-            network: None,
             refusals: SandboxRefusals::default(),
             readable: Vec::new(),
             state,
@@ -130,21 +138,26 @@ impl PolicyGate {
     }
 
     /// Says what to do with commands that run in a sandbox.
-    pub fn with_sandboxed_commands(mut self, sandboxed: SandboxedCommands) -> Self {
-        self.sandboxed = sandboxed;
+    pub fn with_sandboxed_commands(self, sandboxed: SandboxedCommands) -> Self {
+        self.state().sandbox.sandboxed = sandboxed;
         self
     }
 
     /// Says that the sandbox is at full strength, so that mode `auto` need not ask about commands.
-    pub fn with_full_sandbox(mut self, holds_commands: bool) -> Self {
-        self.holds_commands = holds_commands;
+    pub fn with_full_sandbox(self, holds_commands: bool) -> Self {
+        self.state().sandbox.holds_commands = holds_commands;
         self
     }
 
     /// Says that a sandbox holds commands, and what they reach of the network without a grant.
-    pub fn with_network(mut self, network: NetworkGrant) -> Self {
-        self.network = Some(network);
+    pub fn with_network(self, network: NetworkGrant) -> Self {
+        self.state().sandbox.network = Some(network);
         self
+    }
+
+    /// Says what the sandbox does for commands from now on.
+    pub fn set_command_sandbox(&self, sandbox: CommandSandbox) {
+        self.state().sandbox = sandbox;
     }
 
     /// Adds a directory outside the workspace that tools may read, such as the one for long tool output.
@@ -294,13 +307,13 @@ impl PolicyGate {
     ) -> Explanation {
         let state = self.state();
         let sandboxed = match state.mode {
-            PermissionMode::Auto if self.holds_commands => SandboxedCommands::Run,
+            PermissionMode::Auto if state.sandbox.holds_commands => SandboxedCommands::Run,
             PermissionMode::Default
             | PermissionMode::AcceptEdits
             | PermissionMode::Auto
             | PermissionMode::Plan
             | PermissionMode::DontAsk
-            | PermissionMode::BypassPermissions => self.sandboxed,
+            | PermissionMode::BypassPermissions => state.sandbox.sandboxed,
         };
         let line = line_of(call.name.as_str(), &call.arguments);
         let refusal = line.and_then(|line| self.refusals.get(line));
@@ -309,7 +322,7 @@ impl PolicyGate {
             session: &state.rules,
             mode: state.mode,
             sandboxed,
-            network: self.network.as_ref(),
+            network: state.sandbox.network.as_ref(),
             refusal: refusal.as_ref(),
             readable: &self.readable,
             context: CallContext {

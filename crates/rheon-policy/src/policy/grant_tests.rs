@@ -199,3 +199,29 @@ fn edits_and_commands_are_offered_with_a_wider_scope() {
         python3 -c 1: Dangerous: run `python3 -c 1`: no rule allows it; runs a program
     "#]].assert_eq(&shown);
 }
+
+#[test]
+fn in_mode_auto_a_page_of_a_server_of_the_session_needs_no_question() {
+    let world = World::new();
+    let fetch = |url: &str| ToolCall {
+        id: "call".into(),
+        name: "web_fetch".into(),
+        arguments: std::sync::Arc::new(serde_json::json!({ "url": url })),
+        malformed: None,
+    };
+    let is_asked = |gate: &PolicyGate, url: &str| matches!(check(gate, &fetch(url)), Verdict::Ask { .. });
+    let (session, elsewhere) = (
+        ["http://localhost:5173/", "http://127.0.0.1:80/x", "http://[::1]:3000", "http://0.0.0.0:8000"],
+        ["http://127.evil.com/", "http://localhost.evil.com/", "http://10.0.0.1/", "https://example.com/"],
+    );
+    let gate = auto(&world, "{}");
+    assert!(!session.iter().any(|url| is_asked(&gate, url)));
+    assert!(elsewhere.iter().all(|url| is_asked(&gate, url)));
+    // With the network of the machine, a server may be anybody's.
+    let open = auto(&world, "{}").with_network(rheon_types::NetworkGrant::All);
+    assert!(session.iter().all(|url| is_asked(&open, url)));
+    let denied = auto(&world, r#"{"deny":["WebFetch(domain:localhost)"]}"#);
+    assert!(matches!(check(&denied, &fetch("http://localhost:5173/")), Verdict::Deny { .. }));
+    let by_rule = world.gate(r#"{"allow":["WebFetch(domain:localhost)"]}"#);
+    assert!(matches!(check(&by_rule, &fetch("http://localhost:5173/")), Verdict::Allow));
+}

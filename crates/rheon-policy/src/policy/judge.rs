@@ -16,7 +16,7 @@ use crate::policy::rule::{Pattern, RuleKind};
 use crate::policy::suggestion;
 use crate::policy::truncation::excerpt;
 use crate::policy::wildcard::CommandPattern;
-use crate::shell::{SimpleCommand, changes_repository};
+use crate::shell::{SimpleCommand, changes_repository, is_loopback_host};
 use crate::workspace::Access;
 
 /// What to do with sandboxed commands that no rule matches.
@@ -185,12 +185,23 @@ impl Judge<'_> {
         let actions = [tool, Action::Fetch { host }];
         match self.by_rule(&actions) {
             Some((decision, reason)) => part(action, decision, reason, Danger::Moderate),
+            // A command may do the same, and nothing leaves the session.
+            None if self.is_within_session(host) => {
+                let reason = DecisionReason::Default("it fetches from a server of this session".into());
+                part(action, Decision::Allow, reason, Danger::Safe)
+            }
             None => {
                 let reason = DecisionReason::Default("no rule allows it; it accesses the network".into());
                 let rule = self.offered(format!("WebFetch(domain:{host})"), &actions);
                 suggesting(part(action, Decision::Ask, reason, Danger::Moderate), rule)
             }
         }
+    }
+
+    /// Whether commands that need no approval reach only the session's own servers at a host.
+    fn is_within_session(&self, host: &str) -> bool {
+        let is_confined = matches!(self.network, Some(NetworkGrant::None | NetworkGrant::Hosts(_)));
+        is_confined && self.sandboxed == SandboxedCommands::Run && is_loopback_host(host)
     }
 
     /// A part that cannot be analyzed may run only if every command may.

@@ -28,7 +28,7 @@ mod wildcard;
 pub use condition::Condition;
 pub use document::{Document, DocumentError, RuleEntry};
 pub use explanation::{Decision, DecisionReason, Explanation, ExplanationPart, mode_name};
-pub use gate::{ActiveRule, PolicyGate, ReadOnlyGate, RuleChange, RulePlace, RuleSink};
+pub use gate::{ActiveRule, CommandSandbox, PolicyGate, ReadOnlyGate, RuleChange, RulePlace, RuleSink};
 pub use judge::SandboxedCommands;
 pub use names::{KnownTool, ToolKind, known_tool, tool_name};
 pub use paths::PatternRoots;

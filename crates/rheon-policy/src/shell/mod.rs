@@ -24,7 +24,7 @@ mod wrapper;
 pub use cross_check::mask_non_ascii;
 pub use danger::{danger, highest_danger, only_reads, redirection_danger};
 pub use git::{RepositoryUse, changes_repository, repository_use};
-pub use needs::{CommandNeeds, HostNeeds, command_needs};
+pub use needs::{CommandNeeds, HostNeeds, command_needs, is_loopback_host};
 pub use types::{Analysis, Redirection, SimpleCommand};
 
 /// Analyzes a line of bash.

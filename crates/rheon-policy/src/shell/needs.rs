@@ -1,5 +1,7 @@
 //! What a command needs beyond the sandbox: hosts of the network, or to run outside. The table, one row per program.
 
+use std::net::{IpAddr, Ipv4Addr};
+
 use super::table::is_in;
 use super::types::SimpleCommand;
 use super::wrapper::base_name;
@@ -169,7 +171,7 @@ fn in_arguments(rest: &[Option<&str>]) -> HostNeeds {
     let mut is_local = false;
     for word in rest.iter().flatten() {
         let Some(host) = host_in(word) else { continue };
-        if is_loopback(&host) {
+        if is_loopback_host(&host) {
             is_local = true;
         } else if !hosts.contains(&host) {
             hosts.push(host);
@@ -197,16 +199,17 @@ fn host_in(word: &str) -> Option<String> {
     let is_name = host.split('.').all(|label| {
         !label.is_empty() && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
     });
-    let is_path = word.starts_with(['.', '/', '~']) || !word.contains(['/', ':']) && !is_loopback(host);
-    (is_name && !is_path && (host.contains('.') || is_loopback(host))).then(|| host.to_lowercase())
+    let is_path = word.starts_with(['.', '/', '~']) || !word.contains(['/', ':']) && !is_loopback_host(host);
+    (is_name && !is_path && (host.contains('.') || is_loopback_host(host))).then(|| host.to_lowercase())
 }
 
-fn is_loopback(host: &str) -> bool {
-    host == "localhost"
-        || host.ends_with(".localhost")
-        || host.starts_with("127.")
-        || host == "0.0.0.0"
-        || host == "[::1]"
+/// Whether a host of a URL is this machine, or rather the session's own network for a sandboxed command.
+pub fn is_loopback_host(host: &str) -> bool {
+    let address = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
+    match address.parse::<IpAddr>() {
+        Ok(address) => address.is_loopback() || address == IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+        Err(_) => host == "localhost" || host.ends_with(".localhost"),
+    }
 }
 
 #[cfg(test)]

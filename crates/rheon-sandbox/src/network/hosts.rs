@@ -33,6 +33,8 @@ pub struct HostRuleError {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostList {
     rules: Vec<HostRule>,
+    /// As they were given.
+    entries: Vec<String>,
 }
 
 /// Whether a list contains a host.
@@ -88,9 +90,12 @@ const RULES_MAX: usize = 1_000;
 impl HostList {
     /// Reads a list. `registries` stands for the package registries of the common languages.
     pub fn parse<Text: AsRef<str>>(entries: impl IntoIterator<Item = Text>) -> Result<Self, HostRuleError> {
-        let mut rules = Vec::new();
+        let (mut rules, mut given) = (Vec::new(), Vec::new());
         for entry in entries {
             let entry = entry.as_ref().trim();
+            if !given.iter().any(|known| known == entry) {
+                given.push(entry.to_owned());
+            }
             let (private, name) = marked(entry);
             if name == REGISTRIES {
                 let hosts = REGISTRY_HOSTS.iter().map(|host| HostName::Exactly((*host).to_owned()));
@@ -102,7 +107,7 @@ impl HostList {
                 return Err(invalid(entry, "the list is too long"));
             }
         }
-        Ok(Self { rules })
+        Ok(Self { rules, entries: given })
     }
 
     /// The package registries of the common languages.
@@ -124,10 +129,18 @@ impl HostList {
         self.rules.iter().map(name).collect()
     }
 
+    /// The entries as settings spell them, presets included.
+    pub fn entries(&self) -> Vec<String> {
+        self.entries.clone()
+    }
+
     /// Both lists.
     pub fn with(mut self, other: &Self) -> Self {
         self.rules.extend(
             other.rules.iter().filter(|rule| !self.rules.contains(rule)).cloned().collect::<Vec<_>>(),
+        );
+        self.entries.extend(
+            other.entries.iter().filter(|entry| !self.entries.contains(entry)).cloned().collect::<Vec<_>>(),
         );
         self
     }

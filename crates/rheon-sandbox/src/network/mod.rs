@@ -10,3 +10,4 @@ pub use address::is_public_address;
 pub use hosts::{HostList, HostRule, HostRuleError};
 pub use proxy::{ContactOutcome, HostContact};
 pub(crate) use proxy::{HostProxy, ProxyLease};
+pub(crate) use relay::relay;

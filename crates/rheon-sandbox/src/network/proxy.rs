@@ -40,7 +40,7 @@ pub enum ContactOutcome {
 #[derive(Debug)]
 pub(crate) struct HostProxy {
     /// What every command of the session may reach.
-    session: HostList,
+    session: Mutex<HostList>,
     calls: Mutex<BTreeMap<String, Weak<Call>>>,
     connections: Arc<Semaphore>,
     limits: ProxyLimits,
@@ -86,13 +86,19 @@ impl HostProxy {
 
     pub(super) fn with_limits(session: HostList, limits: ProxyLimits) -> Arc<Self> {
         let connections = Arc::new(Semaphore::new(limits.connections_max));
-        Arc::new(Self { session, calls: Mutex::default(), connections, limits })
+        Arc::new(Self { session: Mutex::new(session), calls: Mutex::default(), connections, limits })
+    }
+
+    /// Changes what every command may reach from now on. Calls that run keep what they have.
+    pub(crate) fn set_session(&self, hosts: HostList) {
+        *lock(&self.session) = hosts;
     }
 
     /// Lets one call use the proxy, with these hosts besides those of the session.
     pub(crate) fn lease(&self, more: &HostList) -> io::Result<ProxyLease> {
         let token = new_token()?;
-        let call = Arc::new(Call { hosts: self.session.clone().with(more), contacts: Mutex::default() });
+        let call =
+            Arc::new(Call { hosts: lock(&self.session).clone().with(more), contacts: Mutex::default() });
         let mut calls = lock(&self.calls);
         calls.retain(|_, call| call.strong_count() > 0);
         calls.insert(token.clone(), Arc::downgrade(&call));
@@ -150,8 +156,11 @@ impl HostProxy {
     /// Connects to the host if the call may reach it.
     async fn open(&self, request: &HostRequest) -> Result<TcpStream, Refusal> {
         let call = request.token.as_ref().and_then(|token| lock(&self.calls).get(token)?.upgrade());
-        let hosts = call.as_ref().map_or(&self.session, |call| &call.hosts);
-        let opened = match hosts.find(&request.host, request.port) {
+        let found = match &call {
+            Some(call) => call.hosts.find(&request.host, request.port),
+            None => lock(&self.session).find(&request.host, request.port),
+        };
+        let opened = match found {
             HostMatch::Absent => Err((ContactOutcome::NotListed, "it is not an allowed host".to_owned())),
             HostMatch::Public => self.connect(request, is_public_address).await,
             HostMatch::Private => self.connect(request, |_| true).await,

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 const CHUNK_BYTES: usize = 16 * 1024;
 
 /// Copies in both directions. Ends when both are done, or when nothing moved for `idle`.
-pub(super) async fn relay(client: TcpStream, host: TcpStream, idle: Duration) {
+pub(crate) async fn relay(client: TcpStream, host: TcpStream, idle: Duration) {
     let moved = AtomicU64::new(0);
     let (client_read, client_write) = client.into_split();
     let (host_read, host_write) = host.into_split();

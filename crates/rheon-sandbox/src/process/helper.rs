@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::net::IpAddr;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
@@ -15,7 +16,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use super::entry;
 use super::execution::Execution;
 pub use super::wire::Overlay;
-use super::wire::{HelperSetup, Reply, Request, receive};
+use super::wire::{HelperSetup, IpVersion, Reply, Request, receive};
 
 /// Which network a command has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,12 +126,13 @@ impl SessionHelper {
         Ok(running.failed.iter().map(|(path, error)| (path.clone(), error.to_string())).collect())
     }
 
-    /// A TCP socket in the session's network that is not connected yet.
-    pub fn socket(&self) -> io::Result<OwnedFd> {
+    /// A TCP socket in the session's network for this kind of address. It is not connected yet.
+    pub fn socket(&self, address: IpAddr) -> io::Result<std::net::TcpStream> {
+        let version = if address.is_ipv6() { IpVersion::V6 } else { IpVersion::V4 };
         let running = self.running()?;
-        let (_, replies) = running.inner.request(|id| Request::Socket { id })?;
+        let (_, replies) = running.inner.request(|id| Request::Socket { id, version })?;
         match replies.recv() {
-            Ok(CommandReply::Socket(socket)) => Ok(socket),
+            Ok(CommandReply::Socket(socket)) => Ok(socket.into()),
             Ok(CommandReply::Failed(error)) => Err(error),
             Ok(CommandReply::Started | CommandReply::Ended(_)) | Err(mpsc::RecvError) => Err(lost()),
         }

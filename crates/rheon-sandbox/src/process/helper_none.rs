@@ -49,6 +49,10 @@ impl SessionHelper {
         absent()
     }
 
+    pub fn socket(&self, _address: std::net::IpAddr) -> io::Result<std::net::TcpStream> {
+        absent()
+    }
+
     pub(super) fn start(&self, _execution: Execution, _network: HelperNetwork) -> io::Result<HelperCommand> {
         absent()
     }

@@ -21,7 +21,7 @@ use rustix::thread::UnshareFlags;
 use super::execution::{Capabilities, Execution, Namespaces, ProcessSetup};
 use super::mounts::{begin_loopback, make_read_only, mount_overlay};
 use super::plan::{Plan, map_own_user};
-use super::wire::{HelperSetup, Reply, Request, receive};
+use super::wire::{HelperSetup, IpVersion, Reply, Request, receive};
 
 /// Runs the helper until the agent is gone. `outer` is its socket.
 pub(super) fn serve(outer: &OwnedFd) {
@@ -182,7 +182,7 @@ impl Commands {
                 }
                 Ok(())
             }
-            Request::Socket { id } => match tcp_socket() {
+            Request::Socket { id, version } => match tcp_socket(version) {
                 Ok(made) => Reply::Socket { id, socket: made }.send(socket),
                 Err(error) => Reply::Failed { id, errno: error.raw_os_error() }.send(socket),
             },
@@ -210,9 +210,13 @@ impl Commands {
     }
 }
 
-fn tcp_socket() -> rustix::io::Result<OwnedFd> {
+fn tcp_socket(version: IpVersion) -> rustix::io::Result<OwnedFd> {
+    let family = match version {
+        IpVersion::V4 => rustix::net::AddressFamily::INET,
+        IpVersion::V6 => rustix::net::AddressFamily::INET6,
+    };
     let flags = rustix::net::SocketFlags::CLOEXEC;
-    rustix::net::socket_with(rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM, flags, None)
+    rustix::net::socket_with(family, rustix::net::SocketType::STREAM, flags, None)
 }
 
 fn end(pid: Pid) {

@@ -36,6 +36,13 @@ pub(super) struct HelperSetup {
     pub(super) temporary: Option<PathBuf>,
 }
 
+/// The kind of addresses that a socket connects to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum IpVersion {
+    V4,
+    V6,
+}
+
 /// From the agent to the helper.
 pub(super) enum Request {
     Setup {
@@ -52,6 +59,7 @@ pub(super) enum Request {
     /// Asks for a TCP socket in the network of the helper.
     Socket {
         id: u64,
+        version: IpVersion,
     },
 }
 
@@ -269,9 +277,13 @@ impl Request {
                 writer.number(*id);
                 send(socket, &writer.0, &[])
             }
-            Self::Socket { id } => {
+            Self::Socket { id, version } => {
                 writer.byte(3);
                 writer.number(*id);
+                writer.byte(match version {
+                    IpVersion::V4 => 4,
+                    IpVersion::V6 => 6,
+                });
                 send(socket, &writer.0, &[])
             }
         }
@@ -293,7 +305,15 @@ impl Request {
                 Ok(Self::Start { id, execution })
             }
             2 => Ok(Self::Kill { id: reader.number()? }),
-            3 => Ok(Self::Socket { id: reader.number()? }),
+            3 => {
+                let id = reader.number()?;
+                let version = match reader.byte()? {
+                    4 => IpVersion::V4,
+                    6 => IpVersion::V6,
+                    _ => return Err(malformed()),
+                };
+                Ok(Self::Socket { id, version })
+            }
             _ => Err(malformed()),
         }
     }

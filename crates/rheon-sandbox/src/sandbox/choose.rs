@@ -15,6 +15,7 @@ use super::probe_cache::{ProbeCache, ProbeCacheFile, ProbeResults};
 use super::programs::{NamespaceUse, Programs};
 use super::report::SandboxReport;
 use super::repository::shut_in;
+use super::session_access::{AccessError, SandboxSwitch, SessionAccess};
 use super::wrap::Wrap;
 use crate::network::{HostList, HostProxy};
 use crate::process::{Containment, Launcher, SessionHelper};
@@ -45,6 +46,8 @@ pub struct Sandbox {
     probe_cache: ProbeCache,
     file: Option<ProbeCacheFile>,
     proxy: Arc<HostProxy>,
+    /// What the user changed for the rest of the session.
+    access: Arc<SessionAccess>,
     _temporary: Arc<TemporaryDirectory>,
 }
 
@@ -121,12 +124,54 @@ impl Sandbox {
             // So that the first command does not wait for it. A failure occurs again there.
             drop(tokio::task::spawn_blocking(move || drop(route.helper.warm())));
         }
-        Ok(Self { wrap, report, shortfall, probe_cache, file, proxy, _temporary: temporary })
+        let access = Arc::new(SessionAccess::new(wrap.boundary.network().clone()));
+        Ok(Self { wrap, report, shortfall, probe_cache, file, proxy, access, _temporary: temporary })
     }
 
     /// One call, with what it may reach beyond the defaults of the session.
     pub fn call(&self, grant: &rheon_types::CallGrant) -> io::Result<SandboxCall> {
-        SandboxCall::new(&self.wrap, &self.proxy, grant)
+        let unsandboxed = grant.unsandboxed || self.switch() == SandboxSwitch::Off;
+        let grant = rheon_types::CallGrant { unsandboxed, ..grant.clone() };
+        SandboxCall::new(&self.session_wrap(), &self.proxy, &grant)
+    }
+
+    /// How processes start, with the network that the session has now.
+    fn session_wrap(&self) -> Wrap {
+        let mut wrap = self.wrap.clone();
+        wrap.boundary = wrap.boundary.with_network(self.network());
+        wrap
+    }
+
+    /// What commands reach of the network without a grant.
+    pub fn network(&self) -> NetworkAccess {
+        self.access.network()
+    }
+
+    /// Changes what commands that start from now on reach of the network.
+    pub fn set_network(&self, network: NetworkAccess) -> Result<(), AccessError> {
+        let hosts = match &network {
+            NetworkAccess::Hosts(_) if self.helper().is_none() => {
+                return Err(AccessError::NoHosts(self.level()));
+            }
+            NetworkAccess::Hosts(hosts) => hosts.clone(),
+            NetworkAccess::Blocked | NetworkAccess::Open => HostList::default(),
+        };
+        self.proxy.set_session(hosts);
+        self.access.set_network(network);
+        Ok(())
+    }
+
+    pub fn switch(&self) -> SandboxSwitch {
+        self.access.switch()
+    }
+
+    /// Says whether commands that start from now on run in the sandbox.
+    pub fn set_switch(&self, switch: SandboxSwitch) -> Result<(), AccessError> {
+        if self.level() == Level::None && switch == SandboxSwitch::On {
+            return Err(AccessError::NoSandbox);
+        }
+        self.access.set_switch(switch);
+        Ok(())
     }
 
     /// The directory that commands see as `/tmp`, if they see another one there than everybody else.
@@ -180,13 +225,13 @@ impl Sandbox {
     }
 
     pub fn launcher(&self) -> Launcher {
-        self.wrap.launcher()
+        self.session_wrap().launcher()
     }
 
     /// A launcher that may change the repository in the workspace root, except for what would make git run programs
     /// later: hooks, settings, and where git looks for them. The error says why the repository cannot be opened.
     pub fn git_launcher(&self) -> Result<Launcher, String> {
-        self.wrap.git_launcher()
+        self.session_wrap().git_launcher()
     }
 }
 

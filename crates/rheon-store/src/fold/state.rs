@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rheon_types::event::{
-    ApprovalRequest, BudgetAmount, Ledger, Meter, PermissionMode, QueuedChange, RulesChange, TaskItem,
+    ApprovalRequest, BudgetAmount, Ledger, Meter, PermissionMode, QueuedChange, RulesChange, SessionNetwork,
+    SessionSandbox, TaskItem,
 };
 use rheon_types::{
     AgentEvent, AgentMessage, ContextEvent, Event, MicroUsd, ModelEvent, PlanEvent, RunEvent, RunId,
@@ -46,6 +47,10 @@ pub struct SessionChoices {
     pub title: Option<String>,
     /// The changes to its permission rules, oldest first.
     pub rules: Vec<Arc<RulesChange>>,
+    /// What commands reach of the network; as configured if absent.
+    pub network: Option<SessionNetwork>,
+    /// Whether commands run in the sandbox, if that was ever changed.
+    pub sandbox: Option<SessionSandbox>,
 }
 
 impl SessionChoices {
@@ -59,6 +64,8 @@ impl SessionChoices {
                 self.title = Some(title.clone()).filter(|title| !title.is_empty())
             }
             SessionEvent::Rules { change } => self.rules.push(Arc::clone(change)),
+            SessionEvent::Network { network } => self.network.clone_from(network),
+            SessionEvent::Sandbox { sandbox } => self.sandbox = Some(*sandbox),
             _ => {}
         }
     }

@@ -2,6 +2,7 @@
 
 mod clean;
 mod decode;
+mod session_server;
 
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
@@ -18,6 +19,8 @@ use serde_json::json;
 use url::{Host, Url};
 
 use super::address::{AddressRule, FilteringResolver};
+use rheon_policy::shell::is_loopback_host;
+use rheon_sandbox::Sandbox;
 
 /// The most bytes of a page that are read, and the most characters returned at once.
 const BODY_BYTES_MAX: usize = 5 * 1024 * 1024;
@@ -31,6 +34,14 @@ pub struct WebFetchTool {
     /// Created for the first page: most sessions fetch none, and it takes a while.
     client: OnceLock<Client>,
     rule: AddressRule,
+    /// The session whose commands start servers.
+    session: Option<Sandbox>,
+}
+
+/// A response, and where it came from after redirects.
+struct Page {
+    url: Url,
+    response: Response,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -45,7 +56,13 @@ struct Arguments {
 impl WebFetchTool {
     /// Only connects to addresses that `rule` allows. Uses no proxy and no credentials.
     pub fn new(rule: AddressRule) -> Self {
-        Self { client: OnceLock::new(), rule }
+        Self { client: OnceLock::new(), rule, session: None }
+    }
+
+    /// Reaches the servers that commands of this session started, at `localhost`. Without it, that is this machine.
+    pub fn with_session_servers(mut self, session: Sandbox) -> Self {
+        self.session = Some(session);
+        self
     }
 
     fn client(&self) -> Result<&Client, ToolError> {
@@ -69,19 +86,24 @@ impl WebFetchTool {
 
     /// Fetches `url` and follows redirects, each of which is checked. A redirect to another host is not followed,
     /// because the gate has only approved this host.
-    async fn get(&self, url: Url) -> Result<Response, ToolError> {
+    async fn get(&self, url: Url) -> Result<Page, ToolError> {
         let mut url = url;
         for _ in 0..=REDIRECTS_MAX {
             self.check(&url)?;
-            let sent = self.client()?.get(url.clone()).send().await;
-            let response = sent.map_err(|problem| failed(&url, &problem))?;
+            let response = match self.session_of(&url) {
+                Some(session) => session_server::get(session, &url).await?,
+                None => {
+                    let sent = self.client()?.get(url.clone()).send().await;
+                    sent.map_err(|problem| failed(&url, &problem))?
+                }
+            };
             if !response.status().is_redirection() {
-                return Ok(response);
+                return Ok(Page { url, response });
             }
             let target = response.headers().get(LOCATION).and_then(|target| target.to_str().ok());
             let next = match target.map(|target| url.join(target)) {
                 Some(Ok(next)) => next,
-                Some(Err(_)) | None => return Ok(response),
+                Some(Err(_)) | None => return Ok(Page { url, response }),
             };
             self.check(&next)?;
             // The gate approved one host; another host needs another call.
@@ -111,26 +133,31 @@ impl WebFetchTool {
             None => return Err(ToolError::InvalidArgs(format!("{url} has no host"))),
         };
         match address {
-            Some(address) if !self.rule.allows(address) => {
+            Some(address) if !self.rule.allows(address) && self.session_of(url).is_none() => {
                 Err(ToolError::Denied(format!("{address} is not a public address")))
             }
             Some(_) | None => Ok(()),
         }
     }
 
+    /// The session, if the address is one of its servers.
+    fn session_of(&self, url: &Url) -> Option<&Sandbox> {
+        self.session.as_ref().filter(|_| url.host_str().is_some_and(is_loopback_host))
+    }
+
     async fn fetch(&self, arguments: Arguments) -> Result<ToolResult, ToolError> {
         let url = Url::parse(arguments.url.trim()).map_err(|problem| {
             ToolError::InvalidArgs(format!("invalid address {:?}: {problem}", arguments.url))
         })?;
-        let response = self.get(url).await?;
-        let (status, last) = (response.status(), response.url().clone());
+        let Page { url: last, response } = self.get(url).await?;
+        let status = response.status();
         let kind =
             response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let kind = kind.to_ascii_lowercase();
         if !status.is_success() {
             return Err(ToolError::Failed(format!("{last} returned status {status}")));
         }
-        let (body, is_cut) = read(response).await?;
+        let (body, is_cut) = read(response, &last).await?;
         let (kind, text) = tokio::task::spawn_blocking(move || as_text(&kind, &body))
             .await
             .map_err(|_| ToolError::Failed(format!("cannot read the page at {last}")))??;
@@ -171,10 +198,9 @@ impl WebFetchTool {
 }
 
 /// Reads the body up to the limit, and says whether there is more.
-async fn read(mut response: Response) -> Result<(Vec<u8>, bool), ToolError> {
+async fn read(mut response: Response, url: &Url) -> Result<(Vec<u8>, bool), ToolError> {
     let mut body = Vec::new();
-    let url = response.url().clone();
-    while let Some(piece) = response.chunk().await.map_err(|problem| failed(&url, &problem))? {
+    while let Some(piece) = response.chunk().await.map_err(|problem| failed(url, &problem))? {
         let room = BODY_BYTES_MAX - body.len();
         if piece.len() > room {
             body.extend(piece.iter().take(room));

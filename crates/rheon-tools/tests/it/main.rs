@@ -3,4 +3,6 @@
 #![cfg(test)]
 
 mod checked_directory;
+#[cfg(target_os = "linux")]
+mod escape_list;
 mod sandbox_escapes;

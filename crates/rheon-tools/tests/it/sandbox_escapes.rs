@@ -5,8 +5,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::{TcpListener, UdpSocket};
+use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,107 +19,10 @@ use rheon_types::{Tool, ToolContext};
 use serde_json::json;
 use tempfile::TempDir;
 
+use crate::escape_list::{CALLS, ESCAPES};
+
 /// Must not be readable anywhere.
 const CANARY: &str = "canary-6f1d";
-
-/// The lowest level that blocks an escape, its description, and the command.
-const ESCAPES: [(Level, &str, &str); 47] = [
-    (Level::Landlock, "a new file", "echo x > OUTSIDE/new"),
-    (Level::Landlock, "more in a file", "echo x >> OUTSIDE/file"),
-    (Level::Landlock, "a copy over a file", "cp /etc/passwd OUTSIDE/file"),
-    (Level::Landlock, "a link to a folder", "ln -sfn OUTSIDE link; echo x > link/new"),
-    (Level::Landlock, "a link to a file", "ln -sf OUTSIDE/file link2; echo x > link2"),
-    (Level::Landlock, "a hard link", "ln OUTSIDE/file hard; echo x > hard; rm -f hard"),
-    (Level::Landlock, "a move to the outside", "echo x > moved; mv moved OUTSIDE/moved; rm -f moved"),
-    (Level::Landlock, "a move from the outside", "mv OUTSIDE/file taken"),
-    (Level::Landlock, "a removal", "rm -rf OUTSIDE/file OUTSIDE/folder"),
-    (Level::Landlock, "a truncation", "truncate -s 0 OUTSIDE/file"),
-    (Level::Landlock, "the folder above", "cd ..; mkdir evil; echo x > evil/file"),
-    (Level::Landlock, "dots", "mkdir -p sub; echo x > sub/../../outside/new"),
-    (Level::Landlock, "dd", "dd if=/dev/zero of=OUTSIDE/file bs=1 count=1 conv=notrunc"),
-    (Level::Landlock, "tee", "echo x | tee -a OUTSIDE/file"),
-    (Level::Landlock, "tar", "echo x > new; tar cf t.tar new; tar xf t.tar -C OUTSIDE; rm -f new t.tar"),
-    (Level::Landlock, "perl", "perl -e 'open(F, \">\", \"OUTSIDE/new\") and print F 1'"),
-    (Level::Landlock, "python", "python3 -c 'open(\"OUTSIDE/new\", \"w\").write(\"x\")'"),
-    (Level::Landlock, "another repository", "git init OUTSIDE/repository; git -C OUTSIDE init"),
-    (Level::Landlock, "the root of a process", "echo x > /proc/self/root/OUTSIDE/new"),
-    (Level::Landlock, "the root of the first process", "echo x > /proc/1/root/OUTSIDE/new"),
-    (Level::Landlock, "the root of the agent", "echo x > /proc/AGENT/root/OUTSIDE/new"),
-    (Level::Landlock, "the folder of the agent", "ls /proc/AGENT/cwd/ && echo CANARY"),
-    (Level::Landlock, "a mount", "mkdir -p at; mount --bind OUTSIDE at && echo x > at/new; rmdir at"),
-    (
-        Level::Landlock,
-        "a mount anew",
-        "mount -o remount,rw,bind / ; mount -o remount,rw OUTSIDE; echo x > OUTSIDE/new",
-    ),
-    (
-        Level::Landlock,
-        "a namespace",
-        "unshare -rm bash -c 'mount -o remount,rw,bind /; mount --bind OUTSIDE /mnt; echo x > OUTSIDE/new; echo x > /mnt/new'",
-    ),
-    (Level::Landlock, "the namespace of the first process", "nsenter -t 1 -a bash -c 'echo x > OUTSIDE/new'"),
-    (Level::Landlock, "the namespace of the agent", "nsenter -t AGENT -a bash -c 'echo x > OUTSIDE/new'"),
-    (
-        Level::Landlock,
-        "temporary files of all",
-        "echo x > /tmp/rheon-ways-out-AGENT; echo x > /dev/shm/rheon-ways-out-AGENT",
-    ),
-    (Level::Landlock, "TCP", "echo x > /dev/tcp/127.0.0.1/TCP"),
-    (Level::Landlock, "UDP", "echo x > /dev/udp/127.0.0.1/UDP"),
-    (
-        Level::Landlock,
-        "TCP from a new network",
-        "unshare -rn bash -c 'ip link set lo up; echo x > /dev/tcp/127.0.0.1/TCP'; curl -s http://127.0.0.1:TCP",
-    ),
-    (Level::Landlock, "the environment", "env; set; export -p"),
-    (Level::Landlock, "the environment of the agent", "cat /proc/AGENT/environ; strings /proc/AGENT/environ"),
-    (
-        Level::Landlock,
-        "the environment of all",
-        "cat /proc/[0-9]*/environ /proc/self/task/*/environ /proc/$PPID/environ",
-    ),
-    (
-        Level::Landlock,
-        "the memory of the agent",
-        "head -c 1 /proc/AGENT/maps && echo CANARY; head -c 1 /proc/AGENT/mem",
-    ),
-    (Level::Landlock, "a signal to the agent", "kill -0 AGENT && echo CANARY"),
-    (
-        Level::Landlock,
-        "a process that stays",
-        "(setsid nohup bash -c 'exec -a STAYS sleep 60' >/dev/null 2>&1 &)",
-    ),
-    (
-        Level::Landlock,
-        "a process without a name",
-        "(env -i setsid /bin/bash -c '(exec -a STAYS sleep 60 &) &' &)",
-    ),
-    (Level::Namespaces, "a mode", "chmod 0777 OUTSIDE/file; chmod 0700 OUTSIDE"),
-    (Level::Namespaces, "a time", "touch -d 2001-01-01 OUTSIDE/file"),
-    (Level::Namespaces, "a hook", "echo 'touch x' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit"),
-    (
-        Level::Namespaces,
-        "a setting of git",
-        "git config core.fsmonitor 'touch x'; git config --global core.pager x",
-    ),
-    (
-        Level::Namespaces,
-        "another repository in its place",
-        "mv .git old; rm -rf .git; git init -q; cp -r sub .git",
-    ),
-    (
-        Level::Namespaces,
-        "settings of agents",
-        "mkdir -p .claude .rheon; echo {} > .claude/settings.json; echo {} > .mcp.json",
-    ),
-    (Level::Namespaces, "links as settings", "ln -s sub .vscode; ln -s sub .husky; mv sub .cursor"),
-    (
-        Level::Namespaces,
-        "a socket",
-        "perl -MSocket -e 'socket(S,AF_UNIX,SOCK_STREAM,0); connect(S,sockaddr_un(\"SOCKET\"))'",
-    ),
-    (Level::Namespaces, "a key", "cat KEY; cp KEY key; cat key; rm -f key"),
-];
 
 struct Fixture {
     _folder: TempDir,
@@ -129,6 +33,7 @@ struct Fixture {
     tcp: TcpListener,
     udp: UdpSocket,
     socket: UnixListener,
+    abstract_socket: UnixListener,
 }
 
 /// Not below `/tmp` if possible, which commands cannot see.
@@ -169,13 +74,18 @@ async fn fixture(programs: Programs, level: Level) -> Option<Fixture> {
     tcp.set_nonblocking(true).unwrap();
     udp.set_nonblocking(true).unwrap();
     socket.set_nonblocking(true).unwrap();
+    let name = stays(&tcp);
+    let abstract_socket =
+        UnixListener::bind_addr(&SocketAddr::from_abstract_name(name.as_bytes()).unwrap()).unwrap();
+    abstract_socket.set_nonblocking(true).unwrap();
     let bash = BashTool(Arc::new(BashSession::new(settings)));
-    Some(Fixture { _folder: folder, base, root, outside, bash, tcp, udp, socket })
+    Some(Fixture { _folder: folder, base, root, outside, bash, tcp, udp, socket, abstract_socket })
 }
 
 impl Fixture {
     fn line(&self, escape: &str) -> String {
         let shown = |path: PathBuf| path.display().to_string();
+        let escape = CALLS.iter().fold(escape.to_owned(), |line, (name, number)| line.replace(name, number));
         escape
             .replace("OUTSIDE", &shown(self.outside.clone()))
             .replace("SOCKET", &shown(self.outside.join("socket")))
@@ -188,7 +98,7 @@ impl Fixture {
     }
 
     fn stays(&self) -> String {
-        format!("rheon-ways-out-{}", self.tcp.local_addr().unwrap().port())
+        stays(&self.tcp)
     }
 
     async fn run(&self, line: &str) -> String {
@@ -227,16 +137,25 @@ impl Fixture {
         if let Some(path) = changed.map(|(path, _)| path).or(gone) {
             return Some(format!("{} changed", path.display()));
         }
-        let heard =
-            [self.tcp.accept().is_ok(), self.udp.recv(&mut [0; 8]).is_ok(), self.socket.accept().is_ok()];
+        let heard = [
+            self.tcp.accept().is_ok(),
+            self.udp.recv(&mut [0; 8]).is_ok(),
+            self.socket.accept().is_ok(),
+            self.abstract_socket.accept().is_ok(),
+        ];
         if heard.contains(&true) {
-            return Some(format!("TCP, UDP, socket: {heard:?}"));
+            return Some(format!("TCP, UDP, socket, abstract socket: {heard:?}"));
         }
         if output.contains(CANARY) {
             return Some("the canary was read".into());
         }
         is_running(&self.stays()).then(|| "a process stayed".into())
     }
+}
+
+/// A name that no other test uses.
+fn stays(tcp: &TcpListener) -> String {
+    format!("rheon-ways-out-{}", tcp.local_addr().unwrap().port())
 }
 
 /// Kinds, modes, times and contents below a path.
@@ -268,14 +187,15 @@ async fn no_command_escapes_the_sandbox() {
     let with_bubblewrap = Programs { namespaces: NamespaceUse::ProcessesOnly, ..all.clone() };
     let without_views = Programs { bwrap: None, ..with_bubblewrap.clone() };
     let without_namespaces = Programs { bwrap: None, namespaces: NamespaceUse::Never, ..all.clone() };
-    for (programs, level) in [
-        (all, Level::Namespaces),
-        (with_bubblewrap, Level::Namespaces),
-        (without_views, Level::Landlock),
-        (without_namespaces, Level::Landlock),
+    for (name, programs, level) in [
+        ("namespaces", all, Level::Namespaces),
+        ("namespaces by bubblewrap", with_bubblewrap, Level::Namespaces),
+        ("landlock", without_views, Level::Landlock),
+        ("landlock without namespaces", without_namespaces, Level::Landlock),
     ] {
         let Some(fixture) = fixture(programs, level).await else {
-            println!("level {level} was not tested: this machine does not support it");
+            // `cargo xtask escapes` reads these lines.
+            println!("escapes\t{name}\tnot supported here");
             continue;
         };
         let before = fixture.state(level);
@@ -290,7 +210,7 @@ async fn no_command_escapes_the_sandbox() {
                 break;
             }
         }
-        println!("level {level}: {tried} escapes tried, {} succeeded", open.len());
+        println!("escapes\t{name}\t{tried}\t{}", open.len());
         assert_eq!(open, Vec::<String>::new(), "level {level}");
         // Normal work still succeeds, and an escape would be detected.
         let worked = "mkdir -p made && cd made && echo good > file && cat file";

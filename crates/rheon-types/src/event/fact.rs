@@ -119,6 +119,30 @@ fn session_scope() -> Scope {
     Scope::Session
 }
 
+/// What commands of a session reach of the network without a grant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(rename_all = "camelCase")]
+pub enum SessionNetwork {
+    /// Servers of the session, and nothing else.
+    Blocked,
+    /// These hosts, spelled as in the setting `sandbox.network`.
+    Hosts(#[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))] Vec<String>),
+    /// Everything.
+    Open,
+}
+
+/// Whether commands of a session run in the sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(rename_all = "camelCase")]
+pub enum SessionSandbox {
+    /// In the sandbox.
+    On,
+    /// Outside, with everything that the user may do.
+    Off,
+}
+
 /// The tools that a model is offered.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]

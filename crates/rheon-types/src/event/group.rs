@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use super::{
     ApprovalRequest, BudgetAmount, ChildRef, CompactionTrigger, Ledger, Notice, PermissionDecision,
-    PermissionMode, QueuedChange, Responder, RulesChange, RunSettings, Scope, TaskItem, ToolSetVersion,
+    PermissionMode, QueuedChange, Responder, RulesChange, RunSettings, Scope, SessionNetwork, SessionSandbox,
+    TaskItem, ToolSetVersion,
 };
 use crate::grant::CallGrant;
 use crate::history::History;
@@ -364,6 +365,13 @@ group! {
         "session.mode" Mode { mode: PermissionMode }
         /// Permission rules of this session were added, replaced or removed.
         "session.rules" Rules { change: Arc<RulesChange> }
+        /// What commands reach of the network from now on; as configured if absent.
+        "session.network" Network {
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            network: Option<SessionNetwork>,
+        }
+        /// Whether commands run in the sandbox from now on.
+        "session.sandbox" Sandbox { sandbox: SessionSandbox }
         /// The title of the session.
         "session.title" Title { title: String }
         /// Something the user should know.

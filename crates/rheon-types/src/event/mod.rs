@@ -16,7 +16,8 @@ pub use approval::{
     Selection, Subject, UserQuestion,
 };
 pub use fact::{
-    Notice, NoticeLevel, NoticeTopic, RuleAction, RuleList, RulesChange, ToolSetVersion, ToolSourceVersion,
+    Notice, NoticeLevel, NoticeTopic, RuleAction, RuleList, RulesChange, SessionNetwork, SessionSandbox,
+    ToolSetVersion, ToolSourceVersion,
 };
 pub use group::{
     ApprovalEvent, BudgetEvent, ChildEvent, ContextEvent, MessageEvent, ModelEvent, PlanEvent, RunEvent,

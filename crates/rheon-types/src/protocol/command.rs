@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::content::Content;
-use crate::event::{PermissionMode, PermissionResponse, RulesChange};
+use crate::event::{PermissionMode, PermissionResponse, RulesChange, SessionNetwork, SessionSandbox};
 use crate::id::{ApprovalId, ClientCallId, RunId, SessionId};
 use crate::outcome::ContinuationKind;
 use crate::request::{OutputSchema, ThinkingLevel};
@@ -97,6 +97,31 @@ pub enum Command {
     SetRules {
         /// The change.
         change: RulesChange,
+    },
+    /// Change what commands of the session reach of the network.
+    SetNetwork {
+        /// What they reach; as configured if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        network: Option<SessionNetwork>,
+    },
+    /// Switch the sandbox of commands off or on.
+    SetSandbox {
+        /// Whether commands run in it.
+        sandbox: SessionSandbox,
+    },
+    /// Publish a server that a command started at a port of the machine, on loopback only, until the session is closed. The
+    /// first note of the acknowledgment is its address.
+    PublishPort {
+        /// The port of the server.
+        port: u16,
+        /// The port of the machine; the same or any other if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        local_port: Option<u16>,
+    },
+    /// Close the ports of the machine at which a server is published.
+    WithdrawPort {
+        /// The port of the server.
+        port: u16,
     },
     /// Name the session.
     SetTitle {

@@ -216,6 +216,8 @@ fn sessions() -> Vec<AgentEvent> {
         SessionEvent::Model { model: "openai/gpt-5".into(), thinking: None }.into(),
         SessionEvent::Mode { mode: PermissionMode::Plan }.into(),
         SessionEvent::Rules { change: Arc::new(change) }.into(),
+        SessionEvent::Network { network: Some(SessionNetwork::Open) }.into(),
+        SessionEvent::Sandbox { sandbox: SessionSandbox::Off }.into(),
         SessionEvent::Title { title: "Parser".into() }.into(),
         SessionEvent::Notice { notice: Arc::new(notice) }.into(),
         SessionEvent::ClientCall { call_id, callback, input }.into(),

@@ -104,6 +104,12 @@ fn commands() -> Examples {
         Command::SetThinking { thinking: Some(Thinking::Level(ThinkingLevel::High)) },
         Command::SetMode { mode: PermissionMode::AcceptEdits },
         Command::SetRules { change: rules },
+        Command::SetNetwork {
+            network: Some(SessionNetwork::Hosts(vec!["registries".into(), "api.example.com".into()])),
+        },
+        Command::SetSandbox { sandbox: SessionSandbox::Off },
+        Command::PublishPort { port: 5173, local_port: None },
+        Command::WithdrawPort { port: 5173 },
         Command::SetTitle { title: "Parser".into() },
         Command::Compact { instructions: Some("keep the API".into()) },
         Command::Rewind { seq: 12, what: RewindScope::Both, mode: RewindMode::Apply },

@@ -7,9 +7,13 @@ use std::sync::{Arc, Mutex};
 
 use rheon::policy::{PatternRoots, Policy};
 use rheon::sandbox::process::{
-    Capture, Containment, Launcher, ProcessEnvironment, ProcessSetup, ShellLine, StopCondition, run,
+    Capture, Containment, Launcher, ProcessEnvironment, ProcessSetup, SessionHelper, ShellLine,
+    StopCondition, run,
 };
-use rheon::sandbox::{Boundary, Level, NamespaceUse, ProbeCache, Programs, Requirement, Sandbox};
+use rheon::sandbox::{
+    Boundary, CacheMode, CacheSettings, Caches, HostList, Level, NamespaceUse, NetworkAccess, ProbeCache,
+    Programs, Requirement, Sandbox,
+};
 use rheon::tools::builtin::AddressRule;
 use rheon::tools::builtin::bash::{BashSession, BashSettings, BashTool};
 use rheon::tools::{Toolkit, ToolkitSettings, Workspace};
@@ -26,7 +30,7 @@ const CHILD: &str = "RHEON_BENCH_OUTPUT";
 const OUTPUT_BYTES: u64 = 1 << 30;
 
 /// What holds commands, weakest first.
-const WAYS: [Held; 4] = [Held::None, Held::Landlock, Held::Bubblewrap, Held::Namespaces];
+const WAYS: [Held; 5] = [Held::None, Held::Landlock, Held::Bubblewrap, Held::Namespaces, Held::Everyday];
 
 /// What holds commands.
 #[derive(Clone, Copy)]
@@ -37,6 +41,8 @@ enum Held {
     Bubblewrap,
     /// Namespaces that are made without it.
     Namespaces,
+    /// The same with what a session usually has: hidden keys, package caches with layers, hosts behind the proxy.
+    Everyday,
 }
 
 impl Held {
@@ -46,6 +52,7 @@ impl Held {
             Self::Landlock => "landlock",
             Self::Bubblewrap => "bubblewrap",
             Self::Namespaces => "namespaces",
+            Self::Everyday => "everyday",
         }
     }
 }
@@ -84,6 +91,7 @@ pub(crate) fn measure() {
         report(&format!("bash/{name}"), times.best(&name));
         report(&format!("bash/{name}/median"), times.median(&name));
     }
+    measure_helper();
     measure_toolkit(&runtime);
     report("output/mib", child());
 }
@@ -112,6 +120,17 @@ async fn alone(launcher: Launcher) {
     let stop = StopCondition { timeout: None, cancel: CancellationToken::new() };
     let ended = run(&line, launcher, stop, &capture, |_| {}).await.expect("bash can be started");
     assert_eq!(ended.exit_code, Some(0));
+}
+
+/// What it costs to start the helper of a session, which the first command waits for.
+fn measure_helper() {
+    if !SessionHelper::is_available() || SessionHelper::new(None, Vec::new()).warm().is_err() {
+        return eprintln!("== helper: skipped, this machine does not have it");
+    }
+    let start = whole("helper", || SessionHelper::new(None, Vec::new()).warm().expect("it started before"));
+    let times = race(ROUNDS, [start]);
+    report("bash/helper", times.best("helper"));
+    report("bash/helper/median", times.median("helper"));
 }
 
 /// What it costs to put all tools together, with a sandbox that has to be tried and with one that is remembered.
@@ -161,12 +180,38 @@ async fn session(held: Held) -> Option<Arc<BashSession>> {
         Held::Bubblewrap => {
             (Programs { namespaces: for_processes, ..all }, Requirement::AtLeast(Level::Namespaces))
         }
-        Held::Namespaces => (Programs { bwrap: None, ..all }, Requirement::AtLeast(Level::Namespaces)),
+        Held::Namespaces | Held::Everyday => {
+            (Programs { bwrap: None, ..all }, Requirement::AtLeast(Level::Namespaces))
+        }
     };
-    let sandbox = Sandbox::choose_with(programs, requirement, Boundary::new(workspace.roots())).await.ok()?;
+    let boundary = Boundary::new(workspace.roots());
+    let boundary = match held {
+        Held::None | Held::Landlock | Held::Bubblewrap | Held::Namespaces => boundary,
+        Held::Everyday => everyday(boundary, &folder),
+    };
+    let sandbox = Sandbox::choose_with(programs, requirement, boundary).await.ok()?;
     let output = BashSettings::output_limits(folder.join("saved"));
     let settings = BashSettings { workspace, sandbox, environment: environment(), output };
     Some(Arc::new(BashSession::new(settings)))
+}
+
+/// What a session usually has.
+fn everyday(boundary: Boundary, folder: &Path) -> Boundary {
+    let home = folder.join("home");
+    for name in [".cargo/registry", ".npm", ".cache/pip", ".ssh", ".aws"] {
+        std::fs::create_dir_all(home.join(name)).expect("the target folder can be written");
+    }
+    let settings = CacheSettings {
+        mode: CacheMode::Overlay,
+        folder: home.join(".local/state/rheon/caches"),
+        project: folder.join("workspace"),
+        bytes_max: 1 << 30,
+        reports: Default::default(),
+        home: home.clone(),
+    };
+    let caches = Caches::prepare(&settings, &[]).expect("the layers can be prepared");
+    let hosts = HostList::registries();
+    boundary.with_keys_hidden(&home).with_caches(caches).with_network(NetworkAccess::Hosts(hosts))
 }
 
 fn folder() -> PathBuf {

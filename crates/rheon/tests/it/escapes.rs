@@ -205,7 +205,8 @@ async fn a_model_that_tries_fifty_ways_out_of_the_workspace_finds_none() {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let mut commands = processes.filter_map(|entry| fs::read_to_string(entry.path().join("cmdline")).ok());
     assert!(!commands.any(|command| command.split('\0').any(|word| word == place.stays())), "one stayed");
-    println!("level {level}: {count} ways tried, none led out");
+    // `cargo xtask escapes` reads this line.
+    println!("escapes\ta model with all tools ({level})\t{count}\t0");
     if level == Level::Namespaces {
         assert_eq!(count, 50);
     }

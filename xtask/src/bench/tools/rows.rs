@@ -8,6 +8,9 @@ const READ_NANOS_MAX: f64 = 90.0 * MICROSECOND;
 const LINE_NANOS_MAX: f64 = 200.0 * MICROSECOND;
 const MAP_NANOS_MAX: f64 = 1e6 * MICROSECOND;
 const TOOLKIT_NANOS_MAX: f64 = 1_500.0 * MICROSECOND;
+/// What a sandboxed command may cost beyond bash itself, and the first one beyond the others.
+const SANDBOX_NANOS_MAX: f64 = 2_000.0 * MICROSECOND;
+const HELPER_NANOS_MAX: f64 = 3_000.0 * MICROSECOND;
 const OUTPUT_MEBIBYTES_MAX: f64 = 32.0;
 /// How many times the time of `rg` ours may be.
 const RIPGREP_TIMES_MAX: f64 = 1.1;
@@ -84,11 +87,12 @@ pub(super) fn rows() -> Vec<Row> {
 }
 
 /// What holds a command: a title and the case.
-const HELD: [(&str, &str); 4] = [
+const HELD: [(&str, &str); 5] = [
     ("without a sandbox", "none"),
     ("landlock", "landlock"),
     ("namespaces of bubblewrap", "bubblewrap"),
     ("namespaces of our own", "namespaces"),
+    ("namespaces with package caches and hosts", "everyday"),
 ];
 
 /// A command as a whole and in its parts, and what it takes to be ready for one.
@@ -113,7 +117,18 @@ fn bash() -> Vec<Row> {
             ]
             .map(|(title, figure)| Row { title: title.into(), ..row(figure, Unit::Time) }),
         );
+        rows.push(Row {
+            title: "... in all, beyond a bare bash -c echo".into(),
+            aim: Some(Aim::AtMost(SANDBOX_NANOS_MAX)),
+            ..row(growth(&format!("bash/{name}"), "bash/bash"), Unit::Time)
+        });
     }
+    rows.push(Row {
+        title: "start of the session helper, once".into(),
+        aim: Some(Aim::AtMost(HELPER_NANOS_MAX)),
+        references: vec![("a bare spawn", case("bash/spawn"))],
+        ..row(case("bash/helper"), Unit::Time)
+    });
     rows.push(Row { title: "toolkit, sandbox tried".into(), ..row(case("toolkit/tried"), Unit::Time) });
     rows.push(Row {
         title: "toolkit, sandbox remembered".into(),

@@ -6,6 +6,7 @@ mod memory;
 mod outcome;
 mod permissions;
 mod rewind;
+mod sandbox;
 mod settings;
 
 use std::sync::Arc;
@@ -38,6 +39,9 @@ pub(super) async fn read(session: &OpenSession, seq: u64, line: &str) -> Result<
         }
         "goal" => return goal(session, seq, arguments).await.map(Slash::Done),
         "permissions" => return permissions::answer(session, arguments),
+        "sandbox" => return sandbox::sandbox(session, arguments),
+        "network" => return sandbox::network(session, arguments),
+        "publish" => return sandbox::publish(session, arguments),
         "rewind" => return rewind::rewind(session, arguments).await,
         "undo" => return rewind::undo(session, arguments).await,
         "rename" if arguments.is_empty() => {
@@ -46,8 +50,6 @@ pub(super) async fn read(session: &OpenSession, seq: u64, line: &str) -> Result<
         "rename" => return Ok(Slash::Command(Command::SetTitle { title: arguments.to_owned() })),
         "init" => return Ok(Slash::Prompt(init(arguments))),
         "config" => settings::config(session, arguments)?,
-        "sandbox" => settings::sandbox(session),
-        "network" => settings::network(session),
         "context" => queries::context(session).await.text,
         "cost" => cost(&queries::cost(session)),
         "memory" => memory::show(session, arguments).await?,
