@@ -148,7 +148,8 @@ impl OpenSession {
         let about = (handle.session_id(), source(&choice));
         let context = wiring::hook_context(&system, &config, &toolkit, about);
         let calls = ClientCalls::default();
-        let hooks = wiring::hooks(&config, &context, (calls.clone(), client_hooks), &tell);
+        let client = (calls.clone(), client_hooks);
+        let hooks = wiring::hooks(&config, &context, toolkit.sandbox(), client, &tell);
         let wired =
             Wired { config: &config, model: &model, loaded: &loaded, toolkit: &toolkit, handle: &handle };
         let (builder, budget) = wired.builder(&system);

@@ -123,6 +123,7 @@ const ESCAPES: [(Level, &str, &str); 47] = [
 
 struct Fixture {
     _folder: TempDir,
+    _quarantine: TempDir,
     base: PathBuf,
     root: PathBuf,
     outside: PathBuf,
@@ -152,7 +153,9 @@ async fn fixture(programs: Programs, level: Level) -> Option<Fixture> {
     fs::write(outside.join("file"), "as it was").unwrap();
     fs::write(outside.join("key"), CANARY).unwrap();
     let workspace = Workspace::new(&root).unwrap();
-    let boundary = Boundary::new(workspace.roots()).with_hidden(outside.join("key"));
+    let quarantine = self::folder();
+    let boundary =
+        Boundary::new(workspace.roots()).with_hidden(outside.join("key")).with_quarantine(quarantine.path());
     let sandbox = Sandbox::choose_with(programs, Requirement::AtLeast(level), boundary).await.ok()?;
     let source = [
         ("PATH", "/usr/bin:/bin"),
@@ -171,7 +174,7 @@ async fn fixture(programs: Programs, level: Level) -> Option<Fixture> {
     udp.set_nonblocking(true).unwrap();
     socket.set_nonblocking(true).unwrap();
     let bash = BashTool(Arc::new(BashSession::new(settings)));
-    Some(Fixture { _folder: folder, base, root, outside, bash, tcp, udp, socket })
+    Some(Fixture { _folder: folder, _quarantine: quarantine, base, root, outside, bash, tcp, udp, socket })
 }
 
 impl Fixture {
