@@ -127,6 +127,9 @@ impl ToolReporter for CallReporter {
             self.log.emit(match news {
                 ToolFact::Tasks(items) => AgentEvent::Plan(PlanEvent::Tasks { items }),
                 ToolFact::Mode(mode) => AgentEvent::Session(SessionEvent::Mode { mode }),
+                ToolFact::Notice(notice) => {
+                    AgentEvent::Session(SessionEvent::Notice { notice: Arc::new(notice) })
+                }
                 ToolFact::PlanResolved { call_id, decision } => {
                     AgentEvent::Plan(PlanEvent::Resolved { call_id, decision })
                 }

@@ -4,6 +4,7 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use rheon_app::config::{Config, FolderModes};
+use rheon_app::session::{SystemContext, home_warning};
 use rheon_text::inert;
 use rheon_types::event::PermissionMode;
 
@@ -48,6 +49,14 @@ pub(crate) fn ask_for_trust(config: &Config) -> Result<bool, Failure> {
             );
             Ok(false)
         }
+    }
+}
+
+/// Asks whether to start in the home directory, where that is.
+pub(crate) fn ask_for_home(system: &SystemContext) -> Result<Answer, Failure> {
+    match home_warning(system) {
+        Some(warning) => ask(&format!("{}.\nStart here anyway?", inert(&warning))).map_err(Failure::error),
+        None => Ok(Answer::Yes),
     }
 }
 

@@ -18,6 +18,8 @@ pub struct Workspace {
     roots: Vec<PathBuf>,
     /// Paths that a protected name leads to: the target of a symlink, or the directory that a `.git` file points to.
     guarded: Vec<PathBuf>,
+    /// The user's home directory, where names with a dot hold the settings of programs.
+    home: Option<PathBuf>,
     /// What commands see as `/tmp` and `/var/tmp`. One of the roots.
     temporary: Option<PathBuf>,
 }
@@ -67,7 +69,7 @@ impl Workspace {
     pub fn new(root: &Path) -> std::io::Result<Self> {
         let root = root.canonicalize()?;
         let guarded = guarded_by(&root);
-        Ok(Self { roots: vec![root.clone()], root, guarded, temporary: None })
+        Ok(Self { roots: vec![root.clone()], root, guarded, home: None, temporary: None })
     }
 
     /// Adds another root.
@@ -76,6 +78,29 @@ impl Workspace {
         self.guarded.extend(guarded_by(&root));
         self.roots.push(root);
         Ok(self)
+    }
+
+    /// Protects the settings of programs in the user's home directory, and other paths, where they are in the workspace.
+    pub fn with_own_paths(mut self, home: Option<&Path>, protected: &[PathBuf]) -> Self {
+        self.home = home.and_then(|home| home.canonicalize().ok());
+        let folders = home.into_iter().flat_map(|home| [home.to_path_buf(), home.join(".config")]);
+        for entry in folders.flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten()) {
+            // Where settings are kept in a repository, links lead to them.
+            let path = entry.path();
+            if path.is_symlink() {
+                self.guarded.extend(path.canonicalize().ok().filter(|target| self.root_of(target).is_some()));
+            }
+        }
+        for path in protected {
+            self.guarded.push(path.canonicalize().unwrap_or_else(|_| path.clone()));
+        }
+        self
+    }
+
+    /// Whether a name in a directory holds settings of the user's programs.
+    fn holds_settings(&self, folder: &Path, name: &OsStr) -> bool {
+        let is_settings = || name.as_encoded_bytes().starts_with(b".") || name == "bin";
+        self.home.as_deref() == Some(folder) && is_settings()
     }
 
     /// Adds the directory that commands see as `/tmp`. A path in `/tmp` leads there, unless it exists only on the machine.
@@ -254,7 +279,8 @@ impl<'a> Walk<'a> {
         if self.kind == PathKind::File {
             self.require_directory()?;
         }
-        if is_protected_name(name) && self.workspace.root_of(&self.real).is_some() {
+        let is_protected = is_protected_name(name) || self.workspace.holds_settings(&self.real, name);
+        if is_protected && self.workspace.root_of(&self.real).is_some() {
             self.passed_protected = true;
         }
         self.real.push(name);

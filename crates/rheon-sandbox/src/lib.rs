@@ -7,12 +7,15 @@
 #![allow(missing_docs)]
 
 mod caches;
+#[cfg_attr(not(target_os = "linux"), path = "names_none.rs")]
+mod names;
 mod network;
 pub mod process;
 mod sandbox;
 mod temporary;
 
 pub use caches::{CacheMode, CacheSettings, Caches, CleanReport, clean_caches};
+pub use names::{NameOutcome, NameReport};
 pub use network::{ContactOutcome, HostContact, HostList, HostRule, HostRuleError, is_public_address};
 pub use sandbox::{
     AccessError, Boundary, Escape, EscapeVerdict, Level, NamespaceUse, NetworkAccess, ProbeCache, Programs,

@@ -37,7 +37,7 @@ pub use markdown::{FileHead, FileProblem, read_head};
 #[cfg(feature = "builtin")]
 pub use rheon_policy::{Access, DisplayPath, PathError, ResolvedPath, Workspace};
 #[cfg(feature = "builtin")]
-pub use toolkit::{Toolkit, ToolkitError, ToolkitSettings, file_tools};
+pub use toolkit::{CommandSettings, OwnPaths, Toolkit, ToolkitError, ToolkitSettings, file_tools};
 
 /// Used by the code that `#[derive(Tool)]` generates. Not a public API.
 #[doc(hidden)]

@@ -7,7 +7,7 @@ use rheon_policy::{
     Access, CommandSandbox, Policy, PolicyError, PolicyGate, RuleSink, SandboxedCommands, Workspace,
     known_tool,
 };
-use rheon_sandbox::process::{EnvironmentSettings, ProcessEnvironment};
+use rheon_sandbox::process::{EnvironmentSettings, ProcessEnvironment, ResourceLimits};
 use rheon_sandbox::{
     AccessError, Boundary, CacheSettings, Caches, Level, NetworkAccess, Programs, Requirement, Sandbox,
     SandboxError, SandboxSwitch, TemporaryDirectory, Visibility,
@@ -30,13 +30,12 @@ pub struct ToolkitSettings {
     /// The environment variables of this process. Commands see all but secrets and those that make programs run something
     /// else.
     pub variables: Vec<(String, String)>,
-    /// Variables to set, to hide, and to pass although they look like secrets.
-    pub environment: EnvironmentSettings,
+    /// The variables of commands, and what each may use of the machine.
+    pub commands: CommandSettings,
     /// The minimum sandbox level.
     pub sandbox: Requirement,
-    /// A file that caches the result of probing the sandbox, so that the next session does not probe again. Put it
-    /// where commands cannot write, such as the user's state directory. `None` probes every time.
-    pub sandbox_cache: Option<PathBuf>,
+    /// Files and directories of the program itself.
+    pub own_paths: OwnPaths,
     /// Whether commands can use the network.
     pub network: NetworkAccess,
     /// The user's package caches. `None` leaves them read-only.
@@ -51,6 +50,28 @@ pub struct ToolkitSettings {
     pub rule_sink: Option<Arc<dyn RuleSink>>,
 }
 
+/// The variables of commands, and what each may use of the machine.
+#[derive(Debug, Clone, Default)]
+pub struct CommandSettings {
+    /// Variables to set, to hide, and to pass although they look like secrets.
+    pub environment: EnvironmentSettings,
+    pub limits: ResourceLimits,
+}
+
+/// Files and directories of the program itself, which commands must not change.
+#[derive(Debug, Clone, Default)]
+pub struct OwnPaths {
+    /// A file that caches the result of probing the sandbox, so that the next session does not probe again. Put it
+    /// where commands cannot write, such as the user's state directory. `None` probes every time.
+    pub sandbox_cache: Option<PathBuf>,
+    /// Where protected names go that commands create. `None` renames them where they are.
+    pub quarantine: Option<PathBuf>,
+    /// Directories with settings and state. They need not exist.
+    pub protected: Vec<PathBuf>,
+    /// Directories that commands cannot read either, such as the logs of sessions.
+    pub hidden: Vec<PathBuf>,
+}
+
 impl ToolkitSettings {
     /// Settings for `policy` with safe defaults: a sandbox of at least Landlock, no network, no web, no skills.
     pub fn new(policy: Policy, clock: Arc<dyn Clock>) -> Self {
@@ -58,9 +79,9 @@ impl ToolkitSettings {
             policy,
             clock,
             variables: Vec::new(),
-            environment: EnvironmentSettings::default(),
+            commands: CommandSettings::default(),
             sandbox: Requirement::default(),
-            sandbox_cache: None,
+            own_paths: OwnPaths::default(),
             network: NetworkAccess::Blocked,
             caches: None,
             sandboxed_commands: SandboxedCommands::Ask,
@@ -97,11 +118,13 @@ pub struct Toolkit {
 impl Toolkit {
     /// Creates the tools. Probes the sandbox, which takes a moment unless the result is cached.
     pub async fn new(settings: ToolkitSettings) -> Result<Self, ToolkitError> {
-        let workspace = settings.policy.workspace()?;
         let home = settings.policy.pattern_roots().home.clone();
+        let workspace = settings.policy.workspace()?;
+        let own_paths = &settings.own_paths;
+        let workspace = workspace.with_own_paths(home.as_deref(), &own_paths.protected);
         let boundary = boundary_of(&settings, &workspace);
         let hidden = boundary.hidden().to_vec();
-        let cache_file = settings.sandbox_cache.as_deref();
+        let cache_file = own_paths.sandbox_cache.as_deref();
         let sandbox =
             Sandbox::choose_cached(Programs::find(), settings.sandbox, boundary, cache_file).await?;
         let temporary = TemporaryDirectory::new("rheon-output-").map_err(ToolkitError::OutputFolder)?;
@@ -110,10 +133,11 @@ impl Toolkit {
         let auto_allow = AutoAllow { sandboxed: settings.sandboxed_commands, knows_home };
         let command_sandbox = auto_allow.command_sandbox(&sandbox);
         let workspace = with_temporary_files(workspace, &sandbox).map_err(ToolkitError::OutputFolder)?;
+        let accepting = sandbox.clone();
         let shell = BashSession::new(BashSettings {
             workspace: workspace.clone(),
             sandbox,
-            environment: ProcessEnvironment::passed_on(settings.variables, &settings.environment),
+            environment: ProcessEnvironment::passed_on(settings.variables, &settings.commands.environment),
             output: BashSettings::output_limits(&output_folder),
         });
         let shell = Arc::new(shell.with_output_dir(temporary));
@@ -132,6 +156,7 @@ impl Toolkit {
         let rules = Arc::clone(&gate);
         let file_context = FileContext::with_read_scope(workspace, settings.clock, ReadScope::Anywhere)
             .hiding(hidden)
+            .with_write_callback(move |path| accepting.accept_name(path))
             .excluding(move |path| rules.hides(path));
         let tasks = TodoList::default();
         let mut tools = file_tools(&file_context);
@@ -234,9 +259,18 @@ pub fn file_tools(file_context: &FileContext) -> Vec<Arc<dyn Tool>> {
 
 /// What commands may reach, by the settings and the rules.
 fn boundary_of(settings: &ToolkitSettings, workspace: &Workspace) -> Boundary {
-    let boundary = Boundary::new(workspace.roots()).with_network(settings.network.clone());
+    let boundary = Boundary::new(workspace.roots())
+        .with_network(settings.network.clone())
+        .with_limits(settings.commands.limits);
     let boundary = match &settings.policy.pattern_roots().home {
-        Some(home) => boundary.with_keys_hidden(home),
+        Some(home) => boundary.with_keys_hidden(home).with_home(home),
+        None => boundary,
+    };
+    let OwnPaths { quarantine, protected, hidden, .. } = &settings.own_paths;
+    let boundary = protected.iter().fold(boundary, |boundary, path| boundary.with_pinned(path));
+    let boundary = hidden.iter().fold(boundary, Boundary::with_hidden);
+    let boundary = match quarantine {
+        Some(folder) => boundary.with_quarantine(folder),
         None => boundary,
     };
     let caches = settings.caches.as_ref().map(|caches| Caches::prepare(caches, &settings.variables));

@@ -10,7 +10,7 @@ use crate::call_facts::CallFacts;
 use crate::child::ChildApproval;
 use crate::child_inbox::ChildInbox;
 use crate::event::{
-    ChildRef, Event, PermissionDecision, PermissionMode, PermissionResponse, Subject, TaskItem,
+    ChildRef, Event, Notice, PermissionDecision, PermissionMode, PermissionResponse, Subject, TaskItem,
 };
 use crate::grant::CallGrant;
 use crate::id::{RunId, SessionId, ToolCallId, ToolName};
@@ -42,6 +42,8 @@ pub enum ToolFact {
     Tasks(Vec<TaskItem>),
     /// The permission mode changed.
     Mode(PermissionMode),
+    /// Something the user should know. Becomes `session.notice`.
+    Notice(Notice),
     /// A queued change of the plan was approved or dropped.
     PlanResolved {
         /// The call that requested it.

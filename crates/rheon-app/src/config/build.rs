@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rheon_agent::{Compaction, Effort, WindowSettings};
 use rheon_policy::SandboxedCommands;
-use rheon_sandbox::process::EnvironmentSettings;
+use rheon_sandbox::process::{EnvironmentSettings, ResourceLimits};
 use rheon_sandbox::{CacheMode, HostList, Level, NetworkAccess, Requirement};
 use rheon_store::checkpoint::CheckpointLimits;
 use rheon_types::MicroUsd;
@@ -68,6 +68,12 @@ impl Values<'_> {
 
     pub(super) fn sandbox(&self) -> SandboxSettings {
         let usual = SandboxSettings::default();
+        // Zero is no limit.
+        let limit = |key: &str, usual: Option<u64>| match self.number(key) {
+            Some(0) => None,
+            Some(limit) => Some(limit),
+            None => usual,
+        };
         SandboxSettings {
             require: match self.text("sandbox.require") {
                 Some("none") => Requirement::NoSandbox,
@@ -88,6 +94,11 @@ impl Values<'_> {
                 Some(_) | None => CacheMode::Overlay,
             },
             cache_bytes_max: self.number("sandbox.cache_bytes_max").unwrap_or(usual.cache_bytes_max),
+            limits: ResourceLimits {
+                processes: limit("sandbox.processes_max", usual.limits.processes),
+                memory_bytes: limit("sandbox.memory_bytes_max", usual.limits.memory_bytes),
+                file_bytes: limit("sandbox.file_bytes_max", usual.limits.file_bytes),
+            },
             held: match self.text("sandbox.auto_allow") {
                 Some("allow") => SandboxedCommands::Run,
                 Some(_) | None => SandboxedCommands::Ask,

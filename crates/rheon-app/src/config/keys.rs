@@ -47,6 +47,9 @@ pub(super) const KEYS: &[Key] = &[
     row("sandbox.network", Takes::Network, Tighten(NETWORK), "\"blocked\""),
     row("sandbox.caches", Choice(CACHES), Tighten(CACHES), "\"overlay\""),
     row("sandbox.cache_bytes_max", Count(1, MANY), Nothing, "10737418240"),
+    row("sandbox.processes_max", Count(0, MANY), Nothing, "8192"),
+    row("sandbox.memory_bytes_max", Count(0, MANY), Nothing, "0"),
+    row("sandbox.file_bytes_max", Count(0, MANY), Nothing, "0"),
     row("sandbox.auto_allow", Choice(AUTO_ALLOW), Tighten(AUTO_ALLOW), "\"ask\""),
     // A program outside the sandbox is held by nothing, and a variable may make one run another.
     row("sandbox.outside", Texts, Nothing, ""),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rheon_agent::{Effort, ExecutionLimits, WindowSettings};
 use rheon_policy::{PolicySource, PolicyTrust, SandboxedCommands};
 use rheon_providers::Vendors;
-use rheon_sandbox::process::EnvironmentSettings;
+use rheon_sandbox::process::{EnvironmentSettings, ResourceLimits};
 use rheon_sandbox::{CacheMode, NetworkAccess, Requirement};
 use rheon_tools::hooks::HookSettings;
 use rheon_types::MicroUsd;
@@ -107,6 +107,8 @@ pub struct SandboxSettings {
     pub caches: CacheMode,
     /// `sandbox.cache_bytes_max`: the limit for the changes of all projects to them.
     pub cache_bytes_max: u64,
+    /// `sandbox.processes_max`, `sandbox.memory_bytes_max`, `sandbox.file_bytes_max`: what a command may use.
+    pub limits: ResourceLimits,
     /// `sandbox.auto_allow`: whether a sandbox spares questions.
     pub held: SandboxedCommands,
     /// `sandbox.outside`: commands that always run outside.
@@ -122,6 +124,7 @@ impl Default for SandboxSettings {
             network: NetworkAccess::Blocked,
             caches: CacheMode::Overlay,
             cache_bytes_max: 10 * 1024 * 1024 * 1024,
+            limits: ResourceLimits { processes: Some(8_192), ..ResourceLimits::default() },
             held: SandboxedCommands::Ask,
             outside: Vec::new(),
             environment: EnvironmentSettings::default(),

@@ -158,7 +158,7 @@ impl OpenSession {
         let context = wiring::hook_context(&system, &config, &toolkit, began);
         let calls = ClientCalls::default();
         let of_client = ClientHooks { calls: calls.clone(), settings: client_hooks };
-        let hooks = wiring::hooks(&config, &context, of_client, &tell);
+        let hooks = wiring::hooks(&config, &context, toolkit.sandbox(), of_client, &tell);
         let wired =
             Wired { config: &config, model: &model, loaded: &loaded, toolkit: &toolkit, handle: &handle };
         let (builder, budget) = wired.builder(&system);

@@ -6,13 +6,13 @@ use std::time::Duration;
 use rheon_agent::{Agent, AgentBuilder, BudgetPool, Caps, TokenCounter, base_prompt};
 use rheon_policy::{PatternRoots, Policy, ProjectRules, SavedRules, ShellAnalyzer, UserRules};
 use rheon_providers::{Registry, ResolvedModel};
-use rheon_sandbox::{CacheSettings, CleanReport, clean_caches};
+use rheon_sandbox::{CacheSettings, CleanReport, Level, Sandbox, clean_caches};
 use rheon_tools::builtin::AddressRule;
 use rheon_tools::hooks::{
     CommandHooks, HookContext, HookEnvironment, HookMessage, HookSettings, SessionStartSource,
 };
 use rheon_tools::skills::SkillSet;
-use rheon_tools::{Toolkit, ToolkitSettings};
+use rheon_tools::{CommandSettings, OwnPaths, Toolkit, ToolkitSettings};
 use rheon_types::SessionId;
 use rheon_types::event::{Notice, NoticeTopic};
 
@@ -119,11 +119,14 @@ pub(super) async fn toolkit(
     let settings = &config.settings;
     let toolkit = Toolkit::new(ToolkitSettings {
         variables: system.environment.texts().collect(),
-        environment: settings.sandbox.environment.clone(),
+        commands: CommandSettings {
+            environment: settings.sandbox.environment.clone(),
+            limits: settings.sandbox.limits,
+        },
         sandbox: settings.sandbox.require,
         network: settings.sandbox.network.clone(),
         caches: cache_settings(system, settings),
-        sandbox_cache: system.folders.state().ok().map(|folder| folder.join("sandbox.json")),
+        own_paths: own_paths(system),
         sandboxed_commands: settings.sandbox.held,
         web: settings.web.fetch.then_some(AddressRule::Public),
         skills: Arc::new(skills),
@@ -131,6 +134,14 @@ pub(super) async fn toolkit(
         ..ToolkitSettings::new(policy, Arc::clone(&system.clock))
     })
     .await?;
+    if let Some(warning) = home_warning(system) {
+        tell(Notice::warning(NoticeTopic::Sandbox, warning));
+    }
+    if toolkit.sandbox().level() == Level::None {
+        let message =
+            "commands run without a sandbox: they can change and read whatever you can, and use the network";
+        tell(Notice::warning(NoticeTopic::Sandbox, message));
+    }
     if let Some(shortfall) = toolkit.sandbox().shortfall() {
         let level = toolkit.sandbox().level();
         let message = format!("commands run in a weaker sandbox ({level}): {shortfall}");
@@ -150,6 +161,33 @@ fn saved_rules(config: &Config, tell: &NoticeSink) -> SavedRules {
         user: config.user_rules.clone().map(UserRules::new),
         project,
         on_failure: Box::new(move |problem| tell(Notice::warning(NoticeTopic::Policy, problem))),
+    }
+}
+
+/// What to know before a session starts in the home directory, or in one that contains it.
+pub fn home_warning(system: &SystemContext) -> Option<String> {
+    let home = system.home()?.canonicalize().ok()?;
+    let folder = system.working_folder.canonicalize().ok()?;
+    home.starts_with(&folder).then(|| {
+        format!(
+            "{} is {} home directory: the agent could change every file of yours there, except for names with a dot and \
+             bin, which hold the settings of your programs and stay read-only for commands. A project directory is a \
+             better place to start",
+            folder.display(),
+            if home == folder { "your" } else { "above your" },
+        )
+    })
+}
+
+/// Rheon's own files: commands must not change settings, nor read the logs of sessions.
+fn own_paths(system: &SystemContext) -> OwnPaths {
+    let folders = &system.folders;
+    let (state, data) = (folders.state().ok(), folders.data().ok());
+    OwnPaths {
+        sandbox_cache: state.as_ref().map(|folder| folder.join("sandbox.json")),
+        quarantine: state.as_ref().map(|folder| folder.join("quarantine")),
+        protected: folders.config().ok().into_iter().chain(state).chain(data.clone()).collect(),
+        hidden: data.into_iter().chain(folders.claude_projects().ok()).collect(),
     }
 }
 
@@ -225,6 +263,7 @@ pub(super) struct ClientHooks {
 pub(super) fn hooks(
     config: &Config,
     context: &HookContext,
+    sandbox: &Sandbox,
     client: ClientHooks,
     tell: &NoticeSink,
 ) -> Vec<CommandHooks> {
@@ -234,7 +273,8 @@ pub(super) fn hooks(
     };
     let configured = Some(&config.settings.hooks)
         .filter(|settings| !settings.is_empty())
-        .map(|settings| CommandHooks::with_messages(settings.clone(), context.clone(), told()));
+        .map(|settings| CommandHooks::with_messages(settings.clone(), context.clone(), told()))
+        .map(|hooks| hooks.in_sandbox(sandbox.clone()));
     let ClientHooks { calls, settings } = client;
     for warning in &settings.warnings {
         tell(Notice::warning(NoticeTopic::Hook, warning.clone()));

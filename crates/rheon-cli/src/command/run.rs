@@ -12,6 +12,7 @@ use rheon_types::SessionId;
 use rheon_types::protocol::{OpenRequest, SessionChoice};
 
 use super::setup::system;
+use crate::ask::Answer;
 use crate::connection::{failure, sessions};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -206,6 +207,9 @@ impl Run {
 
     async fn start_repl(&self, target: &SessionTarget) -> Result<Exit, Failure> {
         let mut parts = self.parts(target)?;
+        if ask::ask_for_home(&parts.system)? == Answer::No {
+            return Ok(Exit::Done);
+        }
         if !self.permission.trust && ask::ask_for_trust(&parts.config)? {
             parts = self.parts(target)?;
         }

@@ -39,6 +39,8 @@ pub struct CommandHook {
     /// Shown while it runs.
     pub status_message: Option<String>,
     pub on_failure: HookFailurePolicy,
+    /// `sandbox`: where it runs. Unless given, a project's hook runs inside the sandbox and the user's own outside.
+    pub sandbox: Option<bool>,
     /// The settings file.
     pub source: Arc<str>,
     /// For project hooks: the file contents that must be unchanged.
@@ -112,9 +114,15 @@ impl CommandHook {
             execution: HookExecution::Foreground,
             status_message: None,
             on_failure: HookFailurePolicy::Allow,
+            sandbox: None,
             source: "callback".into(),
             trusted_content: None,
         }
+    }
+
+    /// Whether it runs inside the sandbox.
+    pub fn is_sandboxed(&self) -> bool {
+        self.sandbox.unwrap_or(self.trusted_content.is_some())
     }
 
     pub fn is_same_command(&self, other: &Self) -> bool {

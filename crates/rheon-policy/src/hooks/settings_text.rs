@@ -22,8 +22,8 @@ const HOOKS_MAX: usize = 1_000;
 const TIMEOUT_SECONDS_MAX: f64 = 86_400.0;
 
 const GROUP_KEYS: [&str; 2] = ["matcher", "hooks"];
-const HOOK_KEYS: [&str; 8] =
-    ["type", "command", "args", "timeout", "if", "async", "statusMessage", "onFailure"];
+const HOOK_KEYS: [&str; 9] =
+    ["type", "command", "args", "timeout", "if", "async", "statusMessage", "onFailure", "sandbox"];
 /// Keys of Claude Code that Rheon ignores; the hook works without them.
 const LEFT_OUT_KEYS: [&str; 4] = ["asyncRewake", "rewakeMessage", "once", "shell"];
 /// Hook types of Claude Code that Rheon does not support.
@@ -213,6 +213,7 @@ struct Hook {
     execution: HookExecution,
     status_message: Option<String>,
     on_failure: HookFailurePolicy,
+    sandbox: Option<bool>,
     left_out: Vec<String>,
 }
 
@@ -226,6 +227,7 @@ impl Hook {
             execution: self.execution,
             status_message: self.status_message,
             on_failure: self.on_failure,
+            sandbox: self.sandbox,
             source: "".into(),
             trusted_content: None,
         })
@@ -260,6 +262,7 @@ impl Keyed for Hook {
             }
             "statusMessage" => self.status_message = Some(map.next_value()?),
             "onFailure" => self.on_failure = on_failure(&map.next_value::<String>()?)?,
+            "sandbox" => self.sandbox = Some(map.next_value()?),
             other if LEFT_OUT_KEYS.contains(&other) => {
                 map.next_value::<IgnoredAny>()?;
                 self.left_out.push(other.to_owned());

@@ -10,7 +10,7 @@ use rheon_text::visible;
 
 use crate::hooks::{CommandHook, HookEvent, HookSettings, HookSettingsError};
 use crate::trust::named::{Role, named_paths};
-use crate::trust::trusted_content::TrustedContent;
+use crate::trust::trusted_content::{ProjectState, TrustedContent};
 
 /// Directories of scripts that hooks may call.
 pub(crate) const HOOK_FOLDERS: [&str; 2] = [".rheon/hooks", ".claude/hooks"];
@@ -22,6 +22,8 @@ pub struct ProjectContent {
     pub(crate) items: BTreeMap<String, TrustItem>,
     /// The hooks of each settings file, parsed from the bytes that were hashed.
     pub(crate) settings: Vec<Result<HookSettings, HookSettingsError>>,
+    /// Of the whole project, if a hook runs outside the sandbox.
+    pub(crate) tree: Option<Hash>,
 }
 
 /// A project file that was read before the scan and is used only if that content is trusted.
@@ -63,13 +65,14 @@ impl ProjectContent {
         let command = |event: HookEvent, hook: &CommandHook| {
             let args = hook.args.iter().flatten().map(String::as_str);
             let words: Vec<&str> = std::iter::once(hook.command.as_str()).chain(args).collect();
-            format!("{event} ({}): {}", hook.source, visible(&words.join(" ")))
+            let place = if hook.sandbox == Some(false) { " outside the sandbox" } else { "" };
+            format!("{event} ({}){place}: {}", hook.source, visible(&words.join(" ")))
         };
         groups.flat_map(|group| group.hooks.iter().map(move |hook| command(group.event, hook))).collect()
     }
 
-    /// The contents that must be unchanged when `hook` runs.
-    pub(crate) fn trusted_content_of(&self, hook: &CommandHook) -> Arc<TrustedContent> {
+    /// The contents that must be unchanged when `hook` runs. `tree` is the whole project as it was trusted.
+    pub(crate) fn trusted_content_of(&self, hook: &CommandHook, tree: Option<Hash>) -> Arc<TrustedContent> {
         let named = named_paths(&self.root, hook);
         let is_called = |path: &str| {
             named.contains_key(Path::new(path))
@@ -83,7 +86,11 @@ impl ProjectContent {
             .filter_map(|(path, _)| path.to_str())
             .filter(|path| !self.items.contains_key(*path) && !self.root.join(path).is_dir())
             .map(|path| (path.to_owned(), None));
-        Arc::new(TrustedContent { root: self.root.clone(), files: there.chain(missing).collect() })
+        let project = match hook.sandbox {
+            Some(false) => ProjectState::Unchanged(tree),
+            Some(true) | None => ProjectState::Any,
+        };
+        Arc::new(TrustedContent { root: self.root.clone(), files: there.chain(missing).collect(), project })
     }
 }
 

@@ -7,6 +7,7 @@ use crate::hooks::{HookSettings, HookSettingsError, settings_files};
 use crate::trust::content::{HOOK_FOLDERS, PreloadedFile, ProjectContent, TrustItem};
 use crate::trust::error::TrustError;
 use crate::trust::named::named_paths;
+use crate::trust::tree::{is_log, tree_hash};
 use crate::trust::trusted_content::{ProjectEntry, look};
 
 /// Directories with such files, besides those of hooks.
@@ -49,13 +50,21 @@ impl ProjectContent {
         for folder in HOOK_FOLDERS.iter().chain(&FOLDERS) {
             gathering.folder(Path::new(folder))?;
         }
+        // What a hook writes beside itself is not what was trusted.
+        gathering.items.retain(|path, _| {
+            let is_beside = HOOK_FOLDERS.iter().any(|folder| Path::new(path).starts_with(folder));
+            !is_beside || !Path::new(path).file_name().is_some_and(is_log)
+        });
         for hook in settings.iter().flatten().flat_map(HookSettings::hooks) {
             for path in named_paths(&root, hook).into_keys() {
                 gathering.add(&path)?;
             }
         }
         let items = gathering.items;
-        Ok(Self { root, items, settings })
+        let runs_outside =
+            settings.iter().flatten().flat_map(HookSettings::hooks).any(|hook| hook.sandbox == Some(false));
+        let tree = if runs_outside { tree_hash(&root) } else { None };
+        Ok(Self { root, items, settings, tree })
     }
 }
 

@@ -14,6 +14,7 @@ mod gather;
 mod named;
 mod status;
 mod store;
+mod tree;
 mod trusted_content;
 
 pub use content::{PreloadedFile, ProjectContent, TrustItem};

@@ -7,6 +7,9 @@ use rheon_text::visible;
 
 use crate::trust::content::{ProjectContent, TrustItem};
 
+/// The item that stands for the whole project. It concerns only hooks that run outside the sandbox.
+pub(crate) const TREE: &str = "*";
+
 /// What the user approved in a project, compared with its current content. Its text is the trust prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TrustStatus {
@@ -63,8 +66,11 @@ impl TrustStatus {
                 None => added.push(item.clone()),
             }
         }
-        let removed: Vec<String> =
-            agreed.keys().filter(|path| !content.items.contains_key(*path)).cloned().collect();
+        let removed: Vec<String> = agreed
+            .keys()
+            .filter(|path| *path != TREE && !content.items.contains_key(*path))
+            .cloned()
+            .collect();
         if added.is_empty() && changed.is_empty() && removed.is_empty() {
             return Self::Trusted;
         }

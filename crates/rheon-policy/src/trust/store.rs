@@ -12,7 +12,7 @@ use crate::hooks::HookSettings;
 use crate::trust::answer_file::AnswerFile;
 use crate::trust::content::{PreloadedFile, ProjectContent, TrustItem};
 use crate::trust::error::TrustError;
-use crate::trust::status::{Approved, TrustStatus};
+use crate::trust::status::{Approved, TREE, TrustStatus};
 
 const VERSION: u32 = 1;
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -102,7 +102,9 @@ impl TrustStore {
 
     /// Trusts `content`, exactly as the user saw it.
     pub fn grant(&self, content: &ProjectContent) -> Result<(), TrustError> {
-        let items = content.items().map(|item| (item.path.clone(), item.hash.to_hex().to_string())).collect();
+        let items = content.items().map(|item| (item.path.clone(), item.hash.to_hex().to_string()));
+        let tree = content.tree.map(|hash| (TREE.to_owned(), hash.to_hex().to_string()));
+        let items = items.chain(tree).collect();
         self.change(|stored| {
             stored.projects.insert(key(content.root()), items);
             Ok(())
@@ -265,13 +267,19 @@ pub fn load_project_hooks_with(
     if !trust.is_trusted() {
         return Ok(ProjectHooks { trust, settings: HookSettings::default(), content });
     }
-    let settings = trusted_hooks(&content)?;
+    let agreed = store.read()?.projects.remove(&key(content.root())).unwrap_or_default();
+    let tree = agreed.get(TREE).and_then(|text| blake3::Hash::from_hex(text).ok());
+    let settings = hooks_of(&content, tree)?;
     Ok(ProjectHooks { trust, settings, content })
 }
 
 /// The hooks of `content`, for a user who trusts it without saving that. Each hook runs only with the content read
 /// here.
 pub fn trusted_hooks(content: &ProjectContent) -> Result<HookSettings, TrustError> {
+    hooks_of(content, content.tree)
+}
+
+fn hooks_of(content: &ProjectContent, tree: Option<blake3::Hash>) -> Result<HookSettings, TrustError> {
     let files: Vec<HookSettings> = content.settings.iter().cloned().collect::<Result<_, _>>()?;
-    Ok(HookSettings::merged(files).with_trusted_content(|hook| content.trusted_content_of(hook)))
+    Ok(HookSettings::merged(files).with_trusted_content(|hook| content.trusted_content_of(hook, tree)))
 }

@@ -8,6 +8,7 @@ use blake3::Hash;
 
 use crate::directory::{DirectoryEntry, DirectoryHandle, OnMissing};
 use crate::trust::error::TrustError;
+use crate::trust::tree::tree_hash;
 
 pub(crate) const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
@@ -17,6 +18,15 @@ pub struct TrustedContent {
     pub root: PathBuf,
     /// `None` if the file did not exist. A file that appears there later was never reviewed.
     pub(crate) files: Vec<(String, Option<Hash>)>,
+    pub(crate) project: ProjectState,
+}
+
+/// What the rest of the project must be like.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum ProjectState {
+    Any,
+    /// As it was when it was trusted. `None` if that is not known, so that nothing is like it.
+    Unchanged(Option<Hash>),
 }
 
 impl TrustedContent {
@@ -30,7 +40,16 @@ impl TrustedContent {
                 ));
             }
         }
-        Ok(())
+        match self.project {
+            ProjectState::Any => Ok(()),
+            ProjectState::Unchanged(Some(hash)) if tree_hash(&self.root) == Some(hash) => Ok(()),
+            ProjectState::Unchanged(_) => Err(
+                "it would run outside the sandbox (\"sandbox\": false), and the project changed since it was trusted or is \
+                 too large to tell; review the changes and trust the project again, remove \"sandbox\", or put the hook \
+                 into your own settings"
+                    .to_owned(),
+            ),
+        }
     }
 }
 

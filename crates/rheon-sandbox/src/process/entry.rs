@@ -12,6 +12,9 @@ use super::serve::serve;
 /// The only argument of the helper.
 const ARGUMENT: &str = "--rheon-sandbox-helper";
 
+/// The first of two arguments of a program that only tries to connect to the socket at a path.
+pub const CONNECT_ARGUMENT: &str = "--rheon-sandbox-connect";
+
 /// Whether the program that `/proc/self/exe` names contains this code and has run it.
 static IS_LINKED: AtomicBool = AtomicBool::new(false);
 
@@ -32,11 +35,26 @@ pub(super) fn start(socket: OwnedFd) -> io::Result<Child> {
         .spawn()
 }
 
-/// Whether the argument is the only one.
-fn is_requested() -> bool {
-    let line = std::fs::read("/proc/self/cmdline").unwrap_or_default();
-    let mut arguments = line.strip_suffix(b"\0").unwrap_or_default().split(|byte| *byte == 0).skip(1);
-    arguments.next() == Some(ARGUMENT.as_bytes()) && arguments.next().is_none()
+/// What the arguments ask for.
+enum Asked {
+    Nothing,
+    Helper,
+    Connect(std::path::PathBuf),
+}
+
+impl Asked {
+    fn by_arguments() -> Self {
+        use std::os::unix::ffi::OsStrExt as _;
+        let line = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+        let arguments = line.strip_suffix(b"\0").unwrap_or_default().split(|byte| *byte == 0).skip(1);
+        match arguments.take(3).collect::<Vec<_>>().as_slice() {
+            [only] if *only == ARGUMENT.as_bytes() => Self::Helper,
+            [first, path] if *first == CONNECT_ARGUMENT.as_bytes() => {
+                Self::Connect(std::ffi::OsStr::from_bytes(path).into())
+            }
+            _ => Self::Nothing,
+        }
+    }
 }
 
 /// Runs before `main`.
@@ -45,11 +63,18 @@ extern "C" fn before_main() {
         return;
     }
     IS_LINKED.store(true, Ordering::Relaxed);
-    if is_requested() {
-        if let Some(socket) = kernel::socket_at_standard_input() {
-            serve(&socket);
+    match Asked::by_arguments() {
+        Asked::Nothing => {}
+        Asked::Helper => {
+            if let Some(socket) = kernel::socket_at_standard_input() {
+                serve(&socket);
+            }
+            kernel::exit(0);
         }
-        kernel::exit();
+        Asked::Connect(path) => {
+            let is_connected = std::os::unix::net::UnixStream::connect(path).is_ok();
+            kernel::exit(if is_connected { 0 } else { 1 });
+        }
     }
 }
 
@@ -89,8 +114,8 @@ mod kernel {
         }
     }
 
-    pub(super) fn exit() -> ! {
+    pub(super) fn exit(code: i32) -> ! {
         // SAFETY: it ends the process at once.
-        unsafe { libc::_exit(0) }
+        unsafe { libc::_exit(code) }
     }
 }

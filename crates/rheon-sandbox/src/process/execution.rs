@@ -2,7 +2,7 @@
 //! system it sees. `ProcessSetup`: what the kernel sets up first.
 
 use std::ffi::OsString;
-use std::io::PipeWriter;
+use std::io::{PipeReader, PipeWriter};
 use std::path::PathBuf;
 
 use super::restrict::Restrictions;
@@ -17,10 +17,31 @@ pub(super) struct Execution {
     pub(super) view: Option<View>,
     /// Dropped right before it becomes the program.
     pub(super) restrictions: Option<Restrictions>,
+    pub(super) limits: ResourceLimits,
     /// Standard input, which is the writing end of a pipe.
     pub(super) told: PipeWriter,
-    /// Standard output and standard error.
+    /// Standard output, and standard error unless it has a pipe of its own.
     pub(super) output: PipeWriter,
+    /// Pipes of a line that reads input, if it does.
+    pub(super) exchange: Option<ExchangePipes>,
+}
+
+/// What a line reads, and where it writes errors.
+pub(super) struct ExchangePipes {
+    /// The shell finds it as file 3 and makes it the standard input of the line.
+    pub(super) input: PipeReader,
+    pub(super) errors: PipeWriter,
+}
+
+/// What a command may use of the machine. `None` is no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ResourceLimits {
+    /// Processes and threads of one command.
+    pub processes: Option<u64>,
+    /// Memory of each process, without what it shares.
+    pub memory_bytes: Option<u64>,
+    /// The size of each file that it writes.
+    pub file_bytes: Option<u64>,
 }
 
 /// How one path appears.
@@ -32,6 +53,8 @@ pub enum PathView {
     Absent,
     /// The content of this other path, which may be the same, read-only.
     ReadOnly(PathBuf),
+    /// What is there, read-only, if anything is there. A symlink stays one and cannot be replaced.
+    Guarded,
     /// The content of this other path, writable.
     Writable(PathBuf),
 }

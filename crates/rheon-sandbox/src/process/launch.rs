@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::environment::ProcessEnvironment;
-use super::execution::{Execution, ProcessSetup, View};
+use super::execution::{ExchangePipes, Execution, ProcessSetup, ResourceLimits, View};
 use super::helper::{HelperNetwork, SessionHelper};
 use super::restrict::Restrictions;
 use super::spawn::{Supervision, spawn};
@@ -54,6 +54,7 @@ pub struct Launcher {
     pub containment: Containment,
     /// Rights that the process drops.
     pub restrictions: Option<Restrictions>,
+    pub limits: ResourceLimits,
     /// The helper of the session that starts the process. Without one the agent starts it.
     pub helper: Option<HelperRoute>,
     /// Lives as long as the process.
@@ -116,8 +117,33 @@ impl Process {
     }
 }
 
-/// Starts a line.
+/// Starts a line without input. Its errors are part of its output.
 pub fn start(line: &ShellLine, launcher: Launcher) -> Result<Process, ProcessError> {
+    start_with(line, launcher, None)
+}
+
+/// A line with its own standard input and standard error.
+pub(super) struct PipedProcess {
+    pub(super) process: Process,
+    pub(super) input: PipeWriter,
+    pub(super) errors: PipeReader,
+}
+
+/// Starts a line that reads input.
+pub(super) fn start_piped(line: &ShellLine, launcher: Launcher) -> Result<PipedProcess, ProcessError> {
+    let failed = |source| ProcessError::Start { program: "the pipe".into(), source };
+    let (input_end, input) = io::pipe().map_err(failed)?;
+    let (errors, errors_end) = io::pipe().map_err(failed)?;
+    let pipes = ExchangePipes { input: input_end, errors: errors_end };
+    let process = start_with(line, launcher, Some(pipes))?;
+    Ok(PipedProcess { process, input, errors })
+}
+
+fn start_with(
+    line: &ShellLine,
+    launcher: Launcher,
+    exchange: Option<ExchangePipes>,
+) -> Result<Process, ProcessError> {
     if line.text.len() > LINE_BYTES_MAX {
         return Err(ProcessError::TooLong { bytes: line.text.len(), bytes_max: LINE_BYTES_MAX });
     }
@@ -133,7 +159,8 @@ pub fn start(line: &ShellLine, launcher: Launcher) -> Result<Process, ProcessErr
         Containment::Namespace => None,
         Containment::Supervisor => Some(next_marker()),
     };
-    let execution = execution(line, &launcher, marker.as_deref(), output_end, folder_end);
+    let pipes = LinePipes { told: folder_end, output: output_end, exchange };
+    let execution = execution(line, &launcher, marker.as_deref(), pipes);
     let (supervision, lifeline) = match launcher.containment {
         Containment::Namespace => (Supervision::Absent, None),
         Containment::Supervisor => Supervision::present().map_err(failed)?,
@@ -165,16 +192,12 @@ pub fn next_marker() -> String {
     format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
-fn execution(
-    line: &ShellLine,
-    launcher: &Launcher,
-    marker: Option<&str>,
-    output: PipeWriter,
-    told: PipeWriter,
-) -> Execution {
+fn execution(line: &ShellLine, launcher: &Launcher, marker: Option<&str>, pipes: LinePipes) -> Execution {
+    let LinePipes { told, output, exchange } = pipes;
     let mut words = launcher.prefix.iter().cloned().chain([launcher.bash.clone().into()]);
     let program = words.next().unwrap_or_default().into();
-    let script = ["--noprofile".into(), "--norc".into(), "-c".into(), script(&line.text).into()];
+    let input = if exchange.is_some() { "<&3 3<&-" } else { "</dev/null" };
+    let script = ["--noprofile".into(), "--norc".into(), "-c".into(), script(&line.text, input).into()];
     let own = launcher.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let own = own.chain(marker.map(|value| (MARKER, value)));
     let mut variables: BTreeMap<OsString, OsString> =
@@ -187,17 +210,26 @@ fn execution(
         folder: line.folder.clone(),
         view: launcher.view.clone(),
         restrictions: launcher.restrictions.clone(),
+        limits: launcher.limits,
         told,
         output,
+        exchange,
     }
 }
 
-/// Runs the line with nothing to read. While `eval` runs, bash keeps its own standard input, which is the writing end
+/// The writing ends that a line gets, and what it reads.
+struct LinePipes {
+    told: PipeWriter,
+    output: PipeWriter,
+    exchange: Option<ExchangePipes>,
+}
+
+/// Runs the line with its input, or with nothing to read. While `eval` runs, bash keeps its own standard input, which is the writing end
 /// of a pipe, aside and closed to programs: only the shell itself can tell that it began, and the folder in which it ended.
-fn script(line: &str) -> String {
+fn script(line: &str, input: &str) -> String {
     let line = line.replace('\'', r"'\''");
     format!(
-        "builtin printf '\\0' >&0\ntrap 'builtin printf \"\\0\" >&0; builtin pwd -P >&0' EXIT\neval '{line}' </dev/null"
+        "builtin printf '\\0' >&0\ntrap 'builtin printf \"\\0\" >&0; builtin pwd -P >&0' EXIT\neval '{line}' {input}"
     )
 }
 

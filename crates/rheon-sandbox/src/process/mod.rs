@@ -4,6 +4,7 @@ mod capture;
 #[cfg(target_os = "linux")]
 mod entry;
 mod environment;
+mod exchange;
 mod execution;
 #[cfg_attr(not(target_os = "linux"), path = "helper_none.rs")]
 mod helper;
@@ -26,8 +27,11 @@ mod tree;
 mod wire;
 
 pub use capture::{Capture, Output, OutputLimits, Spill, SpillFile};
+#[cfg(target_os = "linux")]
+pub use entry::CONNECT_ARGUMENT;
 pub use environment::{EnvironmentSettings, ProcessEnvironment};
-pub use execution::{Capabilities, Namespaces, PathView, ProcessSetup, View};
+pub use exchange::{Exchange, exchange};
+pub use execution::{Capabilities, Namespaces, PathView, ProcessSetup, ResourceLimits, View};
 pub use helper::{HelperNetwork, Overlay, SessionHelper};
 pub use launch::{
     Containment, HelperRoute, Launcher, MARKER, Process, ProcessError, ProcessGuard, ShellLine, next_marker,
@@ -35,7 +39,11 @@ pub use launch::{
 };
 pub use restrict::{Files, Restrictions, Sockets};
 pub use run::{EndReason, ProcessOutcome, StopCondition, finish, run};
-pub use tree::ProcessTree;
+pub use tree::{ProcessTree, kill_marked};
+
+/// Nothing recognizes it on this system.
+#[cfg(not(target_os = "linux"))]
+pub const CONNECT_ARGUMENT: &str = "--rheon-sandbox-connect";
 
 #[cfg(test)]
 pub(crate) mod stubborn;

@@ -17,12 +17,14 @@ use rustix::mount::{
     UnmountFlags,
 };
 
-use super::execution::{PathView, View};
+use super::execution::{PathView, ResourceLimits, View};
 use super::wire::Overlay;
 
 /// A view that can be set up without allocating.
 pub(super) struct Mounts {
     steps: Vec<Step>,
+    /// The highest number of a process, as text.
+    processes_max: Option<String>,
 }
 
 /// One mount of the view. Paths are relative to the root.
@@ -36,6 +38,7 @@ struct Step {
 enum MountKind {
     Empty,
     Absent,
+    Guarded,
     Folder(Source),
     File(Source),
 }
@@ -52,9 +55,12 @@ enum Writing {
 }
 
 impl Mounts {
-    pub(super) fn new(view: &View) -> io::Result<Self> {
+    pub(super) fn new(view: &View, limits: ResourceLimits) -> io::Result<Self> {
         let steps = view.places.iter().map(|(place, shown)| step(place, shown)).collect::<io::Result<_>>()?;
-        Ok(Self { steps })
+        // An older kernel has one setting for the whole machine.
+        let processes_max = limits.processes.filter(|_| has_own_process_numbers());
+        let processes_max = processes_max.map(|processes| processes.max(PROCESSES_MIN).to_string());
+        Ok(Self { steps, processes_max })
     }
 
     /// Sets everything up, in a process with all namespaces and all capabilities in them.
@@ -65,7 +71,7 @@ impl Mounts {
         // Nothing in the view comes from where the clone is attached.
         let somewhere = rustix::fs::open(c"/proc", FOLDER, Mode::empty())?;
         attach(&root, somewhere.as_fd())?;
-        arrange_processes(root.as_fd())?;
+        arrange_processes(root.as_fd(), self.processes_max.as_deref())?;
         arrange_devices(before.as_fd(), root.as_fd())?;
         for step in &self.steps {
             step.arrange(before.as_fd(), root.as_fd())?;
@@ -86,6 +92,7 @@ fn step(place: &Path, shown: &PathView) -> io::Result<Step> {
     let kind = match shown {
         PathView::Empty => MountKind::Empty,
         PathView::Absent => MountKind::Absent,
+        PathView::Guarded => MountKind::Guarded,
         PathView::ReadOnly(path) => source(path, Writing::Forbidden)?,
         PathView::Writable(path) => source(path, Writing::Allowed)?,
     };
@@ -121,18 +128,20 @@ impl Step {
     fn arrange(&self, before: BorrowedFd<'_>, root: BorrowedFd<'_>) -> rustix::io::Result<()> {
         match &self.kind {
             // A path that does not exist need not be hidden.
-            MountKind::Empty => match opened(root, &self.place) {
-                Ok(place) => attach(&fresh(c"tmpfs", Some(READABLE))?, place.as_fd()),
+            MountKind::Empty => match self.cover(root, |_| fresh(c"tmpfs", Some(READABLE))) {
                 Err(Errno::NOENT) => Ok(()),
-                Err(error) => Err(error),
+                done => done,
             },
-            MountKind::Absent => match opened(root, &self.place) {
-                Ok(place) => {
-                    let nothing = opened(before, c"dev/null")?;
-                    attach(&copy_of(nothing.as_fd(), &TO_LOOK_AT)?, place.as_fd())
+            MountKind::Absent => {
+                let nothing = |_: BorrowedFd<'_>| copy_of(opened(before, c"dev/null")?.as_fd(), &TO_LOOK_AT);
+                match self.cover(root, nothing) {
+                    Err(Errno::NOENT) => Ok(()),
+                    done => done,
                 }
-                Err(Errno::NOENT) => Ok(()),
-                Err(error) => Err(error),
+            }
+            MountKind::Guarded => match self.cover(root, |place| copy_of(place, &TO_LOOK_AT)) {
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(()),
+                done => done,
             },
             MountKind::Folder(source) | MountKind::File(source) => {
                 let shown = opened(before, &source.path)?;
@@ -154,6 +163,22 @@ impl Step {
         }
     }
 
+    /// Mounts something over what is at the path. What is replaced in between is covered by another attempt.
+    fn cover(
+        &self,
+        root: BorrowedFd<'_>,
+        mount: impl Fn(BorrowedFd<'_>) -> rustix::io::Result<OwnedFd>,
+    ) -> rustix::io::Result<()> {
+        for _ in 0..ATTEMPTS_MAX {
+            let place = opened(root, &self.place)?;
+            match mount(place.as_fd()).and_then(|mount| attach(&mount, place.as_fd())) {
+                Err(Errno::NOENT) => {}
+                done => return done,
+            }
+        }
+        Err(Errno::AGAIN)
+    }
+
     /// Creates a mount point, with the directories above it.
     fn make_place(&self, root: BorrowedFd<'_>) -> rustix::io::Result<()> {
         let make_folder = |path: &CStr| match rustix::fs::mkdirat(root, path, Mode::from_raw_mode(0o755)) {
@@ -168,10 +193,15 @@ impl Step {
         }
         match self.kind {
             MountKind::File(_) => make_file(root, &self.place),
-            MountKind::Folder(_) | MountKind::Empty | MountKind::Absent => make_folder(&self.place),
+            MountKind::Folder(_) | MountKind::Empty | MountKind::Absent | MountKind::Guarded => {
+                make_folder(&self.place)
+            }
         }
     }
 }
+
+/// How often to mount over a path that others replace at the same time.
+const ATTEMPTS_MAX: usize = 100;
 
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
@@ -222,16 +252,31 @@ fn attach(mount: &OwnedFd, place: BorrowedFd<'_>) -> rustix::io::Result<()> {
     rustix::mount::move_mount(mount, c"", place, c"", flags)
 }
 
+/// The lowest number that the kernel accepts as the highest.
+const PROCESSES_MIN: u64 = 301;
+
+/// Whether every PID namespace has numbers of its own: since Linux 6.14.
+fn has_own_process_numbers() -> bool {
+    let name = rustix::system::uname();
+    let mut numbers = name.release().to_str().unwrap_or_default().split(|c: char| !c.is_ascii_digit());
+    let mut next = || numbers.next().and_then(|number| number.parse::<u32>().ok()).unwrap_or_default();
+    (next(), next()) >= (6, 14)
+}
+
 /// The parts of `/proc` that show or change the machine itself.
 const OF_THE_MACHINE: [&CStr; 4] = [c"proc/sys", c"proc/sysrq-trigger", c"proc/irq", c"proc/bus"];
 
 /// Mounts a `/proc` for the namespace, and prevents new user namespaces, in which a process would have capabilities
 /// again.
-fn arrange_processes(root: BorrowedFd<'_>) -> rustix::io::Result<()> {
+fn arrange_processes(root: BorrowedFd<'_>, processes_max: Option<&str>) -> rustix::io::Result<()> {
     attach(&fresh(c"proc", None)?, opened(root, c"proc")?.as_fd())?;
     let flags = OFlags::WRONLY | OFlags::CLOEXEC;
     let limit = rustix::fs::openat(root, c"proc/sys/user/max_user_namespaces", flags, Mode::empty())?;
     rustix::io::write(&limit, b"0")?;
+    if let Some(text) = processes_max {
+        let numbers = rustix::fs::openat(root, c"proc/sys/kernel/pid_max", flags, Mode::empty())?;
+        rustix::io::write(&numbers, text.as_bytes())?;
+    }
     for path in OF_THE_MACHINE {
         match opened(root, path) {
             Ok(place) => {

@@ -18,10 +18,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags};
-use rustix::process::{Pid, PidfdFlags, Signal};
+use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal};
 use rustix::thread::CapabilitySet;
 
-use super::execution::{Capabilities, Execution, Namespaces, ProcessSetup};
+use super::execution::{Capabilities, Execution, Namespaces, ProcessSetup, ResourceLimits};
 use super::mounts::{Mounts, begin_loopback};
 use super::restrict::PreparedRestrictions;
 
@@ -89,7 +89,7 @@ impl<'a> Plan<'a> {
             variables: Texts::new(variables)?,
             maps: [format!("{user} {user} 1\n"), format!("{group} {group} 1\n")],
             agent: agent.map(above_standard).transpose()?,
-            mounts: execution.view.as_ref().map(Mounts::new).transpose()?,
+            mounts: execution.view.as_ref().map(|view| Mounts::new(view, execution.limits)).transpose()?,
             restrictions: execution.restrictions.as_ref().map(PreparedRestrictions::new).transpose()?,
             stack: vec![0; STACK_BYTES / size_of::<u128>()],
             execution,
@@ -138,6 +138,8 @@ impl<'a> Plan<'a> {
     /// Everything that the process does before it becomes the other program, in the process.
     fn prepare(&self, parent: Pid) -> rustix::io::Result<()> {
         kernel::forget_handlers();
+        // Where memory runs out, a command ends before the agent.
+        write(c"/proc/self/oom_score_adj", b"500").ok();
         // It has no terminal, no signal of the agent's reaches it, and its group can be ended.
         rustix::process::setsid()?;
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
@@ -156,13 +158,42 @@ impl<'a> Plan<'a> {
             Capabilities::Preserved => {}
             Capabilities::Dropped => drop_capabilities()?,
         }
+        self.limit_resources()?;
         kernel::standard_files(self.execution.told.as_fd(), self.execution.output.as_fd())?;
+        if let Some(pipes) = &self.execution.exchange {
+            kernel::standard_error(pipes.errors.as_fd())?;
+        }
         kernel::close_on_exec();
+        if let Some(pipes) = &self.execution.exchange {
+            kernel::third_file(pipes.input.as_fd())?;
+        }
         // The parent may have ended before its end could be asked for.
         if self.is_alone(parent) {
             return Err(Errno::PIPE);
         }
         self.restrictions.as_ref().map_or(Ok(()), PreparedRestrictions::apply)
+    }
+
+    fn limit_resources(&self) -> rustix::io::Result<()> {
+        let ResourceLimits { processes, memory_bytes, file_bytes } = self.execution.limits;
+        // Outside a user namespace of its own it would count all processes of the user.
+        let has_own_user = match self.setup.namespaces {
+            Namespaces::UserProcesses | Namespaces::All | Namespaces::AllButNetwork => true,
+            Namespaces::Inherited | Namespaces::Processes | Namespaces::ProcessesShown => false,
+        };
+        let limits = [
+            (Resource::Nproc, processes.filter(|_| has_own_user)),
+            (Resource::Data, memory_bytes),
+            (Resource::Fsize, file_bytes),
+        ];
+        for (resource, limit) in limits {
+            let Some(limit) = limit else { continue };
+            let before = rustix::process::getrlimit(resource);
+            // A limit of the machine that is lower stays.
+            let lowest = before.maximum.map_or(limit, |maximum| maximum.min(limit));
+            rustix::process::setrlimit(resource, Rlimit { current: Some(lowest), maximum: Some(lowest) })?;
+        }
+        Ok(())
     }
 
     fn is_alone(&self, parent: Pid) -> bool {
@@ -344,6 +375,21 @@ mod kernel {
             }
         }
         Ok(())
+    }
+
+    /// Makes this the standard error.
+    pub(super) fn standard_error(errors: BorrowedFd<'_>) -> rustix::io::Result<()> {
+        // SAFETY: the table of files is the process's own, and nothing here owns the standard ones.
+        if unsafe { libc::dup2(errors.as_raw_fd(), 2) } == -1 { Err(last_error()) } else { Ok(()) }
+    }
+
+    /// Makes this the file after the standard ones, which the other program inherits.
+    pub(super) fn third_file(input: BorrowedFd<'_>) -> rustix::io::Result<()> {
+        let from = input.as_raw_fd();
+        // SAFETY: the table of files is the process's own, and what is replaced is closed right afterwards anyway.
+        let done =
+            unsafe { if from == 3 { libc::fcntl(from, libc::F_SETFD, 0) } else { libc::dup2(from, 3) } };
+        if done == -1 { Err(last_error()) } else { Ok(()) }
     }
 
     /// Marks all files but the standard ones to be closed when another program is executed. Those that this library and the

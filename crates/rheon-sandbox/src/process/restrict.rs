@@ -22,8 +22,10 @@ pub enum Files {
 /// Which socket types stay allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sockets {
-    /// Unix sockets only.
-    Local,
+    /// Pairs of sockets only, which reach no other program.
+    Pairs,
+    /// All but unix sockets, at the paths of which other programs listen. Pairs are allowed.
+    NoPaths,
     /// Those that a network namespace confines. Others, such as vsock to the host of a virtual machine, would bypass
     /// it.
     Namespaced,
@@ -66,6 +68,8 @@ mod linux {
         /// A kernel without Landlock has none.
         ruleset: Option<OwnedFd>,
         filter: BpfProgram,
+        /// Calls that a kernel without them would not know either.
+        unknown_calls: BpfProgram,
     }
 
     impl PreparedRestrictions {
@@ -74,7 +78,11 @@ mod linux {
                 Files::OnlyIn(folders) => write_only_in(folders).map(Some)?,
                 Files::AsMounted => confine()?,
             };
-            Ok(Self { ruleset, filter: filter(restrictions.sockets).map_err(io::Error::other)? })
+            Ok(Self {
+                ruleset,
+                filter: filter(restrictions.sockets).map_err(io::Error::other)?,
+                unknown_calls: unknown_calls().map_err(io::Error::other)?,
+            })
         }
 
         /// Applies everything to the calling process. Only system calls.
@@ -84,6 +92,7 @@ mod linux {
             if let Some(ruleset) = &self.ruleset {
                 kernel::restrict_self(ruleset.as_raw_fd())?;
             }
+            seccompiler::apply_filter(&self.unknown_calls).map_err(|_| Errno::PERM)?;
             seccompiler::apply_filter(&self.filter).map_err(|_| Errno::PERM)
         }
     }
@@ -122,6 +131,7 @@ mod linux {
     const NETLINK: u64 = 16;
 
     const EPERM: u32 = 1;
+    const ENOSYS: u32 = 38;
 
     /// Calls to the kernel's keyrings, where other programs of the user keep keys.
     const KEYRING_CALLS: [i64; 3] = [libc::SYS_keyctl, libc::SYS_add_key, libc::SYS_request_key];
@@ -168,15 +178,20 @@ mod linux {
             rules.insert(*call, forbidden.into_iter().collect::<Result<_, _>>()?);
         }
         if let Some(sockets) = sockets {
-            let families: &[u64] = match sockets {
-                Sockets::Local => &[UNIX],
-                Sockets::Namespaced => &[UNIX, INET, INET6, NETLINK],
+            let family = |comparison: SeccompCmpOp, family: u64| {
+                SeccompCondition::new(0, SeccompCmpArgLen::Dword, comparison, family)
             };
-            let others: Result<Vec<_>, _> = families
-                .iter()
-                .map(|family| SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, *family))
-                .collect();
-            rules.insert(libc::SYS_socket, vec![SeccompRule::new(others?)?]);
+            let forbidden = match sockets {
+                Sockets::Pairs => Vec::new(),
+                Sockets::NoPaths => vec![SeccompRule::new(vec![family(SeccompCmpOp::Eq, UNIX)?])?],
+                Sockets::Namespaced => {
+                    let allowed = [UNIX, INET, INET6, NETLINK];
+                    let others: Result<Vec<_>, _> =
+                        allowed.into_iter().map(|allowed| family(SeccompCmpOp::Ne, allowed)).collect();
+                    vec![SeccompRule::new(others?)?]
+                }
+            };
+            rules.insert(libc::SYS_socket, forbidden);
         }
         rules.insert(RING_CALL, Vec::new());
         #[cfg(target_arch = "x86_64")]
@@ -186,6 +201,17 @@ mod linux {
         }
         let architecture = TargetArch::try_from(std::env::consts::ARCH)?;
         SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(EPERM), architecture)?.try_into()
+    }
+
+    /// Its arguments are in memory, where no filter sees the mode of a new file. Programs use another call where the kernel
+    /// does not have this one.
+    fn unknown_calls() -> Result<BpfProgram, BackendError> {
+        let mut rules = BTreeMap::from([(libc::SYS_openat2, Vec::new())]);
+        #[cfg(target_arch = "x86_64")]
+        rules.insert(libc::SYS_openat2 | X32_BIT, Vec::new());
+        let architecture = TargetArch::try_from(std::env::consts::ARCH)?;
+        SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(ENOSYS), architecture)?
+            .try_into()
     }
 
     fn has_bits(argument: u8, bits: u64) -> Result<SeccompCondition, BackendError> {

@@ -127,16 +127,25 @@ impl Tree {
         }
     }
 
-    /// Kills processes with the marker until none is found: new ones may start in the meantime.
     fn kill_marked(&self) {
-        let Some(marker) = &self.marker else { return };
-        for _ in 0..ROUNDS_MAX {
-            let found = system::marked(marker);
-            if found.is_empty() {
-                return;
-            }
-            found.into_iter().for_each(system::kill_process);
+        if let Some(marker) = &self.marker {
+            kill_marked(std::slice::from_ref(marker));
         }
+    }
+}
+
+/// Kills the processes whose environment contains one of the markers (`NAME=value`), until none is found: new ones may
+/// start in the meantime.
+pub fn kill_marked(markers: &[String]) {
+    if markers.is_empty() {
+        return;
+    }
+    for _ in 0..ROUNDS_MAX {
+        let found = system::marked(markers);
+        if found.is_empty() {
+            return;
+        }
+        found.into_iter().for_each(system::kill_process);
     }
 }
 
@@ -213,14 +222,15 @@ mod system {
         found
     }
 
-    /// All live processes whose environment contains the marker.
-    pub(super) fn marked(marker: &str) -> Vec<u32> {
+    /// All live processes whose environment contains one of the markers.
+    pub(super) fn marked(markers: &[String]) -> Vec<u32> {
         let own = std::process::id();
         processes()
             .filter(|id| *id != own)
             .filter(|id| {
-                std::fs::read(format!("/proc/{id}/environ"))
-                    .is_ok_and(|all| all.split(|byte| *byte == 0).any(|one| one == marker.as_bytes()))
+                std::fs::read(format!("/proc/{id}/environ")).is_ok_and(|all| {
+                    all.split(|byte| *byte == 0).any(|one| markers.iter().any(|it| it.as_bytes() == one))
+                })
             })
             .collect()
     }
@@ -255,7 +265,7 @@ mod system {
         Vec::new()
     }
 
-    pub(super) fn marked(_marker: &str) -> Vec<u32> {
+    pub(super) fn marked(_markers: &[String]) -> Vec<u32> {
         Vec::new()
     }
 }

@@ -2,7 +2,7 @@
 //! beside them. Both ends are the same program, so the format has no versions.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, IoSlice, IoSliceMut, PipeWriter};
+use std::io::{self, IoSlice, IoSliceMut, PipeReader, PipeWriter};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -14,7 +14,7 @@ use rustix::net::{
     SendFlags, recvmsg, sendmsg,
 };
 
-use super::execution::{Execution, PathView, View};
+use super::execution::{ExchangePipes, Execution, PathView, ResourceLimits, View};
 use super::restrict::{Files, Restrictions, Sockets};
 
 /// A copy-on-write layer that the helper mounts once for the whole session.
@@ -270,7 +270,11 @@ impl Request {
                 writer.byte(1);
                 writer.number(*id);
                 write_execution(&mut writer, execution);
-                send(socket, &writer.0, &[execution.told.as_fd(), execution.output.as_fd()])
+                let mut files = vec![execution.told.as_fd(), execution.output.as_fd()];
+                if let Some(pipes) = &execution.exchange {
+                    files.extend([pipes.input.as_fd(), pipes.errors.as_fd()]);
+                }
+                send(socket, &writer.0, &files)
             }
             Self::Kill { id } => {
                 writer.byte(2);
@@ -405,15 +409,22 @@ fn write_execution(writer: &mut Writer, execution: &Execution) {
                 writer.byte(3);
                 writer.path(source);
             }
+            PathView::Guarded => writer.byte(4),
         }
     });
+    let ResourceLimits { processes, memory_bytes, file_bytes } = execution.limits;
+    for limit in [processes, memory_bytes, file_bytes] {
+        writer.number(limit.unwrap_or(u64::MAX));
+    }
+    writer.byte(execution.exchange.is_some().into());
     match &execution.restrictions {
         None => writer.byte(0),
         Some(Restrictions { files, sockets }) => {
             writer.byte(1);
             writer.byte(match sockets {
                 None => 0,
-                Some(Sockets::Local) => 1,
+                Some(Sockets::Pairs) => 1,
+                Some(Sockets::NoPaths) => 3,
                 Some(Sockets::Namespaced) => 2,
             });
             match files {
@@ -440,23 +451,46 @@ fn read_execution(reader: &mut Reader<'_>) -> io::Result<Execution> {
             1 => PathView::Absent,
             2 => PathView::ReadOnly(reader.path()?),
             3 => PathView::Writable(reader.path()?),
+            4 => PathView::Guarded,
             _ => return Err(malformed()),
         };
         Ok((path, shown))
     })?;
+    let mut limit = || reader.number().map(|number| Some(number).filter(|number| *number != u64::MAX));
+    let limits = ResourceLimits { processes: limit()?, memory_bytes: limit()?, file_bytes: limit()? };
+    let has_exchange = reader.byte()? == 1;
     let restrictions = match reader.byte()? {
         0 => None,
         _ => Some(read_restrictions(reader)?),
     };
     let (told, output) = (PipeWriter::from(reader.file()?), PipeWriter::from(reader.file()?));
+    let exchange = match has_exchange {
+        true => {
+            let (input, errors) = (PipeReader::from(reader.file()?), PipeWriter::from(reader.file()?));
+            Some(ExchangePipes { input, errors })
+        }
+        false => None,
+    };
     let view = has_view.then_some(View { places });
-    Ok(Execution { program, arguments, variables, folder, view, restrictions, told, output })
+    Ok(Execution {
+        program,
+        arguments,
+        variables,
+        folder,
+        view,
+        restrictions,
+        limits,
+        told,
+        output,
+        exchange,
+    })
 }
 
 fn read_restrictions(reader: &mut Reader<'_>) -> io::Result<Restrictions> {
     let sockets = match reader.byte()? {
         0 => None,
-        1 => Some(Sockets::Local),
+        1 => Some(Sockets::Pairs),
+        3 => Some(Sockets::NoPaths),
         2 => Some(Sockets::Namespaced),
         _ => return Err(malformed()),
     };

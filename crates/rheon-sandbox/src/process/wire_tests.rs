@@ -30,8 +30,10 @@ fn a_command_arrives_with_its_view_and_its_pipes() {
         folder: "/work".into(),
         view: Some(View { places: places.clone() }),
         restrictions: Some(restrictions.clone()),
+        limits: ResourceLimits { processes: Some(7), memory_bytes: None, file_bytes: Some(9) },
         told,
         output,
+        exchange: None,
     };
     let sender = std::thread::spawn(move || {
         Request::Start { id: 7, execution: Box::new(execution) }.send(near.as_fd()).unwrap();
@@ -43,6 +45,10 @@ fn a_command_arrives_with_its_view_and_its_pipes() {
     };
     assert_eq!((id, execution.view), (7, Some(View { places })));
     assert_eq!(execution.restrictions, Some(restrictions));
+    assert_eq!(
+        (execution.limits.processes, execution.limits.memory_bytes, execution.limits.file_bytes),
+        (Some(7), None, Some(9))
+    );
     assert_eq!(execution.arguments.last().map(|text| text.len()), Some(300_000));
     (&execution.output).write_all(b"through").unwrap();
     drop((execution.output, execution.told));

@@ -1,16 +1,14 @@
 //! `Boundary`: what a process may reach.
 
-use std::collections::BTreeSet;
 use std::fmt;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use rheon_types::PROTECTED_NAMES;
-
 use crate::caches::{CacheLayer, Caches};
+use crate::names::{NameRules, NameWatch};
 use crate::network::HostList;
-use crate::process::Overlay;
+use crate::process::{Overlay, ResourceLimits};
 
 /// Additional paths to protect, found by a directory walk.
 #[derive(Debug, Default)]
@@ -47,6 +45,9 @@ pub struct Boundary {
     hidden: Vec<PathBuf>,
     /// Walks that find more paths to protect. Clones share the results.
     looks: Vec<Arc<Look>>,
+    names: NameRules,
+    /// Made when it is needed first. Clones share it.
+    watch: Arc<OnceLock<NameWatch>>,
     network: NetworkAccess,
     extras: Extras,
 }
@@ -64,7 +65,10 @@ pub(super) struct Extras {
     pub(super) readable: Vec<PathBuf>,
     /// Paths that commands may write although they are outside the roots.
     pub(super) writable: Vec<PathBuf>,
+    /// Paths that one call may change, which need not exist.
+    pub(super) approved: Vec<PathBuf>,
     pub(super) variables: Vec<(String, String)>,
+    pub(super) limits: ResourceLimits,
 }
 
 /// A file that commands see with the content of another.
@@ -74,35 +78,20 @@ pub(super) struct Replacement {
     pub(super) content: PathBuf,
 }
 
-/// A path in the workspace that must not be changed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ProtectedPath {
-    Present(PathBuf),
-    /// It does not exist and must not be created.
-    Missing(PathBuf),
-}
-
-/// How deep, and how many entries, to search for protected names below the roots.
-const DEPTH_MAX: usize = 4;
-const ENTRIES_MAX: usize = 5_000;
-
-/// How much of a `.git` or `commondir` file to read.
-const POINTER_BYTES_MAX: u64 = 8_192;
-
-/// Large directories of third-party files that the search skips.
-const SKIPPED: [&str; 3] = ["node_modules", "target", ".venv"];
-
 impl Boundary {
-    /// Allows writing in these directories, the workspace, given without symlinks; no network. Nested protected names
-    /// are searched before the first process starts, or when [`look`](Self::look) is called.
+    /// Allows writing in these directories, the workspace, given without symlinks; no network. Protected names in them are
+    /// searched before each process starts and when it ends; [`look`](Self::look) makes the first search short.
     pub fn new<Root: Into<PathBuf>>(roots: impl IntoIterator<Item = Root>) -> Self {
         let roots: Vec<PathBuf> = roots.into_iter().map(Into::into).collect();
-        let looks = roots.iter().map(|root| look_in(root)).collect();
+        let mut names = NameRules::default();
+        roots.iter().for_each(|root| names.add_root(root));
         Self {
             roots,
             read_only: Vec::new(),
             hidden: Vec::new(),
-            looks,
+            looks: Vec::new(),
+            names,
+            watch: Arc::default(),
             network: NetworkAccess::Blocked,
             extras: Extras::default(),
         }
@@ -119,6 +108,7 @@ impl Boundary {
         self.looks.iter().for_each(|look| {
             look.sight();
         });
+        self.watch().warm();
     }
 
     pub fn with_network(mut self, network: NetworkAccess) -> Self {
@@ -133,15 +123,42 @@ impl Boundary {
             let problem = format!("{} cannot be made writable: choose a directory below /", folder.display());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
         }
-        self.looks.push(look_in(&folder));
+        self.names.add_root(&folder);
+        self.watch = Arc::default();
         self.roots.push(folder);
         Ok(self)
+    }
+
+    /// Protects the user's home directory where it is in the workspace: names with a dot there, which hold the settings
+    /// of programs, and `bin`.
+    pub fn with_home(mut self, home: &Path) -> Self {
+        self.names.add_home(home);
+        self.watch = Arc::default();
+        self
+    }
+
+    /// Protects a path in the workspace that need not exist, such as a directory with Rheon's own settings.
+    pub fn with_pinned(mut self, path: &Path) -> Self {
+        self.names.add_pinned(path);
+        self.watch = Arc::default();
+        self
+    }
+
+    /// Where protected names go that commands create. Without it they are renamed where they are.
+    pub fn with_quarantine(mut self, folder: &Path) -> Self {
+        self.names.set_quarantine(folder);
+        self.watch = Arc::default();
+        self
     }
 
     /// Hides the usual key files in the user's home directory (`.ssh`, `.aws`, `.netrc`, ...). Only
     /// [`Level::Namespaces`](super::Level::Namespaces) can hide them.
     pub fn with_keys_hidden(mut self, home: &Path) -> Self {
         self.hidden.extend(KEYS.iter().map(|name| home.join(name)));
+        // Variables with keys, in files such as `.env` and `.env.production`.
+        let entries = std::fs::read_dir(home).into_iter().flatten().flatten();
+        let variables = entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b".env"));
+        self.hidden.extend(variables.take(ENV_FILES_MAX).map(|entry| entry.path()));
         self
     }
 
@@ -189,6 +206,12 @@ impl Boundary {
         self
     }
 
+    /// The user approved changes of this path by one call.
+    pub(super) fn with_approved(mut self, path: impl Into<PathBuf>) -> Self {
+        self.extras.approved.push(path.into());
+        self
+    }
+
     /// Allows reading a path even if it is hidden.
     pub(super) fn with_readable(mut self, path: impl Into<PathBuf>) -> Self {
         self.extras.readable.push(path.into());
@@ -199,6 +222,16 @@ impl Boundary {
     pub fn with_variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.extras.variables.push((name.into(), value.into()));
         self
+    }
+
+    /// Limits what each command may use of the machine.
+    pub fn with_limits(mut self, limits: ResourceLimits) -> Self {
+        self.extras.limits = limits;
+        self
+    }
+
+    pub(super) fn limits(&self) -> ResourceLimits {
+        self.extras.limits
     }
 
     /// The layers that the helper of the session mounts.
@@ -229,33 +262,19 @@ impl Boundary {
         &self.network
     }
 
-    /// Paths directly in the roots that must not be changed or created.
-    pub(super) fn guarded(&self) -> impl Iterator<Item = PathBuf> {
-        self.roots.iter().flat_map(|root| PROTECTED_NAMES.map(|name| root.join(name)))
+    /// The protected names of the workspace.
+    pub(super) fn watch(&self) -> &NameWatch {
+        self.watch.get_or_init(|| NameWatch::new(self.names.clone()))
     }
 
-    /// What must not be changed within the roots, as of now.
-    pub(super) fn protected(&self) -> Vec<ProtectedPath> {
-        let mut found = Vec::new();
-        for path in self.guarded() {
-            match path.symlink_metadata() {
-                // A symlink itself cannot be covered, but its target can, if it is within a root.
-                Ok(entry) if entry.is_symlink() => found.extend(self.inside(path.canonicalize().ok())),
-                Ok(entry) if entry.is_file() => {
-                    // A worktree or submodule: the repository is elsewhere, and may share its settings with another.
-                    let repository = pointed_to(&path, "gitdir:");
-                    let shared = repository.as_ref().and_then(|it| pointed_to(&it.join("commondir"), ""));
-                    found.extend([repository, shared].into_iter().filter_map(|it| self.inside(it)));
-                    found.push(ProtectedPath::Present(path));
-                }
-                Ok(_) => found.push(ProtectedPath::Present(path)),
-                Err(_) => found.push(ProtectedPath::Missing(path)),
-            }
-        }
-        let more = self.looks.iter().flat_map(|look| &look.sight().read_only).chain(&self.read_only);
-        let more = more.filter(|path| path.symlink_metadata().is_ok_and(|it| !it.is_symlink()));
-        found.extend(more.cloned().map(ProtectedPath::Present));
-        found
+    pub(super) fn name_rules(&self) -> &NameRules {
+        &self.names
+    }
+
+    /// What else must not be changed, as of now.
+    pub(super) fn all_read_only(&self) -> impl Iterator<Item = &PathBuf> {
+        let all = self.looks.iter().flat_map(|look| &look.sight().read_only).chain(&self.read_only);
+        all.filter(|path| path.symlink_metadata().is_ok_and(|it| !it.is_symlink()))
     }
 
     /// Whether this directory is read-only for a reason other than its name.
@@ -263,60 +282,13 @@ impl Boundary {
         let mut forbidden = self.looks.iter().flat_map(|look| &look.sight().read_only).chain(&self.read_only);
         forbidden.any(|path| folder.starts_with(path))
     }
-
-    fn inside(&self, path: Option<PathBuf>) -> Option<ProtectedPath> {
-        path.filter(|path| self.roots.iter().any(|root| path.starts_with(root))).map(ProtectedPath::Present)
-    }
 }
 
-/// The directory that a `.git` or `commondir` file names after `prefix`.
-fn pointed_to(file: &Path, prefix: &str) -> Option<PathBuf> {
-    if !file.metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut text = String::new();
-    std::fs::File::open(file).ok()?.take(POINTER_BYTES_MAX).read_to_string(&mut text).ok()?;
-    let target = text.strip_prefix(prefix)?.trim();
-    if target.is_empty() { None } else { file.parent()?.join(target).canonicalize().ok() }
-}
-
-fn look_in(root: &Path) -> Arc<Look> {
-    let root = root.to_path_buf();
-    Arc::new(Look::new(move || Visibility {
-        read_only: nested(&root).into_iter().collect(),
-        ..Visibility::default()
-    }))
-}
-
-/// Protected names below `root`, but not directly in it.
-fn nested(root: &Path) -> BTreeSet<PathBuf> {
-    let mut found = BTreeSet::new();
-    let mut waiting = vec![(root.to_path_buf(), 0)];
-    let mut entries_seen = 0;
-    while let Some((folder, depth)) = waiting.pop() {
-        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-            entries_seen += 1;
-            if entries_seen > ENTRIES_MAX {
-                return found;
-            }
-            let name = entry.file_name();
-            if PROTECTED_NAMES.iter().any(|protected| name == *protected) {
-                if depth > 0 {
-                    found.insert(entry.path());
-                }
-            } else if depth < DEPTH_MAX
-                && SKIPPED.iter().all(|skipped| name != *skipped)
-                && entry.file_type().is_ok_and(|kind| kind.is_dir())
-            {
-                waiting.push((entry.path(), depth + 1));
-            }
-        }
-    }
-    found
-}
+/// The most files with variables in a home directory.
+const ENV_FILES_MAX: usize = 100;
 
 /// Where users keep keys: paths relative to the home directory that no command needs to read.
-const KEYS: [&str; 36] = [
+const KEYS: [&str; 59] = [
     ".ssh",
     ".gnupg",
     ".aws",
@@ -352,7 +324,32 @@ const KEYS: [&str; 36] = [
     ".gem/credentials",
     ".pgpass",
     ".my.cnf",
-    ".terraform.d/credentials.tfrc.json",
+    ".terraform.d",
+    ".vault-token",
+    ".config/vault",
+    ".config/configstore",
+    ".config/github-copilot",
+    // Tokens and conversations of agents.
+    ".claude.json",
+    ".claude/.credentials.json",
+    ".claude/projects",
+    ".claude/history.jsonl",
+    ".codex/auth.json",
+    ".codex/sessions",
+    ".gemini/oauth_creds.json",
+    ".local/share/rheon",
+    // What was typed, often with passwords.
+    ".bash_history",
+    ".zsh_history",
+    ".histfile",
+    ".sh_history",
+    ".local/share/fish/fish_history",
+    ".python_history",
+    ".node_repl_history",
+    ".psql_history",
+    ".mysql_history",
+    ".sqlite_history",
+    ".rediscli_history",
 ];
 
 /// A directory walk for paths to protect. It is slow in large directories, so it runs once: when the first process

@@ -38,6 +38,11 @@ pub(super) fn arguments(view: View, network: &NetworkAccess) -> Vec<OsString> {
             PathView::Empty => arguments.extend(["--tmpfs".into(), path.into()]),
             PathView::Absent => arguments.extend(["--ro-bind".into(), "/dev/null".into(), path.into()]),
             PathView::ReadOnly(source) => arguments.extend(["--ro-bind".into(), source.into(), path.into()]),
+            // Bubblewrap would follow a symlink; one that is replaced is found afterwards.
+            PathView::Guarded if path.is_symlink() => {}
+            PathView::Guarded => {
+                arguments.extend(["--ro-bind-try".into(), path.clone().into(), path.into()]);
+            }
             PathView::Writable(source) => arguments.extend(["--bind".into(), source.into(), path.into()]),
         }
     }

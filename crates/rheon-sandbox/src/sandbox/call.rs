@@ -10,6 +10,7 @@ use super::boundary::NetworkAccess;
 use super::isolation::Isolation;
 use super::level::Level;
 use super::wrap::Wrap;
+use crate::names::NameReport;
 use crate::network::{HostContact, HostList, HostProxy};
 use crate::process::Launcher;
 
@@ -24,8 +25,10 @@ impl SandboxCall {
         let mut wrap = session.clone();
         if grant.unsandboxed {
             // Nothing differs from the user's own shell, and nothing is left behind.
-            wrap.isolation = if wrap.level == Level::None { wrap.isolation } else { Isolation::Supervisor };
+            let is_sandboxed = wrap.level != Level::None;
+            wrap.isolation = if is_sandboxed { Isolation::Supervisor } else { wrap.isolation };
             wrap.level = Level::None;
+            wrap.watch = is_sandboxed.then(|| wrap.boundary.watch().clone());
             return Ok(Self { wrap });
         }
         let more = match &grant.network {
@@ -44,6 +47,7 @@ impl SandboxCall {
             wrap.boundary = wrap.boundary.with_readable(path);
         }
         for path in &grant.write {
+            wrap.boundary = wrap.boundary.with_approved(path);
             if let Some(path) = writable(path) {
                 wrap.boundary = wrap.boundary.with_shared(path);
             }
@@ -66,6 +70,11 @@ impl SandboxCall {
     /// later: hooks, settings, and where git looks for them. The error says why the repository cannot be opened.
     pub fn git_launcher(&self) -> Result<Launcher, String> {
         self.wrap.git_launcher()
+    }
+
+    /// What happened to names that commands of the session created, since the last call.
+    pub fn take_name_reports(&self) -> Vec<NameReport> {
+        self.wrap.boundary.watch().take_reports()
     }
 
     /// The hosts that the call contacted, or tried to.

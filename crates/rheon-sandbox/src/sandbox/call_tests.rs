@@ -234,11 +234,38 @@ async fn a_killed_helper_ends_its_commands_and_is_started_again() {
 }
 
 #[tokio::test]
+async fn a_command_cannot_use_more_processes_memory_and_disk_than_its_limits() {
+    let limits = ResourceLimits {
+        processes: Some(301),
+        memory_bytes: Some(256 * 1024 * 1024),
+        file_bytes: Some(1024 * 1024),
+    };
+    let Some(fixture) = fixture(|it, _| it.with_limits(limits)).await else { return };
+    let files = "head -c 2000000 /dev/zero > large 2>/dev/null; stat -c %s large";
+    assert_eq!(fixture.plain(files).await, "1048576\n0");
+    let memory = "perl -e '$x = \"x\" x 1_000_000_000; print length $x' 2>/dev/null";
+    assert_ne!(fixture.plain(memory).await, "1000000000\n0");
+    let processes = "perl -e 'for (1..1000) { my $p = fork; last unless defined $p; $n++ if $p; unless ($p) { sleep 60; exit } } \
+        print $n < 400 ? \"limited\" : \"open: $n\", \"\\n\"; kill 9, -1'";
+    let output = fixture.plain(processes).await;
+    assert!(output.starts_with("limited\n"), "{output}");
+}
+
+#[tokio::test]
 async fn keys_of_the_kernel_and_rights_of_files_are_out_of_reach() {
     let Some(fixture) = fixture(|it, _| it).await else { return };
     let keys = "perl -e '@a = qw(user a b); print syscall(250, 0, -3, 0), \" \", syscall(248, $a[0], $a[1], $a[2], 1, -3), \"\\n\"'";
     if cfg!(target_arch = "x86_64") {
         assert_eq!(fixture.plain(keys).await, "-1 -1\n0");
+    }
+    // Whoever keeps a key in the session's keyring: a command has another one, and cannot ask for it.
+    let listed = fixture.plain("keyctl show @s 2>&1 | grep -c user; grep -c . /proc/keys").await;
+    assert!(listed.starts_with("0\n"), "{listed}");
+    if cfg!(target_arch = "x86_64") {
+        // `openat2`, whose mode is in memory.
+        let open = "perl -e '$how = pack(\"Q3\", 0101, 04755, 0); print syscall(437, -100, \"made\", $how, 24), \" $!\\n\"'; ls made";
+        let output = fixture.plain(open).await;
+        assert!(output.starts_with("-1 Function not implemented\n"), "{output}");
     }
     let modes = "touch file; mkdir folder; chmod u+s file; chmod g+s folder; chmod 2755 file; \
                  perl -e 'chmod 04755, \"file\"; sysopen(F, \"other\", 0101, 04755)'; \

@@ -9,12 +9,10 @@ use super::call::SandboxCall;
 use super::isolation::{Isolation, User};
 use super::level::{Level, Requirement};
 use super::machine::{Facts, SandboxRequest};
-use super::placeholder::Placeholder;
 use super::probe;
 use super::probe_cache::{ProbeCache, ProbeCacheFile, ProbeResults};
 use super::programs::{NamespaceUse, Programs};
 use super::report::SandboxReport;
-use super::repository::shut_in;
 use super::session_access::{AccessError, SandboxSwitch, SessionAccess};
 use super::wrap::Wrap;
 use crate::network::{HostList, HostProxy};
@@ -75,9 +73,6 @@ impl Sandbox {
         boundary: Boundary,
         memory: Option<&Path>,
     ) -> Result<Self, SandboxError> {
-        // Killed agents may have left some behind.
-        let left_behind = boundary.guarded().chain(shut_in(&boundary));
-        left_behind.for_each(|path| Placeholder::sweep(&path));
         let temporary = Arc::new(TemporaryDirectory::new("rheon-")?);
         drop(tokio::task::spawn_blocking(sweep_temporary_directories));
         let file = memory.map(|path| {
@@ -98,6 +93,7 @@ impl Sandbox {
             isolation: Isolation::Supervisor,
             helper,
             lease: None,
+            watch: None,
         };
         let recalled = file.as_ref().and_then(|file| file.as_ref().ok()?.read());
         let recalled =
@@ -182,6 +178,11 @@ impl Sandbox {
     /// The temporary directory of the session's commands.
     pub fn temporary(&self) -> &Path {
         &self.wrap.temporary
+    }
+
+    /// The user approved a change of a protected path: what is there now is not a command's work.
+    pub fn accept_name(&self, path: &Path) {
+        self.wrap.boundary.watch().accept(path);
     }
 
     /// The helper of the session, if commands run in it.

@@ -135,12 +135,7 @@ async fn every_level_keeps_what_it_promises_and_says_what_it_does_not() {
         let open: Vec<Escape> = report.open().collect();
         let expected: &[Escape] = match place.sandbox.level() {
             Level::Namespaces => &[],
-            Level::Landlock => &[
-                Escape::ChangeModeOutside,
-                Escape::WriteProtected,
-                Escape::CreateProtected,
-                Escape::UnixSocket,
-            ],
+            Level::Landlock => &[Escape::ChangeModeOutside, Escape::WriteProtected],
             Level::None => &[
                 Escape::WriteOutside,
                 Escape::ChangeModeOutside,
@@ -223,46 +218,108 @@ async fn the_workspace_and_the_temporary_folder_can_be_written_and_keep_what_was
 }
 
 #[tokio::test]
-async fn protected_names_cannot_be_made_changed_or_moved_and_nothing_stays_in_their_place() {
-    let Some(place) = place(Level::Namespaces).await else { return };
-    let attempts = "
-        echo x > .git/config; echo x > .git/hooks/pre-commit; rm -rf .git; mv .git gone; ln -sf /etc .git/link
-        mkdir evil; echo x > evil/config; mv -T evil .git; ln -s evil .vscode; mv -T evil .vscode
-        echo x > .mcp.json; echo {} > other.json; mv -T other.json .mcp.json; ln -f other.json .mcp.json
-        mkdir .agents/x; rmdir .agents; git init; umount .git; mount -o remount,rw .git; chmod 777 .git/config
-    ";
-    let (_, output) = place.run(attempts).await;
-    let mut found: Vec<String> =
-        fs::read_dir(&place.root).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
-    found.sort();
-    assert_eq!(found, [".git", "evil", "other.json"], "{output}");
-    assert_eq!(fs::read_to_string(place.root.join(".git/config")).unwrap(), "[core]\n");
-    assert_eq!(fs::read_dir(place.root.join(".git/hooks")).unwrap().count(), 0);
+async fn protected_names_cannot_be_changed_or_moved_and_new_ones_do_not_stay() {
+    let aside = |boundary: Boundary, outside: &Path| boundary.with_quarantine(&outside.join("quarantine"));
+    for programs in [Programs::find(), with_bubblewrap()] {
+        let Some(place) = place_of((Level::Namespaces, programs), aside).await else { continue };
+        fs::create_dir_all(place.root.join("a/b/c/d/e/f/.claude")).unwrap();
+        let attempts = "
+            echo x > .git/config; echo x > .git/hooks/pre-commit; rm -rf .git; mv .git gone; ln -sf /etc .git/link
+            mkdir evil; echo x > evil/config; mv -T evil .git; ln -s evil .vscode; mv -T evil .vscode
+            echo x > .mcp.json; echo {} > other.json; mv -T other.json .mcp.json; ln -f other.json .mcp.json
+            mkdir .agents; mkdir .agents/x; mkdir -p a/b/.husky a/b/c/d/e/f/.claude/x a/b/c/d/e/f/.idea
+            umount .git; mount -o remount,rw .git; chmod 777 .git/config; ls -A
+        ";
+        let (_, output) = place.run(attempts).await;
+        assert_eq!(entries(&place.root), [".git", "a", "evil"], "{output}");
+        assert_eq!(entries(&place.root.join("a/b")), ["c"], "{output}");
+        assert_eq!(entries(&place.root.join("a/b/c/d/e/f")), [".claude"], "{output}");
+        assert_eq!(entries(&place.root.join("a/b/c/d/e/f/.claude")), [""; 0], "{output}");
+        assert_eq!(fs::read_to_string(place.root.join(".git/config")).unwrap(), "[core]\n");
+        assert_eq!(fs::read_dir(place.root.join(".git/hooks")).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(place.outside.join("quarantine")).unwrap().count(), 5, "{output}");
+    }
+}
+
+fn entries(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
+    let mut entries: Vec<String> = entries.collect();
+    entries.sort();
+    entries
 }
 
 #[tokio::test]
-async fn a_missing_name_stays_protected_while_another_command_ends() {
+async fn while_a_command_runs_the_workspace_has_nothing_that_the_user_did_not_create() {
     let Some(place) = place(Level::Namespaces).await else { return };
-    let cancel = CancellationToken::new();
-    let (started, is_started) = tokio::sync::oneshot::channel();
-    let mut started = Some(started);
-    let go = place.root.join("go");
-    let long = place.run_until(
-        "echo ready; until [ -e go ]; do :; done; mkdir -p .vscode/x; echo x > .vscode/tasks.json; ls -A .vscode",
-        move |_| {
-            started.take().map(|started| started.send(()));
-        },
-        cancel,
-    );
-    let short = async {
-        is_started.await.unwrap();
-        place.run("true").await;
-        assert!(place.root.join(".vscode").is_dir());
-        fs::write(&go, "").unwrap();
-    };
-    let ((_, output), ()) = tokio::join!(long, short);
-    assert!(output.contains("Read-only file system"), "{output}");
-    assert!(!place.root.join(".vscode").exists());
+    let before = entries(&place.root);
+    let mut during = Vec::new();
+    place.run_until("echo ready", |_| during = entries(&place.root), CancellationToken::new()).await;
+    assert_eq!((during, entries(&place.root)), (before.clone(), before));
+}
+
+#[tokio::test]
+async fn a_protected_name_that_is_a_link_cannot_be_replaced() {
+    let Some(place) = place(Level::Namespaces).await else { return };
+    fs::create_dir(place.root.join("sub")).unwrap();
+    fs::rename(place.root.join(".git"), place.root.join("sub/real")).unwrap();
+    std::os::unix::fs::symlink("sub/real", place.root.join(".git")).unwrap();
+    std::os::unix::fs::symlink("nowhere", place.root.join("sub/.vscode")).unwrap();
+    let attempts = "rm -f .git sub/.vscode; mv .git x; mv -T sub .git; mkdir -p .git/hooks; ln -sfn /etc .git; \
+        echo x > .git/config; echo x > sub/real/config; echo x > .git/hooks/pre-commit; mkdir evil; mv -T evil .git; ls -A";
+    let (_, output) = place.run(attempts).await;
+    assert_eq!(fs::read_link(place.root.join(".git")).unwrap(), Path::new("sub/real"), "{output}");
+    assert_eq!(fs::read_link(place.root.join("sub/.vscode")).unwrap(), Path::new("nowhere"), "{output}");
+    assert_eq!(fs::read_to_string(place.root.join(".git/config")).unwrap(), "[core]\n", "{output}");
+    assert_eq!(fs::read_dir(place.root.join(".git/hooks")).unwrap().count(), 0, "{output}");
+}
+
+#[tokio::test]
+async fn a_name_that_is_removed_on_the_machine_while_a_command_runs_does_not_open() {
+    let aside = |boundary: Boundary, outside: &Path| boundary.with_quarantine(&outside.join("quarantine"));
+    let Some(place) = place_with(Level::Namespaces, aside).await else { return };
+    fs::create_dir(place.root.join(".vscode")).unwrap();
+    let removed = place.root.join(".vscode");
+    let (_, output) = place
+        .run_until(
+            "echo ready; until mkdir .vscode 2>/dev/null; do :; done; echo x > .vscode/tasks.json; cat .vscode/tasks.json",
+            move |_| drop(fs::remove_dir(&removed)),
+            CancellationToken::new(),
+        )
+        .await;
+    assert_eq!(output, "ready\nx\n");
+    assert_eq!(entries(&place.root), [".git"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_in_one_workspace_do_not_hinder_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    fs::create_dir_all(root.join("a/.git/hooks")).unwrap();
+    let mut sessions = Vec::new();
+    for number in 0..8 {
+        let boundary = Boundary::new([&root]).with_quarantine(&root.with_extension("quarantine"));
+        let Ok(sandbox) = Sandbox::choose(Requirement::AtLeast(Level::Namespaces), boundary).await else {
+            return;
+        };
+        let (_folder, place_root) = (tempfile::tempdir().unwrap(), root.clone());
+        let place = Place { _folder, root: place_root, outside: PathBuf::new(), sandbox };
+        sessions.push(tokio::spawn(async move {
+            let mut failures = Vec::new();
+            for round in 0..50 {
+                let text = format!("mkdir -p .vscode; echo {round} > file-{number}; cat file-{number}");
+                let (outcome, output) = place.run(&text).await;
+                if outcome.exit_code != Some(0) || output != format!("{round}\n") {
+                    failures.push(output);
+                }
+            }
+            failures
+        }));
+    }
+    for session in sessions {
+        assert_eq!(session.await.unwrap(), Vec::<String>::new());
+    }
+    assert!(!root.join(".vscode").exists());
+    fs::remove_dir_all(root.with_extension("quarantine")).unwrap();
 }
 
 #[tokio::test]
@@ -354,16 +411,10 @@ async fn folders_can_be_made_writable_and_their_protected_names_stay_protected()
     let open = |boundary: Boundary, outside: &Path| boundary.with_writable(outside).unwrap();
     for level in [Level::Namespaces, Level::Landlock] {
         let Some(place) = place_with(level, open).await else { continue };
-        let text = format!("cd {}; echo new > file; mkdir .vscode/x", place.outside.display());
-        let (outcome, output) = place.run(&text).await;
+        let text = format!("cd {}; echo new > file; mkdir -p .vscode/x", place.outside.display());
+        let (_, output) = place.run(&text).await;
         assert_eq!(fs::read_to_string(place.outside.join("file")).unwrap(), "new\n", "{output}");
-        if level == Level::Namespaces {
-            assert_eq!(
-                (outcome.exit_code, place.outside.join(".vscode").exists()),
-                (Some(1), false),
-                "{output}"
-            );
-        }
+        assert!(!place.outside.join(".vscode").exists(), "{output}");
     }
     let folder = tempfile::tempdir().unwrap();
     let boundary = || Boundary::new([folder.path().canonicalize().unwrap()]);
@@ -385,6 +436,24 @@ async fn sockets_of_other_programs_are_hidden_wherever_they_are() {
 }
 
 #[tokio::test]
+async fn sockets_of_other_programs_are_closed_at_level_landlock() {
+    for network in [NetworkAccess::Blocked, NetworkAccess::Open] {
+        let with = |boundary: Boundary, _: &Path| boundary.with_network(network.clone());
+        let Some(place) = place_with(Level::Landlock, with).await else { return };
+        let path = place.outside.join("agent.sock");
+        let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let connect = "socket(S,AF_UNIX,SOCK_STREAM,0) or exit 8; connect(S,sockaddr_un($ARGV[0])) or exit 9";
+        let (outcome, output) = place.run(&format!("perl -MSocket -e '{connect}' {}", path.display())).await;
+        assert_eq!((outcome.exit_code, listener.accept().is_err()), (Some(8), true), "{output}");
+        // Pairs reach nobody else.
+        let pair =
+            "socketpair(A,B,AF_UNIX,SOCK_STREAM,0) or exit 8; syswrite(A,\"x\"); sysread(B,$x,1); print $x";
+        assert_eq!(place.run(&format!("perl -MSocket -e '{pair}'")).await.1, "x");
+    }
+}
+
+#[tokio::test]
 async fn sockets_without_a_path_are_out_of_reach_even_with_the_network() {
     let open = |boundary: Boundary, _: &Path| boundary.with_network(NetworkAccess::Open);
     let Some(place) = place_with(Level::Namespaces, open).await else { return };
@@ -400,7 +469,21 @@ async fn sockets_without_a_path_are_out_of_reach_even_with_the_network() {
 #[tokio::test]
 async fn keys_in_the_home_folder_cannot_be_read() {
     let Ok(home) = tempfile::tempdir_in("/var") else { return };
-    for key in [".ssh/id_ed25519", ".aws/credentials", ".netrc", ".config/gh/hosts.yml"] {
+    for key in [
+        ".ssh/id_ed25519",
+        ".aws/credentials",
+        ".netrc",
+        ".config/gh/hosts.yml",
+        ".vault-token",
+        ".terraform.d/x",
+        ".claude.json",
+        ".claude/projects/x.jsonl",
+        ".bash_history",
+        ".zsh_history",
+        ".env",
+        ".env.production",
+        ".local/share/rheon/sessions/x",
+    ] {
         let path = home.path().join(key);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "canary").unwrap();
@@ -411,6 +494,70 @@ async fn keys_in_the_home_folder_cannot_be_read() {
     let (_, output) =
         place.run(&format!("cd {}; grep -rs canary .; cat .gitconfig", home.path().display())).await;
     assert_eq!(output, "[user]\n");
+}
+
+#[tokio::test]
+async fn a_workspace_with_the_home_directory_cannot_change_settings_of_programs_or_their_parents() {
+    for is_above in [false, true] {
+        let Ok(folder) = tempfile::tempdir_in("/var") else { return };
+        let top = folder.path().canonicalize().unwrap();
+        let home = top.join("me");
+        for path in
+            [".config/rheon", ".config/systemd/user", ".local/state/rheon", "bin", "project", "elsewhere"]
+        {
+            fs::create_dir_all(home.join(path)).unwrap();
+        }
+        for path in [
+            ".bashrc",
+            ".gitconfig",
+            ".config/rheon/config.toml",
+            ".local/state/rheon/trust.json",
+            "elsewhere/zshrc",
+        ] {
+            fs::write(home.join(path), "mine").unwrap();
+        }
+        std::os::unix::fs::symlink("elsewhere/zshrc", home.join(".zshrc")).unwrap();
+        let root = if is_above { top.clone() } else { home.clone() };
+        let quarantine = home.join(".local/state/rheon/quarantine");
+        let boundary = Boundary::new([&root])
+            .with_home(&home)
+            .with_pinned(&home.join("conf/rheon"))
+            .with_quarantine(&quarantine);
+        let required = Requirement::AtLeast(Level::Namespaces);
+        let Ok(sandbox) = Sandbox::choose(required, boundary).await else { return };
+        let place = Place { outside: PathBuf::new(), root: root.clone(), sandbox, _folder: folder };
+        let attempts = format!(
+            "cd {}; for it in .config .local .bashrc .gitconfig .zshrc bin elsewhere; do mv $it gone-$it; done
+            echo evil > .config/rheon/config.toml; echo evil >> .bashrc; rm -f .gitconfig; echo evil > .gitconfig
+            echo evil > .profile; ln -s project .zshenv; mkdir -p .ssh; echo evil > .ssh/rc; echo evil > bin/ls
+            echo evil > elsewhere/zshrc; mkdir -p conf/rheon; echo evil > conf/rheon/config.toml
+            echo work > project/file; echo work > file; cd /; mv {} {}-gone",
+            home.display(),
+            home.display(),
+            home.display()
+        );
+        let (_, output) = place.run(&attempts).await;
+        for path in
+            [".bashrc", ".gitconfig", ".config/rheon/config.toml", ".local/state/rheon/trust.json", ".zshrc"]
+        {
+            assert_eq!(fs::read_to_string(home.join(path)).unwrap(), "mine", "{path}: {output}");
+        }
+        let expected = [
+            ".bashrc",
+            ".config",
+            ".gitconfig",
+            ".local",
+            ".zshrc",
+            "bin",
+            "conf",
+            "elsewhere",
+            "file",
+            "project",
+        ];
+        assert_eq!(entries(&home), expected, "{output}");
+        assert_eq!((entries(&home.join("bin")), entries(&home.join("conf"))), (vec![], vec![]), "{output}");
+        assert_eq!(fs::read_to_string(home.join("project/file")).unwrap(), "work\n", "{output}");
+    }
 }
 
 #[tokio::test]
@@ -504,20 +651,6 @@ async fn an_agent_that_waits_for_its_command() {
     place.run_until(&format!("{}; wait", stubborn(&name)), ready, CancellationToken::new()).await;
 }
 
-/// The next agent that begins in the workspace of one that was killed clears away what that one left.
-fn nothing_stays_in(root: &Path) {
-    let mine = root.join(".idea");
-    let made = !mine.exists() && fs::create_dir(&mine).is_ok();
-    let boundary = Boundary::new([root.canonicalize().unwrap()]);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(Sandbox::choose(Requirement::NoSandbox, boundary)).unwrap();
-    let found = fs::read_dir(root).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
-    let mut found: Vec<String> = found.collect();
-    found.sort();
-    let expected: &[&str] = if made { &[".git", ".idea"] } else { &[".git"] };
-    assert_eq!(found, expected);
-}
-
 #[test]
 fn commands_die_with_an_agent_that_is_killed() {
     for (level, containment) in [
@@ -547,7 +680,7 @@ fn commands_die_with_an_agent_that_is_killed() {
         agent.wait().unwrap();
         assert_eq!(left(&name), Vec::<String>::new(), "{level} {containment}");
         match ready.as_deref().and_then(|line| line.strip_prefix("ready in ")) {
-            Some(root) => nothing_stays_in(Path::new(root)),
+            Some(root) => assert_eq!(entries(Path::new(root)), [".git"]),
             None => println!("level {level} was not tested"),
         }
     }

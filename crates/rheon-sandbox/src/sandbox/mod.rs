@@ -7,7 +7,6 @@ mod choose;
 mod isolation;
 mod level;
 mod machine;
-mod placeholder;
 mod probe;
 mod probe_cache;
 mod programs;

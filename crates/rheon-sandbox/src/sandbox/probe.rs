@@ -13,7 +13,8 @@ use super::boundary::{Boundary, NetworkAccess};
 use super::report::{Escape, EscapeVerdict, SandboxReport};
 use super::wrap::Wrap;
 use crate::process::{
-    Capture, OutputLimits, ProcessEnvironment, ProcessError, ProcessOutcome, ShellLine, StopCondition, run,
+    CONNECT_ARGUMENT, Capture, OutputLimits, ProcessEnvironment, ProcessError, ProcessOutcome, SessionHelper,
+    ShellLine, StopCondition, run,
 };
 use crate::temporary::TemporaryDirectory;
 
@@ -98,7 +99,7 @@ impl ProbeEnv {
             (echo out >.git/new)
             (mkdir .rheon; echo out >.rheon/new)
             (chmod 0611 \"$outside/file\")
-            [ -S \"$outside/socket\" ] && echo {SOCKET}
+            {connect} && echo {SOCKET}
             while IFS= read -r -d '' one; do
                 case $one in {PROBE_VARIABLE}=*) seen={OWN_ENVIRONMENT}; break;; *) seen={ENVIRONMENT};; esac
             done </proc/{agent}/environ
@@ -112,6 +113,7 @@ impl ProbeEnv {
             echo {LAST}",
             outside = self.outside.display(),
             agent = std::process::id(),
+            connect = self.connect(),
             network = match self.wrap.boundary.network() {
                 NetworkAccess::Open => String::new(),
                 NetworkAccess::Blocked | NetworkAccess::Hosts(_) => format!(
@@ -122,6 +124,18 @@ impl ProbeEnv {
             },
             process = self.process(),
         )
+    }
+
+    /// Tries to connect to the socket of another program, with this program where it can. Otherwise a socket that can be
+    /// seen counts as open.
+    fn connect(&self) -> String {
+        let socket = self.outside.join("socket");
+        match std::env::current_exe() {
+            Ok(program) if SessionHelper::is_available() => {
+                format!("'{}' {CONNECT_ARGUMENT} '{}'", program.display(), socket.display())
+            }
+            Ok(_) | Err(_) => format!("[ -S '{}' ]", socket.display()),
+        }
     }
 
     /// The name of the process to leave behind.

@@ -52,13 +52,12 @@ impl Escape {
             Self::WriteOutside
             | Self::TcpConnect
             | Self::UdpSend
+            | Self::UnixSocket
             | Self::AgentEnvironment
             | Self::KernelSettings => Level::Landlock,
-            Self::ChangeModeOutside
-            | Self::WriteProtected
-            | Self::CreateProtected
-            | Self::UnixSocket
-            | Self::ReadHidden => Level::Namespaces,
+            Self::ChangeModeOutside | Self::WriteProtected | Self::CreateProtected | Self::ReadHidden => {
+                Level::Namespaces
+            }
             Self::DetachedProcess => Level::None,
         }
     }

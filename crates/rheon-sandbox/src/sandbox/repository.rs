@@ -1,8 +1,8 @@
 //! `OpenRepository`: a repository that a git command may change, except for its protected parts.
 //!
 //! Hooks and filters run as part of the command, so any program can do what git does. Whatever would make git run
-//! programs outside the sandbox, or read its settings from elsewhere, is mounted read-only; a placeholder covers what
-//! does not exist. Every directory above such a mount is a mount too, because otherwise it could be moved away with its
+//! programs outside the sandbox, or read its settings from elsewhere, is mounted read-only; what appears where nothing was
+//! goes to the quarantine when the command ends. Every directory above such a mount is a mount too, because otherwise it could be moved away with its
 //! content. What cannot be a mount, because git replaces it, is restored when the command ends.
 
 use std::fs;
@@ -10,7 +10,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::boundary::Boundary;
-use super::placeholder::Placeholder;
+use crate::names::NameWatch;
 use crate::process::PathView;
 
 /// The protected parts: settings, where git looks for them, and programs, including those of submodules and other
@@ -49,7 +49,8 @@ pub(super) struct OpenRepository {
     head: Vec<u8>,
     /// The programs that an interrupted rebase was already going to run.
     rebase_programs: Vec<String>,
-    placeholders: Vec<Placeholder>,
+    /// The protected parts that do not exist.
+    missing: Vec<PathBuf>,
 }
 
 /// Opens the repositories of the workspace. The error says why none can be opened.
@@ -70,19 +71,12 @@ pub(super) fn open_all(boundary: &Boundary) -> Result<Vec<OpenRepository>, Strin
     if opened.is_empty() { Err(problem) } else { Ok(opened) }
 }
 
-/// Every protected path in the repositories of the workspace.
-pub(super) fn shut_in(boundary: &Boundary) -> impl Iterator<Item = PathBuf> {
-    let repositories = boundary.roots().iter().map(|root| root.join(".git"));
-    repositories.flat_map(|folder| SHUT.map(|name| folder.join(name)))
-}
-
 impl OpenRepository {
     fn open(folder: &Path) -> Result<Self, String> {
         let shown = folder.display();
         match PathKind::at(folder) {
-            PathKind::Folder if Placeholder::is_at(folder) => return Err(missing(folder)),
             PathKind::Folder => {}
-            PathKind::Nothing => return Err(missing(folder)),
+            PathKind::Nothing => return Err(no_repository(folder)),
             PathKind::File => {
                 return Err(format!(
                     "{shown} points to a repository elsewhere (this is a linked worktree or a submodule), which is read-only"
@@ -95,19 +89,14 @@ impl OpenRepository {
         }
         let head = small(&folder.join("HEAD")).filter(|head| is_head(head));
         let head = head.ok_or_else(|| format!("{shown} has no valid HEAD"))?;
-        let mut placeholders = Vec::new();
+        let mut missing = Vec::new();
         for name in SHUT {
             let path = folder.join(name);
             match (PathKind::at(&path), SHUT_FILES.contains(&name)) {
-                _ if Placeholder::is_at(&path) => placeholders.extend(Placeholder::at(&path)),
                 (PathKind::File, true) if name != "commondir" => {}
                 (PathKind::Folder, false) => {}
-                (PathKind::Nothing, _) if name != "config" => placeholders.extend(Placeholder::at(&path)),
+                (PathKind::Nothing, _) if name != "config" => missing.push(path),
                 _ => return Err(format!("{} is not of the type that git creates", path.display())),
-            }
-            let wanted = if SHUT_FILES.contains(&name) { PathKind::File } else { PathKind::Folder };
-            if PathKind::at(&path) != wanted {
-                return Err(format!("{} cannot be made read-only", path.display()));
             }
         }
         for name in ["config", "config.worktree"] {
@@ -124,7 +113,7 @@ impl OpenRepository {
             None => return Err(format!("{shown} has too many files to check")),
         }
         let rebase_programs = programs(&small(&folder.join(REBASE_STEPS)).unwrap_or_default());
-        Ok(Self { folder: folder.to_path_buf(), head, rebase_programs, placeholders })
+        Ok(Self { folder: folder.to_path_buf(), head, rebase_programs, missing })
     }
 
     pub(super) fn folder(&self) -> &Path {
@@ -135,13 +124,13 @@ impl OpenRepository {
     pub(super) fn places(&self) -> impl Iterator<Item = (PathBuf, PathView)> {
         let path = |name: &str| if name.is_empty() { self.folder.clone() } else { self.folder.join(name) };
         let open = OPEN.map(|name| (path(name), PathView::Writable(path(name))));
-        open.into_iter().chain(SHUT.map(|name| (path(name), PathView::ReadOnly(path(name)))))
+        open.into_iter().chain(SHUT.map(|name| (path(name), PathView::Guarded)))
     }
 
     /// Restores what could not be mounted read-only, after the command. Without a valid `HEAD` git would look for
     /// another repository, through a symlink it would write elsewhere, and a continued rebase runs the programs in its
-    /// steps. Returns the placeholders, which are no longer needed.
-    pub(super) fn settle(self) -> Vec<Placeholder> {
+    /// steps. Protected parts that did not exist are put aside.
+    pub(super) fn settle(self, watch: &NameWatch) {
         let head = self.folder.join("HEAD");
         if !small(&head).is_some_and(|head| is_head(&head)) {
             replace(&head, &self.head);
@@ -159,13 +148,15 @@ impl OpenRepository {
             });
             replace(&steps, harmless.collect::<String>().as_bytes());
         }
-        self.placeholders
+        for path in self.missing.iter().filter(|path| path.symlink_metadata().is_ok()) {
+            watch.remove(path);
+        }
     }
 }
 
-fn missing(folder: &Path) -> String {
+fn no_repository(folder: &Path) -> String {
     format!(
-        "there is no {}; a repository further up is outside the workspace, and only the user can create a new one",
+        "there is no {}; a repository further up is outside the workspace; `git init` creates a new one",
         folder.display()
     )
 }

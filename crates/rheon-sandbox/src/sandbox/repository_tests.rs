@@ -5,7 +5,6 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use super::{is_head, leads_into_repository, links, programs};
-use crate::sandbox::placeholder::Placeholder;
 
 #[test]
 fn settings_that_lead_into_the_repository_are_found() {
@@ -51,25 +50,4 @@ fn what_git_takes_for_a_head_is_taken() {
         assert!(!is_head(other.as_bytes()), "{other}");
     }
     assert_eq!(programs(b"pick 1\n  exec a\nx b\n# exec c\nexecute\n"), ["  exec a", "x b"]);
-}
-
-#[test]
-fn files_that_stand_in_say_what_git_thinks_without_them_and_go() {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, text) in [("commondir", ".\n"), ("config.worktree", "")] {
-        let path = folder.path().join(name);
-        let placeholder = Placeholder::at(&path).unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), text);
-        drop(placeholder);
-        assert!(!path.exists());
-        // One that was left behind is known again; one that somebody wrote to is theirs.
-        std::mem::forget(Placeholder::at(&path).unwrap());
-        assert!(Placeholder::is_at(&path));
-        let theirs = folder.path().join("theirs").join(name);
-        fs::create_dir_all(theirs.parent().unwrap()).unwrap();
-        fs::write(&theirs, text).unwrap();
-        assert!(!Placeholder::is_at(&theirs) && Placeholder::at(&theirs).is_none());
-        Placeholder::sweep(&theirs);
-        assert!(theirs.exists());
-    }
 }

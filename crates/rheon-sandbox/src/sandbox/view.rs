@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::boundary::{Boundary, ProtectedPath};
-use super::placeholder::Placeholder;
+use super::boundary::Boundary;
 use super::repository::OpenRepository;
 use super::sockets::open_sockets;
 use crate::process::{PathView, View};
@@ -27,16 +26,16 @@ pub(super) struct CacheView {
     pub(super) variables: Vec<(String, String)>,
 }
 
-/// The mounts on top of the machine's file system, which is read-only, and the guards that must live as long as the
-/// process. `temporary` appears as `/tmp`. Opened repositories are writable except for their protected parts.
+/// The mounts on top of the machine's file system, which is read-only. `temporary` appears as `/tmp`. Opened repositories
+/// are writable except for their protected parts; `guarded` are the protected names in the workspace.
 pub(super) fn view(
     boundary: &Boundary,
     temporary: &Path,
     opened: &[OpenRepository],
     caches: &CacheView,
-) -> (View, Vec<Placeholder>) {
-    let (mut protected, placeholders) = protected(boundary);
-    protected.retain(|path| opened.iter().all(|repository| repository.folder() != path));
+    mut guarded: Vec<PathBuf>,
+) -> View {
+    guarded.retain(|path| opened.iter().all(|repository| repository.folder() != path));
     let mut places: Vec<(PathBuf, PathView)> = Vec::new();
     // One may be a symlink to another.
     let existing = |path: &&str| Path::new(path).canonicalize().ok().filter(|path| path.is_dir());
@@ -50,7 +49,13 @@ pub(super) fn view(
     places.extend(open_sockets(&covered).into_iter().map(|path| (path, PathView::Absent)));
     places.extend(boundary.all_hidden().filter_map(|path| hidden(path)));
     places.extend(boundary.roots().iter().map(|root| (root.clone(), writable(root))));
-    places.extend(protected.into_iter().map(|path| read_only(path.canonicalize().unwrap_or(path))));
+    // A mount cannot be moved, so neither can what is in it.
+    let anchors = boundary.name_rules().anchors().into_iter();
+    let anchors = anchors.filter(|path| path.is_dir() && guarded.iter().all(|it| !path.starts_with(it)));
+    places.extend(anchors.map(|path| (path.clone(), PathView::Writable(path))));
+    places.extend(guarded.into_iter().map(|path| (path, PathView::Guarded)));
+    let forbidden = boundary.all_read_only().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone()));
+    places.extend(forbidden.map(|path| (path, PathView::Guarded)));
     places.extend(opened.iter().flat_map(OpenRepository::places));
     let extras = boundary.extras();
     places.extend(caches.mounted.iter().map(|path| (path.clone(), writable(path))));
@@ -66,7 +71,7 @@ pub(super) fn view(
         .extend(existing(&extras.writable).into_iter().map(|path| (path.clone(), PathView::Writable(path))));
     // Deeper paths are mounted later. The sort is stable: the later of two mounts at one path wins.
     places.sort_by_key(|(path, _)| path.components().count());
-    (View { places }, placeholders)
+    View { places }
 }
 
 fn hidden(path: &Path) -> Option<(PathBuf, PathView)> {
@@ -75,28 +80,4 @@ fn hidden(path: &Path) -> Option<(PathBuf, PathView)> {
     let real = path.canonicalize().ok()?;
     let shown = if real.is_dir() { PathView::Empty } else { PathView::Absent };
     Some((real, shown))
-}
-
-/// The paths to cover, and placeholders for those that do not exist.
-fn protected(boundary: &Boundary) -> (Vec<PathBuf>, Vec<Placeholder>) {
-    let mut paths = Vec::new();
-    let mut placeholders = Vec::new();
-    for path in boundary.protected() {
-        match path {
-            ProtectedPath::Present(path) => {
-                if Placeholder::is_at(&path) {
-                    placeholders.extend(Placeholder::at(&path));
-                }
-                paths.push(path);
-            }
-            ProtectedPath::Missing(path) => {
-                placeholders.extend(Placeholder::at(&path));
-                // Something else may exist there by now.
-                if path.symlink_metadata().is_ok_and(|found| !found.is_symlink()) {
-                    paths.push(path);
-                }
-            }
-        }
-    }
-    (paths, placeholders)
 }

@@ -1,7 +1,6 @@
 //! `Wrap`: how to start a process at each level.
 
 use std::any::Any;
-use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,14 +8,14 @@ use super::boundary::{Boundary, NetworkAccess};
 use super::bubblewrap;
 use super::isolation::Isolation;
 use super::level::Level;
-use super::placeholder::Placeholder;
 use super::programs::Programs;
 use super::repository::{OpenRepository, open_all};
 use super::view::{CacheView, view};
+use crate::names::{NameWatch, WatchedCommand};
 use crate::network::ProxyLease;
 use crate::process::{
     Capabilities, Containment, Files, HelperNetwork, HelperRoute, Launcher, Namespaces, ProcessGuard,
-    ProcessSetup, Restrictions, SessionHelper, Sockets,
+    ProcessSetup, ResourceLimits, Restrictions, SessionHelper, Sockets,
 };
 
 #[derive(Debug, Clone)]
@@ -30,6 +29,8 @@ pub(super) struct Wrap {
     pub(super) helper: Arc<SessionHelper>,
     /// One call's access to hosts.
     pub(super) lease: Option<ProxyLease>,
+    /// The names that commands create, unless the session has no sandbox.
+    pub(super) watch: Option<NameWatch>,
 }
 
 impl Wrap {
@@ -64,9 +65,12 @@ impl Wrap {
     fn namespaces(&self, opened: Vec<OpenRepository>) -> Launcher {
         let helper = self.helper_route();
         let caches = self.caches(helper.as_ref());
-        let (view, placeholders) = view(&self.boundary, &self.temporary, &opened, &caches);
+        let watch = self.boundary.watch();
+        let (command, guarded) = watch.begin(&self.boundary.extras().approved);
+        let view = view(&self.boundary, &self.temporary, &opened, &caches, guarded);
+        let confined = self.boundary.network().is_confined();
         let restrictions =
-            Restrictions { files: Files::AsMounted, sockets: self.sockets(Sockets::Namespaced) };
+            Restrictions { files: Files::AsMounted, sockets: confined.then_some(Sockets::Namespaced) };
         let launcher = Launcher {
             prefix: Vec::new(),
             bash: self.programs.bash.clone(),
@@ -75,8 +79,9 @@ impl Wrap {
             view: None,
             containment: Containment::Namespace,
             restrictions: Some(restrictions),
+            limits: self.boundary.limits(),
             helper: None,
-            guard: Some(Box::new(ViewGuard { opened, placeholders })),
+            guard: Some(Box::new(ViewGuard { opened, watch: watch.clone(), command })),
         };
         let network = self.boundary.network();
         match (self.isolation, &self.programs.bwrap) {
@@ -157,8 +162,10 @@ impl Wrap {
         writable.extend(self.boundary.extras().writable.iter().cloned());
         let caches = self.caches(None);
         writable.extend(caches.private.iter().cloned());
-        let restrictions =
-            Restrictions { files: Files::OnlyIn(writable), sockets: self.sockets(Sockets::Local) };
+        // Nothing hides the sockets of other programs here.
+        let is_confined = self.boundary.network().is_confined();
+        let sockets = if is_confined { Sockets::Pairs } else { Sockets::NoPaths };
+        let restrictions = Restrictions { files: Files::OnlyIn(writable), sockets: Some(sockets) };
         Launcher {
             prefix: Vec::new(),
             bash: self.programs.bash.clone(),
@@ -168,8 +175,11 @@ impl Wrap {
             view: None,
             containment: self.containment(),
             restrictions: Some(restrictions),
+            limits: self.boundary.limits(),
             helper: None,
-            guard: None,
+            guard: Some(Box::new(CommandGuard(
+                self.boundary.watch().begin(&self.boundary.extras().approved).0,
+            ))),
         }
     }
 
@@ -182,13 +192,13 @@ impl Wrap {
             view: None,
             containment: self.containment(),
             restrictions: None,
+            limits: ResourceLimits::default(),
             helper: None,
-            guard: None,
+            guard: self
+                .watch
+                .as_ref()
+                .map(|watch| -> Box<dyn ProcessGuard> { Box::new(CommandGuard(watch.begin_trusted())) }),
         }
-    }
-
-    fn sockets(&self, without_network: Sockets) -> Option<Sockets> {
-        self.boundary.network().is_confined().then_some(without_network)
     }
 
     /// The setup of the process. An isolation that requires root creates `namespaces`.
@@ -203,19 +213,27 @@ impl Wrap {
 }
 
 /// What must live as long as a process with its own view of the file system.
-#[derive(Debug)]
 struct ViewGuard {
     opened: Vec<OpenRepository>,
-    placeholders: Vec<Placeholder>,
+    watch: NameWatch,
+    command: WatchedCommand,
 }
 
 impl ProcessGuard for ViewGuard {
-    /// Restores repositories and removes placeholders. Closing a removed directory takes the file system longer than
-    /// removing it, so the handles are returned.
+    /// Restores repositories, and looks for names that the command created.
     fn release(self: Box<Self>) -> Box<dyn Any + Send> {
-        let settled = self.opened.into_iter().flat_map(OpenRepository::settle);
-        let placeholders: Vec<Placeholder> = settled.chain(self.placeholders).collect();
-        let removed: Vec<File> = placeholders.into_iter().filter_map(|mut it| it.leave()).collect();
-        Box::new(removed)
+        self.opened.into_iter().for_each(|repository| repository.settle(&self.watch));
+        drop(self.command);
+        Box::new(())
+    }
+}
+
+/// A command without a view of its own.
+struct CommandGuard(WatchedCommand);
+
+impl ProcessGuard for CommandGuard {
+    fn release(self: Box<Self>) -> Box<dyn Any + Send> {
+        drop(self.0);
+        Box::new(())
     }
 }

@@ -60,14 +60,14 @@ impl BashTool {
 }
 
 impl BashOutputTool {
-    async fn run(&self, arguments: JobArguments, _context: ToolContext) -> Result<ToolResult, ToolError> {
-        self.0.output(&arguments.id)
+    async fn run(&self, arguments: JobArguments, context: ToolContext) -> Result<ToolResult, ToolError> {
+        self.0.output(&arguments.id, &context)
     }
 }
 
 impl BashKillTool {
-    async fn run(&self, arguments: JobArguments, _context: ToolContext) -> Result<ToolResult, ToolError> {
-        self.0.kill(&arguments.id).await
+    async fn run(&self, arguments: JobArguments, context: ToolContext) -> Result<ToolResult, ToolError> {
+        self.0.kill(&arguments.id, &context).await
     }
 }
 

@@ -58,7 +58,11 @@ pub struct FileContext {
     shared: Arc<Shared>,
     read_files: Arc<ReadFiles>,
     hidden: HiddenPaths,
+    /// Called with each file that was written.
+    on_write: Option<WriteCallback>,
 }
+
+type WriteCallback = Arc<dyn Fn(&Path) + Send + Sync>;
 
 struct Shared {
     workspace: Workspace,
@@ -112,13 +116,20 @@ impl FileContext {
         let claims = Claims::new(Arc::clone(&clock));
         let (cache, write_lock) = (FileCache::default(), Mutex::default());
         let shared = Shared { workspace, read_scope, cache, claims, clock, write_lock };
-        Self { shared: Arc::new(shared), read_files: Arc::default(), hidden: HiddenPaths::default() }
+        let hidden = HiddenPaths::default();
+        Self { shared: Arc::new(shared), read_files: Arc::default(), hidden, on_write: None }
     }
 
     /// A context for another session in the same workspace: it shares cache and claims, but has read nothing yet.
     pub fn for_session(&self) -> Self {
         let (shared, hidden) = (Arc::clone(&self.shared), self.hidden.clone());
-        Self { shared, read_files: Arc::default(), hidden }
+        Self { shared, read_files: Arc::default(), hidden, on_write: self.on_write.clone() }
+    }
+
+    /// Calls `callback` with each file that was written.
+    pub(crate) fn with_write_callback(mut self, callback: impl Fn(&Path) + Send + Sync + 'static) -> Self {
+        self.on_write = Some(Arc::new(callback));
+        self
     }
 
     /// Hides these paths from all tools, whatever the gate decides.
@@ -346,6 +357,9 @@ impl FileContext {
         draft
             .publish(&target.name, if loaded.is_some() { Overwrite::Allow } else { Overwrite::Refuse })
             .map_err(failed)?;
+        if let Some(callback) = &self.on_write {
+            callback(&target.path);
+        }
         if let Some(OpenFile { metadata, .. }) = target.open_in(&folder)? {
             self.record_read(target, Fingerprint::of(Stamp::of(&metadata), &change.after));
         }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rheon_policy::hooks::HookEvent;
 use rheon_types::event::{ApprovalRequest, PermissionDecision, PermissionResponse, Subject};
 use rheon_types::{
-    Amendment, Answer, FilterVerdict, Flow, History, Hook, HookPermission, HookVerdict, InputFilter, Message,
-    ToolCall, ToolError, ToolResult,
+    AgentOutput, Amendment, Answer, FilterVerdict, Flow, History, Hook, HookPermission, HookVerdict,
+    InputFilter, Message, ToolCall, ToolError, ToolResult,
 };
 use serde_json::{Value, json};
 
@@ -24,6 +24,11 @@ impl Hook for CommandHooks {
         // A stop request must not carry over to the next run.
         drop(self.take_stop_reason());
         Answer::Now(Flow::Continue)
+    }
+
+    fn after_run<'a>(&'a self, _output: &'a AgentOutput) -> Answer<'a, ()> {
+        self.dispatcher().end_left();
+        Answer::Now(())
     }
 
     fn before_turn<'a>(&'a self, _history: &'a History, _turn_index: u32) -> Answer<'a, Flow> {

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rheon_policy::hooks::{HookEvent, HookSettings};
+use rheon_sandbox::Sandbox;
 use rheon_types::ToolCallId;
 use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
@@ -96,6 +97,13 @@ impl CommandHooks {
             start_times: Mutex::default(),
         };
         Self { state: Arc::new(state) }
+    }
+
+    /// Runs a project's hooks inside `sandbox`, unless their settings say otherwise. Without this they run like the user's
+    /// own.
+    pub fn in_sandbox(self, sandbox: Sandbox) -> Self {
+        self.dispatcher().set_sandbox(sandbox);
+        self
     }
 
     /// Runs the SessionStart hooks once, before the first prompt if not earlier, and returns their reply.

@@ -1,13 +1,15 @@
 //! `Dispatcher`: finds the hooks for an event, runs them concurrently, and combines their replies.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use futures::future::join_all;
 use rheon_policy::hooks::{
     CommandHook, HookEvent, HookExecution, HookFailurePolicy, HookSettings, expand_project_variables,
 };
 use rheon_policy::{Condition, PatternRoots, Workspace, mode_name};
+use rheon_sandbox::process::{MARKER, kill_marked, next_marker};
+use rheon_sandbox::{Level, Sandbox};
 use rheon_types::ToolCall;
 use serde_json::{Map, Value, json};
 use tokio::runtime::Handle;
@@ -19,7 +21,8 @@ use crate::hooks::context::{HookContext, HookEnvironment};
 use crate::hooks::interpret::{HookResult, Launch, failed, interpret};
 use crate::hooks::message::{HookMessage, Reporter};
 use crate::hooks::reply::HookReply;
-use crate::hooks::run::{ProcessSpec, Program, run};
+use crate::hooks::run::{HookExit, ProcessSpec, Program, run};
+use crate::hooks::sandboxed::run_sandboxed;
 
 /// The most foreground hooks that run at once. The rest are queued.
 const RUNNING_MAX: usize = 32;
@@ -64,7 +67,21 @@ struct HookRunner {
     reporter: Reporter,
     /// Called instead of commands if hooks are functions of another program.
     callbacks: Option<Arc<dyn HookCallbacks>>,
+    /// Where a project's hooks run.
+    sandbox: OnceLock<Sandbox>,
+    /// Hooks that may have left processes running.
+    left: Mutex<Vec<LeftProcesses>>,
 }
+
+/// What a hook may have left running.
+struct LeftProcesses {
+    event: HookEvent,
+    /// A variable in the environment of all its processes.
+    marker: String,
+}
+
+/// The most hooks whose processes are remembered.
+const LEFT_MAX: usize = 10_000;
 
 impl Dispatcher {
     pub(crate) fn new(
@@ -80,6 +97,8 @@ impl Dispatcher {
             project,
             reporter,
             callbacks,
+            sandbox: OnceLock::new(),
+            left: Mutex::default(),
         });
         let cancel = CancellationToken::new();
         Self {
@@ -92,6 +111,17 @@ impl Dispatcher {
             _end: cancel.clone().drop_guard(),
             cancel,
         }
+    }
+
+    /// Runs a project's hooks inside `sandbox`.
+    pub(crate) fn set_sandbox(&self, sandbox: Sandbox) {
+        // The first one stays.
+        drop(self.runner.sandbox.set(sandbox));
+    }
+
+    /// Ends what hooks of a run left running. What runs since the start of the session ends with it.
+    pub(crate) fn end_left(&self) {
+        self.runner.end_left(|event| event != HookEvent::SessionStart);
     }
 
     pub(crate) fn context(&self) -> &HookContext {
@@ -159,6 +189,7 @@ impl Dispatcher {
                 Some(known) => {
                     known.on_failure = known.on_failure.max(hook.on_failure);
                     known.execution = known.execution.max(hook.execution);
+                    known.sandbox = Some(known.is_sandboxed() || hook.is_sandboxed());
                     known.trusted_content =
                         known.trusted_content.take().or_else(|| hook.trusted_content.clone());
                 }
@@ -231,19 +262,55 @@ impl Dispatcher {
 impl HookRunner {
     /// Runs one hook and returns its reply.
     async fn run(&self, event: HookEvent, hook: &CommandHook, input: &[u8]) -> HookReply {
+        // A hook that cannot run must not keep a run from ending.
+        let is_end = matches!(event, HookEvent::Stop | HookEvent::SubagentStop);
         let result = match seal_problem(hook).await {
+            Some(problem) if is_end => failed(problem, HookFailurePolicy::Allow),
             Some(problem) => failed(problem, HookFailurePolicy::Block),
             None => {
                 let spec = self.spec(event, hook);
                 let exit = match &self.callbacks {
                     Some(callbacks) => call_as_hook(&**callbacks, &hook.command, input, spec.timeout).await,
-                    None => run(&spec, input).await,
+                    None => self.run_process(event, hook, &spec, input).await,
                 };
-                interpret(event, &exit, hook.on_failure)
+                let result = interpret(event, &exit, hook.on_failure);
+                match result.launch {
+                    Launch::NotStarted if is_end => interpret(event, &exit, HookFailurePolicy::Allow),
+                    Launch::NotStarted | Launch::Started => result,
+                }
             }
         };
         self.report(event, hook, &result);
         result.reply
+    }
+
+    async fn run_process(
+        &self,
+        event: HookEvent,
+        hook: &CommandHook,
+        spec: &ProcessSpec,
+        input: &[u8],
+    ) -> HookExit {
+        let sandbox = self.sandbox.get().filter(|sandbox| sandbox.level() != Level::None);
+        if let Some(sandbox) = sandbox.filter(|_| hook.is_sandboxed()) {
+            return run_sandboxed(spec, input, sandbox).await;
+        }
+        let marker = next_marker();
+        {
+            let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+            if left.len() < LEFT_MAX {
+                left.push(LeftProcesses { event, marker: format!("{MARKER}={marker}") });
+            }
+        }
+        run(spec, input, &marker).await
+    }
+
+    /// Ends what hooks of these events left running.
+    fn end_left(&self, is_ended: impl Fn(HookEvent) -> bool) {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let ended: Vec<String> = left.extract_if(.., |it| is_ended(it.event)).map(|it| it.marker).collect();
+        drop(left);
+        kill_marked(&ended);
     }
 
     fn spec(&self, event: HookEvent, hook: &CommandHook) -> ProcessSpec {
@@ -275,6 +342,12 @@ impl HookRunner {
                 Launch::NotStarted => self.reporter.report_once(&message),
             }
         }
+    }
+}
+
+impl Drop for HookRunner {
+    fn drop(&mut self) {
+        self.end_left(|_| true);
     }
 }
 

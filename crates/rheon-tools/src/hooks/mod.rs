@@ -12,6 +12,7 @@ mod interpret;
 mod message;
 mod reply;
 mod run;
+mod sandboxed;
 mod translate;
 
 pub use agent_hook::permission_suggestions;
@@ -49,6 +50,9 @@ mod hostile_tests;
 #[cfg(test)]
 #[cfg(unix)]
 mod processes_tests;
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod sandboxed_tests;
 #[cfg(test)]
 #[cfg(unix)]
 mod scripted_tests;

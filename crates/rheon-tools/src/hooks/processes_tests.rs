@@ -164,6 +164,20 @@ async fn processes_a_hook_leaves_running_do_not_block() {
 }
 
 #[tokio::test]
+async fn processes_a_hook_leaves_running_end_with_the_run() {
+    let fixture = Fixture::new();
+    let reader = open_fifo(&fixture);
+    let hooks = fixture.one(
+        "UserPromptSubmit",
+        "setsid sh -c 'exec 3> fifo; : > ready; sleep 1000' & until [ -e ready ]; do :; done",
+    );
+    trigger(HookEvent::UserPromptSubmit, &hooks).await;
+    // As after a run.
+    hooks.dispatcher().end_left();
+    tokio::task::spawn_blocking(|| reader.join().unwrap()).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_hook_that_cannot_start_is_reported_once_and_blocks_if_required() {
     let fixture = Fixture::new();
     fixture.write("no_execute_bit", "#!/bin/sh\n");

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin, Command};
 
-use rheon_sandbox::process::{MARKER, ProcessTree, next_marker};
+use rheon_sandbox::process::{MARKER, ProcessTree};
 
 /// The most bytes of each output stream that are captured. The rest is discarded.
 pub(crate) const OUTPUT_BYTES_MAX: usize = 1024 * 1024;
@@ -63,14 +63,13 @@ impl CapturedOutput {
     }
 }
 
-/// Runs a process with `input` on stdin and waits for it.
-pub(crate) async fn run(spec: &ProcessSpec, input: &[u8]) -> HookExit {
-    let marker = next_marker();
-    let mut child = match command(spec, &marker).spawn() {
+/// Runs a process with `input` on stdin and waits for it. `marker` is in the environment of all that it starts.
+pub(crate) async fn run(spec: &ProcessSpec, input: &[u8], marker: &str) -> HookExit {
+    let mut child = match command(spec, marker).spawn() {
         Ok(child) => child,
         Err(error) => return HookExit::NotRun(format!("could not be started: {error}")),
     };
-    let mut group = ProcessGroup::of(&child, &marker);
+    let mut group = ProcessGroup::of(&child, marker);
     let (mut stdout, mut stderr) = (CapturedOutput::default(), CapturedOutput::default());
     let finished = finish(&mut child, &mut group, input, &mut stdout, &mut stderr);
     match tokio::time::timeout(spec.timeout, finished).await {
@@ -167,7 +166,7 @@ async fn capture(pipe: Option<impl AsyncRead + Unpin>, output: &mut CapturedOutp
 }
 
 /// A process that was not reaped yet, with its children. Dropping this kills them. After reaping, the process id may
-/// belong to another process, and processes left running are intended to run.
+/// belong to another process; what it left running ends with the run.
 struct ProcessGroup {
     killer: Option<ProcessTree>,
 }

@@ -26,6 +26,7 @@ const CANARY: &str = "canary-6f1d";
 
 struct Fixture {
     _folder: TempDir,
+    _quarantine: TempDir,
     base: PathBuf,
     root: PathBuf,
     outside: PathBuf,
@@ -56,7 +57,9 @@ async fn fixture(programs: Programs, level: Level) -> Option<Fixture> {
     fs::write(outside.join("file"), "as it was").unwrap();
     fs::write(outside.join("key"), CANARY).unwrap();
     let workspace = Workspace::new(&root).unwrap();
-    let boundary = Boundary::new(workspace.roots()).with_hidden(outside.join("key"));
+    let quarantine = self::folder();
+    let boundary =
+        Boundary::new(workspace.roots()).with_hidden(outside.join("key")).with_quarantine(quarantine.path());
     let sandbox = Sandbox::choose_with(programs, Requirement::AtLeast(level), boundary).await.ok()?;
     let source = [
         ("PATH", "/usr/bin:/bin"),
@@ -79,7 +82,18 @@ async fn fixture(programs: Programs, level: Level) -> Option<Fixture> {
         UnixListener::bind_addr(&SocketAddr::from_abstract_name(name.as_bytes()).unwrap()).unwrap();
     abstract_socket.set_nonblocking(true).unwrap();
     let bash = BashTool(Arc::new(BashSession::new(settings)));
-    Some(Fixture { _folder: folder, base, root, outside, bash, tcp, udp, socket, abstract_socket })
+    Some(Fixture {
+        _folder: folder,
+        _quarantine: quarantine,
+        base,
+        root,
+        outside,
+        bash,
+        tcp,
+        udp,
+        socket,
+        abstract_socket,
+    })
 }
 
 impl Fixture {

@@ -16,7 +16,7 @@ use rheon::sandbox::{
 };
 use rheon::tools::builtin::AddressRule;
 use rheon::tools::builtin::bash::{BashSession, BashSettings, BashTool};
-use rheon::tools::{Toolkit, ToolkitSettings, Workspace};
+use rheon::tools::{OwnPaths, Toolkit, ToolkitSettings, Workspace};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -140,7 +140,7 @@ fn measure_toolkit(runtime: &tokio::runtime::Runtime) {
         let places = PatternRoots { working_folder: folder().join("workspace"), home: Some(folder()) };
         let clock = Arc::new(rheon::agent::SystemClock::default());
         let settings = ToolkitSettings {
-            sandbox_cache: memory,
+            own_paths: OwnPaths { sandbox_cache: memory, ..OwnPaths::default() },
             web: Some(AddressRule::Public),
             ..ToolkitSettings::new(Policy::empty(places), clock)
         };

@@ -226,7 +226,7 @@ async fn commands_beyond_plain_git_are_read_only_with_advice() {
         assert_eq!(git(&fixture.root, &["log", "--format=%s"]).unwrap(), "first");
         expect![[r#"
             error: could not lock config file .git/config: Read-only file system
-            [`.git` was read-only for this command: it is writable only for plain git commands (add, commit, checkout, switch, branch, stash, merge, rebase, tag, reset, restore, rm, mv, cherry-pick, revert, ...) and read-only commands. Run git again on its own line, not in the background, with every word spelled out: no `$(...)`, variables, unquoted patterns, `-c`, aliases or output to files; use several `-m` for a long message. `git init`, `git config`, hooks, submodules and worktrees stay closed: tell the user what to run.]
+            [`.git` was read-only for this command: it is writable only for plain git commands (add, commit, checkout, switch, branch, stash, merge, rebase, tag, reset, restore, rm, mv, cherry-pick, revert, ...) and read-only commands. Run git again on its own line, not in the background, with every word spelled out: no `$(...)`, variables, unquoted patterns, `-c`, aliases or output to files; use several `-m` for a long message. `git config`, hooks, submodules and worktrees stay closed: tell the user what to run.]
             exit code 255"#]]
         .assert_eq(&fixture.bash("git config core.hooksPath x").await);
     }

@@ -12,7 +12,8 @@ use rheon_sandbox::process::{
     Spill, SpillFile, StopCondition, run,
 };
 use rheon_sandbox::{Level, Sandbox, SandboxCall, TemporaryDirectory};
-use rheon_types::{ToolContext, ToolError, ToolResult};
+use rheon_types::event::{Notice, NoticeTopic};
+use rheon_types::{ToolContext, ToolError, ToolFact, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -164,6 +165,7 @@ impl BashSession {
         let refused = self.refused(&ended, &output, context, facts).filter(|_| advice.is_none());
         let contacts = sandbox.contacts();
         let notes = note.into_iter().chain(advice).chain(refused).chain(render::refused_hosts(&contacts));
+        let notes = notes.chain(name_notes(&sandbox, context));
         for note in notes.chain(self.working_dir.finish_in(ended.folder.as_deref())) {
             text.push_str(&format!("[{note}]\n"));
         }
@@ -228,26 +230,28 @@ impl BashSession {
         Ok(ToolResult::text(text).with_details(json!({ "id": id, "running": true })))
     }
 
-    pub(super) fn output(&self, id: &str) -> Result<ToolResult, ToolError> {
+    pub(super) fn output(&self, id: &str, context: &ToolContext) -> Result<ToolResult, ToolError> {
         let job = self.job(id)?;
+        let notes: String =
+            name_notes(job.sandbox(), context).iter().map(|note| format!("[{note}]\n")).collect();
         // Read first: everything printed before the exit is then in the output.
         let outcome = job.outcome();
         let output = job.take_output();
         match outcome {
             None => {
-                let text = format!("{}{id} is still running", render::output(&output));
+                let text = format!("{}{notes}{id} is still running", render::output(&output));
                 let details = json!({ "id": id, "running": true, "output_bytes": output.bytes });
                 self.save(output);
                 Ok(ToolResult::text(text).with_details(details))
             }
-            Some(Ok(ended)) => Ok(self.job_result(id, &ended, output, job.sandbox())),
+            Some(Ok(ended)) => Ok(self.job_result(&job, id, &ended, output, &notes)),
             Some(Err(error)) => Err(self.not_run_error(&error, &output.head)),
         }
     }
 
-    pub(super) async fn kill(&self, id: &str) -> Result<ToolResult, ToolError> {
+    pub(super) async fn kill(&self, id: &str, context: &ToolContext) -> Result<ToolResult, ToolError> {
         self.job(id)?.kill().await;
-        self.output(id)
+        self.output(id, context)
     }
 
     fn job(&self, id: &str) -> Result<std::sync::Arc<Job>, ToolError> {
@@ -261,12 +265,15 @@ impl BashSession {
 
     fn job_result(
         &self,
+        job: &Job,
         id: &str,
         ended: &ProcessOutcome,
         output: Output,
-        sandbox: &SandboxCall,
+        notes: &str,
     ) -> ToolResult {
+        let sandbox = job.sandbox();
         let mut text = render::output(&output);
+        text.push_str(notes);
         if let Some(note) = render::refused_hosts(&sandbox.contacts()) {
             text.push_str(&format!("[{note}]\n"));
         }
@@ -348,6 +355,15 @@ impl BashSession {
             saved_outputs.pop_front();
         }
     }
+}
+
+/// What happened to protected names that commands created, for the model; the user gets a notice.
+fn name_notes(sandbox: &SandboxCall, context: &ToolContext) -> Vec<String> {
+    let notes: Vec<String> = sandbox.take_name_reports().iter().map(ToString::to_string).collect();
+    for note in &notes {
+        context.record(ToolFact::Notice(Notice::warning(NoticeTopic::Sandbox, note.clone())));
+    }
+    notes
 }
 
 /// The gate's facts about this command, if there was a gate.
