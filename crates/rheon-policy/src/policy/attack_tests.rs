@@ -213,10 +213,15 @@ fn a_file_that_nobody_may_read_has_no_other_name() {
         "git cat-file -p :.env",
         "git diff --no-index /dev/null .env",
         "cd src && cat ../.env",
+        "cd src; cat .env",
+        "cat .en?",
+        "cat {.env,x}",
+        // Nothing but the rule keeps these from naming the file.
+        "cat ~+/.env",
+        "cat $PWD/.env",
     ];
     assert_eq!(others(&gate, Decision::Deny, &lines), [""; 0]);
-    let asked = ["cat /proc/self/cwd/.env", "cat ~+/.env", "cat $PWD/.env", "cat .en?", "cat {.env,x}"];
-    assert_eq!(others(&gate, Decision::Ask, &asked), [""; 0]);
+    assert_eq!(decision(&gate, "cat /proc/self/cwd/.env"), Decision::Ask);
 }
 
 #[test]

@@ -14,6 +14,7 @@ use rheon_types::{
 };
 
 use crate::policy::call::{CallContext, line_of};
+use crate::policy::destinations::SourceDepth;
 use crate::policy::explanation::{Decision, DecisionReason, Explanation};
 use crate::policy::judge::{CallToJudge, Judge, SandboxedCommands};
 use crate::policy::names::{ToolKind, effect_of, kind_of};
@@ -289,6 +290,7 @@ impl PolicyGate {
             session: &state.rules,
             mode: state.mode,
             sandboxed,
+            holds_commands: self.holds_commands,
             network: self.network.as_ref(),
             refusal: refusal.as_ref(),
             readable: &self.readable,
@@ -298,10 +300,17 @@ impl PolicyGate {
                 analysis,
                 shell_folder,
                 home: self.policy.pattern_roots().home.as_deref(),
+                source_depth: self.source_depth(&state.rules),
             },
         };
         let effect = effect_of(call.name.as_str(), &call.arguments, effect);
         judge.judge(CallToJudge { tool_name: call.name.as_str(), arguments: &call.arguments, effect })
+    }
+
+    /// Whether rules about files of directories that commands copy may apply.
+    fn source_depth(&self, session: &[BoundRule]) -> SourceDepth {
+        let mut rules = self.policy.bound_rules().iter().chain(session);
+        if rules.any(BoundRule::restricts_paths) { SourceDepth::Contents } else { SourceDepth::Name }
     }
 
     /// The working directory of the next line of bash. Read once per call, so that the decision and the prompt agree.

@@ -6,9 +6,11 @@
 
 mod call;
 mod condition;
+mod destinations;
 mod document;
 mod explanation;
 mod gate;
+mod glob;
 mod judge;
 pub(crate) mod names;
 mod offers;
@@ -22,8 +24,10 @@ mod shell_analyzer;
 mod subject;
 mod suggestion;
 mod truncation;
+mod unknown;
 mod user_rules;
 mod wildcard;
+mod words;
 
 pub use condition::Condition;
 pub use document::{Document, DocumentError, RuleEntry};
@@ -43,6 +47,8 @@ pub type Rules = PolicyGate;
 
 #[cfg(test)]
 mod attack_tests;
+#[cfg(test)]
+mod deny_tests;
 #[cfg(test)]
 mod document_tests;
 #[cfg(test)]

@@ -97,6 +97,10 @@ pub(crate) fn kind_of(name: &str) -> ToolKind {
     }
 }
 
+/// Files that store nothing of what is written to them.
+pub(crate) const SINKS: [&str; 6] =
+    ["/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"];
+
 /// Wrappers that add nothing to what they run. `xargs` only without options.
 pub(crate) const TRANSPARENT: [&str; 8] =
     ["timeout", "time", "nice", "nohup", "stdbuf", "command", "builtin", "xargs"];

@@ -8,11 +8,12 @@ use ignore::{DirEntry, WalkBuilder};
 use rheon_types::event::PermissionMode;
 use url::Url;
 
-use crate::policy::call::{Action, Words, host_of};
+use crate::policy::call::{Action, host_of};
 use crate::policy::document::{Document, RuleEntry};
 use crate::policy::paths::{BoundPath, Extent, NamedPath, PatternRoots, fits};
 use crate::policy::rule::{Pattern, Rule, RuleError, RuleKind, UNSANDBOXED_RULE};
 use crate::policy::shell_analyzer::ShellAnalyzer;
+use crate::policy::words::Words;
 use crate::workspace::{Access, Workspace};
 
 /// Where a rule comes from, in order of precedence.
@@ -380,6 +381,11 @@ impl BoundRule {
     #[cfg(test)]
     pub(crate) fn compiled(&self) -> usize {
         self.paths.iter().filter(|path| path.is_compiled()).count()
+    }
+
+    /// Whether it denies or asks about files.
+    pub(crate) fn restricts_paths(&self) -> bool {
+        self.rule.list() != RuleKind::Allow && matches!(self.rule.pattern(), Pattern::Path { .. })
     }
 
     /// Whether the rule has path patterns for this access.

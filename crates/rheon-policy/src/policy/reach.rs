@@ -147,7 +147,8 @@ impl Judge<'_> {
                     || (is_safe && item.words.plain.is_some())
             }
             Item::Path { path, origin: Origin::Redirection } => path.inside && !path.protected,
-            Item::Path { .. } | Item::Unknown(_) | Item::Impossible(_) => false,
+            Item::Path { .. } | Item::Possible(_) | Item::Unknown(_) | Item::Hidden(_) => false,
+            Item::UnknownFiles { .. } | Item::Impossible(_) => false,
             Item::Fetch { .. } | Item::Named { .. } | Item::Call => false,
         };
         if items.iter().all(may) { OutsideLine::Yes } else { OutsideLine::No }

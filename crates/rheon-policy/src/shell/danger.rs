@@ -24,8 +24,8 @@ pub fn danger(command: &SimpleCommand) -> (Danger, &'static str) {
         Some((None, _)) => (Dangerous, "a command with an unknown name"),
         Some((Some(name), rest)) => by_name(name, rest),
     };
-    if let Some(reason) = obscures(&words) {
-        raise(&mut worst, (Dangerous, reason));
+    if let Some(doubt) = obscures(&words) {
+        raise(&mut worst, (Dangerous, doubt.reason()));
     }
     if command.assignments.iter().any(|(name, _)| is_influential(name)) {
         raise(&mut worst, (Dangerous, "sets an environment variable that changes what commands do"));
