@@ -8,10 +8,12 @@ use url::Url;
 
 use crate::policy::destinations::{self, SourceDepth};
 use crate::policy::glob::{self, literal_prefix};
-use crate::policy::names::{NAME_KEYS, PATH_KEYS, SINKS, TRANSPARENT, ToolKind, kind_of};
+use crate::policy::listed;
+use crate::policy::names::{NAME_KEYS, PATH_KEYS, SINKS, ToolKind, kind_of};
 use crate::policy::paths::NamedPath;
 use crate::policy::shell_analyzer::ShellAnalyzer;
-use crate::policy::words::{Words, sets_only_harmless};
+use crate::policy::words::Words;
+use crate::policy::wrappers::is_transparent;
 use crate::shell::{Analysis, Redirection, SimpleCommand};
 use crate::workspace::{Access, PathError, Workspace};
 
@@ -91,6 +93,8 @@ pub(crate) struct CommandItem {
     pub(crate) uses_unknown_paths: bool,
     /// Whether file name patterns among its words were replaced by the files that fit.
     pub(crate) has_patterns: bool,
+    /// Whether it only reads the files that a command before it lists, through `xargs`.
+    pub(crate) reads_listed_files: bool,
 }
 
 /// A word of a command that may be a path.
@@ -225,6 +229,7 @@ impl CallContext<'_> {
                 paths,
                 uses_unknown_paths: !is_known,
                 has_patterns: resolved.is_some(),
+                reads_listed_files: listed::reads_listed_files(&analysis.commands, index),
                 command: judged.clone(),
             }));
         }
@@ -440,19 +445,4 @@ fn folder_of_pattern(pattern: &str) -> Option<String> {
     let leads_away = pattern.starts_with(['/', '~']) || pattern.split('/').any(|part| part == "..");
     let literal = pattern.split(['*', '?', '[', '{']).next().unwrap_or_default();
     (leads_away && !literal.is_empty()).then(|| literal.to_owned())
-}
-
-/// Whether `command` does nothing but run `next`.
-fn is_transparent(command: &SimpleCommand, next: &SimpleCommand) -> bool {
-    let Some(Some(name)) = command.words.first() else { return false };
-    let wraps = command.words.len() > next.words.len() && command.words.ends_with(&next.words);
-    let own = command.words.len().saturating_sub(next.words.len());
-    let mut options = command.words.iter().take(own).skip(1);
-    let bare = match name.as_str() {
-        "xargs" => own == 1,
-        // The program `time` can write files; the shell keyword has only this option.
-        "time" => options.all(|word| word.as_deref() == Some("-p")),
-        _ => true,
-    };
-    TRANSPARENT.contains(&name.as_str()) && wraps && bare && sets_only_harmless(command)
 }

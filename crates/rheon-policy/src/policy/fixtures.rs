@@ -48,7 +48,7 @@ fn analyze(line: &str) -> Analysis {
             text: text.to_owned(),
             assignments: assignments.clone(),
             folders: folders.clone(),
-            globs: Vec::new(),
+            ..SimpleCommand::default()
         };
         analysis.commands.push(command(words.clone(), text, &folders));
         match words.first() {

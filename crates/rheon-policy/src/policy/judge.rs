@@ -16,7 +16,7 @@ use crate::policy::rule::{Pattern, RuleKind};
 use crate::policy::suggestion;
 use crate::policy::truncation::excerpt;
 use crate::policy::wildcard::CommandPattern;
-use crate::shell::{SimpleCommand, changes_repository};
+use crate::shell::{SimpleCommand, UNKNOWN_OPTION, changes_repository};
 use crate::workspace::Access;
 
 /// What to do with sandboxed commands that no rule matches.
@@ -76,7 +76,7 @@ impl Judge<'_> {
         let items = self.context.take_apart(call.tool_name, call.arguments);
         let changes = self.changes(call, &items);
         let outside = self.runs_outside(&items);
-        let mut parts: Vec<ExplanationPart> = Vec::new();
+        let mut parts: Vec<ExplanationPart> = self.arguments(call, &items).into_iter().collect();
         for item in &items {
             parts.extend(self.item(item, call));
             if let Item::Command(item) = item {
@@ -106,6 +106,25 @@ impl Judge<'_> {
             ) => by_rules,
         };
         Explanation { decision, by_rules, mode: self.mode, parts }
+    }
+
+    /// A line of bash may have no command of its own to match with the arguments of the call.
+    fn arguments(&self, call: CallToJudge<'_>, items: &[Item]) -> Option<ExplanationPart> {
+        let is_matched = items.iter().any(|item| matches!(item, Item::Command(_)));
+        if kind_of(call.tool_name) != ToolKind::Shell || is_matched {
+            return None;
+        }
+        let about = Action::Tool { name: call.tool_name, arguments: call.arguments };
+        let is_argument = |bound: &&BoundRule| {
+            matches!(bound.rule.pattern(), Pattern::Argument { .. }) && bound.matches(&about)
+        };
+        for (list, decision) in [(RuleKind::Deny, Decision::Deny), (RuleKind::Ask, Decision::Ask)] {
+            if let Some(bound) = self.all(list).find(is_argument) {
+                let action = format!("call {}", excerpt(call.tool_name));
+                return Some(part(action, decision, named(bound), Danger::Safe));
+            }
+        }
+        None
     }
 
     fn item(&self, item: &Item, call: CallToJudge<'_>) -> Vec<ExplanationPart> {
@@ -197,7 +216,7 @@ impl Judge<'_> {
 
     /// A command, and the paths among its words as far as they matter.
     fn command(&self, item: &CommandItem, tool: Action<'_>) -> Vec<ExplanationPart> {
-        let (danger, why) = (self.context.shell.danger)(&item.command);
+        let (danger, why) = self.danger_of(item);
         let (judged, seen) = self.command_alone(item, &[tool, Action::Command(&item.words)], danger, why);
         let access = if danger == Danger::Safe { Access::Read } else { Access::Write };
         let mut parts = vec![judged];
@@ -210,6 +229,18 @@ impl Judge<'_> {
             parts.extend(found);
         }
         parts
+    }
+
+    /// How dangerous a command is. What `xargs` adds to it counts as files: a rule for the command covers them.
+    fn danger_of(&self, item: &CommandItem) -> (Danger, &'static str) {
+        let found = (self.context.shell.danger)(&item.command);
+        match item.command.words.split_last() {
+            Some((None, words)) if item.command.input_words && found.1 == UNKNOWN_OPTION => {
+                let command = SimpleCommand { words: words.to_vec(), ..item.command.clone() };
+                (self.context.shell.danger)(&command)
+            }
+            Some(_) | None => found,
+        }
     }
 
     fn command_alone(
@@ -250,7 +281,7 @@ impl Judge<'_> {
                 return (part(action, Decision::Allow, named(bound), danger), seen);
             }
         }
-        let is_plain = item.words.plain.is_some();
+        let is_plain = item.words.plain.is_some() || item.reads_listed_files;
         if danger == Danger::Safe && is_plain {
             let reason = DecisionReason::Default("it only reads".into());
             return (part(action, Decision::Allow, reason, danger), Coverage::Words(0));
@@ -418,8 +449,8 @@ impl Judge<'_> {
             ToolKind::Mcp | ToolKind::Named | ToolKind::Other => call.effect != Effect::Pure,
             ToolKind::Shell => items.iter().any(|item| match item {
                 Item::Command(item) => {
-                    let (danger, _) = (self.context.shell.danger)(&item.command);
-                    !item.transparent && (danger != Danger::Safe || item.words.plain.is_none())
+                    let is_plain = item.words.plain.is_some() || item.reads_listed_files;
+                    !item.transparent && (self.danger_of(item).0 != Danger::Safe || !is_plain)
                 }
                 Item::Path { path, .. } => {
                     path.access == Access::Write
@@ -564,7 +595,7 @@ pub(crate) fn in_sandbox() -> DecisionReason {
 pub(crate) fn spelled_out(words: &[&str]) -> SimpleCommand {
     let text = words.join(" ");
     let words = words.iter().map(|word| Some((*word).to_owned())).collect();
-    SimpleCommand { words, text, assignments: Vec::new(), folders: vec![String::new()], globs: Vec::new() }
+    SimpleCommand { words, text, folders: vec![String::new()], ..SimpleCommand::default() }
 }
 
 /// Whether a git command may lose what undo does not bring back. Whether it may use the network is another question.

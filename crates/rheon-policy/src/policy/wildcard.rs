@@ -41,6 +41,38 @@ impl Wildcard {
     }
 }
 
+/// The pattern of a host: a name, `*.` and a domain for all its subdomains, or `*` for all hosts. Anywhere else, `*` stays
+/// between two dots, so that `example.*` does not match a domain that anyone could register.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HostPattern(String);
+
+impl HostPattern {
+    pub(crate) fn new(host: &str) -> Self {
+        Self(host.trim_end_matches('.').to_lowercase())
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// `host` is lowercase and has no dot at its end.
+    pub(crate) fn matches(&self, host: &str) -> bool {
+        if self.0 == "*" {
+            return true;
+        }
+        let (pattern, host): (Vec<&str>, Vec<&str>) =
+            (self.0.split('.').collect(), host.split('.').collect());
+        let (pattern, host) = match pattern.split_first() {
+            Some((&"*", domain)) if host.len() > domain.len() => {
+                (domain, host.get(host.len() - domain.len()..).unwrap_or_default())
+            }
+            _ => (pattern.as_slice(), host.as_slice()),
+        };
+        pattern.len() == host.len()
+            && pattern.iter().zip(host).all(|(pattern, label)| Wildcard::new(*pattern).matches(label))
+    }
+}
+
 /// The pattern of `Bash(...)`. `*` may stand anywhere. A trailing ` *` or `:*` also matches the bare command, but never
 /// half a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +106,15 @@ impl CommandPattern {
                 pattern.matches(command) || Wildcard::new(format!("{} *", pattern.as_str())).matches(command)
             }
         }
+    }
+
+    /// Whether it matches `beginning` with any further words.
+    pub(crate) fn matches_any_end(&self, beginning: &str) -> bool {
+        let is_open = match self {
+            Self::Any | Self::Prefix(_) => true,
+            Self::Whole(pattern) => pattern.as_str().ends_with('*'),
+        };
+        is_open && self.matches(beginning)
     }
 
     /// Whether words of which some are unknown could be a command that the pattern matches.

@@ -32,8 +32,10 @@ impl Words {
                 && sets_only_harmless(command)
         };
         let beginning = match command.words.split_last() {
-            Some((None, before)) => before.iter().map(Option::as_deref).collect::<Option<Vec<&str>>>(),
-            Some((Some(_), _)) | None => None,
+            Some((None, before)) if command.input_words => {
+                before.iter().map(Option::as_deref).collect::<Option<Vec<&str>>>()
+            }
+            Some(_) | None => None,
         };
         let beginning = beginning.filter(is_plain).map(|words| words.join(" "));
         let plain = known.filter(is_plain).map(|words| words.join(" "));

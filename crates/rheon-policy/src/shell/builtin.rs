@@ -2,7 +2,7 @@
 
 use super::report::Doubt;
 use super::table::is_in;
-use super::wrapper::base_name;
+use super::wrapper::{base_name, is_ordinary_file};
 
 const INFLUENTIAL: &str = "an environment variable that changes what commands do";
 
@@ -35,11 +35,6 @@ pub(super) fn obscures(words: &[Option<&str>]) -> Option<Doubt> {
         }
         _ => reads_program(name, rest),
     }
-}
-
-/// Whether a file is more than a name for what the line itself provides, such as `/dev/stdin`.
-pub(super) fn is_ordinary_file(path: &str) -> bool {
-    !path.starts_with("/dev") && !path.starts_with("/proc") && !path.starts_with("//")
 }
 
 fn harmless_set(word: &str) -> bool {

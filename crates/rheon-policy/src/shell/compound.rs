@@ -274,7 +274,6 @@ impl Parser<'_, '_> {
         }
         let text = self.lexer.slice(start..self.lexer.at).to_owned();
         let folders = self.context.folders.clone();
-        let (assignments, globs) = (Vec::new(), Vec::new());
-        self.emit(&words, SimpleCommand { words: Vec::new(), text, assignments, folders, globs });
+        self.emit(&words, SimpleCommand { text, folders, ..SimpleCommand::default() });
     }
 }

@@ -145,6 +145,7 @@ impl Parser<'_, '_> {
         let (Some(first), Some(last)) = (words.first(), words.last()) else { return };
         let text = self.lexer.slice(first.part.start..last.part.end).to_owned();
         let end = last.part.end;
+        let is_tail = inner.holes == Holes::Tail;
         match inner.holes {
             Holes::None => {}
             Holes::At(mark) => {
@@ -163,8 +164,8 @@ impl Parser<'_, '_> {
             self.report.unknown("an environment variable that changes what commands do");
         }
         assignments.extend(inner.assignments);
-        let globs = Vec::new();
-        let command = SimpleCommand { words: Vec::new(), text, assignments, folders, globs };
+        let input_words = base.input_words || is_tail;
+        let command = SimpleCommand { text, assignments, folders, input_words, ..SimpleCommand::default() };
         let (folders, moved) = (self.context.folders.clone(), self.moved);
         self.emit_at(&words, command, depth + 1);
         // Only these run a builtin such as `cd` in the shell itself.

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::braces;
+use super::report::{ARITHMETIC, BRACES, GLOB};
 
 /// Nested substitutions to follow. Deeper ones are unknown.
 pub(super) const NESTING_MAX: usize = 24;
@@ -43,22 +44,6 @@ impl Word {
         }
     }
 }
-
-const GLOB: &str = "a glob pattern";
-const BRACES: &str = "a brace expansion";
-const ARITHMETIC: &str = "an arithmetic expansion";
-
-/// Reasons that leave the structure of a line known: every command is listed, some words are unknown.
-pub(super) const WORD_REASONS: [&str; 8] = [
-    "an expansion",
-    "a command substitution",
-    "a process substitution",
-    GLOB,
-    BRACES,
-    "a home directory",
-    ARITHMETIC,
-    "a translated string",
-];
 
 /// Text inside a word that the shell would run.
 #[derive(Debug)]

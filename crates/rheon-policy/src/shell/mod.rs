@@ -23,7 +23,7 @@ mod types;
 mod wrapper;
 
 pub use cross_check::mask_non_ascii;
-pub use danger::{danger, highest_danger, only_reads, redirection_danger};
+pub use danger::{UNKNOWN_OPTION, danger, highest_danger, only_reads, redirection_danger};
 pub use git::{RepositoryUse, changes_repository, repository_use};
 pub use needs::{CommandNeeds, HostNeeds, command_needs};
 pub use types::{Analysis, GlobWord, Redirection, SimpleCommand};

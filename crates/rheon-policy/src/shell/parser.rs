@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use super::builtin::{may_be_run, sets};
 use super::directory;
-use super::lexer::{Globs, Lexer, NESTING_MAX, Substitution, WORD_REASONS, Word, is_delimiter};
-use super::report::{CALLS_ITSELF, Report};
+use super::lexer::{Globs, Lexer, NESTING_MAX, Substitution, Word, is_delimiter};
+use super::report::{CALLS_ITSELF, Report, WORD_REASONS};
 use super::types::{Redirection, SimpleCommand};
 use super::wrapper::Dialect;
 
@@ -167,6 +167,7 @@ impl<'a, 'r> Parser<'a, 'r> {
             self.lexer.at += if self.lexer.peek(1) == Some(b'&') { 2 } else { 1 };
             self.skip_lines();
             self.context.folders.clone_from(&folders);
+            self.report.pipe_next = true;
             self.command();
             self.blanks();
         }
@@ -252,16 +253,7 @@ impl<'a, 'r> Parser<'a, 'r> {
                 self.report.hides("an element of an array");
             }
             match assigned_name(raw) {
-                Some(name) if words.is_empty() => {
-                    let value = word
-                        .value
-                        .map(|value| value.split_once('=').map_or(String::new(), |(_, v)| v.into()));
-                    if self.context.dialect == Dialect::Posix && raw.starts_with(&format!("{name}+")) {
-                        self.report.hides("an assignment that not every shell supports");
-                    }
-                    self.report.sets_text |= !word.numeric && value.as_deref().is_none_or(may_be_run);
-                    assignments.push((name.to_owned(), value));
-                }
+                Some(name) if words.is_empty() => assignments.push((name.to_owned(), self.assigned(&word))),
                 _ => words.push(Item { value: word.value, glob: word.glob, part: word.start..word.end }),
             }
             if words.len() == 1 && assignments.is_empty() && self.function_body(&words) {
@@ -276,25 +268,41 @@ impl<'a, 'r> Parser<'a, 'r> {
             self.report.doubt(doubt);
         }
         if let Some(first) = words.first() {
-            self.report.starts_at(first.part.start);
-            if is_reserved(self.lexer.slice(first.part.clone()))
-                && assignments.is_empty()
-                && first.part.start == start
-            {
-                self.broken();
-            }
+            self.begins(first, start);
         }
         let text = self.lexer.slice(start..end).to_owned();
         self.emit(
             &words,
             SimpleCommand {
-                words: Vec::new(),
                 text,
                 assignments,
                 folders: self.context.folders.clone(),
-                globs: Vec::new(),
+                ..SimpleCommand::default()
             },
         );
+    }
+
+    /// Records where a command begins. A reserved word there is out of place.
+    fn begins(&mut self, first: &Item, start: usize) {
+        self.report.starts_at(first.part.start);
+        // An assignment before it would begin further left.
+        if is_reserved(self.lexer.slice(first.part.clone())) && first.part.start == start {
+            self.broken();
+        }
+    }
+
+    /// The value that a word like `NAME=value` sets, if it is known.
+    fn assigned(&mut self, word: &Word) -> Option<String> {
+        let raw = self.lexer.slice(word.start..word.end);
+        if self.context.dialect == Dialect::Posix
+            && raw.split('=').next().is_some_and(|name| name.ends_with('+'))
+        {
+            self.report.hides("an assignment that not every shell supports");
+        }
+        let value = word.value.as_deref();
+        let value = value.map(|value| value.split_once('=').map_or(String::new(), |(_, after)| after.into()));
+        self.report.sets_text |= !word.numeric && value.as_deref().is_none_or(may_be_run);
+        value
     }
 
     /// Adds the words that a word with braces expands to, if it is certain which.

@@ -8,6 +8,22 @@ pub(super) const FOUND_MAX: usize = 1_000;
 /// The reason for a function that calls itself forever.
 pub(super) const CALLS_ITSELF: &str = "a function that calls itself";
 
+pub(super) const GLOB: &str = "a glob pattern";
+pub(super) const BRACES: &str = "a brace expansion";
+pub(super) const ARITHMETIC: &str = "an arithmetic expansion";
+
+/// Reasons that leave the structure of a line known: every command is listed, some words are unknown.
+pub(super) const WORD_REASONS: [&str; 8] = [
+    "an expansion",
+    "a command substitution",
+    "a process substitution",
+    GLOB,
+    BRACES,
+    "a home directory",
+    ARITHMETIC,
+    "a translated string",
+];
+
 /// Why a part of a line is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Doubt {
@@ -36,6 +52,8 @@ pub(super) struct Report {
     pub evaluates: bool,
     /// Whether the line sets a variable to a text that bash could run when it evaluates it.
     pub sets_text: bool,
+    /// Whether the next command is fed by the one before it.
+    pub pipe_next: bool,
     /// Whether there is more than simple commands, so that a cross-check is worth its time.
     pub intricate: bool,
 }
@@ -71,7 +89,8 @@ impl Report {
         self.analysis.commands.len() >= FOUND_MAX || self.analysis.redirections.len() >= FOUND_MAX
     }
 
-    pub(super) fn command(&mut self, command: SimpleCommand) {
+    pub(super) fn command(&mut self, mut command: SimpleCommand) {
+        command.piped = std::mem::take(&mut self.pipe_next);
         if self.is_full() {
             self.hides("too many commands");
         } else {

@@ -17,7 +17,7 @@ pub struct Analysis {
 }
 
 /// One command with its arguments, as the shell would pass them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SimpleCommand {
     /// The name and the arguments, unquoted. `None` stands for any number of words that cannot be determined. Empty if
     /// the command only sets variables.
@@ -31,6 +31,10 @@ pub struct SimpleCommand {
     pub folders: Vec<String>,
     /// The unknown words that are file name patterns.
     pub globs: Vec<GlobWord>,
+    /// Whether its last word, which is unknown, stands for what `xargs` reads from its input.
+    pub input_words: bool,
+    /// Whether its input is the output of the command before it in the list.
+    pub piped: bool,
 }
 
 /// An unquoted file name pattern among the words of a command.

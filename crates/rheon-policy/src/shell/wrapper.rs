@@ -1,6 +1,5 @@
 //! Commands that run other commands.
 
-use super::builtin::is_ordinary_file;
 use super::options::{GivenOption, Leading, Options, leading};
 use super::report::Doubt;
 use super::table::is_in;
@@ -202,6 +201,11 @@ const WATCH_OPTIONS: Options = Options {
 /// The name of a command without its directory.
 pub(super) fn base_name(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
+}
+
+/// Whether a file is more than a name for what the line itself provides, such as `/dev/stdin`.
+pub(super) fn is_ordinary_file(path: &str) -> bool {
+    !path.starts_with("/dev") && !path.starts_with("/proc") && !path.starts_with("//")
 }
 
 /// What a command would run besides itself.
