@@ -16,10 +16,10 @@ mod workspace;
 
 pub use policy::{
     ActiveRule, Condition, Decision, DecisionReason, Document, DocumentError, Explanation, ExplanationPart,
-    KnownTool, PatternRoots, Policy, PolicyError, PolicyGate, PolicySource, PolicyTrust, ReadOnlyGate, Rule,
-    RuleChange, RuleEntry, RuleError, RuleKind, RuleSink, RuleSource, Rules, SandboxRefusals,
-    SandboxedCommands, ShellAnalyzer, ShellDirectory, ShellFacts, ToolKind, UserRules, excerpt, known_tool,
-    mode_name, tool_name,
+    FileFacts, KnownTool, PatternRoots, Policy, PolicyError, PolicyGate, PolicySource, PolicyTrust,
+    ReadOnlyGate, Rule, RuleChange, RuleEntry, RuleError, RuleKind, RuleSink, RuleSource, Rules,
+    SandboxRefusals, SandboxedCommands, ShellAnalyzer, ShellDirectory, ShellFacts, ToolKind, UserRules,
+    excerpt, known_tool, mode_name, tool_name,
 };
 pub use workspace::{Access, DisplayPath, PathError, ResolvedPath, Workspace, names_directory};
 

@@ -20,6 +20,8 @@ pub struct Workspace {
     guarded: Vec<PathBuf>,
     /// What commands see as `/tmp` and `/var/tmp`. One of the roots.
     temporary: Option<PathBuf>,
+    /// What `~` means.
+    home: Option<PathBuf>,
 }
 
 /// How a tool wants to use a path.
@@ -67,7 +69,7 @@ impl Workspace {
     pub fn new(root: &Path) -> std::io::Result<Self> {
         let root = root.canonicalize()?;
         let guarded = guarded_by(&root);
-        Ok(Self { roots: vec![root.clone()], root, guarded, temporary: None })
+        Ok(Self { roots: vec![root.clone()], root, guarded, temporary: None, home: None })
     }
 
     /// Adds another root.
@@ -84,6 +86,23 @@ impl Workspace {
         let mut workspace = self.with_root(&folder)?;
         workspace.temporary = Some(folder);
         Ok(workspace)
+    }
+
+    /// Sets the home directory that `~/` means.
+    pub fn with_home(mut self, home: Option<PathBuf>) -> Self {
+        self.home = home;
+        self
+    }
+
+    /// The path that one starting with `~/` means.
+    fn below_home(&self, path: &Path) -> Option<PathBuf> {
+        let rest = path.strip_prefix("~").ok()?;
+        self.home.as_ref().map(|home| home.join(rest))
+    }
+
+    /// The path with `~/` replaced by the home directory.
+    pub(crate) fn expand(&self, path: &Path) -> PathBuf {
+        self.below_home(path).unwrap_or_else(|| path.to_owned())
     }
 
     /// Where commands find a path in `/tmp`.
@@ -121,6 +140,8 @@ impl Workspace {
     pub fn resolve_path(&self, path: &Path) -> Result<ResolvedPath, PathError> {
         check_form(path.as_os_str())?;
         let mut walk = Walk::new(self);
+        let home = self.below_home(path);
+        let path = home.as_deref().unwrap_or(path);
         let seen = self.as_commands_see(path);
         walk.go(seen.as_deref().unwrap_or(path))?;
         if names_directory(path.as_os_str()) && walk.kind == PathKind::File {

@@ -7,6 +7,7 @@ use serde_json::Value;
 use url::Url;
 
 use crate::policy::destinations::{self, SourceDepth};
+use crate::policy::git_settings;
 use crate::policy::glob::{self, literal_prefix};
 use crate::policy::listed;
 use crate::policy::names::{NAME_KEYS, PATH_KEYS, SINKS, ToolKind, kind_of};
@@ -374,6 +375,18 @@ impl CallContext<'_> {
             return None;
         }
         self.home?.to_str().map(|home| format!("{home}{rest}"))
+    }
+
+    /// Why a git command would run programs that a repository names.
+    pub(crate) fn repository_programs(&self, command: &SimpleCommand) -> Option<&'static str> {
+        let name = command.words.first()?.as_deref()?;
+        let first = command.words.get(1).and_then(Option::as_deref);
+        let is_about_git =
+            first.is_none_or(|word| matches!(word, "--version" | "version" | "--help" | "help"));
+        if name.rsplit('/').next() != Some("git") || is_about_git {
+            return None;
+        }
+        self.folders(&command.folders).iter().find_map(|folder| git_settings::runs_programs(folder))
     }
 
     /// The path that a word of a command names, if any.

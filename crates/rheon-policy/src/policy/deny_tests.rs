@@ -194,6 +194,37 @@ fn a_deny_rule_leaves_ordinary_lines_alone() {
 }
 
 #[test]
+fn a_look_at_a_repository_whose_settings_run_programs_is_asked_about() {
+    let world = World::new();
+    std::fs::create_dir_all(world.path().join("work/inner/refs")).unwrap();
+    std::fs::create_dir_all(world.path().join("work/inner/objects")).unwrap();
+    std::fs::write(world.path().join("work/inner/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let gate = gate(&world, r#"{"allow":["Bash(git status *)","Bash(git log *)"]}"#);
+    let looks = [
+        "git status",
+        "git diff",
+        "git log -p",
+        "git show HEAD",
+        "git blame src/main.rs",
+        "git -C src status",
+    ];
+    let default = [PermissionMode::Default];
+    assert_eq!(others(&gate, &default, Decision::Allow, &looks), []);
+    let bare = ["cd inner && git status", "git -C inner log -p", "cd inner; git show HEAD"];
+    assert_eq!(others(&gate, &default, Decision::Ask, &bare), []);
+    for setting in [
+        "[core]\nfsmonitor = ./x",
+        "[diff]\nexternal = ./x",
+        "[diff \"x\"]\ntextconv = ./x",
+        "[filter \"x\"]\nclean = ./x",
+    ] {
+        std::fs::write(world.path().join("work/.git/config"), setting).unwrap();
+        assert_eq!(others(&gate, &default, Decision::Ask, &looks), [], "{setting}");
+    }
+    assert_eq!(others(&gate, &default, Decision::Allow, &["git --version", "ls"]), []);
+}
+
+#[test]
 fn where_the_sandbox_hides_what_is_denied_unknown_files_to_read_are_asked_about_as_before() {
     let world = World::new();
     let rules = r#"{"deny":["Read(./.env)"]}"#;

@@ -22,7 +22,7 @@ use crate::policy::plan::Plan;
 use crate::policy::policy_set::{BoundRule, Policy, PolicyError, RuleSource};
 use crate::policy::refusals::SandboxRefusals;
 use crate::policy::rule::{Rule, RuleKind};
-use crate::policy::shell_analyzer::{ShellAnalyzer, ShellDirectory, ShellFacts};
+use crate::policy::shell_analyzer::{FileFacts, ShellAnalyzer, ShellDirectory, ShellFacts};
 use crate::policy::{offers, subject, suggestion};
 use crate::shell::{Analysis, only_reads};
 use crate::workspace::Workspace;
@@ -329,6 +329,8 @@ impl PolicyGate {
         let verdict = self.verdict(call, &explanation, &shell_folder);
         let order = order_of(call, effect, analysis.as_ref());
         let line = line_of(call.name.as_str(), &call.arguments);
+        let files = explanation.files.clone();
+        let files = (!files.is_empty()).then(|| CallFacts::new(FileFacts { files }));
         let facts = line.zip(analysis).map(|(line, analysis)| {
             let folder = self.shell_folder.is_some().then_some(shell_folder);
             let refusals = self.refusals.clone();
@@ -340,7 +342,7 @@ impl PolicyGate {
         let asked = if is_by_plan { explanation.grant(Decision::Ask) } else { CallGrant::default() };
         let asked = CallGrant { unsandboxed: false, ..asked };
         let grant = explanation.grant(Decision::Allow).joined(&asked);
-        GateDecision { verdict, facts: facts.unwrap_or_default(), grant, order }
+        GateDecision { verdict, facts: facts.or(files).unwrap_or_default(), grant, order }
     }
 
     fn verdict(&self, call: &ToolCall, explanation: &Explanation, shell_folder: &Path) -> Verdict {

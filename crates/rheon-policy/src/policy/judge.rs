@@ -105,7 +105,12 @@ impl Judge<'_> {
                 | PermissionMode::BypassPermissions,
             ) => by_rules,
         };
-        Explanation { decision, by_rules, mode: self.mode, parts }
+        let judged = |item: &Item| match item {
+            Item::Path { path, origin: Origin::Tool } => Some(path.real.clone()),
+            _ => None,
+        };
+        let files = items.iter().filter_map(judged).collect();
+        Explanation { decision, by_rules, mode: self.mode, parts, files }
     }
 
     /// A line of bash may have no command of its own to match with the arguments of the call.
@@ -232,8 +237,14 @@ impl Judge<'_> {
     }
 
     /// How dangerous a command is. What `xargs` adds to it counts as files: a rule for the command covers them.
-    fn danger_of(&self, item: &CommandItem) -> (Danger, &'static str) {
+    pub(crate) fn danger_of(&self, item: &CommandItem) -> (Danger, &'static str) {
         let found = (self.context.shell.danger)(&item.command);
+        // The settings of a repository decide what even a look at it runs.
+        if found.0 == Danger::Safe
+            && let Some(why) = self.context.repository_programs(&item.command)
+        {
+            return (Danger::Dangerous, why);
+        }
         match item.command.words.split_last() {
             Some((None, words)) if item.command.input_words && found.1 == UNKNOWN_OPTION => {
                 let command = SimpleCommand { words: words.to_vec(), ..item.command.clone() };

@@ -127,6 +127,8 @@ fn file_tools_follow_their_paths() {
         read("src/shown"),
         read("link"),
         read("../secret"),
+        read("~/.ssh/id_rsa"),
+        read("~/.ssh/x.pub"),
         read("../work-evil/x"),
         read(""),
         read("a\0b"),

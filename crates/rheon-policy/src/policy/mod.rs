@@ -10,6 +10,7 @@ mod destinations;
 mod document;
 mod explanation;
 mod gate;
+mod git_settings;
 mod glob;
 mod judge;
 mod listed;
@@ -43,7 +44,7 @@ pub use paths::PatternRoots;
 pub use policy_set::{Policy, PolicyError, PolicySource, PolicyTrust, RuleSource};
 pub use refusals::SandboxRefusals;
 pub use rule::{Rule, RuleError, RuleKind};
-pub use shell_analyzer::{ShellAnalyzer, ShellDirectory, ShellFacts};
+pub use shell_analyzer::{FileFacts, ShellAnalyzer, ShellDirectory, ShellFacts};
 pub use truncation::excerpt;
 pub use user_rules::UserRules;
 
@@ -57,6 +58,9 @@ mod deny_tests;
 mod document_tests;
 #[cfg(test)]
 mod fixtures;
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod fuzz_tests;
 #[cfg(test)]
 mod gate_tests;
 #[cfg(test)]

@@ -238,12 +238,14 @@ impl NamedPath {
         if path.is_empty() || path.contains('\0') {
             workspace.resolve(path)?;
         }
-        let joined = folder.join(path);
+        // `~/` means the home directory, wherever the path starts from.
+        let joined =
+            if path == "~" || path.starts_with("~/") { PathBuf::from(path) } else { folder.join(path) };
         let Some(text) = joined.to_str() else {
             return Err(PathError::Malformed { path: path.to_owned(), problem: "it is not valid UTF-8" });
         };
         let found = workspace.resolve(text)?;
-        let written = lexical(&workspace.root().join(&joined));
+        let written = lexical(&workspace.root().join(workspace.expand(&joined)));
         Ok(Self {
             access,
             written,

@@ -211,7 +211,8 @@ impl Policy {
             problem: error.to_string(),
         };
         let root = &self.roots.working_folder;
-        let mut workspace = Workspace::new(root).map_err(|error| fault(root, error))?;
+        let workspace = Workspace::new(root).map_err(|error| fault(root, error))?;
+        let mut workspace = workspace.with_home(self.roots.home.clone());
         for folder in self.additional_folders() {
             workspace = workspace.with_root(&folder).map_err(|error| fault(&folder, error))?;
         }

@@ -142,7 +142,7 @@ impl Judge<'_> {
     pub(crate) fn runs_outside(&self, items: &[Item]) -> OutsideLine {
         let may = |item: &Item| match item {
             Item::Command(item) => {
-                let is_safe = (self.context.shell.danger)(&item.command).0 == Danger::Safe;
+                let is_safe = self.danger_of(item).0 == Danger::Safe;
                 item.transparent
                     || self.unsandboxed_rule(item).is_some()
                     || (is_safe && item.words.plain.is_some())

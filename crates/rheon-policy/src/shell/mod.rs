@@ -41,6 +41,6 @@ pub fn analyze(line: &str) -> Analysis {
 
 #[cfg(test)]
 #[cfg(target_os = "linux")]
-mod differential_tests;
+pub(crate) mod differential_tests;
 #[cfg(test)]
 mod shell_tests;

@@ -128,6 +128,15 @@ pub(crate) fn context_of(run: &str) -> ToolContext {
     )
 }
 
+/// One call with what the gate found out about it.
+pub(crate) async fn call_in(
+    tool: impl Tool,
+    arguments: Value,
+    context: ToolContext,
+) -> Result<ToolResult, ToolError> {
+    tool.execute(Arc::new(arguments), context).await
+}
+
 pub(crate) async fn call(tool: impl Tool, arguments: Value) -> Result<ToolResult, ToolError> {
     tool.execute(Arc::new(arguments), context_of("run")).await
 }
