@@ -18,10 +18,10 @@ mod workspace;
 
 pub use policy::{
     ActiveRule, CommandSandbox, Condition, Decision, DecisionReason, Document, DocumentError, Explanation,
-    ExplanationPart, KnownTool, PatternRoots, Policy, PolicyError, PolicyGate, PolicySource, PolicyTrust,
-    ReadOnlyGate, Rule, RuleChange, RuleEntry, RuleError, RuleKind, RulePlace, RuleSink, RuleSource, Rules,
-    SandboxRefusals, SandboxedCommands, ShellAnalyzer, ShellDirectory, ShellFacts, ToolKind, UserRules,
-    excerpt, known_tool, mode_name, tool_name,
+    ExplanationPart, FileFacts, KnownTool, PatternRoots, Policy, PolicyError, PolicyGate, PolicySource,
+    PolicyTrust, ReadOnlyGate, Rule, RuleChange, RuleEntry, RuleError, RuleKind, RulePlace, RuleSink,
+    RuleSource, Rules, SandboxRefusals, SandboxedCommands, ShellAnalyzer, ShellDirectory, ShellFacts,
+    ToolKind, UserRules, excerpt, known_tool, mode_name, tool_name,
 };
 pub use saved_rules::{ProjectRules, SavedRules};
 pub use workspace::{Access, DisplayPath, PathError, ResolvedPath, Workspace, names_directory};

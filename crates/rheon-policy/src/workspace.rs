@@ -18,7 +18,7 @@ pub struct Workspace {
     roots: Vec<PathBuf>,
     /// Paths that a protected name leads to: the target of a symlink, or the directory that a `.git` file points to.
     guarded: Vec<PathBuf>,
-    /// The user's home directory, where names with a dot hold the settings of programs.
+    /// The user's home directory: what `~` means, and where names with a dot hold the settings of programs.
     home: Option<PathBuf>,
     /// What commands see as `/tmp` and `/var/tmp`. One of the roots.
     temporary: Option<PathBuf>,
@@ -82,7 +82,9 @@ impl Workspace {
 
     /// Protects the settings of programs in the user's home directory, and other paths, where they are in the workspace.
     pub fn with_own_paths(mut self, home: Option<&Path>, protected: &[PathBuf]) -> Self {
-        self.home = home.and_then(|home| home.canonicalize().ok());
+        if let Some(home) = home {
+            self = self.with_home(Some(home.to_owned()));
+        }
         let folders = home.into_iter().flat_map(|home| [home.to_path_buf(), home.join(".config")]);
         for entry in folders.flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten()) {
             // Where settings are kept in a repository, links lead to them.
@@ -109,6 +111,23 @@ impl Workspace {
         let mut workspace = self.with_root(&folder)?;
         workspace.temporary = Some(folder);
         Ok(workspace)
+    }
+
+    /// Sets the home directory: what `~/` means, and where names with a dot are protected.
+    pub fn with_home(mut self, home: Option<PathBuf>) -> Self {
+        self.home = home.map(|home| home.canonicalize().unwrap_or(home));
+        self
+    }
+
+    /// The path that one starting with `~/` means.
+    fn below_home(&self, path: &Path) -> Option<PathBuf> {
+        let rest = path.strip_prefix("~").ok()?;
+        self.home.as_ref().map(|home| home.join(rest))
+    }
+
+    /// The path with `~/` replaced by the home directory.
+    pub(crate) fn expand(&self, path: &Path) -> PathBuf {
+        self.below_home(path).unwrap_or_else(|| path.to_owned())
     }
 
     /// Where commands find a path in `/tmp`.
@@ -146,6 +165,8 @@ impl Workspace {
     pub fn resolve_path(&self, path: &Path) -> Result<ResolvedPath, PathError> {
         check_form(path.as_os_str())?;
         let mut walk = Walk::new(self);
+        let home = self.below_home(path);
+        let path = home.as_deref().unwrap_or(path);
         let seen = self.as_commands_see(path);
         walk.go(seen.as_deref().unwrap_or(path))?;
         if names_directory(path.as_os_str()) && walk.kind == PathKind::File {

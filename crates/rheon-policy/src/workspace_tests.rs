@@ -269,3 +269,25 @@ fn names_that_are_not_utf_8_are_followed_exactly_and_shown_inert() {
     assert_eq!(workspace.shown(&odd).to_string(), "a\\u{1b}[2J\\u{202e}\\nb");
     assert_eq!(workspace.shown(workspace.root()).to_string(), ".");
 }
+
+#[test]
+fn a_tilde_is_the_home_directory() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
+    for name in ["work/~", "home/notes"] {
+        std::fs::create_dir_all(at(name)).unwrap();
+    }
+    let workspace = Workspace::new(&at("work")).unwrap().with_home(Some(at("home")));
+    for (path, expected, inside) in [
+        ("~", "home", false),
+        ("~/notes/x", "home/notes/x", false),
+        ("~/../work/y", "work/y", true),
+        ("./~/x", "work/~/x", true),
+        ("~x", "work/~x", true),
+    ] {
+        let found = workspace.resolve(path).unwrap();
+        assert_eq!((found.path, found.inside), (at(expected), inside), "{path}");
+    }
+    let without = Workspace::new(&at("work")).unwrap();
+    assert_eq!(without.resolve("~/x").unwrap().path, at("work/~/x"));
+}

@@ -52,6 +52,9 @@ fn check(source: &PolicySource, entry: &RuleEntry, places: &PatternRoots) -> Che
         rule: entry.rule.text().to_owned(),
         examples: entry.matching.len() + entry.not_matching.len(),
         warning: entry.rule.warning().map(str::to_owned),
-        problem: made.err().map(|error| error.to_string()),
+        problem: match made {
+            Ok(policy) => policy.dead_rules().first().map(|why| format!("{}: {why}", source.source)),
+            Err(error) => Some(error.to_string()),
+        },
     }
 }

@@ -129,8 +129,46 @@ fn everyday_looks_need_no_question() {
         "printf '%s\\n' a b",
         "read -r line < src/main.rs",
         "ls > /dev/stdout",
+        "ls *.ts",
+        "ls src/*.rs | head",
+        "wc -l src/*.rs",
+        "wc -l *.py",
+        "cat src/*.rs 2>/dev/null | grep -n main",
+        "grep -n main src/*.rs",
+        "head -5 src/[ab]*.rs",
+        "cat {src/main.rs,Cargo.toml}",
+        "wc -l src/{main,lib}.rs",
+        "cd src; ls",
+        "find . -name '*.rs' | xargs wc -l",
+        "find . -name '*.rs' -print0 | xargs -0 -n 10 grep -l main",
+        "git ls-files '*.rs' | sort | head -20 | xargs wc -l",
+        "rg -l main src | xargs head -3",
+        "git diff --name-only | xargs ls -l",
     ];
     assert_eq!(others(&gate(&world, "{}"), Decision::Allow, &lines), [""; 0]);
+}
+
+#[test]
+fn what_xargs_or_a_pattern_adds_is_asked_about_where_it_could_be_more_than_files() {
+    let world = World::new();
+    std::fs::write(world.path().join("work/-pre=sh.md"), "").unwrap();
+    world.link("secret", "work/src/link.md");
+    let lines = [
+        "rg x *.md",
+        "cat src/*.md",
+        "cat ../*",
+        "touch a.md; rg x src/*.md",
+        "echo ../secret | xargs cat",
+        "find . -printf '../secret\n' | xargs cat",
+        "find . -L | xargs cat",
+        "ls | grep -o x | xargs cat",
+        "ls | sed s/a/b/ | xargs cat",
+        "ls | xargs sort",
+        "ls | xargs rg x",
+        "ls | xargs -I{} cat {}",
+        "ls | xargs -a x cat",
+    ];
+    assert_eq!(others(&gate(&world, "{}"), Decision::Ask, &lines), [""; 0]);
 }
 
 #[test]
@@ -149,6 +187,9 @@ fn what_is_allowed_by_name_needs_no_question() {
         "PYTHONUNBUFFERED=1 pytest tests/test_x.py::test_y -x",
         "make -j4 test",
         "cp src/main.rs src/other.rs",
+        "cp src/*.rs src/",
+        "ls tests | xargs pytest",
+        "git diff --name-only | xargs -n 5 pytest -x",
     ];
     assert_eq!(others(&gate, Decision::Allow, &lines), [""; 0]);
     assert_eq!(others(&gate, Decision::Ask, &["git commit -nm x", "git commit --no-verify -m x"]), [""; 0]);
@@ -213,10 +254,15 @@ fn a_file_that_nobody_may_read_has_no_other_name() {
         "git cat-file -p :.env",
         "git diff --no-index /dev/null .env",
         "cd src && cat ../.env",
+        "cd src; cat .env",
+        "cat .en?",
+        "cat {.env,x}",
+        // Nothing but the rule keeps these from naming the file.
+        "cat ~+/.env",
+        "cat $PWD/.env",
     ];
     assert_eq!(others(&gate, Decision::Deny, &lines), [""; 0]);
-    let asked = ["cat /proc/self/cwd/.env", "cat ~+/.env", "cat $PWD/.env", "cat .en?", "cat {.env,x}"];
-    assert_eq!(others(&gate, Decision::Ask, &asked), [""; 0]);
+    assert_eq!(decision(&gate, "cat /proc/self/cwd/.env"), Decision::Ask);
 }
 
 #[test]

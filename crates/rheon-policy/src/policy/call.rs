@@ -2,20 +2,24 @@
 
 use std::path::{Path, PathBuf};
 
+use rheon_types::event::Danger;
 use serde_json::Value;
 use url::Url;
 
-use crate::policy::names::{HARMLESS_VARIABLES, NAME_KEYS, PATH_KEYS, TRANSPARENT, ToolKind, kind_of};
+use crate::policy::destinations::{self, SourceDepth};
+use crate::policy::git_settings;
+use crate::policy::glob::{self, literal_prefix};
+use crate::policy::listed;
+use crate::policy::names::{NAME_KEYS, PATH_KEYS, SINKS, ToolKind, kind_of};
 use crate::policy::paths::NamedPath;
 use crate::policy::shell_analyzer::ShellAnalyzer;
+use crate::policy::words::Words;
+use crate::policy::wrappers::is_transparent;
 use crate::shell::{Analysis, Redirection, SimpleCommand};
 use crate::workspace::{Access, PathError, Workspace};
 
 /// How many words of a line are treated as possible paths. A line with more needs approval.
 pub(crate) const PATHS_MAX: usize = 2_000;
-
-/// How many options a deny rule skips between a command and its subcommand.
-const OPTIONS_MAX: usize = 16;
 
 /// One action as rules see it.
 pub(crate) enum Action<'a> {
@@ -46,8 +50,17 @@ pub(crate) enum Item {
         path: NamedPath,
         origin: Origin,
     },
-    /// A part that cannot be analyzed.
+    /// A command that a program may run. Only rules about commands apply to it.
+    Possible(Words),
+    /// A part that cannot be analyzed; the commands of the line are known.
     Unknown(String),
+    /// A part that cannot be analyzed and may run any command.
+    Hidden(String),
+    /// Files whose names are unknown.
+    UnknownFiles {
+        text: String,
+        access: Access,
+    },
     /// A part that would fail.
     Impossible(String),
     Fetch {
@@ -77,6 +90,12 @@ pub(crate) struct CommandItem {
     pub(crate) transparent: bool,
     /// Words that may be paths, and the directory the command runs in.
     pub(crate) paths: Vec<WordPath>,
+    /// Whether it may use other paths as well: some words or its directory are unknown.
+    pub(crate) uses_unknown_paths: bool,
+    /// Whether file name patterns among its words were replaced by the files that fit.
+    pub(crate) has_patterns: bool,
+    /// Whether it only reads the files that a command before it lists, through `xargs`.
+    pub(crate) reads_listed_files: bool,
 }
 
 /// A word of a command that may be a path.
@@ -87,58 +106,16 @@ pub(crate) struct WordPath {
     /// With the home directory expanded if it is known.
     pub(crate) path: String,
     folder: PathBuf,
+    pub(crate) origin: WordOrigin,
 }
 
-/// A command as text, in every form that a rule may match.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Words {
-    /// The words separated by one space. `None` if a word is unknown or an environment variable changes their meaning.
-    pub(crate) plain: Option<String>,
-    /// As written in the line.
-    pub(crate) text: String,
-    /// Every form that a deny or ask rule may match.
-    pub(crate) readings: Vec<String>,
-}
-
-impl Words {
-    pub(crate) fn of(command: &SimpleCommand) -> Self {
-        let known: Option<Vec<&str>> = command.words.iter().map(Option::as_deref).collect();
-        let is_plain = |words: &Vec<&str>| {
-            words.first().is_some_and(|name| !name.is_empty() && !name.contains(char::is_whitespace))
-                && sets_only_harmless(command)
-        };
-        let plain = known.filter(is_plain).map(|words| words.join(" "));
-        let shown: Vec<&str> =
-            command.words.iter().map(|word| word.as_deref().unwrap_or("\u{fffd}")).collect();
-        let text = command.text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let mut readings = vec![shown.join(" "), text.clone()];
-        if let Some((name, rest)) = shown.split_first() {
-            let base = name.rsplit_once('/').map_or(*name, |(_, base)| base);
-            if base != *name {
-                readings.push([&[base], rest].concat().join(" "));
-            }
-            readings.extend(after_options(rest).map(|rest| format!("{base} {}", rest.join(" "))));
-        }
-        Self { plain, text, readings }
-    }
-}
-
-/// The words after the first few options, with and without option values: `git -C . push` is a push.
-fn after_options<'a>(rest: &'a [&'a str]) -> impl Iterator<Item = &'a [&'a str]> {
-    let is_option = |word: Option<&&str>| word.is_some_and(|word| word.starts_with(['-', '+']));
-    let skipped = move |at: &usize| {
-        is_option(rest.get(*at)) || at.checked_sub(1).is_some_and(|before| is_option(rest.get(before)))
-    };
-    (0..OPTIONS_MAX).take_while(skipped).filter_map(|at| rest.get(at + 1..)).filter(|rest| !rest.is_empty())
-}
-
-/// Whether no variable that the command sets changes what it does.
-fn sets_only_harmless(command: &SimpleCommand) -> bool {
-    command.assignments.iter().all(|(name, value)| {
-        let is_known =
-            |known: &&str| if known.ends_with('_') { name.starts_with(known) } else { name == known };
-        value.is_some() && HARMLESS_VARIABLES.iter().any(is_known)
-    })
+/// Where the path of a word comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WordOrigin {
+    /// The word itself, or a part of it.
+    Written,
+    /// The name of a file that the command creates if its destination is a directory.
+    Formed,
 }
 
 /// What is needed to split a call.
@@ -150,6 +127,8 @@ pub(crate) struct CallContext<'a> {
     /// The working directory of the shell.
     pub(crate) shell_folder: &'a Path,
     pub(crate) home: Option<&'a Path>,
+    /// How far to look into directories that commands copy: rules about files in them may apply.
+    pub(crate) source_depth: SourceDepth,
 }
 
 /// The line of bash that a call would run, if any.
@@ -215,80 +194,175 @@ impl CallContext<'_> {
     fn line(&self, analysis: &Analysis) -> Vec<Item> {
         let mut items: Vec<Item> = Vec::new();
         let mut paths_left = PATHS_MAX;
+        let resolved = self.resolve_patterns(analysis);
         for (index, command) in analysis.commands.iter().enumerate() {
             let next = analysis.commands.get(index + 1);
-            let folder = self.folder(command.folder.as_deref());
-            if folder.is_none() {
+            let resolved = resolved.get(index).and_then(Option::as_ref);
+            if resolved.is_none() && !command.globs.is_empty() {
+                items.push(Item::Unknown("a glob pattern".into()));
+            }
+            let judged = resolved.unwrap_or(command);
+            let folders = self.folders(&command.folders);
+            if folders.is_empty() {
                 items.push(Item::Unknown(format!("the directory in which {:?} would run", command.text)));
             }
-            let mut paths = folder.map(|folder| self.words_as_paths(command, &folder)).unwrap_or_default();
+            let mut paths = self.words_as_paths(judged, &folders);
+            let mut is_known = !folders.is_empty() && !judged.words.contains(&None);
+            for folder in &folders {
+                match destinations::of(judged, folder, self.source_depth) {
+                    Some(found) => paths.extend(found.into_iter().map(|found| {
+                        let (index, origin) = (Some(found.index), WordOrigin::Formed);
+                        let path = self.expand(&found.path).unwrap_or(found.path);
+                        WordPath { index, path, folder: folder.clone(), origin }
+                    })),
+                    None => is_known = false,
+                }
+            }
             if paths.len() > paths_left {
                 paths.truncate(paths_left);
-                items.push(Item::Unknown(format!("more than {PATHS_MAX} words that may be paths")));
+                let text = format!("more than {PATHS_MAX} words that may be paths");
+                items.push(Item::UnknownFiles { text, access: Access::Write });
             }
             paths_left -= paths.len();
             items.push(Item::Command(CommandItem {
-                words: Words::of(command),
+                words: Words::of(judged),
                 transparent: next.is_some_and(|next| is_transparent(command, next)),
                 paths,
-                command: command.clone(),
+                uses_unknown_paths: !is_known,
+                has_patterns: resolved.is_some(),
+                reads_listed_files: listed::reads_listed_files(&analysis.commands, index),
+                command: judged.clone(),
             }));
         }
-        items.extend(analysis.redirections.iter().map(|redirection| self.redirection(redirection)));
-        items.extend(analysis.unknown.iter().cloned().map(Item::Unknown));
+        items.extend(analysis.possible.iter().map(|command| Item::Possible(Words::of(command))));
+        items.extend(analysis.redirections.iter().flat_map(|redirection| self.redirection(redirection)));
+        items.extend(analysis.unknown.iter().map(|reason| match &analysis.hidden {
+            Some(hidden) if hidden == reason => Item::Hidden(reason.clone()),
+            Some(_) | None => Item::Unknown(reason.clone()),
+        }));
         if items.is_empty() {
             items.push(Item::Unknown("the line contains no command".into()));
         }
         items
     }
 
-    fn redirection(&self, redirection: &Redirection) -> Item {
+    /// Each command with its file name patterns replaced by the files that fit, where it has any and the line changes
+    /// nothing that could make others fit.
+    fn resolve_patterns(&self, analysis: &Analysis) -> Vec<Option<SimpleCommand>> {
+        if analysis.hidden.is_some() || analysis.commands.iter().all(|command| command.globs.is_empty()) {
+            return Vec::new();
+        }
+        let commands = &analysis.commands;
+        let resolved: Vec<Option<SimpleCommand>> =
+            commands.iter().map(|command| self.with_files(command)).collect();
+        let is_safe = |(index, command): (usize, &SimpleCommand)| {
+            let judged = resolved.get(index).and_then(Option::as_ref).unwrap_or(command);
+            (self.shell.danger)(judged).0 == Danger::Safe
+        };
+        let writes = |file: &Redirection| {
+            file.writes && !file.target.as_deref().is_some_and(|target| SINKS.contains(&target))
+        };
+        let only_looks =
+            commands.iter().enumerate().all(is_safe) && !analysis.redirections.iter().any(writes);
+        let wraps = |pair: &[SimpleCommand]| matches!(pair, [one, next] if is_transparent(one, next));
+        let is_single = commands.windows(2).all(wraps);
+        // Files that are new by then could fit too, but none of them would be an option.
+        let names_no_option = |command: &SimpleCommand| {
+            command.globs.iter().all(|glob| !literal_prefix(&glob.pattern).is_empty())
+        };
+        resolved
+            .into_iter()
+            .zip(commands)
+            .map(|(found, command)| found.filter(|_| only_looks || (is_single && names_no_option(command))))
+            .collect()
+    }
+
+    /// The command with the files that fit its patterns. `None` if it has no patterns, or if these are unknown.
+    fn with_files(&self, command: &SimpleCommand) -> Option<SimpleCommand> {
+        let folders = self.folders(&command.folders);
+        let [folder] = folders.as_slice() else { return None };
+        if command.globs.is_empty() || command.globs.iter().any(|glob| glob.index == 0) {
+            return None;
+        }
+        let mut words = Vec::new();
+        for (index, word) in command.words.iter().enumerate() {
+            match command.globs.iter().find(|glob| glob.index == index) {
+                None => words.push(word.clone()),
+                Some(glob) => {
+                    let names = glob::expand(folder, &glob.pattern, PATHS_MAX)?;
+                    if names.iter().any(|name| name.starts_with('-')) {
+                        return None;
+                    }
+                    words.extend(names.into_iter().map(Some));
+                }
+            }
+        }
+        Some(SimpleCommand { words, globs: Vec::new(), ..command.clone() })
+    }
+
+    /// The file that the shell opens, in each directory that it may be in.
+    fn redirection(&self, redirection: &Redirection) -> Vec<Item> {
         let access = if redirection.writes { Access::Write } else { Access::Read };
-        let (Some(target), Some(folder)) =
-            (redirection.target.as_deref(), self.folder(redirection.folder.as_deref()))
-        else {
-            return Item::Unknown("the target of a redirection".into());
+        let unknown = |text: String| vec![Item::UnknownFiles { text, access }];
+        let Some(target) = redirection.target.as_deref() else {
+            return unknown("the target of a redirection".into());
         };
         let Some(target) = self.expand(target) else {
-            return Item::Unknown(format!("the home directory in {target:?}"));
+            return unknown(format!("the home directory in {target:?}"));
         };
-        match NamedPath::new(self.workspace, &folder, &target, access) {
+        let mut folders = self.folders(&redirection.folders);
+        if target.starts_with('/') {
+            folders = vec![PathBuf::from("/")];
+        }
+        if folders.is_empty() {
+            return unknown("the target of a redirection".into());
+        }
+        let item = |folder: &PathBuf| match NamedPath::new(self.workspace, folder, &target, access) {
             Ok(path) => Item::Path { path, origin: Origin::Redirection },
             Err(error) => Item::Impossible(error.to_string()),
-        }
+        };
+        folders.iter().map(item).collect()
     }
 
-    /// Resolves `folder` against the working directory of the shell.
-    fn folder(&self, folder: Option<&str>) -> Option<PathBuf> {
+    /// The directories, resolved against the working directory of the shell; empty if they are unknown.
+    fn folders(&self, folders: &[String]) -> Vec<PathBuf> {
         let begin = self.workspace.root().join(self.shell_folder);
-        match folder? {
-            "" | "." => Some(begin),
+        let resolve = |folder: &String| match folder.as_str() {
+            "" | "." => Some(begin.clone()),
             folder => Some(begin.join(self.expand(folder)?)),
-        }
+        };
+        folders.iter().map(resolve).collect::<Option<Vec<PathBuf>>>().unwrap_or_default()
     }
 
-    /// The words of a command that may be paths. A word that is not a path resolves to somewhere in the workspace,
-    /// which is harmless.
-    fn words_as_paths(&self, command: &SimpleCommand, folder: &Path) -> Vec<WordPath> {
-        let named = |index, path: &str| WordPath { index, path: path.to_owned(), folder: folder.to_owned() };
-        let mut paths = vec![named(None, ".")];
+    /// The words of a command that may be paths, in each directory that it may run in. A word that is not a path resolves
+    /// to somewhere in the workspace, which is harmless.
+    fn words_as_paths(&self, command: &SimpleCommand, folders: &[PathBuf]) -> Vec<WordPath> {
+        let mut paths: Vec<WordPath> = folders
+            .iter()
+            .map(|folder| WordPath {
+                index: None,
+                path: ".".to_owned(),
+                folder: folder.clone(),
+                origin: WordOrigin::Written,
+            })
+            .collect();
         let name = command.words.first().and_then(Option::as_deref).unwrap_or_default();
         if matches!(name, "echo" | "printf" | "true" | "false" | ":") {
             return paths;
         }
         for (index, word) in command.words.iter().enumerate().skip(1) {
             let Some(word) = word.as_deref() else { continue };
-            let mut meanings = vec![word];
-            if word.starts_with('-') || word.contains('=') {
-                meanings.extend(word.split_once('=').map(|(_, value)| value));
-            }
-            if word.starts_with('-') {
-                meanings.extend(word.find(['/', '~', '.']).and_then(|at| word.get(at..)));
-            }
-            meanings.extend(path_within(name, word).filter(|path| !path.is_empty()));
-            for meaning in meanings {
+            for meaning in meanings(name, word) {
                 let path = self.expand(meaning).unwrap_or_else(|| meaning.to_owned());
-                paths.push(named(Some(index), &path));
+                // An absolute path needs no directory.
+                let root = [PathBuf::from("/")];
+                let folders = if path.starts_with('/') { root.as_slice() } else { folders };
+                paths.extend(folders.iter().map(|folder| WordPath {
+                    index: Some(index),
+                    path: path.clone(),
+                    folder: folder.clone(),
+                    origin: WordOrigin::Written,
+                }));
             }
         }
         paths
@@ -303,6 +377,18 @@ impl CallContext<'_> {
         self.home?.to_str().map(|home| format!("{home}{rest}"))
     }
 
+    /// Why a git command would run programs that a repository names.
+    pub(crate) fn repository_programs(&self, command: &SimpleCommand) -> Option<&'static str> {
+        let name = command.words.first()?.as_deref()?;
+        let first = command.words.get(1).and_then(Option::as_deref);
+        let is_about_git =
+            first.is_none_or(|word| matches!(word, "--version" | "version" | "--help" | "help"));
+        if name.rsplit('/').next() != Some("git") || is_about_git {
+            return None;
+        }
+        self.folders(&command.folders).iter().find_map(|folder| git_settings::runs_programs(folder))
+    }
+
     /// The path that a word of a command names, if any.
     pub(crate) fn word_path(&self, word: &WordPath, access: Access) -> Option<Result<NamedPath, PathError>> {
         match NamedPath::new(self.workspace, &word.folder, &word.path, access) {
@@ -310,6 +396,35 @@ impl CallContext<'_> {
             other => Some(other),
         }
     }
+}
+
+/// The paths that a word of a command may name.
+fn meanings<'a>(name: &str, word: &'a str) -> Vec<&'a str> {
+    let mut meanings = vec![word];
+    if word.starts_with('-') || word.contains('=') {
+        meanings.extend(word.split_once('=').map(|(_, value)| value));
+    }
+    if word.starts_with('-') {
+        meanings.extend(word.find(['/', '~', '.']).and_then(|at| word.get(at..)));
+    }
+    if word.starts_with('-') && !word.starts_with("--") && names_files(name) {
+        let ends = word.char_indices().skip(2).take(ATTACHED_MAX);
+        meanings.extend(ends.filter_map(|(at, _)| word.get(at..)));
+    }
+    meanings.extend(path_within(name, word).filter(|path| !path.is_empty()));
+    meanings
+}
+
+/// How many letters may stand before a value that is attached to an option.
+const ATTACHED_MAX: usize = 6;
+
+/// Whether short options of a command take files, with or without a blank before them: `sort -oout`.
+fn names_files(name: &str) -> bool {
+    const NAMES: [&str; 18] = [
+        "sort", "grep", "egrep", "fgrep", "tar", "gcc", "cc", "clang", "g++", "clang++", "ld", "curl",
+        "wget", "cp", "mv", "ln", "install", "patch",
+    ];
+    NAMES.contains(&name.rsplit('/').next().unwrap_or(name))
 }
 
 /// The path inside a word, for commands with their own syntax: `git show HEAD:path`, `docker run -v path:/there`,
@@ -343,19 +458,4 @@ fn folder_of_pattern(pattern: &str) -> Option<String> {
     let leads_away = pattern.starts_with(['/', '~']) || pattern.split('/').any(|part| part == "..");
     let literal = pattern.split(['*', '?', '[', '{']).next().unwrap_or_default();
     (leads_away && !literal.is_empty()).then(|| literal.to_owned())
-}
-
-/// Whether `command` does nothing but run `next`.
-fn is_transparent(command: &SimpleCommand, next: &SimpleCommand) -> bool {
-    let Some(Some(name)) = command.words.first() else { return false };
-    let wraps = command.words.len() > next.words.len() && command.words.ends_with(&next.words);
-    let own = command.words.len().saturating_sub(next.words.len());
-    let mut options = command.words.iter().take(own).skip(1);
-    let bare = match name.as_str() {
-        "xargs" => own == 1,
-        // The program `time` can write files; the shell keyword has only this option.
-        "time" => options.all(|word| word.as_deref() == Some("-p")),
-        _ => true,
-    };
-    TRANSPARENT.contains(&name.as_str()) && wraps && bare && sets_only_harmless(command)
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::policy::call::{Action, CallContext, Item, line_of};
+use crate::policy::destinations::SourceDepth;
 use crate::policy::names::{ToolKind, kind_of};
 use crate::policy::paths::PatternRoots;
 use crate::policy::policy_set::{BoundRule, PolicyError, RuleSource};
@@ -36,6 +37,7 @@ impl Condition {
             analysis: analysis.as_ref(),
             shell_folder: Path::new(""),
             home: self.roots.home.as_deref(),
+            source_depth: SourceDepth::Name,
         };
         let tool = Action::Tool { name: tool_name, arguments };
         let names = |action: &Action<'_>| self.bound.matches(action);
@@ -45,7 +47,10 @@ impl Condition {
                 Item::Path { path, .. } => names(&Action::Path(path)),
                 Item::Fetch { host } => names(&Action::Fetch { host }),
                 Item::Named { name } => names(&Action::Named { tool: tool_name, name }),
-                Item::Unknown(_) | Item::Impossible(_) => self.is_about(tool_name),
+                Item::Possible(words) => names(&Action::Command(words)),
+                Item::Unknown(_) | Item::Hidden(_) | Item::UnknownFiles { .. } | Item::Impossible(_) => {
+                    self.is_about(tool_name)
+                }
                 Item::Call => false,
             })
     }

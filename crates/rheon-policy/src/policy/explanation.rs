@@ -1,6 +1,7 @@
 //! `Explanation`: the decision about a call and its reasons, as data and as text.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use rheon_text::visible;
 use rheon_types::CallGrant;
@@ -31,6 +32,8 @@ pub struct Explanation {
     pub mode: PermissionMode,
     /// One entry per action of the call.
     pub parts: Vec<ExplanationPart>,
+    /// The files that a file tool is called for, with every symlink resolved, as they were judged.
+    pub files: Vec<PathBuf>,
 }
 
 /// One action of a call.

@@ -18,7 +18,7 @@ pub(super) const SHELL: ShellAnalyzer = ShellAnalyzer { analyze, danger };
 
 fn analyze(line: &str) -> Analysis {
     let mut analysis = Analysis::default();
-    let mut folder = Some(String::new());
+    let mut folders = vec![String::new()];
     let line = ["&&", "||", ";", "|", "\n", "\r"]
         .iter()
         .fold(line.to_owned(), |line, mark| line.replace(mark, "\0"));
@@ -32,7 +32,7 @@ fn analyze(line: &str) -> Analysis {
                 analysis.redirections.push(Redirection {
                     target,
                     writes: part == ">",
-                    folder: folder.clone(),
+                    folders: folders.clone(),
                 });
             } else if part.contains('$') {
                 analysis.unknown.push(format!("the expansion {part}"));
@@ -43,20 +43,23 @@ fn analyze(line: &str) -> Analysis {
                 words.push(Some(part.to_owned()));
             }
         }
-        let command = |words: Vec<Option<String>>, text: &str, folder: &Option<String>| SimpleCommand {
+        let command = |words: Vec<Option<String>>, text: &str, folders: &Vec<String>| SimpleCommand {
             words,
             text: text.to_owned(),
             assignments: assignments.clone(),
-            folder: folder.clone(),
+            folders: folders.clone(),
+            ..SimpleCommand::default()
         };
-        analysis.commands.push(command(words.clone(), text, &folder));
+        analysis.commands.push(command(words.clone(), text, &folders));
         match words.first() {
             Some(Some(name)) if name == "timeout" => {
                 let inner: Vec<_> = words.iter().skip(2).cloned().collect();
                 let text: Vec<_> = inner.iter().flatten().cloned().collect();
-                analysis.commands.push(command(inner, &text.join(" "), &folder));
+                analysis.commands.push(command(inner, &text.join(" "), &folders));
             }
-            Some(Some(name)) if name == "cd" => folder = words.get(1).cloned().flatten(),
+            Some(Some(name)) if name == "cd" => {
+                folders = words.get(1).cloned().flatten().into_iter().collect()
+            }
             _ => {}
         }
     }

@@ -14,6 +14,7 @@ use rheon_types::{
 };
 
 use crate::policy::call::{CallContext, line_of};
+use crate::policy::destinations::SourceDepth;
 use crate::policy::explanation::{Decision, DecisionReason, Explanation};
 use crate::policy::judge::{CallToJudge, Judge, SandboxedCommands};
 use crate::policy::names::{ToolKind, effect_of, kind_of};
@@ -21,7 +22,7 @@ use crate::policy::plan::Plan;
 use crate::policy::policy_set::{BoundRule, Policy, PolicyError, RuleSource};
 use crate::policy::refusals::SandboxRefusals;
 use crate::policy::rule::{Rule, RuleKind};
-use crate::policy::shell_analyzer::{ShellAnalyzer, ShellDirectory, ShellFacts};
+use crate::policy::shell_analyzer::{FileFacts, ShellAnalyzer, ShellDirectory, ShellFacts};
 use crate::policy::{offers, subject, suggestion};
 use crate::shell::{Analysis, only_reads};
 use crate::workspace::Workspace;
@@ -322,6 +323,7 @@ impl PolicyGate {
             session: &state.rules,
             mode: state.mode,
             sandboxed,
+            holds_commands: state.sandbox.holds_commands,
             network: state.sandbox.network.as_ref(),
             refusal: refusal.as_ref(),
             readable: &self.readable,
@@ -331,10 +333,17 @@ impl PolicyGate {
                 analysis,
                 shell_folder,
                 home: self.policy.pattern_roots().home.as_deref(),
+                source_depth: self.source_depth(&state.rules),
             },
         };
         let effect = effect_of(call.name.as_str(), &call.arguments, effect);
         judge.judge(CallToJudge { tool_name: call.name.as_str(), arguments: &call.arguments, effect })
+    }
+
+    /// Whether rules about files of directories that commands copy may apply.
+    fn source_depth(&self, session: &[BoundRule]) -> SourceDepth {
+        let mut rules = self.policy.bound_rules().iter().chain(session);
+        if rules.any(BoundRule::restricts_paths) { SourceDepth::Contents } else { SourceDepth::Name }
     }
 
     /// The working directory of the next line of bash. Read once per call, so that the decision and the prompt agree.
@@ -353,6 +362,8 @@ impl PolicyGate {
         let verdict = self.verdict(call, &explanation, &shell_folder);
         let order = order_of(call, effect, analysis.as_ref());
         let line = line_of(call.name.as_str(), &call.arguments);
+        let files = explanation.files.clone();
+        let files = (!files.is_empty()).then(|| CallFacts::new(FileFacts { files }));
         let facts = line.zip(analysis).map(|(line, analysis)| {
             let folder = self.shell_folder.is_some().then_some(shell_folder);
             let refusals = self.refusals.clone();
@@ -364,7 +375,7 @@ impl PolicyGate {
         let asked = if is_by_plan { explanation.grant(Decision::Ask) } else { CallGrant::default() };
         let asked = CallGrant { unsandboxed: false, ..asked };
         let grant = explanation.grant(Decision::Allow).joined(&asked);
-        GateDecision { verdict, facts: facts.unwrap_or_default(), grant, order }
+        GateDecision { verdict, facts: facts.or(files).unwrap_or_default(), grant, order }
     }
 
     fn verdict(&self, call: &ToolCall, explanation: &Explanation, shell_folder: &Path) -> Verdict {

@@ -7,16 +7,16 @@ use rheon_types::event::{Danger, PermissionMode};
 use rheon_types::{CallGrant, Effect, NetworkGrant};
 use serde_json::Value;
 
-use crate::policy::call::{Action, CallContext, CommandItem, Item, Origin, WordPath};
+use crate::policy::call::{Action, CallContext, CommandItem, Item, Origin, WordOrigin, WordPath};
 use crate::policy::explanation::{Decision, DecisionReason, Explanation, ExplanationPart};
-use crate::policy::names::{ToolKind, kind_of};
+use crate::policy::names::{SINKS, ToolKind, kind_of};
 use crate::policy::paths::NamedPath;
 use crate::policy::policy_set::{BoundRule, Policy};
 use crate::policy::rule::{Pattern, RuleKind};
 use crate::policy::suggestion;
 use crate::policy::truncation::excerpt;
 use crate::policy::wildcard::CommandPattern;
-use crate::shell::{SimpleCommand, changes_repository, is_loopback_host};
+use crate::shell::{SimpleCommand, UNKNOWN_OPTION, changes_repository, is_loopback_host};
 use crate::workspace::Access;
 
 /// What to do with sandboxed commands that no rule matches.
@@ -30,9 +30,6 @@ pub enum SandboxedCommands {
     Run,
 }
 
-/// Files that store nothing of what is written to them.
-const SINKS: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"];
-
 /// Everything a decision depends on.
 pub(crate) struct Judge<'a> {
     pub(crate) policy: &'a Policy,
@@ -40,6 +37,8 @@ pub(crate) struct Judge<'a> {
     pub(crate) session: &'a [BoundRule],
     pub(crate) mode: PermissionMode,
     pub(crate) sandboxed: SandboxedCommands,
+    /// Whether a full-strength sandbox keeps commands from files that rules deny.
+    pub(crate) holds_commands: bool,
     /// What commands reach of the network without a question; `None` if no sandbox holds them.
     pub(crate) network: Option<&'a NetworkGrant>,
     /// What the sandbox refused when this line last ran.
@@ -77,7 +76,7 @@ impl Judge<'_> {
         let items = self.context.take_apart(call.tool_name, call.arguments);
         let changes = self.changes(call, &items);
         let outside = self.runs_outside(&items);
-        let mut parts: Vec<ExplanationPart> = Vec::new();
+        let mut parts: Vec<ExplanationPart> = self.arguments(call, &items).into_iter().collect();
         for item in &items {
             parts.extend(self.item(item, call));
             if let Item::Command(item) = item {
@@ -106,7 +105,31 @@ impl Judge<'_> {
                 | PermissionMode::BypassPermissions,
             ) => by_rules,
         };
-        Explanation { decision, by_rules, mode: self.mode, parts }
+        let judged = |item: &Item| match item {
+            Item::Path { path, origin: Origin::Tool } => Some(path.real.clone()),
+            _ => None,
+        };
+        let files = items.iter().filter_map(judged).collect();
+        Explanation { decision, by_rules, mode: self.mode, parts, files }
+    }
+
+    /// A line of bash may have no command of its own to match with the arguments of the call.
+    fn arguments(&self, call: CallToJudge<'_>, items: &[Item]) -> Option<ExplanationPart> {
+        let is_matched = items.iter().any(|item| matches!(item, Item::Command(_)));
+        if kind_of(call.tool_name) != ToolKind::Shell || is_matched {
+            return None;
+        }
+        let about = Action::Tool { name: call.tool_name, arguments: call.arguments };
+        let is_argument = |bound: &&BoundRule| {
+            matches!(bound.rule.pattern(), Pattern::Argument { .. }) && bound.matches(&about)
+        };
+        for (list, decision) in [(RuleKind::Deny, Decision::Deny), (RuleKind::Ask, Decision::Ask)] {
+            if let Some(bound) = self.all(list).find(is_argument) {
+                let action = format!("call {}", excerpt(call.tool_name));
+                return Some(part(action, decision, named(bound), Danger::Safe));
+            }
+        }
+        None
     }
 
     fn item(&self, item: &Item, call: CallToJudge<'_>) -> Vec<ExplanationPart> {
@@ -117,7 +140,10 @@ impl Judge<'_> {
                 vec![self.path(path, Origin::Tool, &[tool, Action::Path(path)])]
             }
             Item::Path { path, origin } => vec![self.path(path, *origin, &[Action::Path(path)])],
+            Item::Possible(words) => self.possible(words).into_iter().collect(),
             Item::Unknown(text) => vec![self.unknown(text, call)],
+            Item::Hidden(text) => vec![self.hidden(text, call)],
+            Item::UnknownFiles { text, access } => vec![self.unknown_files(text, *access, call)],
             Item::Impossible(why) => {
                 let reason = DecisionReason::Default(excerpt(why));
                 vec![part(format!("call {}", excerpt(call.tool_name)), Decision::Deny, reason, Danger::Safe)]
@@ -204,49 +230,39 @@ impl Judge<'_> {
         is_confined && self.sandboxed == SandboxedCommands::Run && is_loopback_host(host)
     }
 
-    /// A part that cannot be analyzed may run only if every command may.
-    fn unknown(&self, text: &str, call: CallToJudge<'_>) -> ExplanationPart {
-        let shown = format!("unknown part: {}", excerpt(text));
-        let danger = self.danger_of_unknown(call);
-        if let Some(bound) = self.rule_for_all_commands() {
-            return part(shown, Decision::Allow, named(bound), danger);
-        }
-        // It could contain what a rule is about.
-        let is_about_commands = |bound: &BoundRule| matches!(bound.rule.pattern(), Pattern::Command(_));
-        let restricted =
-            [RuleKind::Deny, RuleKind::Ask].into_iter().any(|list| self.all(list).any(is_about_commands));
-        if self.sandboxed == SandboxedCommands::Run && !restricted {
-            return part(shown, Decision::Allow, in_sandbox(), danger);
-        }
-        let reason = DecisionReason::Default("parts that cannot be analyzed need approval".into());
-        part(shown, Decision::Ask, reason, danger)
-    }
-
-    /// Unknown words of commands that only read are no danger; unknown commands are.
-    fn danger_of_unknown(&self, call: CallToJudge<'_>) -> Danger {
-        let Some(analysis) = self.context.analysis.filter(|_| kind_of(call.tool_name) == ToolKind::Shell)
-        else {
-            return Danger::Dangerous;
-        };
-        let commands = analysis.commands.iter().map(|command| (self.context.shell.danger)(command).0);
-        let only_reads = !analysis.commands.is_empty()
-            && commands.max() == Some(Danger::Safe)
-            && analysis.redirections.iter().all(|file| !file.writes);
-        if only_reads { Danger::Safe } else { Danger::Dangerous }
-    }
-
     /// A command, and the paths among its words as far as they matter.
     fn command(&self, item: &CommandItem, tool: Action<'_>) -> Vec<ExplanationPart> {
-        let (danger, why) = (self.context.shell.danger)(&item.command);
+        let (danger, why) = self.danger_of(item);
         let (judged, seen) = self.command_alone(item, &[tool, Action::Command(&item.words)], danger, why);
         let access = if danger == Danger::Safe { Access::Read } else { Access::Write };
         let mut parts = vec![judged];
+        if item.uses_unknown_paths {
+            parts.extend(self.unknown_paths(&item.command, danger));
+        }
         for word in &item.paths {
             // Several readings of one word may lead to the same path.
             let found = self.word(word, seen, access).filter(|found| !parts.contains(found));
             parts.extend(found);
         }
         parts
+    }
+
+    /// How dangerous a command is. What `xargs` adds to it counts as files: a rule for the command covers them.
+    pub(crate) fn danger_of(&self, item: &CommandItem) -> (Danger, &'static str) {
+        let found = (self.context.shell.danger)(&item.command);
+        // The settings of a repository decide what even a look at it runs.
+        if found.0 == Danger::Safe
+            && let Some(why) = self.context.repository_programs(&item.command)
+        {
+            return (Danger::Dangerous, why);
+        }
+        match item.command.words.split_last() {
+            Some((None, words)) if item.command.input_words && found.1 == UNKNOWN_OPTION => {
+                let command = SimpleCommand { words: words.to_vec(), ..item.command.clone() };
+                (self.context.shell.danger)(&command)
+            }
+            Some(_) | None => found,
+        }
     }
 
     fn command_alone(
@@ -261,6 +277,9 @@ impl Judge<'_> {
             if let Some(bound) = self.find(list, actions) {
                 let decision = if list == RuleKind::Deny { Decision::Deny } else { Decision::Ask };
                 return (part(action, decision, named(bound), danger), Coverage::Words(0));
+            }
+            if let Some((decision, reason)) = self.at_stake(list, &item.words) {
+                return (part(action, decision, reason, danger), Coverage::Words(0));
             }
         }
         if danger == Danger::Critical {
@@ -284,7 +303,7 @@ impl Judge<'_> {
                 return (part(action, Decision::Allow, named(bound), danger), seen);
             }
         }
-        let is_plain = item.words.plain.is_some();
+        let is_plain = item.words.plain.is_some() || item.reads_listed_files;
         if danger == Danger::Safe && is_plain {
             let reason = DecisionReason::Default("it only reads".into());
             return (part(action, Decision::Allow, reason, danger), Coverage::Words(0));
@@ -305,7 +324,8 @@ impl Judge<'_> {
             .words
             .plain
             .as_deref()
-            .and_then(|plain| suggestion::of_command(plain, &item.command, danger));
+            .and_then(|plain| suggestion::of_command(plain, &item.command, danger))
+            .filter(|rule| !item.has_patterns || rule.ends_with(" *)"));
         let rule = rule.filter(|rule| self.would_cover(rule, item, danger));
         let wider = suggestion::wider(&item.command).filter(|rule| self.would_cover(rule, item, danger));
         let judged = suggesting(part(action, Decision::Ask, reason, danger), rule);
@@ -314,6 +334,9 @@ impl Judge<'_> {
 
     /// A word of a command as a path. `None` if it is harmless.
     fn word(&self, word: &WordPath, seen: Coverage, access: Access) -> Option<ExplanationPart> {
+        if word.origin == WordOrigin::Formed {
+            return self.formed(word);
+        }
         if word.path.starts_with('~') && seen != Coverage::Everything {
             let reason = DecisionReason::Default("the home directory it refers to is unknown".into());
             let action = format!("use {}", excerpt(&word.path));
@@ -357,6 +380,15 @@ impl Judge<'_> {
             }
             (_, false) => None,
         }
+    }
+
+    /// A file that a command may create, as far as rules forbid or protect it: the directory it would be in is judged by
+    /// itself.
+    fn formed(&self, word: &WordPath) -> Option<ExplanationPart> {
+        let path = self.context.word_path(word, Access::Write)?.ok()?;
+        let judged = self.path(&path, Origin::Word, &[Action::Path(&path)]);
+        let by_rule = matches!(judged.reason, DecisionReason::Rule { .. });
+        (judged.decision != Decision::Allow && (by_rule || path.protected)).then_some(judged)
     }
 
     fn path(&self, path: &NamedPath, origin: Origin, actions: &[Action<'_>]) -> ExplanationPart {
@@ -439,15 +471,20 @@ impl Judge<'_> {
             ToolKind::Mcp | ToolKind::Named | ToolKind::Other => call.effect != Effect::Pure,
             ToolKind::Shell => items.iter().any(|item| match item {
                 Item::Command(item) => {
-                    let (danger, _) = (self.context.shell.danger)(&item.command);
-                    !item.transparent && (danger != Danger::Safe || item.words.plain.is_none())
+                    let is_plain = item.words.plain.is_some() || item.reads_listed_files;
+                    !item.transparent && (self.danger_of(item).0 != Danger::Safe || !is_plain)
                 }
                 Item::Path { path, .. } => {
                     path.access == Access::Write
                         && !SINKS.iter().any(|sink| path.written.as_os_str() == *sink)
                 }
-                Item::Unknown(_) => true,
-                Item::Impossible(_) | Item::Fetch { .. } | Item::Named { .. } | Item::Call => false,
+                Item::Unknown(_) | Item::Hidden(_) => true,
+                Item::UnknownFiles { .. } => true,
+                Item::Possible(_)
+                | Item::Impossible(_)
+                | Item::Fetch { .. }
+                | Item::Named { .. }
+                | Item::Call => false,
             }),
         };
         if something { Changes::Something } else { Changes::Nothing }
@@ -483,7 +520,7 @@ impl Judge<'_> {
 
     /// The rule that allows every command. Unknown parts could contain what another rule denies, so there must be no
     /// such rule.
-    fn rule_for_all_commands(&self) -> Option<&BoundRule> {
+    pub(crate) fn rule_for_all_commands(&self) -> Option<&BoundRule> {
         let restricts =
             |bound: &BoundRule| matches!(bound.rule.pattern(), Pattern::Command(_) | Pattern::Path { .. });
         if [RuleKind::Deny, RuleKind::Ask].into_iter().any(|list| self.all(list).any(restricts)) {
@@ -572,7 +609,7 @@ pub(crate) fn part(
     ExplanationPart { action, decision, reason, danger, suggestion: None, wider: None, grant }
 }
 
-fn in_sandbox() -> DecisionReason {
+pub(crate) fn in_sandbox() -> DecisionReason {
     DecisionReason::Default("it runs in the sandbox".into())
 }
 
@@ -580,7 +617,7 @@ fn in_sandbox() -> DecisionReason {
 pub(crate) fn spelled_out(words: &[&str]) -> SimpleCommand {
     let text = words.join(" ");
     let words = words.iter().map(|word| Some((*word).to_owned())).collect();
-    SimpleCommand { words, text, assignments: Vec::new(), folder: Some(String::new()) }
+    SimpleCommand { words, text, folders: vec![String::new()], ..SimpleCommand::default() }
 }
 
 /// Whether a git command may lose what undo does not bring back. Whether it may use the network is another question.

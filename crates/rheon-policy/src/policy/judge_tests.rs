@@ -127,6 +127,8 @@ fn file_tools_follow_their_paths() {
         read("src/shown"),
         read("link"),
         read("../secret"),
+        read("~/.ssh/id_rsa"),
+        read("~/.ssh/x.pub"),
         read("../work-evil/x"),
         read(""),
         read("a\0b"),
@@ -179,6 +181,48 @@ fn other_tools_are_judged_by_name_domain_and_argument() {
         call("skill", json!({"name": "good"})),
     ];
     expect_file!["expected/other_tools_are_judged_by_name_domain_and_argument.txt"]
+        .assert_eq(&world.explain(&gate, &calls));
+}
+
+#[test]
+fn rules_mean_what_their_documentation_says() {
+    let world = World::new();
+    for folder in ["work/deep/secrets", "work/secrets", "work/deep/src"] {
+        std::fs::create_dir_all(world.path().join(folder)).unwrap();
+    }
+    let gate = world.gate(
+        r#"{"allow":["Edit(src/**)"],"ask":["Edit(docs/api/**)"],
+            "deny":["Read(secrets/**)","Read(.env)","Edit(gen/**)","Read(./top/x)","WebFetch(domain:example.*)",
+                    "Bash(run_in_background:true)","Search(pattern:pass*)","Read(limit:*)"]}"#
+            .replace("Search(", "Grep(")
+            .as_str(),
+    );
+    let calls = [
+        read("secrets/a"),
+        read("deep/secrets/a"),
+        read("deep/secrets"),
+        read("secretsx/a"),
+        read("deep/.env"),
+        write(".env"),
+        write("deep/.env"),
+        write("deep/gen/x"),
+        read("deep/gen/x"),
+        write("deep/docs/api/x"),
+        write("src/x"),
+        write("deep/src/x"),
+        read("top/x"),
+        read("deep/top/x"),
+        bash("cat deep/secrets/a"),
+        call("web_fetch", json!({"url": "https://example.org/"})),
+        call("web_fetch", json!({"url": "https://example.evil.com/"})),
+        call("bash", json!({"command": "ls", "background": true})),
+        call("bash", json!({"command": "ls", "background": false})),
+        call("bash", json!({"command": "> x", "background": true})),
+        call("search", json!({"pattern": "password"})),
+        call("search", json!({"pattern": "x"})),
+        call("read", json!({"path": "src/main.rs", "limit": 5})),
+    ];
+    expect_file!["expected/rules_mean_what_their_documentation_says.txt"]
         .assert_eq(&world.explain(&gate, &calls));
 }
 

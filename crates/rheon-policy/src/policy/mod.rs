@@ -6,11 +6,16 @@
 
 mod call;
 mod condition;
+mod destinations;
 mod document;
 mod explanation;
 mod gate;
+mod git_settings;
+mod glob;
 mod judge;
+mod listed;
 pub(crate) mod names;
+mod never_matches;
 mod offers;
 mod paths;
 mod plan;
@@ -18,12 +23,16 @@ mod policy_set;
 mod reach;
 mod refusals;
 mod rule;
+mod rule_kind;
 mod shell_analyzer;
 mod subject;
 mod suggestion;
 mod truncation;
+mod unknown;
 mod user_rules;
 mod wildcard;
+mod words;
+mod wrappers;
 
 pub use condition::Condition;
 pub use document::{Document, DocumentError, RuleEntry};
@@ -35,7 +44,7 @@ pub use paths::PatternRoots;
 pub use policy_set::{Policy, PolicyError, PolicySource, PolicyTrust, RuleSource};
 pub use refusals::SandboxRefusals;
 pub use rule::{Rule, RuleError, RuleKind};
-pub use shell_analyzer::{ShellAnalyzer, ShellDirectory, ShellFacts};
+pub use shell_analyzer::{FileFacts, ShellAnalyzer, ShellDirectory, ShellFacts};
 pub use truncation::excerpt;
 pub use user_rules::UserRules;
 pub(crate) use user_rules::with_rules;
@@ -45,9 +54,14 @@ pub type Rules = PolicyGate;
 #[cfg(test)]
 mod attack_tests;
 #[cfg(test)]
+mod deny_tests;
+#[cfg(test)]
 mod document_tests;
 #[cfg(test)]
 mod fixtures;
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod fuzz_tests;
 #[cfg(test)]
 mod gate_tests;
 #[cfg(test)]

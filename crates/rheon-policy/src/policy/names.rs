@@ -1,5 +1,6 @@
 //! Tool names: Rheon's own, their aliases in Claude Code's rules, and what kind of tool each is.
 
+use rheon_text::nearest;
 use rheon_types::Effect;
 use serde_json::Value;
 
@@ -71,6 +72,68 @@ pub(crate) const PATH_KEYS: [&str; 4] = ["path", "file_path", "filePath", "noteb
 /// Argument names that hold the name in tools that start something.
 pub(crate) const NAME_KEYS: [&str; 4] = ["agent", "name", "subagent_type", "skill"];
 
+/// The parameters of tools that rules can match, with the name that Claude Code has for them if it is another:
+/// `ours=theirs`, separated by spaces. What a rule of the tool matches anyway is not among them.
+const PARAMETERS: [(&str, &str); 9] = [
+    ("bash", "timeout_ms=timeout background=run_in_background description"),
+    ("read", "offset limit"),
+    ("write", "content"),
+    ("edit", "edits"),
+    ("list", "depth include_ignored"),
+    ("glob", "pattern sort limit"),
+    (
+        "search",
+        "pattern glob kind=type output=output_mode ignore_case=-i literal multiline context=-C limit=head_limit",
+    ),
+    ("web_fetch", "offset"),
+    ("agent", "model isolation description prompt background=run_in_background"),
+];
+
+/// The argument of a tool that a rule calls `name`.
+pub(crate) fn parameter_of(tool: &str, name: &str) -> Option<&'static str> {
+    let (_, parameters) = PARAMETERS.iter().find(|(known, _)| *known == tool)?;
+    let names = |parameter: &'static str| parameter.split_once('=').unwrap_or((parameter, parameter));
+    parameters
+        .split(' ')
+        .map(names)
+        .find(|(ours, theirs)| *ours == name || *theirs == name)
+        .map(|(ours, _)| ours)
+}
+
+/// Tools of Claude Code that Rheon does not have. Rules about them do no harm.
+pub(crate) const FOREIGN: [&str; 26] = [
+    "AgentOutputTool",
+    "Artifact",
+    "CronCreate",
+    "CronDelete",
+    "CronList",
+    "EnterWorktree",
+    "ExitWorktree",
+    "ListMcpResourcesTool",
+    "LSP",
+    "Monitor",
+    "NotebookRead",
+    "PowerShell",
+    "PushNotification",
+    "ReadMcpResourceTool",
+    "RemoteTrigger",
+    "ScheduleWakeup",
+    "SendMessage",
+    "SlashCommand",
+    "TaskCreate",
+    "TaskGet",
+    "TaskList",
+    "TaskOutput",
+    "TaskStop",
+    "TaskUpdate",
+    "ToolSearch",
+    "Workflow",
+];
+
+/// The names of the rules about what commands reach; they are no tools.
+pub(crate) const NETWORK_RULE: &str = "Network";
+pub(crate) const UNSANDBOXED_RULE: &str = "Unsandboxed";
+
 pub(crate) const MCP_PREFIX: &str = "mcp__";
 
 /// The tool that a rule calls `name`.
@@ -89,6 +152,13 @@ pub(crate) fn all_names() -> impl Iterator<Item = &'static str> {
     KNOWN.iter().flat_map(|tool| tool.aliases.iter().copied().chain([tool.name]))
 }
 
+pub(crate) fn did_you_mean(name: &str) -> String {
+    if known_tool(name).is_some() {
+        return String::new();
+    }
+    nearest(name, all_names()).map(|near| format!("; did you mean {near}?")).unwrap_or_default()
+}
+
 pub(crate) fn kind_of(name: &str) -> ToolKind {
     match KNOWN.iter().find(|tool| tool.name == name) {
         Some(tool) => tool.kind,
@@ -97,7 +167,11 @@ pub(crate) fn kind_of(name: &str) -> ToolKind {
     }
 }
 
-/// Wrappers that add nothing to what they run. `xargs` only without options.
+/// Files that store nothing of what is written to them.
+pub(crate) const SINKS: [&str; 6] =
+    ["/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"];
+
+/// Wrappers that add nothing to what they run. `xargs` only with options that do not change which words it adds.
 pub(crate) const TRANSPARENT: [&str; 8] =
     ["timeout", "time", "nice", "nohup", "stdbuf", "command", "builtin", "xargs"];
 

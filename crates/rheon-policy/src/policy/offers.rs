@@ -4,7 +4,7 @@ use rheon_types::event::{ApprovalOffer, Danger};
 use rheon_types::{CallGrant, NetworkGrant};
 
 use crate::policy::explanation::{Decision, Explanation, ExplanationPart};
-use crate::policy::rule::NETWORK_RULE;
+use crate::policy::names::NETWORK_RULE;
 use crate::policy::suggestion;
 
 /// The ways to say yes, the plain one first: the call runs with what it needs. Empty if there is only "yes".

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
+use crate::policy::rule_kind::RuleKind;
 use crate::workspace::{Access, PathError, Workspace};
 
 /// The directories that path patterns are relative to. The caller provides them.
@@ -43,7 +44,8 @@ pub(crate) enum Extent {
 }
 
 impl PathPattern {
-    pub(crate) fn parse(spec: &str) -> Result<Self, String> {
+    /// Parses the pattern of a rule. In deny and ask rules, a pattern that starts with a name matches at any depth.
+    pub(crate) fn parse(spec: &str, list: RuleKind) -> Result<Self, String> {
         let (anchor, line) = if let Some(rest) = spec.strip_prefix("//") {
             (Anchor::FileSystem, format!("/{rest}"))
         } else if spec == "~" {
@@ -58,6 +60,11 @@ impl PathPattern {
             return Err("a path rule cannot be negated; use the opposite list".into());
         } else if let Some(rest) = spec.strip_prefix('#') {
             (Anchor::WorkingDirectory, format!("\\#{rest}"))
+        } else if list != RuleKind::Allow
+            && spec.trim_end_matches('/').contains('/')
+            && !spec.starts_with("**/")
+        {
+            (Anchor::WorkingDirectory, format!("**/{spec}"))
         } else {
             (Anchor::WorkingDirectory, spec.to_owned())
         };
@@ -76,6 +83,22 @@ impl PathPattern {
         let line = self.line.strip_prefix('/')?;
         let line = line.strip_suffix("/**").unwrap_or(line).trim_end_matches('/');
         (!line.is_empty() && !line.contains(['*', '?', '[', '\\'])).then_some(line)
+    }
+
+    /// Whether it matches at any depth of the working directory.
+    pub(crate) fn is_at_any_depth(&self) -> bool {
+        self.anchor == Anchor::WorkingDirectory && !self.line.starts_with('/')
+    }
+
+    /// Binds the pattern to a further directory of the workspace.
+    pub(crate) fn bind_in(&self, folder: &Path, extent: Extent) -> BoundPath {
+        BoundPath::new(folder, &self.line, extent)
+    }
+
+    /// The first directory of a pattern relative to the settings file.
+    pub(crate) fn first_below_settings(&self) -> Option<&str> {
+        let rest = self.line.strip_prefix('/').filter(|_| self.anchor == Anchor::SourceDirectory)?;
+        rest.split('/').next()
     }
 
     /// Binds the pattern to its directories, each also by its resolved path. Empty if there is no such directory.
@@ -215,12 +238,14 @@ impl NamedPath {
         if path.is_empty() || path.contains('\0') {
             workspace.resolve(path)?;
         }
-        let joined = folder.join(path);
+        // `~/` means the home directory, wherever the path starts from.
+        let joined =
+            if path == "~" || path.starts_with("~/") { PathBuf::from(path) } else { folder.join(path) };
         let Some(text) = joined.to_str() else {
             return Err(PathError::Malformed { path: path.to_owned(), problem: "it is not valid UTF-8" });
         };
         let found = workspace.resolve(text)?;
-        let written = lexical(&workspace.root().join(&joined));
+        let written = lexical(&workspace.root().join(workspace.expand(&joined)));
         Ok(Self {
             access,
             written,

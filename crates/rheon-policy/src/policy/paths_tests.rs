@@ -26,9 +26,9 @@ fn a_thousand_rules_make_no_matcher_until_a_path_could_fit_and_then_only_that_on
 #[test]
 fn a_pattern_that_makes_no_sense_is_refused_at_once() {
     for spec in ["a/{b", " ", &format!("{}{{", "a".repeat(300))] {
-        assert!(PathPattern::parse(spec).is_err(), "{spec}");
+        assert!(PathPattern::parse(spec, RuleKind::Deny).is_err(), "{spec}");
     }
-    assert!(PathPattern::parse(&"a*".repeat(200)).is_ok());
+    assert!(PathPattern::parse(&"a*".repeat(200), RuleKind::Deny).is_ok());
 }
 
 #[test]

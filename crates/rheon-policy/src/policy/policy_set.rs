@@ -8,11 +8,13 @@ use ignore::{DirEntry, WalkBuilder};
 use rheon_types::event::PermissionMode;
 use url::Url;
 
-use crate::policy::call::{Action, Words, host_of};
+use crate::policy::call::{Action, host_of};
 use crate::policy::document::{Document, RuleEntry};
+use crate::policy::names::UNSANDBOXED_RULE;
 use crate::policy::paths::{BoundPath, Extent, NamedPath, PatternRoots, fits};
-use crate::policy::rule::{Pattern, Rule, RuleError, RuleKind, UNSANDBOXED_RULE};
+use crate::policy::rule::{Pattern, Rule, RuleError, RuleKind};
 use crate::policy::shell_analyzer::ShellAnalyzer;
+use crate::policy::words::Words;
 use crate::workspace::{Access, Workspace};
 
 /// Where a rule comes from, in order of precedence.
@@ -104,6 +106,7 @@ pub struct Policy {
     bypass_disabled: bool,
     additional_directories: Vec<String>,
     warnings: Vec<String>,
+    dead_rules: Vec<String>,
     roots: PatternRoots,
 }
 
@@ -129,6 +132,7 @@ impl Policy {
             bypass_disabled: false,
             additional_directories: Vec::new(),
             warnings: Vec::new(),
+            dead_rules: Vec::new(),
             roots,
         };
         let mut sources = sources;
@@ -149,6 +153,10 @@ impl Policy {
             policy.warnings.push(format!("{}; using \"default\"", PolicyError::BypassDisabled));
             policy.mode = PermissionMode::Default;
         }
+        let folders = policy.additional_folders();
+        for bound in &mut policy.rules {
+            folders.iter().for_each(|folder| bound.bind_in(folder));
+        }
         // Ordered by list, then by source. The sort is stable, so file order is kept within both.
         policy.rules.sort_by_key(|bound| (bound.rule.list(), bound.source));
         Ok(policy)
@@ -161,6 +169,7 @@ impl Policy {
             bypass_disabled: false,
             additional_directories: Vec::new(),
             warnings: Vec::new(),
+            dead_rules: Vec::new(),
             roots,
         }
     }
@@ -193,6 +202,11 @@ impl Policy {
         &self.warnings
     }
 
+    /// The rules that can never match, and why. They are among the warnings too.
+    pub fn dead_rules(&self) -> &[String] {
+        &self.dead_rules
+    }
+
     /// The workspace at the working directory, with all additional directories. The tools and the gate must share it.
     pub fn workspace(&self) -> Result<Workspace, PolicyError> {
         let fault = |folder: &Path, error: std::io::Error| PolicyError::Folder {
@@ -200,12 +214,18 @@ impl Policy {
             problem: error.to_string(),
         };
         let root = &self.roots.working_folder;
-        let mut workspace = Workspace::new(root).map_err(|error| fault(root, error))?;
-        for directory in &self.additional_directories {
-            let folder = self.below_home(directory).unwrap_or_else(|| root.join(directory));
+        let workspace = Workspace::new(root).map_err(|error| fault(root, error))?;
+        let mut workspace = workspace.with_home(self.roots.home.clone());
+        for folder in self.additional_folders() {
             workspace = workspace.with_root(&folder).map_err(|error| fault(&folder, error))?;
         }
         Ok(workspace)
+    }
+
+    fn additional_folders(&self) -> Vec<PathBuf> {
+        let root = &self.roots.working_folder;
+        let folder = |directory: &String| self.below_home(directory).unwrap_or_else(|| root.join(directory));
+        self.additional_directories.iter().map(folder).collect()
     }
 
     /// Whether a tool is denied entirely, so that the model should not see it.
@@ -214,7 +234,10 @@ impl Policy {
             Pattern::Command(pattern) => {
                 tool_name == "bash" && *pattern == crate::policy::wildcard::CommandPattern::Any
             }
-            Pattern::Path { access, pattern: None } => covered_by(*access).contains(&tool_name),
+            Pattern::Path { access, pattern: None } => {
+                let also = bound.also_denies(Access::Write) && covered_by(Access::Write).contains(&tool_name);
+                also || covered_by(*access).contains(&tool_name)
+            }
             Pattern::Tool(_) | Pattern::Server(_) => {
                 bound.matches(&Action::Tool { name: tool_name, arguments: &serde_json::Value::Null })
             }
@@ -307,6 +330,12 @@ impl Policy {
             self.warnings.push(format!("{source}: {warning}"));
         }
         let bound = BoundRule::bind(entry.rule, source, &self.roots, folder)?;
+        if let Some(why) = bound.never_matches(folder) {
+            let (rule, list) = (bound.rule.text().to_owned(), bound.rule.list());
+            let problem = format!("the {list} rule {rule} never matches: {why}");
+            self.warnings.push(format!("{source}: {problem}"));
+            self.dead_rules.push(problem);
+        }
         for (examples, wanted) in
             [(entry.matching, ExampleKind::Match), (entry.not_matching, ExampleKind::NoMatch)]
         {
@@ -318,6 +347,10 @@ impl Policy {
         Ok(())
     }
 }
+
+/// Directories of a file system root: a rule that starts with one most likely means that.
+const SYSTEM_FOLDERS: [&str; 12] =
+    ["etc", "usr", "var", "home", "root", "tmp", "opt", "proc", "sys", "dev", "Users", "private"];
 
 /// Directories that the scan skips: large and generated.
 const LARGE_FOLDERS: [&str; 4] = [".git", "node_modules", "target", ".venv"];
@@ -379,10 +412,41 @@ impl BoundRule {
         }
     }
 
+    /// Applies a deny or ask rule that matches at any depth to a further directory of the workspace as well.
+    fn bind_in(&mut self, folder: &Path) {
+        let Pattern::Path { pattern: Some(pattern), .. } = self.rule.pattern() else { return };
+        if self.rule.list() == RuleKind::Allow || !pattern.is_at_any_depth() {
+            return;
+        }
+        let mut bound = vec![pattern.bind_in(folder, Extent::IncludingDirectory)];
+        let real = folder.canonicalize().ok().filter(|real| real != folder);
+        bound.extend(real.map(|real| pattern.bind_in(&real, Extent::IncludingDirectory)));
+        self.paths.extend(bound);
+    }
+
+    /// Why the rule, from settings in `folder`, can never match.
+    fn never_matches(&self, folder: &Path) -> Option<String> {
+        if let Some(why) = self.rule.never_matches() {
+            return Some(why.to_owned());
+        }
+        let Pattern::Path { pattern: Some(pattern), .. } = self.rule.pattern() else { return None };
+        let first = pattern.first_below_settings()?;
+        let is_system = SYSTEM_FOLDERS.contains(&first) && !folder.join(first).exists();
+        is_system.then(|| {
+            let folder = folder.display();
+            format!("/{first} means {folder}/{first}; write //{first}/... for the file system root")
+        })
+    }
+
     /// How many path matchers have been built.
     #[cfg(test)]
     pub(crate) fn compiled(&self) -> usize {
         self.paths.iter().filter(|path| path.is_compiled()).count()
+    }
+
+    /// Whether it denies or asks about files.
+    pub(crate) fn restricts_paths(&self) -> bool {
+        self.rule.list() != RuleKind::Allow && matches!(self.rule.pattern(), Pattern::Path { .. })
     }
 
     /// Whether the rule has path patterns for this access.
@@ -430,12 +494,17 @@ impl BoundRule {
                 RuleKind::Deny | RuleKind::Ask => {
                     words.readings.iter().any(|reading| pattern.matches(reading))
                 }
-                RuleKind::Allow => words.plain.as_ref().is_some_and(|plain| {
-                    pattern.matches(plain) || (pattern.is_exact() && pattern.matches(&words.text))
-                }),
+                RuleKind::Allow => match (&words.plain, &words.beginning) {
+                    (Some(plain), _) => {
+                        pattern.matches(plain) || (pattern.is_exact() && pattern.matches(&words.text))
+                    }
+                    (None, Some(beginning)) => pattern.matches_any_end(beginning),
+                    (None, None) => false,
+                },
             },
             (Pattern::Path { access, pattern }, Action::Path(path)) => {
-                *access == path.access && (pattern.is_none() || self.fits(path))
+                let is_covered = *access == path.access || self.also_denies(path.access);
+                is_covered && (pattern.is_none() || self.fits(path))
             }
             (Pattern::Tool(pattern), Action::Tool { name, .. }) => pattern.matches(name),
             (Pattern::Server(server), Action::Tool { name, .. }) => name
@@ -477,6 +546,12 @@ impl BoundRule {
                 | Action::Tool { .. },
             ) => false,
         }
+    }
+
+    /// What may not be read may not be changed either: an edit shows what was there.
+    fn also_denies(&self, access: Access) -> bool {
+        let denies_reading = matches!(self.rule.pattern(), Pattern::Path { access: Access::Read, .. });
+        access == Access::Write && self.rule.list() == RuleKind::Deny && denies_reading
     }
 
     fn fits(&self, path: &NamedPath) -> bool {

@@ -8,8 +8,9 @@ use rheon_types::{CallGrant, NetworkGrant};
 use crate::policy::call::{Action, CommandItem, Item, Origin};
 use crate::policy::explanation::{Decision, DecisionReason, ExplanationPart};
 use crate::policy::judge::{Judge, named, part, spelled_out};
+use crate::policy::names::{NETWORK_RULE, UNSANDBOXED_RULE};
 use crate::policy::policy_set::BoundRule;
-use crate::policy::rule::{NETWORK_RULE, Pattern, RuleKind, UNSANDBOXED_RULE};
+use crate::policy::rule::{Pattern, RuleKind};
 use crate::policy::suggestion;
 use crate::policy::truncation::excerpt;
 use crate::policy::wildcard::CommandPattern;
@@ -141,13 +142,14 @@ impl Judge<'_> {
     pub(crate) fn runs_outside(&self, items: &[Item]) -> OutsideLine {
         let may = |item: &Item| match item {
             Item::Command(item) => {
-                let is_safe = (self.context.shell.danger)(&item.command).0 == Danger::Safe;
+                let is_safe = self.danger_of(item).0 == Danger::Safe;
                 item.transparent
                     || self.unsandboxed_rule(item).is_some()
                     || (is_safe && item.words.plain.is_some())
             }
             Item::Path { path, origin: Origin::Redirection } => path.inside && !path.protected,
-            Item::Path { .. } | Item::Unknown(_) | Item::Impossible(_) => false,
+            Item::Path { .. } | Item::Possible(_) | Item::Unknown(_) | Item::Hidden(_) => false,
+            Item::UnknownFiles { .. } | Item::Impossible(_) => false,
             Item::Fetch { .. } | Item::Named { .. } | Item::Call => false,
         };
         if items.iter().all(may) { OutsideLine::Yes } else { OutsideLine::No }

@@ -2,30 +2,14 @@
 
 use std::fmt;
 
-use rheon_text::nearest;
-
-use crate::policy::names::{KNOWN, MCP_PREFIX, ToolKind, all_names, known_tool};
+use crate::policy::names::{
+    MCP_PREFIX, NETWORK_RULE, ToolKind, UNSANDBOXED_RULE, did_you_mean, known_tool, parameter_of,
+};
+use crate::policy::never_matches::never_matches;
 use crate::policy::paths::PathPattern;
-use crate::policy::wildcard::{CommandPattern, Wildcard};
+pub use crate::policy::rule_kind::RuleKind;
+use crate::policy::wildcard::{CommandPattern, HostPattern, Wildcard};
 use crate::workspace::Access;
-
-/// The list a rule belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RuleKind {
-    Deny,
-    Ask,
-    Allow,
-}
-
-impl fmt::Display for RuleKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Deny => "deny",
-            Self::Ask => "ask",
-            Self::Allow => "allow",
-        })
-    }
-}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
@@ -33,6 +17,7 @@ pub struct Rule {
     list: RuleKind,
     pattern: Pattern,
     warning: Option<String>,
+    never_matches: Option<String>,
 }
 
 /// What a rule matches.
@@ -49,9 +34,9 @@ pub(crate) enum Pattern {
     Tool(Wildcard),
     /// All tools of an MCP server.
     Server(String),
-    Domain(Wildcard),
+    Domain(HostPattern),
     /// Hosts that every command may reach.
-    Network(Wildcard),
+    Network(HostPattern),
     /// Commands that run outside the sandbox.
     Unsandboxed(CommandPattern),
     /// What a tool starts by name, such as an agent.
@@ -78,10 +63,6 @@ pub struct RuleError {
     pub problem: String,
 }
 
-/// The names of the rules about what commands reach; they are no tools.
-pub(crate) const NETWORK_RULE: &str = "Network";
-pub(crate) const UNSANDBOXED_RULE: &str = "Unsandboxed";
-
 pub(crate) const RULE_BYTES_MAX: usize = 4_096;
 
 impl Rule {
@@ -99,11 +80,12 @@ impl Rule {
         let (name, spec) = split(trimmed).map_err(|(column, problem)| fault(column, problem))?;
         let column = name.chars().count() + 1;
         let spec = spec.filter(|spec| *spec != "*" || is_argument_tool(name));
+        let never_matches = never_matches(name, spec, list);
         let (pattern, warning) = match spec {
-            None => (bare(name, list).map_err(|problem| fault(0, problem))?, stranger(name)),
+            None => (bare(name, list).map_err(|problem| fault(0, problem))?, None),
             Some(spec) => specific(name, spec, list).map_err(|problem| fault(column, problem))?,
         };
-        Ok(Self { text: trimmed.to_owned(), list, pattern, warning })
+        Ok(Self { text: trimmed.to_owned(), list, pattern, warning, never_matches })
     }
 
     /// The rule as written.
@@ -118,6 +100,11 @@ impl Rule {
     /// Why the rule may not do what its author meant.
     pub fn warning(&self) -> Option<&str> {
         self.warning.as_deref()
+    }
+
+    /// Why the rule can never match, and what to write instead.
+    pub fn never_matches(&self) -> Option<&str> {
+        self.never_matches.as_deref()
     }
 
     pub(crate) fn pattern(&self) -> &Pattern {
@@ -175,7 +162,7 @@ fn bare(name: &str, list: RuleKind) -> Result<Pattern, String> {
         };
     }
     Ok(match name {
-        NETWORK_RULE => Pattern::Network(Wildcard::new("*")),
+        NETWORK_RULE => Pattern::Network(HostPattern::new("*")),
         UNSANDBOXED_RULE => {
             return Err("name the commands; write Unsandboxed(docker *)".to_owned());
         }
@@ -209,16 +196,20 @@ fn server(name: &str, rest: &str, list: RuleKind) -> Result<Pattern, String> {
 
 /// A rule with a pattern in parentheses, and a warning about it.
 fn specific(name: &str, spec: &str, list: RuleKind) -> Result<(Pattern, Option<String>), String> {
-    let path =
-        |access| PathPattern::parse(spec).map(|pattern| Pattern::Path { access, pattern: Some(pattern) });
+    let path = |access| {
+        PathPattern::parse(spec, list).map(|pattern| Pattern::Path { access, pattern: Some(pattern) })
+    };
     match name {
         NETWORK_RULE => return Ok((network(spec)?, None)),
         UNSANDBOXED_RULE => return Ok((unsandboxed(spec)?, None)),
         _ => {}
     }
     let Some(tool) = known_tool(name) else {
-        return argument(name, spec, list).map(|found| (found, stranger(name)));
+        return argument(name, spec, list).map(|found| (found, None));
     };
+    if let Some(found) = parameter(tool.name, spec, list) {
+        return Ok((found, None));
+    }
     match tool.kind {
         ToolKind::Shell => Ok((Pattern::Command(CommandPattern::parse(spec)), None)),
         ToolKind::Read if tool.name == "read" => Ok((path(Access::Read)?, None)),
@@ -258,7 +249,7 @@ fn network(spec: &str) -> Result<Pattern, String> {
     if host.is_empty() || host.contains(['/', ':', '@', ' ']) {
         return Err(format!("{spec:?} is not a host; write Network(example.com) or Network(*.example.com)"));
     }
-    Ok(Pattern::Network(Wildcard::new(host)))
+    Ok(Pattern::Network(HostPattern::new(&host)))
 }
 
 /// `Unsandboxed(docker *)`: the program has to be named, because nothing holds what it matches.
@@ -280,7 +271,7 @@ fn domain(name: &str, spec: &str) -> Result<Pattern, String> {
     if host.contains(['/', ':', '@', ' ']) {
         return Err(format!("{host:?} is not a host; write {name}(domain:example.com)"));
     }
-    Ok(Pattern::Domain(Wildcard::new(host.trim_end_matches('.').to_lowercase())))
+    Ok(Pattern::Domain(HostPattern::new(host)))
 }
 
 /// `Tool(key:value)`, valid only in deny and ask rules.
@@ -301,28 +292,17 @@ fn argument(tool: &str, spec: &str, list: RuleKind) -> Result<Pattern, String> {
     })
 }
 
+/// `Tool(parameter:value)` of a built-in tool whose patterns mean something else, in deny and ask rules.
+fn parameter(tool: &'static str, spec: &str, list: RuleKind) -> Option<Pattern> {
+    let (key, value) = spec.split_once(':').filter(|_| list != RuleKind::Allow)?;
+    // `Bash(timeout:*)` is the command of that name.
+    let key = parameter_of(tool, key.trim()).filter(|_| tool != "bash" || value.trim() != "*")?;
+    Some(Pattern::Argument { tool: tool.to_owned(), key: key.to_owned(), value: Wildcard::new(value.trim()) })
+}
+
 /// Whether `(*)` after this name means more than the name alone.
 fn is_argument_tool(name: &str) -> bool {
     known_tool(name).is_none()
         && !name.starts_with(MCP_PREFIX)
         && ![NETWORK_RULE, UNSANDBOXED_RULE].contains(&name)
-}
-
-fn did_you_mean(name: &str) -> String {
-    if known_tool(name).is_some() {
-        return String::new();
-    }
-    nearest(name, all_names()).map(|near| format!("; did you mean {near}?")).unwrap_or_default()
-}
-
-/// Warns about a name that resembles a known tool.
-fn stranger(name: &str) -> Option<String> {
-    if [NETWORK_RULE, UNSANDBOXED_RULE].contains(&name) {
-        return None;
-    }
-    if known_tool(name).is_some() || name.starts_with(MCP_PREFIX) || name.contains('*') {
-        return None;
-    }
-    let near = nearest(name, KNOWN.iter().flat_map(|tool| tool.aliases.iter().copied()))?;
-    Some(format!("unknown built-in tool {name}; did you mean {near}?"))
 }

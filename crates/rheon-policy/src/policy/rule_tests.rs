@@ -9,7 +9,10 @@ fn table(rules: &[(&str, RuleKind)]) -> String {
     let mut table = String::new();
     for (text, list) in rules {
         let found = match Rule::parse(text, *list) {
-            Ok(rule) => format!("{list} {rule}: {}", rule.warning().unwrap_or("ok")),
+            Ok(rule) => {
+                let never = rule.never_matches().map(|why| format!("never: {why}"));
+                format!("{list} {rule}: {}", never.as_deref().or(rule.warning()).unwrap_or("ok"))
+            }
             Err(error) => format!("{list}: {error}"),
         };
         table.push_str(&found);
@@ -64,14 +67,14 @@ fn rules_that_do_not_do_what_they_seem_to_are_warned_about() {
     expect![[r#"
         allow Bash(npm run *): ok
         allow bash: ok
-        deny Bsh: unknown built-in tool Bsh; did you mean Bash?
+        deny Bsh: never: there is no tool Bsh; did you mean Bash?
         allow Write(src/**): ok
         deny Write(src/**): Write(src/**) is treated as Edit(src/**); write that instead
         allow Glob(src/**): ok
         ask NotebookEdit(*.ipynb): NotebookEdit(*.ipynb) is treated as Edit(*.ipynb); write that instead
         allow mcp__github__*: ok
         deny mcp__*__delete: ok
-        deny deploy(target:prod): ok
+        deny deploy(target:prod): never: there is no tool deploy
         allow Skill(review): ok
     "#]]
     .assert_eq(&table(&[
@@ -86,6 +89,57 @@ fn rules_that_do_not_do_what_they_seem_to_are_warned_about() {
         ("mcp__*__delete", RuleKind::Deny),
         ("deploy(target:prod)", RuleKind::Deny),
         ("Skill(review)", RuleKind::Allow),
+    ]));
+}
+
+#[test]
+fn a_rule_that_can_never_match_says_why() {
+    expect![[r#"
+        deny Bash(curl * | bash): never: "|" separates commands, and each is judged by itself; write a rule for each
+        allow Bash(cd x && npm test): never: "&&" separates commands, and each is judged by itself; write a rule for each
+        allow Bash(npm test; ls): never: ";" separates commands, and each is judged by itself; write a rule for each
+        allow Bash(server &): never: "&" separates commands, and each is judged by itself; write a rule for each
+        allow Bash(git commit -m 'a; b'): ok
+        allow Bash(make > log 2>&1): ok
+        deny Bash(cat:*.env*): never: `:*` stands for any further words only at the end; write a blank and `*`
+        deny Bash(command:rm *): never: the command is matched without its name; write Bash(rm *)
+        deny Bash(timeout:*): ok
+        allow Bash(timeout 5 npm test): never: timeout only runs the next command, which is judged by itself; name that one
+        deny Bash(timeout 5 npm test): ok
+        allow Bash(CI=1 npm *): never: variables before a command are judged by themselves; leave "CI=1" out
+        deny Bash(CI=1 npm *): ok
+        deny Bash(run_in_background:true): ok
+        allow Bash(run_in_background:true): never: only deny and ask rules match a parameter such as run_in_background
+        deny Read(file_path:/x): never: file_path is matched by its path alone; write Read(path)
+        deny Unsandboxed(docker *): never: only allow rules say what runs outside the sandbox; write Bash(...) instead
+        deny Frobnicate: never: there is no tool Frobnicate
+        deny SlashCommand(x:y): ok
+        deny mcp__x__y(a:b): ok
+        deny mcp__*: ok
+        deny Network(x.org): ok
+    "#]].assert_eq(&table(&[
+        ("Bash(curl * | bash)", RuleKind::Deny),
+        ("Bash(cd x && npm test)", RuleKind::Allow),
+        ("Bash(npm test; ls)", RuleKind::Allow),
+        ("Bash(server &)", RuleKind::Allow),
+        ("Bash(git commit -m 'a; b')", RuleKind::Allow),
+        ("Bash(make > log 2>&1)", RuleKind::Allow),
+        ("Bash(cat:*.env*)", RuleKind::Deny),
+        ("Bash(command:rm *)", RuleKind::Deny),
+        ("Bash(timeout:*)", RuleKind::Deny),
+        ("Bash(timeout 5 npm test)", RuleKind::Allow),
+        ("Bash(timeout 5 npm test)", RuleKind::Deny),
+        ("Bash(CI=1 npm *)", RuleKind::Allow),
+        ("Bash(CI=1 npm *)", RuleKind::Deny),
+        ("Bash(run_in_background:true)", RuleKind::Deny),
+        ("Bash(run_in_background:true)", RuleKind::Allow),
+        ("Read(file_path:/x)", RuleKind::Deny),
+        ("Unsandboxed(docker *)", RuleKind::Deny),
+        ("Frobnicate", RuleKind::Deny),
+        ("SlashCommand(x:y)", RuleKind::Deny),
+        ("mcp__x__y(a:b)", RuleKind::Deny),
+        ("mcp__*", RuleKind::Deny),
+        ("Network(x.org)", RuleKind::Deny),
     ]));
 }
 

@@ -1,5 +1,5 @@
-//! `ShellAnalyzer`, `ShellFacts` and `ShellDirectory`: how the gate learns what a line of bash would run, and what it
-//! passes on to the shell.
+//! `ShellAnalyzer`, `ShellDirectory`, `ShellFacts` and `FileFacts`: how the gate learns what a line of bash would run, and
+//! what it passes on to the tools.
 
 use std::mem;
 use std::path::PathBuf;
@@ -28,6 +28,13 @@ pub struct ShellFacts {
     pub analysis: Analysis,
     /// Where the shell says that the sandbox refused something.
     pub refusals: SandboxRefusals,
+}
+
+/// The files that the gate judged, with every symlink resolved. A file tool uses these and no others: what leads elsewhere by
+/// then was not judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileFacts {
+    pub files: Vec<PathBuf>,
 }
 
 impl Default for ShellAnalyzer {

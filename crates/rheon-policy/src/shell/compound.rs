@@ -1,5 +1,7 @@
 //! Compound commands: loops, conditions, groups.
 
+use super::builtin::{may_be_run, sets};
+use super::directory;
 use super::lexer::Globs;
 use super::parser::{Item, Parser};
 use super::types::SimpleCommand;
@@ -14,7 +16,7 @@ impl Parser<'_, '_> {
         }
         let word = self.reserved();
         if self.context.dialect == Dialect::Posix && matches!(word, "[[" | "function" | "select" | "coproc") {
-            self.report.unknown("a keyword that not every shell supports");
+            self.report.hides("a keyword that not every shell supports");
         }
         match word {
             "{" => self.branches(word, |parser| {
@@ -48,9 +50,9 @@ impl Parser<'_, '_> {
                 self.lexer.at += word.len();
                 self.blanks();
                 self.report.excuse(self.lexer.at);
-                let (folder, moved) = (self.context.folder.clone(), self.moved);
+                let (folders, moved) = (self.context.folders.clone(), self.moved);
                 self.command();
-                self.context.folder = folder;
+                self.context.folders = folders;
                 self.moved = moved;
             }
             "[[" => self.test(),
@@ -61,50 +63,58 @@ impl Parser<'_, '_> {
 
     fn subshell(&mut self) {
         if self.lexer.peek(1) == Some(b'(') {
-            self.report.unknown("an arithmetic command");
+            self.arithmetic();
         }
         self.lexer.at += 1;
-        let (folder, moved) = (self.context.folder.clone(), self.moved);
+        let (folders, moved) = (self.context.folders.clone(), self.moved);
         self.list(&[")"]);
         self.expect(")");
-        self.context.folder = folder;
+        self.context.folders = folders;
         self.moved = moved;
     }
 
-    /// Parses parts of which not all may run. A change of directory in one leaves the directory unknown.
+    /// Records what is at the next `((`: numbers and names are harmless, anything else may hide commands.
+    fn arithmetic(&mut self) {
+        let rest = self.lexer.rest();
+        let end = memchr::memmem::find(rest, b"))").unwrap_or(rest.len());
+        let inner = rest.get(..end).unwrap_or_default();
+        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b" \t()_+-*/%<>=!&|^~?:,;".contains(byte);
+        if inner.iter().all(is_plain) {
+            self.report.unknown("an arithmetic command");
+            self.report.evaluates = true;
+        } else {
+            self.report.hides("an arithmetic command");
+        }
+    }
+
+    /// Parses parts of which not all may run, nor change the directory.
     fn branches(&mut self, word: &str, read: impl FnOnce(&mut Self)) {
         self.lexer.at += word.len();
-        let folder = self.context.folder.clone();
+        let before = self.context.folders.clone();
         let moved = std::mem::take(&mut self.moved);
         read(self);
-        if self.context.folder != folder {
-            self.context.folder = None;
-        }
+        self.context.folders = directory::both(&before, &self.context.folders);
         self.moved = moved;
     }
 
     /// Parses parts that may run again. A change of directory leaves the directory of all of them unknown.
     fn repeated(&mut self, word: &str, read: impl FnOnce(&mut Self)) {
         let mark = self.report.mark();
-        let folder = self.context.folder.clone();
+        let before = self.context.folders.clone();
         self.branches(word, read);
-        if self.context.folder != folder {
+        if self.context.folders != before {
+            self.context.folders.clear();
             self.report.forget_folders_from(mark);
         }
     }
 
     fn conditions(&mut self) {
-        let folder = self.context.folder.clone();
-        let mut moved = false;
         loop {
             self.list(&["then"]);
-            moved |= self.context.folder != folder;
+            let before = self.context.folders.clone();
             self.expect("then");
             self.list(&["elif", "else", "fi"]);
-            moved |= self.context.folder != folder;
-            if moved {
-                self.context.folder = None;
-            }
+            self.context.folders = directory::both(&before, &self.context.folders);
             match self.reserved() {
                 "elif" => self.lexer.at += 4,
                 "else" => {
@@ -143,7 +153,7 @@ impl Parser<'_, '_> {
     fn loop_header(&mut self) {
         self.blanks();
         if self.lexer.peek(0) == Some(b'(') {
-            self.report.unknown("an arithmetic command");
+            self.arithmetic();
             // The header contains characters that are not operators. The words after it are parsed as usual.
             while self.lexer.peek(0).is_some() && !self.lexer.sees("))") {
                 self.lexer.at += 1;
@@ -151,10 +161,11 @@ impl Parser<'_, '_> {
             self.lexer.at += 2;
         } else {
             match self.name() {
-                Some(name) if super::builtin::is_influential(&name) => {
-                    self.report.unknown("an environment variable that changes what commands do");
+                Some(name) => {
+                    if let Some(doubt) = sets(&name, None) {
+                        self.report.doubt(doubt);
+                    }
                 }
-                Some(_) => {}
                 None => self.broken(),
             }
             self.skip_lines();
@@ -167,6 +178,7 @@ impl Parser<'_, '_> {
                         break;
                     }
                     self.absorb(&mut word);
+                    self.report.sets_text |= word.value.as_deref().is_none_or(may_be_run);
                 }
             }
         }
@@ -182,8 +194,8 @@ impl Parser<'_, '_> {
         self.absorb(&mut value);
         self.skip_lines();
         self.expect("in");
-        let folder = self.context.folder.clone();
-        let mut moved = false;
+        let before = self.context.folders.clone();
+        let mut after = before.clone();
         loop {
             self.skip_lines();
             if self.reserved() == "esac" || self.lexer.peek(0).is_none() {
@@ -210,9 +222,10 @@ impl Parser<'_, '_> {
                 return;
             }
             self.lexer.at += 1;
-            self.context.folder = if moved { None } else { folder.clone() };
+            // One branch may follow another.
+            self.context.folders = directory::both(&before, &after);
             self.list(&[";;", "esac"]);
-            moved |= self.context.folder != folder;
+            after = directory::both(&after, &self.context.folders);
             for end in [";;&", ";;", ";&"] {
                 if self.lexer.sees(end) {
                     self.lexer.at += end.len();
@@ -221,9 +234,7 @@ impl Parser<'_, '_> {
             }
         }
         self.expect("esac");
-        if moved {
-            self.context.folder = None;
-        }
+        self.context.folders = after;
     }
 
     /// `[[ ... ]]`, recorded like the command `[`.
@@ -231,7 +242,7 @@ impl Parser<'_, '_> {
         let start = self.lexer.at;
         self.report.starts_at(start);
         self.lexer.at += 2;
-        let mut words = vec![Item { value: Some("[[".into()), part: start..start + 2 }];
+        let mut words = vec![Item { value: Some("[[".into()), glob: None, part: start..start + 2 }];
         loop {
             self.skip_lines();
             let at = self.lexer.at;
@@ -247,7 +258,8 @@ impl Parser<'_, '_> {
                 Some(b'&' | b'|' | b'<' | b'>' | b'(' | b')') => {
                     self.lexer.at += if self.lexer.sees("&&") || self.lexer.sees("||") { 2 } else { 1 };
                     let part = at..self.lexer.at;
-                    words.push(Item { value: Some(self.lexer.slice(part.clone()).into()), part });
+                    let value = Some(self.lexer.slice(part.clone()).into());
+                    words.push(Item { value, glob: None, part });
                     continue;
                 }
                 Some(_) => {}
@@ -255,13 +267,13 @@ impl Parser<'_, '_> {
             let mut word = self.lexer.word(Globs::Stay);
             self.absorb(&mut word);
             let closes = self.lexer.slice(word.start..word.end) == "]]";
-            words.push(Item { value: word.value, part: word.start..word.end });
+            words.push(Item { value: word.value, glob: None, part: word.start..word.end });
             if closes {
                 break;
             }
         }
         let text = self.lexer.slice(start..self.lexer.at).to_owned();
-        let folder = self.context.folder.clone();
-        self.emit(&words, SimpleCommand { words: Vec::new(), text, assignments: Vec::new(), folder });
+        let folders = self.context.folders.clone();
+        self.emit(&words, SimpleCommand { text, folders, ..SimpleCommand::default() });
     }
 }

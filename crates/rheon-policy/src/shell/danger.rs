@@ -14,6 +14,9 @@ use super::wrapper::base_name;
 const PLAIN_OPTIONS: &str = "-q --quiet -v --verbose -s --silent --offline --locked --frozen --no-color --no-pager -p -P \
      --no-optional-locks --literal-pathspecs --bare";
 
+/// Why a command is dangerous that only an unknown argument could make so.
+pub const UNKNOWN_OPTION: &str = "an unknown argument may be an option";
+
 type Verdict = (Danger, &'static str);
 
 /// How dangerous a command is, and why.
@@ -24,8 +27,8 @@ pub fn danger(command: &SimpleCommand) -> (Danger, &'static str) {
         Some((None, _)) => (Dangerous, "a command with an unknown name"),
         Some((Some(name), rest)) => by_name(name, rest),
     };
-    if let Some(reason) = obscures(&words) {
-        raise(&mut worst, (Dangerous, reason));
+    if let Some(doubt) = obscures(&words) {
+        raise(&mut worst, (Dangerous, doubt.reason()));
     }
     if command.assignments.iter().any(|(name, _)| is_influential(name)) {
         raise(&mut worst, (Dangerous, "sets an environment variable that changes what commands do"));
@@ -202,7 +205,7 @@ fn raised(raises: &[Raise], rest: &[Option<&str>], letters_with_value: &str, wor
         }
     }
     if !raises.is_empty() && rest.contains(&None) {
-        raise(worst, (Dangerous, "an unknown argument may be an option"));
+        raise(worst, (Dangerous, UNKNOWN_OPTION));
     }
 }
 

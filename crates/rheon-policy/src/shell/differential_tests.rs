@@ -11,9 +11,9 @@ use proptest::test_runner::TestRunner;
 use super::{Analysis, analyze};
 
 /// Lines per case of the configuration, which `PROPTEST_CASES` raises.
-const LINES_PER_CASE: u32 = 16;
+pub(crate) const LINES_PER_CASE: u32 = 16;
 /// How many cases there are unless `PROPTEST_CASES` says otherwise.
-const CASES_USUAL: u32 = 256;
+pub(crate) const CASES_USUAL: u32 = 256;
 /// Lines that one bash runs.
 const BATCH: usize = 1_000;
 
@@ -133,7 +133,7 @@ fn parse(seen: &Path) -> BTreeMap<usize, Vec<Vec<String>>> {
 }
 
 /// A source of lines.
-struct Chance(u64);
+pub(crate) struct Chance(pub(crate) u64);
 
 impl Chance {
     fn next(&mut self) -> u64 {
@@ -143,15 +143,15 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         usize::try_from(self.next() % limit as u64).unwrap()
     }
 
-    fn one_in(&mut self, odds: usize) -> bool {
+    pub(crate) fn one_in(&mut self, odds: usize) -> bool {
         self.below(odds) == 0
     }
 
-    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+    pub(crate) fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
         from[self.below(from.len())]
     }
 
@@ -166,7 +166,7 @@ impl Chance {
         line
     }
 
-    fn mangle(&mut self, line: &mut String) {
+    pub(crate) fn mangle(&mut self, line: &mut String) {
         const SIGNS: [&str; 26] = [
             "'", "\"", "\\", "$", "`", "(", ")", "{", "}", "<", ">", "|", "&", ";", "\n", " ", "#", "!", "=",
             "~", "[", "]", "*", "\t", "\\\n", "$'",
@@ -184,7 +184,7 @@ impl Chance {
         }
     }
 
-    fn list(&mut self, depth: usize) -> String {
+    pub(crate) fn list(&mut self, depth: usize) -> String {
         let mut text = self.statement(depth);
         for _ in 0..self.below(3) {
             let separator = self.pick(&[
@@ -275,7 +275,7 @@ impl Chance {
         text
     }
 
-    fn word(&mut self, depth: usize) -> String {
+    pub(crate) fn word(&mut self, depth: usize) -> String {
         let mut text = String::new();
         for _ in 0..=self.below(3) {
             let piece = match self.below(14) {

@@ -1,7 +1,34 @@
 //! The working directory of a command, as far as literal paths determine it.
 
+/// Possible directories to follow. With more, the directory is unknown.
+const FOLDERS_MAX: usize = 8;
+
+/// The directories after `cd` from any of `from`. Empty means unknown.
+pub(super) fn enter_any(from: &[String], to: &str) -> Vec<String> {
+    let unknown = [String::new()];
+    let from = if from.is_empty() { unknown.as_slice() } else { from };
+    let entered = from.iter().map(|from| enter(Some(from.as_str()).filter(|from| !from.is_empty()), to));
+    let entered: Option<Vec<String>> = entered.collect();
+    entered.map(|entered| either(&entered, &[])).unwrap_or_default()
+}
+
+/// The directories of two possible outcomes. Empty means unknown.
+pub(super) fn both(one: &[String], other: &[String]) -> Vec<String> {
+    if one.is_empty() || other.is_empty() { Vec::new() } else { either(one, other) }
+}
+
+fn either(one: &[String], other: &[String]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for folder in one.iter().chain(other) {
+        if !all.contains(folder) {
+            all.push(folder.clone());
+        }
+    }
+    if all.len() > FOLDERS_MAX { Vec::new() } else { all }
+}
+
 /// The directory after `cd`, computed without looking at the disk.
-pub(super) fn enter(from: Option<&str>, to: &str) -> Option<String> {
+fn enter(from: Option<&str>, to: &str) -> Option<String> {
     if to.is_empty() {
         return from.map(Into::into);
     }

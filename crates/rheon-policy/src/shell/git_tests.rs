@@ -42,6 +42,7 @@ fn whatever_is_not_fully_understood_opens_nothing() {
         RepositoryUse::Unclear,
         &[
             "git -c core.hooksPath=x commit -m x",
+            "eval git commit",
             "git --git-dir=other commit -m x",
             "git --exec-path=. commit -m x",
             "git config core.hooksPath x",
@@ -92,7 +93,6 @@ fn lines_that_only_look_are_as_before() {
             "git log | head",
             "git stash list",
             "cargo test",
-            "eval git commit",
             "$x",
             "",
         ],

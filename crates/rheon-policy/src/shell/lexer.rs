@@ -5,6 +5,9 @@
 
 use std::ops::Range;
 
+use super::braces;
+use super::report::{ARITHMETIC, BRACES, GLOB};
+
 /// Nested substitutions to follow. Deeper ones are unknown.
 pub(super) const NESTING_MAX: usize = 24;
 
@@ -23,6 +26,23 @@ pub(super) struct Word {
     pub intricate: bool,
     /// Whether it contains braces outside quotes.
     pub braces: bool,
+    /// The words that it expands to by its braces, if it is certain which.
+    pub expanded: Option<Vec<Word>>,
+    /// The file name pattern that it is; a backslash stands before each character that is not special.
+    pub glob: Option<String>,
+    /// Whether bash evaluates variables in it, and would run commands in their values.
+    pub evaluates: bool,
+    /// Whether only arithmetic is unknown about it.
+    pub numeric: bool,
+}
+
+impl Word {
+    /// Drops the reason that it is a file name pattern: an argument that is one names files and nothing else.
+    pub(super) fn forget_glob(&mut self) {
+        if self.glob.is_some() {
+            self.reasons.clear();
+        }
+    }
 }
 
 /// Text inside a word that the shell would run.
@@ -87,6 +107,9 @@ struct Draft {
     reasons: Vec<&'static str>,
     marks: Marks,
     intricate: bool,
+    /// The value as a file name pattern.
+    pattern: Vec<u8>,
+    evaluates: bool,
 }
 
 /// Unquoted characters that may have a special meaning once the whole word is read.
@@ -109,6 +132,14 @@ impl Draft {
     }
 
     fn push(&mut self, byte: u8) {
+        if matches!(byte, b'*' | b'?' | b'[' | b']' | b'\\') {
+            self.pattern.push(b'\\');
+        }
+        self.add(byte);
+    }
+
+    fn add(&mut self, byte: u8) {
+        self.pattern.push(byte);
         self.value.push(byte);
         match byte {
             b',' if self.marks.brace_open => self.marks.brace_choice = true,
@@ -130,7 +161,7 @@ impl Draft {
             b'}' => self.marks.braces = true,
             _ => {}
         }
-        self.push(byte);
+        self.add(byte);
     }
 }
 
@@ -213,7 +244,16 @@ impl<'a> Lexer<'a> {
                 }
             }
         }
-        finish(draft, start..self.at, globs)
+        let may_expand = draft.marks.brace && draft.substitutions.is_empty();
+        let mut word = finish(draft, start..self.at, globs);
+        if may_expand && word.reasons.iter().all(|reason| [GLOB, BRACES].contains(reason)) {
+            let variants = braces::expand(self.slice(start..self.at));
+            word.expanded = variants.and_then(|variants| variants.iter().map(|text| whole(text)).collect());
+            if let Some(expanded) = &mut word.expanded {
+                expanded.retain(|word| word.start < word.end);
+            }
+        }
+        word
     }
 
     /// Reads the text of a here-document, in which only expansions matter.
@@ -328,11 +368,12 @@ impl<'a> Lexer<'a> {
         };
         match next {
             b'(' if self.peek(2) == Some(b'(') => {
-                draft.reason("an arithmetic expansion");
+                draft.reason(ARITHMETIC);
                 self.at += 1;
                 let start = self.at + 1;
                 self.nested(draft, b'(', b')');
                 let inner = self.text.as_bytes().get(start..self.at.saturating_sub(1)).unwrap_or_default();
+                draft.evaluates |= inner.iter().any(|byte| !b"0123456789+-*/%() ".contains(byte));
                 if !is_one_parenthesis(inner) {
                     // The shell takes such text for commands that start with a subshell.
                     draft.reason("two parentheses that do not close together");
@@ -354,7 +395,10 @@ impl<'a> Lexer<'a> {
             b'{' | b'[' => {
                 draft.reason("an expansion");
                 self.at += 1;
+                let start = self.at;
                 self.nested(draft, next, if next == b'{' { b'}' } else { b']' });
+                let inner = self.text.as_bytes().get(start..self.at).unwrap_or_default();
+                draft.evaluates |= next == b'[' || evaluates(inner);
             }
             b'"' if quoted == Quoted::No => {
                 draft.reason("a translated string");
@@ -581,11 +625,13 @@ impl<'a> Lexer<'a> {
 fn finish(mut draft: Draft, part: Range<usize>, globs: Globs) -> Word {
     // A lone `[` is the command of that name.
     if globs == Globs::Expand && (draft.marks.wildcard || draft.marks.bracket) {
-        draft.reason("a glob pattern");
+        draft.reason(GLOB);
     }
     if draft.marks.brace {
-        draft.reason("a brace expansion");
+        draft.reason(BRACES);
     }
+    let glob = (draft.reasons == [GLOB]).then(|| String::from_utf8(draft.pattern).ok()).flatten();
+    let numeric = draft.reasons == [ARITHMETIC] && !draft.value.iter().any(|byte| b"[]$`()\\".contains(byte));
     let value = match String::from_utf8(draft.value) {
         Ok(value) if draft.reasons.is_empty() => Some(value),
         Ok(_) => None,
@@ -602,7 +648,27 @@ fn finish(mut draft: Draft, part: Range<usize>, globs: Globs) -> Word {
         reasons: draft.reasons,
         intricate: draft.intricate,
         braces: draft.marks.braces,
+        expanded: None,
+        glob,
+        evaluates: draft.evaluates,
+        numeric,
     }
+}
+
+/// A text that is one word; `None` if it is more.
+fn whole(text: &str) -> Option<Word> {
+    let mut lexer = Lexer::new(text, 0..text.len());
+    let word = lexer.word(Globs::Expand);
+    (lexer.at == text.len() && word.substitutions.is_empty()).then_some(word)
+}
+
+/// Whether `${...}` does more than replace a variable by its value: an index, an offset, an indirection, a prompt.
+fn evaluates(inner: &[u8]) -> bool {
+    inner.iter().zip(inner.iter().skip(1)).any(|(byte, next)| match byte {
+        b'[' | b'@' | b'!' => true,
+        b':' => !b"-=+?".contains(next),
+        _ => false,
+    })
 }
 
 fn lossy(bytes: Vec<u8>) -> String {

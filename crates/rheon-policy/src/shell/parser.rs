@@ -4,17 +4,18 @@
 
 use std::ops::Range;
 
-use super::builtin::is_influential;
+use super::builtin::{may_be_run, sets};
 use super::directory;
 use super::lexer::{Globs, Lexer, NESTING_MAX, Substitution, Word, is_delimiter};
-use super::report::{CALLS_ITSELF, Report};
+use super::report::{CALLS_ITSELF, Report, WORD_REASONS};
 use super::types::{Redirection, SimpleCommand};
 use super::wrapper::Dialect;
 
 /// Where a text runs.
 #[derive(Debug, Clone)]
 pub(super) struct Context {
-    pub folder: Option<String>,
+    /// The possible directories; empty if they are unknown.
+    pub folders: Vec<String>,
     /// The nesting depth.
     pub depth: usize,
     pub dialect: Dialect,
@@ -27,6 +28,8 @@ pub(super) struct Parser<'a, 'r> {
     pub(super) context: Context,
     /// The directory changed, but only if the command before succeeded.
     pub(super) moved: bool,
+    /// The directories of this chain in which a change of directory may have failed.
+    stayed: Vec<String>,
     documents: Vec<Document>,
 }
 
@@ -41,24 +44,33 @@ struct Document {
 #[derive(Debug, Clone)]
 pub(super) struct Item {
     pub(super) value: Option<String>,
+    /// The file name pattern that an unknown value is.
+    pub(super) glob: Option<String>,
     pub(super) part: Range<usize>,
 }
 
 impl<'a, 'r> Parser<'a, 'r> {
     /// Parses `part` of a text.
     pub(super) fn new(text: &'a str, part: Range<usize>, context: Context, report: &'r mut Report) -> Self {
-        Self { lexer: Lexer::new(text, part), report, context, moved: false, documents: Vec::new() }
+        Self {
+            lexer: Lexer::new(text, part),
+            report,
+            context,
+            moved: false,
+            stayed: Vec::new(),
+            documents: Vec::new(),
+        }
     }
 
     pub(super) fn run(&mut self) {
         self.list(&[]);
         if !self.documents.is_empty() {
-            self.report.unknown("an unclosed here-document");
+            self.report.hides("an unclosed here-document");
         }
     }
 
     pub(super) fn broken(&mut self) {
-        self.report.unknown("it cannot be parsed");
+        self.report.hides("it cannot be parsed");
     }
 
     /// Parses statements up to one of `closers`, which is not consumed.
@@ -93,7 +105,8 @@ impl<'a, 'r> Parser<'a, 'r> {
 
     /// Parses pipelines joined by `&&` and `||`.
     fn chain(&mut self) {
-        let saved = self.context.folder.clone();
+        let saved = self.context.folders.clone();
+        let around = std::mem::take(&mut self.stayed);
         let before = self.lexer.at;
         loop {
             self.pipeline();
@@ -102,8 +115,8 @@ impl<'a, 'r> Parser<'a, 'r> {
                 self.lexer.at += 2;
             } else if self.lexer.sees("||") {
                 self.lexer.at += 2;
-                if std::mem::take(&mut self.moved) {
-                    self.context.folder = None;
+                if self.moved {
+                    self.context.folders = directory::both(&self.context.folders, &self.stayed);
                 }
             } else {
                 break;
@@ -115,10 +128,12 @@ impl<'a, 'r> Parser<'a, 'r> {
         }
         if std::mem::take(&mut self.moved) {
             // A background command does not move the shell itself; otherwise the change may have failed.
-            self.context.folder = if self.lexer.peek(0) == Some(b'&') { saved } else { None };
+            let stayed = directory::both(&self.context.folders, &self.stayed);
+            self.context.folders = if self.lexer.peek(0) == Some(b'&') { saved } else { stayed };
         } else if self.lexer.peek(0) == Some(b'&') {
-            self.context.folder = saved;
+            self.context.folders = saved;
         }
+        self.stayed = around;
     }
 
     fn pipeline(&mut self) {
@@ -143,7 +158,7 @@ impl<'a, 'r> Parser<'a, 'r> {
                 _ => break,
             }
         }
-        let (folder, moved) = (self.context.folder.clone(), self.moved);
+        let (folders, moved) = (self.context.folders.clone(), self.moved);
         self.command();
         self.blanks();
         let mut piped = false;
@@ -151,17 +166,18 @@ impl<'a, 'r> Parser<'a, 'r> {
             piped = true;
             self.lexer.at += if self.lexer.peek(1) == Some(b'&') { 2 } else { 1 };
             self.skip_lines();
-            self.context.folder.clone_from(&folder);
+            self.context.folders.clone_from(&folders);
+            self.report.pipe_next = true;
             self.command();
             self.blanks();
         }
         if piped {
             // Every part of a pipeline is a separate shell.
-            self.context.folder = folder;
+            self.context.folders = folders;
             self.moved = moved;
         } else if negated && self.moved {
             // What follows runs if the change of directory failed.
-            self.context.folder = None;
+            self.context.folders = directory::both(&self.context.folders, &self.stayed);
         }
     }
 
@@ -170,7 +186,7 @@ impl<'a, 'r> Parser<'a, 'r> {
         self.blanks();
         self.context.depth += 1;
         if self.context.depth > NESTING_MAX {
-            self.report.unknown("nesting that is too deep");
+            self.report.hides("nesting that is too deep");
             self.lexer.at = self.lexer.end;
         } else if self.compound() {
             self.report.intricate = true;
@@ -219,6 +235,13 @@ impl<'a, 'r> Parser<'a, 'r> {
             let raw = self.lexer.slice(word.start..word.end);
             // A brace is special only as the first word, and only alone.
             word.braces &= words.is_empty() || matches!(raw, "{" | "}");
+            let is_assignment = assigned_name(raw).is_some();
+            if !is_assignment && self.braces(&mut word, &mut words) {
+                continue;
+            }
+            if !words.is_empty() && !is_assignment {
+                word.forget_glob();
+            }
             self.absorb(&mut word);
             if raw.ends_with('=') && self.lexer.peek(0) == Some(b'(') {
                 self.array();
@@ -227,22 +250,11 @@ impl<'a, 'r> Parser<'a, 'r> {
             }
             // Bash reads such a name up to its closing bracket, including blanks and operators.
             if is_element(raw) && words.first().is_none_or(is_declaration) {
-                self.report.unknown("an element of an array");
+                self.report.hides("an element of an array");
             }
             match assigned_name(raw) {
-                Some(name) if words.is_empty() => {
-                    let value = word
-                        .value
-                        .map(|value| value.split_once('=').map_or(String::new(), |(_, v)| v.into()));
-                    if self.context.dialect == Dialect::Posix && raw.starts_with(&format!("{name}+")) {
-                        self.report.unknown("an assignment that not every shell supports");
-                    }
-                    if is_influential(name) {
-                        self.report.unknown("an environment variable that changes what commands do");
-                    }
-                    assignments.push((name.to_owned(), value));
-                }
-                _ => words.push(Item { value: word.value, part: word.start..word.end }),
+                Some(name) if words.is_empty() => assignments.push((name.to_owned(), self.assigned(&word))),
+                _ => words.push(Item { value: word.value, glob: word.glob, part: word.start..word.end }),
             }
             if words.len() == 1 && assignments.is_empty() && self.function_body(&words) {
                 return;
@@ -251,20 +263,61 @@ impl<'a, 'r> Parser<'a, 'r> {
         if words.is_empty() && assignments.is_empty() {
             return;
         }
+        let name = words.first().map(|first| first.value.as_deref());
+        if let Some(doubt) = assignments.iter().find_map(|(variable, _)| sets(variable, name)) {
+            self.report.doubt(doubt);
+        }
         if let Some(first) = words.first() {
-            self.report.starts_at(first.part.start);
-            if is_reserved(self.lexer.slice(first.part.clone()))
-                && assignments.is_empty()
-                && first.part.start == start
-            {
-                self.broken();
-            }
+            self.begins(first, start);
         }
         let text = self.lexer.slice(start..end).to_owned();
         self.emit(
             &words,
-            SimpleCommand { words: Vec::new(), text, assignments, folder: self.context.folder.clone() },
+            SimpleCommand {
+                text,
+                assignments,
+                folders: self.context.folders.clone(),
+                ..SimpleCommand::default()
+            },
         );
+    }
+
+    /// Records where a command begins. A reserved word there is out of place.
+    fn begins(&mut self, first: &Item, start: usize) {
+        self.report.starts_at(first.part.start);
+        // An assignment before it would begin further left.
+        if is_reserved(self.lexer.slice(first.part.clone())) && first.part.start == start {
+            self.broken();
+        }
+    }
+
+    /// The value that a word like `NAME=value` sets, if it is known.
+    fn assigned(&mut self, word: &Word) -> Option<String> {
+        let raw = self.lexer.slice(word.start..word.end);
+        if self.context.dialect == Dialect::Posix
+            && raw.split('=').next().is_some_and(|name| name.ends_with('+'))
+        {
+            self.report.hides("an assignment that not every shell supports");
+        }
+        let value = word.value.as_deref();
+        let value = value.map(|value| value.split_once('=').map_or(String::new(), |(_, after)| after.into()));
+        self.report.sets_text |= !word.numeric && value.as_deref().is_none_or(may_be_run);
+        value
+    }
+
+    /// Adds the words that a word with braces expands to, if it is certain which.
+    fn braces(&mut self, word: &mut Word, words: &mut Vec<Item>) -> bool {
+        let Some(expanded) = word.expanded.take() else { return false };
+        self.report.intricate = true;
+        let part = word.start..word.end;
+        for mut word in expanded {
+            if !words.is_empty() {
+                word.forget_glob();
+            }
+            self.absorb(&mut word);
+            words.push(Item { value: word.value, glob: word.glob, part: part.clone() });
+        }
+        true
     }
 
     /// Whether a word is the descriptor number before a redirection.
@@ -272,7 +325,7 @@ impl<'a, 'r> Parser<'a, 'r> {
         let raw = self.lexer.slice(word.start..word.end);
         let redirected = matches!(self.lexer.peek(0), Some(b'<' | b'>'));
         if redirected && raw.starts_with('{') {
-            self.report.unknown("a descriptor in a variable");
+            self.report.hides("a descriptor in a variable");
         }
         redirected && raw.bytes().all(|byte| byte.is_ascii_digit())
     }
@@ -299,18 +352,21 @@ impl<'a, 'r> Parser<'a, 'r> {
     pub(super) fn function(&mut self, name: Option<&str>) {
         self.report.unknown("a function that replaces a command");
         let mark = self.report.mark();
-        let (folder, moved) = (self.context.folder.take(), self.moved);
+        let (folders, moved) = (std::mem::take(&mut self.context.folders), self.moved);
         self.command();
         if self.report.ran_since(mark, name) {
             self.report.unknown(CALLS_ITSELF);
         }
         // A caller may end up in another directory.
-        self.context.folder = folder.filter(|_| !self.report.moved_since(mark));
+        self.context.folders = if self.report.moved_since(mark) { Vec::new() } else { folders };
         self.moved = moved;
+        if name.is_none_or(|name| matches!(name, "cd" | "pushd" | "popd" | "command" | "builtin" | "eval")) {
+            self.report.hides("a function that replaces a builtin");
+        }
     }
 
     fn array(&mut self) {
-        self.report.unknown("an array");
+        self.report.hides("an array");
         self.lexer.at += 1;
         loop {
             self.skip_lines();
@@ -355,7 +411,7 @@ impl<'a, 'r> Parser<'a, 'r> {
             return false;
         }
         if self.context.dialect == Dialect::Posix && operator.starts_with('&') {
-            self.report.unknown("an operator that not every shell supports");
+            self.report.hides("an operator that not every shell supports");
         }
         self.lexer.at += operator.len();
         self.blanks();
@@ -382,8 +438,8 @@ impl<'a, 'r> Parser<'a, 'r> {
                         value == "-" || value.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit())
                     });
                 if !duplicates {
-                    let folder = self.context.folder.clone();
-                    self.report.redirection(Redirection { target: word.value, writes, folder });
+                    let folders = self.context.folders.clone();
+                    self.report.redirection(Redirection { target: word.value, writes, folders });
                 }
             }
         }
@@ -397,7 +453,7 @@ impl<'a, 'r> Parser<'a, 'r> {
             Some(delimiter) if !raw.contains('$') && !delimiter.contains('\n') => {
                 self.documents.push(Document { delimiter: delimiter.clone(), quoted, tabs });
             }
-            _ => self.report.unknown("where a here-document ends"),
+            _ => self.report.hides("where a here-document ends"),
         }
     }
 
@@ -418,7 +474,7 @@ impl<'a, 'r> Parser<'a, 'r> {
             }
             let end = found.unwrap_or(self.lexer.at);
             if found.is_none() {
-                self.report.unknown("an unclosed here-document");
+                self.report.hides("an unclosed here-document");
             }
             if !document.quoted {
                 let mut word = Lexer::new(self.lexer.text, start..end).document();
@@ -430,18 +486,23 @@ impl<'a, 'r> Parser<'a, 'r> {
     /// Records what a word says about the line, and parses what it would run.
     pub(super) fn absorb(&mut self, word: &mut Word) {
         for reason in &word.reasons {
-            self.report.unknown(reason);
+            if WORD_REASONS.contains(reason) {
+                self.report.unknown(reason);
+            } else {
+                self.report.hides(reason);
+            }
         }
+        self.report.evaluates |= word.evaluates;
         self.report.intricate |= word.intricate || word.braces;
         if self.context.dialect == Dialect::Posix && self.lexer.slice(word.start..word.end).contains("$'") {
-            self.report.unknown("quotes that not every shell supports");
+            self.report.hides("quotes that not every shell supports");
             word.value = None;
         }
         for substitution in std::mem::take(&mut word.substitutions) {
             let mut context = self.context.clone();
             context.depth += 1;
             if context.depth > NESTING_MAX {
-                self.report.unknown("nesting that is too deep");
+                self.report.hides("nesting that is too deep");
                 return;
             }
             match substitution {
@@ -455,7 +516,7 @@ impl<'a, 'r> Parser<'a, 'r> {
 
     pub(super) fn blanks(&mut self) {
         if let Some(reason) = self.lexer.skip_blanks() {
-            self.report.unknown(reason);
+            self.report.hides(reason);
         }
     }
 
@@ -500,7 +561,9 @@ impl<'a, 'r> Parser<'a, 'r> {
 
     /// Applies `cd`, as long as everything joined by `&&` succeeds.
     pub(super) fn enter(&mut self, to: Option<&str>) {
-        self.context.folder = to.and_then(|to| directory::enter(self.context.folder.as_deref(), to));
+        let before = std::mem::take(&mut self.context.folders);
+        self.stayed = if self.moved { directory::both(&self.stayed, &before) } else { before.clone() };
+        self.context.folders = to.map(|to| directory::enter_any(&before, to)).unwrap_or_default();
         self.moved = true;
     }
 }

@@ -17,19 +17,25 @@ fn show(line: &str) -> String {
         for (name, value) in &command.assignments {
             write!(text, " [{name}={}]", value.as_deref().unwrap_or("⟨?⟩")).unwrap();
         }
-        match command.folder.as_deref() {
-            Some(".") => {}
-            folder => write!(text, " in {}", folder.unwrap_or("⟨?⟩")).unwrap(),
+        match command.folders.join(" or ").as_str() {
+            "." => {}
+            "" => write!(text, " in ⟨?⟩").unwrap(),
+            folders => write!(text, " in {folders}").unwrap(),
         }
         text.push('\n');
     }
+    for command in &analysis.possible {
+        let words: Vec<&str> = command.words.iter().map(|word| word.as_deref().unwrap_or("⟨?⟩")).collect();
+        writeln!(text, "perhaps {}", words.join("·")).unwrap();
+    }
     for file in &analysis.redirections {
-        let (target, folder) =
-            (file.target.as_deref().unwrap_or("⟨?⟩"), file.folder.as_deref().unwrap_or("⟨?⟩"));
-        writeln!(text, "{} {folder} {target}", if file.writes { "writes" } else { "reads" }).unwrap();
+        let (target, folders) = (file.target.as_deref().unwrap_or("⟨?⟩"), file.folders.join(" or "));
+        let folders = if folders.is_empty() { "⟨?⟩" } else { &folders };
+        writeln!(text, "{} {folders} {target}", if file.writes { "writes" } else { "reads" }).unwrap();
     }
     for reason in &analysis.unknown {
-        writeln!(text, "unknown: {reason}").unwrap();
+        let hides = if analysis.hidden.as_ref() == Some(reason) { " (may hide commands)" } else { "" };
+        writeln!(text, "unknown: {reason}{hides}").unwrap();
     }
     writeln!(text, "= {:?}", highest_danger(&analysis).0).unwrap();
     text

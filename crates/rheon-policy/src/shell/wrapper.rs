@@ -1,6 +1,8 @@
 //! Commands that run other commands.
 
 use super::options::{GivenOption, Leading, Options, leading};
+use super::report::Doubt;
+use super::table::is_in;
 
 /// What a command would run besides itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,8 +13,10 @@ pub(super) enum Inner {
         text: String,
         dialect: Dialect,
     },
+    /// Any of its words with those after it, or one of them as a script; and why that is unknown.
+    Any(&'static str),
     /// Cannot be determined, and why.
-    Unknown(&'static str),
+    Unknown(Doubt),
 }
 
 /// A command made of words of another one.
@@ -29,11 +33,11 @@ pub(super) struct InnerWords {
 }
 
 /// Words that are filled in only when a command runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Holes {
     None,
-    /// Every word that contains `{}`.
-    Braces,
+    /// Every word that contains this text.
+    At(String),
     /// More words at the end.
     Tail,
 }
@@ -123,33 +127,31 @@ const WRAPPERS: &[Wrapper] = &[
     },
 ];
 
-/// Whether a command runs others in ways that are not followed.
+/// Whether a command runs others in ways of its own, not only words of its line.
 fn is_opaque(name: &str) -> bool {
+    matches!(name, "at" | "batch" | "daemonize" | "expect" | "gdb" | "osascript" | "parallel" | "script")
+}
+
+/// Whether a command runs some of its words, in ways that are not followed.
+fn runs_words(name: &str) -> bool {
     matches!(
         name,
-        "at" | "batch"
-            | "bwrap"
+        "bwrap"
             | "busybox"
             | "chrt"
             | "cpulimit"
-            | "daemonize"
             | "entr"
-            | "expect"
             | "faketime"
             | "firejail"
             | "flock"
-            | "gdb"
             | "ltrace"
             | "nsenter"
-            | "osascript"
-            | "parallel"
             | "pkexec"
             | "prlimit"
             | "proot"
             | "rlwrap"
             | "runuser"
             | "screen"
-            | "script"
             | "setarch"
             | "setpriv"
             | "ssh"
@@ -201,6 +203,11 @@ pub(super) fn base_name(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
+/// Whether a file is more than a name for what the line itself provides, such as `/dev/stdin`.
+pub(super) fn is_ordinary_file(path: &str) -> bool {
+    !path.starts_with("/dev") && !path.starts_with("/proc") && !path.starts_with("//")
+}
+
 /// What a command would run besides itself.
 pub(super) fn unwrap(words: &[Option<&str>]) -> Vec<Inner> {
     let Some(Some(name)) = words.first() else { return Vec::new() };
@@ -213,15 +220,21 @@ pub(super) fn unwrap(words: &[Option<&str>]) -> Vec<Inner> {
         "sh" | "dash" | "ash" => vec_of(shell(words, Dialect::Posix)),
         "bash" | "rbash" => vec_of(shell(words, Dialect::Bash)),
         "zsh" | "ksh" | "mksh" | "fish" | "csh" | "tcsh" | "nu" | "pwsh" | "elvish" | "xonsh" => {
-            vec![Inner::Unknown("a shell with a different syntax")]
+            vec_of(other_shell(words))
         }
+        "eval" => vec_of(eval(words)),
         "trap" => vec_of(trap(words)),
         "fd" | "fdfind"
             if ["-x", "-X", "--exec", "--exec-batch"].iter().any(|o| super::options::has(words, o, "")) =>
         {
-            vec![Inner::Unknown("fd runs a command for what it finds")]
+            vec![Inner::Any("fd runs a command for what it finds")]
         }
-        _ if is_opaque(name) => vec![Inner::Unknown("a command that runs another one")],
+        _ if is_opaque(name) => vec![Inner::Unknown(Doubt::Hides("a command that runs another one"))],
+        // These type what they are given into another shell.
+        "tmux" | "screen" if words.iter().flatten().any(|word| is_in("send-keys send stuff -X", word)) => {
+            vec![Inner::Unknown(Doubt::Hides("a command that runs another one"))]
+        }
+        _ if runs_words(name) => vec![Inner::Any("a command that runs another one")],
         _ => match WRAPPERS.iter().find(|wrapper| wrapper.name == name) {
             Some(wrapper) => vec_of(plain(words, wrapper)),
             None => Vec::new(),
@@ -242,7 +255,7 @@ fn words_from(from: usize, words: &[Option<&str>]) -> Option<Inner> {
     Some(Inner::Words(inner))
 }
 
-const NOT_UNWRAPPED: Inner = Inner::Unknown("the options of a command that runs another one");
+const NOT_UNWRAPPED: Inner = Inner::Unknown(Doubt::Hides("the options of a command that runs another one"));
 
 fn plain(words: &[Option<&str>], wrapper: &Wrapper) -> Option<Inner> {
     let first = words.get(1).copied().flatten().unwrap_or_default();
@@ -281,7 +294,7 @@ fn env(words: &[Option<&str>]) -> Option<Inner> {
     let folder = folder.map(|given| given.value.flatten().map(str::to_owned));
     let mut assignments = Vec::new();
     while let Some(word) = words.get(next) {
-        let Some(word) = word else { return Some(Inner::Unknown("what env runs")) };
+        let Some(word) = word else { return Some(Inner::Unknown(Doubt::Hides("what env runs"))) };
         let Some((name, value)) = word.split_once('=') else { break };
         assignments.push((name.to_owned(), Some(value.to_owned())));
         next += 1;
@@ -294,13 +307,20 @@ fn env(words: &[Option<&str>]) -> Option<Inner> {
 
 fn xargs(words: &[Option<&str>]) -> Vec<Inner> {
     let Some(Leading { given, next }) = leading(words, 1, &XARGS_OPTIONS) else { return vec![NOT_UNWRAPPED] };
-    let replaces = |given: &GivenOption<'_>| matches!(given.name, "I" | "J" | "R" | "replace");
     let mut inners = Vec::new();
-    if given.iter().any(replaces) {
-        inners.push(Inner::Unknown("arguments that xargs fills in"));
+    let replaces = |given: &&GivenOption<'_>| matches!(given.name, "I" | "J" | "R" | "replace");
+    let mark = given.iter().rfind(replaces).map(|given| match (given.name, given.value) {
+        ("replace", None) => Some("{}".to_owned()),
+        ("I" | "J" | "replace", Some(mark)) => mark.filter(|mark| !mark.is_empty()).map(str::to_owned),
+        _ => None,
+    });
+    match &mark {
+        None => {}
+        Some(Some(_)) => inners.push(Inner::Unknown(Doubt::Leaves("arguments that xargs fills in"))),
+        Some(None) => inners.push(Inner::Unknown(Doubt::Hides("arguments that xargs fills in"))),
     }
     if next < words.len() {
-        let holes = if inners.is_empty() { Holes::Tail } else { Holes::Braces };
+        let holes = mark.flatten().map_or(Holes::Tail, Holes::At);
         let words = InnerWords { from: next, to: words.len(), assignments: Vec::new(), folder: None, holes };
         inners.push(Inner::Words(words));
     }
@@ -322,13 +342,14 @@ fn find(words: &[Option<&str>]) -> Vec<Inner> {
             **word == Some(";") || plus
         });
         let Some((length, _)) = ends.next() else {
-            inners.push(Inner::Unknown("where the command of find ends"));
+            inners.push(Inner::Unknown(Doubt::Hides("where the command of find ends")));
             continue;
         };
         let folder = matches!(word, Some("-execdir" | "-okdir")).then_some(None);
         if length > 0 {
             let to = at + length;
-            let words = InnerWords { from: at, to, assignments: Vec::new(), folder, holes: Holes::Braces };
+            let holes = Holes::At("{}".to_owned());
+            let words = InnerWords { from: at, to, assignments: Vec::new(), folder, holes };
             inners.push(Inner::Words(words));
         }
         at += length + 1;
@@ -345,8 +366,24 @@ fn watch(words: &[Option<&str>]) -> Option<Inner> {
     let known: Option<Vec<&str>> = rest.iter().copied().collect();
     match known {
         Some(known) => Some(Inner::Script { text: known.join(" "), dialect: Dialect::Posix }),
-        None => Some(Inner::Unknown("what watch runs")),
+        None => Some(Inner::Unknown(Doubt::Hides("what watch runs"))),
     }
+}
+
+/// `eval` joins its words and runs them in this shell.
+fn eval(words: &[Option<&str>]) -> Option<Inner> {
+    let from = if words.get(1) == Some(&Some("--")) { 2 } else { 1 };
+    let known: Option<Vec<&str>> = words.get(from..).unwrap_or_default().iter().copied().collect();
+    let text = known?.join(" ");
+    (!text.is_empty()).then_some(Inner::Script { text, dialect: Dialect::Bash })
+}
+
+/// A shell whose syntax is not followed: what it runs from a file is not part of the line.
+fn other_shell(words: &[Option<&str>]) -> Option<Inner> {
+    const REASON: &str = "a shell with a different syntax";
+    let rest = words.get(1..).unwrap_or_default();
+    let is_file = matches!(rest, [Some(file), ..] if !file.starts_with('-'));
+    Some(Inner::Unknown(if is_file { Doubt::Leaves(REASON) } else { Doubt::Hides(REASON) }))
 }
 
 fn shell(words: &[Option<&str>], dialect: Dialect) -> Option<Inner> {
@@ -357,22 +394,26 @@ fn shell(words: &[Option<&str>], dialect: Dialect) -> Option<Inner> {
     let Some(Leading { given, next }) = leading(words, 1, &BASH_OPTIONS) else { return Some(NOT_UNWRAPPED) };
     let reads_settings = given.iter().any(|given| matches!(given.name, "O" | "k"));
     if reads_settings {
-        return Some(Inner::Unknown("shell options that change its syntax"));
+        return Some(Inner::Unknown(Doubt::Hides("shell options that change its syntax")));
     }
     if given.iter().any(|given| given.name == "c") {
         return match words.get(next) {
             Some(Some(text)) => Some(Inner::Script { text: (*text).to_owned(), dialect }),
-            Some(None) | None => Some(Inner::Unknown("what the shell runs")),
+            Some(None) | None => Some(Inner::Unknown(Doubt::Hides("what the shell runs"))),
         };
     }
     if next >= words.len()
         || given.iter().any(|given| given.name == "s")
         || words.get(next) == Some(&Some("-"))
     {
-        return Some(Inner::Unknown("a shell that runs its input"));
+        return Some(Inner::Unknown(Doubt::Hides("a shell that runs its input")));
     }
-    Some(Inner::Unknown("a shell that runs a file"))
+    // `/dev/stdin` and `<(...)` are files only by name.
+    let is_file = words.get(next).copied().flatten().is_some_and(is_ordinary_file);
+    Some(Inner::Unknown(if is_file { Doubt::Leaves(RUNS_FILE) } else { Doubt::Hides(RUNS_FILE) }))
 }
+
+const RUNS_FILE: &str = "a shell that runs a file";
 
 fn trap(words: &[Option<&str>]) -> Option<Inner> {
     let from = if words.get(1) == Some(&Some("--")) { 2 } else { 1 };
@@ -382,6 +423,6 @@ fn trap(words: &[Option<&str>]) -> Option<Inner> {
             Some(Inner::Script { text: (*text).to_owned(), dialect: Dialect::Bash })
         }
         Some(Some(_)) => None,
-        Some(None) => Some(Inner::Unknown("what trap runs")),
+        Some(None) => Some(Inner::Unknown(Doubt::Hides("what trap runs"))),
     }
 }

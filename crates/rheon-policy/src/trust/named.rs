@@ -39,7 +39,9 @@ pub(crate) fn named_paths(root: &Path, hook: &CommandHook) -> BTreeMap<PathBuf, 
             let analysis = shell::analyze(&command);
             for simple in &analysis.commands {
                 let words: Vec<String> = simple.words.iter().flatten().cloned().collect();
-                named.words(simple.folder.as_deref().unwrap_or_default(), &words);
+                for folder in &simple.folders {
+                    named.words(folder, &words);
+                }
                 named.words("", &words);
             }
             if !analysis.unknown.is_empty() {

@@ -122,6 +122,15 @@ pub(crate) fn context_of(run: &str) -> ToolContext {
     ToolContext::new("call", "tool").in_run("session", run)
 }
 
+/// One call with what the gate found out about it.
+pub(crate) async fn call_in(
+    tool: impl Tool,
+    arguments: Value,
+    context: ToolContext,
+) -> Result<ToolResult, ToolError> {
+    tool.execute(Arc::new(arguments), context).await
+}
+
 pub(crate) async fn call(tool: impl Tool, arguments: Value) -> Result<ToolResult, ToolError> {
     tool.execute(Arc::new(arguments), context_of("run")).await
 }

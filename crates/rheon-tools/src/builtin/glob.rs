@@ -51,7 +51,7 @@ impl GlobTool {
     }
 
     async fn run(&self, arguments: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
-        let search_root = search_root(&self.file_context, arguments.path.as_deref())?;
+        let search_root = search_root(&self.file_context, arguments.path.as_deref(), &context)?;
         let pattern = Pattern::new(&arguments.pattern)?;
         let dir = search_root.dir.clone();
         let (sort, limit) = (arguments.sort, arguments.limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX));

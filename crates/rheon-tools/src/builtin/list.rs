@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::builtin::call::blocking;
-use crate::files::{FileContext, FileError, HiddenPaths};
+use crate::files::{FileContext, FileError, Granted, HiddenPaths};
 
 const ENTRIES_MAX: usize = 1_000;
 
@@ -63,7 +63,9 @@ fn list(
     arguments: &Arguments,
     context: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
-    let folder = file_context.resolve(arguments.path.as_deref().unwrap_or("."), Access::Read)?.path;
+    let folder = file_context
+        .resolve(arguments.path.as_deref().unwrap_or("."), Access::Read, Granted::of(context))?
+        .path;
     let shown = file_context.workspace().shown(&folder).to_string();
     let failed = |source| FileError::Io { action: "list", path: shown.clone(), source };
     match folder.symlink_metadata() {

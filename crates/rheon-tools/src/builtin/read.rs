@@ -74,7 +74,7 @@ fn read(
     context: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
     let range = Range::new(arguments.offset, arguments.limit, LINES_DEFAULT)?;
-    let target = file_context.locate(&arguments.path, Access::Read, Granted::Call(&context.grant))?;
+    let target = file_context.locate(&arguments.path, Access::Read, Granted::of(context))?;
     let opened = file_context.open(&target)?;
     if opened.metadata.len() <= WHOLE_BYTES_MAX {
         return whole_file(file_context, &target, opened, range, context);

@@ -74,7 +74,7 @@ impl SearchTool {
     }
 
     async fn run(&self, arguments: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
-        let search_root = search_root(&self.file_context, arguments.path.as_deref())?;
+        let search_root = search_root(&self.file_context, arguments.path.as_deref(), &context)?;
         let limit = arguments.limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX);
         let output = arguments.output;
         let plan = SearchPlan::new(&arguments, limit)?;

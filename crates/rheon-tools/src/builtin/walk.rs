@@ -12,7 +12,7 @@ use ignore::{DirEntry, WalkBuilder};
 use rheon_policy::Access;
 use rheon_types::{ToolContext, ToolError};
 
-use crate::files::{DirectoryEntry, DirectoryHandle, FileContext, HiddenPaths, OnMissing};
+use crate::files::{DirectoryEntry, DirectoryHandle, FileContext, Granted, HiddenPaths, OnMissing};
 
 /// Where a search starts and what it covers.
 pub(super) struct SearchRoot {
@@ -24,8 +24,12 @@ pub(super) struct SearchRoot {
 }
 
 /// Resolves the start of a search: `path`, or the workspace.
-pub(super) fn search_root(file_context: &FileContext, path: Option<&str>) -> Result<SearchRoot, ToolError> {
-    let resolved = file_context.resolve(path.unwrap_or("."), Access::Read)?;
+pub(super) fn search_root(
+    file_context: &FileContext,
+    path: Option<&str>,
+    context: &ToolContext,
+) -> Result<SearchRoot, ToolError> {
+    let resolved = file_context.resolve(path.unwrap_or("."), Access::Read, Granted::of(context))?;
     if !resolved.path.exists() {
         let shown = file_context.workspace().shown(&resolved.path);
         return Err(ToolError::Failed(format!("{shown} does not exist; list its parent directory")));

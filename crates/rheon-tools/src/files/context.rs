@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rheon_policy::directory::{DirectoryEntry, DirectoryHandle, OnMissing, Overwrite};
-use rheon_policy::{Access, ResolvedPath, Workspace, names_directory};
+use rheon_policy::{Access, FileFacts, ResolvedPath, Workspace, names_directory};
 use rheon_types::{CallGrant, Claim, Clock, ToolContext, ToolError};
 
 use crate::files::cache::FileCache;
@@ -88,19 +88,32 @@ pub(crate) struct FileTarget {
 /// What a call may reach beyond the workspace.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Granted<'a> {
-    /// What the call was granted.
-    Call(&'a CallGrant),
+    /// What the call was granted, and the files that the gate judged, if it said so.
+    Call { grant: &'a CallGrant, judged: Option<&'a FileFacts> },
     /// The call is not decided yet: whatever the user can be asked for.
     WhateverIsAsked,
 }
 
-impl Granted<'_> {
+impl<'a> Granted<'a> {
+    /// What a call may use.
+    pub(crate) fn of(context: &'a ToolContext) -> Self {
+        Self::Call { grant: &context.grant, judged: context.facts.get::<FileFacts>() }
+    }
+
+    /// Whether the gate judged this file, which has no symlinks, for the call.
+    fn is_judged(self, path: &Path) -> bool {
+        match self {
+            Self::Call { judged: Some(judged), .. } => judged.files.iter().any(|file| file == path),
+            Self::Call { judged: None, .. } | Self::WhateverIsAsked => true,
+        }
+    }
+
     fn covers(self, path: &Path, access: Access) -> bool {
         let below = |granted: &PathBuf| path.starts_with(granted);
         match (self, access) {
             (Self::WhateverIsAsked, _) => true,
-            (Self::Call(grant), Access::Read) => grant.read.iter().chain(&grant.write).any(below),
-            (Self::Call(grant), Access::Write) => grant.write.iter().any(below),
+            (Self::Call { grant, .. }, Access::Read) => grant.read.iter().chain(&grant.write).any(below),
+            (Self::Call { grant, .. }, Access::Write) => grant.write.iter().any(below),
         }
     }
 }
@@ -166,19 +179,17 @@ impl FileContext {
         &self.shared.claims
     }
 
-    /// Resolves `path` if tools may use it for `access`.
-    pub(crate) fn resolve(&self, path: &str, access: Access) -> Result<ResolvedPath, FileError> {
-        self.resolve_granted(path, access, Granted::Call(&CallGrant::default()))
-    }
-
-    /// The same for a call that may reach more.
-    fn resolve_granted(
+    /// Resolves `path` if a call may use it for `access`. What it leads to now must be what the gate judged.
+    pub(crate) fn resolve(
         &self,
         path: &str,
         access: Access,
         granted: Granted<'_>,
     ) -> Result<ResolvedPath, FileError> {
         let resolved = self.workspace().resolve(path)?;
+        if !granted.is_judged(&resolved.path) {
+            return Err(FileError::Moved { path: self.display(Path::new(path)) });
+        }
         let is_granted = granted.covers(&resolved.path, access);
         let is_allowed = match (access, self.shared.read_scope) {
             (Access::Read, ReadScope::Anywhere) => true,
@@ -204,7 +215,7 @@ impl FileContext {
         access: Access,
         granted: Granted<'_>,
     ) -> Result<FileTarget, FileError> {
-        let resolved = self.resolve_granted(path, access, granted)?;
+        let resolved = self.resolve(path, access, granted)?;
         let display_path = self.display(&resolved.path);
         let root = self.root_of(&resolved.path);
         let relative = resolved.path.strip_prefix(root).unwrap_or(&resolved.path);
@@ -274,7 +285,7 @@ impl FileContext {
     /// Claims the file at `path` for the run of this call until the claim is dropped. Fails at once if another run
     /// holds it.
     pub fn claim(&self, path: &str, context: &ToolContext) -> Result<Claim, ToolError> {
-        let target = self.locate(path, Access::Write, Granted::Call(&context.grant))?;
+        let target = self.locate(path, Access::Write, Granted::of(context))?;
         Ok(Claim::new(self.claim_target(&target, context)?))
     }
 
@@ -304,7 +315,7 @@ impl FileContext {
         context: &ToolContext,
         plan: impl FnOnce(&FileTarget, Option<&LoadedFile>) -> Result<(Vec<u8>, T), ToolError>,
     ) -> Result<(FileChange, T), ToolError> {
-        let target = self.locate(path, Access::Write, Granted::Call(&context.grant))?;
+        let target = self.locate(path, Access::Write, Granted::of(context))?;
         // The loop has usually claimed the file for this call already; one run may claim a file twice.
         let _claim = self.claim_target(&target, context)?;
         let _write_guard = self.shared.write_lock.lock().unwrap_or_else(PoisonError::into_inner);

@@ -4,7 +4,7 @@ use expect_test::expect;
 use serde_json::json;
 
 use crate::Access;
-use crate::builtin::fixture::{Fixture, output_of};
+use crate::builtin::fixture::{Fixture, call_in, context_of, output_of};
 use crate::builtin::{GlobTool, ListTool, ReadTool, SearchTool, WriteTool};
 use crate::files::{Fingerprint, Granted, ReadFiles, ReadScope, Staleness, Stamp};
 
@@ -103,6 +103,54 @@ async fn hidden_paths_are_not_read_listed_or_found() {
         home/notes
         home/notes
         1:no key"#]].assert_eq(&output);
+}
+
+#[tokio::test]
+async fn what_leads_elsewhere_since_it_was_judged_is_not_used() {
+    use rheon_policy::{Decision, PatternRoots, Policy, PolicyGate, ShellAnalyzer};
+    use rheon_types::{Answer, Effect, Gate, GateRequest, ToolCall, Verdict};
+
+    let fixture = Fixture::with_read_scope(ReadScope::Anywhere);
+    fixture.put("secrets/key", "the key");
+    let roots = PatternRoots { working_folder: fixture.at(""), home: None };
+    let policy = Policy::empty(roots);
+    let workspace = std::sync::Arc::new(policy.workspace().unwrap());
+    let gate = PolicyGate::new(policy, workspace).with_shell(ShellAnalyzer::default());
+    let calls = [
+        ("read", json!({ "path": "shown/key" })),
+        ("read", json!({ "path": "shown/../shown/key" })),
+        ("search", json!({ "path": "shown", "pattern": "key" })),
+        ("glob", json!({ "path": "shown", "pattern": "**" })),
+        ("list", json!({ "path": "shown" })),
+    ];
+    for (name, arguments) in calls {
+        let _ = std::fs::remove_file(fixture.at("shown"));
+        fixture.put("shown/key", "nothing");
+        let call = ToolCall {
+            id: "call".into(),
+            name: name.into(),
+            arguments: std::sync::Arc::new(arguments.clone()),
+            malformed: None,
+        };
+        assert_eq!(gate.explain(&call, Effect::Pure).decision, Decision::Allow);
+        let Answer::Now(judged) = gate.check(GateRequest { call: &call, effect: Effect::Pure }) else {
+            panic!("the gate waits")
+        };
+        assert_eq!(judged.verdict, Verdict::Allow);
+        // Whoever can write in the workspace swaps the directory for a link before the tool runs.
+        std::fs::remove_dir_all(fixture.at("shown")).unwrap();
+        std::os::unix::fs::symlink(fixture.at("secrets"), fixture.at("shown")).unwrap();
+        let context = context_of(name).with_facts(judged.facts);
+        let file_context = fixture.file_context.clone();
+        let outcome = match name {
+            "read" => call_in(ReadTool::new(file_context), arguments, context).await,
+            "search" => call_in(SearchTool::new(file_context), arguments, context).await,
+            "glob" => call_in(GlobTool::new(file_context), arguments, context).await,
+            _ => call_in(ListTool::new(file_context), arguments, context).await,
+        };
+        let error = outcome.unwrap_err().to_string();
+        assert!(error.contains("leads to another file than when the call was checked"), "{name}: {error}");
+    }
 }
 
 #[tokio::test]

@@ -14,6 +14,8 @@ pub enum FileError {
     Path(#[from] PathError),
     #[error("{path} is outside the workspace, and the call was not approved for it")]
     Outside { path: String },
+    #[error("{path} leads to another file than when the call was checked; call the tool again")]
+    Moved { path: String },
     #[error("{path} may hold keys, so tools cannot use it; ask the user for what you need")]
     Hidden { path: String },
     #[error(
@@ -51,9 +53,10 @@ impl From<FileError> for ToolError {
     fn from(error: FileError) -> Self {
         let message = error.to_string();
         match error {
-            FileError::Outside { .. } | FileError::Hidden { .. } | FileError::Protected { .. } => {
-                Self::Denied(message)
-            }
+            FileError::Outside { .. }
+            | FileError::Moved { .. }
+            | FileError::Hidden { .. }
+            | FileError::Protected { .. } => Self::Denied(message),
             FileError::Cancelled { .. } => Self::Cancelled(message),
             FileError::Path(_)
             | FileError::Missing { .. }

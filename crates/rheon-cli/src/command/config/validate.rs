@@ -30,11 +30,7 @@ impl Validate {
         for warning in &config.warnings {
             print_note(&format!("note: {warning}"));
         }
-        let wrong: Vec<String> =
-            check_rules(&system, &config).into_iter().filter_map(|rule| rule.problem).collect();
-        if !wrong.is_empty() {
-            return Err(Failure::usage(wrong.join("\n")));
-        }
+        check(&system, &config)?;
         let files: Vec<String> = config
             .paths()
             .iter()
@@ -46,6 +42,13 @@ impl Validate {
             files => print(&format!("no problems in\n{}", files.concat())),
         }
     }
+}
+
+/// Rules that contradict their examples or can never match are errors.
+fn check(system: &SystemContext, config: &Config) -> Result<(), Failure> {
+    let wrong: Vec<String> =
+        check_rules(system, config).into_iter().filter_map(|rule| rule.problem).collect();
+    if wrong.is_empty() { Ok(()) } else { Err(Failure::usage(wrong.join("\n"))) }
 }
 
 pub(super) fn validate(file: &Path, system: &SystemContext) -> Result<Exit, Failure> {
@@ -68,6 +71,7 @@ pub(super) fn validate(file: &Path, system: &SystemContext) -> Result<Exit, Fail
             for warning in config.warnings.iter().filter(|finding| is_of_it(finding)) {
                 print_note(&format!("note: {warning}"));
             }
+            check(system, &config)?;
         }
         Err(ConfigError { problems }) => {
             let (here, elsewhere): (Vec<ConfigProblem>, Vec<ConfigProblem>) =
