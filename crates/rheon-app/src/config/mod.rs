@@ -17,6 +17,7 @@ mod layer;
 mod layer_text;
 mod load;
 mod mcp;
+mod mcp_edit;
 mod mcp_server;
 mod merge;
 mod node;
@@ -33,6 +34,7 @@ pub use inputs::{ConfigInputs, ConfigScope, FlagSetting, FlagValue, MANAGED_FILE
 pub use keys::{KeyReference, reference, template};
 pub use layer_text::ConfigPath;
 pub use load::{Config, SettingEffect, SettingView, config_paths};
+pub use mcp_edit::{McpEditError, McpFile, McpScope};
 pub use mcp_server::{McpRemote, McpServer, McpTransport};
 pub use origin::{Layer, SettingOrigin, SourceName};
 pub use problem::{ConfigError, ConfigProblem};

@@ -23,7 +23,7 @@ mod tool;
 mod view;
 
 pub use channel::{Channel, ChannelInput};
-pub use facts::{McpServerStatus, NamedItem, SessionFeatures, StreamModelInfo, StreamSessionInfo};
+pub use facts::{NamedItem, SessionFeatures, StreamModelInfo, StreamSessionInfo};
 pub use happenings::is_refusal;
 pub use ids::line_id;
 pub use initialize::Initialize;

@@ -207,7 +207,8 @@ impl Repository {
                 Ok::<File, io::Error>(file)
             }
         };
-        let taken = tokio::task::spawn_blocking(take).await.unwrap_or_else(|gone| Err(io::Error::other(gone)));
+        let taken =
+            tokio::task::spawn_blocking(take).await.unwrap_or_else(|gone| Err(io::Error::other(gone)));
         taken.map_err(|source| WorktreeError::Io { action: "lock", path, source })
     }
 
