@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rheon_app::session::OpenError;
 use rheon_types::event::NoticeLevel;
 use rheon_types::protocol::{
-    Ack, CloseReason, ConfigInfo, HostQuery, HostReply, OpenRequest, Query, Reply, SessionInfo, SessionScope,
-    SessionSummary, SlashCommand, Snapshot,
+    Ack, CloseReason, ConfigInfo, HostQuery, HostReply, McpServerSummary, OpenRequest, Query, Reply,
+    SessionInfo, SessionScope, SessionSummary, SlashCommand, Snapshot,
 };
 use rheon_types::{
     AgentEvent, Client, ClientError, Command, Event, EventStream, Host, SessionEvent, Subscription,
@@ -60,6 +60,13 @@ impl Connection {
     pub(crate) async fn prompts(&self) -> Result<Vec<u64>, ClientError> {
         match self.client.query(Query::Checkpoints).await? {
             Reply::Checkpoints { checkpoints } => Ok(checkpoints.iter().map(|one| one.seq).collect()),
+            _ => Err(unexpected()),
+        }
+    }
+
+    pub(crate) async fn mcp_servers(&self) -> Result<Vec<McpServerSummary>, ClientError> {
+        match self.client.query(Query::McpServers).await? {
+            Reply::McpServers { servers } => Ok(servers),
             _ => Err(unexpected()),
         }
     }

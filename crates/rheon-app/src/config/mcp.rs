@@ -9,7 +9,7 @@ use secrecy::SecretString;
 use super::check::unknown;
 use super::mcp_server::{McpRemote, McpServer, McpTransport};
 use super::node::{Node, NodeKind};
-use super::origin::SettingOrigin;
+use super::origin::{Layer, SettingOrigin};
 use crate::sessions::EnvVars;
 
 /// Why a server cannot be used.
@@ -75,7 +75,7 @@ pub(super) fn server(
         return wrong(unknown("key", key, "", &KEYS));
     }
     Ok(McpServer {
-        transport: transport(&table)?,
+        transport: transport(&table, origin.layer)?,
         enabled: table.switch("enabled")?.unwrap_or(true),
         required: table.switch("required")?.unwrap_or(false),
         startup_timeout: table.seconds("startup_timeout_sec")?,
@@ -86,7 +86,7 @@ pub(super) fn server(
     })
 }
 
-fn transport(table: &Table<'_>) -> Result<McpTransport, ServerProblem> {
+fn transport(table: &Table<'_>, layer: Layer) -> Result<McpTransport, ServerProblem> {
     let has_url = table.get("url").is_some();
     let kind = table.text("type")?;
     let remote = match kind.as_deref() {
@@ -95,7 +95,8 @@ fn transport(table: &Table<'_>) -> Result<McpTransport, ServerProblem> {
         None | Some("http" | "streamable-http") => Some(McpRemote::Http),
         Some("sse") => Some(McpRemote::Sse),
         Some("ws") => Some(McpRemote::WebSocket),
-        Some("sdk") => return wrong("servers inside the calling program are not supported yet"),
+        Some("sdk") if layer == Layer::CommandLine => return Ok(McpTransport::Client),
+        Some("sdk") => return wrong("servers inside the calling program can only be named by --mcp-config"),
         Some(other) => return wrong(unknown("type", other, "", &["stdio", "http", "sse", "ws"])),
     };
     let Some(kind) = remote else {

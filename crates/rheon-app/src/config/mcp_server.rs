@@ -42,6 +42,8 @@ pub enum McpTransport {
         url: String,
         headers: BTreeMap<String, SecretString>,
     },
+    /// A server inside the program that drives the session.
+    Client,
 }
 
 /// The protocol of a remote server.

@@ -15,6 +15,7 @@ fn servers(config: &Config) -> String {
                     env.iter().map(|(name, value)| format!("{name}={}", value.expose_secret())).collect();
                 format!("{command} {args:?} {env:?} {directory:?}")
             }
+            McpTransport::Client => "in the program".to_owned(),
             McpTransport::Remote { kind, url, headers } => {
                 let headers: Vec<String> = headers
                     .iter()

@@ -5,7 +5,7 @@ use rheon_types::protocol::SlashCommand;
 use super::open::OpenSession;
 
 /// The commands of the session itself.
-const OWN: [(&str, &str, &str); 16] = [
+const OWN: [(&str, &str, &str); 17] = [
     ("compact", "Compact the conversation", "[what to keep]"),
     ("config", "Show the settings and where they come from", "[key]"),
     ("context", "Show how the context window is used", ""),
@@ -14,6 +14,7 @@ const OWN: [(&str, &str, &str); 16] = [
     ("export", "Write the conversation to a file: .md, .json or .html", "[file]"),
     ("goal", "Show, set or close the goal of this session", "[text | done | drop | #number]"),
     ("init", "Let the model write or improve AGENTS.md for this project", "[what to mention]"),
+    ("mcp", "Show the MCP servers and their tools, or connect one again", "[name | reconnect NAME]"),
     ("memory", "Show the instructions and notes that the model gets", "[note]"),
     ("network", "Show or change what commands can reach", "[off | on | allow HOST | remove HOST | reset]"),
     ("permissions", "Show or change the permission rules", "[allow | ask | deny | remove RULE]"),

@@ -80,6 +80,7 @@ impl LocalHost {
                 ..extras
             },
             hooks,
+            client_servers: request.mcp_servers,
         };
         match OpenSession::open(opening, Arc::clone(&notices), observing).await {
             Ok(session) => Ok(self.opened(Arc::new(session))),

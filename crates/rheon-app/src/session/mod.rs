@@ -13,6 +13,9 @@ mod feed;
 mod hooks;
 mod host;
 mod hub;
+#[cfg_attr(not(feature = "connect"), path = "mcp_none.rs")]
+mod mcp;
+mod mcp_text;
 mod notices;
 mod open;
 mod past;
@@ -34,6 +37,9 @@ pub use error::OpenError;
 pub(crate) use hooks::registered;
 pub use host::{HostParts, LocalHost};
 pub use hub::SessionLoad;
+#[cfg(feature = "connect")]
+pub use mcp::probe_mcp_servers;
+pub use mcp_text::{mcp_details, mcp_line};
 pub use open::{HostExtensions, ProvidedModel};
 pub(crate) use preview::strict_toolkit;
 pub use preview::{Preview, WINDOW_ASSUMED, toolkit};

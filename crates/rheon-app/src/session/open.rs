@@ -18,6 +18,7 @@ use super::answering::{Answering, ChosenModel, Others};
 use super::calls::ClientCalls;
 use super::error::OpenError;
 use super::hub::Hub;
+use super::mcp::{ServerParts, SessionServers};
 use super::notices::Notices;
 use super::past::logs;
 use super::published::PublishedPorts;
@@ -44,6 +45,8 @@ pub(crate) struct Opening {
     pub(crate) extras: HostExtensions,
     /// Functions of the client that are hooks.
     pub(crate) hooks: HookSettings,
+    /// MCP servers inside the client.
+    pub(crate) client_servers: Vec<String>,
 }
 
 /// What the caller of an opening chose for this session.
@@ -90,6 +93,7 @@ pub(crate) struct OpenSession {
     pub(super) loaded: LoadedContext,
     pub(super) answering: tokio::sync::Mutex<Answering>,
     pub(super) calls: ClientCalls,
+    pub(super) servers: Option<Arc<SessionServers>>,
     /// The budget of the session, if limited.
     pub(super) budget: Option<BudgetPool>,
     pub(super) extensions: LazyExtensions,
@@ -122,7 +126,8 @@ impl OpenSession {
         // Needed for the agent at the end, and long enough to be done beside everything else.
         drop(spawn_blocking(Toolbox::prepare));
         let tell = notices.tell();
-        let Opening { system, config, task, choice, overrides, extras, hooks: client_hooks } = opening;
+        let Opening { system, config, task, choice, overrides, extras, hooks: client_hooks, client_servers } =
+            opening;
         for warning in &config.warnings {
             tell(Notice::warning(NoticeTopic::Config, warning.to_string()));
         }
@@ -159,12 +164,27 @@ impl OpenSession {
         let calls = ClientCalls::default();
         let of_client = ClientHooks { calls: calls.clone(), settings: client_hooks };
         let hooks = wiring::hooks(&config, &context, toolkit.sandbox(), of_client, &tell);
+        let servers = SessionServers::start(ServerParts {
+            system: &system,
+            config: &config,
+            client_servers,
+            calls: calls.clone(),
+            gate: toolkit.gate(),
+            window_tokens: model.info.context_tokens,
+            tell: Arc::clone(&tell),
+        });
         let wired =
             Wired { config: &config, model: &model, loaded: &loaded, toolkit: &toolkit, handle: &handle };
         let (builder, budget) = wired.builder(&system);
         let thinking = extras.thinking.or(handle.state().chosen.thinking);
         let extras = HostExtensions { thinking, ..extras };
         let builder = extended(builder, &hooks, extras, observing.observers());
+        let builder = match &servers {
+            Some(servers) => builder
+                .hook(Arc::clone(servers) as Arc<dyn Hook>)
+                .tool_source(Arc::clone(servers) as Arc<dyn ToolSource>),
+            None => builder,
+        };
         let hub = hub_of(&manager, &handle);
         let shown = hub.clone();
         let agent = builder.on_shared_event(move |event| shown.publish(event)).build()?;
@@ -182,6 +202,7 @@ impl OpenSession {
             loaded,
             answering: tokio::sync::Mutex::new(answering),
             calls,
+            servers,
             budget,
             extensions,
             setup: SessionSetup { system, config },
@@ -241,6 +262,9 @@ impl OpenSession {
         };
         self.agent.abort();
         self.agent.wait_until_idle().await;
+        if let Some(servers) = &self.servers {
+            servers.close().await;
+        }
         for hooks in &hooks {
             hooks.session_end(end_reason(reason)).await;
         }

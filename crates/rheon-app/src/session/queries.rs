@@ -1,11 +1,13 @@
 //! Queries: what a session answers about itself. They read, and never wait for a run.
 
+use std::sync::Arc;
+
 use rheon_agent::{BudgetPool, TokenCounter};
-use rheon_types::ClientError;
 use rheon_types::protocol::{
-    Checkpoint, ContextReport, ContextSection, CostReport, Query, Reply, RuleSummary, SessionInfo,
-    SessionModel, Snapshot,
+    Checkpoint, ContextReport, ContextSection, CostReport, McpServerSummary, Query, Reply, RuleSummary,
+    SessionInfo, SessionModel, Snapshot,
 };
+use rheon_types::{ClientError, Tool};
 
 use super::command_list::commands;
 use super::hub::View;
@@ -24,6 +26,7 @@ pub(super) async fn answer(session: &OpenSession, query: Query) -> Result<Reply,
         Query::Cost => Ok(Reply::Cost { report: cost(session) }),
         Query::Commands => Ok(Reply::Commands { commands: commands(session) }),
         Query::Rules => Ok(Reply::Rules { rules: rules(session) }),
+        Query::McpServers => Ok(Reply::McpServers { servers: mcp_servers(session) }),
         Query::Checkpoints => Ok(Reply::Checkpoints { checkpoints: checkpoints(session).await? }),
         _ => Err(ClientError::invalid("this version does not know the query")),
     }
@@ -58,6 +61,7 @@ pub(super) fn cost(session: &OpenSession) -> CostReport {
 pub(super) async fn facts(session: &OpenSession) -> SessionInfo {
     let answering = session.answering.lock().await;
     let info = &answering.current.model.info;
+    let served = served_tools(session);
     SessionInfo {
         session_id: session.hub.session_id().clone(),
         opened_at: session.handle.state().seq,
@@ -72,7 +76,7 @@ pub(super) async fn facts(session: &OpenSession) -> SessionInfo {
         },
         thinking: session.agent.thinking(),
         mode: session.toolkit.gate().mode(),
-        tools: session.toolkit.tools().iter().map(|tool| tool.name().to_owned()).collect(),
+        tools: session.toolkit.tools().iter().chain(&served).map(|tool| tool.name().to_owned()).collect(),
         skills: session.loaded.skills.for_model().map(|skill| skill.name.clone()).collect(),
     }
 }
@@ -81,7 +85,7 @@ pub(super) async fn facts(session: &OpenSession) -> SessionInfo {
 pub(super) async fn context(session: &OpenSession) -> ContextReport {
     let answering = session.answering.lock().await;
     let counter = TokenCounter::for_model(&answering.current.model.model);
-    let tools = tool_tokens(counter, &session.toolkit.tools());
+    let tools = tool_tokens(counter, &session.toolkit.tools()) + tool_tokens(counter, &served_tools(session));
     let messages = session.agent.messages();
     let messages =
         messages.iter().filter_map(|message| message.as_llm()).map(|message| counter.message(message));
@@ -97,6 +101,15 @@ pub(super) async fn context(session: &OpenSession) -> ContextReport {
         window: report.window,
         text: report.to_string(),
     }
+}
+
+/// The tools of MCP servers that are offered now.
+fn served_tools(session: &OpenSession) -> Vec<Arc<dyn Tool>> {
+    session.servers.as_ref().map(|servers| servers.tools()).unwrap_or_default()
+}
+
+pub(super) fn mcp_servers(session: &OpenSession) -> Vec<McpServerSummary> {
+    session.servers.as_ref().map(|servers| servers.summaries()).unwrap_or_default()
 }
 
 fn rules(session: &OpenSession) -> Vec<RuleSummary> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rheon_types::event::{ApprovalRequest, Subject};
-use rheon_types::protocol::ClientCallOutcome;
+use rheon_types::protocol::{ClientCallOutcome, MCP_FUNCTION};
 use rheon_types::{
     AgentEvent, ApprovalEvent, ApprovalId, AssistantMessage, ClientCallId, Command, Content, Event,
     MessageEvent, RunEvent, RunId, SessionEvent, ToolCall, ToolCallId,
@@ -244,6 +244,7 @@ impl Channel {
             | ClientRequest::SetMaxThinkingTokens { .. }
             | ClientRequest::RewindFiles { .. }
             | ClientRequest::McpStatus
+            | ClientRequest::McpReconnect { .. }
             | ClientRequest::ContextUsage => vec![ChannelInput::Request { request_id, request }],
         }
     }
@@ -295,6 +296,11 @@ impl Channel {
     fn ask_callback(&self, call_id: &ClientCallId, callback: &str, input: &Value) -> Option<ChannelInput> {
         if self.lock().is_closed {
             return Some(call_answered(call_id.clone(), Err(CLOSED.to_owned())));
+        }
+        if let Some(server) = callback.strip_prefix(MCP_FUNCTION) {
+            let request = json!({ "subtype": "mcp_message", "server_name": server, "message": input });
+            self.ask(&request, Open::Callback(call_id.clone()));
+            return None;
         }
         let tool_use_id = input.get("tool_use_id").cloned().unwrap_or_default();
         let request = json!({

@@ -53,7 +53,7 @@ pub struct SessionFeatures {
     pub slash_commands: Vec<NamedItem>,
     pub skills: Vec<String>,
     pub agents: Vec<NamedItem>,
-    pub mcp_servers: Vec<McpServerStatus>,
+    pub mcp_servers: Vec<protocol::McpServerSummary>,
 }
 
 /// A name with its description.
@@ -61,14 +61,6 @@ pub struct SessionFeatures {
 pub struct NamedItem {
     pub name: String,
     pub description: String,
-}
-
-/// An MCP server of the session.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct McpServerStatus {
-    pub name: String,
-    /// `connected`, `failed`, `needs-auth`, `pending` or `disabled`.
-    pub status: String,
 }
 
 impl StreamSessionInfo {
@@ -139,11 +131,22 @@ impl StreamSessionInfo {
 
     /// The answer to `mcp_status`.
     pub fn mcp_status(&self) -> Value {
-        json!({ "mcpServers": self.mcp_servers() })
+        let server = |server: &protocol::McpServerSummary| {
+            let prefix = format!("mcp__{}__", server.name);
+            let tool = |name: &String| json!({ "name": name.strip_prefix(&prefix).unwrap_or(name) });
+            let tools: Vec<Value> = server.tools.iter().map(tool).collect();
+            let mut status = json!({ "name": server.name, "status": server.status, "tools": tools });
+            if let (Some(error), Some(status)) = (&server.error, status.as_object_mut()) {
+                status.insert("error".to_owned(), error.clone().into());
+            }
+            status
+        };
+        json!({ "mcpServers": self.offers.mcp_servers.iter().map(server).collect::<Vec<_>>() })
     }
 
     fn mcp_servers(&self) -> Value {
-        let server = |server: &McpServerStatus| json!({ "name": server.name, "status": server.status });
+        let server =
+            |server: &protocol::McpServerSummary| json!({ "name": server.name, "status": server.status });
         self.offers.mcp_servers.iter().map(server).collect()
     }
 }

@@ -25,7 +25,7 @@ mod view;
 
 pub use channel::{Channel, ChannelInput};
 pub use command::{HostPrompt, is_for_programs};
-pub use facts::{McpServerStatus, NamedItem, SessionFeatures, StreamModelInfo, StreamSessionInfo};
+pub use facts::{NamedItem, SessionFeatures, StreamModelInfo, StreamSessionInfo};
 pub use happenings::is_refusal;
 pub use ids::line_id;
 pub use initialize::Initialize;

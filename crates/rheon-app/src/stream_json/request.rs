@@ -29,6 +29,9 @@ pub enum ClientRequest {
         dry_run: bool,
     },
     McpStatus,
+    McpReconnect {
+        server: String,
+    },
     ContextUsage,
     /// An unsupported or invalid request; answered with the problem.
     Refused {
@@ -38,11 +41,13 @@ pub enum ClientRequest {
 }
 
 /// Unsupported requests, and why.
-const REFUSED: [(&str, &str); 6] = [
-    ("mcp_message", "MCP servers of the calling program are not supported yet"),
-    ("mcp_reconnect", "MCP servers are not supported yet"),
-    ("mcp_toggle", "MCP servers are not supported yet"),
-    ("mcp_set_servers", "MCP servers are not supported yet"),
+const REFUSED: [(&str, &str); 5] = [
+    (
+        "mcp_message",
+        "MCP servers of the calling program can only answer; their own messages are not supported",
+    ),
+    ("mcp_toggle", "MCP servers cannot be switched on and off in a session; change the configuration"),
+    ("mcp_set_servers", "the MCP servers of a session cannot be replaced; name them with --mcp-config"),
     ("stop_task", "no such task"),
     ("side_question", "side questions are not supported"),
 ];
@@ -89,6 +94,10 @@ impl ClientRequest {
                 None => refused("\"user_message_id\" is missing".to_owned()),
             },
             "mcp_status" => Self::McpStatus,
+            "mcp_reconnect" => match text("serverName") {
+                Some(server) => Self::McpReconnect { server },
+                None => refused("\"serverName\" is missing".to_owned()),
+            },
             "get_context_usage" => Self::ContextUsage,
             other => match REFUSED.iter().find(|(name, _)| *name == other) {
                 Some((_, problem)) => refused((*problem).to_owned()),

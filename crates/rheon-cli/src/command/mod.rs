@@ -7,6 +7,7 @@ mod demo;
 mod doctor;
 mod init;
 mod man;
+mod mcp;
 mod memory;
 mod models;
 mod policy;
@@ -31,6 +32,7 @@ pub(crate) enum Command {
     Policy(policy::Policy),
     Config(config::Config),
     Trust(trust::Trust),
+    Mcp(mcp::Mcp),
     Memory(memory::Memory),
     Sandbox(sandbox::Sandbox),
     Init(init::Init),
@@ -51,6 +53,7 @@ impl Command {
             Self::Policy(policy) => policy.run(),
             Self::Config(config) => config.run(),
             Self::Trust(trust) => trust.run(),
+            Self::Mcp(mcp) => mcp.run(),
             Self::Memory(memory) => memory.run(),
             Self::Sandbox(sandbox) => sandbox.run(),
             Self::Init(init) => init.run(),

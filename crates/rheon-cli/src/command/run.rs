@@ -266,9 +266,6 @@ impl Run {
         for ignored in caller.ignored() {
             print_note(&format!("note: {ignored}"));
         }
-        if !setup.mcp_config.is_empty() && !config.settings.mcp_servers.is_empty() {
-            print_note("note: ignoring --mcp-config: MCP servers are not supported yet");
-        }
         if setup.strict_mcp_config {
             config.settings.mcp_servers.retain(|_, server| server.origin.layer == Layer::CommandLine);
         }

@@ -117,9 +117,7 @@ fn apply(request: &mut OpenRequest, initialize: Initialize) {
     if !initialize.agents.is_empty() {
         print_note("note: ignoring agents: sub-agents are not supported yet");
     }
-    if !initialize.sdk_mcp_servers.is_empty() {
-        print_note("note: ignoring the program's MCP servers: not supported yet");
-    }
+    request.mcp_servers = initialize.sdk_mcp_servers;
 }
 
 /// A session that a program drives.
@@ -205,7 +203,10 @@ impl StdioSession {
         let Some(IncomingPrompt { content, uuid }) = self.prompts.pop_front() else { return Ok(()) };
         self.is_running = true;
         let facts = self.session.facts().await.map_err(failure)?;
-        self.projector.facts_mut().model = (&facts.model).into();
+        let servers = self.session.mcp_servers().await.map_err(failure)?;
+        let shown = self.projector.facts_mut();
+        shown.model = (&facts.model).into();
+        (shown.offers.tools, shown.offers.mcp_servers) = (facts.tools, servers);
         self.projector.name_prompt(uuid.clone());
         self.names.begin(uuid);
         self.send_state(SessionActivity::Running);
@@ -319,7 +320,16 @@ impl StdioSession {
             ClientRequest::RewindFiles { user_message_id, dry_run } => {
                 self.rewind_files(&user_message_id, dry_run).await
             }
-            ClientRequest::McpStatus => Ok(self.projector.facts_mut().mcp_status()),
+            ClientRequest::McpStatus => {
+                let servers = self.session.mcp_servers().await.map_err(|error| error.to_string())?;
+                self.projector.facts_mut().offers.mcp_servers = servers;
+                Ok(self.projector.facts_mut().mcp_status())
+            }
+            ClientRequest::McpReconnect { server } => {
+                let line = format!("/mcp reconnect {server}");
+                self.session.send(Command::Slash { line }).await.map_err(|error| error.to_string())?;
+                Ok(json!({}))
+            }
             ClientRequest::ContextUsage => Ok(self.projector.context_usage()),
             ClientRequest::Refused { problem, .. } => Err(problem),
         }

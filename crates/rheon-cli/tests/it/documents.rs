@@ -20,6 +20,10 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("cargo test --workspace", "runs this test"),
     ("cargo run -p rheon --example", "compiles; crates/rheon/tests/it/examples.rs runs every example"),
     ("cargo xtask bench", "takes minutes; the figures are taken by hand"),
+    (
+        "rheon mcp",
+        "installs servers from npm; crates/rheon-cli/tests/it/mcp.rs has the same commands with a server of its own",
+    ),
     ("git worktree add ../old COMMIT", "prepares a benchmark of two commits"),
     ("(cd ../old && cargo build", "prepares a benchmark of two commits"),
 ];

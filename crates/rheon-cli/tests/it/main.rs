@@ -18,6 +18,7 @@ mod going_on;
 mod help;
 mod limits;
 mod manual;
+mod mcp;
 mod next_steps;
 mod permissions;
 #[cfg(unix)]

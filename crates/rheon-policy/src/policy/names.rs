@@ -32,7 +32,7 @@ const fn row(name: &'static str, aliases: &'static [&'static str], kind: ToolKin
     KnownTool { name, aliases, kind }
 }
 
-pub(crate) const KNOWN: [KnownTool; 18] = [
+pub(crate) const KNOWN: [KnownTool; 19] = [
     row("bash", &["Bash"], ToolKind::Shell),
     // These reach only processes that the session itself started.
     row("bash_output", &["BashOutput"], ToolKind::Internal),
@@ -51,6 +51,8 @@ pub(crate) const KNOWN: [KnownTool; 18] = [
     row("ask_user", &["AskUserQuestion"], ToolKind::Internal),
     row("plan", &["EnterPlanMode", "ExitPlanMode"], ToolKind::Internal),
     row("skill", &["Skill"], ToolKind::Internal),
+    // Finds tools; calling them is another matter.
+    row("tool_search", &["ToolSearch"], ToolKind::Internal),
     // Later sessions read what it writes, so it affects more than this conversation.
     row("memory", &["Memory"], ToolKind::Other),
 ];

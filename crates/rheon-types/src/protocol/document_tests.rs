@@ -129,6 +129,7 @@ fn queries() -> Examples {
         Query::Commands,
         Query::Rules,
         Query::Checkpoints,
+        Query::McpServers,
     ])
 }
 
@@ -185,6 +186,15 @@ fn replies() -> Examples {
     };
     let point =
         Checkpoint { seq: 12, text: "fix the parser".into(), has_files: true, ..Checkpoint::default() };
+    let server = McpServerSummary {
+        name: "github".into(),
+        status: "connected".into(),
+        program: "github-mcp-server 1.2.0".into(),
+        protocol: "2025-11-25".into(),
+        tools: vec!["mcp__github__search".into()],
+        tokens: 320,
+        ..McpServerSummary::default()
+    };
     examples([
         Reply::Snapshot { snapshot: Box::new(snapshot) },
         Reply::Facts { facts: Box::new(facts()) },
@@ -193,6 +203,7 @@ fn replies() -> Examples {
         Reply::Commands { commands: vec![command] },
         Reply::Rules { rules: vec![rule] },
         Reply::Checkpoints { checkpoints: vec![point] },
+        Reply::McpServers { servers: vec![server] },
     ])
 }
 

@@ -39,7 +39,14 @@ pub struct OpenRequest {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub hooks: Vec<HookRegistration>,
+    /// MCP servers inside the client, by name. Messages for them are calls of the client's function `mcp:NAME`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+    pub mcp_servers: Vec<String>,
 }
+
+/// The beginning of the names of client functions that are MCP servers: `mcp:NAME`.
+pub const MCP_FUNCTION: &str = "mcp:";
 
 /// Which session is opened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

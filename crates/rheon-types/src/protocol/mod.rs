@@ -12,12 +12,12 @@ pub use command::{
     Ack, ClientCallOutcome, CloseReason, Command, RewindMode, RewindResult, RewindScope, Thinking,
 };
 pub use host::{
-    ConfigInfo, HookRegistration, HostCommand, HostQuery, HostReply, ModelSummary, OpenRequest, SearchHit,
-    SessionChoice, SessionOrigin, SessionScope, SessionSummary,
+    ConfigInfo, HookRegistration, HostCommand, HostQuery, HostReply, MCP_FUNCTION, ModelSummary, OpenRequest,
+    SearchHit, SessionChoice, SessionOrigin, SessionScope, SessionSummary,
 };
 pub use query::{
-    ActiveRun, Checkpoint, ContextReport, ContextSection, CostReport, Query, Reply, RuleSummary, SessionInfo,
-    SessionModel, SlashCommand, Snapshot,
+    ActiveRun, Checkpoint, ContextReport, ContextSection, CostReport, McpServerSummary, Query, Reply,
+    RuleSummary, SessionInfo, SessionModel, SlashCommand, Snapshot,
 };
 pub use subscription::{Cursor, Delivery, StartAt, Subscription};
 

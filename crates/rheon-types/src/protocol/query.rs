@@ -37,6 +37,8 @@ pub enum Query {
     Rules,
     /// The messages to which the session can be rewound.
     Checkpoints,
+    /// The MCP servers and their state.
+    McpServers,
     /// A variant added by a newer version.
     #[serde(other)]
     Unknown,
@@ -85,6 +87,12 @@ pub enum Reply {
         /// The checkpoints, oldest first.
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
         checkpoints: Vec<Checkpoint>,
+    },
+    /// The MCP servers.
+    McpServers {
+        /// The servers, in the order of their names.
+        #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+        servers: Vec<McpServerSummary>,
     },
     /// A variant added by a newer version.
     #[serde(other)]
@@ -270,4 +278,30 @@ pub struct Checkpoint {
     pub text: String,
     /// Whether files can be restored too.
     pub has_files: bool,
+}
+
+/// An MCP server of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct McpServerSummary {
+    /// Its name in the configuration.
+    pub name: String,
+    /// `connected`, `pending`, `failed`, `needs-auth` or `disabled`.
+    pub status: String,
+    /// Why it is not connected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The name and version of its program.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub program: String,
+    /// The version of the protocol that it speaks.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub protocol: String,
+    /// Its tools, by the names that the model uses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+    pub tools: Vec<String>,
+    /// About how many tokens the definitions of its tools have.
+    #[serde(default)]
+    pub tokens: u64,
 }

@@ -2,6 +2,7 @@
 
 mod diff;
 mod export;
+mod mcp;
 mod memory;
 mod outcome;
 mod permissions;
@@ -52,6 +53,7 @@ pub(super) async fn read(session: &OpenSession, seq: u64, line: &str) -> Result<
         "config" => settings::config(session, arguments)?,
         "context" => queries::context(session).await.text,
         "cost" => cost(&queries::cost(session)),
+        "mcp" => mcp::show(session, arguments)?,
         "memory" => memory::show(session, arguments).await?,
         "diff" => diff::show(session, arguments).await?,
         "export" => export::export(session, arguments).await?,

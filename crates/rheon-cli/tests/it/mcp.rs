@@ -1,0 +1,237 @@
+//! MCP servers in the program: configured, trusted, called, and inside a driving program.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Command, Stdio};
+
+use expect_test::expect;
+use rheon_testkit::MCP_SERVER_SCRIPT;
+use rheon_testkit::server::{FakeReply, Script};
+use serde_json::{Value, json};
+
+use crate::stage::{MODEL, Stage, write};
+use crate::support::Ran;
+
+/// A stage with the scripted server, and a model that calls one of its tools.
+fn stage(script: impl Into<Script>) -> Stage {
+    let stage = Stage::new(script);
+    write(&stage.path("server.sh"), MCP_SERVER_SCRIPT);
+    stage
+}
+
+fn echo() -> [FakeReply; 2] {
+    [FakeReply::call("mcp__s__echo", &json!({ "word": "hello" })), FakeReply::text("It says hello.")]
+}
+
+/// The server `s`, as `.mcp.json` has it. Runs wait for it.
+fn configured(stage: &Stage, start: &str) -> String {
+    let script = stage.path("server.sh").display().to_string();
+    let server =
+        json!({ "command": "bash", "args": [script, start], "required": true, "startup_timeout_sec": 3600 });
+    json!({ "mcpServers": { "s": server } }).to_string()
+}
+
+fn rheon(stage: &Stage, arguments: &[&str]) -> Command {
+    let mut command = stage.rheon(arguments);
+    command.env("PATH", std::env::var_os("PATH").unwrap());
+    command
+}
+
+fn run(stage: &Stage, arguments: &[&str]) -> Ran {
+    stage.ran(rheon(stage, &[&["-p", "--model", MODEL], arguments].concat()))
+}
+
+/// What the model got back from its first call.
+fn result(stage: &Stage) -> String {
+    let requests = stage.server.requests();
+    let messages = requests.last().unwrap().json["messages"].as_array().unwrap().clone();
+    let result = &messages.iter().rev().find(|message| message["role"] == "user").unwrap()["content"][0];
+    result["content"][0]["text"].as_str().or(result["content"].as_str()).unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_tool_of_a_server_is_offered_asked_about_and_called() {
+    let stage = stage(echo());
+    let config = configured(&stage, "plain");
+    let ran = run(&stage, &["--mcp-config", &config, "--allowedTools", "mcp__s__echo", "--", "Say hello"]);
+    assert_eq!((ran.stdout.as_str(), ran.code), ("It says hello.\n", Some(0)), "{}", ran.stderr);
+    assert_eq!(result(&stage), "hello");
+    let request = &stage.server.requests()[0].json;
+    let tools: Vec<&str> =
+        request["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
+    assert!(tools.contains(&"mcp__s__echo"), "{tools:?}");
+    assert!(request["system"].to_string().contains("# Tools of mcp"));
+}
+
+#[test]
+fn without_a_rule_the_call_needs_approval_and_a_denied_tool_is_not_offered() {
+    let stage = stage(echo());
+    let config = configured(&stage, "plain");
+    let ran = run(&stage, &["--mcp-config", &config, "--disallowedTools", "mcp__s__fail", "--", "Say hello"]);
+    assert_eq!(ran.code, Some(5), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("call mcp__s__echo: no rule allows it; it runs on an MCP server"),
+        "{}",
+        ran.stderr
+    );
+    assert!(
+        result(&stage).starts_with("permission denied: mcp__s__echo needs approval"),
+        "{}",
+        result(&stage)
+    );
+    assert!(!stage.server.requests()[0].json["tools"].to_string().contains("mcp__s__fail"));
+}
+
+#[test]
+fn servers_of_a_project_start_only_where_it_is_trusted() {
+    let stage = stage(echo());
+    let touched = stage.path("touched");
+    let script = format!(": >{}\nexec bash {} plain\n", touched.display(), stage.path("server.sh").display());
+    write(&stage.path("start.sh"), &script);
+    let server = json!({ "command": "bash", "args": [stage.path("start.sh").display().to_string()], "required": true });
+    write(&stage.path("workspace/.mcp.json"), &json!({ "mcpServers": { "s": server } }).to_string());
+    let ran = stage.ran(rheon(&stage, &["mcp", "list"]));
+    assert!(ran.stdout.starts_with("No MCP servers"), "{}", ran.stdout);
+    assert!(ran.stderr.contains("the project is not trusted"), "{}", ran.stderr);
+    run(&stage, &["--", "Say hello"]);
+    assert!(!touched.exists());
+    let ran = run(&stage, &["--trust", "--allowedTools", "mcp__s", "--", "Say hello"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(touched.exists());
+}
+
+#[test]
+fn servers_are_added_listed_tested_and_removed() {
+    let stage = stage(Script::always(FakeReply::text("Done.")));
+    let script = stage.path("server.sh").display().to_string();
+    let mcp = |arguments: &[&str]| stage.ran(rheon(&stage, &[&["mcp"], arguments].concat()));
+    expect!["Added s to STAGE/home/.config/rheon/config.toml. Test it with `rheon mcp test s`.\n"]
+        .assert_eq(&mcp(&["add", "s", "--env", "KEY=secret", "--", "bash", &script, "many"]).stdout);
+    expect!["Added gone to STAGE/home/.config/rheon/config.toml. Test it with `rheon mcp test gone`.\n"]
+        .assert_eq(&mcp(&["add", "gone", "no-such-program-here"]).stdout);
+    let ran = mcp(&["list"]);
+    expect![[r#"
+        gone: failed: cannot start no-such-program-here: No such file or directory (os error 2)  (STAGE/home/.config/rheon/config.toml:6)
+        s: connected, 201 tools, about 5,610 tokens  (STAGE/home/.config/rheon/config.toml:1)
+    "#]]
+    .assert_eq(&ran.stdout);
+    assert_eq!((ran.stderr.as_str(), ran.code), ("", Some(0)));
+    let ran = mcp(&["test", "gone"]);
+    expect![
+        "error: gone: failed: cannot start no-such-program-here: No such file or directory (os error 2)\n"
+    ]
+    .assert_eq(&ran.stderr);
+    assert_eq!(ran.code, Some(1));
+    let get = mcp(&["get", "s"]).stdout;
+    let first: Vec<&str> = get.lines().take(4).collect();
+    expect![[r#"
+        s: connected, 201 tools, about 5,610 tokens
+        program: scripted 1
+        protocol: 2025-11-25
+          mcp__s__tool_1"#]]
+    .assert_eq(&first.join("\n"));
+    let ran = mcp(&["get", "z"]);
+    expect![[r#"
+        error: there is no MCP server "z"; did you mean "s"? List them with rheon mcp list
+    "#]]
+    .assert_eq(&ran.stderr);
+    expect!["Removed gone from STAGE/home/.config/rheon/config.toml.\n"]
+        .assert_eq(&mcp(&["remove", "gone"]).stdout);
+    expect!["error: there is no MCP server \"gone\" in STAGE/home/.config/rheon/config.toml\n"]
+        .assert_eq(&mcp(&["remove", "gone"]).stderr);
+}
+
+#[test]
+fn a_required_server_that_fails_ends_the_run() {
+    let stage = stage(echo());
+    let config = r#"{"mcpServers":{"s":{"command":"no-such-program-here","required":true}}}"#;
+    let ran = run(&stage, &["--mcp-config", config, "--", "Say hello"]);
+    assert_ne!(ran.code, Some(0));
+    assert!(ran.stderr.contains("the MCP server \"s\" is required and not connected"), "{}", ran.stderr);
+    assert!(stage.server.requests().is_empty());
+}
+
+#[test]
+fn a_slash_command_shows_the_servers() {
+    let stage = stage(Script::always(FakeReply::text("Done.")));
+    let ran = run(&stage, &["--", "/mcp"]);
+    expect!["there are no MCP servers; add one with `rheon mcp add`\n"].assert_eq(&ran.stdout);
+}
+
+#[test]
+fn a_server_inside_the_driving_program_is_called_through_its_channel() {
+    let reply = [FakeReply::call("mcp__calc__add", &json!({ "a": 2, "b": 3 })), FakeReply::text("It is 5.")];
+    let stage = stage(reply);
+    let arguments = [
+        "--output-format",
+        "stream-json",
+        "--verbose",
+        "--model",
+        MODEL,
+        "--setting-sources=",
+        "--input-format",
+        "stream-json",
+        "--allowedTools",
+        "mcp__calc__add",
+        "--mcp-config",
+        r#"{"mcpServers":{"calc":{"type":"sdk","name":"calc"}}}"#,
+    ];
+    let mut child = rheon(&stage, &arguments).stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut say = |line: Value| writeln!(stdin, "{line}").unwrap();
+    say(
+        json!({ "type": "control_request", "request_id": "1", "request": { "subtype": "initialize", "hooks": null } }),
+    );
+    say(
+        json!({ "type": "user", "session_id": "", "message": { "role": "user", "content": "2 + 3?" }, "parent_tool_use_id": null }),
+    );
+    let mut seen = Vec::new();
+    for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+        let line: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        if line["type"] == "result" {
+            seen.push(format!("result {}", line["result"]));
+            // The state of the server, now that it is known.
+            say(
+                json!({ "type": "control_request", "request_id": "2", "request": { "subtype": "mcp_status" } }),
+            );
+        }
+        if line["type"] == "control_response" && line["response"]["request_id"] == "2" {
+            seen.push(line["response"]["response"].to_string());
+            break;
+        }
+        if line["type"] != "control_request" {
+            continue;
+        }
+        let message = &line["request"]["message"];
+        assert_eq!(
+            (&line["request"]["subtype"], &line["request"]["server_name"]),
+            (&json!("mcp_message"), &json!("calc"))
+        );
+        let result = match message["method"].as_str().unwrap() {
+            "initialize" => json!({
+                "protocolVersion": message["params"]["protocolVersion"], "capabilities": { "tools": {} },
+                "serverInfo": { "name": "calc", "version": "1" },
+            }),
+            "tools/list" => json!({ "tools": [{ "name": "add", "inputSchema": { "type": "object" } }] }),
+            "tools/call" => json!({ "content": [{ "type": "text", "text": "5" }] }),
+            _ => json!({}),
+        };
+        seen.push(format!("{} {}", message["method"], message["params"]["arguments"]));
+        let response = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
+        let response = json!({ "mcp_response": response });
+        let response =
+            json!({ "subtype": "success", "request_id": line["request_id"], "response": response });
+        say(json!({ "type": "control_response", "response": response }));
+    }
+    drop(stdin);
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!((ran.stderr.as_str(), ran.code), ("", Some(0)));
+    expect![[r#"
+        "initialize" null
+        "notifications/initialized" null
+        "tools/list" null
+        "tools/call" {"a":2,"b":3}
+        result "It is 5."
+        {"mcpServers":[{"name":"calc","status":"connected","tools":[{"name":"add"}]}]}"#]]
+    .assert_eq(&seen.join("\n"));
+    assert_eq!(result(&stage), "5");
+}

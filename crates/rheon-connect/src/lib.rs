@@ -1,0 +1,15 @@
+//! Tools from elsewhere: MCP servers and OpenAPI documents.
+//!
+//! [`McpServers`] is a [`ToolSource`](rheon_types::ToolSource): it starts the configured servers in the background, keeps
+//! them running, and offers their tools as `mcp__server__tool`. The tools pass the same gate as all others. What a server
+//! sends is untrusted: descriptions are cleaned, and everything has a limit. No type of the MCP SDK is part of the API.
+
+#![allow(missing_docs)]
+
+mod mcp;
+
+pub use mcp::{
+    HttpEndpoint, McpClient, McpConnection, McpError, McpOptions, McpServerInfo, McpServerSpec,
+    McpServerView, McpServers, McpStatus, McpTimeouts, McpTool, McpToolAdapter, McpToolFilter,
+    MessageExchange, StdioProgram,
+};

@@ -1,0 +1,116 @@
+//! `Child`: the process of a server. Everything it started ends with it.
+
+use std::collections::VecDeque;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rheon_sandbox::process::{MARKER, ProcessTree, next_marker};
+use secrecy::ExposeSecret as _;
+use tokio::io::AsyncReadExt as _;
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::task::{AbortHandle, spawn_blocking};
+
+use super::error::McpError;
+use super::spec::StdioProgram;
+
+/// How long a server may take to exit after its input was closed.
+const EXIT_WAIT: Duration = Duration::from_secs(2);
+
+/// How much of its error output is kept.
+const ERRORS_BYTES_MAX: usize = 16 * 1024;
+
+/// A running server, with the pipes it talks through.
+pub(super) struct StartedChild {
+    pub(super) child: Child,
+    pub(super) input: ChildStdin,
+    pub(super) output: ChildStdout,
+}
+
+/// The process of a server. Dropping it ends the process and everything that it started.
+pub(super) struct Child {
+    process: tokio::process::Child,
+    tree: ProcessTree,
+    errors: AbortHandle,
+}
+
+impl Child {
+    /// Starts the program, off the async threads.
+    pub(super) async fn start(
+        program: &StdioProgram,
+        errors: &ErrorOutput,
+    ) -> Result<StartedChild, McpError> {
+        let name = program.command.clone();
+        let failed = move |source| McpError::Start { program: name.clone(), source };
+        let marker = next_marker();
+        let mut command = command(program, &marker);
+        let spawned = spawn_blocking(move || command.spawn()).await;
+        let mut process = spawned.map_err(|error| failed(error.into()))?.map_err(&failed)?;
+        let gone = || failed(std::io::ErrorKind::BrokenPipe.into());
+        let tree = ProcessTree::of(process.id().ok_or_else(gone)?, format!("{MARKER}={marker}"));
+        let (input, output) = (process.stdin.take(), process.stdout.take());
+        let reading = process.stderr.take().map(|stderr| tokio::spawn(errors.clone().read(stderr)));
+        let errors = reading.map(|reading| reading.abort_handle()).ok_or_else(gone)?;
+        let child = Self { process, tree, errors };
+        Ok(StartedChild { child, input: input.ok_or_else(gone)?, output: output.ok_or_else(gone)? })
+    }
+
+    /// Waits until the process has exited by itself, and ends it after a while.
+    pub(super) async fn end(&mut self) {
+        // What remains is ended either way.
+        drop(tokio::time::timeout(EXIT_WAIT, self.process.wait()).await);
+        self.tree.kill();
+        drop(tokio::time::timeout(EXIT_WAIT, self.process.wait()).await);
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.tree.kill();
+        self.errors.abort();
+    }
+}
+
+fn command(program: &StdioProgram, marker: &str) -> Command {
+    let mut command = Command::new(&program.command);
+    command.args(&program.arguments).env_clear();
+    command.envs(program.environment.iter().map(|(name, value)| (name, value.expose_secret())));
+    command.env(MARKER, marker);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    if let Some(directory) = &program.directory {
+        command.current_dir(directory);
+    }
+    #[cfg(unix)]
+    command.process_group(0);
+    command.kill_on_drop(true);
+    command
+}
+
+/// The end of what a server wrote to its standard error. Reading it keeps the server from blocking.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ErrorOutput(Arc<Mutex<VecDeque<u8>>>);
+
+impl ErrorOutput {
+    async fn read(self, mut source: ChildStderr) {
+        let mut chunk = vec![0; 8 * 1024];
+        while let Ok(count @ 1..) = source.read(&mut chunk).await {
+            let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.extend(chunk.iter().take(count));
+            let over = kept.len().saturating_sub(ERRORS_BYTES_MAX);
+            kept.drain(..over);
+        }
+    }
+
+    /// The last lines.
+    pub(super) fn text(&self) -> String {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes: Vec<u8> = kept.iter().copied().collect();
+        String::from_utf8_lossy(&bytes).trim().to_owned()
+    }
+
+    /// The last line, for an error message.
+    pub(super) fn last_line(&self) -> Option<String> {
+        let text = self.text();
+        text.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(super::clean::short_line)
+    }
+}

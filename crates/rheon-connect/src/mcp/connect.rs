@@ -1,0 +1,177 @@
+//! Opens a connection: the transport, then the handshake.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderName, HeaderValue};
+use rmcp::RoleClient;
+use rmcp::model::{ProtocolVersion, ServerPeerInfo};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, RunningService, serve_client_with_lifecycle,
+};
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{StreamableHttpClientTransport, Transport};
+use secrecy::ExposeSecret as _;
+use tokio_util::sync::CancellationToken;
+
+use super::child::Child;
+use super::clean::{clean, short_line};
+use super::client::{ConnectionDiagnostics, McpClient, McpServerInfo};
+use super::error::McpError;
+use super::exchange::ExchangeTransport;
+use super::handler::Handler;
+use super::http::HttpBackend;
+use super::http_client::{address, http_client};
+use super::spec::{HttpEndpoint, McpConnection, McpServerSpec, StdioProgram};
+use super::stdio::{MESSAGE_BYTES_MAX, StdioTransport};
+use super::watched::Watched;
+
+const INSTRUCTIONS_CHARS_MAX: usize = 4_096;
+
+/// A server that does not know the newest protocol may ignore the question for it for this long.
+const PROBE_TIME: Duration = Duration::from_secs(10);
+
+/// Connects to a server. The caller limits the time.
+pub(super) async fn connect(spec: &McpServerSpec) -> Result<McpClient, McpError> {
+    let opening = Opening::new(spec);
+    match &spec.connection {
+        McpConnection::Stdio(program) => match opening.stdio(program, opening.newest_first()).await {
+            // Some servers end when the first message is not the one that they expect.
+            Err(McpError::Closed(_)) => opening.stdio(program, ClientLifecycleMode::Initialize).await,
+            connected => connected,
+        },
+        McpConnection::Http(endpoint) => opening.http(endpoint).await,
+        McpConnection::Exchange(exchange) => {
+            let transport = ExchangeTransport::new(Arc::clone(exchange));
+            opening.serve(transport, ClientLifecycleMode::Initialize).await
+        }
+    }
+}
+
+/// A connection that is being opened.
+struct Opening<'a> {
+    spec: &'a McpServerSpec,
+    diagnostics: ConnectionDiagnostics,
+}
+
+impl<'a> Opening<'a> {
+    fn new(spec: &'a McpServerSpec) -> Self {
+        Self { spec, diagnostics: ConnectionDiagnostics::default() }
+    }
+
+    /// Asks for the newest protocol first, if there is time for a server that does not answer that.
+    fn newest_first(&self) -> ClientLifecycleMode {
+        if self.spec.timeouts.startup <= PROBE_TIME {
+            return ClientLifecycleMode::Initialize;
+        }
+        ClientLifecycleMode::Auto {
+            preferred_versions: vec![ProtocolVersion::LATEST],
+            legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+        }
+    }
+
+    async fn stdio(
+        &self,
+        program: &StdioProgram,
+        lifecycle: ClientLifecycleMode,
+    ) -> Result<McpClient, McpError> {
+        let started = Child::start(program, &self.diagnostics.errors).await?;
+        let transport = StdioTransport::new(started, Arc::clone(&self.diagnostics.ignored));
+        self.serve(transport, lifecycle).await
+    }
+
+    async fn http(&self, endpoint: &HttpEndpoint) -> Result<McpClient, McpError> {
+        let url = address(&endpoint.url)?;
+        let client = http_client(&url)?;
+        let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
+            .custom_headers(headers(endpoint)?)
+            .max_sse_event_size(MESSAGE_BYTES_MAX)
+            .reinit_on_expired_session(true);
+        let transport = StreamableHttpClientTransport::with_client(HttpBackend(client), config);
+        self.serve(transport, self.newest_first()).await
+    }
+
+    async fn serve<T: Transport<RoleClient> + 'static>(
+        &self,
+        transport: T,
+        lifecycle: ClientLifecycleMode,
+    ) -> Result<McpClient, McpError> {
+        let handler = Handler {
+            server: self.spec.name.as_str().into(),
+            calls: Arc::default(),
+            changed: Arc::default(),
+        };
+        let end = CancellationToken::new();
+        let transport = Watched::new(transport, end.clone());
+        let service: RunningService<RoleClient, Handler> =
+            serve_client_with_lifecycle(handler.clone(), transport, lifecycle)
+                .await
+                .map_err(|error| self.failed(&error))?;
+        Ok(McpClient {
+            server: Arc::clone(&handler.server),
+            info: service.peer().peer_info().map(|info| about(&info)).unwrap_or_default(),
+            service,
+            handler,
+            diagnostics: self.diagnostics.clone(),
+            end,
+            call_timeout: self.spec.timeouts.call,
+        })
+    }
+
+    fn failed(&self, error: &ClientInitializeError) -> McpError {
+        if error.is_authorization_required() {
+            return McpError::AuthorizationRequired;
+        }
+        let is_closed = matches!(
+            error,
+            ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. }
+        );
+        match (self.diagnostics.errors.last_line(), &self.spec.connection) {
+            (hint, McpConnection::Stdio(_)) if is_closed => {
+                McpError::Closed(hint.map(|line| format!("; it wrote: {line}")).unwrap_or_default())
+            }
+            _ => McpError::Connect(causes(error)),
+        }
+    }
+}
+
+fn headers(endpoint: &HttpEndpoint) -> Result<HashMap<HeaderName, HeaderValue>, McpError> {
+    let mut headers = HashMap::new();
+    for (name, value) in &endpoint.headers {
+        let wrong = || McpError::Header { name: name.clone() };
+        let parsed: HeaderName = name.parse().map_err(|_| wrong())?;
+        let mut value = HeaderValue::from_str(value.expose_secret()).map_err(|_| wrong())?;
+        value.set_sensitive(true);
+        headers.insert(parsed, value);
+    }
+    Ok(headers)
+}
+
+fn about(info: &ServerPeerInfo) -> McpServerInfo {
+    let program = info.server_info.as_ref().map(|it| format!("{} {}", it.name, it.version));
+    let instructions = info.instructions.as_deref().map(|text| clean(text, INSTRUCTIONS_CHARS_MAX));
+    McpServerInfo {
+        program: short_line(&program.unwrap_or_default()),
+        protocol: short_line(info.protocol_version.as_str()),
+        instructions: instructions.filter(|text| !text.trim().is_empty()),
+        has_tools: info.capabilities.tools.is_some(),
+        has_resources: info.capabilities.resources.is_some(),
+        has_prompts: info.capabilities.prompts.is_some(),
+    }
+}
+
+/// An error with its causes, on one short line.
+pub(super) fn causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    short_line(&text)
+}

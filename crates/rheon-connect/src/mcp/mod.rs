@@ -1,0 +1,35 @@
+//! The MCP client: connections, their calls, and the servers of a session.
+
+mod active;
+mod adapter;
+mod backoff;
+mod child;
+mod clean;
+mod client;
+mod connect;
+mod content;
+mod elicit;
+mod error;
+mod exchange;
+mod handler;
+mod http;
+mod http_client;
+mod lines;
+mod names;
+mod oversize;
+mod search;
+mod server;
+mod servers;
+mod spec;
+mod stdio;
+mod tool;
+mod watched;
+
+pub use adapter::McpToolAdapter;
+pub use client::{McpClient, McpServerInfo};
+pub use error::McpError;
+pub use exchange::MessageExchange;
+pub use server::{McpServerView, McpStatus};
+pub use servers::{McpOptions, McpServers};
+pub use spec::{HttpEndpoint, McpConnection, McpServerSpec, McpTimeouts, McpToolFilter, StdioProgram};
+pub use tool::McpTool;
