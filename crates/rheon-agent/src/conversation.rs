@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rheon_types::{AgentMessage, History, Timestamp, WindowCut, window};
+use rheon_types::{AgentMessage, History, Timestamp, WindowCut, cuts_until, window};
 use serde::{Deserialize, Serialize};
 
 use crate::context::repair_calls;
@@ -60,11 +60,9 @@ impl Conversation {
         *self = Self::new(std::mem::take(&mut self.history), cuts);
     }
 
-    /// The conversation after its first `len` messages. Cuts that end later are dropped.
+    /// The conversation after its first `len` messages, without the cuts that tell of later ones.
     pub(crate) fn prefix(&self, len: usize) -> Self {
-        let end = len as u64;
-        let cuts = self.cuts.iter().filter(|cut| cut.to <= end).cloned().collect();
-        Self::new(self.history.prefix(len), cuts)
+        Self::new(self.history.prefix(len), cuts_until(&self.cuts, len as u64))
     }
 }
 

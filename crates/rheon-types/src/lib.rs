@@ -73,7 +73,7 @@ pub use time::Timestamp;
 pub use tool::{Effect, ToolError, ToolResult};
 pub use tool_context::{Claim, ToolContext, ToolFact, ToolReporter};
 pub use usage::{MicroUsd, Usage};
-pub use window::{CutKind, WindowCut, window};
+pub use window::{CutKind, WindowCut, cuts_until, window};
 
 #[cfg(test)]
 mod draft_tests;

@@ -62,6 +62,18 @@ pub fn window(history: &History, cuts: &[WindowCut]) -> History {
     visible
 }
 
+/// The cuts of a conversation that goes back to its first `len` messages. A compaction reads everything before the newest
+/// messages, so its summary also tells of messages that are gone now: if any of its cuts ends later, all of them go, except
+/// trimmed results.
+pub fn cuts_until(cuts: &[WindowCut], len: u64) -> Vec<WindowCut> {
+    let is_trim = |cut: &WindowCut| match cut.kind {
+        CutKind::Trim { .. } => true,
+        CutKind::Summary { .. } | CutKind::Drop => false,
+    };
+    let is_whole = cuts.iter().all(|cut| is_trim(cut) || cut.to <= len);
+    cuts.iter().filter(|cut| cut.to <= len && (is_whole || is_trim(cut))).cloned().collect()
+}
+
 /// The message, with its tool result shortened if it is too long.
 fn trimmed(message: &Arc<AgentMessage>, bytes_max: u64) -> Arc<AgentMessage> {
     let AgentMessage::Llm(llm) = &**message else { return Arc::clone(message) };

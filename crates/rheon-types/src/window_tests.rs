@@ -74,3 +74,13 @@ fn a_cut_beyond_the_end_changes_nothing() {
     let history = history();
     assert_eq!(window(&history, &[cut(6, 99, CutKind::Drop)]), history);
 }
+
+#[test]
+fn a_summary_that_tells_of_discarded_messages_goes_with_them() {
+    let summary = || CutKind::Summary { message: user("what happened") };
+    let trim = || cut(0, 1, CutKind::Trim { bytes_max: 6 });
+    let cuts = [trim(), cut(1, 3, summary()), cut(3, 5, CutKind::Drop)];
+    assert_eq!(cuts_until(&cuts, 6), cuts);
+    assert_eq!(cuts_until(&cuts, 4), [trim()]);
+    assert_eq!(cuts_until(&[cut(1, 3, summary())], 4), [cut(1, 3, summary())]);
+}

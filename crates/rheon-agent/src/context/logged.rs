@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rheon_types::event::TaskItem;
 use rheon_types::{
     AgentEvent, AgentMessage, Author, ContextEvent, ContinuationKind, History, Message, MessageEvent,
-    PlanEvent, RunEvent, WindowCut,
+    PlanEvent, RunEvent, WindowCut, cuts_until,
 };
 
 /// The conversation as recorded by the events of a log. It owns its list, so that it never shares a buffer with a run.
@@ -30,8 +30,7 @@ impl LoggedConversation {
             }
             AgentEvent::Run(RunEvent::Start { continuation, .. }) => {
                 self.history = rewind_to_prompt(&self.history, continuation.as_ref());
-                let end = self.history.len() as u64;
-                self.cuts.retain(|cut| cut.to <= end);
+                self.cuts = cuts_until(&self.cuts, self.history.len() as u64);
             }
             AgentEvent::Context(ContextEvent::CompactionEnd { cuts, .. }) => self.cuts.clone_from(cuts),
             AgentEvent::Plan(PlanEvent::Tasks { items }) => self.tasks.clone_from(items),
@@ -60,10 +59,9 @@ impl LoggedConversation {
         continuation: Option<&ContinuationKind>,
     ) -> bool {
         let logged = rewind_to_prompt(&self.history, continuation);
-        let end = logged.len() as u64;
         let is_same =
             |(one, other): (&Arc<AgentMessage>, &Arc<AgentMessage>)| Arc::ptr_eq(one, other) || one == other;
-        self.cuts.iter().filter(|cut| cut.to <= end).eq(cuts)
+        cuts_until(&self.cuts, logged.len() as u64) == cuts
             && logged.len() == begun.len()
             && logged.iter().zip(begun.iter()).all(is_same)
     }

@@ -11,10 +11,10 @@ mod settings;
 mod structured;
 mod tokens;
 
-pub(crate) use compact::transcript;
 pub use compact::{
     CompactionStrategy, Summarizer, SummarySource, TieredCompaction, WindowView, summary_prompt,
 };
+pub(crate) use compact::{sound_cuts, transcript};
 pub(crate) use complete::{Shortfall, shortfall};
 pub use effort::Effort;
 pub use goal_reminder::GoalReminder;

@@ -303,8 +303,7 @@ fn beginning(
     }
     // A separate list, so that it does not grow into that of the log.
     let begun: History = begun.iter().cloned().collect();
-    let end = begun.len() as u64;
-    let cuts = cuts.iter().filter(|cut| cut.to <= end).cloned().collect();
+    let cuts = rheon_types::cuts_until(cuts, begun.len() as u64);
     let start = match identity.continuation {
         None if director.script.is_compaction() => Start::Compact(String::new()),
         None => Start::Prompt(prompts(director)),

@@ -2,16 +2,16 @@
 //! when a service rejects a prompt as too long.
 
 use rheon_types::event::CompactionTrigger;
-use rheon_types::{AgentEvent, ContextEvent, ProviderError, ProviderErrorKind, RunFailure};
+use rheon_types::{AgentEvent, ContextEvent, ProviderError, ProviderErrorKind, RunEvent, RunFailure};
 
-use crate::context::{Compaction, Overflow, WindowView};
+use crate::context::{Compaction, Overflow, WindowView, sound_cuts};
 use crate::halt::Halt;
 use crate::live::Run;
 use crate::step::measure::{measure, measure_now};
-use crate::step::summarize::RunSummarizer;
+use crate::step::summarize::{RunSummarizer, SummaryCost};
 
-/// The target size after a compaction, in percent of the available space.
-const TARGET_PERCENT: u64 = 50;
+/// The target size after a compaction, in percent of the size at which it happens: half of the space at the usual 90 %.
+const TARGET_PERCENT: u64 = 56;
 /// The minimum gain of a useful compaction, in percent.
 const GAIN_PERCENT_MIN: u64 = 10;
 /// The maximum number of consecutive compactions that gain too little.
@@ -30,7 +30,10 @@ pub(crate) async fn fit(run: &mut Run) -> Result<(), Halt> {
         tokens_window: run.window_tokens(),
     }));
     let is_past = |percent: u8| used.saturating_mul(100) >= room.saturating_mul(u64::from(percent));
-    if is_past(settings.compact_percent) && settings.compaction == Compaction::Auto {
+    // Where two compactions in a row gained too little, the parts that cannot be shortened take most of the space below the
+    // threshold. The window is used up to its end then.
+    let is_futile = run.state.stops.poor_compactions >= POOR_COMPACTIONS_MAX && used < room;
+    if is_past(settings.compact_percent) && settings.compaction == Compaction::Auto && !is_futile {
         return compact(run, CompactionTrigger::Auto, None).await;
     }
     if is_past(settings.warn_percent) && !run.state.stops.is_window_warned {
@@ -84,30 +87,31 @@ pub(crate) async fn compact(
         CompactionTrigger::Manual => measure(run).await?,
     };
     run.emit(AgentEvent::Context(ContextEvent::CompactionStart { trigger, tokens_before: before }));
-    // A manual compaction always shrinks the window.
-    let room = match trigger {
-        CompactionTrigger::Manual => run.room_tokens().min(before),
-        CompactionTrigger::Auto | CompactionTrigger::Overflow => run.room_tokens(),
-    };
     // Include the shown part of a rejected answer.
     run.meter.follow(&run.state.conversation);
     let model = RunSummarizer::new(run);
     let conversation = &run.state.conversation;
     let tasks = run.log.log.tasks();
     let sizes = run.meter.sizes(conversation.history());
-    let size_target = run.meter.tracker().size(room / 100 * TARGET_PERCENT);
+    let (tokens_target, tokens_max) = targets(run, trigger);
     let view = WindowView {
         history: conversation.history(),
         cuts: conversation.cuts(),
-        tokens_target: size_target.saturating_sub(run.meter.beside()),
+        tokens_target,
+        tokens_max,
         count: &|message| sizes.of(message),
         tasks: &tasks,
         instructions,
     };
     let compacted = run.config.context.strategy.compact(view, &model).get();
     let cuts = run.stop.or(compacted).await?;
-    let spent = model.spent();
-    run.state.count_beside(spent.usage, spent.cost, run.billed_tokens(&spent.usage));
+    let cuts = sound_cuts(run.state.conversation.history(), cuts);
+    let SummaryCost { usage, cost, problem } = model.spent();
+    if let Some(problem) = problem {
+        let message = format!("the model wrote no summary, so the compaction lists facts instead: {problem}");
+        run.emit(AgentEvent::Run(RunEvent::Error { message }));
+    }
+    run.state.count_beside(usage, cost, run.billed_tokens(&usage));
     run.state.conversation.cut(cuts.clone());
     run.meter.rewritten(&run.state.conversation);
     run.publish();
@@ -118,23 +122,39 @@ pub(crate) async fn compact(
         tokens_after: after,
         summary: summary_of(&cuts),
         cuts,
-        usage: spent.usage,
-        cost: spent.cost,
+        usage,
+        cost,
     }));
     run.state.stops.is_window_warned = false;
     judge(run, trigger, before, after)
 }
 
-/// Stops the run if compactions keep gaining too little, which would otherwise loop forever.
+/// The size that the messages should have, and the size that they must not exceed.
+fn targets(run: &Run, trigger: CompactionTrigger) -> (u64, u64) {
+    let threshold = run.room_tokens() / 100 * u64::from(run.config.settings.window.compact_percent);
+    let beside = run.meter.beside();
+    let messages = |tokens: u64| run.meter.tracker().size(tokens).saturating_sub(beside);
+    let target = messages(threshold / 100 * TARGET_PERCENT);
+    match trigger {
+        // One that the user asked for always shrinks the conversation, and drops nothing to do so.
+        CompactionTrigger::Manual => {
+            let conversation = run.meter.size().saturating_sub(beside);
+            (target.min(conversation / 2), messages(threshold))
+        }
+        CompactionTrigger::Auto | CompactionTrigger::Overflow => (target, target),
+    }
+}
+
+/// Stops the run if compactions keep gaining too little and the prompt does not fit, which would otherwise loop forever.
 fn judge(run: &mut Run, trigger: CompactionTrigger, before: u64, after: u64) -> Result<(), Halt> {
     let gained = before.saturating_sub(after).saturating_mul(100) >= before.saturating_mul(GAIN_PERCENT_MIN);
     let stops = &mut run.state.stops;
     stops.poor_compactions = if gained { 0 } else { stops.poor_compactions + 1 };
+    let is_poor = stops.poor_compactions >= POOR_COMPACTIONS_MAX;
     let is_hopeless = match trigger {
         CompactionTrigger::Manual => false,
-        CompactionTrigger::Auto | CompactionTrigger::Overflow => {
-            stops.poor_compactions >= POOR_COMPACTIONS_MAX
-        }
+        CompactionTrigger::Auto => is_poor && after >= run.room_tokens(),
+        CompactionTrigger::Overflow => is_poor,
     };
     if !is_hopeless {
         return Ok(());

@@ -1,6 +1,6 @@
 //! Summaries of old messages, written by the model in a separate call that is paid for like any other.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::StreamExt;
 use rheon_types::{
@@ -38,12 +38,14 @@ pub(crate) struct RunSummarizer {
 }
 
 /// The usage of summaries.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct SummaryCost {
     /// As reported or estimated.
     pub(crate) usage: Usage,
     /// `None` if a price is unknown or no call was made.
     pub(crate) cost: Option<MicroUsd>,
+    /// Why the last summary that was asked for does not exist.
+    pub(crate) problem: Option<String>,
 }
 
 impl RunSummarizer {
@@ -65,13 +67,15 @@ impl RunSummarizer {
 
     /// The usage of all summaries.
     pub(crate) fn spent(&self) -> SummaryCost {
-        *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, SummaryCost> {
+        self.spent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn ask(&self, request: Request) -> Result<String, ProviderError> {
-        let reminder = request.reminder.as_ref().map_or(0, |text| self.counter.text(text));
-        let size = self.counter.request(&request).saturating_add(reminder);
-        let prompt_tokens = self.tracker.tokens_of_new_text(size);
+        let prompt_tokens = self.tracker.tokens_of_new_text(self.counter.request(&request));
         let planned = PlannedCall {
             prompt_tokens,
             answer_tokens_max: request.tokens_max.unwrap_or(SUMMARY_TOKENS_MAX),
@@ -105,6 +109,17 @@ impl RunSummarizer {
         Ok(texts.collect::<Vec<_>>().join("\n"))
     }
 
+    /// Asks with the conversation itself, or with a transcript of it if that is too long.
+    async fn ask_for(&self, messages: &History, prompt: &str) -> Result<String, ProviderError> {
+        if let Some(request) = self.appended(messages, prompt) {
+            match self.ask(request).await {
+                Err(error) if error.kind == ProviderErrorKind::ContextOverflow => {}
+                answered @ (Ok(_) | Err(_)) => return answered,
+            }
+        }
+        self.ask(self.transcribed(messages, prompt)).await
+    }
+
     fn prices(&self) -> Option<Prices> {
         self.info.as_ref().and_then(|info| info.prices)
     }
@@ -121,7 +136,7 @@ impl RunSummarizer {
         if is_free {
             return;
         }
-        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spent = self.lock();
         spent.usage += finished.usage;
         spent.cost =
             Some(spent.cost.unwrap_or_default()).zip(cost).and_then(|(sum, cost)| sum.checked_add(cost));
@@ -175,9 +190,13 @@ impl RunSummarizer {
             | ThinkingLevel::Max => THOUGHT_TOKENS_MAX,
         };
         let room = u32::try_from(self.window_tokens / ANSWER_SHARE).unwrap_or(u32::MAX);
+        // The prompt is a message like any other: a provider that sends only the messages must not be answered with the
+        // agent's next words instead of a summary.
+        let mut asked: History = visible.iter().take(messages.len()).cloned().collect();
+        asked.push(note(prompt.to_owned()));
         Some(Request {
-            messages: visible.prefix(messages.len()),
-            reminder: Some(prompt.into()),
+            messages: asked,
+            reminder: None,
             tokens_max: Some(longest.min(room.max(1))),
             output_schema: None,
             ..self.turn.clone()
@@ -189,12 +208,15 @@ impl RunSummarizer {
         // Two thirds of the window, at three bytes per token, leave space for the answer in any script.
         let bytes_max = usize::try_from(self.window_tokens.saturating_mul(2)).unwrap_or(usize::MAX);
         let text = format!("The conversation:\n{}\n\n{prompt}", transcript(messages, bytes_max));
-        let message = Message::note(text, rheon_types::Timestamp::default());
         let mut request = Request::new(Arc::clone(&self.model));
-        request.messages = std::iter::once(Arc::new(AgentMessage::from(message))).collect();
+        request.messages = std::iter::once(note(text)).collect();
         request.tokens_max = Some(SUMMARY_TOKENS_MAX);
         request
     }
+}
+
+fn note(text: String) -> Arc<AgentMessage> {
+    Arc::new(Message::note(text, rheon_types::Timestamp::default()).into())
 }
 
 impl Summarizer for RunSummarizer {
@@ -205,13 +227,13 @@ impl Summarizer for RunSummarizer {
     ) -> BoxFuture<'a, Result<String, ProviderError>> {
         let prompt = summary_prompt(instructions.filter(|text| !text.trim().is_empty()));
         Box::pin(async move {
-            if let Some(request) = self.appended(messages, &prompt) {
-                match self.ask(request).await {
-                    Err(error) if error.kind == ProviderErrorKind::ContextOverflow => {}
-                    answered @ (Ok(_) | Err(_)) => return answered,
-                }
-            }
-            self.ask(self.transcribed(messages, &prompt)).await
+            let answered = self.ask_for(messages, &prompt).await;
+            self.lock().problem = match &answered {
+                Ok(text) if text.trim().is_empty() => Some("its answer has no text".to_owned()),
+                Ok(_) => None,
+                Err(error) => Some(error.to_string()),
+            };
+            answered
         })
     }
 }

@@ -6,8 +6,8 @@ use rheon_agent::{
 };
 use rheon_testkit::{FnTool, Scenario, ScriptedRun, Turn, scripted};
 use rheon_types::{
-    AgentEvent, Answer, ContextEvent, Effect, ProviderError, ProviderErrorKind, RunEnd, RunFailure,
-    ToolResult, WindowCut, unanswered_calls,
+    AgentEvent, Answer, ContextEvent, ContinuationKind, CutKind, Effect, ProviderError, ProviderErrorKind,
+    Request, RunEnd, RunEvent, RunFailure, ToolResult, WindowCut, unanswered_calls,
 };
 use serde_json::json;
 
@@ -27,6 +27,11 @@ fn window(tokens: u64) -> impl FnOnce(AgentBuilder) -> AgentBuilder {
 fn names(ran: &ScriptedRun) -> Vec<String> {
     let names = ran.trace.events().into_iter().map(|event| event.kind.name().to_owned());
     names.filter(|name| name.starts_with("compaction.")).collect()
+}
+
+/// Whether the last message asks for a summary. Nothing else tells: a provider may send the messages alone.
+fn is_summary_request(request: &Request) -> bool {
+    request.messages.for_model().next_back().is_some_and(|last| last.text().contains("write a hand-over"))
 }
 
 fn calls(n: usize) -> Scenario {
@@ -101,6 +106,108 @@ async fn a_strategy_that_gains_nothing_ends_the_run_with_a_reason() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_low_threshold_compacts_often_and_ends_no_run() {
+    for percent in [1, 5, 20, 40, 60] {
+        let with = move |builder: AgentBuilder| {
+            let window = WindowSettings {
+                tokens_max: Some(20_000),
+                compact_percent: percent,
+                ..WindowSettings::default()
+            };
+            builder.window(window).max_tokens(100).max_turns(500).system_prompt("Be careful. ".repeat(200))
+        };
+        let scenario = Scenario::new()
+            .respond(|request| is_summary_request(request).then(|| Turn::say("Many lines were read.")));
+        let scenario = (0..12).fold(scenario, |scenario, _| scenario.turn(Turn::call("big", json!({}))));
+        let ran = scripted(scenario.turn("done")).tool(big(2_000)).with(with).run("go").await;
+        assert_eq!((percent, &ran.output().end), (percent, &RunEnd::Completed));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_requested_summary_is_used_however_long_the_system_prompt_is() {
+    let summary = format!("Kept: {}the port is 8080.", "a fact. ".repeat(200));
+    for system_bytes in [0, 1_000, 20_000, 100_000] {
+        let scenario = calls(2).turn("done").turn(Turn::say(summary.clone())).turn("8080");
+        let with = move |builder: AgentBuilder| {
+            window(1_000_000)(builder).system_prompt("Be careful. ".repeat(system_bytes / 12))
+        };
+        let (agent, _, provider) = scripted(scenario).tool(big(1_000)).with(with).build();
+        agent.run("go").await.unwrap();
+        agent.compact("").unwrap().finish().await.unwrap();
+        agent.run("which port?").await.unwrap();
+        let sent = rheon_testkit::request_text(provider.requests().last().unwrap());
+        assert!(sent.contains(&summary), "{system_bytes}: {sent}");
+    }
+}
+
+/// Hides one message, whichever it is.
+struct HideOne(u64);
+
+impl CompactionStrategy for HideOne {
+    fn name(&self) -> &str {
+        "hide one"
+    }
+
+    fn compact<'a>(&'a self, _: WindowView<'a>, _: &'a dyn Summarizer) -> Answer<'a, Vec<WindowCut>> {
+        let hidden = WindowCut { from: self.0, to: self.0 + 1, kind: CutKind::Drop };
+        Answer::Now(vec![hidden.clone(), hidden, WindowCut { from: 90, to: 99, kind: CutKind::Drop }])
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_strategy_parts_a_call_from_its_result() {
+    for at in 0..8 {
+        let with = move |builder: AgentBuilder| window(1_000_000)(builder).compaction(HideOne(at));
+        let (agent, _, provider) =
+            scripted(calls(3).turn("done").turn("next")).tool(big(100)).with(with).build();
+        agent.run("go").await.unwrap();
+        agent.compact("").unwrap().finish().await.unwrap();
+        agent.run("on").await.unwrap();
+        let last = provider.requests().pop().unwrap();
+        assert_eq!(unanswered_calls(&last.messages), [], "message {at} hidden");
+        let results = last.messages.for_model().filter(|it| it.text().starts_with("line 0")).count();
+        assert_eq!(results, 3, "message {at} hidden");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_summary_costs_nothing_and_is_in_the_log() {
+    let refused = ProviderError::new(ProviderErrorKind::Auth, "the key is not valid");
+    let (agent, trace, _) = scripted(calls(2).turn("done").turn(Turn::fail(refused)))
+        .tool(big(1_000))
+        .with(window(1_000_000))
+        .build();
+    agent.run("go").await.unwrap();
+    let output = agent.compact("").unwrap().finish().await.unwrap();
+    assert_eq!((&output.end, output.usage.total()), (&RunEnd::Completed, 0));
+    let told: Vec<String> = trace
+        .events()
+        .into_iter()
+        .filter_map(|event| match event.kind {
+            AgentEvent::Run(RunEvent::Error { message }) => Some(message),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        told,
+        ["the model wrote no summary, so the compaction lists facts instead: the key is not valid"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rerun_after_a_compaction_knows_nothing_of_the_discarded_attempt() {
+    let scenario = calls(4).turn("done").turn("The first attempt read four times.").turn("again");
+    let (agent, _, provider) = scripted(scenario).tool(big(4_000)).with(window(1_000_000)).build();
+    agent.run("go").await.unwrap();
+    agent.compact("").unwrap().finish().await.unwrap();
+    let rerun = ContinuationKind::Rerun { tag: "again".to_owned() };
+    agent.continue_run(rerun).unwrap().finish().await.unwrap();
+    let sent = rheon_testkit::request_text(provider.requests().last().unwrap());
+    assert!(!sent.contains("first attempt"), "{sent}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_user_can_request_a_compaction_with_instructions() {
     let scenario = calls(3).turn("done").turn("Kept: the port is 8080.").turn("8080");
     let (agent, trace, provider) = scripted(scenario).tool(big(4_000)).with(window(1_000_000)).build();
@@ -110,7 +217,7 @@ async fn the_user_can_request_a_compaction_with_instructions() {
     agent.run("which port?").await.unwrap();
     trace.assert_order();
     let requests = provider.requests();
-    let asked = requests[4].reminder.as_deref().unwrap();
+    let asked = requests[4].messages.for_model().next_back().unwrap().text();
     assert!(asked.contains("## Instructions from the user\nthe port"), "{asked}");
     let sent = rheon_testkit::request_text(&requests[5]);
     assert!(sent.contains("Kept: the port is 8080.") && sent.contains("which port?"), "{sent}");
@@ -123,13 +230,14 @@ async fn a_summary_request_reuses_the_cached_prefix() {
     let with = |builder: AgentBuilder| window(10_000)(builder).system_prompt("Be brief.");
     let ran = scripted(scenario).tool(big(4_000)).with(with).run("go").await;
     let requests = ran.provider.requests();
-    let place = requests.iter().position(|request| request.reminder.is_some()).unwrap();
+    let place = requests.iter().position(is_summary_request).unwrap();
     let (before, asked) = (&requests[place - 1], &requests[place]);
     assert_eq!(
         (&asked.system, &asked.tools, asked.thinking),
         (&before.system, &before.tools, before.thinking)
     );
-    assert_eq!(asked.messages, before.messages.prefix(asked.messages.len()));
+    let conversation = asked.messages.prefix(asked.messages.len() - 1);
+    assert_eq!(conversation, before.messages.prefix(conversation.len()));
     assert_eq!(unanswered_calls(&asked.messages), []);
     assert_eq!(asked.tokens_max, Some(2_000));
 }
@@ -141,7 +249,8 @@ async fn a_summary_request_that_does_not_fit_is_shortened() {
     let ran = scripted(scenario.turn("Summary.").turn("done")).tool(big(4_000)).run("go").await;
     assert_eq!((ran.output().text.as_str(), &ran.output().end), ("done", &RunEnd::Completed));
     let requests = ran.provider.requests();
-    assert_eq!(requests[5].messages, requests[4].messages.prefix(requests[5].messages.len()));
+    let conversation = requests[5].messages.prefix(requests[5].messages.len() - 1);
+    assert_eq!(conversation, requests[4].messages.prefix(conversation.len()));
     let retold = rheon_testkit::request_text(&requests[6]);
     assert!(retold.contains("The conversation:") && requests[6].tools.is_empty(), "{retold}");
     let sent = rheon_testkit::request_text(&requests[7]);
@@ -153,7 +262,7 @@ async fn a_summary_with_tool_calls_or_cost_is_handled() {
     // The model answers the request for a summary with a tool call: facts stand in.
     let scenario = Scenario::new()
         .respond(|request| {
-            let is_summary = request.reminder.is_some();
+            let is_summary = is_summary_request(request);
             Some(Turn::call("big", json!({}))).filter(|_| is_summary || request.messages.len() < 120)
         })
         .turn("done");

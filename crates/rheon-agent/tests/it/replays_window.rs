@@ -91,7 +91,8 @@ impl Provider for Priced {
 
 /// Whether a summary is asked for: behind the conversation, or retold without tools.
 fn is_summary(request: &Request) -> bool {
-    request.reminder.is_some() || request.tools.is_empty()
+    let last = request.messages.for_model().next_back();
+    last.is_some_and(|last| last.text().contains("write a hand-over"))
 }
 
 #[tokio::test(start_paused = true)]
@@ -300,7 +301,8 @@ async fn a_strategy_and_a_reminder_that_panic_do_so_again() {
 }
 
 async fn shortened() -> Vec<Event> {
-    let (agent, trace, _) = scripted(calls(9).turn("done")).tool(big(4_000)).with(window(10_000)).build();
+    let scenario = calls(8).turn("Summary.").turn("done");
+    let (agent, trace, _) = scripted(scenario).tool(big(4_000)).with(window(10_000)).build();
     agent.run("go").await.unwrap();
     replayed(&trace)
 }

@@ -65,9 +65,10 @@ pub(super) const KEYS: &[Key] = &[
     // The user's own instructions are one of the sources.
     row("context.off", Takes::Sources, SetIfTrusted, ""),
     row("context.reminders", Switch, Set, "true"),
-    row("context.auto_compact", Switch, Set, "true"),
+    // Whether a long conversation goes on at all is the user's alone.
+    row("context.auto_compact", Switch, Nothing, "true"),
     row("context.warn_percent", Count(1, 100), Set, "75"),
-    row("context.compact_percent", Count(1, 100), Set, "90"),
+    row("context.compact_percent", Count(1, 100), Nothing, "90"),
     row("keys.*", Takes::KeySource, Nothing, ""),
     row("vendors.*", Takes::Vendor, Nothing, ""),
     row("hooks.*", Takes::Hooks, SetIfTrusted, ""),

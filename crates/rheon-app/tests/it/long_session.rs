@@ -72,8 +72,8 @@ impl Watched {
 /// Words of the text that asks for a summary.
 const ASKS_SUMMARY: &str = "write a hand-over for a colleague";
 
-fn is_summary(reminder: Option<&str>) -> bool {
-    reminder.is_some_and(|text| text.contains(ASKS_SUMMARY))
+fn is_summary(request: &Request) -> bool {
+    request.messages.for_model().next_back().is_some_and(|last| last.text().contains(ASKS_SUMMARY))
 }
 
 /// Every call has its result before anybody says anything else, and every result its call.
@@ -162,7 +162,7 @@ impl Seen {
     }
 
     fn answer(&mut self, request: &Request, turns: usize) -> Vec<Chunk> {
-        if is_summary(request.reminder.as_deref()) {
+        if is_summary(request) {
             return vec![text(SUMMARY), done(StopReason::Stop)];
         }
         self.turn += 1;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rheon_types::{
     AgentEvent, AgentMessage, Author, ChildEvent, ContextEvent, ContinuationKind, Event, Message,
-    MessageEvent, RunEvent, RunId, WindowCut,
+    MessageEvent, RunEvent, RunId, WindowCut, cuts_until,
 };
 
 /// A message with its run and the number of the event that ended it.
@@ -90,7 +90,6 @@ impl Conversation {
 
     /// Drops cuts that refer to removed messages.
     fn forget_late_cuts(&mut self) {
-        let end = self.messages.len() as u64;
-        self.cuts.retain(|cut| cut.to <= end);
+        self.cuts = cuts_until(&self.cuts, self.messages.len() as u64);
     }
 }

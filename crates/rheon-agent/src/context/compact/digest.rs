@@ -44,7 +44,7 @@ pub(super) fn digest(messages: &History) -> String {
             writeln!(text, "({skipped} earlier requests omitted)").ok();
         }
         for request in requests.iter().skip(skipped) {
-            writeln!(text, "- {}", shortened(request, REQUEST_CHARS_MAX)).ok();
+            writeln!(text, "- {}", one_line(request, REQUEST_CHARS_MAX)).ok();
         }
     }
     if !calls.is_empty() {
@@ -55,7 +55,10 @@ pub(super) fn digest(messages: &History) -> String {
         }
     }
     if let Some(last) = last_text {
-        writeln!(text, "Your last message: {}", shortened(&last, LAST_TEXT_CHARS_MAX)).ok();
+        writeln!(text, "Your last message: {}", one_line(&last, LAST_TEXT_CHARS_MAX)).ok();
+    }
+    if text.is_empty() {
+        text.push_str("Nothing was asked, and no tool ran.");
     }
     text
 }
@@ -78,10 +81,25 @@ pub(super) fn task_list(tasks: &[TaskItem]) -> String {
 }
 
 /// One line of at most `chars_max` characters.
-fn shortened(text: &str, chars_max: usize) -> String {
+fn one_line(text: &str, chars_max: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let short: String = line.chars().take(chars_max).collect();
     if short.len() < line.len() { format!("{short} […]") } else { short }
+}
+
+/// `text` without its middle, in whole lines or words, with a mark where something is missing. The beginning of a summary
+/// says what the user wants, its end what comes next.
+pub(super) fn shortened(text: &str, bytes_max: usize) -> String {
+    if text.len() <= bytes_max {
+        return text.to_owned();
+    }
+    let head = text.get(..text.floor_char_boundary(bytes_max / 3 * 2)).unwrap_or_default();
+    let head = head.rfind(char::is_whitespace).and_then(|end| head.get(..end)).unwrap_or(head).trim_end();
+    let tail = text.get(text.ceil_char_boundary(text.len() - bytes_max / 3)..).unwrap_or_default();
+    let tail =
+        tail.find(char::is_whitespace).and_then(|start| tail.get(start..)).unwrap_or(tail).trim_start();
+    let omitted = text.len().saturating_sub(head.len() + tail.len());
+    format!("{head}\n[… {omitted} bytes of this summary are left out here …]\n{tail}")
 }
 
 /// The message that replaces a range of messages.

@@ -8,5 +8,6 @@ mod tiered;
 mod transcript;
 
 pub use strategy::{CompactionStrategy, Summarizer, WindowView, summary_prompt};
+pub(crate) use stretch::sound_cuts;
 pub use tiered::{SummarySource, TieredCompaction};
 pub(crate) use transcript::transcript;

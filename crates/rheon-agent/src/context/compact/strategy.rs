@@ -14,6 +14,8 @@ pub struct WindowView<'a> {
     pub cuts: &'a [WindowCut],
     /// The target size of the window's messages in tokens, as measured by `count`.
     pub tokens_target: u64,
+    /// The size that the messages must not exceed. Only beyond it is anything dropped that no summary tells of.
+    pub tokens_max: u64,
     /// Counts the tokens of a message. Cheap for messages of the conversation.
     pub count: &'a (dyn Fn(&AgentMessage) -> u64 + Sync),
     /// The task list.

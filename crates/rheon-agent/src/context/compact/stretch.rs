@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use rheon_types::{AgentMessage, Author, History, Message, StopReason};
+use rheon_types::{AgentMessage, Author, CutKind, History, Message, StopReason, WindowCut};
 
 /// Whether a range may start or end before the message at `index`. A tool result is never separated from its call. A
 /// failed answer belongs to the message it failed to answer; it must not become the newest message that a model sees.
@@ -13,6 +13,34 @@ fn is_border(history: &History, index: usize) -> bool {
         Some(Message::Assistant(answer)) => answer.stop_reason != StopReason::Error,
         Some(Message::User(_)) | None => true,
     }
+}
+
+/// `cuts` as a conversation can have them: in order, without overlaps, within the conversation, and never between a call
+/// and its result. A cut that would hide half of such a pair hides neither.
+pub(crate) fn sound_cuts(history: &History, cuts: Vec<WindowCut>) -> Vec<WindowCut> {
+    let len = history.len();
+    let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(len);
+    let mut end = 0;
+    let mut sound = Vec::with_capacity(cuts.len());
+    for cut in cuts {
+        let (mut from, mut to) = (index(cut.from).max(end), index(cut.to));
+        match cut.kind {
+            CutKind::Trim { .. } => {}
+            CutKind::Summary { .. } | CutKind::Drop => {
+                while from < to && !is_border(history, from) {
+                    from += 1;
+                }
+                while to > from && to < len && !is_border(history, to) {
+                    to -= 1;
+                }
+            }
+        }
+        if from < to {
+            end = to;
+            sound.push(WindowCut { from: from as u64, to: to as u64, kind: cut.kind });
+        }
+    }
+    sound
 }
 
 /// The start of the newest messages that fit into `tokens_max`, but at least the last message and what belongs to it.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rheon_types::{AgentMessage, Answer, CutKind, History, Message, ToolName, WindowCut, window};
 
-use super::digest::{digest, summary_message};
+use super::digest::{digest, shortened, summary_message};
 use super::strategy::{CompactionStrategy, Summarizer, WindowView};
 use super::stretch::{goal, head, recent, stretches};
 
@@ -43,6 +43,8 @@ impl Default for TieredCompaction {
 const RECENT_PERCENT: u64 = 50;
 /// The share of the target for a summary, in percent.
 const SUMMARY_PERCENT: u64 = 20;
+/// A summary of this length is never cut, whatever the target is: it was paid for, and it stands for everything before it.
+const SUMMARY_TOKENS_MIN: u64 = 1_024;
 /// The share of the target for the first user message, in percent; a longer one is summarized.
 const HEAD_PERCENT: u64 = 10;
 /// The sizes to which results of the newest turns are trimmed, in order.
@@ -135,13 +137,16 @@ impl Parts {
     /// The model's summary, if it is usable.
     fn usable(&self, view: &WindowView<'_>, text: String) -> Option<String> {
         let text = text.trim();
-        let tokens_max = view.tokens_target / 100 * SUMMARY_PERCENT;
-        // A token has at least one byte, so this is a safe bound.
-        let chars_max = usize::try_from(tokens_max).unwrap_or(usize::MAX).saturating_mul(3);
         if text.is_empty() {
             return None;
         }
-        Some(text.chars().take(chars_max).collect())
+        let tokens_max = (view.tokens_target / 100 * SUMMARY_PERCENT).max(SUMMARY_TOKENS_MIN);
+        let tokens = (view.count)(&summary_message(text, &[]));
+        if tokens <= tokens_max {
+            return Some(text.to_owned());
+        }
+        let bytes = (text.len() as u64).saturating_mul(tokens_max) / tokens.max(1);
+        Some(shortened(text, usize::try_from(bytes).unwrap_or(usize::MAX)))
     }
 
     /// Tier 2: replaces the old messages with one summary. Then, if needed, tier 3.
@@ -159,7 +164,7 @@ impl Parts {
             let kind = CutKind::Trim { bytes_max };
             cuts.extend(self.recent_stretches(view).into_iter().map(|stretch| cut(stretch, kind.clone())));
         }
-        if view.tokens_with(&cuts) > view.tokens_target {
+        if view.tokens_with(&cuts) > view.tokens_target.max(view.tokens_max) {
             self.drop_recent(view, &mut cuts);
         }
         cuts

@@ -69,7 +69,15 @@ impl Summarizer for Says {
 }
 
 fn view<'a>(history: &'a History, cuts: &'a [WindowCut], tokens_target: u64) -> WindowView<'a> {
-    WindowView { history, cuts, tokens_target, count: &count, tasks: &[], instructions: None }
+    WindowView {
+        history,
+        cuts,
+        tokens_target,
+        tokens_max: tokens_target,
+        count: &count,
+        tasks: &[],
+        instructions: None,
+    }
 }
 
 fn compacted(tiers: &TieredCompaction, view: WindowView<'_>, model: &Says) -> Vec<WindowCut> {
@@ -174,6 +182,19 @@ fn one_gigantic_last_result_is_trimmed_too() {
     assert_eq!(unanswered_calls(&window(&history, &cuts)), []);
 }
 
+#[test]
+fn an_overlong_summary_is_marked_where_it_is_cut_and_keeps_its_end() {
+    let history = turns(20, 3_000);
+    let text = format!("## Goal\nBuild it.\n{}## Next step\nRun the tests.", "One more fact.\n".repeat(500));
+    let text: &'static str = Box::leak(text.into_boxed_str());
+    let cuts = compacted(&TieredCompaction::default(), view(&history, &[], 14_000), &Says(Ok(text)));
+    let [WindowCut { kind: CutKind::Summary { message }, .. }] = &cuts[..] else { panic!("{cuts:?}") };
+    let said = message.as_llm().unwrap().text();
+    assert!(said.contains("## Goal\nBuild it.\nOne more fact."), "{said}");
+    assert!(said.contains(" bytes of this summary are left out here …]\n"), "{said}");
+    assert!(said.contains("## Next step\nRun the tests."), "{said}");
+}
+
 /// A piece of a conversation: a prompt, an answer, or an answer with calls and their results.
 fn piece() -> impl Strategy<Value = Vec<(u8, usize)>> {
     prop_oneof![
@@ -186,6 +207,37 @@ fn piece() -> impl Strategy<Value = Vec<(u8, usize)>> {
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    #[test]
+    fn a_paid_summary_is_never_lost_nor_cut_without_a_mark(
+        pairs in 1_usize..30,
+        result_bytes in 1_usize..6_000,
+        summary_words in 0_usize..2_000,
+        tokens_target in 0_u64..60_000,
+        is_asked in any::<bool>(),
+    ) {
+        let history = turns(pairs, result_bytes);
+        let text = "word ".repeat(summary_words);
+        let said: &'static str = Box::leak(text.clone().into_boxed_str());
+        let instructions = is_asked.then_some("");
+        let view = WindowView { instructions, ..view(&history, &[], tokens_target) };
+        let cuts = compacted(&TieredCompaction::default(), view, &Says(Ok(said)));
+        for cut in &cuts {
+            let CutKind::Summary { message } = &cut.kind else { continue };
+            let shown = message.as_llm().unwrap().text();
+            let inside = shown.split("<summary>").nth(1).unwrap().split("</summary>").next().unwrap().trim();
+            if inside.contains("bytes of this summary are left out here") {
+                prop_assert!(text.len() > 1_024 - 400 && inside.len() > 600, "{inside}");
+            } else if summary_words > 0 {
+                prop_assert_eq!(inside, text.trim());
+            } else {
+                prop_assert!(inside.contains("The user asked:") || inside.contains("Tools that ran:") || inside.contains("Nothing was asked"), "{}", inside);
+            }
+        }
+        let summarizes = cuts.iter().any(|cut| matches!(cut.kind, CutKind::Summary { .. }));
+        let hides = cuts.iter().any(|cut| matches!(cut.kind, CutKind::Drop));
+        prop_assert!(summarizes || !hides, "{:?}", cuts);
+    }
 
     #[test]
     fn no_conversation_loses_a_pairing_its_goal_or_its_order(
