@@ -40,3 +40,4 @@ pub use rheon_agent::schema_problem;
 pub use rheon_sandbox::remove_temporary_directories;
 pub use services::{registry, variables};
 pub use wiring::clean_sandbox_caches;
+pub(crate) use wiring::sandbox_caches;

@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex};
 
 use rheon::policy::{PatternRoots, Policy};
 use rheon::sandbox::process::{
-    Capture, Containment, Launcher, ProcessEnvironment, ProcessSetup, SessionHelper, ShellLine, StopCondition, run,
+    Capture, Containment, Launcher, ProcessEnvironment, ProcessSetup, SessionHelper, ShellLine,
+    StopCondition, run,
 };
 use rheon::sandbox::{
-    Boundary, CacheMode, CacheSettings, Caches, HostList, Level, NamespaceUse, NetworkAccess, ProbeCache, Programs,
-    Requirement, Sandbox,
+    Boundary, CacheMode, CacheSettings, Caches, HostList, Level, NamespaceUse, NetworkAccess, ProbeCache,
+    Programs, Requirement, Sandbox,
 };
 use rheon::tools::builtin::AddressRule;
 use rheon::tools::builtin::bash::{BashSession, BashSettings, BashTool};
@@ -29,8 +30,7 @@ const CHILD: &str = "RHEON_BENCH_OUTPUT";
 const OUTPUT_BYTES: u64 = 1 << 30;
 
 /// What holds commands, weakest first.
-const WAYS: [Held; 5] =
-    [Held::None, Held::Landlock, Held::Bubblewrap, Held::Namespaces, Held::Everyday];
+const WAYS: [Held; 5] = [Held::None, Held::Landlock, Held::Bubblewrap, Held::Namespaces, Held::Everyday];
 
 /// What holds commands.
 #[derive(Clone, Copy)]
