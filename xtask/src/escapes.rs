@@ -47,7 +47,7 @@ struct Findings {
 
 /// Builds the tests, runs them as each user, prints the table, and fails if a way was open.
 pub(crate) fn run() -> Result<()> {
-    let programs: Vec<PathBuf> = TESTS.iter().map(|(package, _)| build(package)).collect::<Result<_>>()?;
+    let programs = build()?;
     let is_root = is_root();
     let testers: &[Tester] = if is_root { &[Tester::Root, Tester::Ordinary] } else { &[Tester::Ordinary] };
     let mut findings = Findings::default();
@@ -74,25 +74,35 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// Builds the integration tests of a package and returns their program.
-fn build(package: &str) -> Result<PathBuf> {
+/// Builds the integration tests and returns the program of each package in [`TESTS`]. All packages are built together, as the
+/// usual tests are, so that nothing is compiled twice.
+fn build() -> Result<Vec<PathBuf>> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let arguments = ["test", "--locked", "--test", "it", "--no-run", "--message-format", "json", "--package"];
     let output = Command::new(cargo)
-        .args(arguments)
-        .arg(package)
+        .args(["test", "--workspace", "--locked", "--test", "it", "--no-run", "--message-format", "json"])
         .current_dir(xtask::walk::root())
         .stderr(std::process::Stdio::inherit())
         .output()
         .context("cannot start cargo")?;
     if !output.status.success() {
-        bail!("cannot build the tests of {package}");
+        bail!("cannot build the tests");
     }
     let messages = String::from_utf8_lossy(&output.stdout);
+    let program = |package: &str| {
+        executable(&messages, package).with_context(|| format!("cargo named no test program of {package}"))
+    };
+    TESTS.iter().map(|(package, _)| program(package)).collect()
+}
+
+/// The program that cargo built for the integration tests of a package.
+fn executable(messages: &str, package: &str) -> Option<PathBuf> {
+    let folder = format!("/crates/{package}#");
     let built = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let program =
-        built.filter_map(|message| Some(PathBuf::from(message.get("executable")?.as_str()?))).last();
-    program.with_context(|| format!("cargo named no test program of {package}"))
+    built
+        .filter(|message| {
+            message.get("package_id").and_then(|id| id.as_str()).is_some_and(|id| id.contains(&folder))
+        })
+        .find_map(|message| Some(PathBuf::from(message.get("executable")?.as_str()?)))
 }
 
 /// A directory of the user who tries, with a copy of the program: nobody can read the target directory of somebody else. It is not

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use super::{Findings, Tester};
+use super::{Findings, Tester, executable};
 
 #[test]
 fn what_the_tests_print_becomes_a_table() {
@@ -21,4 +21,17 @@ fn what_the_tests_print_becomes_a_table() {
 
         188 ways tried, 1 open."#]]
     .assert_eq(&findings.table());
+}
+
+#[test]
+fn the_program_of_a_package_is_found_among_the_messages_of_cargo() {
+    let messages = [
+        r#"{"reason":"compiler-artifact","package_id":"path+file:///r/crates/rheon#0.1.0","executable":null}"#,
+        r#"{"reason":"compiler-artifact","package_id":"path+file:///r/crates/rheon-tools#0.1.0","executable":"/t/it-1"}"#,
+        r#"{"reason":"compiler-artifact","package_id":"path+file:///r/crates/rheon#0.1.0","executable":"/t/it-2"}"#,
+    ]
+    .join("\n");
+    assert_eq!(executable(&messages, "rheon"), Some("/t/it-2".into()));
+    assert_eq!(executable(&messages, "rheon-tools"), Some("/t/it-1".into()));
+    assert_eq!(executable(&messages, "rheon-app"), None);
 }

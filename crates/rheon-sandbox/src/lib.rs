@@ -14,7 +14,9 @@ pub mod process;
 mod sandbox;
 mod temporary;
 
-pub use caches::{CacheMode, CacheSettings, Caches, CleanReport, clean_caches};
+pub use caches::{
+    CacheMode, CacheReports, CacheSettings, CacheUsage, Caches, CleanReport, clean_caches, list_caches,
+};
 pub use names::{NameOutcome, NameReport};
 pub use network::{ContactOutcome, HostContact, HostList, HostRule, HostRuleError, is_public_address};
 pub use sandbox::{

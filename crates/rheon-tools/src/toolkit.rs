@@ -277,7 +277,16 @@ fn boundary_of(settings: &ToolkitSettings, workspace: &Workspace) -> Boundary {
     let boundary = match caches {
         Some(Ok(caches)) => boundary.with_caches(caches),
         // Without its layers commands see the caches read-only.
-        Some(Err(_)) | None => boundary,
+        Some(Err(error)) => {
+            if let Some(caches) = &settings.caches {
+                caches.reports.report(format!(
+                    "cannot prepare the package caches in {}: {error}; commands see yours read-only",
+                    caches.folder.display()
+                ));
+            }
+            boundary
+        }
+        None => boundary,
     };
     // Commands read whole directories and run programs, so files that rules deny must be out of their reach.
     without_denied(boundary, &settings.policy, workspace)

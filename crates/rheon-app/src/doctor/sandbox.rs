@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use rheon_sandbox::{EscapeVerdict, Level, Requirement, SandboxReport};
+use rheon_sandbox::{CacheUsage, EscapeVerdict, Level, Requirement, SandboxReport};
+use rheon_text::units::bytes;
 
 use super::check::Check;
 use crate::config::Config;
-use crate::session::{NoticeSink, SystemContext, toolkit};
+use crate::session::{NoticeSink, SystemContext, sandbox_caches, toolkit};
 
 const TOPIC: &str = "sandbox";
 
@@ -51,8 +52,36 @@ pub(super) async fn sandbox(system: &SystemContext, config: &Config) -> Vec<Chec
         let what = format!("a command could {}", open.join(", "));
         checks.push(Check::bad(TOPIC, what, "run commands only where that does no harm, and report it"));
     }
+    checks.extend(caches(system, config).await);
     checks
 }
+
+/// The most projects to list.
+const CACHES_MAX: usize = 10;
+
+/// What commands wrote to package caches, by project. Nothing is said if that is nothing.
+async fn caches(system: &SystemContext, config: &Config) -> Option<Check> {
+    let system = system.clone();
+    let listed = tokio::task::spawn_blocking(move || sandbox_caches(&system)).await.ok()?;
+    // This check has a layer itself, which is empty.
+    let listed: Vec<CacheUsage> = listed.into_iter().filter(|it| it.bytes > EMPTY_BYTES).collect();
+    let total: u64 = listed.iter().map(|it| it.bytes).sum();
+    let (_, rest) = listed.split_at_checked(CACHES_MAX).unwrap_or((&listed, &[]));
+    let shown = listed.iter().take(CACHES_MAX).map(|it| {
+        let used = if it.is_in_use { ", in use" } else { "" };
+        format!("{} ({}{used})", it.project, bytes(it.bytes))
+    });
+    let mut shown: Vec<String> = shown.collect();
+    if !rest.is_empty() {
+        shown.push(format!("{} more", rest.len()));
+    }
+    let limit = bytes(config.settings.sandbox.cache_bytes_max);
+    let what = format!("cache layers take {} of {limit}: {}", bytes(total), shown.join(", "));
+    (!listed.is_empty()).then(|| Check::ok(TOPIC, what))
+}
+
+/// The files of Rheon itself in a layer.
+const EMPTY_BYTES: u64 = 100;
 
 /// `7 escapes blocked, 2 open (…), 1 untested`.
 fn summary(report: &SandboxReport) -> String {

@@ -46,4 +46,5 @@ pub use preview::{Preview, WINDOW_ASSUMED, toolkit};
 pub use rheon_agent::schema_problem;
 pub use rheon_sandbox::remove_temporary_directories;
 pub use services::{registry, variables};
+pub(crate) use wiring::sandbox_caches;
 pub use wiring::{clean_sandbox_caches, home_warning};

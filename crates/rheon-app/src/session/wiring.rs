@@ -6,7 +6,9 @@ use std::time::Duration;
 use rheon_agent::{Agent, AgentBuilder, BudgetPool, Caps, TokenCounter, base_prompt};
 use rheon_policy::{PatternRoots, Policy, ProjectRules, SavedRules, ShellAnalyzer, UserRules};
 use rheon_providers::{Registry, ResolvedModel};
-use rheon_sandbox::{CacheSettings, CleanReport, Level, Sandbox, clean_caches};
+use rheon_sandbox::{
+    CacheReports, CacheSettings, CacheUsage, CleanReport, Level, Sandbox, clean_caches, list_caches,
+};
 use rheon_tools::builtin::AddressRule;
 use rheon_tools::hooks::{
     CommandHooks, HookContext, HookEnvironment, HookMessage, HookSettings, SessionStartSource,
@@ -125,7 +127,7 @@ pub(super) async fn toolkit(
         },
         sandbox: settings.sandbox.require,
         network: settings.sandbox.network.clone(),
-        caches: cache_settings(system, settings),
+        caches: cache_settings(system, settings, tell),
         own_paths: own_paths(system),
         sandboxed_commands: settings.sandbox.held,
         web: settings.web.fetch.then_some(AddressRule::Public),
@@ -147,6 +149,7 @@ pub(super) async fn toolkit(
         let message = format!("commands run in a weaker sandbox ({level}): {shortfall}");
         tell(Notice::warning(NoticeTopic::Sandbox, message));
     }
+    tell_failed_layers(&toolkit, tell);
     Ok(toolkit)
 }
 
@@ -192,19 +195,42 @@ fn own_paths(system: &SystemContext) -> OwnPaths {
 }
 
 /// The user's package caches, if it is known where they are and where their layers go.
-fn cache_settings(system: &SystemContext, settings: &Settings) -> Option<CacheSettings> {
+fn cache_settings(system: &SystemContext, settings: &Settings, tell: &NoticeSink) -> Option<CacheSettings> {
     let (home, state) = (system.home()?, system.folders.state().ok()?);
+    let tell = Arc::clone(tell);
     Some(CacheSettings {
         mode: settings.sandbox.caches,
         home,
         folder: state.join(CACHE_LAYERS),
         project: system.working_folder.canonicalize().unwrap_or_else(|_| system.working_folder.clone()),
         bytes_max: settings.sandbox.cache_bytes_max,
+        reports: CacheReports::new(move |problem| tell(Notice::warning(NoticeTopic::Sandbox, problem))),
     })
 }
 
 /// The directory of the cache layers, in the user's state directory.
 const CACHE_LAYERS: &str = "caches";
+
+/// Tells which package caches have no layer. The helper of the session knows once it has started.
+fn tell_failed_layers(toolkit: &Toolkit, tell: &NoticeSink) {
+    let Some(helper) = toolkit.sandbox().helper() else { return };
+    let tell = Arc::clone(tell);
+    drop(tokio::task::spawn_blocking(move || {
+        // Where there is no helper, the first command says so.
+        for (path, problem) in helper.failed_overlays().unwrap_or_default() {
+            let message = format!(
+                "the package cache {} cannot have a layer ({problem}); commands use one of their own for this project",
+                path.display()
+            );
+            tell(Notice::info(NoticeTopic::Sandbox, message));
+        }
+    }));
+}
+
+/// What sandboxed commands wrote to package caches, by project.
+pub(crate) fn sandbox_caches(system: &SystemContext) -> Vec<CacheUsage> {
+    system.folders.state().map(|state| list_caches(&state.join(CACHE_LAYERS))).unwrap_or_default()
+}
 
 /// Removes what sandboxed commands wrote to package caches, except for running sessions.
 pub fn clean_sandbox_caches(system: &SystemContext) -> Result<CleanReport, UserDirsError> {

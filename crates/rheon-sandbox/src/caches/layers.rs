@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::quota::{is_over, make_private_folder, remove_tree, trim};
 use super::registry::{RegistryFile, sanitized_files};
+use super::watch::{CacheReports, QuotaWatch};
 use crate::process::Overlay;
 
 /// How commands use the user's package caches.
@@ -33,6 +34,8 @@ pub struct CacheSettings {
     pub project: PathBuf,
     /// The limit for the layers of all projects. The least recently used are removed first.
     pub bytes_max: u64,
+    /// Told what the user should know.
+    pub reports: CacheReports,
 }
 
 /// A cache and its layer.
@@ -58,6 +61,7 @@ pub struct Caches {
     shared: Vec<PathBuf>,
     registry: Vec<RegistryFile>,
     folder: PathBuf,
+    watch: QuotaWatch,
     _lock: Option<File>,
 }
 
@@ -110,6 +114,7 @@ impl Caches {
             shared: Vec::new(),
             registry,
             folder: settings.folder.clone(),
+            watch: QuotaWatch::new(slot.clone(), settings.bytes_max, settings.reports.clone()),
             _lock: Some(lock),
         };
         for cache in &KNOWN {
@@ -188,6 +193,11 @@ impl Caches {
     /// Settings files, each with its copy without secrets.
     pub(crate) fn registry(&self) -> impl Iterator<Item = (&Path, &Path)> {
         self.registry.iter().map(|file| (file.path.as_path(), file.content.as_path()))
+    }
+
+    /// Whether the session has used up the limit, so that its caches take no more. Called for each command.
+    pub(crate) fn is_full(&self) -> bool {
+        self.watch.is_full()
     }
 
     /// The directory of all layers.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::{CacheMode, CacheSettings, Caches};
-use crate::caches::{CleanReport, clean_caches};
+use crate::caches::{CacheUsage, CleanReport, clean_caches, list_caches};
 
 struct Fixture {
     _folder: TempDir,
@@ -27,6 +27,7 @@ fn fixture(mode: CacheMode) -> Fixture {
         folder: home.join(".local/state/rheon/caches"),
         home,
         bytes_max: 1_000_000,
+        reports: Default::default(),
     };
     Fixture { _folder: folder, settings }
 }
@@ -93,6 +94,11 @@ fn a_layer_over_the_limit_begins_empty_and_cleaning_spares_what_is_in_use() {
     // As Go makes them.
     fs::set_permissions(&upper, fs::Permissions::from_mode(0o555)).unwrap();
     assert_eq!(clean_caches(&settings.folder), CleanReport { layers: 0, bytes: 0, in_use: 1 });
+    let listed = list_caches(&settings.folder);
+    let [CacheUsage { project, bytes: 1.., is_in_use: true }] = listed.as_slice() else {
+        panic!("{listed:?}")
+    };
+    assert!(project.starts_with("project-"), "{project}");
     drop(caches);
     fs::write(slot.join("size"), "1000001").unwrap();
     let caches = Caches::prepare(&settings, &[]).unwrap();

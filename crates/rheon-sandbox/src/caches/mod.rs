@@ -4,7 +4,9 @@
 mod layers;
 mod quota;
 mod registry;
+mod watch;
 
 pub(crate) use layers::CacheLayer;
 pub use layers::{CacheMode, CacheSettings, Caches};
-pub use quota::{CleanReport, clean_caches};
+pub use quota::{CacheUsage, CleanReport, clean_caches, list_caches};
+pub use watch::CacheReports;

@@ -37,6 +37,30 @@ pub fn clean_caches(folder: &Path) -> CleanReport {
     report
 }
 
+/// The layers of one session of a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CacheUsage {
+    /// The project, by the name of its directory and a number.
+    pub project: String,
+    pub bytes: u64,
+    pub is_in_use: bool,
+}
+
+/// The layers of all projects, the largest first.
+pub fn list_caches(folder: &Path) -> Vec<CacheUsage> {
+    let usage = |slot: PathBuf| {
+        let project = slot.parent().and_then(Path::file_name).unwrap_or_default();
+        CacheUsage {
+            project: project.to_string_lossy().into_owned(),
+            bytes: measure(&slot),
+            is_in_use: lock_slot(&slot).is_none(),
+        }
+    };
+    let mut listed: Vec<CacheUsage> = slots(folder).into_iter().map(usage).collect();
+    listed.sort_by(|one, other| other.bytes.cmp(&one.bytes).then_with(|| one.project.cmp(&other.project)));
+    listed
+}
+
 /// Measures all layers and removes the least recently used ones until they fit.
 pub(super) fn trim(folder: &Path, bytes_max: u64) {
     let mut sizes: Vec<(SystemTime, PathBuf, u64)> = Vec::new();
@@ -75,7 +99,7 @@ fn slots(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The bytes of all files of a tree.
-fn measure(root: &Path) -> u64 {
+pub(super) fn measure(root: &Path) -> u64 {
     let (mut bytes, mut seen) = (0_u64, 0_u64);
     let mut waiting = vec![root.to_path_buf()];
     while let Some(folder) = waiting.pop() {

@@ -57,8 +57,8 @@ pub struct Boundary {
 pub(super) struct Extras {
     /// Package caches with their copy-on-write layers, which are mounted once per session.
     pub(super) caches: Vec<CacheLayer>,
-    /// Holds the lock of the layers.
-    _cache_lock: Option<Arc<Caches>>,
+    /// Holds the lock of the layers and knows whether they are full.
+    owner: Option<Arc<Caches>>,
     /// Files that commands see with the content of another.
     pub(super) replaced: Vec<Replacement>,
     /// Paths that one call may read although they are hidden.
@@ -190,8 +190,13 @@ impl Boundary {
             let (path, content) = (path.to_path_buf(), content.to_path_buf());
             self.extras.replaced.push(Replacement { path, content });
         }
-        self.extras._cache_lock = Some(Arc::new(caches));
+        self.extras.owner = Some(Arc::new(caches));
         self
+    }
+
+    /// Whether the layers take no more. Called for each command.
+    pub(super) fn are_caches_full(&self) -> bool {
+        self.extras.owner.as_ref().is_some_and(|caches| caches.is_full())
     }
 
     /// Shows the file `path` with the content of the file `content`, read-only.

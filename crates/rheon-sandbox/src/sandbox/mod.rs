@@ -27,3 +27,6 @@ pub use programs::{NamespaceUse, Programs};
 pub use report::{Escape, EscapeVerdict, SandboxReport};
 pub use servers::PublishedPort;
 pub use session_access::{AccessError, SandboxSwitch};
+
+#[cfg(test)]
+mod place_tests;

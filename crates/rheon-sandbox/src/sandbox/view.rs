@@ -24,6 +24,8 @@ pub(super) struct CacheView {
     pub(super) private: Vec<PathBuf>,
     /// The variables that make programs use these.
     pub(super) variables: Vec<(String, String)>,
+    /// Whether they take no more.
+    pub(super) is_full: bool,
 }
 
 /// The mounts on top of the machine's file system, which is read-only. `temporary` appears as `/tmp`. Opened repositories
@@ -58,8 +60,10 @@ pub(super) fn view(
     places.extend(forbidden.map(|path| (path, PathView::Guarded)));
     places.extend(opened.iter().flat_map(OpenRepository::places));
     let extras = boundary.extras();
-    places.extend(caches.mounted.iter().map(|path| (path.clone(), writable(path))));
-    places.extend(caches.private.iter().map(|path| (path.clone(), writable(path))));
+    let shown = |path: &PathBuf| {
+        if caches.is_full { read_only(path.clone()) } else { (path.clone(), writable(path)) }
+    };
+    places.extend(caches.mounted.iter().chain(&caches.private).map(shown));
     let replaced =
         extras.replaced.iter().filter(|it| it.path.symlink_metadata().is_ok_and(|found| found.is_file()));
     places.extend(replaced.map(|it| (it.path.clone(), PathView::ReadOnly(it.content.clone()))));

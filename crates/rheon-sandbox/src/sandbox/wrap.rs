@@ -120,7 +120,7 @@ impl Wrap {
 
     /// The package caches: those with a layer, and for the others a directory of their own.
     fn caches(&self, helper: Option<&HelperRoute>) -> CacheView {
-        let mut view = CacheView::default();
+        let mut view = CacheView { is_full: self.boundary.are_caches_full(), ..CacheView::default() };
         let failed = match helper {
             Some(route) if !self.boundary.extras().caches.is_empty() => route.helper.failed_overlays().ok(),
             Some(_) | None => None,
@@ -161,7 +161,7 @@ impl Wrap {
         writable.push(self.temporary.clone());
         writable.extend(self.boundary.extras().writable.iter().cloned());
         let caches = self.caches(None);
-        writable.extend(caches.private.iter().cloned());
+        writable.extend(caches.private.iter().filter(|_| !caches.is_full).cloned());
         // Nothing hides the sockets of other programs here.
         let is_confined = self.boundary.network().is_confined();
         let sockets = if is_confined { Sockets::Pairs } else { Sockets::NoPaths };
