@@ -6,7 +6,7 @@ use std::time::Duration;
 use rheon_agent::{Agent, AgentBuilder, BudgetPool, Caps, TokenCounter, base_prompt};
 use rheon_policy::{PatternRoots, Policy, ShellAnalyzer, UserRules};
 use rheon_providers::{Registry, ResolvedModel};
-use rheon_sandbox::{CacheSettings, CleanReport, Level, Sandbox, clean_caches};
+use rheon_sandbox::{CacheSettings, CleanReport, Level, clean_caches};
 use rheon_tools::builtin::AddressRule;
 use rheon_tools::hooks::{
     CommandHooks, HookContext, HookEnvironment, HookMessage, HookSettings, SessionStartSource,
@@ -233,7 +233,7 @@ pub(super) fn hook_context(
 pub(super) fn hooks(
     config: &Config,
     context: &HookContext,
-    sandbox: &Sandbox,
+    toolkit: &Toolkit,
     client: (ClientCalls, HookSettings),
     tell: &NoticeSink,
 ) -> Vec<CommandHooks> {
@@ -244,7 +244,7 @@ pub(super) fn hooks(
     let configured = Some(&config.settings.hooks)
         .filter(|settings| !settings.is_empty())
         .map(|settings| CommandHooks::with_messages(settings.clone(), context.clone(), told()))
-        .map(|hooks| hooks.in_sandbox(sandbox.clone()));
+        .map(|hooks| hooks.in_sandbox(toolkit.sandbox().clone()));
     let (calls, settings) = client;
     for warning in &settings.warnings {
         tell(Notice::warning(NoticeTopic::Hook, warning.clone()));
