@@ -163,7 +163,7 @@ impl OpenSession {
         let context = wiring::hook_context(&system, &config, &toolkit, began);
         let calls = ClientCalls::default();
         let of_client = ClientHooks { calls: calls.clone(), settings: client_hooks };
-        let hooks = wiring::hooks(&config, &context, toolkit.sandbox(), of_client, &tell);
+        let hooks = wiring::hooks(&config, &context, &toolkit, of_client, &tell);
         let servers = SessionServers::start(ServerParts {
             system: &system,
             config: &config,

@@ -6,9 +6,7 @@ use std::time::Duration;
 use rheon_agent::{Agent, AgentBuilder, BudgetPool, Caps, TokenCounter, base_prompt};
 use rheon_policy::{PatternRoots, Policy, ProjectRules, SavedRules, ShellAnalyzer, UserRules};
 use rheon_providers::{Registry, ResolvedModel};
-use rheon_sandbox::{
-    CacheReports, CacheSettings, CacheUsage, CleanReport, Level, Sandbox, clean_caches, list_caches,
-};
+use rheon_sandbox::{CacheReports, CacheSettings, CacheUsage, CleanReport, Level, clean_caches, list_caches};
 use rheon_tools::builtin::AddressRule;
 use rheon_tools::hooks::{
     CommandHooks, HookContext, HookEnvironment, HookMessage, HookSettings, SessionStartSource,
@@ -289,7 +287,7 @@ pub(super) struct ClientHooks {
 pub(super) fn hooks(
     config: &Config,
     context: &HookContext,
-    sandbox: &Sandbox,
+    toolkit: &Toolkit,
     client: ClientHooks,
     tell: &NoticeSink,
 ) -> Vec<CommandHooks> {
@@ -300,7 +298,7 @@ pub(super) fn hooks(
     let configured = Some(&config.settings.hooks)
         .filter(|settings| !settings.is_empty())
         .map(|settings| CommandHooks::with_messages(settings.clone(), context.clone(), told()))
-        .map(|hooks| hooks.in_sandbox(sandbox.clone()));
+        .map(|hooks| hooks.in_sandbox(toolkit.sandbox().clone()));
     let ClientHooks { calls, settings } = client;
     for warning in &settings.warnings {
         tell(Notice::warning(NoticeTopic::Hook, warning.clone()));

@@ -106,9 +106,10 @@ pub(crate) struct TestUser {
 
 impl TestUser {
     pub(crate) fn context(&self) -> ToolContext {
-        let call = ("call".into(), "tool".into());
-        let run = (SessionId::from("session"), RunId::from("run"));
-        ToolContext::new(call, run, self.cancel.clone(), Some(Arc::new(self.clone())))
+        ToolContext::new("call", "tool")
+            .in_run("session", "run")
+            .with_cancel(self.cancel.clone())
+            .with_reporter(Arc::new(self.clone()))
     }
 
     pub(crate) fn heard(&self) -> Vec<String> {

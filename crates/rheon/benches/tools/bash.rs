@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use rheon::policy::{PatternRoots, Policy};
 use rheon::sandbox::process::{
-    Capture, Containment, Launcher, ProcessEnvironment, ProcessSetup, SessionHelper, ShellLine,
-    StopCondition, run,
+    Capture, Containment, Launcher, ProcessEnvironment, ProcessSetup, ResourceLimits, SessionHelper,
+    ShellLine, StopCondition, run,
 };
 use rheon::sandbox::{
     Boundary, CacheMode, CacheSettings, Caches, HostList, Level, NamespaceUse, NetworkAccess, ProbeCache,
@@ -106,6 +106,7 @@ fn plain() -> Launcher {
         view: None,
         containment: Containment::Namespace,
         restrictions: None,
+        limits: ResourceLimits::default(),
         helper: None,
         guard: None,
     }
