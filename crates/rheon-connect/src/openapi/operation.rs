@@ -59,7 +59,7 @@ pub(super) fn operations(document: &Document) -> (Vec<Operation>, Vec<String>) {
     for (path, item) in document.paths() {
         for (word, method) in METHODS {
             let Some(value) = item.get(word) else { continue };
-            match Operation::read(document, item, value, (method.clone(), path)) {
+            match Operation::read(document, item, value, method.clone(), path) {
                 Ok(mut operation) => {
                     let id = operation.id.clone();
                     let mut number = 1;
@@ -84,7 +84,8 @@ impl Operation {
         document: &Document,
         item: &Map<String, Value>,
         value: &Value,
-        (method, path): (Method, &str),
+        method: Method,
+        path: &str,
     ) -> Result<Self, String> {
         let fields = value.as_object().ok_or("it is not an object")?;
         let text = |key: &str| fields.get(key).and_then(Value::as_str).unwrap_or_default();
