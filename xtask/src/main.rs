@@ -8,6 +8,7 @@ mod crash;
 mod dist;
 mod e2e_claude;
 mod e2e_llm;
+mod e2e_mcp;
 mod e2e_projects;
 mod e2e_sdk;
 mod escapes;
@@ -48,6 +49,8 @@ enum Task {
     E2eLlm,
     /// The real Claude Code resumes sessions of ours, and we its own. Installs 350 MB once.
     E2eClaude,
+    /// Every tool, resource and prompt of real MCP servers through our client. Installs the servers once.
+    E2eMcp,
     /// A scripted agent installs, builds, tests, serves and commits in a Rust, a Node, a Python and a Go project. Downloads packages.
     E2eProjects(e2e_projects::Arguments),
     /// The official Python SDK of Claude Code drives our program. Installs the SDK (350 MB) once.
@@ -69,6 +72,7 @@ fn main() -> Result<()> {
         Some(Task::Escapes) => escapes::run(),
         Some(Task::E2eLlm) => e2e_llm::run(),
         Some(Task::E2eClaude) => e2e_claude::run(),
+        Some(Task::E2eMcp) => e2e_mcp::run(),
         Some(Task::E2eProjects(arguments)) => e2e_projects::run(&arguments),
         Some(Task::E2eSdk { cases }) => e2e_sdk::run(&cases),
         None => Ok(Arguments::command().print_help()?),

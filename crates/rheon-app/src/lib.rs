@@ -20,5 +20,11 @@ pub mod stream_json;
 mod system;
 pub mod worktree;
 
+/// Tools from OpenAPI documents.
+#[cfg(feature = "connect")]
+pub mod openapi {
+    pub use rheon_connect::{OpenApiAdapter, OpenApiConfig, OpenApiError, OpenApiTools, OperationFilter};
+}
+
 pub use demo::{DemoError, DemoFiles, DemoOptions, DemoReport, demo};
 pub use prompt_history::PromptHistory;

@@ -51,6 +51,7 @@
 //! | `sqlite` | the index of sessions, search and memory (compiles SQLite) | sessions are listed from their journals; search and memory are off |
 //! | `grammars` | the map of a repository in its languages (compiles eight C grammars) | only shell scripts are mapped |
 //! | `ruby` | Ruby in that map | |
+//! | `connect` | MCP servers in sessions and agents, tools from OpenAPI documents (compiles the MCP SDK) | configured servers are ignored |
 //!
 //! The engine alone compiles fastest: `rheon = { version = "0.1", default-features = false }`. The product without SQLite and grammars:
 //! `rheon = { version = "0.1", default-features = false, features = ["session"] }`.
@@ -283,6 +284,9 @@ pub mod protocol {
 pub mod tools {
     #[cfg(feature = "tools")]
     pub use crate::default_tools;
+    /// Tools from elsewhere: MCP servers and OpenAPI documents.
+    #[cfg(feature = "connect")]
+    pub use rheon_connect as connect;
     #[doc(inline)]
     pub use rheon_tools::*;
 }
@@ -298,4 +302,8 @@ mod pages {
 
     #[doc = include_str!("../../../docs/TOOLS.md")]
     struct Tools;
+
+    #[cfg(feature = "connect")]
+    #[doc = include_str!("../../../docs/OPENAPI.md")]
+    struct OpenApi;
 }

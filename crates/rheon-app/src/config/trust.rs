@@ -1,7 +1,7 @@
 //! `ProjectReview`: a project's hooks, skills, commands and servers, and whether the user trusts exactly this content.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use rheon_policy::trust::{
@@ -10,10 +10,12 @@ use rheon_policy::trust::{
 };
 use rheon_tools::hooks::HookSettings;
 
+use super::entry::Value;
 use super::hooks::hooks;
 use super::inputs::{ConfigInputs, TrustChoice};
 use super::layer::ReadLayer;
 use super::layer_text::Form;
+use super::node::{Node, NodeKind};
 use crate::context::ProjectTrust;
 use crate::sessions::{UserDirs, UserDirsError};
 
@@ -125,7 +127,12 @@ pub(super) fn review(
     inputs: &ConfigInputs,
 ) -> Result<Reviewed, ReviewError> {
     let store = TrustStore::open(inputs.folders.state()?.join(STORE))?;
-    let files: Vec<PreloadedFile> = layers.iter().filter_map(read_file).collect();
+    let mut files: Vec<PreloadedFile> = layers.iter().filter_map(read_file).collect();
+    for file in server_files(root, layers) {
+        if !files.iter().any(|known| known.path == file.path) {
+            files.push(file);
+        }
+    }
     let ProjectHooks { trust, settings, content } = load_project_hooks_with(root, &files, &store)?;
     let is_trusted_there = match &inputs.worktree_of {
         Some(repository) => store.check_as(&content, repository)?.is_trusted(),
@@ -162,6 +169,62 @@ fn read_file(layer: &ReadLayer) -> Option<PreloadedFile> {
             needs_trust.then(|| preloaded(hooks(layer).0))
         }
     }
+}
+
+/// The largest program of a server that is looked at.
+const PROGRAM_BYTES_MAX: u64 = 4 << 20;
+
+/// Files of the project that its MCP servers name as program or argument. They run outside the sandbox, so a change of them needs
+/// trust again.
+fn server_files(root: &Path, layers: &[ReadLayer]) -> Vec<PreloadedFile> {
+    let of_project = layers.iter().filter(|layer| layer.source.in_project.is_some());
+    let servers = of_project
+        .flat_map(|layer| &layer.entries)
+        .filter(|entry| entry.row.path == "mcp_servers.*")
+        .filter_map(|entry| match &entry.value {
+            Value::Table(node, _) => Some(node),
+            _ => None,
+        });
+    let mut files = Vec::new();
+    for server in servers {
+        let folder = server.child("cwd").and_then(text_of).unwrap_or_default();
+        let arguments = match server.child("args").map(|node| &node.kind) {
+            Some(NodeKind::List(items)) => items.iter().filter_map(text_of).collect(),
+            Some(_) | None => Vec::new(),
+        };
+        let words = server.child("command").and_then(text_of).into_iter().chain(arguments);
+        files.extend(words.filter_map(|word| project_file(root, &Path::new(folder).join(word))));
+    }
+    files
+}
+
+fn text_of(node: &Node) -> Option<&str> {
+    match &node.kind {
+        NodeKind::Text(text) => Some(text),
+        NodeKind::Number(_)
+        | NodeKind::Switch(_)
+        | NodeKind::List(_)
+        | NodeKind::Table(_)
+        | NodeKind::Other => None,
+    }
+}
+
+/// A file of the project, if `path` names one.
+fn project_file(root: &Path, path: &Path) -> Option<PreloadedFile> {
+    let inside = root.join(path);
+    let inside = inside.strip_prefix(root).ok()?;
+    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    if inside.as_os_str().is_empty() || !inside.components().all(is_plain) {
+        return None;
+    }
+    let inside: PathBuf = inside.components().filter(|part| *part != Component::CurDir).collect();
+    let file = root.join(&inside);
+    let metadata = std::fs::symlink_metadata(&file).ok()?;
+    if !metadata.is_file() || metadata.len() > PROGRAM_BYTES_MAX {
+        return None;
+    }
+    let text = std::fs::read_to_string(&file).ok()?;
+    Some(PreloadedFile { path: inside.to_str()?.to_owned(), text, hooks: HookSettings::default() })
 }
 
 /// Whether the project's hooks, skills, commands and servers are used.

@@ -8,7 +8,7 @@ use rheon_types::{Content, Gate as _, GateRequest, ToolCall, ToolContext, Verdic
 use serde_json::{Value, json};
 
 use super::open::OpenSession;
-use super::typed_text::{Mention, mentions};
+use super::typed_text::{MENTIONS_MAX, Mention, mentions};
 
 /// A prompt with its files.
 #[derive(Debug, Default)]
@@ -27,8 +27,22 @@ pub(super) async fn attach(session: &OpenSession, text: String) -> AttachedPromp
     // Looking at files may block.
     let found = tokio::task::spawn_blocking(move || mentions(&typed, |path| located(path).exists())).await;
     let found = found.unwrap_or_default();
-    let missing = found.missing.iter().map(|path| format!("no such file: {path}; it was sent as text"));
-    let mut prompt = AttachedPrompt { content: vec![Content::Text { text }], notes: missing.collect() };
+    let resources: Vec<(&str, &str)> = resources(session, &text);
+    let is_resource =
+        |path: &&String| resources.iter().any(|(server, uri)| **path == format!("{server}:{uri}"));
+    let missing = found
+        .missing
+        .iter()
+        .filter(|path| !is_resource(path))
+        .map(|path| format!("no such file: {path}; it was sent as text"));
+    let content = vec![Content::text(text.as_str())];
+    let mut prompt = AttachedPrompt { content, notes: missing.collect() };
+    for (server, uri) in &resources {
+        match resource(session, server, uri).await {
+            Ok(content) => prompt.content.extend(content),
+            Err(problem) => prompt.notes.push(format!("{server}:{uri} was not attached: {problem}")),
+        }
+    }
     for mention in found.found {
         let path = place(&mention.path);
         match read(session, &mention, &path).await {
@@ -37,6 +51,26 @@ pub(super) async fn attach(session: &OpenSession, text: String) -> AttachedPromp
         }
     }
     prompt
+}
+
+/// The resources of MCP servers that a prompt mentions as `@server:uri`.
+fn resources<'a>(session: &OpenSession, text: &'a str) -> Vec<(&'a str, &'a str)> {
+    let Some(servers) = &session.servers else { return Vec::new() };
+    let mentioned = text.split_whitespace().filter_map(|word| word.strip_prefix('@'));
+    mentioned.filter_map(|mention| servers.resource_of(mention)).take(MENTIONS_MAX).collect()
+}
+
+async fn resource(session: &OpenSession, server: &str, uri: &str) -> Result<Vec<Content>, String> {
+    let Some(servers) = &session.servers else { return Err("there are no servers".to_owned()) };
+    let content = servers.resource(server, uri).await?;
+    let framed = content.into_iter().map(|content| match content {
+        Content::Text { text } => Content::text(format!(
+            "<attached server={server:?} uri={uri:?}>\n{}\n</attached>",
+            text.trim_end()
+        )),
+        other => other,
+    });
+    Ok(framed.collect())
 }
 
 fn place_of(path: &str, base: &Path, home: Option<&Path>) -> PathBuf {

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rheon_connect::{
-    HttpEndpoint, McpConnection, McpOptions, McpServerSpec, McpServerView, McpServers, McpTimeouts,
-    McpToolFilter, MessageExchange, StdioProgram,
+    HttpEndpoint, McpConnection, McpOptions, McpPrompt, McpServerSpec, McpServerView, McpServers,
+    McpTimeouts, McpToolFilter, MessageExchange, StdioProgram,
 };
 use rheon_policy::PolicyGate;
 use rheon_text::secrets;
 use rheon_tools::hooks::HookCallbacks as _;
 use rheon_types::event::{Notice, NoticeTopic};
-use rheon_types::protocol::{MCP_FUNCTION, McpServerSummary};
-use rheon_types::{Answer, BoxFuture, Flow, History, Hook, Tool, ToolSource};
+use rheon_types::protocol::{MCP_FUNCTION, McpServerSummary, SlashCommand};
+use rheon_types::{Answer, BoxFuture, Content, Flow, History, Hook, Tool, ToolSource};
 use secrecy::SecretString;
 use serde_json::Value;
 
@@ -133,6 +133,56 @@ impl SessionServers {
     /// Connects a server again. Returns whether there is one of this name.
     pub(super) fn reconnect(&self, name: &str) -> bool {
         self.servers.reconnect(name)
+    }
+
+    /// The prompts of connected servers, as slash commands.
+    pub(super) fn prompts(&self) -> Vec<SlashCommand> {
+        let command = |prompt: &McpPrompt| SlashCommand {
+            name: prompt.command.clone(),
+            description: prompt.description.clone(),
+            argument_hint: prompt.hint(),
+        };
+        self.servers
+            .views()
+            .iter()
+            .flat_map(|view| view.prompts.iter().map(command).collect::<Vec<_>>())
+            .collect()
+    }
+
+    /// The prompt of a slash command with its arguments; `None` if no server has it.
+    pub(super) async fn prompt(
+        &self,
+        command: &str,
+        arguments: &str,
+    ) -> Option<Result<Vec<Content>, String>> {
+        // A server may still be connecting.
+        let is_of = |name: &str| command.starts_with(&format!("mcp__{name}__"));
+        let views = self.servers.views();
+        let names: Vec<String> = views.into_iter().map(|view| view.name).filter(|name| is_of(name)).collect();
+        self.servers.settled(&names).await;
+        let found = self.servers.views().into_iter().find_map(|view| {
+            let prompt = view.prompts.iter().find(|prompt| prompt.command == command)?.clone();
+            Some((view.name, prompt))
+        });
+        let (server, prompt) = found?;
+        let get = async {
+            let arguments = prompt.arguments_of(arguments)?;
+            let client = self.servers.client(&server).await?;
+            client.get_prompt(&prompt.remote_name, arguments).await.map_err(|error| error.to_string())
+        };
+        Some(get.await)
+    }
+
+    /// The server and the address of a resource that is mentioned as `server:uri`.
+    pub(super) fn resource_of<'a>(&self, mention: &'a str) -> Option<(&'a str, &'a str)> {
+        let (server, uri) = mention.split_once(':').filter(|(_, uri)| !uri.is_empty())?;
+        self.servers.views().iter().any(|view| view.name == server).then_some((server, uri))
+    }
+
+    /// The content of a resource.
+    pub(super) async fn resource(&self, server: &str, uri: &str) -> Result<Vec<Content>, String> {
+        let client = self.servers.client(server).await?;
+        client.read_resource(uri).await.map_err(|error| error.to_string())
     }
 
     /// Ends all connections.

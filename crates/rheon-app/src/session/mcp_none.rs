@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rheon_policy::PolicyGate;
 use rheon_types::event::{Notice, NoticeTopic};
-use rheon_types::protocol::McpServerSummary;
-use rheon_types::{Hook, Tool, ToolSet, ToolSource};
+use rheon_types::protocol::{McpServerSummary, SlashCommand};
+use rheon_types::{Content, Hook, Tool, ToolSet, ToolSource};
 
 use super::calls::ClientCalls;
 use crate::config::Config;
@@ -48,6 +48,28 @@ impl SessionServers {
     }
 
     pub(super) fn reconnect(&self, _name: &str) -> bool {
+        match *self {}
+    }
+
+    pub(super) fn prompts(&self) -> Vec<SlashCommand> {
+        match *self {}
+    }
+
+    #[expect(clippy::unused_async, reason = "the same signature as in a build with servers")]
+    pub(super) async fn prompt(
+        &self,
+        _command: &str,
+        _arguments: &str,
+    ) -> Option<Result<Vec<Content>, String>> {
+        match *self {}
+    }
+
+    pub(super) fn resource_of<'a>(&self, _mention: &'a str) -> Option<(&'a str, &'a str)> {
+        match *self {}
+    }
+
+    #[expect(clippy::unused_async, reason = "the same signature as in a build with servers")]
+    pub(super) async fn resource(&self, _server: &str, _uri: &str) -> Result<Vec<Content>, String> {
         match *self {}
     }
 

@@ -99,8 +99,13 @@ pub(super) async fn context(session: &OpenSession) -> ContextReport {
         tools: report.tools,
         messages: report.messages,
         window: report.window,
-        text: report.to_string(),
+        text: report.to_string() + &mcp_lines(session),
     }
+}
+
+/// What each MCP server costs.
+fn mcp_lines(session: &OpenSession) -> String {
+    mcp_servers(session).iter().map(|server| format!("MCP {}\n", super::mcp_text::mcp_line(server))).collect()
 }
 
 /// The tools of MCP servers that are offered now.

@@ -372,7 +372,7 @@ fn requests_are_answered_here_or_handed_on() {
         mcp_status: [Request { request_id: "theirs", request: McpStatus }]
         get_context_usage: [Request { request_id: "theirs", request: ContextUsage }]
         mcp_message: []
-        {"response":{"error":"MCP servers of the calling program are not supported yet","request_id":"theirs","subtype":"error"},"type":"control_response"}
+        {"response":{"error":"MCP servers of the calling program can only answer; their own messages are not supported","request_id":"theirs","subtype":"error"},"type":"control_response"}
         dance: []
         {"response":{"error":"unsupported control request \"dance\"","request_id":"theirs","subtype":"error"},"type":"control_response"}
         {"response":{"request_id":"theirs","response":{"mode":"plan"},"subtype":"success"},"type":"control_response"}

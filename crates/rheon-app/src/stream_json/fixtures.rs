@@ -9,9 +9,7 @@ use rheon_types::{
 };
 use serde_json::Value;
 
-use super::{
-    McpServerStatus, NamedItem, Projector, SessionFeatures, StreamModelInfo, StreamOptions, StreamSessionInfo,
-};
+use super::{NamedItem, Projector, SessionFeatures, StreamModelInfo, StreamOptions, StreamSessionInfo};
 
 pub(super) fn facts() -> StreamSessionInfo {
     let described = |name: &str| NamedItem { name: name.into(), description: format!("what {name} does") };
@@ -31,7 +29,11 @@ pub(super) fn facts() -> StreamSessionInfo {
             slash_commands: vec![described("compact")],
             skills: vec!["deploy".into()],
             agents: vec![described("explore")],
-            mcp_servers: vec![McpServerStatus { name: "files".into(), status: "failed".into() }],
+            mcp_servers: vec![rheon_types::protocol::McpServerSummary {
+                name: "files".into(),
+                status: "failed".into(),
+                ..Default::default()
+            }],
         },
         version: "0.1.0".into(),
     }

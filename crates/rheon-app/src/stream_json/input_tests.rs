@@ -62,7 +62,7 @@ fn every_kind_of_line_is_understood() {
         Request { request_id: "1", request: Refused { subtype: "rewind_files", problem: "\"user_message_id\" is missing" } }
         Request { request_id: "1", request: McpStatus }
         Request { request_id: "1", request: ContextUsage }
-        Request { request_id: "1", request: Refused { subtype: "mcp_message", problem: "MCP servers of the calling program are not supported yet" } }
+        Request { request_id: "1", request: Refused { subtype: "mcp_message", problem: "MCP servers of the calling program can only answer; their own messages are not supported" } }
         Request { request_id: "1", request: Refused { subtype: "stop_task", problem: "no such task" } }
         Request { request_id: "1", request: Refused { subtype: "dance", problem: "unsupported control request \"dance\"" } }
         Response { request_id: "2", outcome: Ok(Object {"behavior": String("allow")}) }

@@ -435,7 +435,7 @@ fn the_first_line_says_what_the_session_offers_and_so_does_the_answer_to_initial
     expect![[r#"
         {"additional_directories":["/other"],"agents":["explore"],"apiKeySource":"none","capabilities":[],"claude_code_version":"0.1.0","cwd":"/project","fast_mode_state":"off","mcp_servers":[{"name":"files","status":"failed"}],"model":"scripted","original_cwd":"/project","output_style":"default","permissionMode":"default","plugins":[],"skills":["deploy"],"slash_commands":["compact"],"subtype":"init","terminal_slash_commands":[],"tools":["Bash","Read","Edit","TodoWrite","ExitPlanMode","own"],"type":"system"}
         {"account":{"apiKeySource":"none"},"agents":[{"description":"what explore does","name":"explore"}],"available_output_styles":["default"],"commands":[{"argumentHint":"","description":"what compact does","name":"compact"}],"hook_on_failure_supported":true,"hooks_applied":true,"models":[{"description":"","displayName":"scripted","value":"scripted"}],"output_style":"default"}
-        {"mcpServers":[{"name":"files","status":"failed"}]}"#]]
+        {"mcpServers":[{"name":"files","status":"failed","tools":[]}]}"#]]
     .assert_eq(&format!("{}\n{}\n{}", facts().init(), facts().initialized(), facts().mcp_status()));
 }
 

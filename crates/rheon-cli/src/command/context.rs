@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rheon_app::session::{NoticeSink, Preview, WINDOW_ASSUMED};
+use rheon_app::session::{NoticeSink, Preview, WINDOW_ASSUMED, mcp_line, probe_mcp_servers};
 use rheon_text::inert;
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ use crate::runtime::block_on;
 
 /// Show the system prompt and how the context window is used
 ///
-/// No model is called and no session is saved. Notes, learnings and the effort depend on the prompt; pass one to see them.
+/// No model is called and no session is saved. MCP servers are started to count their tools. Notes, learnings and the effort depend on the prompt; pass one to see them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Context {
     /// The prompt
@@ -52,7 +52,9 @@ impl Context {
             Ok(name) => format!("model {name}\n"),
             Err(_) => format!("no model configured; assuming a context window of {WINDOW_ASSUMED} tokens\n"),
         };
-        print(&format!("{model}{}", preview.report()))
+        let servers = block_on(async { Ok(probe_mcp_servers(&system, &config, None).await) })?;
+        let servers: String = servers.iter().map(|server| format!("MCP {}\n", mcp_line(server))).collect();
+        print(&format!("{model}{}{servers}", preview.report()))
     }
 
     fn json_of(&self, preview: &Preview) -> Value {

@@ -10,6 +10,7 @@ mod man;
 mod mcp;
 mod memory;
 mod models;
+mod openapi;
 mod policy;
 mod run;
 mod sandbox;
@@ -33,6 +34,8 @@ pub(crate) enum Command {
     Config(config::Config),
     Trust(trust::Trust),
     Mcp(mcp::Mcp),
+    #[command(name = "openapi")]
+    OpenApi(openapi::OpenApi),
     Memory(memory::Memory),
     Sandbox(sandbox::Sandbox),
     Init(init::Init),
@@ -54,6 +57,7 @@ impl Command {
             Self::Config(config) => config.run(),
             Self::Trust(trust) => trust.run(),
             Self::Mcp(mcp) => mcp.run(),
+            Self::OpenApi(openapi) => openapi.run(),
             Self::Memory(memory) => memory.run(),
             Self::Sandbox(sandbox) => sandbox.run(),
             Self::Init(init) => init.run(),

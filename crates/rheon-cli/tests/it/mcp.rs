@@ -100,6 +100,24 @@ fn servers_of_a_project_start_only_where_it_is_trusted() {
 }
 
 #[test]
+fn a_server_whose_program_in_the_project_changes_needs_trust_again() {
+    let stage = stage(echo());
+    let script = stage.path("workspace/server.sh");
+    write(&script, MCP_SERVER_SCRIPT);
+    let server = json!({ "command": "bash", "args": ["./server.sh", "plain"], "startup_timeout_sec": 3600 });
+    write(&stage.path("workspace/.mcp.json"), &json!({ "mcpServers": { "s": server } }).to_string());
+    let granted = stage.ran(rheon(&stage, &["trust", "grant", "--yes"]));
+    assert_eq!(granted.code, Some(0), "{}", granted.stderr);
+    let ran = stage.ran(rheon(&stage, &["mcp", "list"]));
+    assert!(ran.stdout.starts_with("s: connected, 17 tools"), "{}{}", ran.stdout, ran.stderr);
+    write(&script, &format!("touch evil\n{MCP_SERVER_SCRIPT}"));
+    let ran = stage.ran(rheon(&stage, &["mcp", "list"]));
+    assert!(ran.stdout.starts_with("No MCP servers"), "{}", ran.stdout);
+    assert!(ran.stderr.contains("server.sh"), "{}", ran.stderr);
+    assert!(!stage.path("workspace/evil").exists());
+}
+
+#[test]
 fn servers_are_added_listed_tested_and_removed() {
     let stage = stage(Script::always(FakeReply::text("Done.")));
     let script = stage.path("server.sh").display().to_string();
@@ -138,6 +156,113 @@ fn servers_are_added_listed_tested_and_removed() {
         .assert_eq(&mcp(&["remove", "gone"]).stdout);
     expect!["error: there is no MCP server \"gone\" in STAGE/home/.config/rheon/config.toml\n"]
         .assert_eq(&mcp(&["remove", "gone"]).stderr);
+}
+
+#[test]
+fn resources_are_attached_and_prompts_are_commands() {
+    let stage = stage(Script::always(FakeReply::text("Done.")));
+    let config = configured(&stage, "plain");
+    let sent = |typed: &str| {
+        let ran = run(&stage, &["--mcp-config", &config, "--", typed]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        stage.server.requests().last().unwrap().json["messages"][0]["content"].to_string()
+    };
+    let attached = sent("What is in @s:note://one ?");
+    assert!(
+        attached.contains(
+            "<attached server=\\\"s\\\" uri=\\\"note://one\\\">\\n[resource note://one]\\nthe first note"
+        ),
+        "{attached}"
+    );
+    let prompt = sent("/mcp__s__review src/a.rs");
+    assert!(prompt.contains("Review src/a.rs"), "{prompt}");
+}
+
+#[test]
+fn the_operations_of_a_document_are_listed() {
+    let stage = stage(Script::always(FakeReply::text("Done.")));
+    let document = r#"{"openapi":"3.1.0","paths":{"/pets":{
+        "get":{"operationId":"listPets","tags":["pets"]},"post":{"requestBody":{"content":{"text/plain":{}}}},"put":{}}}}"#;
+    write(&stage.path("workspace/api.json"), document);
+    let ran = stage.ran(stage.rheon(&["openapi", "list", "api.json"]));
+    expect![[r#"
+        listPets  GET /pets
+        put_pets  PUT /pets
+        2 tools
+    "#]]
+    .assert_eq(&ran.stdout);
+    expect!["note: POST /pets is left out: its body is not JSON or a form\n"].assert_eq(&ran.stderr);
+    let ran = stage.ran(stage.rheon(&["openapi", "list", "api.json", "--tag", "pets"]));
+    assert_eq!(ran.stdout, "listPets  GET /pets\n1 tool\n");
+    write(&stage.path("workspace/old.json"), r#"{"swagger":"2.0"}"#);
+    let ran = stage.ran(stage.rheon(&["openapi", "list", "old.json"]));
+    expect!["error: this is a Swagger 2.0 document; convert it to OpenAPI 3 first\n"].assert_eq(&ran.stderr);
+}
+
+#[test]
+fn other_programs_run_agents_through_the_protocol() {
+    let call = FakeReply::call("write", &json!({ "path": "new.txt", "content": "x" }));
+    let stage = stage([call.clone(), FakeReply::text("Denied."), call, FakeReply::text("Written.")]);
+    let mut child = rheon(&stage, &["mcp", "serve", "--model", MODEL]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut say = |line: Value| writeln!(stdin, "{line}").unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    let capabilities = json!({ "elicitation": {} });
+    say(
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "protocolVersion": "2025-06-18", "capabilities": capabilities } }),
+    );
+    assert_eq!(next()["result"]["protocolVersion"], "2025-06-18");
+    say(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    say(json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+    assert_eq!(next()["result"]["tools"][0]["name"], "run_agent");
+    for (id, allow, file, text) in [(3, false, false, "Denied."), (4, true, true, "Written.")] {
+        let params = json!({ "name": "run_agent", "arguments": { "prompt": "Write it." }, "_meta": { "progressToken": 7 } });
+        say(json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
+        let mut seen = Vec::new();
+        loop {
+            let message = next();
+            match message["method"].as_str() {
+                Some("elicitation/create") => {
+                    let text = message["params"]["message"].as_str().unwrap().to_owned();
+                    assert!(text.contains("new.txt"), "{text}");
+                    let result = json!({ "action": "accept", "content": { "allow": allow } });
+                    say(json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }));
+                }
+                Some(method) => seen.push(method.to_owned()),
+                None => {
+                    assert_eq!(
+                        (&message["id"], &message["result"]["content"][0]["text"]),
+                        (&json!(id), &json!(text))
+                    );
+                    assert!(message["result"]["structuredContent"]["session_id"].is_string());
+                    break;
+                }
+            }
+        }
+        assert_eq!(seen, if allow { vec!["notifications/progress"] } else { Vec::new() });
+        assert_eq!(stage.path("workspace/new.txt").exists(), file);
+    }
+    for line in ["[]", "{", r#"{"jsonrpc":"2.0","id":9,"method":"dance"}"#] {
+        writeln!(stdin, "{line}").unwrap();
+    }
+    assert_eq!(next()["error"]["code"], -32_700);
+    assert_eq!(next()["error"]["code"], -32_601);
+    drop(stdin);
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!((ran.stderr.as_str(), ran.code), ("", Some(0)));
+}
+
+#[test]
+fn our_client_and_our_server_understand_each_other() {
+    let stage = stage(Script::always(FakeReply::text("Done.")));
+    let config = json!({ "command": env!("CARGO_BIN_EXE_rheon"), "args": ["mcp", "serve"], "startup_timeout_sec": 3600 });
+    write(&stage.path("workspace/.mcp.json"), &json!({ "mcpServers": { "self": config } }).to_string());
+    stage.ran(rheon(&stage, &["trust", "grant", "--yes"]));
+    let ran = stage.ran(rheon(&stage, &["mcp", "test", "self"]));
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert_eq!(lines.last(), Some(&"  mcp__self__run_agent"), "{}{}", ran.stdout, ran.stderr);
+    assert!(lines.contains(&"protocol: 2025-11-25"));
 }
 
 #[test]

@@ -10,7 +10,7 @@ const LINE_CHARS_MAX: usize = 300;
 const DEPTH_MAX: usize = 64;
 
 /// `text` without control, zero-width and direction characters, and with at most `chars_max` characters.
-pub(super) fn clean(text: &str, chars_max: usize) -> String {
+pub(crate) fn clean(text: &str, chars_max: usize) -> String {
     let shown = text.chars().filter(|character| !TextContext::Block.forbids(*character));
     let mut cleaned: String = shown.take(chars_max + 1).collect();
     if let Some((end, _)) = cleaned.char_indices().nth(chars_max) {

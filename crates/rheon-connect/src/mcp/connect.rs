@@ -163,7 +163,7 @@ fn about(info: &ServerPeerInfo) -> McpServerInfo {
 }
 
 /// An error with its causes, on one short line.
-pub(super) fn causes(error: &dyn Error) -> String {
+pub(crate) fn causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

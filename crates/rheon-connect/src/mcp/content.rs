@@ -46,6 +46,13 @@ pub(super) fn result(server: &str, answer: CallToolResult) -> Result<ToolResult,
     Ok(ToolResult { content, details, child_run_id: None })
 }
 
+/// The text and images of a prompt or a resource, bounded.
+pub(super) fn bounded(blocks: impl IntoIterator<Item = ContentBlock>) -> Vec<Content> {
+    let mut bounded = BoundedContent::default();
+    blocks.into_iter().for_each(|block| bounded.add(block));
+    bounded.finish()
+}
+
 #[derive(Default)]
 struct BoundedContent {
     content: Vec<Content>,

@@ -12,7 +12,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const REDIRECTS_MAX: usize = 5;
 
 /// The address, if it is one of a server.
-pub(super) fn address(text: &str) -> Result<Url, McpError> {
+pub(crate) fn address(text: &str) -> Result<Url, McpError> {
     let wrong = |problem: String| McpError::Address { url: super::clean::short_line(text), problem };
     let url = Url::parse(text).map_err(|error| wrong(error.to_string()))?;
     match url.scheme() {
@@ -22,7 +22,7 @@ pub(super) fn address(text: &str) -> Result<Url, McpError> {
 }
 
 /// A client for one address. Servers of this machine are reached without a proxy.
-pub(super) fn http_client(url: &Url) -> Result<reqwest::Client, McpError> {
+pub(crate) fn http_client(url: &Url) -> Result<reqwest::Client, McpError> {
     // The process may have a TLS library already.
     let _installed = rustls::crypto::ring::default_provider().install_default();
     let builder = reqwest::Client::builder()

@@ -16,6 +16,7 @@ mod http;
 mod http_client;
 mod lines;
 mod names;
+mod offers;
 mod oversize;
 mod search;
 mod server;
@@ -25,10 +26,15 @@ mod stdio;
 mod tool;
 mod watched;
 
+pub(crate) use clean::clean as clean_text;
+pub(crate) use connect::causes as error_causes;
+pub(crate) use http_client::{address as http_address, http_client as http_client_for};
+
 pub use adapter::McpToolAdapter;
 pub use client::{McpClient, McpServerInfo};
 pub use error::McpError;
 pub use exchange::MessageExchange;
+pub use offers::{McpPrompt, McpPromptArgument, McpResource};
 pub use server::{McpServerView, McpStatus};
 pub use servers::{McpOptions, McpServers};
 pub use spec::{HttpEndpoint, McpConnection, McpServerSpec, McpTimeouts, McpToolFilter, StdioProgram};

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::backoff::pause;
 use super::client::{McpClient, McpServerInfo};
 use super::error::McpError;
+use super::offers::McpPrompt;
 use super::spec::McpServerSpec;
 use super::tool::McpTool;
 
@@ -55,6 +56,7 @@ pub struct McpServerView {
     pub error: Option<String>,
     pub info: Option<McpServerInfo>,
     pub tools: Arc<[McpTool]>,
+    pub prompts: Arc<[McpPrompt]>,
 }
 
 /// The state of a server.
@@ -68,6 +70,7 @@ pub(super) struct ServerState {
     pub(super) info: Option<McpServerInfo>,
     /// Offered as long as the server is connected or tried again.
     pub(super) tools: Arc<[McpTool]>,
+    pub(super) prompts: Arc<[McpPrompt]>,
 }
 
 /// Where messages for the user go.
@@ -101,6 +104,7 @@ impl Server {
             client: None,
             info: None,
             tools: Arc::new([]),
+            prompts: Arc::new([]),
         });
         let stop = CancellationToken::new();
         let server = Arc::new(Self { spec, state, stop, retry: Notify::new(), notices });
@@ -121,8 +125,8 @@ impl Server {
     }
 
     pub(super) fn view(&self) -> McpServerView {
-        let ServerState { status, error, info, tools, .. } = self.state();
-        McpServerView { name: self.spec.name.clone(), status, error, info, tools }
+        let ServerState { status, error, info, tools, prompts, .. } = self.state();
+        McpServerView { name: self.spec.name.clone(), status, error, info, tools, prompts }
     }
 
     /// Connects again, now.
@@ -233,7 +237,7 @@ impl Server {
     /// Connects and reads the tools.
     async fn attempt(&self) -> Result<Arc<McpClient>, McpError> {
         let client = Arc::new(McpClient::connect(&self.spec).await?);
-        let tools = self.tools(&client).await?;
+        let (tools, prompts) = (self.tools(&client).await?, self.prompts(&client).await);
         self.state.send_modify(|state| {
             state.revision += 1;
             state.status = McpStatus::Connected;
@@ -241,6 +245,7 @@ impl Server {
             state.info = Some(client.info().clone());
             state.client = Some(Arc::clone(&client));
             state.tools = tools.into();
+            state.prompts = prompts.into();
         });
         Ok(client)
     }
@@ -252,6 +257,12 @@ impl Server {
         let mut tools = listed.unwrap_or(Err(McpError::TimedOut(timeout)))?;
         tools.retain(|tool| self.spec.filter.accepts(&tool.remote_name));
         Ok(tools)
+    }
+
+    /// The prompts. A server that cannot list them has none.
+    async fn prompts(&self, client: &McpClient) -> Vec<McpPrompt> {
+        let listed = tokio::time::timeout(self.spec.timeouts.startup, client.prompts()).await;
+        listed.ok().and_then(Result::ok).unwrap_or_default()
     }
 
     /// Follows the changes of a connected server until the connection is over.
@@ -272,7 +283,9 @@ impl Server {
             }
             // A list that cannot be read leaves the last one in place.
             if let Ok(tools) = self.tools(client).await {
+                let prompts = self.prompts(client).await;
                 self.state.send_if_modified(|state| {
+                    state.prompts = prompts.into();
                     let is_changed = *state.tools != *tools;
                     if is_changed {
                         state.revision += 1;

@@ -71,6 +71,26 @@ async fn calls_run_at_the_same_time_and_a_canceled_one_is_told_to_the_server() {
 }
 
 #[tokio::test]
+async fn resources_and_prompts_are_listed_and_read() {
+    let servers = connected("plain").await;
+    let client = servers.client("s").await.unwrap();
+    let resources = client.resources().await.unwrap();
+    assert_eq!((resources[0].uri.as_str(), resources[0].description.as_str()), ("note://one", "A note"));
+    let content = client.read_resource("note://one").await.unwrap();
+    expect![[r#"
+        [resource note://one]
+        the first note"#]]
+    .assert_eq(&shown(&Ok(rheon_types::ToolResult { content, ..Default::default() })));
+    let prompts = servers.views()[0].prompts.clone();
+    assert_eq!((prompts[0].command.as_str(), prompts[0].hint().as_str()), ("mcp__s__review", "path"));
+    assert_eq!(prompts[0].arguments_of("").unwrap_err(), "/mcp__s__review needs path");
+    let arguments = prompts[0].arguments_of("src/a b.rs").unwrap();
+    let content = client.get_prompt("review", arguments).await.unwrap();
+    assert_eq!(content, [rheon_types::Content::text("Review src/a b.rs")]);
+    servers.close().await;
+}
+
+#[tokio::test]
 async fn a_server_asks_the_user_through_the_call() {
     let servers = connected("plain").await;
     let answered = |answers: &[&[&str]]| PermissionResponse {

@@ -8,9 +8,7 @@ use rheon_connect::{
 };
 use rheon_testkit::mcp_server_arguments;
 use rheon_types::event::{PermissionResponse, Subject};
-use rheon_types::{
-    Answer, Content, RunId, SessionId, Tool, ToolContext, ToolError, ToolReporter, ToolResult, ToolSource,
-};
+use rheon_types::{Answer, Content, Tool, ToolContext, ToolError, ToolReporter, ToolResult, ToolSource};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 

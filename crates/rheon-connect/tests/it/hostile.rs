@@ -75,7 +75,7 @@ async fn a_flood_of_errors_does_not_block_a_server() {
 async fn servers_that_cannot_be_used_say_why_and_disturb_no_other() {
     let missing = {
         let mut spec = spec("missing", "plain", "");
-        let rheon_connect::McpConnection::Stdio(program) = &mut spec.connection else { unreachable!() };
+        let rheon_connect::McpConnection::Stdio(program) = &mut spec.connection else { panic!("a program") };
         program.command = "no-such-program-here".into();
         spec
     };

@@ -5,4 +5,7 @@
 mod calls;
 mod fixture;
 mod hostile;
+mod http;
 mod lifecycle;
+mod openapi;
+mod real;

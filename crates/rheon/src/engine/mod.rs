@@ -2,6 +2,8 @@
 
 mod agent;
 mod builder;
+#[cfg(feature = "connect")]
+mod connect;
 mod model;
 
 pub use agent::Agent;

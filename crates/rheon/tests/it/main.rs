@@ -1,6 +1,7 @@
 //! Tests of the crate as its users meet it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+mod connect;
 mod derive_tool;
 mod errors;
 mod escapes;

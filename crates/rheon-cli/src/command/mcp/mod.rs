@@ -3,6 +3,8 @@
 mod add;
 mod list;
 mod remove;
+mod serve;
+mod serve_text;
 
 use rheon_app::config::{McpFile, McpScope};
 use rheon_app::session::SystemContext;
@@ -26,6 +28,7 @@ enum McpCommand {
     Test(list::Test),
     Add(add::Add),
     Remove(remove::Remove),
+    Serve(serve::Serve),
 }
 
 impl Mcp {
@@ -36,6 +39,7 @@ impl Mcp {
             McpCommand::Test(command) => command.run(),
             McpCommand::Add(command) => command.run(),
             McpCommand::Remove(command) => command.run(),
+            McpCommand::Serve(command) => command.run(),
         }
     }
 }
