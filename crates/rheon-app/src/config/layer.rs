@@ -1,5 +1,7 @@
 //! `ReadLayer`: one source of settings, parsed and checked.
 
+use std::collections::BTreeSet;
+
 use super::check::{Checked, KeyProblem, PROBLEMS_MAX, ProblemKind};
 use super::entry::Entry;
 use super::inputs::FlagSetting;
@@ -118,6 +120,12 @@ impl ReadLayer {
             layer.warnings.append(&mut layer.problems);
         }
         layer
+    }
+
+    /// Notes whether it is one of the files that the user's own answers wrote.
+    pub(super) fn mark_answers(&mut self, answer_files: &BTreeSet<String>) {
+        let file = self.source.in_project.as_ref();
+        self.holds_answers = file.is_some_and(|file| answer_files.contains(file.name));
     }
 
     /// Whether it is a file of another program, where unusable entries are ignored without an error.

@@ -64,10 +64,7 @@ impl Config {
             .map_or(ProjectTrust::Untrusted, |reviewed| project_trust(reviewed.review.trust(), inputs.trust));
         let (review, of_project) = match reviewed {
             Some(Reviewed { review, hooks, answer_files }) => {
-                for layer in &mut layers {
-                    let file = layer.source.in_project.as_ref();
-                    layer.holds_answers = file.is_some_and(|file| answer_files.contains(file.name));
-                }
+                layers.iter_mut().for_each(|layer| layer.mark_answers(&answer_files));
                 (Some(review), hooks)
             }
             None => (None, HookSettings::default()),

@@ -116,6 +116,22 @@ struct Closing {
     published: Arc<PublishedPorts>,
 }
 
+/// Loads the context of a session, and reports what could not be loaded.
+async fn load_context(
+    system: &SystemContext,
+    config: &Config,
+    subject: ContextSubject<'_>,
+    counter: TokenCounter,
+    tell: &NoticeSink,
+) -> LoadedContext {
+    let (inputs, odd) = wiring::context_inputs(system, config, subject, counter).await;
+    let loaded = LoadedContext::load(inputs).await;
+    for warning in odd.iter().chain(&loaded.warnings) {
+        tell(Notice::warning(NoticeTopic::Context, warning.to_string()));
+    }
+    loaded
+}
+
 impl OpenSession {
     /// Opens a session. Minor problems become notices and do not stop it.
     pub(crate) async fn open(
@@ -144,18 +160,10 @@ impl OpenSession {
         };
         let counter = TokenCounter::for_model(&model.model);
         let policy = wiring::policy(&system, &config, &tell)?;
-        let subject = ContextSubject {
-            task: task.as_deref(),
-            session_id: handle.session_id(),
-            parent: manager.parent_of(handle.session_id()).await,
-            policy: &policy,
-        };
-        let (inputs, odd) = wiring::context_inputs(&system, &config, subject, counter).await;
-        let mut loaded = LoadedContext::load(inputs).await;
         tell_doubts(&handle, &tell);
-        for warning in odd.iter().chain(&loaded.warnings) {
-            tell(Notice::warning(NoticeTopic::Context, warning.to_string()));
-        }
+        let mut subject = ContextSubject::new(task.as_deref(), handle.session_id(), &policy);
+        subject.parent = manager.parent_of(handle.session_id()).await;
+        let mut loaded = load_context(&system, &config, subject, counter, &tell).await;
         let skills = loaded.skills.clone();
         let mut toolkit = wiring::toolkit(&system, &config, policy, skills, &tell).await?;
         wiring::offer(&mut toolkit, &mut loaded, extras.tools.as_deref(), &tell);

@@ -45,7 +45,7 @@ impl Preview {
         };
         let policy = wiring::policy(system, config, tell)?;
         let session_id = SessionId::from("preview");
-        let subject = ContextSubject { task, session_id: &session_id, parent: None, policy: &policy };
+        let subject = ContextSubject::new(task, &session_id, &policy);
         let (inputs, odd) = wiring::context_inputs(system, config, subject, counter).await;
         let loaded = LoadedContext::load(inputs).await;
         for warning in odd.iter().chain(&loaded.warnings) {

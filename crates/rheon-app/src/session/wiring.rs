@@ -55,6 +55,13 @@ pub(super) struct ContextSubject<'a> {
     pub(super) policy: &'a Policy,
 }
 
+impl<'a> ContextSubject<'a> {
+    /// A session that is not a fork.
+    pub(super) fn new(task: Option<&'a str>, session_id: &'a SessionId, policy: &'a Policy) -> Self {
+        Self { task, session_id, parent: None, policy }
+    }
+}
+
 /// The inputs of the context.
 pub(super) async fn context_inputs(
     system: &SystemContext,
