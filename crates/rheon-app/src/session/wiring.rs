@@ -6,7 +6,7 @@ use std::time::Duration;
 use rheon_agent::{Agent, AgentBuilder, BudgetPool, Caps, TokenCounter, base_prompt};
 use rheon_policy::{PatternRoots, Policy, ProjectRules, SavedRules, ShellAnalyzer, UserRules};
 use rheon_providers::{Registry, ResolvedModel};
-use rheon_sandbox::{CacheReports, CacheSettings, CacheUsage, CleanReport, Level, clean_caches, list_caches};
+use rheon_sandbox::{CacheReports, CacheSettings, CacheUsage, CleanReport, clean_caches, list_caches};
 use rheon_tools::builtin::AddressRule;
 use rheon_tools::hooks::{
     CommandHooks, HookContext, HookEnvironment, HookMessage, HookSettings, SessionStartSource,
@@ -141,14 +141,6 @@ pub(super) async fn toolkit(
         ..ToolkitSettings::new(policy, Arc::clone(&system.clock))
     })
     .await?;
-    if let Some(warning) = home_warning(system) {
-        tell(Notice::warning(NoticeTopic::Sandbox, warning));
-    }
-    if toolkit.sandbox().level() == Level::None {
-        let message =
-            "commands run without a sandbox: they can change and read whatever you can, and use the network";
-        tell(Notice::warning(NoticeTopic::Sandbox, message));
-    }
     if let Some(shortfall) = toolkit.sandbox().shortfall() {
         let level = toolkit.sandbox().level();
         let message = format!("commands run in a weaker sandbox ({level}): {shortfall}");
