@@ -21,6 +21,7 @@ use super::problem::{ConfigError, ConfigProblem};
 use super::services::Services;
 use super::settings::Settings;
 use super::trust::{ProjectAnswers, ProjectReview, Reviewed, project_trust, review};
+use super::variables::variable_warnings;
 use crate::context::ProjectTrust;
 
 /// The configuration of one session.
@@ -81,6 +82,7 @@ impl Config {
             is_driven_as_claude: inputs.is_driven_as_claude,
         };
         let services = Services::of(&layers, &merged);
+        loading.warnings.extend(variable_warnings(&inputs.environment, &services.settings.vendors));
         let settings = Settings {
             model: values.model(),
             limits: values.limits(),

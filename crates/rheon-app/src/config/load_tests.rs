@@ -17,6 +17,21 @@ fn without_any_file_the_settings_are_the_defaults() {
 }
 
 #[test]
+fn variables_without_effect_are_reported() {
+    let place = Place::new()
+        .variable("RHEON_CONFG_DIR", "/x")
+        .variable("RHEON_TEST_NAME", "x")
+        .variable("RHEON_NONSENSE_AT_ALL", "x")
+        .variable("ANTHROPIC_BASE_URL", "")
+        .variable("OTHER_BASE_URL", "");
+    expect![[r#"
+        ANTHROPIC_BASE_URL: it is empty, so the usual address is used; set or unset it
+        RHEON_CONFG_DIR: unknown variable, which has no effect; did you mean RHEON_CONFIG_DIR?
+        RHEON_NONSENSE_AT_ALL: unknown variable, which has no effect"#]]
+    .assert_eq(&place.warnings(&place.load()));
+}
+
+#[test]
 fn stronger_layers_override_and_every_value_says_where_it_comes_from() {
     let place = Place::new()
         .file("home/.claude/settings.json", r#"{"permissions": {"deny": ["Read(./.env)"]}, "theme": "dark"}"#)

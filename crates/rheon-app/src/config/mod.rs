@@ -28,6 +28,7 @@ mod read_file;
 mod services;
 mod settings;
 mod trust;
+mod variables;
 
 pub use folder_modes::FolderModes;
 pub use inputs::{ConfigInputs, ConfigScope, FlagSetting, FlagValue, MANAGED_FILE, TrustChoice};

@@ -224,7 +224,8 @@ fn project_file(root: &Path, path: &Path) -> Option<PreloadedFile> {
         return None;
     }
     let text = std::fs::read_to_string(&file).ok()?;
-    Some(PreloadedFile { path: inside.to_str()?.to_owned(), text, hooks: HookSettings::default() })
+    let path = inside.to_str()?.to_owned();
+    Some(PreloadedFile { path, directory: None, text, hooks: HookSettings::default() })
 }
 
 /// Whether the project's hooks, skills, commands and servers are used.

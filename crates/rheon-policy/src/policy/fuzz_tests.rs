@@ -201,10 +201,9 @@ fn ran_denied(lines: &[String]) -> BTreeSet<usize> {
             ["/bin", "/usr/bin"].iter().map(|folder| Path::new(folder).join(name)).find(|path| path.exists());
         std::os::unix::fs::symlink(program.unwrap(), at("shims").join(name)).unwrap();
     }
-    let mut script = format!(
-        "cc() {{ printf '%s\\n' \"$CASE\" >> \"$SEEN/$BASHPID\"; }}\nexport -f cc\nexport CASE\n\
-         command_not_found_handle() {{ :; }}\nFUNCNEST=4\nulimit -t 20\n"
-    );
+    let mut script = "cc() { printf '%s\\n' \"$CASE\" >> \"$SEEN/$BASHPID\"; }\nexport -f cc\nexport CASE\n\
+                      command_not_found_handle() { :; }\nFUNCNEST=4\nulimit -t 20\n"
+        .to_owned();
     for (index, line) in lines.iter().enumerate() {
         let quoted = line.replace('\'', "'\\''");
         writeln!(script, "CASE={index}\nLINE='{quoted}'\n(eval \"$LINE\"\nwait) </dev/null >/dev/null 2>&1")

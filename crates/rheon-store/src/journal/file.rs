@@ -4,10 +4,12 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 
 use super::error::JournalError;
+use super::header::Lease;
 use super::scan::{Damage, scan};
 use crate::directories;
 
@@ -55,20 +57,59 @@ pub(crate) fn create(path: &Path, content: &[u8]) -> Result<File, JournalError> 
     Ok(file)
 }
 
-/// Opens the file at `path` for writing and locks it. Fails if another process holds the lock.
+/// How often to try again while a process that has ended still holds the lock, and how long to wait in between.
+const DEAD_TRIES_MAX: u32 = 120;
+const DEAD_WAIT: Duration = Duration::from_millis(25);
+
+/// Opens the file at `path` for writing and locks it. Fails if another process holds the lock. What is left of a process that
+/// was killed, such as a child that is still ending, releases it soon, so that is worth waiting for.
 pub(crate) fn open_locked(path: &Path) -> Result<File, JournalError> {
+    let mut tries = 0;
+    open_waiting(path, || {
+        tries += 1;
+        std::thread::sleep(DEAD_WAIT);
+        tries < DEAD_TRIES_MAX
+    })
+}
+
+/// The same with another way to wait: `wait` returns whether to try again.
+pub(crate) fn open_waiting(path: &Path, mut wait: impl FnMut() -> bool) -> Result<File, JournalError> {
     let options = OpenOptions::new().read(true).append(true).mode(FILE_MODE).open(path);
     let file = options.map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => JournalError::Missing { path: path.to_owned() },
         _ => JournalError::Io { action: "open", path: path.to_owned(), source },
     })?;
-    match lock(&file) {
-        Ok(()) => Ok(file),
-        Err(error) if error == rustix::io::Errno::WOULDBLOCK => {
-            Err(JournalError::InUse { path: path.to_owned(), holder: holder(path, &file) })
+    loop {
+        match lock(&file) {
+            Ok(()) => return Ok(file),
+            Err(error) if error == rustix::io::Errno::WOULDBLOCK => {
+                if !(is_held_by_the_dead(path, &file) && wait()) {
+                    return Err(JournalError::InUse { path: path.to_owned(), holder: holder(path, &file) });
+                }
+            }
+            Err(error) => {
+                return Err(JournalError::Io { action: "lock", path: path.to_owned(), source: error.into() });
+            }
         }
-        Err(error) => Err(JournalError::Io { action: "lock", path: path.to_owned(), source: error.into() }),
     }
+}
+
+/// Whether the process that last opened the journal has ended.
+fn is_held_by_the_dead(path: &Path, file: &File) -> bool {
+    let lease = scan(path, file, |_| Ok(())).ok().and_then(|scan| scan.lease);
+    let host = rustix::system::uname();
+    let is_here =
+        |lease: &Lease| lease.host.as_deref().is_some_and(|name| host.nodename().to_str() == Ok(name));
+    lease.is_some_and(|lease| is_here(&lease) && lease.pid != std::process::id() && has_ended(lease.pid))
+}
+
+/// Whether a process of this machine has ended, or is only waiting to be noticed by its parent.
+fn has_ended(pid: u32) -> bool {
+    let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else {
+        return Path::new("/proc/self/stat").exists();
+    };
+    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    matches!(state, Some('Z' | 'X'))
 }
 
 pub(crate) fn open_to_read(path: &Path) -> Result<File, JournalError> {

@@ -1,7 +1,7 @@
 //! The journal: one file per session, one line per durable event.
 
 mod error;
-mod file;
+pub(crate) mod file;
 mod header;
 mod lines;
 mod newest;

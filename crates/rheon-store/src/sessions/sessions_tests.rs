@@ -299,3 +299,27 @@ fn every_disk_error_has_a_suggestion() {
     "#]]
     .assert_eq(&steps);
 }
+
+#[test]
+fn the_lock_of_a_dead_process_is_waited_for_and_that_of_a_living_one_is_not() {
+    let mut child = std::process::Command::new("true").spawn().unwrap();
+    let dead = child.id();
+    child.wait().unwrap();
+    let host = rustix::system::uname().nodename().to_str().ok().map(str::to_owned);
+    // The parent of a test lives as long as the test.
+    let living = std::os::unix::process::parent_id();
+    for (pid, is_waited_for) in [(dead, true), (living, false)] {
+        let lease = Lease { pid, host: host.clone(), at: Timestamp::from_millis(1) };
+        let (_directory, sessions) = sessions();
+        let mut journal = Some(sessions.create(&"s".into(), None, &lease).unwrap());
+        let path = sessions.list(None)[0].path.clone();
+        let mut waits = 0;
+        let opened = crate::journal::file::open_waiting(&path, || {
+            waits += 1;
+            // The last process that has the file open ends while this one waits.
+            drop(journal.take_if(|_| waits == 3));
+            true
+        });
+        assert_eq!((opened.is_ok(), waits), if is_waited_for { (true, 3) } else { (false, 0) });
+    }
+}

@@ -133,9 +133,9 @@ async fn what_leads_elsewhere_since_it_was_judged_is_not_used() {
             malformed: None,
         };
         assert_eq!(gate.explain(&call, Effect::Pure).decision, Decision::Allow);
-        let Answer::Now(judged) = gate.check(GateRequest { call: &call, effect: Effect::Pure }) else {
-            panic!("the gate waits")
-        };
+        let tool = ReadTool::new(fixture.file_context.clone());
+        let request = GateRequest { call: &call, tool: &tool, effect: Effect::Pure };
+        let Answer::Now(judged) = gate.check(request) else { panic!("the gate waits") };
         assert_eq!(judged.verdict, Verdict::Allow);
         // Whoever can write in the workspace swaps the directory for a link before the tool runs.
         std::fs::remove_dir_all(fixture.at("shown")).unwrap();

@@ -49,6 +49,8 @@ struct OpenBlock {
     ignored: Option<u32>,
     /// The signature of its thinking so far.
     signature: String,
+    /// The index of the block that ended last: what still comes for it is ignored.
+    ended: Option<u32>,
 }
 
 impl Decoder for Decode {
@@ -79,11 +81,13 @@ impl Decode {
             "content_block_stop" => {
                 let stop: BlockStop = read(name, data)?;
                 self.close_block(chunks);
+                self.block.ended = Some(stop.index);
                 self.calls.end(stop.index, chunks);
                 Ok(())
             }
             "message_start" => {
                 let start: MessageStart<'_> = read(name, data)?;
+                self.block.ended = None;
                 if let Some(model) = start.message.model.filter(|model| !model.is_empty()) {
                     chunks.push_back(Chunk::Model { model: model.into_owned() });
                 }
@@ -110,7 +114,7 @@ impl Decode {
 
     fn delta(&mut self, event: BlockDelta<'_>, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         let BlockDelta { index, delta } = event;
-        if self.block.ignored == Some(index) {
+        if self.block.ignored == Some(index) || self.block.ended == Some(index) {
             return Ok(());
         }
         match &*delta.kind {
@@ -131,6 +135,7 @@ impl Decode {
     ) -> Result<(), ProviderError> {
         const NAME: &str = "content_block_start";
         self.close_block(chunks);
+        self.block.ended = self.block.ended.filter(|ended| *ended != event.index);
         self.calls.continue_response(chunks);
         let content = event.content_block.get();
         match &*read::<TypeTag<'_>>(NAME, content)?.kind {
@@ -169,7 +174,8 @@ impl Decode {
     }
 
     fn close_block(&mut self, chunks: &mut VecDeque<Chunk>) {
-        let block = std::mem::take(&mut self.block);
+        let ended = self.block.ended;
+        let block = std::mem::replace(&mut self.block, OpenBlock { ended, ..OpenBlock::default() });
         if !block.signature.is_empty() {
             self.push_signature(block.signature, SignatureKind::Proof, chunks);
         }

@@ -192,6 +192,28 @@ fn server_tools_and_unknown_blocks_are_ignored() {
 }
 
 #[test]
+fn what_comes_for_a_block_after_its_end_is_dropped() {
+    let text = |index: usize, text: &str| {
+        format!(r#"{{"index":{index},"delta":{{"type":"text_delta","text":"{text}"}}}}"#)
+    };
+    let (one, late, two, later) = (text(0, "one"), text(0, " late"), text(1, " two"), text(0, " later"));
+    let start = r#"{"index":0,"content_block":{"type":"text","text":""}}"#;
+    let next = r#"{"index":1,"content_block":{"type":"text","text":""}}"#;
+    let frames = [
+        ("content_block_start", start),
+        ("content_block_delta", one.as_str()),
+        ("content_block_stop", r#"{"index":0}"#),
+        ("content_block_delta", &late),
+        ("content_block_start", next),
+        ("content_block_delta", &two),
+        ("content_block_delta", &later),
+        ("message_stop", "{}"),
+    ];
+    let found = decoded(&frames);
+    assert!(found.contains("one") && found.contains("two") && !found.contains("late"), "{found}");
+}
+
+#[test]
 fn every_stop_reason() {
     let reasons = [
         "end_turn",
