@@ -159,7 +159,8 @@ fn servers_of_the_command_line_count_at_once_and_take_the_place_of_weaker_ones()
         s: in the program true false None None None []
         x: theirs [] [] None true false None None None []
         y: y [] [] None true false None None None []
-    "#]].assert_eq(&format!("{}\n{}", servers(&config), place.warnings(&config)));
+    "#]]
+    .assert_eq(&format!("{}\n{}", servers(&config), place.warnings(&config)));
     expect![[r#"
         cannot read --mcp-config: line 1: EOF while parsing a value
         cannot read /project/nowhere.json: no such file; check the path"#]]
