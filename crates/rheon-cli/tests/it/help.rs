@@ -80,7 +80,7 @@ fn unknown_command() {
         error: unknown command "rewind"; did you mean "sessions rewind"? To send it to the model, use rheon -p rewind
         error: unknown command "rewnd"; did you mean "sessions rewind"? To send it to the model, use rheon -p rewnd
         error: unknown command "sesions"; did you mean "sessions"? To send it to the model, use rheon -p sesions
-        error: unknown command "list"; did you mean "sessions list" or "mcp list" or "memory list"? To send it to the model, use rheon -p list
+        error: unknown command "list"; did you mean "sessions list" or "mcp list" or "openapi list" or "memory list"? To send it to the model, use rheon -p list
         error: unknown command "delete"; did you mean "sessions delete" or "memory delete"? To send it to the model, use rheon -p delete
     "#]]
     .assert_eq(&errors);

@@ -149,7 +149,7 @@ fn servers_are_added_listed_tested_and_removed() {
     .assert_eq(&first.join("\n"));
     let ran = mcp(&["get", "z"]);
     expect![[r#"
-        error: there is no MCP server "z"; did you mean "s"? List them with rheon mcp list
+        error: there is no MCP server "z"; expected one of gone, s
     "#]]
     .assert_eq(&ran.stderr);
     expect!["Removed gone from STAGE/home/.config/rheon/config.toml.\n"]

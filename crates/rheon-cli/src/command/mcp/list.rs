@@ -76,10 +76,11 @@ fn one(name: &str) -> Result<(Config, McpServerSummary), Failure> {
         Some(server) => Ok((config, server)),
         None => {
             let known: Vec<&str> = config.settings.mcp_servers.keys().map(String::as_str).collect();
-            let hint = if known.is_empty() { String::new() } else { did_you_mean(name, &known) + " " };
-            Err(Failure::usage(format_args!(
-                "there is no MCP server {name:?}; {hint}List them with rheon mcp list"
-            )))
+            let hint = match known.as_slice() {
+                [] => "add one with rheon mcp add".to_owned(),
+                known => did_you_mean(name, known),
+            };
+            Err(Failure::usage(format_args!("there is no MCP server {name:?}; {hint}")))
         }
     }
 }
