@@ -5,7 +5,6 @@
 //! and those of the program to the session.
 
 mod channel;
-mod command;
 mod facts;
 mod happenings;
 mod ids;
@@ -24,12 +23,13 @@ mod tool;
 mod view;
 
 pub use channel::{Channel, ChannelInput};
-pub use command::{HostPrompt, is_for_programs};
 pub use facts::{NamedItem, SessionFeatures, StreamModelInfo, StreamSessionInfo};
 pub use happenings::is_refusal;
 pub use ids::line_id;
 pub use initialize::Initialize;
-pub use input::{InputError, InputLine, InputLines, InputProblem, LINE_BYTES_MAX, UserLine};
+pub use input::{
+    HostPrompt, InputError, InputLine, InputLines, InputProblem, LINE_BYTES_MAX, UserLine, is_for_programs,
+};
 pub use permission::PermissionUpdate;
 pub use projector::{Projector, SessionActivity, StreamOptions};
 pub use request::ClientRequest;
