@@ -69,7 +69,7 @@ impl Values<'_> {
     pub(super) fn sandbox(&self) -> SandboxSettings {
         let usual = SandboxSettings::default();
         // Zero is no limit.
-        let limit = |key: &str, usual: Option<u64>| match self.number(key) {
+        let limit = |key: &'static str, usual: Option<u64>| match self.number(key) {
             Some(0) => None,
             Some(limit) => Some(limit),
             None => usual,

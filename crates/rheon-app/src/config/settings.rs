@@ -117,6 +117,13 @@ pub struct SandboxSettings {
     pub environment: EnvironmentSettings,
 }
 
+impl SandboxSettings {
+    /// Whether commands run without a sandbox.
+    pub fn is_off(&self) -> bool {
+        self.require == Requirement::NoSandbox
+    }
+}
+
 impl Default for SandboxSettings {
     fn default() -> Self {
         Self {

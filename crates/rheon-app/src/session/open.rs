@@ -148,8 +148,7 @@ impl OpenSession {
         let about = (handle.session_id(), source(&choice));
         let context = wiring::hook_context(&system, &config, &toolkit, about);
         let calls = ClientCalls::default();
-        let client = (calls.clone(), client_hooks);
-        let hooks = wiring::hooks(&config, &context, toolkit.sandbox(), client, &tell);
+        let hooks = wiring::hooks(&config, &context, &toolkit, (calls.clone(), client_hooks), &tell);
         let wired =
             Wired { config: &config, model: &model, loaded: &loaded, toolkit: &toolkit, handle: &handle };
         let (builder, budget) = wired.builder(&system);

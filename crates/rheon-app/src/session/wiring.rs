@@ -6,7 +6,7 @@ use std::time::Duration;
 use rheon_agent::{Agent, AgentBuilder, BudgetPool, Caps, TokenCounter, base_prompt};
 use rheon_policy::{PatternRoots, Policy, ShellAnalyzer, UserRules};
 use rheon_providers::{Registry, ResolvedModel};
-use rheon_sandbox::{CacheSettings, CleanReport, Level, Sandbox, clean_caches};
+use rheon_sandbox::{CacheSettings, CleanReport, clean_caches};
 use rheon_tools::builtin::AddressRule;
 use rheon_tools::hooks::{
     CommandHooks, HookContext, HookEnvironment, HookMessage, HookSettings, SessionStartSource,
@@ -130,14 +130,6 @@ pub(super) async fn toolkit(
         ..ToolkitSettings::new(policy, Arc::clone(&system.clock))
     })
     .await?;
-    if let Some(warning) = home_warning(system) {
-        tell(Notice::warning(NoticeTopic::Sandbox, warning));
-    }
-    if toolkit.sandbox().level() == Level::None {
-        let message =
-            "commands run without a sandbox: they can change and read whatever you can, and use the network";
-        tell(Notice::warning(NoticeTopic::Sandbox, message));
-    }
     if let Some(shortfall) = toolkit.sandbox().shortfall() {
         let level = toolkit.sandbox().level();
         let message = format!("commands run in a weaker sandbox ({level}): {shortfall}");
@@ -233,7 +225,7 @@ pub(super) fn hook_context(
 pub(super) fn hooks(
     config: &Config,
     context: &HookContext,
-    sandbox: &Sandbox,
+    toolkit: &Toolkit,
     client: (ClientCalls, HookSettings),
     tell: &NoticeSink,
 ) -> Vec<CommandHooks> {
@@ -244,7 +236,7 @@ pub(super) fn hooks(
     let configured = Some(&config.settings.hooks)
         .filter(|settings| !settings.is_empty())
         .map(|settings| CommandHooks::with_messages(settings.clone(), context.clone(), told()))
-        .map(|hooks| hooks.in_sandbox(sandbox.clone()));
+        .map(|hooks| hooks.in_sandbox(toolkit.sandbox().clone()));
     let (calls, settings) = client;
     for warning in &settings.warnings {
         tell(Notice::warning(NoticeTopic::Hook, warning.clone()));

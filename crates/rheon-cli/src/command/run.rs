@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rheon_app::PromptHistory;
 use rheon_app::config::{Config, ConfigInputs, FolderModes, Layer};
-use rheon_app::session::{HostExtensions, HostParts};
+use rheon_app::session::{HostExtensions, HostParts, home_warning};
 use rheon_app::sessions::Persistence;
 use rheon_text::nearest;
 use rheon_types::SessionId;
@@ -193,6 +193,10 @@ impl Run {
 
     async fn answer(&self, target: &SessionTarget, prompt: String) -> Result<Exit, Failure> {
         let parts = self.parts(target)?;
+        if let Some(warning) = home_warning(&parts.system) {
+            print_note(&format!("note: {warning}"));
+        }
+        note_missing_sandbox(&parts.config);
         let interface = parts.config.settings.interface;
         let request = self.request(target, Some(prompt.clone()));
         headless::answer(host(parts), request, prompt, &self.output, &interface).await
@@ -210,6 +214,7 @@ impl Run {
         if ask::ask_for_home(&parts.system)? == Answer::No {
             return Ok(Exit::Done);
         }
+        note_missing_sandbox(&parts.config);
         if !self.permission.trust && ask::ask_for_trust(&parts.config)? {
             parts = self.parts(target)?;
         }
@@ -364,4 +369,13 @@ fn uuid(text: &str) -> Result<SessionId, Failure> {
 /// Whether a session is new, so that it has no mode of its own yet.
 fn is_new(session: &SessionChoice) -> bool {
     matches!(session, SessionChoice::New { .. })
+}
+
+/// Says so where the user chose to have no sandbox.
+fn note_missing_sandbox(config: &Config) {
+    if config.settings.sandbox.is_off() {
+        print_note(
+            "note: commands run without a sandbox: they can read and change whatever you can, and use the network",
+        );
+    }
 }

@@ -72,4 +72,5 @@ fn commands_see_the_users_variables_without_secrets() {
     let ran = stage.ran(rheon);
     let results = results(&stage);
     assert!(results[0].starts_with("place=here token= ci= set=yes hidden=\n"), "{results:?} {ran:?}");
+    assert!(ran.stderr.contains("note: commands run without a sandbox"), "{ran:?}");
 }

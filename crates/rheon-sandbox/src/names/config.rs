@@ -136,7 +136,7 @@ fn header(line: &str) -> Option<Header<'_>> {
     let (whole, rest) = (inner.get(..end)?, inner.get(end + 1..)?.trim());
     let text = line.get(..end + 2)?;
     let plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    let name = match whole.split_once(|c: char| c == '"' || c == '.') {
+    let name = match whole.split_once(['"', '.']) {
         None => whole.trim().to_ascii_lowercase(),
         Some((name, _)) => format!("{}.", name.trim().to_ascii_lowercase()),
     };

@@ -167,7 +167,7 @@ fn is_past(changed: Changed) -> bool {
     time.is_some_and(|time| time.elapsed().is_ok_and(|age| age > STEP))
 }
 
-/// Directories of third-party files that tools create and nobody works in, and the file that shows it.
+/// Directories of third-party files that tools create and no user works in, and the file that shows it.
 const SKIPPED: [(&str, Option<&str>); 5] = [
     ("node_modules", None),
     ("__pycache__", None),

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::super::launch::Containment;
 use super::{Capture, EndReason, Launcher, ProcessError, ProcessOutcome, ShellLine, StopCondition, run};
 use crate::process::stubborn::{left, stubborn};
-use crate::process::{OutputLimits, ProcessEnvironment, ProcessSetup};
+use crate::process::{OutputLimits, ProcessEnvironment, ProcessSetup, ResourceLimits};
 
 fn launcher() -> Launcher {
     let find = |name: &str| PathBuf::from("/usr/bin").join(name);
@@ -23,6 +23,7 @@ fn launcher() -> Launcher {
         view: None,
         containment: Containment::Supervisor,
         restrictions: None,
+        limits: ResourceLimits::default(),
         helper: None,
         guard: None,
     }

@@ -8,6 +8,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use super::{
     Execution, Files, Message, Overlay, PathView, Reply, Request, Restrictions, Sockets, View, receive, send,
 };
+use crate::process::ResourceLimits;
 use crate::process::wire::HelperSetup;
 
 #[test]

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{HostList, SandboxCall};
 use crate::network::{ContactOutcome, HostContact};
+use crate::process::ResourceLimits;
 use crate::process::{
     Capture, OutputLimits, Overlay, ProcessEnvironment, ShellLine, StopCondition, run, start,
 };
@@ -241,11 +242,11 @@ async fn a_command_cannot_use_more_processes_memory_and_disk_than_its_limits() {
         file_bytes: Some(1024 * 1024),
     };
     let Some(fixture) = fixture(|it, _| it.with_limits(limits)).await else { return };
-    let files = "head -c 2000000 /dev/zero > large 2>/dev/null; stat -c %s large";
+    let files = "exec 2>/dev/null; head -c 2000000 /dev/zero > large 2>/dev/null; stat -c %s large";
     assert_eq!(fixture.plain(files).await, "1048576\n0");
     let memory = "perl -e '$x = \"x\" x 1_000_000_000; print length $x' 2>/dev/null";
     assert_ne!(fixture.plain(memory).await, "1000000000\n0");
-    let processes = "perl -e 'for (1..1000) { my $p = fork; last unless defined $p; $n++ if $p; unless ($p) { sleep 60; exit } } \
+    let processes = "exec 2>/dev/null; perl -e 'for (1..1000) { my $p = fork; last unless defined $p; $n++ if $p; unless ($p) { sleep 60; exit } } \
         print $n < 400 ? \"limited\" : \"open: $n\", \"\\n\"; kill 9, -1'";
     let output = fixture.plain(processes).await;
     assert!(output.starts_with("limited\n"), "{output}");
@@ -263,7 +264,7 @@ async fn keys_of_the_kernel_and_rights_of_files_are_out_of_reach() {
     assert!(listed.starts_with("0\n"), "{listed}");
     if cfg!(target_arch = "x86_64") {
         // `openat2`, whose mode is in memory.
-        let open = "perl -e '$how = pack(\"Q3\", 0101, 04755, 0); print syscall(437, -100, \"made\", $how, 24), \" $!\\n\"'; ls made";
+        let open = "perl -e '$path = \"made\"; $how = pack(\"Q3\", 0101, 04755, 0); print syscall(437, -100, $path, $how, 24), \" $!\\n\"'; ls made";
         let output = fixture.plain(open).await;
         assert!(output.starts_with("-1 Function not implemented\n"), "{output}");
     }

@@ -274,3 +274,7 @@ fn holds(report: &SandboxReport) -> Result<(), String> {
 #[cfg(test)]
 #[path = "choose_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "choose_names_tests.rs"]
+mod names_tests;

@@ -130,7 +130,7 @@ impl ProbeEnv {
     /// seen counts as open.
     fn connect(&self) -> String {
         let socket = self.outside.join("socket");
-        match std::env::current_exe() {
+        match std::fs::read_link("/proc/self/exe") {
             Ok(program) if SessionHelper::is_available() => {
                 format!("'{}' {CONNECT_ARGUMENT} '{}'", program.display(), socket.display())
             }

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use rheon::policy::{PatternRoots, Policy};
 use rheon::sandbox::process::{
-    Capture, Containment, Launcher, ProcessEnvironment, ProcessSetup, ShellLine, StopCondition, run,
+    Capture, Containment, Launcher, ProcessEnvironment, ProcessSetup, ResourceLimits, ShellLine,
+    StopCondition, run,
 };
 use rheon::sandbox::{Boundary, Level, NamespaceUse, ProbeCache, Programs, Requirement, Sandbox};
 use rheon::tools::builtin::AddressRule;
@@ -98,6 +99,7 @@ fn plain() -> Launcher {
         view: None,
         containment: Containment::Namespace,
         restrictions: None,
+        limits: ResourceLimits::default(),
         helper: None,
         guard: None,
     }
