@@ -14,7 +14,7 @@ use rheon::policy::{Document, PatternRoots, Policy, PolicySource, PolicyTrust, R
 use rheon::prelude::*;
 use rheon::sandbox::Level;
 use rheon::tools::builtin::AddressRule;
-use rheon::tools::{Toolkit, ToolkitError, ToolkitSettings};
+use rheon::tools::{OwnPaths, Toolkit, ToolkitError, ToolkitSettings};
 use rheon_testkit::{Scenario, TestClock, Turn, scripted};
 use tempfile::TempDir;
 
@@ -81,6 +81,8 @@ const LINES: [(Level, &str); 24] = [
 
 struct Place {
     _folder: TempDir,
+    /// Where names go that commands create.
+    quarantine: TempDir,
     base: PathBuf,
     tcp: TcpListener,
 }
@@ -89,8 +91,11 @@ impl Place {
     /// Not below `/tmp` if possible, which commands do not see at all.
     fn new() -> Self {
         let places = [Path::new("/var"), Path::new(env!("CARGO_TARGET_TMPDIR"))];
-        let found = places.iter().find_map(|place| TempDir::new_in(place).ok());
-        let folder = found.unwrap_or_else(|| TempDir::new().unwrap());
+        let new = || {
+            let found = places.iter().find_map(|place| TempDir::new_in(place).ok());
+            found.unwrap_or_else(|| TempDir::new().unwrap())
+        };
+        let (folder, quarantine) = (new(), new());
         let base = folder.path().canonicalize().unwrap();
         for inner in ["work/.git/hooks", "work/sub", "outside/folder", "work-beside", "home/.ssh"] {
             fs::create_dir_all(base.join(inner)).unwrap();
@@ -108,7 +113,7 @@ impl Place {
         std::os::unix::fs::symlink("../home/.ssh/id_rsa", base.join("work/key")).unwrap();
         let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
         tcp.set_nonblocking(true).unwrap();
-        Self { _folder: folder, base, tcp }
+        Self { _folder: folder, quarantine, base, tcp }
     }
 
     async fn toolkit(&self) -> Result<Toolkit, ToolkitError> {
@@ -126,6 +131,7 @@ impl Place {
         Toolkit::new(ToolkitSettings {
             variables: variables.map(|(name, value)| (name.into(), value.into())).into(),
             web: Some(AddressRule::Public),
+            own_paths: OwnPaths { quarantine: Some(self.quarantine.path().into()), ..OwnPaths::default() },
             ..ToolkitSettings::new(policy, Arc::new(TestClock::default()))
         })
         .await
