@@ -11,6 +11,7 @@ mod e2e_llm;
 mod e2e_projects;
 mod e2e_sdk;
 mod fake_model;
+mod fuzz_shell;
 mod picture;
 mod readme;
 
@@ -41,6 +42,8 @@ enum Task {
     Bench(bench::Arguments),
     /// Sessions are killed, disks fill up, the power goes: nothing acknowledged is lost.
     Crash(crash::Arguments),
+    /// Random lines in a real bash: none that runs a denied command is judged allowed.
+    FuzzShell(fuzz_shell::Arguments),
     /// A real, small model on a real server: streaming and tool calls. Downloads 1.2 GB once.
     E2eLlm,
     /// The real Claude Code resumes sessions of ours, and we its own. Installs 350 MB once.
@@ -63,6 +66,7 @@ fn main() -> Result<()> {
         Some(Task::Readme) => readme::run(),
         Some(Task::Bench(arguments)) => bench::run(&arguments),
         Some(Task::Crash(arguments)) => crash::run(&arguments),
+        Some(Task::FuzzShell(arguments)) => fuzz_shell::run(&arguments),
         Some(Task::E2eLlm) => e2e_llm::run(),
         Some(Task::E2eClaude) => e2e_claude::run(),
         Some(Task::E2eProjects(arguments)) => e2e_projects::run(&arguments),
