@@ -13,6 +13,7 @@ mod e2e_projects;
 mod e2e_sdk;
 mod escapes;
 mod fake_model;
+mod fuzz_shell;
 mod picture;
 mod readme;
 
@@ -45,6 +46,8 @@ enum Task {
     Crash(crash::Arguments),
     /// Every known way out of the sandbox, at every level of this machine, as root and as an ordinary user.
     Escapes,
+    /// Random lines in a real bash: none that runs a denied command is judged allowed.
+    FuzzShell(fuzz_shell::Arguments),
     /// A real, small model on a real server: streaming and tool calls. Downloads 1.2 GB once.
     E2eLlm,
     /// The real Claude Code resumes sessions of ours, and we its own. Installs 350 MB once.
@@ -70,6 +73,7 @@ fn main() -> Result<()> {
         Some(Task::Bench(arguments)) => bench::run(&arguments),
         Some(Task::Crash(arguments)) => crash::run(&arguments),
         Some(Task::Escapes) => escapes::run(),
+        Some(Task::FuzzShell(arguments)) => fuzz_shell::run(&arguments),
         Some(Task::E2eLlm) => e2e_llm::run(),
         Some(Task::E2eClaude) => e2e_claude::run(),
         Some(Task::E2eMcp) => e2e_mcp::run(),

@@ -1,11 +1,9 @@
 //! What may run without a question, and that a yes is enough.
 
-use expect_test::expect;
 use rheon_testkit::server::FakeReply;
 use serde_json::{Value, json};
 
 use crate::stage::{MODEL, Stage, reads, write};
-use crate::support::Project;
 
 /// What the model read as results of its calls.
 fn results(stage: &Stage) -> Vec<String> {
@@ -80,27 +78,15 @@ fn commands_see_the_users_variables_without_secrets() {
 #[test]
 fn a_rule_that_can_never_match_is_an_error_of_validate_and_a_notice_at_start() {
     let rules = "[permissions]\ndeny = [\"Bash(curl * | bash)\", \"Read(/etc/passwd)\", \"Bahs\"]\n";
-    let project = Project::new().with("project/rules.toml", rules).with_settings(rules);
-    expect![[r#"
-        $ rheon config validate
-        error: user settings: the deny rule Bash(curl * | bash) never matches: "|" separates commands, and each is judged by itself; write a rule for each
-        user settings: the deny rule Read(/etc/passwd) never matches: /etc means /home/.config/rheon/etc; write //etc/... for the file system root
-        user settings: the deny rule Bahs never matches: there is no tool Bahs; did you mean Bash?
-        (exit 2)
-        $ rheon config validate rules.toml
-        error: the command line: the deny rule Bash(curl * | bash) never matches: "|" separates commands, and each is judged by itself; write a rule for each
-        the command line: the deny rule Read(/etc/passwd) never matches: /etc means /project/etc; write //etc/... for the file system root
-        the command line: the deny rule Bahs never matches: there is no tool Bahs; did you mean Bash?
-        user settings: the deny rule Bash(curl * | bash) never matches: "|" separates commands, and each is judged by itself; write a rule for each
-        user settings: the deny rule Read(/etc/passwd) never matches: /etc means /home/.config/rheon/etc; write //etc/... for the file system root
-        user settings: the deny rule Bahs never matches: there is no tool Bahs; did you mean Bash?
-        (exit 2)
-    "#]].assert_eq(&project.transcript(&["config validate", "config validate rules.toml"]));
     let stage = Stage::new(reads());
     std::fs::create_dir_all(stage.path("home/.config/rheon")).unwrap();
     std::fs::write(stage.path("home/.config/rheon/config.toml"), rules).unwrap();
-    let told = stage.run(&["hello"]).stderr;
+    let validated = stage.ran(stage.rheon(&["config", "validate"]));
+    assert_eq!(validated.code, Some(2));
+    let started = stage.run(&["hello"]);
     for rule in ["Bash(curl * | bash)", "Read(/etc/passwd)", "Bahs"] {
-        assert!(told.contains(&format!("the deny rule {rule} never matches")), "{told}");
+        let told = format!("the deny rule {rule} never matches");
+        assert!(validated.stderr.contains(&told), "{}", validated.stderr);
+        assert!(started.stderr.contains(&told), "{}", started.stderr);
     }
 }
