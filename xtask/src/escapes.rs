@@ -12,7 +12,7 @@ const TESTS: [(&str, &str); 2] = [
     ("rheon", "escapes::a_model_that_tries_fifty_ways_out_of_the_workspace_finds_none"),
 ];
 
-/// The user `nobody`, which owns nothing.
+/// A user that owns nothing.
 const ORDINARY_USER: u32 = 65_534;
 
 /// Who tries.
@@ -105,7 +105,7 @@ fn executable(messages: &str, package: &str) -> Option<PathBuf> {
         .find_map(|message| Some(PathBuf::from(message.get("executable")?.as_str()?)))
 }
 
-/// A directory of the user who tries, with a copy of the program: nobody can read the target directory of somebody else. It is not
+/// A directory of the user who tries, with a copy of the program: other users cannot read the target directory. It is not
 /// below `/tmp`, where commands see another directory.
 struct Place {
     folder: PathBuf,

@@ -1,4 +1,4 @@
-//! `QuotaWatch`: measures the layers of a running session now and then. `CacheReports`: who is told about problems.
+//! `QuotaWatch`: measures the layers of a running session now and then. `CacheReports`: takes problems for the user.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ impl CacheReports {
     }
 }
 
-/// Tells nobody.
+/// Reports nothing.
 impl Default for CacheReports {
     fn default() -> Self {
         Self::new(|_| {})

@@ -16,7 +16,7 @@ fn a_session_over_the_limit_is_full_after_the_next_measurement_and_told_once() {
     watch.state.measure();
     assert!((0..MEASURE_EVERY - 1).all(|_| !watch.is_full()));
     fs::write(slot.join("one more"), "x").unwrap();
-    // The eighth command starts a measurement in the background, and whoever waits for its report sees that it is full.
+    // The eighth command starts a measurement in the background, which reports that it is full.
     assert!(!watch.is_full());
     let problem = reported.recv().unwrap();
     assert!(problem.starts_with("the package caches of this session have 11 bytes"), "{problem}");
