@@ -217,6 +217,7 @@ fn sessions() -> Vec<AgentEvent> {
         SessionEvent::Mode { mode: PermissionMode::Plan }.into(),
         SessionEvent::Rules { change: Arc::new(change) }.into(),
         SessionEvent::Title { title: "Parser".into() }.into(),
+        SessionEvent::Rewound { messages: 4 }.into(),
         SessionEvent::Notice { notice: Arc::new(notice) }.into(),
         SessionEvent::ClientCall { call_id, callback, input }.into(),
         SessionEvent::ClientCallWithdrawn { call_id: "call_1".into() }.into(),

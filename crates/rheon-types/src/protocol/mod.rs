@@ -12,8 +12,8 @@ pub use command::{
     Ack, ClientCallOutcome, CloseReason, Command, RewindMode, RewindResult, RewindScope, Thinking,
 };
 pub use host::{
-    ConfigInfo, HookRegistration, HostCommand, HostQuery, HostReply, ModelSummary, OpenRequest, SearchHit,
-    SessionChoice, SessionOrigin, SessionScope, SessionSummary,
+    ConfigInfo, HookRegistration, HostCommand, HostQuery, HostReply, ModelSummary, OpenRequest, ResumePoint,
+    SearchHit, SessionChoice, SessionOrigin, SessionScope, SessionSummary,
 };
 pub use query::{
     ActiveRun, Checkpoint, ContextReport, ContextSection, CostReport, Query, Reply, RuleSummary, SessionInfo,
