@@ -395,6 +395,9 @@ impl Agent {
         if prompt.is_empty() {
             return Err(AgentError::EmptyPrompt);
         }
+        if !prompt.is_from_user() {
+            return Err(AgentError::NotAUserMessage);
+        }
         Ok(Start::Prompt(prompt.into_messages(self.inner.config.clock.now())))
     }
 

@@ -87,7 +87,8 @@ pub(crate) async fn answer(run: &mut Run, asked: PendingApproval) -> Result<Perm
     Ok(response)
 }
 
-async fn first_answer(
+/// The first answer, from a hook or a person, and who gave it.
+pub(crate) async fn first_answer(
     hooks: Hooks<'_>,
     call: &ToolCall,
     request: &ApprovalRequest,
@@ -148,7 +149,7 @@ pub(crate) fn withdrawn() -> PermissionResponse {
 }
 
 /// The answer in a non-interactive run.
-pub(crate) fn non_interactive_denial(request: &ApprovalRequest) -> PermissionResponse {
+fn non_interactive_denial(request: &ApprovalRequest) -> PermissionResponse {
     PermissionResponse::denied(format!(
         "permission denied: {} needs approval ({}), but this run is non-interactive",
         request.tool_name, request.reason

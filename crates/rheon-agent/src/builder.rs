@@ -5,11 +5,11 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rheon_types::event::{ApprovalRequest, PermissionResponse};
+use rheon_types::event::{ApprovalRequest, BudgetAmount, Ledger, PermissionResponse};
 use rheon_types::{
-    AgentId, Budget, CacheConfig, Clock, Event, Gate, History, Hook, InputFilter, IntoShared, OutputSchema,
-    Provider, Random, Reminder, RunId, SessionId, Store, SystemPrompt, SystemSection, ThinkingLevel, Tool,
-    ToolSource, TurnTrigger, WindowCut,
+    AgentId, Budget, CacheConfig, Clock, Event, Gate, History, Hook, InputFilter, IntoShared, MicroUsd,
+    OutputSchema, Provider, Random, Reminder, RunId, SessionId, Store, SystemPrompt, SystemSection,
+    ThinkingLevel, Tool, ToolSource, TurnTrigger, WindowCut,
 };
 use serde_json::Value;
 
@@ -48,6 +48,7 @@ struct SessionParts {
     config_id: Option<Arc<str>>,
     history: History,
     cuts: Vec<WindowCut>,
+    spent: Ledger,
     position: LogPosition,
     parent_run_id: Option<RunId>,
     metadata: Option<Arc<Value>>,
@@ -288,6 +289,12 @@ impl AgentBuilder {
         self
     }
 
+    /// What the session has spent before. A budget that knows less of it counts it.
+    pub fn spent(mut self, spent: Ledger) -> Self {
+        self.session.spent = spent;
+        self
+    }
+
     /// Where the session continues in its log; at the beginning by default.
     pub fn position(mut self, position: LogPosition) -> Self {
         self.session.position = position;
@@ -378,8 +385,17 @@ impl AgentBuilder {
             position,
             parent_run_id,
             metadata,
+            spent,
             ..
         } = self.session;
+        if let Some(budget) = &config.budget {
+            let known = budget.ledger();
+            let tokens = spent.tokens.spent.saturating_sub(known.tokens.spent);
+            let cost = spent.micro_usd.spent.saturating_sub(known.micro_usd.spent);
+            if tokens > 0 || cost > 0 {
+                budget.spend(BudgetAmount { tokens, cost: Some(MicroUsd(cost)) });
+            }
+        }
         let origin = Origin { parent_run_id, metadata };
         Ok(Agent::new(Parts {
             config,

@@ -15,6 +15,11 @@ pub enum AgentError {
     /// The prompt is empty.
     #[error("the prompt is empty")]
     EmptyPrompt,
+    /// The prompt has an answer or a tool result in it, which no run can be prompted with.
+    #[error(
+        "only user messages can be sent to a run; pass earlier answers and tool results as the agent's history"
+    )]
+    NotAUserMessage,
     /// There is no tokio runtime.
     #[error("no tokio runtime on this thread; call the agent from within one")]
     NoRuntime,

@@ -26,6 +26,14 @@ impl Prompt {
         self.parts.into_iter().map(into_message).collect()
     }
 
+    /// Whether all messages are the user's.
+    pub(crate) fn is_from_user(&self) -> bool {
+        self.parts.iter().all(|part| match part {
+            Part::Content(_) | Part::Message(AgentMessage::Extension(_)) => true,
+            Part::Message(AgentMessage::Llm(llm)) => matches!(llm.message, Message::User(_)),
+        })
+    }
+
     /// Whether all messages are empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.parts.iter().all(|part| match part {

@@ -8,7 +8,7 @@ use rheon_types::{
     PlanEvent, SessionEvent, SessionId, ToolCall, ToolEvent, ToolFact, ToolReporter, ToolResult,
 };
 
-use crate::approval::{digest, fitting, non_interactive_denial, resolved, withdrawn};
+use crate::approval::{digest, first_answer, fitting, resolved, withdrawn};
 use crate::config::RunConfig;
 use crate::hooks::Hooks;
 use crate::live::{Run, RunLog};
@@ -72,26 +72,18 @@ impl CallReporter {
             self.log.emit(AgentEvent::Approval(ApprovalEvent::Required { request: Arc::clone(&request) }));
             (request, question)
         })?;
-        let answer = match question {
-            Some(mut question) => {
-                let _waiting = self.waits.begin();
-                question.answer().await
-            }
-            None => None,
-        };
+        let waiting = self.waits.begin();
+        let (answer, by) = first_answer(Hooks(&self.config.hooks), &self.call, &request, question).await;
+        drop(waiting);
         self.while_open(|state| {
             state.questions.retain(|open| *open != request.id);
-            let Some(answer) = answer else {
-                self.log.emit(resolved(
-                    &request.id,
-                    &non_interactive_denial(&request),
-                    Responder::NonInteractive,
-                ));
+            if by == Responder::NonInteractive {
+                self.log.emit(resolved(&request.id, &answer, by));
                 return None;
-            };
+            }
             // The call is already running, so its arguments cannot change.
             let answer = PermissionResponse { arguments: None, ..fitting(&request, answer) };
-            self.log.emit(resolved(&request.id, &answer, Responder::User));
+            self.log.emit(resolved(&request.id, &answer, by));
             Some(answer)
         })?
     }

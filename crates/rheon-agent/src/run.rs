@@ -1,7 +1,9 @@
 //! The main sequence of a run: start, turns, end.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures::FutureExt as _;
 use rheon_types::event::CompactionTrigger;
 use rheon_types::{
     AgentEvent, AgentMessage, AgentOutput, Flow, HookPoint, Message, RunEnd, RunFailure, TurnEvent,
@@ -12,6 +14,7 @@ use crate::close::{close_turn, end_run};
 use crate::halt::Halt;
 use crate::hooks::Hooks;
 use crate::live::Run;
+use crate::panics::panic_text;
 use crate::state::{OpenTurn, first_trigger};
 use crate::step::{
     assemble, call, decide, execute, finish, fit, gate, intake, offer, remind, reserve, settle,
@@ -189,8 +192,12 @@ async fn finish(run: &mut Run, end: RunEnd) -> Arc<AgentOutput> {
     }
     let output = end_run(run, end);
     let output = commit_output(run, output).await;
-    let notified = Hooks(&run.config.hooks).after_run(&output);
-    run.stop.or_grace(notified, run.config.settings.cancel_grace).await;
+    // The run has ended, and its log says how: a hook that panics now changes nothing of it.
+    let notified = AssertUnwindSafe(Hooks(&run.config.hooks).after_run(&output)).catch_unwind();
+    if let Some(Err(panic)) = run.stop.or_grace(notified, run.config.settings.cancel_grace).await {
+        let text = format!("a hook panicked after the run: {}", panic_text(&*panic));
+        Hooks(&run.config.hooks).on_error(&text);
+    }
     output
 }
 

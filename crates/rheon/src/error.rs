@@ -201,6 +201,7 @@ impl From<AgentError> for Error {
             ),
             AgentError::NoRuntime => Self::no_runtime(),
             AgentError::EmptyPrompt => empty_prompt(),
+            AgentError::NotAUserMessage => Self::new(ErrorKind::Settings, &error).because(error),
             AgentError::Failed { failure, output } => Self::failed(failure, output),
             AgentError::Lost(_) | AgentError::UnreadableMessages(_) => {
                 Self::new(ErrorKind::Run, &error).because(error)

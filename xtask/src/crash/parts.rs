@@ -26,6 +26,9 @@ pub(crate) struct Arguments {
     /// How many power cuts.
     #[arg(long)]
     power_cuts: Option<u64>,
+    /// How many sequences of steps.
+    #[arg(long, default_value_t = 20_000)]
+    sequences: u64,
 }
 
 /// What can happen to a session.
@@ -41,6 +44,8 @@ enum Part {
     Faults,
     /// Simulated power cuts.
     Power,
+    /// Random sequences of steps across processes, with Claude Code in between. Only when asked for: `cargo test` tries some.
+    Sequences,
 }
 
 /// Runs the part that was asked for, or all.
@@ -51,6 +56,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     effort.kills = arguments.kills.unwrap_or(effort.kills);
     effort.power_cuts = arguments.power_cuts.unwrap_or(effort.power_cuts);
     println!("== crash: seed {seed} (repeat with `--seed {seed}`)");
+    if arguments.part == Some(Part::Sequences) {
+        return sequences(arguments.sequences, seed);
+    }
     let victim = Victim::build()?;
     for part in Part::value_variants().iter().filter(|part| arguments.part.is_none_or(|it| it == **part)) {
         let name = format!("{part:?}").to_lowercase();
@@ -61,11 +69,28 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             Part::Damage => damage(&victim, &effort),
             Part::Faults => faults::run(&victim, &effort),
             Part::Power => power::run(&victim, &effort),
+            Part::Sequences => continue,
         };
         let again = format!("repeat it with `cargo xtask crash {name} --seed {seed}`");
         let said = done.with_context(|| format!("{name} failed; {again}"))?;
         println!("== crash: {name}: {said} ({:.1} s)", start.elapsed().as_secs_f64());
     }
+    Ok(())
+}
+
+/// Runs the sequences of `crates/rheon-app/tests/it/sequences.rs`, as many as asked for.
+fn sequences(count: u64, seed: u64) -> Result<()> {
+    let start = Instant::now();
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = std::process::Command::new(cargo)
+        .args(["test", "--locked", "-p", "rheon-app", "--test", "it", "sequences", "--", "--nocapture"])
+        .env("RHEON_SEQUENCES", count.to_string())
+        .env("RHEON_SEED", seed.to_string())
+        .current_dir(xtask::walk::root())
+        .status()
+        .context("cannot start cargo")?;
+    anyhow::ensure!(status.success(), "sequences failed; the number of the sequence is above");
+    println!("== crash: sequences: {count} from seed {seed} ({:.1} s)", start.elapsed().as_secs_f64());
     Ok(())
 }
 

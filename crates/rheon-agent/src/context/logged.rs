@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rheon_types::event::TaskItem;
 use rheon_types::{
     AgentEvent, AgentMessage, Author, ContextEvent, ContinuationKind, History, Message, MessageEvent,
-    PlanEvent, RunEvent, WindowCut, cuts_until,
+    PlanEvent, RunEvent, SessionEvent, WindowCut, cuts_until,
 };
 
 /// The conversation as recorded by the events of a log. It owns its list, so that it never shares a buffer with a run.
@@ -33,6 +33,11 @@ impl LoggedConversation {
                 self.cuts = cuts_until(&self.cuts, self.history.len() as u64);
             }
             AgentEvent::Context(ContextEvent::CompactionEnd { cuts, .. }) => self.cuts.clone_from(cuts),
+            AgentEvent::Session(SessionEvent::Rewound { messages }) => {
+                let len = usize::try_from(*messages).unwrap_or(usize::MAX).min(self.history.len());
+                self.history = self.history.prefix(len);
+                self.cuts = cuts_until(&self.cuts, len as u64);
+            }
             AgentEvent::Plan(PlanEvent::Tasks { items }) => self.tasks.clone_from(items),
             AgentEvent::Message(MessageEvent::End { message }) => self.history.push(Arc::clone(message)),
             _ => {}

@@ -63,6 +63,8 @@ fn batches(run: &mut Run) -> Vec<Vec<usize>> {
 struct RunningBatch {
     tasks: JoinSet<Outcome>,
     calls: HashMap<Id, RunningCall>,
+    /// The first fatal error. Kept here, so that no timeout loses it while a hook looks at the result.
+    fatal: Option<RunFailure>,
 }
 
 struct RunningCall {
@@ -82,6 +84,10 @@ struct ReadyCall {
 }
 
 impl RunningBatch {
+    fn outcome(&mut self) -> Result<(), Halt> {
+        self.fatal.take().map_or(Ok(()), |failure| Err(Halt::Failed(failure)))
+    }
+
     fn silence(&self) {
         let mut running: Vec<&RunningCall> = self.calls.values().collect();
         running.sort_by_key(|running| running.slot);
@@ -185,7 +191,6 @@ async fn collect(run: &mut Run, mut started: RunningBatch) -> Result<(), Halt> {
 /// Collects the results. A fatal error of one tool stops the others.
 async fn join(run: &mut Run, started: &mut RunningBatch) -> Result<(), Halt> {
     let grace = run.config.settings.cancel_grace;
-    let mut fatal = None;
     while !started.calls.is_empty() {
         let joined = run.stop.or_grace(started.tasks.join_next_with_id(), grace).await;
         let Some(Some(joined)) = joined else { break };
@@ -196,15 +201,12 @@ async fn join(run: &mut Run, started: &mut RunningBatch) -> Result<(), Halt> {
         let Some(running) = started.calls.remove(&id) else { continue };
         if let Err(ToolError::Fatal(message)) = &outcome {
             let name = running.call.name.clone();
-            fatal.get_or_insert(RunFailure::Tool { name, message: message.clone() });
+            started.fatal.get_or_insert(RunFailure::Tool { name, message: message.clone() });
             started.tasks.abort_all();
         }
         finish(run, &running, outcome).await;
     }
-    match fatal {
-        Some(failure) => Err(Halt::Failed(failure)),
-        None => Ok(()),
-    }
+    started.outcome()
 }
 
 /// Cancels the tools of a batch that timed out, collects late results and answers for the rest.
@@ -222,7 +224,7 @@ async fn join_late(run: &mut Run, started: &mut RunningBatch, limit: Duration) -
     for running in &late {
         finish(run, running, Err(ToolError::TimedOut(timed_out(limit)))).await;
     }
-    Ok(())
+    started.outcome()
 }
 
 fn timed_out(limit: Duration) -> String {

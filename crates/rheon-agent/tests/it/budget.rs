@@ -84,3 +84,21 @@ async fn failed_attempts_count_and_each_is_reserved_separately() {
     let tools = TokenCounter::default().tools(&ran.provider.requests()[0].tools);
     assert_eq!(budget.ledger().tokens, Meter { spent: 608 + tools, reserved: 0, cap: Some(50_000) });
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_resumed_session_counts_what_it_has_spent() {
+    use rheon_types::Budget as _;
+    use rheon_types::event::{Ledger, Meter};
+    let spent = Ledger { tokens: Meter { spent: 900, ..Meter::default() }, ..Ledger::default() };
+    for known in [0, 900, 950] {
+        let pool =
+            BudgetPool::new(Caps { tokens: Some(1_000), ..Caps::default() }, Arc::new(TestClock::default()));
+        pool.spend(rheon_types::event::BudgetAmount { tokens: known, cost: None });
+        let budget = pool.clone();
+        let (agent, _, _) = scripted(Scenario::new().turn("Done."))
+            .with(|builder| builder.budget(budget).spent(spent))
+            .build();
+        drop(agent);
+        assert_eq!(pool.ledger().tokens.spent, known.max(900));
+    }
+}

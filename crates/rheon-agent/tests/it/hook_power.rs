@@ -487,6 +487,91 @@ async fn a_tool_can_ask_the_user_and_record_facts() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_function_for_approvals_answers_the_questions_of_tools_too() {
+    let left = |_: ApprovalRequest| {
+        let answers = vec![vec!["left".into()]];
+        std::future::ready(PermissionResponse { answers, ..PermissionDecision::Allow.into() })
+    };
+    let ran =
+        scripted(one_question()).tool(asker()).with(|builder| builder.on_approval(left)).run("go").await;
+    expect![[r#"
+        tool.start asker a {}
+        approval.required asker Which way?
+        approval.resolved allow Once by Hook
+        task.update Plan(Tasks { items: [TaskItem { text: "walk", status: InProgress }] })
+        session.mode Session(Mode { mode: Plan })
+        tool.end asker a ok "Allow [[\"left\"]]"
+        message.end toolResult a "Allow [[\"left\"]]"
+        agent.end completed "Done.""#]]
+    .assert_eq(&ran.trace.only(ASKED));
+}
+
+/// Panics when the run is over.
+struct LateTrouble;
+
+impl Hook for LateTrouble {
+    fn name(&self) -> &str {
+        "late trouble"
+    }
+
+    fn after_run<'a>(&'a self, _: &'a rheon_types::AgentOutput) -> Answer<'a, ()> {
+        panic!("too late")
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hook_that_panics_after_the_run_does_not_change_how_it_ended() {
+    let ran =
+        scripted(Scenario::new().turn("Done.")).with(|builder| builder.hook(LateTrouble)).run("go").await;
+    let output = ran.result.as_ref().unwrap();
+    let logged = ran.trace.events().into_iter().find_map(|event| match event.kind {
+        AgentEvent::Run(rheon_types::RunEvent::End { output }) => Some(output),
+        _ => None,
+    });
+    assert_eq!(Some(output), logged.as_ref());
+    assert_eq!(output.end, rheon_types::RunEnd::Completed);
+}
+
+/// Takes very long to look at a result.
+struct SlowLook;
+
+impl Hook for SlowLook {
+    fn name(&self) -> &str {
+        "slow look"
+    }
+
+    fn after_tool<'a>(&'a self, _: &'a ToolCall, _: &'a ToolResult, _: bool) -> Answer<'a, Amendment> {
+        Answer::later(std::future::pending())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fatal_error_survives_a_hook_that_takes_longer_than_the_tool_may() {
+    let broken = FnTool::new("broken", |_, _| async { Err(ToolError::Fatal("the disk is gone".into())) });
+    let scenario = Scenario::new().turn(Turn::call("broken", json!({}))).turn("never said");
+    let with = |builder: rheon_agent::AgentBuilder| {
+        builder.hook(SlowLook).tool_timeout(std::time::Duration::from_secs(5))
+    };
+    let ran = scripted(scenario).tool(broken).with(with).run("go").await;
+    assert!(
+        matches!(&ran.output().end, rheon_types::RunEnd::Failed { failure: rheon_types::RunFailure::Tool { message, .. } } if message == "the disk is gone"),
+        "{:?}",
+        ran.output().end
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_with_an_answer_in_it_is_an_error() {
+    let (agent, _, provider) = scripted(Scenario::new().turn("Done.")).build();
+    let ran = agent.run("go").await.unwrap();
+    let answer = ran.messages.iter().find_map(|message| message.as_assistant().cloned()).unwrap();
+    let again = vec![Message::Assistant(answer), Message::user("on", rheon_types::Timestamp::default())];
+    let error = agent.prompt_messages(again).err().unwrap();
+    assert!(error.to_string().contains("as the agent's history"), "{error}");
+    assert_eq!(provider.requests().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_stopped_run_withdraws_the_requests_of_its_tools() {
     let (agent, trace, _) = scripted(one_question()).tool(asker()).build();
     let mut stream = agent.run_stream("go").unwrap();

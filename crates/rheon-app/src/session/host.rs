@@ -62,6 +62,11 @@ impl LocalHost {
         if let SessionChoice::Named { id } = &request.session
             && let Some(client) = self.joined(&SessionId::from(id.as_str()))
         {
+            if request.resume_at.is_some() {
+                return Err(ClientError::invalid(
+                    "the session is open, so it cannot go back to an earlier message; close it or fork it",
+                ));
+            }
             return Ok(client);
         }
         let HostParts { system, config, extras, trace, .. } = self.parts.clone();
@@ -74,6 +79,7 @@ impl LocalHost {
             config: configured(config, &request),
             task: request.task,
             choice: request.session,
+            resume_at: request.resume_at,
             overrides: SessionOverrides { model: request.model, mode: request.mode },
             extras: HostExtensions {
                 output_schema: request.output_schema.or(extras.output_schema),

@@ -8,7 +8,7 @@ use rheon_providers::ResolvedModel;
 use rheon_tools::Toolkit;
 use rheon_tools::hooks::{CommandHooks, HookSettings, SessionStartSource};
 use rheon_types::event::{Notice, NoticeTopic, PermissionMode, RulesChange, Scope};
-use rheon_types::protocol::{CloseReason, SessionChoice};
+use rheon_types::protocol::{CloseReason, ResumePoint, SessionChoice};
 use rheon_types::{
     ClientError, Hook, InputFilter, OutputSchema, SessionEvent, ThinkingLevel, Tool, ToolSource,
 };
@@ -29,7 +29,7 @@ use crate::config::Config;
 use crate::context::{ExtensionPaths, Extensions, LoadedContext, ProjectTrust};
 use crate::models::{ModelChoice, choose};
 use crate::observe::Observability;
-use crate::sessions::{ForkAt, SessionHandle, SessionManager, SessionManagerParts};
+use crate::sessions::{ForkAt, SessionError, SessionHandle, SessionManager, SessionManagerParts};
 use crate::system::{NoticeSink, Observer, SystemContext};
 
 /// What a session is opened with.
@@ -40,6 +40,8 @@ pub(crate) struct Opening {
     /// What the user wants first, if it is known: notes and learnings are chosen by it.
     pub(crate) task: Option<String>,
     pub(crate) choice: SessionChoice,
+    /// Where the conversation continues.
+    pub(crate) resume_at: Option<ResumePoint>,
     /// What the caller chose, before what a resumed session remembers.
     pub(crate) overrides: SessionOverrides,
     pub(crate) extras: HostExtensions,
@@ -142,13 +144,22 @@ impl OpenSession {
         // Needed for the agent at the end, and long enough to be done beside everything else.
         drop(spawn_blocking(Toolbox::prepare));
         let tell = notices.tell();
-        let Opening { system, config, task, choice, overrides, extras, hooks: client_hooks, client_servers } =
-            opening;
+        let Opening {
+            system,
+            config,
+            task,
+            choice,
+            resume_at,
+            overrides,
+            extras,
+            hooks: client_hooks,
+            client_servers,
+        } = opening;
         for warning in &config.warnings {
             tell(Notice::warning(NoticeTopic::Config, warning.to_string()));
         }
         let manager = manager(&system, &config, &tell)?;
-        let handle = handle(&manager, &choice).await?;
+        let handle = handle(&manager, &choice, resume_at.as_ref()).await?;
         let remembered = handle.state().chosen.model.clone();
         let wanted = overrides.model.clone().or_else(|| remembered.as_deref().map(str::to_owned));
         let (chosen, model, others) = match extras.model.clone() {
@@ -435,16 +446,27 @@ pub(super) fn manager(
     Ok(SessionManager::new(parts, told)?)
 }
 
-async fn handle(manager: &SessionManager, choice: &SessionChoice) -> Result<SessionHandle, OpenError> {
-    Ok(match choice {
-        SessionChoice::New { session_id: None } => manager.start().await?,
-        SessionChoice::New { session_id: Some(session_id) } => {
+async fn handle(
+    manager: &SessionManager,
+    choice: &SessionChoice,
+    at: Option<&ResumePoint>,
+) -> Result<SessionHandle, OpenError> {
+    Ok(match (choice, at) {
+        (SessionChoice::New { .. }, Some(at)) => {
+            return Err(SessionError::NoSuchMessage { uuid: at.message.clone() }.into());
+        }
+        (SessionChoice::New { session_id: None }, None) => manager.start().await?,
+        (SessionChoice::New { session_id: Some(session_id) }, None) => {
             manager.start_with_id(session_id.clone()).await?
         }
-        SessionChoice::Latest => manager.resume_latest().await?,
-        SessionChoice::Named { id } => manager.resume(id).await?,
-        SessionChoice::ForkOfLatest => manager.fork_latest().await?,
-        SessionChoice::ForkOf { id } => manager.fork(id, ForkAt::End).await?,
+        (SessionChoice::Latest, None) => manager.resume_latest().await?,
+        (SessionChoice::Latest, Some(at)) => manager.resume_at(None, at).await?,
+        (SessionChoice::Named { id }, None) => manager.resume(id).await?,
+        (SessionChoice::Named { id }, Some(at)) => manager.resume_at(Some(id), at).await?,
+        (SessionChoice::ForkOfLatest, None) => manager.fork_latest().await?,
+        (SessionChoice::ForkOfLatest, Some(at)) => manager.fork_at(None, at).await?,
+        (SessionChoice::ForkOf { id }, None) => manager.fork(id, ForkAt::End).await?,
+        (SessionChoice::ForkOf { id }, Some(at)) => manager.fork_at(Some(id), at).await?,
     })
 }
 

@@ -82,15 +82,29 @@ pub(super) struct Catalogue {
 }
 
 impl Catalogue {
-    /// The most recent session of this project. Those of Claude Code are listed and resumed by their ids, but never
-    /// treated as the latest one: resuming them creates a new session, which would be a surprise.
-    pub(super) fn latest(&self) -> Result<SessionName, SessionError> {
+    /// The session of this project that was active last, in whichever program.
+    pub(super) fn latest(&self) -> Result<SessionMatch, SessionError> {
         let newest = self.sessions.newest(&self.project, LATEST_MAX);
-        let latest = newest.into_iter().find(|listed| listed.header.is_ok());
-        latest.map(|listed| listed.name).ok_or_else(|| SessionError::NoSession {
-            project: self.project.clone(),
-            claude_sessions: self.claude_lines(LIST_LINES_MAX).len(),
-        })
+        let ours = newest.into_iter().filter(|listed| listed.header.is_ok());
+        let ours = ours.map(|listed| (listed.modified_ms, SessionMatch::Ours(listed.name))).next();
+        let claude =
+            self.claude_projects.as_deref().map(|projects| claude::list(projects, &self.project, LATEST_MAX));
+        let theirs = claude.and_then(Result::ok).unwrap_or_default().into_iter();
+        // A session of ours that was deleted has left its transcript.
+        let theirs = theirs.filter(|listed| listed.facts.first_prompt.is_some() && !listed.facts.is_by_rheon);
+        let theirs = theirs.map(|listed| {
+            let found = match self.sessions.listed(&listed.id) {
+                Ok(own) => SessionMatch::Ours(own.name),
+                Err(_) => SessionMatch::ClaudeCode { id: listed.id, path: listed.path },
+            };
+            (listed.modified.as_millis(), found)
+        });
+        // Where both were active at the same time, ours comes first.
+        let latest =
+            ours.into_iter().chain(theirs).reduce(|best, next| if next.0 > best.0 { next } else { best });
+        latest
+            .map(|(_, found)| found)
+            .ok_or_else(|| SessionError::NoSession { project: self.project.clone() })
     }
 
     /// The working directory of a session, if known.
@@ -113,7 +127,11 @@ impl Catalogue {
     /// Whether a session with this id exists; an error if the id is invalid.
     pub(super) fn has(&self, session_id: &SessionId) -> Result<bool, SessionError> {
         let name = SessionName::try_from(session_id).map_err(SessionError::Name)?;
-        Ok(self.sessions.listed(&name).is_ok())
+        let is_claudes = match &self.claude_projects {
+            Some(projects) => claude::find(projects, name.as_str())?.is_some(),
+            None => false,
+        };
+        Ok(is_claudes || self.sessions.listed(&name).is_ok())
     }
 
     /// The session with the id or unique prefix `wanted`: first this project's, then those of other projects, then those of

@@ -30,12 +30,8 @@ pub enum SessionError {
     /// Another process is writing to it.
     #[error("session {session_id} is in use by {holder}; close it there, open it read-only, or fork it")]
     InUse { session_id: SessionId, holder: String },
-    #[error("no session to continue in {}{}", project.display(), claude_hint(*claude_sessions))]
-    NoSession {
-        project: PathBuf,
-        /// How many of Claude Code's there are.
-        claude_sessions: usize,
-    },
+    #[error("no session to continue in {}; start one with `rheon`, or run `rheon sessions list --all`", project.display())]
+    NoSession { project: PathBuf },
     #[error("{}; {}", missing(wanted), latest_hint(latest))]
     NoSuchSession {
         wanted: String,
@@ -69,6 +65,13 @@ pub enum SessionError {
     /// The user said nothing of that name.
     #[error("no prompt of this session has the id {wanted:?}; use the uuid of a prompt's line")]
     NoSuchPrompt { wanted: String },
+    #[error(
+        "no message of this session has the uuid {uuid:?}; uuids are those of the transcript and of stream-json"
+    )]
+    NoSuchMessage { uuid: String },
+    /// More than one turn would be dropped. Programs look for the first words.
+    #[error("Resume rejected by --resume-drops-turn: {why}; resume without it, or at a later message")]
+    DropsMore { why: String },
     #[error("sessions are not saved in this run, so none can be changed; run again with session persistence")]
     PersistenceOff,
     #[error(transparent)]
@@ -131,6 +134,8 @@ impl SessionError {
             | Self::PersistenceOff
             | Self::NoCheckpoints
             | Self::NoSuchPrompt { .. }
+            | Self::NoSuchMessage { .. }
+            | Self::DropsMore { .. }
             | Self::Session(_)
             | Self::Find(_)
             | Self::Transcript(_)
@@ -164,14 +169,6 @@ fn latest_hint(latest: &[SessionId]) -> String {
         [] => "run `rheon sessions list --all` to list the sessions of all directories".to_owned(),
         [one] => format!("the latest one in this directory is {one}; run `rheon sessions list` for all"),
         _ => format!("the latest in this directory are {}; run `rheon sessions list` for all", few(latest)),
-    }
-}
-
-fn claude_hint(sessions: usize) -> String {
-    match sessions {
-        0 => "; start one with `rheon`, or run `rheon sessions list --all`".to_owned(),
-        1 => "; Claude Code has one, which you can resume by its id".to_owned(),
-        many => format!("; Claude Code has {many}, which you can resume by id"),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use rheon_store::claude::{TranscriptMessage, imported_metadata};
 use rheon_types::{
     AgentEvent, AgentId, AgentMessage, AgentOutput, AssistantMessage, Content, Effect, Event, LlmMessage,
     Message, MessageEvent, MicroUsd, ModelEvent, RunEnd, RunEvent, RunId, SessionId, StopReason, Timestamp,
@@ -10,8 +11,8 @@ use rheon_types::{
 };
 use serde_json::{Value, json};
 
-/// The prefix of the id of an imported run.
-const SEGMENT: &str = "import";
+/// The part of the id of an imported run that says so.
+pub(super) const SEGMENT: &str = "import";
 
 /// What the model reads where a call has no result.
 const NO_RESULT: &str = include_str!("no_result.md");
@@ -25,20 +26,32 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// What the log says of it.
-    fn metadata(&self) -> Value {
-        json!({"importedFrom": {"program": "claude-code", "session": self.session, "path": self.path}})
+    /// What the log says of it; `entries` are the uuids of each message in the transcript.
+    fn metadata(&self, entries: &[Vec<String>]) -> Value {
+        let origin = json!({"program": "claude-code", "session": self.session, "path": self.path});
+        imported_metadata(origin, entries)
     }
+}
+
+/// Where in a session a conversation from elsewhere is added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ImportPosition {
+    /// The number of the last event.
+    pub(super) seq: u64,
+    /// How many runs were imported before.
+    pub(super) runs: usize,
+    pub(super) at: Timestamp,
 }
 
 /// The events of a run of session `session_id` with `messages`. Usage elsewhere is not counted.
 pub(super) fn events(
     session_id: &SessionId,
-    at: Timestamp,
+    position: ImportPosition,
     origin: &Origin,
-    messages: Vec<AgentMessage>,
+    messages: Vec<TranscriptMessage>,
 ) -> Vec<Event> {
-    let run_id = RunId::derive(session_id, SEGMENT, 1);
+    let ImportPosition { seq, runs, at } = position;
+    let run_id = RunId::derive(session_id, SEGMENT, runs + 1);
     let mut run = Imported {
         run_id: run_id.clone(),
         at,
@@ -46,23 +59,24 @@ pub(super) fn events(
         turn: None,
         turns: 0,
         said: Vec::new(),
+        entries: Vec::new(),
         text: String::new(),
     };
-    run.kinds.push(AgentEvent::Run(RunEvent::Start {
+    run.all(messages);
+    run.end();
+    let start = AgentEvent::Run(RunEvent::Start {
         agent_id: AgentId::from(SEGMENT),
         parent_run_id: None,
         continuation: None,
         model: origin.model.as_deref().unwrap_or("unknown").into(),
-        metadata: Some(Arc::new(origin.metadata())),
+        metadata: Some(Arc::new(origin.metadata(&run.entries))),
         settings: None,
         history: None,
         cuts: Vec::new(),
-    }));
-    run.all(messages);
-    run.end();
+    });
     let event =
         |(seq, kind)| Event { seq, at, session_id: session_id.clone(), run_id: Some(run_id.clone()), kind };
-    (1..).zip(run.kinds).map(event).collect()
+    (seq + 1..).zip(std::iter::once(start).chain(run.kinds)).map(event).collect()
 }
 
 struct Imported {
@@ -72,6 +86,8 @@ struct Imported {
     turn: Option<OpenTurn>,
     turns: u32,
     said: Vec<Arc<AgentMessage>>,
+    /// The entries of each message that was said.
+    entries: Vec<Vec<String>>,
     text: String,
 }
 
@@ -82,22 +98,22 @@ struct OpenTurn {
 }
 
 impl Imported {
-    fn all(&mut self, messages: Vec<AgentMessage>) {
+    fn all(&mut self, messages: Vec<TranscriptMessage>) {
         let mut messages = messages.into_iter().filter_map(as_llm).peekable();
-        while let Some(message) = messages.next() {
+        while let Some((message, entries)) = messages.next() {
             match message {
                 Message::User(_) => {
                     self.before(Speaker::User);
-                    self.say(message);
+                    self.say(message, entries);
                 }
                 Message::Assistant(answer) => {
                     let mut results = HashMap::new();
-                    while let Some(Message::ToolResult(result)) =
-                        messages.next_if(|next| matches!(next, Message::ToolResult(_)))
+                    while let Some((Message::ToolResult(result), entries)) =
+                        messages.next_if(|(next, _)| matches!(next, Message::ToolResult(_)))
                     {
-                        results.insert(result.tool_call_id.clone(), result);
+                        results.insert(result.tool_call_id.clone(), (result, entries));
                     }
-                    self.answer(answer, results);
+                    self.answer(answer, entries, results);
                 }
                 // A result without its call has no meaning.
                 Message::ToolResult(_) => {}
@@ -122,7 +138,12 @@ impl Imported {
         }
     }
 
-    fn answer(&mut self, answer: AssistantMessage, mut results: HashMap<ToolCallId, ToolResultMessage>) {
+    fn answer(
+        &mut self,
+        answer: AssistantMessage,
+        entries: Vec<String>,
+        mut results: HashMap<ToolCallId, (ToolResultMessage, Vec<String>)>,
+    ) {
         self.before(Speaker::Model);
         let calls: Vec<ToolCall> = match answer.stop_reason {
             // The calls of an answer that failed never ran.
@@ -134,7 +155,7 @@ impl Imported {
         let (model, stop_reason) = (answer.model.as_str().into(), answer.stop_reason);
         self.kinds.push(AgentEvent::Model(ModelEvent::Start { model, tokens_estimate: 0, reserved: None }));
         self.text = answer.text();
-        let message = self.say(Message::Assistant(answer));
+        let message = self.say(Message::Assistant(answer), entries);
         self.kinds.push(AgentEvent::Model(ModelEvent::End {
             usage: Usage::default(),
             stop_reason,
@@ -148,12 +169,13 @@ impl Imported {
         }
         let mut answered = Vec::new();
         for call in calls {
-            let result = results.remove(&call.id).unwrap_or_else(|| no_result(&call, self.at));
+            let missing = || (no_result(&call, self.at), Vec::new());
+            let (result, entries) = results.remove(&call.id).unwrap_or_else(missing);
             self.call(call, &result);
-            answered.push(result);
+            answered.push((result, entries));
         }
-        for result in answered {
-            let message = self.say(Message::ToolResult(result));
+        for (result, entries) in answered {
+            let message = self.say(Message::ToolResult(result), entries);
             if let Some(turn) = &mut self.turn {
                 turn.results.push(message);
             }
@@ -180,7 +202,8 @@ impl Imported {
         }));
     }
 
-    fn say(&mut self, message: Message) -> Arc<AgentMessage> {
+    fn say(&mut self, message: Message, entries: Vec<String>) -> Arc<AgentMessage> {
+        self.entries.push(entries);
         let turn_id = TurnId { run_id: self.run_id.clone(), index: self.turns.saturating_sub(1) };
         let message = Arc::new(AgentMessage::Llm(LlmMessage { message, turn_id: Some(turn_id) }));
         self.kinds.push(AgentEvent::Message(MessageEvent::Start { message: Arc::clone(&message) }));
@@ -220,9 +243,9 @@ enum Speaker {
     Model,
 }
 
-fn as_llm(message: AgentMessage) -> Option<Message> {
-    match message {
-        AgentMessage::Llm(said) => Some(said.message),
+fn as_llm(said: TranscriptMessage) -> Option<(Message, Vec<String>)> {
+    match said.message {
+        AgentMessage::Llm(message) => Some((message.message, said.uuids)),
         AgentMessage::Extension(_) => None,
     }
 }

@@ -8,7 +8,7 @@ use rheon_types::{
 };
 use serde_json::json;
 
-use super::{Origin, events};
+use super::{ImportPosition, Origin, TranscriptMessage, events};
 
 fn answer(content: Vec<Content>, stop_reason: StopReason) -> AgentMessage {
     let answer = AssistantMessage {
@@ -51,11 +51,15 @@ fn imported(messages: Vec<AgentMessage>) -> String {
     let origin =
         Origin { session: "theirs".into(), path: "/t.jsonl".into(), model: Some("claude-test".into()) };
     let trace = Trace::new();
-    for event in events(&"ours".into(), Timestamp::default(), &origin, messages) {
+    let position = ImportPosition { seq: 0, runs: 0, at: Timestamp::default() };
+    let named = |(place, message)| TranscriptMessage { message, uuids: vec![format!("e{place}")] };
+    let messages = messages.into_iter().enumerate().map(named).collect();
+    for event in events(&"ours".into(), position, &origin, messages) {
         if let AgentEvent::Run(RunEvent::Start { metadata, .. }) = &event.kind {
-            let link =
-                json!({"importedFrom": {"program": "claude-code", "session": "theirs", "path": "/t.jsonl"}});
-            assert_eq!(metadata.as_deref(), Some(&link));
+            let from = &metadata.as_deref().unwrap()["importedFrom"];
+            let link = [&from["program"], &from["session"], &from["path"]].map(|it| it.as_str().unwrap());
+            assert_eq!(link, ["claude-code", "theirs", "/t.jsonl"]);
+            assert!(from["entries"].is_array());
         }
         trace.observe(&event);
     }

@@ -13,7 +13,8 @@ use rheon_store::fold::SessionState;
 use rheon_store::journal::Lease;
 use rheon_store::sessions::{EventPages, JournalStore, ResumeError, ResumedSession, SessionFiles};
 use rheon_store::sqlite::EntryMatch;
-use rheon_types::{ClientError, Clock, Random, SessionId, Store as _};
+use rheon_types::protocol::ResumePoint;
+use rheon_types::{ClientError, Clock, Random, SessionId, Store as _, Timestamp};
 use rustix::fs::{FlockOperation, flock};
 use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
@@ -22,7 +23,7 @@ use tokio::task::spawn_blocking;
 use super::catalog::{Catalogue, DeletedSession, ListScope, SessionMatch};
 use super::entry::SessionEntry;
 use super::error::SessionError;
-use super::import::{self, Origin};
+use super::import::{self, ImportPosition, Origin};
 use super::indexing::Indexing;
 use super::notice::SessionNotice;
 use super::notice_sink::SessionNoticeSink;
@@ -115,23 +116,67 @@ impl SessionManager {
 
     /// Resumes the most recent session of this project.
     pub async fn resume_latest(&self) -> Result<SessionHandle, SessionError> {
-        let name = self.blocking(|catalogue| catalogue.latest()).await?;
-        self.resume_ours(name).await
+        let found = self.blocking(|catalogue| catalogue.latest()).await?;
+        self.resume_found(found, None).await
     }
 
-    /// Resumes the session with the id or unique id prefix `wanted`. One of Claude Code's becomes a new session of Rheon
-    /// with the same conversation, whose log says where it came from; the transcript that it came from is not touched.
+    /// Resumes the session with the id or unique id prefix `wanted`. One of Claude Code's becomes one of Rheon with the same
+    /// id and the same conversation: both programs continue it from now on.
     pub async fn resume(&self, wanted: &str) -> Result<SessionHandle, SessionError> {
-        match self.find(wanted).await? {
-            SessionMatch::Ours(name) => self.resume_ours(name).await,
-            SessionMatch::ClaudeCode { id, path } => self.import(&id, &path).await,
+        self.resume_found(self.find(wanted).await?, None).await
+    }
+
+    /// Like [`Self::resume`], or [`Self::resume_latest`] without an id, but the conversation continues at an earlier message.
+    pub async fn resume_at(
+        &self,
+        wanted: Option<&str>,
+        at: &ResumePoint,
+    ) -> Result<SessionHandle, SessionError> {
+        let found = match wanted {
+            Some(wanted) => self.find(wanted).await?,
+            None => self.blocking(|catalogue| catalogue.latest()).await?,
+        };
+        self.resume_found(found, Some(at)).await
+    }
+
+    async fn resume_found(
+        &self,
+        found: SessionMatch,
+        at: Option<&ResumePoint>,
+    ) -> Result<SessionHandle, SessionError> {
+        match found {
+            SessionMatch::Ours(name) => self.resume_ours(name, at).await,
+            SessionMatch::ClaudeCode { id, path } => {
+                let handle = self.import(&id, &path, id.session_id()).await?;
+                match at {
+                    None => Ok(handle),
+                    Some(at) => {
+                        handle.close().await;
+                        drop(handle);
+                        self.resume_ours(id, Some(at)).await
+                    }
+                }
+            }
         }
     }
 
     /// A new session that continues the one of this project that was active last.
     pub async fn fork_latest(&self) -> Result<SessionHandle, SessionError> {
-        let name = self.blocking(|catalogue| catalogue.latest()).await?;
-        self.fork(name.as_str(), ForkAt::End).await
+        let found = self.blocking(|catalogue| catalogue.latest()).await?;
+        self.fork_found(found, ForkAt::End, None).await
+    }
+
+    /// A fork of `wanted`, or of the latest session, that continues at an earlier message.
+    pub async fn fork_at(
+        &self,
+        wanted: Option<&str>,
+        at: &ResumePoint,
+    ) -> Result<SessionHandle, SessionError> {
+        let found = match wanted {
+            Some(wanted) => self.find(wanted).await?,
+            None => self.blocking(|catalogue| catalogue.latest()).await?,
+        };
+        self.fork_found(found, ForkAt::End, Some(at)).await
     }
 
     /// The durable events of a session in pages; none where it has no journal. Blocks: it looks for the journal.
@@ -155,9 +200,27 @@ impl SessionManager {
         header.await.ok()??.parent.map(|parent| parent.session_id)
     }
 
-    /// A new session that continues one of Rheon's. The old one is only read, so it may be in use.
+    /// A new session that continues another. The old one is only read, so it may be in use.
     pub async fn fork(&self, wanted: &str, at: ForkAt) -> Result<SessionHandle, SessionError> {
-        let name = self.find_ours(wanted).await?;
+        self.fork_found(self.find(wanted).await?, at, None).await
+    }
+
+    async fn fork_found(
+        &self,
+        found: SessionMatch,
+        at: ForkAt,
+        resume_at: Option<&ResumePoint>,
+    ) -> Result<SessionHandle, SessionError> {
+        let name = match found {
+            SessionMatch::Ours(name) => name,
+            SessionMatch::ClaudeCode { id, path } => {
+                let handle = self.import(&id, &path, self.fresh_id()).await?;
+                let Some(resume_at) = resume_at else { return Ok(handle) };
+                handle.close().await;
+                let name = SessionName::try_from(handle.session_id()).map_err(SessionError::Name)?;
+                return self.resume_ours(name, Some(resume_at)).await;
+            }
+        };
         let seq = match at {
             ForkAt::Event(seq) => seq,
             ForkAt::End => self.state_of(name.clone()).await?.seq,
@@ -170,6 +233,13 @@ impl SessionManager {
         let (store, child) = (Arc::clone(&journals), to.clone());
         let resumed = opened(move |runtime| runtime.block_on(store.fork(&name, seq, &child))).await?;
         let past = self.past(&to, resumed.map_err(|error| SessionError::of_resume(&to, error))?);
+        let past = match resume_at {
+            Some(at) => {
+                let name = SessionName::try_from(&to).map_err(SessionError::Name)?;
+                self.rewound_to(&name, past, Some(&journals), at).await?
+            }
+            None => past,
+        };
         self.saved(to, past, journals).await
     }
 
@@ -240,13 +310,21 @@ impl SessionManager {
         }
     }
 
-    async fn resume_ours(&self, name: SessionName) -> Result<SessionHandle, SessionError> {
+    async fn resume_ours(
+        &self,
+        name: SessionName,
+        at: Option<&ResumePoint>,
+    ) -> Result<SessionHandle, SessionError> {
         let session_id = name.session_id();
         if self.inner.parts.settings.persistence == Persistence::Off {
-            return Ok(self.in_memory(session_id, self.closed(name).await?));
+            let past = self.closed(name.clone()).await?;
+            return Ok(self.in_memory(session_id, self.current(&name, past, None, at).await?));
         }
         match self.open(&session_id, name.clone()).await {
-            Ok((past, journals)) => self.saved(session_id, past, journals).await,
+            Ok((past, journals)) => {
+                let past = self.current(&name, past, Some(&journals), at).await?;
+                self.saved(session_id, past, journals).await
+            }
             Err(error) => {
                 let past = match self.inner.parts.settings.on_failure {
                     OnStorageFailure::InMemory if error.is_storage_failure() => self.closed(name).await?,
@@ -254,6 +332,21 @@ impl SessionManager {
                 };
                 self.after_trouble(session_id, past, error)
             }
+        }
+    }
+
+    /// A resumed session with what Claude Code added, up to the message that `at` names.
+    async fn current(
+        &self,
+        name: &SessionName,
+        past: Past,
+        journals: Option<&Arc<JournalStore>>,
+        at: Option<&ResumePoint>,
+    ) -> Result<Past, SessionError> {
+        let past = self.with_foreign_part(name, past, journals).await?;
+        match at {
+            Some(at) => self.rewound_to(name, past, journals, at).await,
+            None => Ok(past),
         }
     }
 
@@ -269,9 +362,13 @@ impl SessionManager {
         Ok((self.past(session_id, resumed), journals))
     }
 
-    /// Imports a session of Claude Code.
-    async fn import(&self, id: &SessionName, path: &Path) -> Result<SessionHandle, SessionError> {
-        let session_id = self.fresh_id();
+    /// Makes a session of Claude Code one of ours, with the id `session_id`.
+    async fn import(
+        &self,
+        id: &SessionName,
+        path: &Path,
+        session_id: SessionId,
+    ) -> Result<SessionHandle, SessionError> {
         let from = path.to_owned();
         let transcript = spawn_blocking(move || Transcript::open(&from)).await??;
         let origin = Origin {
@@ -279,8 +376,8 @@ impl SessionManager {
             path: path.display().to_string(),
             model: transcript.facts().model.clone(),
         };
-        let now = self.inner.parts.clock.now();
-        let events = import::events(&session_id, now, &origin, transcript.messages());
+        let position = ImportPosition { seq: 0, runs: 0, at: self.now() };
+        let events = import::events(&session_id, position, &origin, transcript.entries().to_vec());
         let mut past = Past { state: SessionState::from_events(&events), unfinished_calls: Vec::new() };
         past.state.session_id = Some(session_id.clone());
         if self.inner.parts.settings.persistence == Persistence::Off {
@@ -352,9 +449,13 @@ impl SessionManager {
         let catalogue = catalogue.as_ref().map_err(Clone::clone)?;
         let transcripts = self.transcripts();
         if let Some(transcripts) = transcripts.clone() {
-            let (session_id, messages) = (session_id.clone(), past.state.messages());
-            if !messages.is_empty() {
-                spawn_blocking(move || transcripts.catch_up(&session_id, &messages)).await?;
+            let name = SessionName::try_from(&session_id).map_err(SessionError::Name)?;
+            if past.state.seq > 0 {
+                let catch_up = self.blocking(move |catalogue| {
+                    transcripts.catch_up(&name.session_id(), |visit| catalogue.visit(&name, visit));
+                    Ok(())
+                });
+                catch_up.await?;
             }
         }
         let standing = if past.state == SessionState::new() { Standing::New } else { Standing::Resumed };
@@ -379,8 +480,7 @@ impl SessionManager {
         };
         match projects {
             Ok(projects) => {
-                let (project, random) = (parts.project.clone(), Arc::clone(&parts.random));
-                Some(Arc::new(TranscriptObserver::new(projects, project, random, tell.clone())))
+                Some(Arc::new(TranscriptObserver::new(projects, parts.project.clone(), tell.clone())))
             }
             Err(error) => {
                 tell.tell(SessionNotice::NoTranscript { why: error.to_string() });
@@ -437,6 +537,25 @@ impl SessionManager {
             clock: Arc::clone(&parts.clock),
             random: Arc::clone(&parts.random),
         }
+    }
+
+    /// Where the transcripts of this project are, whether or not this session writes one.
+    pub(super) fn transcript_folder(&self) -> Option<PathBuf> {
+        let parts = &self.inner.parts;
+        match &parts.settings.transcripts {
+            Transcripts::RedirectedTo(folder) => Some(folder.clone()),
+            Transcripts::WhereUsed | Transcripts::On | Transcripts::Off => {
+                parts.folders.claude_projects().ok()
+            }
+        }
+    }
+
+    pub(super) fn tell(&self, notice: SessionNotice) {
+        self.inner.tell.tell(notice);
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.inner.parts.clock.now()
     }
 
     pub(super) fn settings(&self) -> &PersistenceSettings {

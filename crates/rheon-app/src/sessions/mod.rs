@@ -9,6 +9,7 @@ mod history;
 mod import;
 mod indexing;
 mod manager;
+mod merge;
 mod notice;
 mod notice_sink;
 mod persistent_store;

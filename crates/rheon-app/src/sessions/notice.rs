@@ -20,12 +20,11 @@ pub enum SessionNotice {
     /// Claude Code cannot resume it.
     #[error("the transcript for Claude Code is no longer being written: {why}; the session itself is saved")]
     NoTranscript { why: String },
-    #[error(
-        "Claude Code continued this session: {messages} messages in {} are missing here; import the \
-         transcript to continue from there",
-        path.display()
-    )]
-    WentOnElsewhere { path: PathBuf, messages: usize },
+    /// What Claude Code said in it is part of it now.
+    #[error("Claude Code continued this session: {messages} messages were added from {}", path.display())]
+    ContinuedElsewhere { path: PathBuf, messages: usize },
+    #[error("cannot read what Claude Code added to this session: {why}; the session continues without it")]
+    ForeignPartUnread { why: String },
     #[error("changes to files cannot be undone: {why}")]
     NoCheckpoints { why: String },
     /// Lists and searches may be incomplete.

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use rheon_fleet::git::{Head, read_head};
-use rheon_store::claude::{Transcript, TranscriptLocation, TranscriptWriter};
-use rheon_types::{AgentMessage, Event, Random, SessionId};
+use rheon_store::claude::{ForeignPart, TranscriptLocation, TranscriptWriter};
+use rheon_store::sessions::SessionFileError;
+use rheon_types::{Event, SessionId};
 
 use super::notice::SessionNotice;
 use super::notice_sink::SessionNoticeSink;
@@ -19,7 +20,6 @@ const WRITERS_MAX: usize = 64;
 pub(super) struct TranscriptObserver {
     projects: PathBuf,
     project: PathBuf,
-    random: Arc<dyn Random>,
     tell: SessionNoticeSink,
     state: Mutex<State>,
 }
@@ -34,13 +34,8 @@ struct State {
 }
 
 impl TranscriptObserver {
-    pub(super) fn new(
-        projects: PathBuf,
-        project: PathBuf,
-        random: Arc<dyn Random>,
-        tell: SessionNoticeSink,
-    ) -> Self {
-        Self { projects, project, random, tell, state: Mutex::default() }
+    pub(super) fn new(projects: PathBuf, project: PathBuf, tell: SessionNoticeSink) -> Self {
+        Self { projects, project, tell, state: Mutex::default() }
     }
 
     /// Writes what `event` adds to the conversation of its session.
@@ -48,24 +43,25 @@ impl TranscriptObserver {
         self.with(&event.session_id, |writer| writer.record(event));
     }
 
-    /// Brings the transcript of a session up to date with `history`: a resumed session may have none, or one that was
-    /// cut short with the program.
-    pub(super) fn catch_up(&self, session_id: &SessionId, history: &[Arc<AgentMessage>]) {
-        let mut ahead = None;
-        let history: Vec<_> = history.iter().filter(|message| message.as_llm().is_some()).collect();
+    /// Brings the transcript of a session up to date with its log: a resumed session may have none, or one that was cut
+    /// short with the program. `read` passes all events of the session, those of its ancestors first.
+    pub(super) fn catch_up(
+        &self,
+        session_id: &SessionId,
+        read: impl FnOnce(&mut dyn FnMut(&Event)) -> Result<(), SessionFileError>,
+    ) {
         self.with(session_id, |writer| {
-            let known = match writer.path().try_exists()? {
-                true => written(writer.path())?,
-                false => 0,
-            };
-            if known > history.len() {
-                ahead = Some((writer.path().to_owned(), known - history.len()));
-            }
-            history.iter().skip(known).try_for_each(|message| writer.record_message(message))
+            writer.begin_replay()?;
+            let mut followed = Ok(());
+            let outcome = read(&mut |event| {
+                if followed.is_ok() {
+                    followed = writer.replay(event);
+                }
+            });
+            outcome.map_err(io::Error::other)?;
+            followed?;
+            writer.end_replay()
         });
-        if let Some((path, messages)) = ahead {
-            self.tell.tell(SessionNotice::WentOnElsewhere { path, messages });
-        }
     }
 
     fn with(&self, session_id: &SessionId, write: impl FnOnce(&mut TranscriptWriter) -> io::Result<()>) {
@@ -101,7 +97,7 @@ impl TranscriptObserver {
                 session_id: session_id.clone(),
                 git_branch: git_branch(&self.project),
             };
-            let writer = TranscriptWriter::open(place, Arc::clone(&self.random))?;
+            let writer = TranscriptWriter::open(place)?;
             state.writers.insert(session_id.clone(), (state.turn, writer));
         }
         let turn = state.turn;
@@ -114,10 +110,31 @@ impl TranscriptObserver {
     }
 }
 
-/// The number of messages in a transcript, without those that its reader adds.
-fn written(path: &Path) -> io::Result<usize> {
-    let transcript = Transcript::open(path).map_err(io::Error::other)?;
-    Ok(transcript.entries().iter().filter(|said| !said.uuids.is_empty()).count())
+/// What another program added to the transcript of a session in `projects`. Nothing is written.
+pub(super) fn foreign_part(
+    projects: &Path,
+    session_id: &SessionId,
+    read: impl FnOnce(&mut dyn FnMut(&Event)) -> Result<(), SessionFileError>,
+) -> io::Result<Option<(PathBuf, ForeignPart)>> {
+    let mut writer = TranscriptWriter::open(TranscriptLocation {
+        projects_dir: projects.to_owned(),
+        cwd: PathBuf::new(),
+        session_id: session_id.clone(),
+        git_branch: None,
+    })?;
+    writer.begin_replay()?;
+    if !writer.has_foreign_entries() {
+        return Ok(None);
+    }
+    let mut followed = Ok(());
+    let outcome = read(&mut |event| {
+        if followed.is_ok() {
+            followed = writer.replay(event);
+        }
+    });
+    outcome.map_err(io::Error::other)?;
+    followed?;
+    Ok(writer.foreign()?.map(|part| (writer.path().to_owned(), part)))
 }
 
 /// The branch of git that a folder is on, if it is on one.

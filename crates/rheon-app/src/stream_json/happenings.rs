@@ -105,20 +105,21 @@ impl Projector {
             CompactionTrigger::Manual => "manual",
             CompactionTrigger::Auto | CompactionTrigger::Overflow => "auto",
         };
-        let mut lines = Lines::new(&mut self.ids, &self.facts.session_id, None);
-        lines.system("status", json!({ "status": null, "compact_result": "success" }));
         let metadata = json!({
             "trigger": trigger, "pre_tokens": tokens_before, "post_tokens": tokens_after,
             "duration_ms": event.at.as_millis().saturating_sub(since.as_millis()),
         });
-        lines.system("compact_boundary", json!({ "compact_metadata": metadata }));
+        let uuid = self.ids.entry(0);
+        let mut lines = Lines::new(&mut self.ids, &self.facts.session_id, None);
+        lines.system("status", json!({ "status": null, "compact_result": "success" }));
+        lines.system("compact_boundary", json!({ "compact_metadata": metadata, "uuid": uuid }));
         if let Some(summary) = summary {
             let mut line = prompt_line(&[Content::text(summary)]);
             if let Value::Object(fields) = &mut line {
                 fields.insert("isReplay".to_owned(), json!(false));
                 fields.insert("isSynthetic".to_owned(), json!(true));
             }
-            lines.push_at(event.at, line);
+            lines.push_entry(event.at, 1, line);
         }
         lines.done()
     }

@@ -1,15 +1,16 @@
 //! Ids of lines, made of the events alone: the same log gives the same ids in every process.
 
-use rheon_store::claude::transcript_id;
+use rheon_store::claude::{entry_id, transcript_id};
 use rheon_types::{Event, SessionId};
 
-/// The id of the first line that the durable event `seq` becomes. A prompt becomes one line, so this names it.
+/// The id of the prompt that the durable event `seq` ended: that of its line, and of its entry in the transcript.
 pub fn line_id(session_id: &SessionId, seq: u64) -> String {
-    id(session_id, seq, 0)
+    entry_id(session_id, seq, 0)
 }
 
+/// The id of a line that is not an entry of the transcript.
 fn id(session_id: &SessionId, seq: u64, nth: u64) -> String {
-    transcript_id(&SessionId::from(format!("{session_id}/{seq}/{nth}")))
+    transcript_id(&SessionId::from(format!("{session_id}/{seq}/line/{nth}")))
 }
 
 /// Hands out ids, in the order of the lines.
@@ -37,6 +38,11 @@ impl LineIds {
         let id = id(&self.session_id, self.seq, self.nth);
         self.nth = self.nth.saturating_add(1);
         id
+    }
+
+    /// The id of the `nth` entry of the transcript that the event of these lines becomes.
+    pub(super) fn entry(&self, nth: u64) -> String {
+        entry_id(&self.session_id, self.seq, nth)
     }
 
     /// An id for an answer.

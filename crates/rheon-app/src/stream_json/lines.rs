@@ -53,6 +53,15 @@ impl<'a> Lines<'a> {
         self.push(Value::Object(fields));
     }
 
+    /// A line that is the `nth` entry of its event in the transcript, and has its uuid.
+    pub(super) fn push_entry(&mut self, at: Timestamp, nth: u64, line: Value) {
+        let mut fields = object(line);
+        let id = Value::String(self.ids.entry(nth));
+        // Messages of the client already have an id.
+        fields.entry("uuid").or_insert(id);
+        self.push_at(at, Value::Object(fields));
+    }
+
     pub(super) fn push_at(&mut self, at: Timestamp, line: Value) {
         let mut fields = object(line);
         fields.insert("timestamp".to_owned(), Value::String(format_timestamp(at)));

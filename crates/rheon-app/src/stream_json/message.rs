@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rheon_store::claude::{usage_json, wire_call_id, write_input_block};
+use rheon_store::claude::{answer_entries, usage_json, wire_call_id, write_input_block};
 use rheon_types::{AssistantMessage, Content, SignatureKind, ToolCall, ToolResult, ToolResultMessage, Usage};
 use serde_json::{Value, json};
 
@@ -19,13 +19,18 @@ pub(super) struct Ending {
     pub(super) duration_ms: u64,
 }
 
-/// The lines of an answer, one per block.
-pub(super) fn answer_lines(answer: &AssistantMessage, message_id: &str, folder: &Path) -> Vec<Value> {
-    let line = |block| {
+/// The lines of an answer, one per block, each with the number of its entry in the transcript, if it has one.
+pub(super) fn answer_lines(
+    answer: &AssistantMessage,
+    message_id: &str,
+    folder: &Path,
+) -> Vec<(Option<u64>, Value)> {
+    let line = |block: &Value| {
         let usage = usage_json(&answer.usage);
-        json!({ "type": "assistant", "message": message(message_id, &answer.model, &block, &usage) })
+        json!({ "type": "assistant", "message": message(message_id, &answer.model, block, &usage) })
     };
-    answer.content.iter().filter_map(|content| block(content, folder)).map(line).collect()
+    let blocks = answer_entries(answer).into_iter().zip(&answer.content);
+    blocks.filter_map(|(entry, content)| Some((entry, line(&block(content, folder)?)))).collect()
 }
 
 /// The line for a failure of the service.

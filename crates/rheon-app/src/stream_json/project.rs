@@ -133,7 +133,7 @@ impl Projector {
                 let call = view.calls.get(&result.tool_call_id);
                 let line = result_line(result, call, ending.as_ref(), &self.facts.cwd);
                 let mut lines = Lines::new(&mut self.ids, &self.facts.session_id, view.parent.as_ref());
-                lines.push_at(event.at, line);
+                lines.push_entry(event.at, 0, line);
                 lines.done()
             }
             Some(Message::User(user)) if self.shown.user_messages && user.author == Author::User => {
@@ -144,7 +144,7 @@ impl Projector {
                     fields.extend(id.map(|id| ("uuid".to_owned(), Value::String(id))));
                 }
                 let mut lines = Lines::new(&mut self.ids, &self.facts.session_id, view.parent.as_ref());
-                lines.push_at(event.at, line);
+                lines.push_entry(event.at, 0, line);
                 lines.done()
             }
             Some(Message::User(_)) | None => Vec::new(),
@@ -165,8 +165,11 @@ impl Projector {
         }
         // An answer that failed is tried again, or ends the run; either has a line of its own.
         if answer.stop_reason != StopReason::Error {
-            for line in answer_lines(answer, &view.message_id, folder) {
-                lines.push_at(event.at, line);
+            for (entry, line) in answer_lines(answer, &view.message_id, folder) {
+                match entry {
+                    Some(nth) => lines.push_entry(event.at, nth, line),
+                    None => lines.push_at(event.at, line),
+                }
             }
         }
         if is_streamed {

@@ -74,10 +74,10 @@ async fn every_line_has_all_its_ids() {
     let events = events_of(Scenario::new().turn(Turn::say("All done.")), Vec::new()).await;
     let lines = lines(StreamOptions { user_messages: true, ..StreamOptions::default() }, &events);
     expect![[r#"
-        {"additional_directories":["/other"],"agents":["explore"],"apiKeySource":"none","capabilities":[],"claude_code_version":"0.1.0","cwd":"/project","fast_mode_state":"off","mcp_servers":[{"name":"files","status":"failed"}],"model":"scripted","original_cwd":"/project","output_style":"default","permissionMode":"default","plugins":[],"session_id":"s","skills":["deploy"],"slash_commands":["compact"],"subtype":"init","terminal_slash_commands":[],"tools":["Bash","Read","Edit","TodoWrite","ExitPlanMode","own"],"type":"system","uuid":"99e62ac0-1bd0-8fdf-aaab-e77303392f9e"}
+        {"additional_directories":["/other"],"agents":["explore"],"apiKeySource":"none","capabilities":[],"claude_code_version":"0.1.0","cwd":"/project","fast_mode_state":"off","mcp_servers":[{"name":"files","status":"failed"}],"model":"scripted","original_cwd":"/project","output_style":"default","permissionMode":"default","plugins":[],"session_id":"s","skills":["deploy"],"slash_commands":["compact"],"subtype":"init","terminal_slash_commands":[],"tools":["Bash","Read","Edit","TodoWrite","ExitPlanMode","own"],"type":"system","uuid":"763e93c3-fc99-81c4-987c-5cdff57f62b5"}
         {"isReplay":true,"message":{"content":"fix it","role":"user"},"parent_tool_use_id":null,"session_id":"s","timestamp":"2023-11-14T22:13:20.000Z","type":"user","uuid":"d7b8aab1-4d6a-8516-9edf-bab26a5ce280"}
-        {"message":{"content":[{"text":"All done.","type":"text"}],"context_management":null,"id":"msg_e18bae435fb58b3ea12b115361690145","model":"scripted","role":"assistant","stop_reason":null,"stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":0,"output_tokens":0}},"parent_tool_use_id":null,"session_id":"s","timestamp":"2023-11-14T22:13:20.000Z","type":"assistant","uuid":"0e48fa1b-2253-8750-abc1-51dd7dd964df"}
-        {"api_error_status":null,"duration_api_ms":0,"duration_ms":0,"fast_mode_state":"off","is_error":false,"modelUsage":{"scripted":{"cacheCreationInputTokens":0,"cacheReadInputTokens":0,"contextWindow":1000,"costUSD":0.0,"inputTokens":0,"maxOutputTokens":100,"outputTokens":0,"webSearchRequests":0}},"num_turns":1,"permission_denials":[],"result":"All done.","result_index":0,"session_id":"s","stop_reason":"end_turn","subtype":"success","terminal_reason":"completed","total_cost_usd":0.0,"ttft_ms":0,"type":"result","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":0,"output_tokens":0,"server_tool_use":{"web_fetch_requests":0,"web_search_requests":0},"service_tier":"standard"},"uuid":"94cd350b-1e90-80b6-9e41-120468684da4"}
+        {"message":{"content":[{"text":"All done.","type":"text"}],"context_management":null,"id":"msg_7dd84699b2f881a3b04ab861fec7de04","model":"scripted","role":"assistant","stop_reason":null,"stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":0,"output_tokens":0}},"parent_tool_use_id":null,"session_id":"s","timestamp":"2023-11-14T22:13:20.000Z","type":"assistant","uuid":"0e48fa1b-2253-8750-abc1-51dd7dd964df"}
+        {"api_error_status":null,"duration_api_ms":0,"duration_ms":0,"fast_mode_state":"off","is_error":false,"modelUsage":{"scripted":{"cacheCreationInputTokens":0,"cacheReadInputTokens":0,"contextWindow":1000,"costUSD":0.0,"inputTokens":0,"maxOutputTokens":100,"outputTokens":0,"webSearchRequests":0}},"num_turns":1,"permission_denials":[],"result":"All done.","result_index":0,"session_id":"s","stop_reason":"end_turn","subtype":"success","terminal_reason":"completed","total_cost_usd":0.0,"ttft_ms":0,"type":"result","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":0,"output_tokens":0,"server_tool_use":{"web_fetch_requests":0,"web_search_requests":0},"service_tier":"standard"},"uuid":"837fdbe9-aca2-8269-b4bb-0d5c14a58229"}
     "#]]
     .assert_eq(&lines.iter().map(|line| format!("{line}\n")).collect::<String>());
 }
@@ -90,29 +90,29 @@ async fn answers_are_shown_as_they_come_in_the_events_of_anthropic() {
     check(
         &partial,
         &expect![[r#"
-        {"additional_directories":["/other"],"agents":["explore"],"apiKeySource":"none","capabilities":[],"claude_code_version":"0.1.0","cwd":"/project","fast_mode_state":"off","mcp_servers":[{"name":"files","status":"failed"}],"model":"scripted","original_cwd":"/project","output_style":"default","permissionMode":"default","plugins":[],"skills":["deploy"],"slash_commands":["compact"],"subtype":"init","terminal_slash_commands":[],"tools":["Bash","Read","Edit","TodoWrite","ExitPlanMode","own"],"type":"system"}
-        {"status":"requesting","subtype":"status","type":"system"}
-        {"event":{"message":{"content":[],"id":"msg_e18bae435fb58b3ea12b115361690145","model":"scripted","role":"assistant","stop_reason":null,"stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":0,"output_tokens":0}},"type":"message_start"},"type":"stream_event"}
-        {"event":{"content_block":{"signature":"","thinking":"","type":"thinking"},"index":0,"type":"content_block_start"},"type":"stream_event"}
-        {"event":{"delta":{"thinking":"look ","type":"thinking_delta"},"index":0,"type":"content_block_delta"},"type":"stream_event"}
-        {"event":{"delta":{"thinking":"first","type":"thinking_delta"},"index":0,"type":"content_block_delta"},"type":"stream_event"}
-        {"event":{"index":0,"type":"content_block_stop"},"type":"stream_event"}
-        {"event":{"content_block":{"text":"","type":"text"},"index":1,"type":"content_block_start"},"type":"stream_event"}
-        {"event":{"delta":{"text":"I ","type":"text_delta"},"index":1,"type":"content_block_delta"},"type":"stream_event"}
-        {"event":{"delta":{"text":"look.","type":"text_delta"},"index":1,"type":"content_block_delta"},"type":"stream_event"}
-        {"event":{"index":1,"type":"content_block_stop"},"type":"stream_event"}
-        {"event":{"content_block":{"id":"call_1","input":{},"name":"Read","type":"tool_use"},"index":2,"type":"content_block_start"},"type":"stream_event"}
-        {"event":{"delta":{"partial_json":"{\"file_path\":\"/project/a.rs\"}","type":"input_json_delta"},"index":2,"type":"content_block_delta"},"type":"stream_event"}
-        {"event":{"index":2,"type":"content_block_stop"},"type":"stream_event"}
-        {"message":{"content":[{"signature":"","thinking":"look first","type":"thinking"}],"model":"scripted","role":"assistant"},"type":"assistant"}
-        {"message":{"content":[{"text":"I look.","type":"text"}],"model":"scripted","role":"assistant"},"type":"assistant"}
-        {"message":{"content":[{"id":"call_1","input":{"file_path":"/project/a.rs"},"name":"Read","type":"tool_use"}],"model":"scripted","role":"assistant"},"type":"assistant"}
-        {"event":{"delta":{"stop_reason":"tool_use","stop_sequence":null},"type":"message_delta","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":0,"output_tokens":0}},"type":"stream_event"}
-        {"event":{"type":"message_stop"},"type":"stream_event"}
-        {"message":{"content":[{"content":"1\thello","is_error":false,"tool_use_id":"call_1","type":"tool_result"}],"role":"user"},"tool_use_result":{"file":{"content":"1\thello","filePath":"/project/a.rs","numLines":2,"startLine":1,"totalLines":2},"type":"text"},"type":"user"}
-        {"status":"requesting","subtype":"status","type":"system"}
-        {"event":{"message":{"content":[],"id":"msg_cd6283e1fb5188d3bdd555a4ea77c551","model":"scripted","role":"assistant","stop_reason":null,"stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":0,"output_tokens":0}},"type":"message_start"},"type":"stream_event"}
-    "#]],
+            {"additional_directories":["/other"],"agents":["explore"],"apiKeySource":"none","capabilities":[],"claude_code_version":"0.1.0","cwd":"/project","fast_mode_state":"off","mcp_servers":[{"name":"files","status":"failed"}],"model":"scripted","original_cwd":"/project","output_style":"default","permissionMode":"default","plugins":[],"skills":["deploy"],"slash_commands":["compact"],"subtype":"init","terminal_slash_commands":[],"tools":["Bash","Read","Edit","TodoWrite","ExitPlanMode","own"],"type":"system"}
+            {"status":"requesting","subtype":"status","type":"system"}
+            {"event":{"message":{"content":[],"id":"msg_7dd84699b2f881a3b04ab861fec7de04","model":"scripted","role":"assistant","stop_reason":null,"stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":0,"output_tokens":0}},"type":"message_start"},"type":"stream_event"}
+            {"event":{"content_block":{"signature":"","thinking":"","type":"thinking"},"index":0,"type":"content_block_start"},"type":"stream_event"}
+            {"event":{"delta":{"thinking":"look ","type":"thinking_delta"},"index":0,"type":"content_block_delta"},"type":"stream_event"}
+            {"event":{"delta":{"thinking":"first","type":"thinking_delta"},"index":0,"type":"content_block_delta"},"type":"stream_event"}
+            {"event":{"index":0,"type":"content_block_stop"},"type":"stream_event"}
+            {"event":{"content_block":{"text":"","type":"text"},"index":1,"type":"content_block_start"},"type":"stream_event"}
+            {"event":{"delta":{"text":"I ","type":"text_delta"},"index":1,"type":"content_block_delta"},"type":"stream_event"}
+            {"event":{"delta":{"text":"look.","type":"text_delta"},"index":1,"type":"content_block_delta"},"type":"stream_event"}
+            {"event":{"index":1,"type":"content_block_stop"},"type":"stream_event"}
+            {"event":{"content_block":{"id":"call_1","input":{},"name":"Read","type":"tool_use"},"index":2,"type":"content_block_start"},"type":"stream_event"}
+            {"event":{"delta":{"partial_json":"{\"file_path\":\"/project/a.rs\"}","type":"input_json_delta"},"index":2,"type":"content_block_delta"},"type":"stream_event"}
+            {"event":{"index":2,"type":"content_block_stop"},"type":"stream_event"}
+            {"message":{"content":[{"signature":"","thinking":"look first","type":"thinking"}],"model":"scripted","role":"assistant"},"type":"assistant"}
+            {"message":{"content":[{"text":"I look.","type":"text"}],"model":"scripted","role":"assistant"},"type":"assistant"}
+            {"message":{"content":[{"id":"call_1","input":{"file_path":"/project/a.rs"},"name":"Read","type":"tool_use"}],"model":"scripted","role":"assistant"},"type":"assistant"}
+            {"event":{"delta":{"stop_reason":"tool_use","stop_sequence":null},"type":"message_delta","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":0,"output_tokens":0}},"type":"stream_event"}
+            {"event":{"type":"message_stop"},"type":"stream_event"}
+            {"message":{"content":[{"content":"1\thello","is_error":false,"tool_use_id":"call_1","type":"tool_result"}],"role":"user"},"tool_use_result":{"file":{"content":"1\thello","filePath":"/project/a.rs","numLines":2,"startLine":1,"totalLines":2},"type":"text"},"type":"user"}
+            {"status":"requesting","subtype":"status","type":"system"}
+            {"event":{"message":{"content":[],"id":"msg_0589195bd99784e5a07df5744c91c1d9","model":"scripted","role":"assistant","stop_reason":null,"stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":0,"output_tokens":0}},"type":"message_start"},"type":"stream_event"}
+        "#]],
     );
 }
 
@@ -134,23 +134,23 @@ fn an_answer_that_came_without_pieces_is_shown_in_pieces_all_the_same() {
     check(
         &lines(ALL, &events),
         &expect![[r#"
-        {"event":{"message":{"content":[],"id":"msg_99e62ac01bd08fdfaaabe77303392f9e","model":"scripted","role":"assistant","stop_reason":null,"stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":0,"output_tokens":0}},"type":"message_start"},"type":"stream_event"}
-        {"event":{"content_block":{"signature":"","thinking":"","type":"thinking"},"index":0,"type":"content_block_start"},"type":"stream_event"}
-        {"event":{"delta":{"thinking":"hm","type":"thinking_delta"},"index":0,"type":"content_block_delta"},"type":"stream_event"}
-        {"event":{"index":0,"type":"content_block_stop"},"type":"stream_event"}
-        {"event":{"content_block":{"text":"","type":"text"},"index":1,"type":"content_block_start"},"type":"stream_event"}
-        {"event":{"delta":{"text":"a","type":"text_delta"},"index":1,"type":"content_block_delta"},"type":"stream_event"}
-        {"event":{"index":1,"type":"content_block_stop"},"type":"stream_event"}
-        {"event":{"content_block":{"id":"call_99973e2523861bb2d9cb2a91","input":{},"name":"own","type":"tool_use"},"index":2,"type":"content_block_start"},"type":"stream_event"}
-        {"event":{"delta":{"partial_json":"{\"x\":1}","type":"input_json_delta"},"index":2,"type":"content_block_delta"},"type":"stream_event"}
-        {"event":{"index":2,"type":"content_block_stop"},"type":"stream_event"}
-        {"message":{"content":[{"signature":"sig","thinking":"hm","type":"thinking"}],"model":"scripted","role":"assistant"},"type":"assistant"}
-        {"message":{"content":[{"data":"xx","type":"redacted_thinking"}],"model":"scripted","role":"assistant"},"type":"assistant"}
-        {"message":{"content":[{"text":"a","type":"text"}],"model":"scripted","role":"assistant"},"type":"assistant"}
-        {"message":{"content":[{"id":"call_99973e2523861bb2d9cb2a91","input":{"x":1},"name":"own","type":"tool_use"}],"model":"scripted","role":"assistant"},"type":"assistant"}
-        {"event":{"delta":{"stop_reason":"tool_use","stop_sequence":null},"type":"message_delta","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":10,"output_tokens":5}},"type":"stream_event"}
-        {"event":{"type":"message_stop"},"type":"stream_event"}
-    "#]],
+            {"event":{"message":{"content":[],"id":"msg_763e93c3fc9981c4987c5cdff57f62b5","model":"scripted","role":"assistant","stop_reason":null,"stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":0,"output_tokens":0}},"type":"message_start"},"type":"stream_event"}
+            {"event":{"content_block":{"signature":"","thinking":"","type":"thinking"},"index":0,"type":"content_block_start"},"type":"stream_event"}
+            {"event":{"delta":{"thinking":"hm","type":"thinking_delta"},"index":0,"type":"content_block_delta"},"type":"stream_event"}
+            {"event":{"index":0,"type":"content_block_stop"},"type":"stream_event"}
+            {"event":{"content_block":{"text":"","type":"text"},"index":1,"type":"content_block_start"},"type":"stream_event"}
+            {"event":{"delta":{"text":"a","type":"text_delta"},"index":1,"type":"content_block_delta"},"type":"stream_event"}
+            {"event":{"index":1,"type":"content_block_stop"},"type":"stream_event"}
+            {"event":{"content_block":{"id":"call_99973e2523861bb2d9cb2a91","input":{},"name":"own","type":"tool_use"},"index":2,"type":"content_block_start"},"type":"stream_event"}
+            {"event":{"delta":{"partial_json":"{\"x\":1}","type":"input_json_delta"},"index":2,"type":"content_block_delta"},"type":"stream_event"}
+            {"event":{"index":2,"type":"content_block_stop"},"type":"stream_event"}
+            {"message":{"content":[{"signature":"sig","thinking":"hm","type":"thinking"}],"model":"scripted","role":"assistant"},"type":"assistant"}
+            {"message":{"content":[{"data":"xx","type":"redacted_thinking"}],"model":"scripted","role":"assistant"},"type":"assistant"}
+            {"message":{"content":[{"text":"a","type":"text"}],"model":"scripted","role":"assistant"},"type":"assistant"}
+            {"message":{"content":[{"id":"call_99973e2523861bb2d9cb2a91","input":{"x":1},"name":"own","type":"tool_use"}],"model":"scripted","role":"assistant"},"type":"assistant"}
+            {"event":{"delta":{"stop_reason":"tool_use","stop_sequence":null},"type":"message_delta","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":10,"output_tokens":5}},"type":"stream_event"}
+            {"event":{"type":"message_stop"},"type":"stream_event"}
+        "#]],
     );
 }
 
@@ -181,7 +181,7 @@ fn several_calls_that_are_written_at_once_keep_their_blocks() {
     let shown = lines(ALL, &events);
     let stream: Vec<Value> = shown.iter().filter_map(|line| line.get("event").cloned()).collect();
     expect![[r#"
-        {"message":{"content":[],"id":"msg_99e62ac01bd08fdfaaabe77303392f9e","model":"scripted","role":"assistant","stop_reason":null,"stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":0,"output_tokens":0}},"type":"message_start"}
+        {"message":{"content":[],"id":"msg_763e93c3fc9981c4987c5cdff57f62b5","model":"scripted","role":"assistant","stop_reason":null,"stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":0,"output_tokens":0}},"type":"message_start"}
         {"content_block":{"id":"1","input":{},"name":"Bash","type":"tool_use"},"index":0,"type":"content_block_start"}
         {"content_block":{"id":"2","input":{},"name":"Bash","type":"tool_use"},"index":1,"type":"content_block_start"}
         {"delta":{"partial_json":"{\"command\":\"a\",\"run_in_background\":true}","type":"input_json_delta"},"index":0,"type":"content_block_delta"}
@@ -445,9 +445,9 @@ fn programs_are_told_when_nothing_is_left_to_do() {
     let states = [SessionActivity::Running, SessionActivity::RequiresAction, SessionActivity::Idle];
     let lines = states.map(|state| projector.session_state(state));
     expect![[r#"
-        {"sdk_host_only":true,"session_id":"s","state":"running","subtype":"session_state_changed","type":"system","uuid":"c59e9d08-7668-84d0-8d03-98c075eea395"}
-        {"sdk_host_only":true,"session_id":"s","state":"requires_action","subtype":"session_state_changed","type":"system","uuid":"65db9458-b5e9-8f7e-98cf-99fd80061eab"}
-        {"sdk_host_only":true,"session_id":"s","state":"idle","subtype":"session_state_changed","type":"system","uuid":"559cc54e-b2eb-84c3-aef9-c058a3726a9c"}"#]].assert_eq(&lines.join("\n"));
+        {"sdk_host_only":true,"session_id":"s","state":"running","subtype":"session_state_changed","type":"system","uuid":"887aeea9-f1ec-8d8d-aa0f-841c8146a5b0"}
+        {"sdk_host_only":true,"session_id":"s","state":"requires_action","subtype":"session_state_changed","type":"system","uuid":"a3c26423-d61b-8cde-8a0a-cbda9e43db6f"}
+        {"sdk_host_only":true,"session_id":"s","state":"idle","subtype":"session_state_changed","type":"system","uuid":"cfff7cc9-101d-8b00-bdee-c515f20b42f2"}"#]].assert_eq(&lines.join("\n"));
 }
 
 #[test]

@@ -28,6 +28,15 @@ impl Home {
         Self { folder, dice: Arc::default() }
     }
 
+    /// In memory, where the system has such a place: a sync takes no time there.
+    pub(crate) fn in_memory() -> Self {
+        let memory = Path::new("/dev/shm");
+        let folder = tempfile::tempdir_in(memory).or_else(|_| tempfile::tempdir()).unwrap();
+        std::fs::create_dir(folder.path().join("home")).unwrap();
+        std::fs::create_dir(folder.path().join("project")).unwrap();
+        Self { folder, dice: Arc::default() }
+    }
+
     /// Where Claude Code is used, too.
     pub(crate) fn with_claude_code() -> Self {
         let home = Self::new();

@@ -20,4 +20,5 @@ mod protocol;
 mod protocol_children;
 mod protocol_fixture;
 mod protocol_flow;
+mod sequences;
 mod sessions;

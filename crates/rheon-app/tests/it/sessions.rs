@@ -1,14 +1,11 @@
 //! Sessions are kept, listed, found, gone on with, forked and deleted.
 
-use std::sync::Arc;
-
 use expect_test::expect;
 use rheon_app::sessions::{
     ForkAt, ListScope, Persistence, PersistenceSettings, SessionCreator, SessionManager, Transcripts,
 };
-use rheon_store::claude::{TranscriptLocation, TranscriptWriter};
-use rheon_testkit::{CountingRandom, Scenario, Turn};
-use rheon_types::{AssistantMessage, Content, Message, StopReason, Timestamp, Usage};
+use rheon_testkit::{Scenario, Turn};
+use rheon_types::protocol::ResumePoint;
 use serde_json::json;
 
 use super::home::{Home, run, said, told, tools};
@@ -94,67 +91,95 @@ async fn a_session_is_kept_with_all_that_belongs_to_it() {
     assert_eq!(told(&notices), "");
 }
 
-fn claude_session(home: &Home, id: &str, words: &[&str]) -> std::path::PathBuf {
-    let place = TranscriptLocation {
-        projects_dir: home.path(".claude/projects"),
-        cwd: home.project(),
-        session_id: id.into(),
-        git_branch: None,
-    };
-    let mut writer = TranscriptWriter::open(place, Arc::new(CountingRandom::default())).unwrap();
+/// Adds entries to a transcript as Claude Code does: prompts and answers in turn, after the entry `parent`.
+fn claude_says(path: &std::path::Path, parent: Option<&str>, words: &[&str]) -> String {
+    use std::io::Write as _;
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
+    let mut parent = parent.map(str::to_owned);
     for (place, text) in words.iter().enumerate() {
-        let message = if place % 2 == 0 {
-            Message::user(*text, Timestamp::default())
-        } else {
-            Message::Assistant(AssistantMessage {
-                content: vec![Content::text(*text)],
-                stop_reason: StopReason::Stop,
-                model: "claude-test".into(),
-                provider: "anthropic".into(),
-                usage: Usage::default(),
-                timestamp: Timestamp::default(),
-                error_message: None,
-            })
+        let uuid = format!("{text}-{place}");
+        let (kind, message) = match place % 2 {
+            0 => ("user", json!({"role": "user", "content": text})),
+            _ => {
+                let content = json!([{"type": "text", "text": text}]);
+                let id = format!("msg_{text}");
+                (
+                    "assistant",
+                    json!({"role": "assistant", "id": id, "model": "claude-test", "content": content}),
+                )
+            }
         };
-        writer.record_message(&message.into()).unwrap();
+        let line = json!({
+            "type": kind, "uuid": uuid, "parentUuid": parent, "timestamp": "2026-11-14T20:00:00.000Z",
+            "entrypoint": "cli", "message": message,
+        });
+        writeln!(file, "{line}").unwrap();
+        parent = Some(uuid);
     }
-    writer.path().to_owned()
+    parent.unwrap()
+}
+
+fn claude_session(home: &Home, id: &str, words: &[&str]) -> std::path::PathBuf {
+    let projects = home.path(".claude/projects");
+    let project = rheon_store::claude::project_dir_name(&home.project().canonicalize().unwrap());
+    let path = projects.join(project).join(format!("{id}.jsonl"));
+    claude_says(&path, None, words);
+    path
 }
 
 #[tokio::test]
-async fn a_session_of_claude_code_becomes_one_of_ours_and_stays_as_it_is() {
+async fn a_session_of_claude_code_is_continued_by_both_programs() {
     let home = Home::new();
     let theirs = "7f3b6f0e-5a1c-4d2e-9b8a-1c2d3e4f5a6b";
     let path = claude_session(&home, theirs, &["hello", "Hi.", "and?"]);
-    let before = std::fs::read(&path).unwrap();
+    let before = std::fs::read_to_string(&path).unwrap();
     let (manager, notices) = home.manager(PersistenceSettings::default());
     expect![[r#"
         ClaudeCode "hello" turns=?
     "#]]
     .assert_eq(&lines(&manager).await);
-    let project = home.project().display().to_string();
-    expect!["no session to continue in PROJECT; Claude Code has one, which you can resume by its id"]
-        .assert_eq(&manager.resume_latest().await.err().unwrap().to_string().replace(&project, "PROJECT"));
 
-    let session = manager.resume("7f3b6f").await.unwrap();
-    assert_ne!(session.session_id().as_str(), theirs);
-    let id = session.session_id().clone();
+    // It is the newest session of this directory, and keeps its id.
+    let session = manager.resume_latest().await.unwrap();
+    assert_eq!(session.session_id().as_str(), theirs);
     let conversation = "user \"hello\"\nassistant \"Hi.\"\nuser \"and?\"\n";
     assert_eq!((said(&session).as_str(), home.transcript(&session).as_str()), (conversation, conversation));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), before);
     let ran = run(&session, say("Well."), &[], "go on").await;
     ran.result.as_ref().unwrap();
     drop(ran);
+    let conversation = format!("{conversation}user \"go on\"\nassistant \"Well.\"\n");
+    assert_eq!(home.transcript(&session), conversation);
     session.close().await;
-    assert_eq!(std::fs::read(&path).unwrap(), before);
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.starts_with(&before), "what Claude Code wrote has changed");
 
-    let session = manager.resume_latest().await.unwrap();
-    assert_eq!(session.session_id(), &id);
-    assert_eq!(said(&session), format!("{conversation}user \"go on\"\nassistant \"Well.\"\n"));
+    let session = manager.resume("7f3b6f").await.unwrap();
+    assert_eq!((session.session_id().as_str(), said(&session)), (theirs, conversation));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     let journals = home.data().join("sessions/projects");
     let folder = std::fs::read_dir(journals).unwrap().next().unwrap().unwrap().path();
-    let journal = std::fs::read_to_string(folder.join(format!("{id}.jsonl"))).unwrap();
-    assert!(journal.contains(r#""importedFrom":{"#) && journal.contains(theirs), "{journal}");
+    let journal = std::fs::read_to_string(folder.join(format!("{theirs}.jsonl"))).unwrap();
+    assert!(journal.contains(r#""importedFrom":{"#), "{journal}");
     assert_eq!(told(&notices), "");
+    // A new session cannot take its id.
+    assert!(manager.start_with_id(theirs.into()).await.is_err());
+}
+
+#[tokio::test]
+async fn a_fork_of_a_session_of_claude_code_leaves_it_alone() {
+    let home = Home::new();
+    let theirs = "7f3b6f0e-5a1c-4d2e-9b8a-1c2d3e4f5a6b";
+    let path = claude_session(&home, theirs, &["hello", "Hi."]);
+    let before = std::fs::read_to_string(&path).unwrap();
+    let (manager, _) = home.manager(PersistenceSettings::default());
+    let session = manager.fork(theirs, ForkAt::End).await.unwrap();
+    assert_ne!(session.session_id().as_str(), theirs);
+    run(&session, say("Well."), &[], "go on").await.result.unwrap();
+    let conversation = "user \"hello\"\nassistant \"Hi.\"\nuser \"go on\"\nassistant \"Well.\"\n";
+    assert_eq!(home.transcript(&session), conversation);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), before);
 }
 
 #[tokio::test]
@@ -262,36 +287,99 @@ async fn a_transcript_that_was_cut_short_is_completed() {
 }
 
 #[tokio::test]
-async fn what_claude_code_added_to_a_session_of_ours_is_told() {
+async fn what_claude_code_added_to_a_session_of_ours_is_part_of_it() {
     let home = Home::with_claude_code();
-    let (manager, notices) = home.manager(PersistenceSettings::default());
-    let session = manager.start().await.unwrap();
-    run(&session, say("Hm."), &[], "hello").await.result.unwrap();
-    let id = session.session_id().clone();
-    session.close().await;
-    let path = claude_session_goes_on(&home, id.as_str());
-    let session = manager.resume(id.as_str()).await.unwrap();
-    assert_eq!(said(&session), "user \"hello\"\nassistant \"Hm.\"\n");
-    expect![[r#"
-        Claude Code continued this session: 1 messages in PATH are missing here; import the transcript to continue from there
-    "#]]
-        .assert_eq(&told(&notices).replace(&path, "PATH"));
+    for transcripts in [Transcripts::On, Transcripts::Off] {
+        let (manager, _) = home.manager(PersistenceSettings::default());
+        let session = manager.start().await.unwrap();
+        run(&session, say("Hm."), &[], "hello").await.result.unwrap();
+        let id = session.session_id().clone();
+        session.close().await;
+        let path = rheon_store::claude::find(&home.path(".claude/projects"), id.as_str()).unwrap().unwrap();
+        let tip = rheon_store::claude::Transcript::open(&path).unwrap().tip().unwrap().to_owned();
+        claude_says(&path, Some(&tip), &["from there", "Yes."]);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let conversation = "user \"hello\"\nassistant \"Hm.\"\nuser \"from there\"\nassistant \"Yes.\"\n";
+        let (manager, notices) = home.manager(PersistenceSettings {
+            transcripts: transcripts.clone(),
+            ..PersistenceSettings::default()
+        });
+        // Once, however often it is resumed.
+        for _ in 0..3 {
+            let session = manager.resume_latest().await.unwrap();
+            assert_eq!((session.session_id(), said(&session).as_str()), (&id, conversation));
+            session.close().await;
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        }
+        expect![[r#"
+            Claude Code continued this session: 2 messages were added from PATH
+        "#]]
+        .assert_eq(&told(&notices).replace(&path.display().to_string(), "PATH"));
+    }
 }
 
-fn claude_session_goes_on(home: &Home, id: &str) -> String {
-    let place = TranscriptLocation {
-        projects_dir: home.path(".claude/projects"),
-        cwd: home.project(),
-        session_id: id.into(),
-        git_branch: None,
+#[tokio::test]
+async fn where_claude_code_went_back_we_go_back_too() {
+    let home = Home::with_claude_code();
+    let (manager, _) = home.manager(PersistenceSettings::default());
+    let session = manager.start().await.unwrap();
+    run(&session, say("One."), &[], "first").await.result.unwrap();
+    let path = rheon_store::claude::find(&home.path(".claude/projects"), session.session_id().as_str());
+    let path = path.unwrap().unwrap();
+    let tip = rheon_store::claude::Transcript::open(&path).unwrap().tip().unwrap().to_owned();
+    let id = session.session_id().clone();
+    session.close().await;
+    let session = manager.resume(id.as_str()).await.unwrap();
+    run(&session, say("Two."), &[], "second").await.result.unwrap();
+    session.close().await;
+    claude_says(&path, Some(&tip), &["another", "Yes."]);
+    let session = manager.resume(id.as_str()).await.unwrap();
+    let conversation = "user \"first\"\nassistant \"One.\"\nuser \"another\"\nassistant \"Yes.\"\n";
+    assert_eq!((said(&session).as_str(), home.transcript(&session).as_str()), (conversation, conversation));
+}
+
+#[tokio::test]
+async fn a_session_resumes_at_an_earlier_message() {
+    let home = Home::with_claude_code();
+    let (manager, _) = home.manager(PersistenceSettings::default());
+    let session = manager.start().await.unwrap();
+    let id = session.session_id().clone();
+    run(&session, say("One."), &[], "first").await.result.unwrap();
+    session.close().await;
+    let session = manager.resume(id.as_str()).await.unwrap();
+    run(&session, say("Two."), &[], "second").await.result.unwrap();
+    session.close().await;
+    let path = rheon_store::claude::find(&home.path(".claude/projects"), id.as_str()).unwrap().unwrap();
+    let transcript = rheon_store::claude::Transcript::open(&path).unwrap();
+    let uuid = |place: usize| transcript.entries()[place].uuids[0].clone();
+    let at = |message: usize, drops: Option<usize>| ResumePoint {
+        message: uuid(message),
+        drops_turn: drops.map(uuid),
     };
-    let dice = CountingRandom::default();
-    for _ in 0..500 {
-        let _: u64 = rheon_types::Random::next_u64(&dice);
-    }
-    let mut writer = TranscriptWriter::open(place, Arc::new(dice)).unwrap();
-    writer.record_message(&Message::user("from there", Timestamp::default()).into()).unwrap();
-    writer.path().display().to_string()
+    let refused = |error: Option<rheon_app::sessions::SessionError>| error.unwrap().to_string();
+    expect!["Resume rejected by --resume-drops-turn: 1 messages before its prompt would be dropped too; resume without it, or at a later message"]
+        .assert_eq(&refused(manager.resume_at(Some(id.as_str()), &at(0, Some(2))).await.err()));
+    let unknown = ResumePoint { message: "nobody".into(), drops_turn: None };
+    expect![[r#"no message of this session has the uuid "nobody"; uuids are those of the transcript and of stream-json"#]]
+        .assert_eq(&refused(manager.resume_at(Some(id.as_str()), &unknown).await.err()));
+    // In a fork first: the session itself stays as it is.
+    let first = "user \"first\"\nassistant \"One.\"\n";
+    let fork = manager.fork_at(Some(id.as_str()), &at(1, Some(2))).await.unwrap();
+    assert_eq!(said(&fork), first);
+    run(&fork, say("Else."), &[], "other").await.result.unwrap();
+    assert_eq!(home.transcript(&fork), format!("{first}user \"other\"\nassistant \"Else.\"\n"));
+    fork.close().await;
+    let session = manager.resume(id.as_str()).await.unwrap();
+    assert_eq!(said(&session), format!("{first}user \"second\"\nassistant \"Two.\"\n"));
+    session.close().await;
+    // And in the session.
+    let session = manager.resume_at(Some(id.as_str()), &at(1, None)).await.unwrap();
+    assert_eq!(said(&session), first);
+    run(&session, say("Three."), &[], "third").await.result.unwrap();
+    session.close().await;
+    let session = manager.resume(id.as_str()).await.unwrap();
+    let conversation = format!("{first}user \"third\"\nassistant \"Three.\"\n");
+    assert_eq!((said(&session), home.transcript(&session)), (conversation.clone(), conversation));
 }
 
 #[tokio::test]

@@ -234,6 +234,7 @@ impl Run {
     fn request(&self, target: &SessionTarget, task: Option<String>) -> OpenRequest {
         OpenRequest {
             session: target.choice.clone(),
+            resume_at: self.caller.resume_point(),
             task,
             model: self.model.model.clone(),
             mode: self.permission.permission_mode.map(ModeFlag::mode),
@@ -256,7 +257,7 @@ impl Run {
         {
             return Err(Failure::usage("--input-format stream-json needs --output-format stream-json"));
         }
-        self.caller.check()
+        self.caller.check(self.session.resume.is_some() || self.session.continue_latest)
     }
 
     fn parts(&self, target: &SessionTarget) -> Result<HostParts, Failure> {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use rheon_app::session::thinking_level;
 use rheon_types::ThinkingLevel;
+use rheon_types::protocol::ResumePoint;
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -72,8 +73,21 @@ impl CallerFlags {
         }
     }
 
-    /// Rejects invalid values of flags that have no effect.
-    pub(crate) fn check(&self) -> Result<(), Failure> {
+    /// Where a resumed session continues, if not at its end.
+    pub(crate) fn resume_point(&self) -> Option<ResumePoint> {
+        let drops_turn = self.resume_drops_turn.clone();
+        self.resume_session_at.clone().map(|message| ResumePoint { message, drops_turn })
+    }
+
+    /// Rejects invalid values of flags that have no effect, and flags that would have none without others. What would
+    /// remove something is never ignored.
+    pub(crate) fn check(&self, is_resumed: bool) -> Result<(), Failure> {
+        if self.resume_session_at.is_some() && !is_resumed {
+            return Err(Failure::usage("--resume-session-at needs --resume or --continue"));
+        }
+        if self.resume_drops_turn.is_some() && self.resume_session_at.is_none() {
+            return Err(Failure::usage("--resume-drops-turn needs --resume-session-at"));
+        }
         let Some(text) = &self.agents else { return Ok(()) };
         let wrong = |problem: &dyn std::fmt::Display| {
             Failure::usage(format_args!(
@@ -105,12 +119,6 @@ impl CallerFlags {
         let flags = [
             (self.task_budget.is_some(), "--task-budget", "limit tokens with --max-tokens"),
             (!self.betas.is_empty(), "--betas", "beta features are not supported"),
-            (
-                self.resume_session_at.is_some(),
-                "--resume-session-at",
-                "the session resumes at its end; use `rheon sessions fork --at` to resume earlier",
-            ),
-            (self.resume_drops_turn.is_some(), "--resume-drops-turn", "no turn is dropped"),
             (self.session_mirror, "--session-mirror", "use `rheon sessions export` to copy the session"),
             (!self.plugin_dir.is_empty(), "--plugin-dir", "plugins are not supported"),
             (self.has_agents(), "--agents", "sub-agents are not supported yet"),

@@ -23,7 +23,7 @@ const AGENTS: &str = r#"{"reviewer": {"description": "Reviews", "prompt": "Revie
 fn definitions_of_agents_are_checked() {
     let said = |agents: &str| {
         let flags = CallerFlags { agents: Some(agents.into()), ..CallerFlags::default() };
-        flags.check().map_err(|failure| failure.to_string().split("}}: ").last().unwrap().to_owned())
+        flags.check(true).map_err(|failure| failure.to_string().split("}}: ").last().unwrap().to_owned())
     };
     assert_eq!([said(AGENTS), said("{}")], [Ok(()), Ok(())]);
     let wrong = [

@@ -18,9 +18,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rheon_store::claude::{self, Transcript, TranscriptLocation, TranscriptWriter};
 use rheon_types::{
-    AgentEvent, AgentMessage, AssistantMessage, Content, ContextEvent, Event, Message, MessageEvent, Random,
+    AgentEvent, AgentMessage, AssistantMessage, Content, ContextEvent, CutKind, Event, Message, MessageEvent,
     SessionId, Signature, SignatureKind, StopReason, Timestamp, ToolCall, ToolResultMessage, Usage,
-    UserMessage,
+    UserMessage, WindowCut,
 };
 use serde_json::{Value, json};
 
@@ -67,16 +67,6 @@ fn run() -> Outcome {
     }
 }
 
-/// Counts up: uuids only have to differ within a file.
-#[derive(Default)]
-struct Dice(AtomicU64);
-
-impl Random for Dice {
-    fn next_u64(&self) -> u64 {
-        self.0.fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed)
-    }
-}
-
 fn writer(projects: &str, cwd: &str, id: &str) -> Outcome<TranscriptWriter> {
     let position = TranscriptLocation {
         projects_dir: projects.into(),
@@ -84,30 +74,43 @@ fn writer(projects: &str, cwd: &str, id: &str) -> Outcome<TranscriptWriter> {
         session_id: id.into(),
         git_branch: None,
     };
-    Ok(TranscriptWriter::open(position, Arc::new(Dice::default()))?)
+    Ok(TranscriptWriter::open(position)?)
 }
 
-fn event(kind: AgentEvent) -> Event {
+/// An event of its own number: entries are named by it.
+fn event(session: &str, kind: AgentEvent) -> Event {
+    static SEQ: AtomicU64 = AtomicU64::new(1);
     let at = Timestamp::from_millis(START_MS + 60_000);
-    Event { seq: 1, at, session_id: SESSION.into(), run_id: Some("loop".into()), kind }
+    let seq = SEQ.fetch_add(1, Ordering::Relaxed);
+    Event { seq, at, session_id: session.into(), run_id: Some("loop".into()), kind }
+}
+
+fn said(session: &str, message: AgentMessage) -> Event {
+    event(session, AgentEvent::Message(MessageEvent::End { message: Arc::new(message) }))
 }
 
 fn write(projects: &str, cwd: &str, scenario: &str) -> Outcome {
     let mut writer = writer(projects, cwd, SESSION)?;
     for message in history() {
-        writer.record(&event(AgentEvent::Message(MessageEvent::End { message: Arc::new(message) })))?;
+        writer.record(&said(SESSION, message))?;
     }
     if scenario == "compacted" {
         let summary = Some("Two files were asked for.".to_owned());
-        writer.record(&event(AgentEvent::Context(ContextEvent::CompactionEnd {
-            messages_dropped: 1,
-            tokens_before: 900,
-            tokens_after: 90,
-            summary,
-            cuts: Vec::new(),
-            usage: Usage::default(),
-            cost: None,
-        })))?;
+        let summary_message = AgentMessage::user("Two files were asked for.", Timestamp::default());
+        let cuts =
+            vec![WindowCut { from: 0, to: 1, kind: CutKind::Summary { message: Arc::new(summary_message) } }];
+        writer.record(&event(
+            SESSION,
+            AgentEvent::Context(ContextEvent::CompactionEnd {
+                messages_dropped: 1,
+                tokens_before: 900,
+                tokens_after: 90,
+                summary,
+                cuts,
+                usage: Usage::default(),
+                cost: None,
+            }),
+        ))?;
     }
     println!("{}", claude::transcript_id(&SessionId::from(SESSION)));
     Ok(())
@@ -116,8 +119,8 @@ fn write(projects: &str, cwd: &str, scenario: &str) -> Outcome {
 fn append(projects: &str, cwd: &str, id: &str) -> Outcome {
     let mut writer = writer(projects, cwd, id)?;
     let at = Timestamp::from_millis(START_MS);
-    writer.record_message(&AgentMessage::user("Said in Rheon", at))?;
-    writer.record_message(&answer(vec!["Answered in Rheon".into()], StopReason::Stop).into())?;
+    writer.record(&said(id, AgentMessage::user("Said in Rheon", at)))?;
+    writer.record(&said(id, answer(vec!["Answered in Rheon".into()], StopReason::Stop).into()))?;
     Ok(())
 }
 

@@ -125,3 +125,19 @@ proptest! {
         prop_assert_eq!(back, padded);
     }
 }
+
+#[test]
+fn a_payload_that_is_used_again_is_young_again() {
+    let (dir, blobs) = blobs(1 << 30);
+    let id = blobs.put(b"long").unwrap().unwrap();
+    let path = walk(dir.path()).pop().unwrap();
+    let old = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1);
+    std::fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
+    assert_eq!(blobs.put(b"long").unwrap(), Some(id));
+    // Two hours after the first use, and just after the second.
+    let modified = std::fs::metadata(&path).unwrap().modified().unwrap();
+    let now = modified.duration_since(std::time::UNIX_EPOCH).unwrap();
+    assert!(modified > old + std::time::Duration::from_secs(60));
+    let now = Timestamp::from_millis(u64::try_from(now.as_millis()).unwrap());
+    assert_eq!((blobs.retain(&HashSet::new(), now).unwrap(), blobs.has(id)), (0, true));
+}

@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use rheon_types::Timestamp;
+use rustix::fs::{AtFlags, CWD, FlockOperation, Timespec, Timestamps, flock, utimensat};
 
 /// The hash of a payload's content, which is also its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,6 +22,8 @@ pub struct Blobs {
     dir: PathBuf,
     bytes_max: u64,
     state: Mutex<State>,
+    /// Held during a sync. A second one waits for it: what the first took over is safe only when it is done.
+    syncing: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -71,7 +74,7 @@ impl fmt::Display for BlobId {
 impl Blobs {
     /// Payloads in `dir`, which is created on first use, with a total size of at most `bytes_max`.
     pub fn new(dir: impl Into<PathBuf>, bytes_max: u64) -> Self {
-        Self { dir: dir.into(), bytes_max, state: Mutex::default() }
+        Self { dir: dir.into(), bytes_max, state: Mutex::default(), syncing: Mutex::default() }
     }
 
     pub(crate) fn dir(&self) -> &Path {
@@ -94,7 +97,7 @@ impl Blobs {
         let id = BlobId::of(content);
         let path = self.path(id);
         let mut state = self.state();
-        if path.exists() {
+        if self.reuse(&path)? {
             // A process that was killed may have stored it without syncing its name.
             state.mark_unsynced(&path);
             return Ok(Some(id));
@@ -121,6 +124,30 @@ impl Blobs {
         state.bytes = Some(after);
         state.mark_unsynced(&path);
         Ok(Some(id))
+    }
+
+    /// Whether the payload at `path` exists. It is young again then, so that no process removes it before the line that
+    /// refers to it is written.
+    fn reuse(&self, path: &Path) -> io::Result<bool> {
+        if !path.exists() {
+            return Ok(false);
+        }
+        let _lock = self.lock(FlockOperation::LockShared)?;
+        let now = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_NOW };
+        match utimensat(CWD, path, &Timestamps { last_access: now, last_modification: now }, AtFlags::empty())
+        {
+            Ok(()) => Ok(true),
+            Err(rustix::io::Errno::NOENT) => Ok(false),
+            // A payload of another user, or on a disk that is full, can still be read.
+            Err(_) => Ok(path.exists()),
+        }
+    }
+
+    /// Keeps other processes from removing payloads while one is taken into use, and the other way round.
+    fn lock(&self, operation: FlockOperation) -> io::Result<File> {
+        let file = File::open(&self.dir)?;
+        flock(&file, operation)?;
+        Ok(file)
     }
 
     /// Makes the next [`Self::sync`] cover these payloads, even if another process stored them.
@@ -150,6 +177,7 @@ impl Blobs {
 
     /// Syncs everything that was stored.
     pub fn sync(&self) -> io::Result<()> {
+        let _syncing = self.syncing.lock().unwrap_or_else(PoisonError::into_inner);
         let unsynced = std::mem::take(&mut self.state().unsynced);
         let synced = self.sync_all(&unsynced);
         if synced.is_err() {
@@ -176,6 +204,10 @@ impl Blobs {
     pub fn retain(&self, used: &HashSet<BlobId>, now: Timestamp) -> io::Result<u64> {
         let mut state = self.state();
         let mut freed = 0;
+        if !self.dir.exists() {
+            return Ok(0);
+        }
+        let _lock = self.lock(FlockOperation::LockExclusive)?;
         for BlobFile { path, id, bytes, modified_ms } in files(&self.dir) {
             let is_old = modified_ms.saturating_add(YOUNG_MS) <= now.as_millis();
             if is_old && !id.is_some_and(|id| used.contains(&id)) {

@@ -48,7 +48,7 @@ pub struct CheckpointResult {
 }
 
 /// What was removed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct PruneReport {
     pub checkpoints: usize,
     pub bytes: u64,

@@ -39,12 +39,12 @@ impl<'a> Chain<'a> {
     /// The parent of the next entry.
     pub(super) fn tip(&self) -> Option<usize> {
         let mut has_child = vec![false; self.entries.len()];
-        for (at, entry) in self.entries.iter().enumerate() {
-            let parent = self.parents.get(at).copied().flatten().filter(|parent| *parent != at);
-            if let Some(slot) = parent.and_then(|parent| has_child.get_mut(parent))
-                && !entry.is_sidechain
-            {
-                *slot = true;
+        for at in (0..self.entries.len()).filter(|at| self.is_on_main(*at)) {
+            for ancestor in self.ancestry(at).skip(1) {
+                match has_child.get_mut(ancestor) {
+                    Some(slot) if !*slot => *slot = true,
+                    Some(_) | None => break,
+                }
             }
         }
         let main = || (0..self.entries.len()).rev().filter(|at| self.is_on_main(*at));
@@ -63,7 +63,7 @@ impl<'a> Chain<'a> {
     }
 
     fn is_on_main(&self, at: usize) -> bool {
-        self.entries.get(at).is_some_and(|entry| !entry.is_sidechain)
+        self.entries.get(at).is_some_and(|entry| !entry.is_sidechain && entry.is_chained)
     }
 
     fn is_deleted(&self, at: usize) -> bool {
@@ -83,7 +83,7 @@ impl<'a> Chain<'a> {
                 None => None,
                 Some(parent) => self.by_uuid.get(parent.as_str()).copied().or(before),
             });
-            if !entry.is_sidechain {
+            if self.is_on_main(at) {
                 before = Some(at);
             }
         }
@@ -159,7 +159,16 @@ impl<'a> Chain<'a> {
             Some(_) | None => &[],
         };
         let left: Vec<usize> = path.into_iter().skip(start).collect();
-        let preserved = uuids.iter().filter_map(|uuid| self.by_uuid.get(uuid.as_str()).copied());
+        // A fork gives copied entries new names, but not the names in this list.
+        let copies: HashMap<&str, usize> = match uuids {
+            [] => HashMap::new(),
+            _ => (0..)
+                .zip(self.entries)
+                .filter_map(|(at, it)| Some((it.copied_from.as_deref()?, at)))
+                .collect(),
+        };
+        let by_name = |uuid: &String| self.by_uuid.get(uuid.as_str()).or_else(|| copies.get(uuid.as_str()));
+        let preserved = uuids.iter().filter_map(|uuid| by_name(uuid).copied());
         let later: HashSet<usize> = left.iter().copied().collect();
         let preserved = preserved.filter(|at| !later.contains(at));
         let mut cut: Vec<usize> = left.iter().take(1).copied().chain(preserved).collect();

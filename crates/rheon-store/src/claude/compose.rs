@@ -4,21 +4,21 @@ use std::collections::HashMap;
 
 use rheon_types::event::CompactionTrigger;
 use rheon_types::{
-    AgentMessage, AssistantMessage, Author, Content, Message, Random, StopReason, Timestamp,
+    AgentMessage, AssistantMessage, Author, Content, Message, SessionId, StopReason, Timestamp,
     ToolResultMessage, TurnId, Usage, UserMessage,
 };
 use serde_json::{Map, Value, json};
 
 use super::blocks::{write_answer_block, write_input_block};
 use super::extras::{AnswerExtras, BlockExtras, Extras, FIELD};
-use super::ids::{fresh_uuid, wire_call_id};
+use super::ids::{transcript_id, wire_call_id};
 use super::timestamp;
 
 /// The format version we write.
 pub const FORMAT_VERSION: &str = "2.1.325";
 
 /// The `entrypoint` of our lines.
-const ENTRYPOINT: &str = "rheon";
+pub(super) const ENTRYPOINT: &str = "rheon";
 
 /// The model name of entries that are not sent to a model.
 const NO_MODEL: &str = "<synthetic>";
@@ -58,15 +58,24 @@ pub(super) struct Compaction<'a> {
 /// Composes a group of lines. They are dropped if they cannot be written.
 pub(super) struct Composer<'a> {
     envelope: &'a Envelope,
-    random: &'a dyn Random,
+    /// The uuids of the entries, in order.
+    uuids: std::vec::IntoIter<String>,
     /// Where the entry after the composed ones is attached.
     pub(super) position: Position,
     pub(super) lines: Vec<Value>,
 }
 
 impl<'a> Composer<'a> {
-    pub(super) fn new(envelope: &'a Envelope, random: &'a dyn Random, position: Position) -> Self {
-        Self { envelope, random, position, lines: Vec::new() }
+    pub(super) fn new(envelope: &'a Envelope, uuids: Vec<String>, position: Position) -> Self {
+        Self { envelope, uuids: uuids.into_iter(), position, lines: Vec::new() }
+    }
+
+    /// The uuid of the next entry. A message is given as many as it has entries, unless another program split it otherwise.
+    fn uuid(&mut self) -> String {
+        self.uuids.next().unwrap_or_else(|| {
+            let tip = self.position.tip.as_deref().unwrap_or_default();
+            transcript_id(&SessionId::from(format!("{tip}/next")))
+        })
     }
 
     /// Adds the lines of a message; none for a message that models never see.
@@ -82,8 +91,8 @@ impl<'a> Composer<'a> {
 
     /// Adds a boundary that ends the earlier conversation, and its summary.
     pub(super) fn compaction(&mut self, compaction: &Compaction<'_>) {
-        let boundary = fresh_uuid(self.random);
-        let summary = compaction.summary.map(|text| (fresh_uuid(self.random), text));
+        let boundary = self.uuid();
+        let summary = compaction.summary.map(|text| (self.uuid(), text));
         let anchor = summary.as_ref().map_or(&boundary, |(uuid, _)| uuid);
         let mut metadata = json!({
             "trigger": match compaction.trigger {
@@ -127,7 +136,7 @@ impl<'a> Composer<'a> {
     /// Adds a note for people that is not sent to a model.
     pub(super) fn note(&mut self, text: &str, at: Timestamp) {
         let fields = json!({"subtype": "informational", "content": text, "level": "info", "isMeta": false});
-        let (uuid, parent) = (fresh_uuid(self.random), self.position.tip.clone());
+        let (uuid, parent) = (self.uuid(), self.position.tip.clone());
         self.entry(Head { kind: "system", uuid, parent, at }, fields);
     }
 
@@ -140,7 +149,7 @@ impl<'a> Composer<'a> {
             set(&mut fields, "isMeta", json!(true));
         }
         set_extras(&mut fields, &extras);
-        let (uuid, parent) = (fresh_uuid(self.random), self.position.tip.clone());
+        let (uuid, parent) = (self.uuid(), self.position.tip.clone());
         if user.author == Author::User {
             self.position.last_prompt = Some(uuid.clone());
         }
@@ -170,7 +179,7 @@ impl<'a> Composer<'a> {
         set_extras(&mut fields, &extras);
         // Parallel calls are recognized by results that are attached to the call and not to the previous result.
         let parent = call.or_else(|| self.position.tip.clone());
-        let uuid = fresh_uuid(self.random);
+        let uuid = self.uuid();
         self.entry(Head { kind: "user", uuid, parent, at: result.timestamp }, fields);
     }
 
@@ -191,7 +200,8 @@ impl<'a> Composer<'a> {
             let before = std::mem::take(&mut hidden);
             pieces.push((block, Extras { before, block: block_extras, ..Extras::default() }, call));
         }
-        let message_id = format!("msg_{}", fresh_uuid(self.random).replace('-', ""));
+        let first = self.uuids.as_slice().first().map(|uuid| uuid.replace('-', ""));
+        let message_id = format!("msg_{}", first.unwrap_or_default());
         match pieces.last_mut() {
             Some((_, last, _)) if answer.stop_reason != StopReason::Error => last.after = hidden,
             Some(_) | None => return self.unsent_answer(answer, &message_id, turn_id),
@@ -207,7 +217,7 @@ impl<'a> Composer<'a> {
                 "madeBy": "model",
             });
             set_extras(&mut fields, &extras);
-            let uuid = fresh_uuid(self.random);
+            let uuid = self.uuid();
             if let Some(call) = call {
                 self.position.calls.insert(call, uuid.clone());
             }
@@ -230,7 +240,7 @@ impl<'a> Composer<'a> {
             "isApiErrorMessage": true,
         });
         set_extras(&mut fields, &extras);
-        let (uuid, parent) = (fresh_uuid(self.random), self.position.tip.clone());
+        let (uuid, parent) = (self.uuid(), self.position.tip.clone());
         self.entry(Head { kind: "assistant", uuid, parent, at: answer.timestamp }, fields);
     }
 

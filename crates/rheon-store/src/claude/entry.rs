@@ -14,6 +14,10 @@ pub(super) struct Entry {
     pub(super) uuid: String,
     pub(super) parent: Option<String>,
     pub(super) is_sidechain: bool,
+    /// Whether it is one of the kinds that form the conversation. Others may connect entries, but never end it.
+    pub(super) is_chained: bool,
+    /// The entry that it was copied from, by a fork.
+    pub(super) copied_from: Option<String>,
     pub(super) at: Option<Timestamp>,
     pub(super) kind: EntryKind,
     /// The kinds of blocks that we do not support.
@@ -69,7 +73,8 @@ impl Entry {
     pub(super) fn read(value: &Value) -> Option<Self> {
         let uuid = text(value, "uuid")?.to_owned();
         let mut unread_blocks = Vec::new();
-        let kind = match text(value, "type")? {
+        let name = text(value, "type")?;
+        let kind = match name {
             "user" => EntryKind::User(Box::new(read_user(value, &mut unread_blocks)?)),
             "assistant" => EntryKind::Answer(Box::new(read_answer(value, &mut unread_blocks)?)),
             "system" if text(value, "subtype") == Some("compact_boundary") => {
@@ -82,6 +87,11 @@ impl Entry {
             uuid,
             parent: text(value, "parentUuid").map(str::to_owned),
             is_sidechain: flag(value, "isSidechain"),
+            is_chained: matches!(name, "user" | "assistant" | "system" | "attachment"),
+            copied_from: value
+                .get("forkedFrom")
+                .and_then(|from| text(from, "messageUuid"))
+                .map(str::to_owned),
             at: text(value, "timestamp").and_then(timestamp::parse),
             kind,
             unread_blocks,

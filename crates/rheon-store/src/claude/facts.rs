@@ -4,6 +4,7 @@ use rheon_text::TextContext;
 use rheon_types::{MicroUsd, Timestamp};
 use serde_json::Value;
 
+use super::compose::ENTRYPOINT;
 use super::entry::text;
 use super::timestamp;
 
@@ -29,6 +30,8 @@ pub struct TranscriptFacts {
     pub last_at: Option<Timestamp>,
     /// The cost, if the transcript states it.
     pub cost: Option<MicroUsd>,
+    /// Whether Rheon wrote the last entry.
+    pub is_by_rheon: bool,
 }
 
 /// Collects facts from lines in file order.
@@ -56,6 +59,9 @@ impl FactsCollector {
         keep(&mut facts.cwd, "cwd");
         keep(&mut facts.git_branch, "gitBranch");
         keep(&mut facts.version, "version");
+        if let Some(entrypoint) = text(value, "entrypoint") {
+            facts.is_by_rheon = entrypoint == ENTRYPOINT;
+        }
         if let Some(at) = text(value, "timestamp").and_then(timestamp::parse) {
             facts.first_at = Some(facts.first_at.map_or(at, |first| first.min(at)));
             facts.last_at = Some(facts.last_at.map_or(at, |last| last.max(at)));

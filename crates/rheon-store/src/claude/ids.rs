@@ -1,15 +1,20 @@
 //! The ids in a transcript: UUIDs that depend only on their inputs.
 
-use rheon_types::{Random, SessionId};
+use rheon_types::SessionId;
 use uuid::Uuid;
 
 /// Separates our derived ids from other uses of the hash.
 const DERIVATION_CONTEXT: &str = "rheon 2026-11 id of a Claude Code transcript";
 
-/// A UUID from two random numbers.
-pub(super) fn fresh_uuid(random: &dyn Random) -> String {
-    let bytes = (u128::from(random.next_u64()) << 64) | u128::from(random.next_u64());
-    uuid::Builder::from_random_bytes(bytes.to_be_bytes()).into_uuid().to_string()
+/// The uuid of the `nth` entry that event `seq` of a session adds to its transcript. A function of the log alone, so that
+/// every process and every view gives an entry the same name.
+pub fn entry_id(session_id: &SessionId, seq: u64, nth: u64) -> String {
+    transcript_id(&SessionId::from(format!("{session_id}/{seq}/{nth}")))
+}
+
+/// Whether a uuid is derived, as those of our entries are since entries have names.
+pub(super) fn is_derived(uuid: &str) -> bool {
+    Uuid::try_parse(uuid).is_ok_and(|uuid| uuid.get_version_num() == 8)
 }
 
 /// The id Claude Code uses for a session: the session id itself if it is a UUID, otherwise a UUID derived from it.

@@ -1,10 +1,9 @@
 //! Ids of transcripts and of calls.
 
-use rheon_testkit::CountingRandom;
 use rheon_types::SessionId;
 use uuid::Uuid;
 
-use super::{fresh_uuid, transcript_id, wire_call_id};
+use super::{entry_id, is_derived, transcript_id, wire_call_id};
 
 #[test]
 fn a_uuid_names_its_own_transcript_in_the_usual_spelling() {
@@ -21,10 +20,13 @@ fn any_other_id_always_gives_the_same_uuid() {
 }
 
 #[test]
-fn fresh_ids_are_version_4_and_come_from_the_dice() {
-    let dice = CountingRandom::default();
-    let ids = [fresh_uuid(&dice), fresh_uuid(&dice)];
-    assert_eq!(ids, ["00000000-0000-4000-8000-000000000001", "00000000-0000-4002-8000-000000000003"]);
+fn an_entry_is_named_by_its_event_alone() {
+    let session = SessionId::from("01890a5d-ac96-774b-bcce-b302099a8057");
+    let ids = [entry_id(&session, 1, 0), entry_id(&session, 1, 1), entry_id(&session, 11, 0)];
+    assert_eq!(ids.iter().collect::<std::collections::HashSet<_>>().len(), 3);
+    assert_eq!(entry_id(&session, 1, 0), ids[0]);
+    assert!(ids.iter().all(|id| is_derived(id)));
+    assert!(!is_derived("00000000-0000-4000-8000-000000000001") && !is_derived("n1"));
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod ids;
 mod lines;
 mod list;
 mod project_dir;
+mod session_entries;
 mod tail;
 mod timestamp;
 mod transcript;
@@ -29,13 +30,14 @@ pub use blocks::{read_input_block, write_input_block};
 pub use compose::{FORMAT_VERSION, stop_reason_text, usage_json};
 pub use conversation::{Repairs, TranscriptMessage};
 pub use facts::{TITLE_CHARS_MAX, TranscriptFacts};
-pub use ids::{transcript_id, wire_call_id};
+pub use ids::{entry_id, transcript_id, wire_call_id};
 pub use lines::{LINE_BYTES_MAX, LinePosition};
 pub use list::{TranscriptFindError, TranscriptListing, find, list};
 pub use project_dir::project_dir_name;
+pub use session_entries::{SessionEntries, answer_entries, imported_metadata};
 pub use timestamp::format as format_timestamp;
 pub use transcript::{LineIssue, Transcript, TranscriptError, UNRECOGNIZED_LINES_MAX, UnrecognizedLine};
-pub use writer::{TranscriptLocation, TranscriptWriter};
+pub use writer::{ForeignPart, TranscriptLocation, TranscriptWriter};
 
 #[cfg(test)]
 mod fixtures;

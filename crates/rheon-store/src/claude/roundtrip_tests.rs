@@ -6,7 +6,6 @@ use std::sync::Arc;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use rheon_testkit::CountingRandom;
 use rheon_types::{
     AgentEvent, AgentMessage, AssistantMessage, Author, Content, Event, LlmMessage, Message, MessageEvent,
     Signature, SignatureKind, StopReason, Timestamp, ToolCall, ToolResultMessage, TurnId, Usage, UserMessage,
@@ -126,7 +125,7 @@ fn history() -> impl Strategy<Value = Vec<AgentMessage>> {
 /// The transcript of `history`, written by `writers` writers one after the other.
 fn written(history: &[AgentMessage], writers: usize) -> String {
     let dir = tempfile::tempdir().unwrap();
-    let random = Arc::new(CountingRandom::default());
+    let mut seq = 0;
     let mut path = dir.path().to_owned();
     for part in history.chunks(history.len().div_ceil(writers).max(1)) {
         let place = TranscriptLocation {
@@ -135,11 +134,12 @@ fn written(history: &[AgentMessage], writers: usize) -> String {
             session_id: SESSION.into(),
             git_branch: None,
         };
-        let mut writer = TranscriptWriter::open(place, Arc::clone(&random) as _).unwrap();
+        let mut writer = TranscriptWriter::open(place).unwrap();
         for message in part {
             let kind = AgentEvent::Message(MessageEvent::End { message: Arc::new(message.clone()) });
             let (session_id, run_id) = (SESSION.into(), "loop".into());
-            let event = Event { seq: 1, at: Timestamp::default(), session_id, run_id: Some(run_id), kind };
+            seq += 1;
+            let event = Event { seq, at: Timestamp::default(), session_id, run_id: Some(run_id), kind };
             writer.record(&event).unwrap();
         }
         path = writer.path().to_owned();

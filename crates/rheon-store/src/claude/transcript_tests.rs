@@ -4,7 +4,7 @@ use std::io::{self, BufReader, Read};
 
 use expect_test::expect;
 use rheon_types::{MicroUsd, Timestamp};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::fixtures::{SESSION, answer, call, file, read, result, show, shown, text, user, with};
 use super::{LineIssue, LinePosition, Transcript, UNRECOGNIZED_LINES_MAX, UnrecognizedLine};
@@ -311,6 +311,7 @@ fn a_transcript_has_a_title_and_other_facts() {
         json!({"type": "last-prompt", "lastPrompt": "later"}),
     ];
     let facts = TranscriptFacts {
+        is_by_rheon: false,
         session_id: Some(SESSION.to_owned()),
         cwd: Some("/home/dev/project".to_owned()),
         git_branch: Some("main".to_owned()),
@@ -340,4 +341,55 @@ fn reading_fails_only_if_the_reader_fails() {
     let text = file(&[user("u", None, "one")]);
     let error = Transcript::read(BufReader::new(text.as_bytes().chain(Broken))).unwrap_err();
     assert_eq!(error.to_string(), "cannot read the transcript after line 1: the disk is gone");
+}
+
+#[test]
+fn a_title_at_the_end_of_a_fork_is_not_the_end_of_the_conversation() {
+    // As `fork_session` of the SDK writes it: copied entries, then entries with a uuid that are no messages.
+    let copied = |entry: Value, from: &str| {
+        let from = json!({"sessionId": "another", "messageUuid": from});
+        with(entry, "forkedFrom", from)
+    };
+    let lines = file(&[
+        copied(user("n1", None, "go"), "o1"),
+        copied(answer("n2", Some("n1"), "m", text("Done.")), "o2"),
+        json!({"type": "content-replacement", "sessionId": "f", "replacements": [], "uuid": "n3", "timestamp": "2026-11-14T20:00:00.000Z"}),
+        json!({"type": "custom-title", "sessionId": "f", "customTitle": "go (fork)", "uuid": "n4", "timestamp": "2026-11-14T20:00:00.000Z"}),
+    ]);
+    let transcript = read(&lines);
+    assert_eq!(show(&transcript.messages()), "user: \"go\"\nassistant (Stop): \"Done.\"\n");
+    assert_eq!((transcript.tip(), transcript.facts().title.as_deref()), (Some("n2"), Some("go (fork)")));
+    // One that names a parent does not hide the parent either, and connects what follows it.
+    let linked =
+        |parent: &str| json!({"type": "progress", "uuid": "p", "parentUuid": parent, "sessionId": "f"});
+    let lines = file(&[
+        user("n1", None, "go"),
+        linked("n1"),
+        answer("n2", Some("p"), "m", text("Done.")),
+        json!({"type": "tag", "uuid": "t", "parentUuid": "n2"}),
+    ]);
+    assert_eq!(show(&read(&lines).messages()), "user: \"go\"\nassistant (Stop): \"Done.\"\n");
+}
+
+#[test]
+fn a_fork_keeps_what_a_compaction_preserved() {
+    let copied = |entry: Value, from: &str| {
+        with(entry, "forkedFrom", json!({"sessionId": "another", "messageUuid": from}))
+    };
+    let boundary = json!({
+        "type": "system", "subtype": "compact_boundary", "uuid": "n3", "parentUuid": null,
+        "compactMetadata": {"preservedMessages": {"uuids": ["o2"], "allUuids": ["o2"]}},
+    });
+    let summary = with(user("n4", Some("n3"), "They asked."), "isCompactSummary", json!(true));
+    let lines = file(&[
+        copied(user("n1", None, "go"), "o1"),
+        copied(answer("n2", Some("n1"), "m", text("Done.")), "o2"),
+        copied(boundary, "o3"),
+        copied(summary, "o4"),
+        copied(user("n5", Some("n4"), "on"), "o5"),
+    ]);
+    assert_eq!(
+        show(&read(&lines).messages()),
+        "note: \"They asked.\"\nassistant (Stop): \"Done.\"\nuser: \"on\"\n"
+    );
 }

@@ -5,12 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use expect_test::expect;
-use rheon_testkit::CountingRandom;
 use rheon_types::event::CompactionTrigger;
 use rheon_types::{
-    AgentEvent, AgentMessage, AssistantMessage, ChildEvent, Content, ContextEvent, ContinuationKind, Event,
-    LlmMessage, Message, MessageEvent, RunEvent, Signature, SignatureKind, StopReason, Timestamp, ToolCall,
-    ToolResultMessage, TurnEvent, TurnId, Usage,
+    AgentEvent, AgentMessage, AssistantMessage, ChildEvent, Content, ContextEvent, ContinuationKind, CutKind,
+    Event, LlmMessage, Message, MessageEvent, RunEvent, Signature, SignatureKind, StopReason, Timestamp,
+    ToolCall, ToolResultMessage, TurnEvent, TurnId, Usage, WindowCut,
 };
 use serde_json::{Value, json};
 
@@ -28,15 +27,21 @@ fn place(dir: &Path) -> TranscriptLocation {
 }
 
 fn open(dir: &Path) -> TranscriptWriter {
-    TranscriptWriter::open(place(dir), Arc::new(CountingRandom::default())).unwrap()
+    TranscriptWriter::open(place(dir)).unwrap()
 }
 
 fn at(second: u64) -> Timestamp {
     Timestamp::from_millis(1_794_700_000_000 + second * 1_000)
 }
 
+/// An event of its own number within the test: entries are named by it.
 fn event(kind: AgentEvent) -> Event {
-    Event { seq: 1, at: at(9), session_id: SESSION.into(), run_id: Some("loop".into()), kind }
+    thread_local!(static SEQ: std::cell::Cell<u64> = const { std::cell::Cell::new(0) });
+    let seq = SEQ.with(|last| {
+        last.set(last.get() + 1);
+        last.get()
+    });
+    Event { seq, at: at(9), session_id: SESSION.into(), run_id: Some("loop".into()), kind }
 }
 
 fn said(message: Message) -> Event {
@@ -74,9 +79,18 @@ fn conversation(dir: &Path) -> String {
     show(&Transcript::open(open(dir).path()).unwrap().messages())
 }
 
+/// `text` with entries named in the order in which they appear.
+fn named(text: &str) -> String {
+    let values = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let uuids: Vec<String> = values.map(|value| value["uuid"].as_str().unwrap().to_owned()).collect();
+    uuids.iter().enumerate().fold(text.to_owned(), |text, (nth, uuid)| {
+        text.replace(uuid, &format!("entry{nth}")).replace(&uuid.replace('-', ""), &format!("entry{nth}"))
+    })
+}
+
 /// The lines in short form: how entries are attached and what Claude Code reads.
 fn skeleton(path: &Path) -> String {
-    let short = |uuid: &Value| uuid.as_str().map_or("-".to_owned(), |uuid| uuid.chars().skip(24).collect());
+    let short = |uuid: &Value| uuid.as_str().unwrap_or("-").to_owned();
     let line = |line: &str| {
         let value: Value = serde_json::from_str(line).unwrap();
         let content = value["message"]["content"].to_string();
@@ -87,7 +101,7 @@ fn skeleton(path: &Path) -> String {
             short(&value["parentUuid"])
         )
     };
-    fs::read_to_string(path).unwrap().lines().map(line).collect()
+    named(&fs::read_to_string(path).unwrap()).lines().map(line).collect()
 }
 
 #[test]
@@ -113,7 +127,7 @@ fn an_entry_has_all_envelope_fields_of_claude_code() {
          "timestamp":"2026-11-14T23:46:41.000Z",
          "type":"user",
          "userType":"external",
-         "uuid":"00000000-0000-4000-8000-000000000001",
+         "uuid":"b24cdd98-30cb-8377-b0e2-5126fcf802bc",
          "version":"2.1.325"}
         {"apiBlockIndex":0,
          "cwd":"/nowhere/project",
@@ -123,7 +137,7 @@ fn an_entry_has_all_envelope_fields_of_claude_code() {
          "madeBy":"model",
          "message":{"content":[{"text":"Done.",
          "type":"text"}],
-         "id":"msg_00000000000040028000000000000003",
+         "id":"msg_96ad6709b853800294592465d7bfc095",
          "model":"claude-test",
          "role":"assistant",
          "stop_reason":"end_turn",
@@ -133,17 +147,17 @@ fn an_entry_has_all_envelope_fields_of_claude_code() {
          "cache_read_input_tokens":2,
          "input_tokens":7,
          "output_tokens":3}},
-         "parentUuid":"00000000-0000-4000-8000-000000000001",
+         "parentUuid":"b24cdd98-30cb-8377-b0e2-5126fcf802bc",
          "rheon":{"answer":{"provider":"anthropic",
          "stop_reason":"stop"}},
          "sessionId":"11111111-2222-4333-8444-555555555555",
          "timestamp":"2026-11-14T23:46:42.000Z",
          "type":"assistant",
          "userType":"external",
-         "uuid":"00000000-0000-4004-8000-000000000005",
+         "uuid":"96ad6709-b853-8002-9459-2465d7bfc095",
          "version":"2.1.325"}
     "#]]
-    .assert_eq(&fs::read_to_string(writer.path()).unwrap().replace(",\"", ",\n \""));
+    .assert_eq(&named(&fs::read_to_string(writer.path()).unwrap()).replace(",\"", ",\n \""));
 }
 
 #[test]
@@ -172,13 +186,13 @@ fn an_answer_is_one_entry_per_block_and_a_result_is_attached_to_its_call() {
         writer.record(&said(message)).unwrap();
     }
     expect![[r#"
-        user 000000000001 <- -: "go"
-        assistant 000000000005 <- 000000000001: [{"signature":"sig","thinking":"hm","type":"thinking"}]
-        assistant 000000000007 <- 000000000005: [{"id":"t1","input":{"path":"x"},"name":"read","type":"tool_use"}]
-        assistant 000000000009 <- 000000000007: [{"id":"call_4acbe2252fb5539c2c7503df","input":{"path":"x"},"name":"read","type":"tool_use"}]
-        user 00000000000b <- 000000000009: [{"content":"two","is_error":false,"tool_use_id":"call_4acbe2252fb5539c2c7503df","type":"tool_result"}]
-        user 00000000000d <- 000000000007: [{"content":"one","is_error":false,"tool_use_id":"t1","type":"tool_result"}]
-        assistant 000000000011 <- 00000000000d: [{"text":"Done.","type":"text"}]
+        user 5126fcf802bc <- -: "go"
+        assistant 2465d7bfc095 <- 5126fcf802bc: [{"signature":"sig","thinking":"hm","type":"thinking"}]
+        assistant 4dc83fb65ae6 <- 2465d7bfc095: [{"id":"t1","input":{"path":"x"},"name":"read","type":"tool_use"}]
+        assistant 4bbe65ef784a <- 4dc83fb65ae6: [{"id":"call_4acbe2252fb5539c2c7503df","input":{"path":"x"},"name":"read","type":"tool_use"}]
+        user a03380eb80d2 <- 4bbe65ef784a: [{"content":"two","is_error":false,"tool_use_id":"call_4acbe2252fb5539c2c7503df","type":"tool_result"}]
+        user a9cb1e61ed4b <- 4dc83fb65ae6: [{"content":"one","is_error":false,"tool_use_id":"t1","type":"tool_result"}]
+        assistant 96f1158d8380 <- a9cb1e61ed4b: [{"text":"Done.","type":"text"}]
     "#]]
     .assert_eq(&skeleton(writer.path()));
     expect![[r#"
@@ -232,7 +246,7 @@ fn a_rerun_is_attached_to_the_last_user_message() {
     }
     // A later writer knows only what the file contains.
     drop(writer);
-    let mut writer = TranscriptWriter::open(place(dir.path()), Arc::new(dice_after(100))).unwrap();
+    let mut writer = open(dir.path());
     writer.record(&begun("r.3", rerun())).unwrap();
     writer.record(&said_in("r.3", answer(vec!["Perhaps.".into()], StopReason::Stop))).unwrap();
     expect![[r#"
@@ -282,10 +296,35 @@ fn the_selected_parallel_run_is_continued() {
     assert_eq!(conversation(dir.path()), format!("{chosen}user: \"thanks\"\n"));
 }
 
-#[test]
-fn a_compaction_preserves_the_messages_that_were_not_dropped() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut writer = open(dir.path());
+/// Writes `events` as a session that is resumed by every process writes them: from the beginning, and only what is missing.
+fn resumed(dir: &Path, events: &[Event]) -> TranscriptWriter {
+    let mut writer = open(dir);
+    writer.begin_replay().unwrap();
+    events.iter().for_each(|event| writer.replay(event).unwrap());
+    writer.end_replay().unwrap();
+    writer
+}
+
+fn hidden(from: u64, to: u64, summary: Option<&str>) -> WindowCut {
+    let message = |text: &str| Arc::new(AgentMessage::user(text, at(1)));
+    let kind = summary.map_or(CutKind::Drop, |text| CutKind::Summary { message: message(text) });
+    WindowCut { from, to, kind }
+}
+
+fn compacted(summary: Option<&str>, cuts: Vec<WindowCut>) -> Event {
+    event(AgentEvent::Context(ContextEvent::CompactionEnd {
+        messages_dropped: 1,
+        tokens_before: 900,
+        tokens_after: 90,
+        summary: summary.map(str::to_owned),
+        cuts,
+        usage: Usage::default(),
+        cost: None,
+    }))
+}
+
+/// A prompt, an answer with two calls, their results, and an answer: five messages.
+fn five_messages() -> Vec<Event> {
     let messages = [
         Message::user("one", at(1)),
         answer(vec![call("t1"), call("t2")], StopReason::ToolUse),
@@ -293,56 +332,117 @@ fn a_compaction_preserves_the_messages_that_were_not_dropped() {
         result("t1", "1"),
         answer(vec!["Done.".into()], StopReason::Stop),
     ];
-    for message in messages {
-        writer.record(&said(message)).unwrap();
-    }
-    // The second writer knows the earlier messages only from the file.
-    drop(writer);
-    let mut writer = TranscriptWriter::open(place(dir.path()), Arc::new(dice_after(100))).unwrap();
-    let compact = |messages_dropped, summary: Option<&str>| {
-        let summary = summary.map(str::to_owned);
-        event(AgentEvent::Context(ContextEvent::CompactionEnd {
-            messages_dropped,
-            tokens_before: 900,
-            tokens_after: 90,
-            summary,
-            cuts: Vec::new(),
-            usage: Usage::default(),
-            cost: None,
-        }))
-    };
-    writer
-        .record(&event(AgentEvent::Context(ContextEvent::CompactionStart {
-            trigger: CompactionTrigger::Manual,
-            tokens_before: 900,
-        })))
-        .unwrap();
-    writer.record(&compact(1, Some("They asked for one."))).unwrap();
-    writer.record(&said(Message::user("two", at(10)))).unwrap();
-    expect![[r#"
-        note: "They asked for one."
-        assistant (ToolUse): call t1 read {"path":"x"} + call t2 read {"path":"x"}
-        result of read t2: "2"
-        result of read t1: "1"
-        assistant (Stop): "Done."
-        user: "two"
-    "#]]
-    .assert_eq(&conversation(dir.path()));
-    // The summary counts as a message, and a second boundary preserves what the first preserved.
-    writer.record(&compact(4, None)).unwrap();
-    assert_eq!(conversation(dir.path()), "assistant (Stop): \"Done.\"\nuser: \"two\"\n");
-    writer.record(&said(Message::user("three", at(11)))).unwrap();
-    writer.record(&compact(3, Some("All."))).unwrap();
-    assert_eq!(conversation(dir.path()), "note: \"All.\"\n");
+    messages.into_iter().map(said).collect()
 }
 
-/// A source that continues where an earlier one stopped.
-fn dice_after(rolls: usize) -> CountingRandom {
-    let dice = CountingRandom::default();
-    for _ in 0..rolls {
-        let _: u64 = rheon_types::Random::next_u64(&dice);
+#[test]
+fn a_compaction_preserves_the_messages_that_stay_visible() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut events = five_messages();
+    events.push(said(Message::user("two", at(9))));
+    drop(resumed(dir.path(), &events));
+    // The first prompt and the last messages stay; what is between them is summarized.
+    events.push(event(AgentEvent::Context(ContextEvent::CompactionStart {
+        trigger: CompactionTrigger::Manual,
+        tokens_before: 900,
+    })));
+    events.push(compacted(Some("It was read."), vec![hidden(1, 4, Some("It was read."))]));
+    events.push(said(Message::user("three", at(10))));
+    drop(resumed(dir.path(), &events));
+    expect![[r#"
+        note: "It was read."
+        user: "one"
+        assistant (Stop): "Done."
+        user: "two"
+        user: "three"
+    "#]]
+    .assert_eq(&conversation(dir.path()));
+    // One that only trims results hides nothing more.
+    let lines = fs::read_to_string(open(dir.path()).path()).unwrap().lines().count();
+    let trim = WindowCut { from: 5, to: 6, kind: CutKind::Trim { bytes_max: 9 } };
+    events.push(compacted(None, vec![hidden(1, 4, Some("It was read.")), trim.clone()]));
+    drop(resumed(dir.path(), &events));
+    assert_eq!(fs::read_to_string(open(dir.path()).path()).unwrap().lines().count(), lines);
+    events.push(compacted(Some("All."), vec![hidden(0, 6, Some("All."))]));
+    drop(resumed(dir.path(), &events));
+    assert_eq!(conversation(dir.path()), "note: \"All.\"\nuser: \"three\"\n");
+}
+
+#[test]
+fn a_resumed_session_writes_each_entry_once_however_often_it_is_killed() {
+    let mut events = five_messages();
+    events.push(compacted(Some("It was read."), vec![hidden(1, 4, Some("It was read."))]));
+    events.push(begun("r.2", Some(ContinuationKind::rerun(at(9)))));
+    events.push(said(answer(vec!["Again.".into(), call("t3")], StopReason::ToolUse)));
+    events.push(said(result("t3", "3")));
+    let whole = tempfile::tempdir().unwrap();
+    let path = resumed(whole.path(), &events).path().to_owned();
+    let expected = fs::read_to_string(path).unwrap();
+    // A process is killed after each byte of what it writes, and the next one goes on.
+    for bytes in (0..expected.len()).step_by(41) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = open(dir.path()).path().to_owned();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, &expected.as_bytes()[..bytes]).unwrap();
+        drop(resumed(dir.path(), &events));
+        let text = fs::read_to_string(&path).unwrap();
+        let whole_lines: Vec<&str> =
+            text.lines().filter(|line| serde_json::from_str::<Value>(line).is_ok()).collect();
+        assert_eq!(whole_lines, expected.lines().collect::<Vec<_>>(), "killed after {bytes} bytes");
     }
-    dice
+}
+
+#[test]
+fn what_another_program_adds_is_found_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut events = five_messages();
+    let path = resumed(dir.path(), &events).path().to_owned();
+    let foreign = |events: &[Event]| {
+        let mut writer = open(dir.path());
+        writer.begin_replay().unwrap();
+        events.iter().for_each(|event| writer.replay(event).unwrap());
+        writer.foreign().unwrap()
+    };
+    assert_eq!(foreign(&events), None);
+    let add = |lines: &[Value]| {
+        let text = fs::read_to_string(&path).unwrap() + &fixtures::file(lines);
+        fs::write(&path, text).unwrap();
+    };
+    let tip = open(dir.path()).tip().unwrap().to_owned();
+    add(&[
+        fixtures::user("c1", Some(&tip), "from there"),
+        fixtures::answer("c2", Some("c1"), "m", fixtures::text("Yes.")),
+        json!({"type": "custom-title", "uuid": "c3", "customTitle": "T", "sessionId": SESSION}),
+    ]);
+    let part = foreign(&events).unwrap();
+    assert_eq!(
+        show(&part.messages.iter().map(|said| said.message.clone()).collect::<Vec<_>>()),
+        "user: \"from there\"\nassistant (Stop): \"Yes.\"\n"
+    );
+    assert_eq!((part.kept, part.model.as_deref()), (None, Some("claude-test")));
+    // Once it is in the log it is ours.
+    let entries: Vec<Vec<String>> = part.messages.iter().map(|said| said.uuids.clone()).collect();
+    let Event { kind: AgentEvent::Run(mut start), .. } = begun("s.import.1", None) else { panic!() };
+    if let RunEvent::Start { metadata, .. } = &mut start {
+        *metadata = Some(Arc::new(crate::claude::imported_metadata(json!({}), &entries)));
+    }
+    events.push(in_run("s.import.1", AgentEvent::Run(start)));
+    for said in &part.messages {
+        let message = Arc::new(said.message.clone());
+        events.push(in_run("s.import.1", AgentEvent::Message(MessageEvent::End { message })));
+    }
+    assert_eq!(foreign(&events), None);
+    let before = fs::read_to_string(&path).unwrap();
+    let mut writer = resumed(dir.path(), &events);
+    assert_eq!(fs::read_to_string(&path).unwrap(), before);
+    assert_eq!(writer.tip(), Some("c2"));
+    writer.record(&said(Message::user("here again", at(20)))).unwrap();
+    events.push(said(Message::user("unused", at(20))));
+    // The other program goes back to our first answer and continues from there.
+    add(&[fixtures::user("c4", Some(&tip), "something else")]);
+    events.pop();
+    let part = foreign(&events).unwrap();
+    assert_eq!((part.kept, part.messages.len()), (Some(5), 1));
 }
 
 #[test]
@@ -471,7 +571,7 @@ fn files_and_directories_are_private_to_the_user() {
 fn a_failed_write_is_an_error_and_later_writes_complete_the_transcript() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("projects"), "a file").unwrap();
-    assert!(TranscriptWriter::open(place(dir.path()), Arc::new(CountingRandom::default())).is_err());
+    assert!(TranscriptWriter::open(place(dir.path())).is_err());
     fs::remove_file(dir.path().join("projects")).unwrap();
     let mut writer = open(dir.path());
     fs::write(dir.path().join("projects"), "a file").unwrap();

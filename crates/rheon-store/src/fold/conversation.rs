@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rheon_types::{
     AgentEvent, AgentMessage, Author, ChildEvent, ContextEvent, ContinuationKind, Event, Message,
-    MessageEvent, RunEvent, RunId, WindowCut, cuts_until,
+    MessageEvent, RunEvent, RunId, SessionEvent, WindowCut, cuts_until,
 };
 
 /// A message with its run and the number of the event that ended it.
@@ -53,6 +53,10 @@ impl Conversation {
             }
             AgentEvent::Run(RunEvent::Start { continuation, .. }) => {
                 self.return_to_last_prompt(continuation.as_ref())
+            }
+            AgentEvent::Session(SessionEvent::Rewound { messages }) => {
+                self.messages.truncate(usize::try_from(*messages).unwrap_or(usize::MAX));
+                self.forget_late_cuts();
             }
             AgentEvent::Message(MessageEvent::End { message }) => {
                 let (run, message) = (event.run_id.clone(), Arc::clone(message));

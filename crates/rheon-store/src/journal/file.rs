@@ -159,6 +159,16 @@ pub(crate) fn cut_damage(path: &Path, file: &File, damage: &Damage) -> Result<Pa
     Ok(damaged_copy)
 }
 
+/// The files beside the journal at `path` with bytes that were cut off.
+pub(crate) fn damaged_copies(path: &Path) -> Vec<PathBuf> {
+    let named = |number: u32| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".cut-{number}"));
+        PathBuf::from(name)
+    };
+    (1..=DAMAGED_COPIES_MAX).map(named).filter(|copy| copy.symlink_metadata().is_ok()).collect()
+}
+
 /// Creates a file beside the journal for the bytes that are cut off.
 fn damaged_copy(path: &Path) -> Result<(PathBuf, File), JournalError> {
     let mut last = None;

@@ -10,7 +10,7 @@ mod scan;
 mod writer;
 
 pub use error::{JournalError, next_step};
-pub(crate) use file::open_to_read;
+pub(crate) use file::{damaged_copies, open_to_read};
 pub use header::{JournalHeader, JournalParent, Lease};
 pub(crate) use newest::{ByteBudget, newest, stored_bytes};
 pub use record::{JOURNAL_VERSION, LINE_BYTES_MAX, LineProblem};

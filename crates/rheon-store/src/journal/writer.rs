@@ -141,6 +141,26 @@ impl Journal {
         }
     }
 
+    /// Syncs on this thread.
+    pub(crate) fn sync_now(&self) -> Result<(), StoreError> {
+        let mut state = self.state();
+        if let Some(broken) = &state.broken {
+            return Err(broken.clone());
+        }
+        let synced = self.blobs.sync().and_then(|()| self.file.sync_data());
+        match synced {
+            Ok(()) => {
+                state.synced_bytes = state.bytes;
+                Ok(())
+            }
+            Err(error) => {
+                let broken = StoreError::new(format!("cannot sync {}: {error}", self.path.display()));
+                state.broken = Some(broken.clone());
+                Err(broken)
+            }
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

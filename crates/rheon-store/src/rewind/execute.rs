@@ -163,6 +163,10 @@ fn put_files_back(
 /// Removes the checkpoints of deleted sessions, and the payloads only they used. Checkpoints stay if it is unclear
 /// whether their session exists.
 pub fn sweep(sessions: &SessionFiles, checkpoints: &Checkpoints) -> Result<PruneReport, RewindError> {
+    // A directory that is missing may have been moved.
+    if !sessions.has_directory() {
+        return Ok(PruneReport::default());
+    }
     // Check each one under the lock: a session is saved before its first checkpoint.
     Ok(checkpoints.forget(|name| sessions.contains(name).is_ok_and(|is_there| !is_there))?)
 }

@@ -59,7 +59,12 @@ impl SessionLayout {
     /// Whether a journal of this name exists. An unreadable directory is an error, not `false`.
     pub(super) fn contains(&self, name: &SessionName) -> Result<bool, JournalError> {
         let projects = self.dir.join("projects");
-        for dir in fs::read_dir(&projects).map_err(JournalError::io("list", &projects))? {
+        let listed = match fs::read_dir(&projects) {
+            // Nothing was saved here yet.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            listed => listed.map_err(JournalError::io("list", &projects))?,
+        };
+        for dir in listed {
             let dir = dir.map_err(JournalError::io("list", &projects))?.path();
             let path = dir.join(format!("{name}.{EXTENSION}"));
             match fs::symlink_metadata(&path).map_err(|error| (error.kind(), error)) {

@@ -10,7 +10,7 @@ use rheon_types::{Event, SessionId, Timestamp};
 use crate::blobs::{Blobs, used};
 use crate::journal::{
     ByteBudget, Journal, JournalError, JournalHeader, JournalParent, JournalScan, Lease, OpenedJournal,
-    newest, open_to_read, read_header, scan, sync_names,
+    damaged_copies, newest, open_to_read, read_header, scan, sync_names,
 };
 use crate::session_name::SessionName;
 use crate::truncate::TruncationReport;
@@ -269,6 +269,11 @@ impl SessionFiles {
         self.layout.project(Some(project)).file_name().map(OsStr::to_owned).unwrap_or_default()
     }
 
+    /// Whether anything was ever saved here.
+    pub(crate) fn has_directory(&self) -> bool {
+        self.layout.dir.join("projects").is_dir()
+    }
+
     /// Whether the session exists. Fails if a directory cannot be read.
     pub fn contains(&self, name: &SessionName) -> Result<bool, SessionFileError> {
         Ok(self.layout.contains(name)?)
@@ -292,6 +297,10 @@ impl SessionFiles {
             Err(error) => return Err(error.into()),
         }
         std::fs::remove_file(&path).map_err(JournalError::io("delete", &path))?;
+        // Damaged ends that were cut off hold parts of the conversation, too.
+        for piece in damaged_copies(&path) {
+            std::fs::remove_file(&piece).map_err(JournalError::io("delete", &piece))?;
+        }
         sync_names(&path)?;
         Ok(())
     }

@@ -323,3 +323,54 @@ fn the_lock_of_a_dead_process_is_waited_for_and_that_of_a_living_one_is_not() {
         assert_eq!((opened.is_ok(), waits), if is_waited_for { (true, 3) } else { (false, 0) });
     }
 }
+
+#[test]
+fn a_directory_without_sessions_contains_none() {
+    let (_dir, sessions) = sessions();
+    assert!(!sessions.contains(&name("s")).unwrap());
+}
+
+#[tokio::test]
+async fn a_store_with_many_sessions_keeps_few_files_open() {
+    let (dir, sessions) = sessions();
+    let store = super::JournalStore::new(sessions.clone(), None, lease());
+    let event = |session: usize, seq: u64| Event {
+        seq,
+        at: Timestamp::from_millis(1),
+        session_id: format!("s{session}").into(),
+        run_id: None,
+        kind: rheon_types::SessionEvent::Title { title: format!("{session}/{seq}") }.into(),
+    };
+    let open_files = || {
+        let files =
+            fs::read_dir("/proc/self/fd").unwrap().flatten().filter_map(|fd| fs::read_link(fd.path()).ok());
+        files.filter(|path| path.starts_with(dir.path())).count()
+    };
+    for seq in 1..=2 {
+        for session in 0..150 {
+            store.append(&event(session, seq)).unwrap();
+        }
+    }
+    assert!(open_files() <= 70, "{} files are open", open_files());
+    for session in [0, 70, 149] {
+        let expected = [event(session, 1), event(session, 2)];
+        assert_eq!(read(&sessions, &format!("s{session}")), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_deleted_session_leaves_no_piece_behind() {
+    let (dir, sessions) = sessions();
+    stored_run(&sessions).await;
+    let path = sessions.listed(&name("s")).unwrap().path;
+    let mut text = fs::read(&path).unwrap();
+    text.truncate(text.len() - 3);
+    fs::write(&path, text).unwrap();
+    let (journal, opened) = sessions.open(&name("s"), &lease(), |_| ()).unwrap();
+    let piece = opened.damaged_copy.unwrap();
+    drop(journal);
+    assert!(piece.exists());
+    sessions.delete(&name("s"), &lease()).unwrap();
+    assert!(!piece.exists() && !path.exists());
+    drop(dir);
+}

@@ -19,7 +19,45 @@ pub struct JournalStore {
     project: Option<PathBuf>,
     lease: Lease,
     contents_bytes_max: u64,
-    journals: Mutex<HashMap<SessionId, Arc<Journal>>>,
+    journals: Mutex<OpenJournals>,
+}
+
+/// The journals that are open. Programs may have any number of sessions, but only so many open files.
+#[derive(Default)]
+struct OpenJournals {
+    /// Each with when it was last used.
+    open: HashMap<SessionId, (u64, Arc<Journal>)>,
+    uses: u64,
+    /// Sessions that are in a journal that was closed to make room.
+    closed: HashSet<SessionId>,
+}
+
+/// How many journals are open at a time. The one that was silent longest makes room, and is opened again when needed.
+const OPEN_MAX: usize = 64;
+
+impl OpenJournals {
+    fn get(&mut self, session_id: &SessionId) -> Option<Arc<Journal>> {
+        self.uses += 1;
+        let (used, journal) = self.open.get_mut(session_id)?;
+        *used = self.uses;
+        Some(Arc::clone(journal))
+    }
+
+    /// Adds a journal. The one that makes room is synced first: nobody would do it later.
+    fn add(&mut self, session_id: SessionId, journal: Arc<Journal>) -> Result<(), StoreError> {
+        if self.open.len() >= OPEN_MAX {
+            let unused = self.open.iter().filter(|(_, (_, journal))| Arc::strong_count(journal) == 1);
+            let silent = unused.min_by_key(|(_, (used, _))| *used).map(|(id, _)| id.clone());
+            if let Some((id, (_, silent))) = silent.and_then(|id| self.open.remove_entry(&id)) {
+                self.closed.insert(id);
+                silent.sync_now()?;
+            }
+        }
+        self.uses += 1;
+        self.closed.remove(&session_id);
+        self.open.insert(session_id, (self.uses, journal));
+        Ok(())
+    }
 }
 
 /// A session that is ready to continue.
@@ -88,7 +126,7 @@ impl JournalStore {
             state.apply(&event);
         }
         journal.sync().get().await?;
-        self.journals().insert(name.session_id(), Arc::new(journal));
+        self.journals().add(name.session_id(), Arc::new(journal))?;
         Ok(ResumedSession { state, opened, unfinished_calls, truncation })
     }
 
@@ -124,26 +162,33 @@ impl JournalStore {
 
     /// The number of the last event of an open session; 0 if the session is not open.
     pub fn last_seq(&self, session_id: &SessionId) -> u64 {
-        self.journals().get(session_id).map_or(0, |journal| journal.seq())
+        self.journals().open.get(session_id).map_or(0, |(_, journal)| journal.seq())
     }
 
     /// Closes a session, so that other processes can write to it.
     pub fn close(&self, session_id: &SessionId) {
-        self.journals().remove(session_id);
+        let mut journals = self.journals();
+        journals.open.remove(session_id);
+        journals.closed.remove(session_id);
     }
 
     fn journal(&self, session_id: &SessionId) -> Result<Arc<Journal>, StoreError> {
         let mut journals = self.journals();
         if let Some(journal) = journals.get(session_id) {
-            return Ok(Arc::clone(journal));
+            return Ok(journal);
         }
-        let created = self.sessions.create(session_id, self.project.as_deref(), &self.lease);
-        let journal = Arc::new(created?);
-        journals.insert(session_id.clone(), Arc::clone(&journal));
+        let journal = if journals.closed.contains(session_id) {
+            let name = SessionName::try_from(session_id).map_err(SessionFileError::from)?;
+            self.sessions.open(&name, &self.lease, |_| ())?.0
+        } else {
+            self.sessions.create(session_id, self.project.as_deref(), &self.lease)?
+        };
+        let journal = Arc::new(journal);
+        journals.add(session_id.clone(), Arc::clone(&journal))?;
         Ok(journal)
     }
 
-    fn journals(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Journal>>> {
+    fn journals(&self) -> MutexGuard<'_, OpenJournals> {
         self.journals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -163,7 +208,8 @@ impl Store for JournalStore {
     }
 
     fn sync(&self) -> Answer<'_, Result<(), StoreError>> {
-        let journals: Vec<Arc<Journal>> = self.journals().values().cloned().collect();
+        let journals: Vec<Arc<Journal>> =
+            self.journals().open.values().map(|(_, journal)| Arc::clone(journal)).collect();
         Answer::later(async move {
             for journal in journals {
                 journal.sync().get().await?;

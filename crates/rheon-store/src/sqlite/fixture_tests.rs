@@ -54,10 +54,15 @@ pub(super) fn said(text: &str) -> AgentEvent {
 }
 
 pub(super) fn answered(text: &str) -> AgentEvent {
+    answered_by("", text)
+}
+
+/// An answer that names its model.
+pub(super) fn answered_by(model: &str, text: &str) -> AgentEvent {
     let message = Message::Assistant(AssistantMessage {
         content: vec![Content::text(text)],
         stop_reason: StopReason::Stop,
-        model: "m1".into(),
+        model: model.into(),
         provider: "p".into(),
         usage: Usage::default(),
         timestamp: Timestamp::default(),

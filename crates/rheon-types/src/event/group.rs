@@ -374,6 +374,11 @@ group! {
         "session.sandbox" Sandbox { sandbox: SessionSandbox }
         /// The title of the session.
         "session.title" Title { title: String }
+        /// The conversation goes back to its first messages; later ones stay in the log.
+        "session.rewound" Rewound {
+            /// How many messages are left.
+            messages: u64,
+        }
         /// Something the user should know.
         "session.notice" Notice { notice: Arc<Notice> }
         /// Live: the session calls a function of the client, which answers with `Command::AnswerCall`.

@@ -219,6 +219,7 @@ fn sessions() -> Vec<AgentEvent> {
         SessionEvent::Network { network: Some(SessionNetwork::Open) }.into(),
         SessionEvent::Sandbox { sandbox: SessionSandbox::Off }.into(),
         SessionEvent::Title { title: "Parser".into() }.into(),
+        SessionEvent::Rewound { messages: 4 }.into(),
         SessionEvent::Notice { notice: Arc::new(notice) }.into(),
         SessionEvent::ClientCall { call_id, callback, input }.into(),
         SessionEvent::ClientCallWithdrawn { call_id: "call_1".into() }.into(),

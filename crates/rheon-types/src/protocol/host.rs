@@ -16,6 +16,9 @@ use crate::usage::MicroUsd;
 pub struct OpenRequest {
     /// Which session.
     pub session: SessionChoice,
+    /// Where the conversation continues; by default at its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume_at: Option<ResumePoint>,
     /// The first task of the user, if known. Notes and learnings are selected by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
@@ -47,6 +50,17 @@ pub struct OpenRequest {
 
 /// The beginning of the names of client functions that are MCP servers: `mcp:NAME`.
 pub const MCP_FUNCTION: &str = "mcp:";
+
+/// The message that a resumed or forked conversation continues after. Later messages stay in the log.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct ResumePoint {
+    /// The uuid of its last message, as in the transcript and in stream-json.
+    pub message: String,
+    /// The uuid of the prompt whose turn is dropped. If anything else would be dropped too, opening fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drops_turn: Option<String>,
+}
 
 /// Which session is opened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,7 +13,7 @@ pub use command::{
 };
 pub use host::{
     ConfigInfo, HookRegistration, HostCommand, HostQuery, HostReply, MCP_FUNCTION, ModelSummary, OpenRequest,
-    SearchHit, SessionChoice, SessionOrigin, SessionScope, SessionSummary,
+    ResumePoint, SearchHit, SessionChoice, SessionOrigin, SessionScope, SessionSummary,
 };
 pub use query::{
     ActiveRun, Checkpoint, ContextReport, ContextSection, CostReport, McpServerSummary, Query, Reply,

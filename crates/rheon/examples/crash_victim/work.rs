@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rheon::agent::{ExecutionLimits, LogPosition, SystemClock, SystemRandom};
+use rheon::agent::{ExecutionLimits, LogPosition, SystemClock};
 use rheon::prelude::*;
 use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
 use rheon::store::checkpoint::{CheckpointLimits, Checkpoints, TurnCheckpoints};
@@ -156,7 +156,7 @@ pub(crate) fn transcript(stage: &Stage) -> Outcome<TranscriptWriter> {
         session_id: "s".into(),
         git_branch: None,
     };
-    Ok(TranscriptWriter::open(place, Arc::new(SystemRandom))?)
+    Ok(TranscriptWriter::open(place)?)
 }
 
 /// Streams a text and calls the tool, `STEPS` times; then says that it is done.

@@ -13,7 +13,7 @@ use rheon_providers::{Registry, ResolvedModel};
 use rheon_store::sessions::{JournalStore, ResumedSession};
 #[cfg(feature = "tools")]
 use rheon_tools::{Toolkit, loop_guard::LoopGuard, skills::SkillSet};
-use rheon_types::event::{ApprovalRequest, PermissionResponse};
+use rheon_types::event::{ApprovalRequest, Ledger, PermissionResponse};
 use rheon_types::{
     AgentId, Amendment, Budget, CacheConfig, Clock, Event, Flow, Gate, History, Hook, InputFilter,
     IntoShared, OutputSchema, Provider, Random, Reminder, RunId, SessionId, Store, SystemPrompt,
@@ -156,6 +156,7 @@ impl AgentBuilder {
             .journals(journals)
             .history(state.messages().into_iter().collect())
             .cuts(state.cuts().to_vec())
+            .spent(state.ledger())
             .position(LogPosition { seq: state.seq, run_counts, tasks: state.tasks.clone() })
     }
 
@@ -272,6 +273,8 @@ settings! {
     history(history: History);
     /// What the model sees of that conversation.
     cuts(cuts: Vec<WindowCut>);
+    /// What the session has spent before, for its budget.
+    spent(spent: Ledger);
     /// Where in its log the session continues.
     position(position: LogPosition);
     /// The clock; the system's without this.

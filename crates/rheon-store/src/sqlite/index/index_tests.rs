@@ -6,7 +6,7 @@ use expect_test::expect;
 use rheon_types::{AgentEvent, Event, SessionId, Timestamp, ToolEvent};
 
 use super::super::fixture_tests::{
-    answered, called, check_search, dump, events, run, said, source, spent, started,
+    answered, answered_by, called, check_search, dump, events, run, said, source, spent, started,
 };
 use super::*;
 
@@ -541,4 +541,27 @@ fn the_index_of_a_hundred_thousand_sessions() {
         timed("stats", &|| assert_eq!(index.stats(None).unwrap().sessions, 100_000));
     }
     println!("file: {} MiB", std::fs::metadata(index.database().path()).unwrap().len() >> 20);
+}
+
+#[test]
+fn usage_is_booked_under_the_model_that_answered() {
+    let index = empty();
+    let events = vec![
+        started(),
+        said("Fix"),
+        called("anthropic/claude-sonnet"),
+        answered_by("claude-sonnet-20250929", "Of the model that was asked."),
+        spent(1, 1, Some(1)),
+        called("anthropic/claude-sonnet"),
+        answered_by("claude-haiku", "Of its stand-in."),
+        spent(10, 10, Some(2)),
+        called("anthropic/claude-sonnet"),
+        answered_by("claude-sonnet", "And again."),
+        spent(100, 100, Some(4)),
+    ];
+    record(&index, "s1", "p", 0, events);
+    let stats = index.stats(None).unwrap();
+    let spent: Vec<(&str, u64)> =
+        stats.models.iter().map(|(model, spend)| (model.as_str(), spend.usage.input)).collect();
+    assert_eq!(spent, [("anthropic/claude-sonnet", 101), ("claude-haiku", 10)]);
 }

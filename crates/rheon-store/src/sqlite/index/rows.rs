@@ -36,6 +36,8 @@ pub(super) enum Row {
     Turn,
     /// A run uses this model from now on.
     Model(String),
+    /// This model answered the current call, perhaps in place of the one that was asked.
+    Answered(String),
     /// A model call ended.
     Spent {
         usage: Usage,
@@ -112,7 +114,11 @@ fn rows_of_message(message: &AgentMessage) -> Vec<Row> {
             }
             Author::Runtime => entry(EntryRole::Runtime, &text, TEXT_BYTES_MAX),
         },
-        Message::Assistant(_) => entry(EntryRole::Assistant, &text, TEXT_BYTES_MAX),
+        Message::Assistant(answer) => {
+            let mut rows = entry(EntryRole::Assistant, &text, TEXT_BYTES_MAX);
+            rows.extend(Some(answer.model.clone()).filter(|model| !model.is_empty()).map(Row::Answered));
+            rows
+        }
         Message::ToolResult(_) => entry(EntryRole::ToolResult, &text, OUTPUT_BYTES_MAX),
     }
 }
