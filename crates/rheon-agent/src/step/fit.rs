@@ -20,15 +20,15 @@ const POOR_COMPACTIONS_MAX: u32 = 2;
 /// Makes the window fit the model.
 pub(crate) async fn fit(run: &mut Run) -> Result<(), Halt> {
     let used = measure(run).await?;
-    if !run.knows_window() {
-        return Ok(());
-    }
     let room = run.room_tokens();
     let settings = run.config.settings.window;
-    run.emit(AgentEvent::Context(ContextEvent::Usage {
-        tokens_used: used,
-        tokens_window: run.window_tokens(),
-    }));
+    // An undeclared window is a cautious guess: it limits the prompt, but is not shown as a fact.
+    if run.knows_window() {
+        run.emit(AgentEvent::Context(ContextEvent::Usage {
+            tokens_used: used,
+            tokens_window: run.window_tokens(),
+        }));
+    }
     let is_past = |percent: u8| used.saturating_mul(100) >= room.saturating_mul(u64::from(percent));
     if is_past(settings.compact_percent) && settings.compaction == Compaction::Auto {
         return compact(run, CompactionTrigger::Auto, None).await;
