@@ -318,7 +318,10 @@ impl Agent {
 
     /// Changes the thinking level from the next run on.
     pub fn set_thinking(&self, level: ThinkingLevel) {
-        self.inner.change(|config| config.settings.request.thinking = level);
+        self.inner.change(|config| {
+            config.settings.request.thinking = level;
+            config.settings.request.thinking_is_default = false;
+        });
     }
 
     /// The conversation so far, also while a run adds to it.

@@ -165,6 +165,14 @@ impl AgentBuilder {
     /// How much the model should think.
     pub fn thinking(mut self, level: ThinkingLevel) -> Self {
         self.settings.request.thinking = level;
+        self.settings.request.thinking_is_default = false;
+        self
+    }
+
+    /// How much the model should think unless the user chooses a level. Only models that are known to think get this level.
+    pub fn default_thinking(mut self, level: ThinkingLevel) -> Self {
+        self.settings.request.thinking = level;
+        self.settings.request.thinking_is_default = true;
         self
     }
 

@@ -198,6 +198,8 @@ pub struct RequestSettings {
     pub system_prompt: SystemPrompt,
     /// How much the model should think.
     pub thinking: ThinkingLevel,
+    /// Whether that level is a default. It then goes only to models that are known to take one: others refuse it.
+    pub thinking_is_default: bool,
     /// The maximum number of answer tokens.
     pub tokens_max: Option<u32>,
     /// The sampling temperature.

@@ -10,6 +10,7 @@ mod call_ids;
 mod clock;
 mod close;
 mod closure_hook;
+mod coerce;
 mod config;
 mod context;
 mod control;

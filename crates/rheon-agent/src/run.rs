@@ -90,6 +90,8 @@ async fn turns(run: &mut Run) -> RunEnd {
                     Ok(Flow::Veto(reason) | Flow::Stuck(reason)) => {
                         run.state.stops.vetoes += 1;
                         continue_with(run, reason);
+                        // The limits apply to that turn, too.
+                        continue;
                     }
                     Err(halt) => return halt.into(),
                 },

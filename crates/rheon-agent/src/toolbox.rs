@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use jsonschema::Validator;
-use rheon_types::{Effect, Tool, ToolDefinition, ToolError, ToolName};
+use rheon_types::{Effect, Tool, ToolCall, ToolDefinition, ToolError, ToolName};
 use serde_json::Value;
 
+use crate::coerce::coerced;
 use crate::error::ToolboxError;
 
 /// The maximum number of problems reported per call.
@@ -22,6 +23,8 @@ const NAMES_MAX: usize = 40;
 #[derive(Clone, Default)]
 pub struct Toolbox {
     entries: Arc<HashMap<ToolName, Arc<Entry>>>,
+    /// The tools by every name that models may use, in lower case.
+    names: Arc<HashMap<String, ToolName>>,
     definitions: Arc<[ToolDefinition]>,
 }
 
@@ -30,6 +33,8 @@ struct Entry {
     /// `None` if the tool is asked at every call.
     effect: Option<Effect>,
     schema: Validator,
+    /// What the schema was compiled from.
+    parameters: Value,
 }
 
 /// A tool with its compiled schema and its definition for the model.
@@ -51,9 +56,9 @@ impl PreparedTool {
             problem: error.to_string(),
         })?;
         let description = tool.description().trim_end().to_owned();
-        let definition = ToolDefinition { name, description, parameters: for_model(parameters) };
+        let definition = ToolDefinition { name, description, parameters: for_model(parameters.clone()) };
         let effect = Some(tool.effect());
-        Ok(Self { definition, entry: Arc::new(Entry { tool, effect, schema }) })
+        Ok(Self { definition, entry: Arc::new(Entry { tool, effect, schema, parameters }) })
     }
 }
 
@@ -83,7 +88,22 @@ impl Toolbox {
             }
             definitions.push(definition);
         }
-        Ok(Self { entries: Arc::new(entries), definitions: definitions.into() })
+        Ok(Self::of(entries, definitions))
+    }
+
+    fn of(entries: HashMap<ToolName, Arc<Entry>>, definitions: Vec<ToolDefinition>) -> Self {
+        let mut names = HashMap::new();
+        let own = definitions.iter().map(|definition| definition.name.clone());
+        for name in own.clone() {
+            names.entry(name.as_str().to_lowercase()).or_insert(name);
+        }
+        for name in own {
+            let other = entries.get(&name).map(|entry| entry.tool.other_names()).unwrap_or_default();
+            for other in other {
+                names.entry(other.to_lowercase()).or_insert_with(|| name.clone());
+            }
+        }
+        Self { entries: Arc::new(entries), names: Arc::new(names), definitions: definitions.into() }
     }
 
     /// This set with more tools appended. The first tool with a name counts.
@@ -96,7 +116,30 @@ impl Toolbox {
                 definitions.push(definition.clone());
             }
         }
-        Self { entries: Arc::new(entries), definitions: definitions.into() }
+        Self::of(entries, definitions)
+    }
+
+    /// The call under the tool's own name and with arguments that match its schema, if it is clear what is meant. Each
+    /// refusal would cost a turn.
+    pub(crate) fn understood(&self, mut call: ToolCall) -> ToolCall {
+        if !self.entries.contains_key(&call.name)
+            && let Some(name) = self.names.get(&bare(call.name.as_str()).to_lowercase())
+        {
+            call.name = name.clone();
+        }
+        let Some(entry) = self.entries.get(&call.name).filter(|_| call.malformed.is_none()) else {
+            return call;
+        };
+        if entry.schema.is_valid(&call.arguments) {
+            return call;
+        }
+        let plain = coerced(&entry.parameters, &call.arguments);
+        let adapted = || entry.tool.adapt(&plain).map(|adapted| coerced(&entry.parameters, &adapted));
+        let fitting = if entry.schema.is_valid(&plain) { Some(plain) } else { adapted() };
+        if let Some(arguments) = fitting.filter(|arguments| entry.schema.is_valid(arguments)) {
+            call.arguments = Arc::new(arguments);
+        }
+        call
     }
 
     /// Whether there is a tool of this name.
@@ -121,9 +164,10 @@ impl Toolbox {
         let entries = tools.into_iter().filter_map(|tool| {
             let schema = jsonschema::validator_for(&anything).ok()?;
             // In a log, a tool that changed between turns has another effect from then on.
-            Some((ToolName::from(tool.name()), Arc::new(Entry { tool, effect: None, schema })))
+            let parameters = anything.clone();
+            Some((ToolName::from(tool.name()), Arc::new(Entry { tool, effect: None, schema, parameters })))
         });
-        Self { entries: Arc::new(entries.collect()), definitions: Arc::from([]) }
+        Self { entries: Arc::new(entries.collect()), ..Self::default() }
     }
 
     /// The definitions for the model.
@@ -164,6 +208,13 @@ impl Toolbox {
             shorten(name.as_str())
         ))
     }
+}
+
+/// A name without the namespace that some models put before it.
+fn bare(name: &str) -> &str {
+    let name = name.trim();
+    let spaces = ["functions.", "functions:", "default_api.", "default_api:", "tools.", "tool."];
+    spaces.iter().find_map(|space| name.strip_prefix(space)).unwrap_or(name)
 }
 
 /// A schema without keywords that a model does not need: that further fields are forbidden, maximum lengths, and that

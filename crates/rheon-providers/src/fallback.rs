@@ -151,7 +151,7 @@ impl Stream for FallbackStream {
                 this.next = next;
                 Poll::Ready(Some(Ok(this.model(model))))
             }
-            (Some(Ok(Chunk::Usage { .. })), next) => {
+            (Some(Ok(Chunk::Usage { .. } | Chunk::Notice { .. })), next) => {
                 this.next = next;
                 Poll::Ready(item)
             }

@@ -71,7 +71,11 @@ async fn summary(model: &ResolvedModel) -> String {
             Ok(Chunk::ToolCallEnd { .. }) => summary.push(')'),
             Ok(Chunk::Done { .. }) => summary.push('.'),
             Ok(
-                Chunk::Usage { .. } | Chunk::Thinking { .. } | Chunk::Signature { .. } | Chunk::Block { .. },
+                Chunk::Usage { .. }
+                | Chunk::Notice { .. }
+                | Chunk::Thinking { .. }
+                | Chunk::Signature { .. }
+                | Chunk::Block { .. },
             ) => {}
             Err(error) => summary.push_str(&format!("{:?}: {error}", error.kind)),
         }

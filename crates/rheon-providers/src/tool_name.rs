@@ -86,6 +86,7 @@ impl RewrittenNames {
             | Chunk::ToolCallDelta { .. }
             | Chunk::ToolCallEnd { .. }
             | Chunk::Block { .. }
+            | Chunk::Notice { .. }
             | Chunk::Usage { .. }
             | Chunk::Done { .. } => chunk,
         }

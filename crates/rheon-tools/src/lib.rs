@@ -8,6 +8,8 @@
 // The code that `#[derive(Tool)]` generates names `rheon`, the crate through which everyone else uses it.
 extern crate self as rheon;
 
+#[cfg(feature = "builtin")]
+mod aliases;
 mod arguments;
 #[cfg(feature = "builtin")]
 pub mod builtin;

@@ -14,6 +14,7 @@ use rheon_sandbox::{
 };
 use rheon_types::{Clock, NetworkGrant, Tool};
 
+use crate::aliases::ToolWithAliases;
 use crate::builtin::bash::{BashSession, BashSettings, bash_tools};
 use crate::builtin::{
     AddressRule, AskUserTool, EditTool, GlobTool, ListTool, PlanTool, ReadTool, SearchTool, SkillTool,
@@ -172,6 +173,8 @@ impl Toolkit {
         }
         // The model does not see tools that rules remove.
         tools.retain(|tool| !gate.policy().removes_tool(tool.name()));
+        let tools =
+            tools.into_iter().map(|tool| Arc::new(ToolWithAliases::new(tool)) as Arc<dyn Tool>).collect();
         Ok(Self { tools, gate, shell, file_context, tasks, allowed_names: None, auto_allow })
     }
 

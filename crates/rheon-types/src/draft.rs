@@ -119,6 +119,7 @@ impl Draft {
                 self.grow(1)?;
                 self.usage = *usage;
             }
+            Chunk::Notice { .. } => {}
             Chunk::Done { stop_reason } => self.stop_reason = Some(*stop_reason),
         }
         Ok(())

@@ -227,6 +227,11 @@ pub enum Chunk {
         /// The block.
         block: Box<Content>,
     },
+    /// Something the user should know about this call, though it continues.
+    Notice {
+        /// What happened, to what, and what to do next.
+        message: String,
+    },
     /// The service's token counts so far; a later report replaces an earlier one.
     Usage {
         /// The counts.

@@ -18,7 +18,7 @@ pub struct Usage {
     pub cache_read: u64,
     /// Prompt tokens written to the cache.
     pub cache_write: u64,
-    /// The service's own total; 0 if it reports none.
+    /// The service's own total, or the sum of the parts; 0 if it reports nothing.
     pub total_tokens: u64,
 }
 
@@ -43,6 +43,11 @@ impl Usage {
         if self.total_tokens > 0 {
             return self.total_tokens;
         }
+        self.parts()
+    }
+
+    /// The sum of the parts, whatever total the service reports.
+    pub fn parts(&self) -> u64 {
         self.input
             .saturating_add(self.output)
             .saturating_add(self.cache_read)

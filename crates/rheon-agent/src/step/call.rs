@@ -5,11 +5,11 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 
-use rheon_types::event::BudgetAmount;
+use rheon_types::event::{BudgetAmount, Notice, NoticeTopic};
 use rheon_types::{
     AgentEvent, AssistantMessage, Chunk, ChunkStream, Content, DraftError, DraftOutcome, Message,
-    MessageEvent, ModelEvent, ProviderError, ProviderErrorKind, Request, RunFailure, StopReason, Timestamp,
-    ToolCall, ToolCallId, Usage,
+    MessageEvent, ModelEvent, ProviderError, ProviderErrorKind, Request, RunFailure, SessionEvent,
+    StopReason, Timestamp, ToolCall, ToolCallId, Usage,
 };
 use tokio::task::coop::consume_budget;
 
@@ -86,7 +86,8 @@ fn take_chunk(run: &mut Run, chunk: Chunk) -> Result<(), ProviderError> {
         Chunk::Text { .. } | Chunk::Thinking { .. } | Chunk::Signature { .. } => true,
         Chunk::ToolCallStart { .. } | Chunk::ToolCallDelta { .. } | Chunk::ToolCallEnd { .. } => true,
         Chunk::Block { .. } => true,
-        Chunk::Model { .. } | Chunk::Provider { .. } | Chunk::Usage { .. } | Chunk::Done { .. } => false,
+        Chunk::Model { .. } | Chunk::Provider { .. } | Chunk::Notice { .. } => false,
+        Chunk::Usage { .. } | Chunk::Done { .. } => false,
     };
     if visible {
         announce(run);
@@ -120,6 +121,10 @@ fn take_chunk(run: &mut Run, chunk: Chunk) -> Result<(), ProviderError> {
             Some(event) => event,
             None => return Ok(()),
         },
+        Chunk::Notice { message } => {
+            let notice = Arc::new(Notice::warning(NoticeTopic::Model, message));
+            AgentEvent::Session(SessionEvent::Notice { notice })
+        }
         Chunk::Signature { .. }
         | Chunk::ToolCallEnd { .. }
         | Chunk::Model { .. }
@@ -163,7 +168,8 @@ fn with_unique_id(run: &mut Run, chunk: Chunk) -> Chunk {
         }
         Chunk::Text { .. } | Chunk::Thinking { .. } | Chunk::Signature { .. } => chunk,
         Chunk::ToolCallDelta { .. } | Chunk::ToolCallEnd { .. } => chunk,
-        Chunk::Model { .. } | Chunk::Provider { .. } | Chunk::Usage { .. } | Chunk::Done { .. } => chunk,
+        Chunk::Model { .. } | Chunk::Provider { .. } | Chunk::Notice { .. } => chunk,
+        Chunk::Usage { .. } | Chunk::Done { .. } => chunk,
     }
 }
 
@@ -302,6 +308,10 @@ pub(crate) fn end_message(run: &mut Run, cut: StopReason, problem: Option<String
     // An answer with a problem did not end normally, even if its stream said so.
     let stop_reason = if problem.is_some() { cut } else { finished.stop_reason };
     let Some(mut answer) = announced.as_assistant().cloned() else { return };
+    let finished = match stop_reason {
+        StopReason::Error | StopReason::Aborted => finished,
+        StopReason::Stop | StopReason::ToolUse | StopReason::Length => understood(run, finished),
+    };
     count(run, &finished);
     answer.content = finished.content;
     answer.stop_reason = stop_reason;
@@ -320,6 +330,16 @@ pub(crate) fn end_message(run: &mut Run, cut: StopReason, problem: Option<String
     let message = run.tag(Message::Assistant(answer));
     run.turn().answer = Some(Arc::clone(&message));
     run.enter_announced(message);
+}
+
+/// The answer with calls as the tools take them. They enter the conversation like this, so the model sees how it should
+/// have called.
+fn understood(run: &Run, finished: DraftOutcome) -> DraftOutcome {
+    let call = |block| match block {
+        Content::ToolCall(call) => Content::ToolCall(run.offer.tools.understood(call)),
+        Content::Text { .. } | Content::Thinking { .. } | Content::Image { .. } => block,
+    };
+    DraftOutcome { content: finished.content.into_iter().map(call).collect(), ..finished }
 }
 
 /// Records the usage the service reported for the prompt. An answer from another service is ignored.

@@ -49,6 +49,11 @@ pub fn decide(progress: &RunProgress, limits: &ExecutionLimits) -> NextStep {
     }
 }
 
+/// Whether another turn is within the limits.
+pub(crate) fn may_continue(progress: &RunProgress, limits: &ExecutionLimits) -> bool {
+    limit_reached(progress, limits).is_none()
+}
+
 fn limit_reached(progress: &RunProgress, limits: &ExecutionLimits) -> Option<(LimitKind, String)> {
     if let Some(limit) = limits.turns_max.filter(|limit| progress.turns >= *limit) {
         return Some((LimitKind::Turns, format!("the turn limit of {limit} was reached")));

@@ -6,6 +6,7 @@ use rheon_types::{OutputSchema, RunEnd, RunFailure, StopReason};
 
 use crate::context::{Shortfall, shortfall, structured};
 use crate::live::Run;
+use crate::step::decide::may_continue;
 
 /// The result of the checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,8 +55,9 @@ fn check_complete(run: &mut Run) -> Check {
         // Its calls have results, so the model sees that one was cut off.
         return Check::Done;
     }
+    let may_continue = may_continue(&run.progress(), &run.config.settings.limits);
     let stops = &mut run.state.stops;
-    if stops.nudges >= run.config.settings.checks.nudges_max {
+    if stops.nudges >= run.config.settings.checks.nudges_max || !may_continue {
         stops.unfinished = Some(missing.reason());
         return Check::Done;
     }
@@ -72,7 +74,8 @@ fn check_schema(run: &mut Run, schema: &OutputSchema) -> Check {
         }
         Err(problem) => problem,
     };
-    if run.state.stops.repairs >= run.config.settings.checks.repairs_max {
+    let may_continue = may_continue(&run.progress(), &run.config.settings.limits);
+    if run.state.stops.repairs >= run.config.settings.checks.repairs_max || !may_continue {
         return Check::End(RunEnd::Failed { failure: RunFailure::Output { message: problem } });
     }
     run.state.stops.repairs += 1;

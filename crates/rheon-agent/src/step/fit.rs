@@ -20,15 +20,15 @@ const POOR_COMPACTIONS_MAX: u32 = 2;
 /// Makes the window fit the model.
 pub(crate) async fn fit(run: &mut Run) -> Result<(), Halt> {
     let used = measure(run).await?;
-    if !run.knows_window() {
-        return Ok(());
-    }
     let room = run.room_tokens();
     let settings = run.config.settings.window;
-    run.emit(AgentEvent::Context(ContextEvent::Usage {
-        tokens_used: used,
-        tokens_window: run.window_tokens(),
-    }));
+    // An undeclared window is a cautious guess: it limits the prompt, but is not shown as a fact.
+    if run.knows_window() {
+        run.emit(AgentEvent::Context(ContextEvent::Usage {
+            tokens_used: used,
+            tokens_window: run.window_tokens(),
+        }));
+    }
     let is_past = |percent: u8| used.saturating_mul(100) >= room.saturating_mul(u64::from(percent));
     // Where two compactions in a row gained too little, the parts that cannot be shortened take most of the space below the
     // threshold. The window is used up to its end then.

@@ -286,3 +286,22 @@ async fn a_summary_of_which_nothing_is_reported_is_not_free() {
     });
     assert_eq!(taken, Some((true, TokenCounter::default().text("Summary."))));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_describes_nothing_has_the_cautious_window() {
+    let huge: String = "word ".repeat(40_000);
+    let huge = FnTool::new("big", move |_, _| std::future::ready(Ok(ToolResult::text(huge.clone()))));
+    let scenario = Scenario::new().respond(|request| {
+        let tokens = TokenCounter::default().request(request);
+        assert!(tokens < rheon_types::ModelInfo::CONTEXT_TOKENS_UNKNOWN, "{tokens}");
+        Some(if request.messages.len() > 12 { Turn::say("done") } else { Turn::call("big", json!({})) })
+    });
+    let with = |builder: AgentBuilder| {
+        let facts = TieredCompaction { summary: SummarySource::Facts, ..TieredCompaction::default() };
+        builder.compaction(facts).max_turns(8)
+    };
+    let ran = scripted(scenario).tool(huge.effect(Effect::Pure)).with(with).run("go").await;
+    assert!(count(&ran.trace, "compaction.start") > 0, "{}", ran.trace.text());
+    // Nobody declared that window, so it is not shown as a fact.
+    assert_eq!(used(&ran.trace), []);
+}

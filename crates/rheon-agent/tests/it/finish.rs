@@ -43,6 +43,19 @@ async fn an_unfinished_answer_is_finally_accepted_with_a_reason() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn nothing_is_asked_for_beyond_a_limit() {
+    let limited = |builder: AgentBuilder| checked(builder).max_turns(1);
+    let scenario = || Scenario::new().turn(Turn::say("Let me look at the file.").repeat());
+    let ran = scripted(scenario()).with(limited).run("fix it").await;
+    assert_eq!((ran.provider.requests().len(), &ran.output().end), (1, &RunEnd::Completed));
+    assert!(ran.output().unfinished.is_some());
+
+    let ran = scripted(scenario()).with(|builder| schema(builder).max_turns(1)).run("how many?").await;
+    assert_eq!(ran.provider.requests().len(), 1);
+    assert!(matches!(ran.output().end, RunEnd::Failed { failure: RunFailure::Output { .. } }));
+}
+
+#[tokio::test(start_paused = true)]
 async fn open_tasks_are_asked_for() {
     let tasks = FnTool::new("tasks", |arguments, context| async move {
         let status = if arguments["done"] == true { TaskStatus::Completed } else { TaskStatus::Pending };

@@ -149,8 +149,10 @@ impl LoadedContext {
             }
             Reminders::Off => {}
         }
-        if effort.is_some() || sources.has(ContextSource::Effort) {
+        if effort.is_some() {
             builder = builder.thinking(self.effort.thinking());
+        } else if sources.has(ContextSource::Effort) {
+            builder = builder.default_thinking(self.effort.thinking());
         }
         if let Some(lessons) = &self.lessons {
             builder = builder.hook(Arc::clone(lessons) as Arc<dyn Hook>);

@@ -45,6 +45,7 @@ fn pause_before(chunk: &Result<Chunk, ProviderError>) -> Duration {
             | Chunk::ToolCallDelta { .. }
             | Chunk::ToolCallEnd { .. }
             | Chunk::Block { .. }
+            | Chunk::Notice { .. }
             | Chunk::Usage { .. }
             | Chunk::Done { .. },
         )

@@ -29,6 +29,9 @@ pub(crate) fn registered(registrations: &[HookRegistration]) -> Result<HookSetti
             settings.warnings.push(format!("hooks for {name:?} never run: the event {known}"));
             continue;
         };
+        if !event.is_fired() {
+            settings.warnings.push(format!("hooks for {event} do not run yet"));
+        }
         settings.groups.push(group(event, registration)?);
     }
     if settings.hooks().count() > CALLBACKS_MAX {

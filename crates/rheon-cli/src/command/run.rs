@@ -204,9 +204,12 @@ impl Run {
 
     async fn run_stdio(&self, target: &SessionTarget, answers: bool) -> Result<Exit, Failure> {
         let parts = self.parts(target)?;
-        let reads_state = parts.system.environment.get(stdio::READS_STATE).is_some();
+        let is_set = |name: &str| parts.system.environment.get(name).is_some_and(|value| value != "0");
+        let reads_state = stdio::READS_STATE.into_iter().any(is_set);
+        // Programs pass an empty prompt when all of theirs come by the input.
+        let first = self.prompt.clone().filter(|prompt| !prompt.trim().is_empty());
         let (request, driver) = (self.request(target, None), stdio::StdioOptions { answers, reads_state });
-        stdio::converse(host(parts), request, self.prompt.clone(), &self.output, driver).await
+        stdio::converse(host(parts), request, first, &self.output, driver).await
     }
 
     async fn start_repl(&self, target: &SessionTarget) -> Result<Exit, Failure> {

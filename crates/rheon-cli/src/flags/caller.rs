@@ -48,6 +48,14 @@ pub(crate) struct CallerFlags {
     #[arg(long, value_name = "DIR", action = clap::ArgAction::Append, hide = true)]
     pub(crate) plugin_dir: Vec<PathBuf>,
 
+    /// Show what the program does; Rheon has --trace and --log-level
+    #[arg(long, value_name = "FILTER", num_args = 0..=1, require_equals = true, default_missing_value = "", hide = true)]
+    pub(crate) debug: Option<String>,
+
+    /// Answer as this agent
+    #[arg(long, value_name = "NAME", hide = true)]
+    pub(crate) agent: Option<String>,
+
     /// Define sub-agents
     #[arg(long, value_name = "JSON", hide = true)]
     pub(crate) agents: Option<String>,
@@ -121,6 +129,7 @@ impl CallerFlags {
             (!self.betas.is_empty(), "--betas", "beta features are not supported"),
             (self.session_mirror, "--session-mirror", "use `rheon sessions export` to copy the session"),
             (!self.plugin_dir.is_empty(), "--plugin-dir", "plugins are not supported"),
+            (self.agent.is_some(), "--agent", "agents with a name are not supported yet"),
             (self.has_agents(), "--agents", "sub-agents are not supported yet"),
         ];
         let given = flags.into_iter().filter(|(is_given, ..)| *is_given);

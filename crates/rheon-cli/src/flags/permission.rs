@@ -30,6 +30,10 @@ pub(crate) struct PermissionFlags {
     #[arg(long, conflicts_with = "permission_mode")]
     pub(crate) dangerously_skip_permissions: bool,
 
+    /// Let the mode be set to bypassPermissions later, which it always may
+    #[arg(long, hide = true)]
+    pub(crate) allow_dangerously_skip_permissions: bool,
+
     /// Add a directory to the workspace
     #[arg(long, value_name = "DIR", num_args = 1.., action = clap::ArgAction::Append)]
     pub(crate) add_dir: Vec<PathBuf>,

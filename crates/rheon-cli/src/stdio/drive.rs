@@ -29,7 +29,8 @@ use crate::run_outcome::RunOutcome;
 use crate::signals::Signals;
 
 /// Set by programs that want session state events.
-pub(crate) const READS_STATE: &str = "CLAUDE_CODE_SDK_READS_SESSION_STATE";
+pub(crate) const READS_STATE: [&str; 2] =
+    ["CLAUDE_CODE_SDK_READS_SESSION_STATE", "CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS"];
 
 /// Serves the program until its input ends and all runs are done.
 pub(crate) async fn converse(

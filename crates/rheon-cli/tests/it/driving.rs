@@ -116,6 +116,26 @@ fn a_prompt_and_the_end_of_the_input_at_once() {
     assert_eq!((ran.stderr.as_str(), ran.code), ("", Some(0)));
 }
 
+/// What the adapters of other clients pass besides, with the variable that makes them wait for the state of the session.
+#[test]
+fn flags_and_variables_of_adapters_are_understood() {
+    let stage = Stage::new(FakeReply::text("Let me look at the file."));
+    let flags = ["--allow-dangerously-skip-permissions", "--debug", "--max-turns", "1", "-p", ""];
+    let mut command = stage.rheon(&[&USUAL[..], &flags].concat());
+    command.env("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "1");
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    let (stdin, stdout) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+    let mut driven = Driven { child, stdin, stdout };
+    driven.prompt("Look.");
+    let ran = driven.finish();
+    let lines: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let states: Vec<&Value> =
+        lines.iter().map(|line| &line["state"]).filter(|state| !state.is_null()).collect();
+    assert_eq!(states, [&json!("running"), &json!("idle")], "{}", ran.stdout);
+    // An answer that announces a step is not asked to go on beyond the limit of turns.
+    assert_eq!((stage.server.requests().len(), ran.code), (1, Some(0)), "{}", ran.stderr);
+}
+
 #[test]
 fn an_empty_system_prompt_leaves_the_facts() {
     let stage = Stage::new(FakeReply::text("Hello."));

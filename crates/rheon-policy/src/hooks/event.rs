@@ -141,6 +141,26 @@ impl HookEvent {
         }
     }
 
+    /// Whether sessions fire the event. Hooks of the others are known, but never run.
+    pub fn is_fired(self) -> bool {
+        match self {
+            Self::PreCompact
+            | Self::PostCompact
+            | Self::SubagentStart
+            | Self::SubagentStop
+            | Self::Notification => false,
+            Self::SessionStart
+            | Self::SessionEnd
+            | Self::UserPromptSubmit
+            | Self::PreToolUse
+            | Self::PermissionRequest
+            | Self::PermissionDenied
+            | Self::PostToolUse
+            | Self::PostToolUseFailure
+            | Self::Stop => true,
+        }
+    }
+
     /// Whether plain (non-JSON) output of a hook is shown to the model.
     pub fn accepts_plain_text(self) -> bool {
         matches!(self, Self::SessionStart | Self::UserPromptSubmit)

@@ -150,6 +150,9 @@ impl Keyed for Events {
             let names: Vec<&str> = HookEvent::ALL.iter().map(|event| event.name()).collect();
             return Err(A::Error::custom(format!("unknown event {key:?}; {}", did_you_mean(key, &names))));
         };
+        if !event.is_fired() {
+            self.warnings.push(format!("hooks for {key} do not run yet"));
+        }
         for Read(group) in map.next_value::<Vec<Read<Group>>>()? {
             let Group { matcher, hooks } = group;
             let mut commands = Vec::new();

@@ -289,6 +289,7 @@ const PHRASES: &[(ProviderErrorKind, &[&str])] = &[
             "range of input length should be",
             "too many tokens in the prompt",
             "input length*exceeds",
+            "token*exceeds the limit of",
             "prompt contains*tokens*limit",
             "tokens in request more than max tokens allowed",
         ],
@@ -331,7 +332,14 @@ const PHRASES: &[(ProviderErrorKind, &[&str])] = &[
     ),
     (
         Overloaded,
-        &["overloaded", "at capacity", "temporarily unavailable", "server is busy", "no available server"],
+        &[
+            "overloaded",
+            "at capacity",
+            "over capacity",
+            "temporarily unavailable",
+            "server is busy",
+            "no available server",
+        ],
     ),
     // A local server that lacks something reports it with status 500 every time.
     (InvalidRequest, &["requires more system memory", "requires --jinja"]),

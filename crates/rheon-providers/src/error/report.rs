@@ -225,11 +225,23 @@ pub(crate) fn is_error_body(json: &Value) -> bool {
     let has_content =
         ["choices", "candidates", "content", "output"].iter().any(|field| json.get(field).is_some());
     let has_message = ["detail", "message", "errors"].iter().any(|field| json.get(field).is_some());
-    json.get("error").is_some_and(|error| !error.is_null())
+    json.get("error").is_some_and(|error| !is_blank(error))
         || says("type", "error")
         || says("object", "error")
         || refused
         || (has_message && !has_content)
+}
+
+/// Whether the value of an `error` field says that there is none.
+fn is_blank(error: &Value) -> bool {
+    match error {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Number(code) => code.as_u64() == Some(0),
+        Value::Bool(true) => false,
+    }
 }
 
 fn problem(item: &Value) -> String {

@@ -72,6 +72,7 @@ impl Steps {
             | Chunk::Thinking { .. }
             | Chunk::Signature { .. }
             | Chunk::Block { .. }
+            | Chunk::Notice { .. }
             | Chunk::Usage { .. } => {
                 out.push_back(chunk);
             }

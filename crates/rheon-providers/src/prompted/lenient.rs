@@ -100,7 +100,9 @@ impl Lenient {
                 self.end_block(out);
                 out.push_back(chunk);
             }
-            Chunk::Model { .. } | Chunk::Provider { .. } | Chunk::Usage { .. } => out.push_back(chunk),
+            Chunk::Model { .. } | Chunk::Provider { .. } | Chunk::Notice { .. } | Chunk::Usage { .. } => {
+                out.push_back(chunk);
+            }
             Chunk::Done { stop_reason } => {
                 let stop_reason = self.finish(stop_reason, out);
                 out.push_back(Chunk::Done { stop_reason });

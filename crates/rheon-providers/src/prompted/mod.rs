@@ -11,13 +11,28 @@ mod stream;
 
 use std::sync::Arc;
 
-use rheon_types::{Answer, ChunkStream, ModelInfo, Provider, Request, ToolChoice};
+use rheon_types::{Answer, ChunkStream, ModelInfo, Provider, Request, ToolChoice, ToolDefinition};
 use tokio_util::sync::CancellationToken;
 
 use decode::{AnswerValue, Steps};
 use lenient::{BareCalls, Lenient};
 use lower::lower;
+use recover::{RecoveredCall, ResponseState, Verdict, tagged, whole};
 use stream::{Filter, FilteredStream};
+
+/// The calls that a complete `text` is, of tools that are `offered`.
+pub(crate) fn calls_in(text: &str, offered: &[ToolDefinition]) -> Option<Vec<RecoveredCall>> {
+    let read = |start: &str, calls: fn(&str, &[ToolDefinition], ResponseState) -> Verdict| match calls(
+        start,
+        offered,
+        ResponseState::Complete,
+    ) {
+        Verdict::Calls(calls) => Some(calls),
+        Verdict::More | Verdict::Text(_) => None,
+    };
+    let tag = recover::TAGS.iter().filter_map(|tag| text.find(tag)).min();
+    read(text, whole).or_else(|| read(text.get(tag?..)?, tagged))
+}
 
 /// A provider that puts the tools into the prompt and parses the model's JSON into text and tool calls.
 ///

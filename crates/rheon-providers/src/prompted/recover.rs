@@ -14,11 +14,11 @@ use crate::tool_name::ToolNameRule;
 
 /// A recovered call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct RecoveredCall {
+pub(crate) struct RecoveredCall {
     /// A tool that the request offers.
-    pub(super) name: ToolName,
+    pub(crate) name: ToolName,
     /// A JSON object.
-    pub(super) arguments: String,
+    pub(crate) arguments: String,
 }
 
 /// Whether the response is complete.
@@ -205,18 +205,33 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// `<function=name>`, then parameters or a JSON object, then `</function>`.
+    /// `<function=name>`, then parameters or a JSON object, then `</function>`. Some models write the object into the
+    /// tag (`<function=name{..}`), with or without parentheses.
     fn function(&mut self) -> Result<RecoveredCall, Stop> {
         self.expect(FUNCTION)?;
-        let name = self.up_to(">", NAME_BYTES_MAX)?;
+        let name = self.up_to(['>', '{', '('], NAME_BYTES_MAX)?;
         let name = self.known(name.trim())?;
-        self.expect(">")?;
+        let is_in_tag = !self.rest().starts_with('>');
+        let has_parenthesis = self.literal("(")?;
+        if !is_in_tag {
+            self.expect(">")?;
+        }
         self.skip_blank();
         if self.rest().starts_with('{') {
             let arguments = self.plain_object()?.to_owned();
             self.skip_blank();
+            if has_parenthesis {
+                self.expect(")")?;
+                self.skip_blank();
+            }
+            if is_in_tag {
+                self.literal(">")?;
+            }
             self.expect("</function>")?;
             return Ok(RecoveredCall { name, arguments });
+        }
+        if is_in_tag {
+            return Err(if self.is_at_end() { Stop::More } else { Stop::Text });
         }
         let mut arguments = Map::new();
         while !self.literal("</function>")? {
@@ -320,11 +335,11 @@ impl<'a> Cursor<'a> {
     }
 
     /// The text before `end`, which must come within `bytes_max`.
-    fn up_to(&mut self, end: &str, bytes_max: usize) -> Result<&'a str, Stop> {
+    fn up_to(&mut self, end: impl Pattern, bytes_max: usize) -> Result<&'a str, Stop> {
         let rest = self.rest();
-        match rest.find(end) {
+        match end.find_in(rest) {
             Some(length) if length > bytes_max => Err(Stop::Text),
-            None if rest.len() > bytes_max.saturating_add(end.len()) => Err(Stop::Text),
+            None if rest.len() > bytes_max.saturating_add(end.bytes()) => Err(Stop::Text),
             Some(length) => {
                 self.at += length;
                 Ok(rest.get(..length).unwrap_or_default())
@@ -365,6 +380,33 @@ impl<'a> Cursor<'a> {
 
     fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
+    }
+}
+
+/// What ends a part of a call.
+trait Pattern {
+    fn find_in(&self, text: &str) -> Option<usize>;
+
+    fn bytes(&self) -> usize;
+}
+
+impl Pattern for &str {
+    fn find_in(&self, text: &str) -> Option<usize> {
+        text.find(*self)
+    }
+
+    fn bytes(&self) -> usize {
+        self.len()
+    }
+}
+
+impl<const N: usize> Pattern for [char; N] {
+    fn find_in(&self, text: &str) -> Option<usize> {
+        text.find(self)
+    }
+
+    fn bytes(&self) -> usize {
+        1
     }
 }
 

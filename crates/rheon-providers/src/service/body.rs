@@ -1,9 +1,8 @@
 //! Detects the kind of body from the content type and the first byte. Pure.
 
 use rheon_types::{ProviderError, ProviderErrorKind};
-use serde_json::Value;
 
-use crate::error::{malformed, shorten};
+use crate::error::shorten;
 use crate::frame::Framing;
 use crate::wire::WireKind;
 
@@ -24,8 +23,7 @@ pub(super) fn form(wire: WireKind, content_type: Option<&str>) -> Result<Form, P
         (Some("application/x-ndjson" | "application/ndjson" | "application/jsonl"), _) => {
             Form::Frames(Framing::Lines)
         }
-        (Some("application/json"), WireKind::Bedrock) => Form::Frames(Framing::Lines),
-        (Some("application/json" | "application/problem+json"), _) => Form::Json,
+        (Some("application/json" | "text/json" | "application/problem+json"), _) => Form::Json,
         (None | Some("text/plain" | "application/octet-stream" | "binary/octet-stream"), _) => {
             Form::Frames(wire.framing())
         }
@@ -33,33 +31,19 @@ pub(super) fn form(wire: WireKind, content_type: Option<&str>) -> Result<Form, P
     })
 }
 
-/// Whether a body declared as server-sent events is JSON, as some gateways send it: no event starts like that.
-pub(super) fn is_really_json(form: Form, first: &[u8]) -> bool {
-    let begin = first.trim_ascii_start().first();
-    form == Form::Frames(Framing::Sse) && matches!(begin, Some(b'{' | b'['))
+/// The form of a body by its first bytes: gateways send JSON as server-sent events, and events as JSON.
+pub(super) fn really(form: Form, first: &[u8]) -> Form {
+    let first = first.trim_ascii_start();
+    let is_json = matches!(first.first(), Some(b'{' | b'['));
+    match form {
+        Form::Frames(Framing::Sse) if is_json => Form::Json,
+        Form::Json if starts_event(first) => Form::Frames(Framing::Sse),
+        Form::Frames(_) | Form::Json => form,
+    }
 }
 
-/// Converts a response that was not streamed to lines for the decoder: the value, or the values of an array.
-pub(super) fn as_lines(wire: WireKind, json: &Value) -> Result<Vec<u8>, ProviderError> {
-    match wire {
-        WireKind::Chat | WireKind::Gemini => {}
-        WireKind::Anthropic | WireKind::Responses | WireKind::Bedrock => {
-            return Err(wrong_type("application/json"));
-        }
-    }
-    let values = match json {
-        Value::Array(values) => values.as_slice(),
-        Value::Object(_) => std::slice::from_ref(json),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            return Err(malformed("JSON that is not an object"));
-        }
-    };
-    let mut lines = Vec::new();
-    for value in values {
-        serde_json::to_writer(&mut lines, value).map_err(malformed)?;
-        lines.push(b'\n');
-    }
-    Ok(lines)
+fn starts_event(first: &[u8]) -> bool {
+    ["data:", "event:", "id:", "retry:", ":"].iter().any(|field| first.starts_with(field.as_bytes()))
 }
 
 fn wrong_type(content_type: &str) -> ProviderError {

@@ -1,5 +1,6 @@
 //! One request: encodes, authenticates and sends it, and classifies errors.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -7,6 +8,8 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use rheon_types::{ProviderError, ProviderErrorKind, Request};
 use url::Url;
 
+use super::optional_fields::{OmittedFields, ReducedCall};
+use super::refused::Refused;
 use super::shared::Shared;
 use crate::auth::Redactor;
 use crate::error;
@@ -23,11 +26,28 @@ impl Shared {
         format!("{}/{}", self.endpoint.id, request.model).into()
     }
 
-    /// The body of `request`.
+    /// The body of `request`, without the fields that its model refuses.
     pub(super) fn encode(&self, request: &Request) -> Result<Vec<u8>, ProviderError> {
+        self.encode_without(request, &self.refused_fields.of(&request.model))
+    }
+
+    /// The body of `request` without `omitted`.
+    pub(super) fn encode_without(
+        &self,
+        request: &Request,
+        omitted: &OmittedFields,
+    ) -> Result<Vec<u8>, ProviderError> {
         let (model, origin) = ((self.models)(&request.model), self.origin(request));
-        let compat = &self.endpoint.compat;
-        self.endpoint.wire.encode(&WireRequest { request, model: &model, compat, origin: &origin })
+        let mut call = ReducedCall {
+            request: Cow::Borrowed(request),
+            model: Cow::Borrowed(&model),
+            compat: Cow::Borrowed(&self.endpoint.compat),
+        };
+        for field in omitted {
+            call.omit(*field);
+        }
+        let ReducedCall { request, model, compat } = &call;
+        self.endpoint.wire.encode(&WireRequest { request, model, compat, origin: &origin })
     }
 
     /// A request to `url` with `body` and this `accept` header, not yet authenticated.
@@ -52,21 +72,16 @@ impl Shared {
 
     /// Authenticates and sends `request`. A status other than success becomes an error. If the service refuses the
     /// credentials and new ones may be available, the request is sent once more.
-    pub(super) async fn exchange(&self, request: &HttpRequest) -> Result<HttpResponse, ProviderError> {
-        let (error, refusal) = match self.exchange_once(request).await? {
-            Ok(response) => return Ok(response),
-            Err(refused) => refused,
-        };
-        if refusal != Refusal::Credentials || !self.authorizer.forget() {
-            return Err(error);
+    pub(super) async fn exchange(&self, request: &HttpRequest) -> Result<HttpResponse, Refused> {
+        match self.exchange_once(request).await {
+            Err(refused) if refused.is_stale() && self.authorizer.forget() => {
+                self.exchange_once(request).await
+            }
+            result => result,
         }
-        self.exchange_once(request).await?.map_err(|(error, _)| error)
     }
 
-    async fn exchange_once(
-        &self,
-        request: &HttpRequest,
-    ) -> Result<Result<HttpResponse, (ProviderError, Refusal)>, ProviderError> {
+    async fn exchange_once(&self, request: &HttpRequest) -> Result<HttpResponse, Refused> {
         let mut request = request.clone();
         self.authorizer.authorize(&mut request).await?;
         let mut response = self.transport.send(&request).await?;
@@ -74,14 +89,12 @@ impl Shared {
         // Gateways in front of AWS keep its headers, but not always its status.
         let is_error = !status.is_success() || response.headers().contains_key("x-amzn-errortype");
         if !is_error {
-            return Ok(Ok(response));
+            return Ok(response);
         }
         let body = response.read_available(ERROR_BYTES_MAX).await;
         let error = self.classify(status, response.headers(), &body);
-        let expired =
-            error.kind == ProviderErrorKind::Auth && error.message.to_lowercase().contains("expired");
-        let stale = status == StatusCode::UNAUTHORIZED || expired;
-        Ok(Err((error, if stale { Refusal::Credentials } else { Refusal::Other })))
+        let body = self.redactor().redact(&String::from_utf8_lossy(&body)).into_owned();
+        Err(Refused { error, status: Some(status), body })
     }
 
     /// Classifies an error response. Secrets are redacted before it is truncated.
@@ -101,15 +114,6 @@ impl Shared {
     fn redactor(&self) -> Redactor {
         Redactor::of_request(&*self.authorizer, &self.endpoint.headers)
     }
-}
-
-/// Why a service refused a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Refusal {
-    /// It refused the credentials: a token may have expired.
-    Credentials,
-    /// Anything else.
-    Other,
 }
 
 /// The `accept` header for calls on `wire`.

@@ -3,6 +3,8 @@
 mod body;
 mod count;
 mod exchange;
+mod optional_fields;
+mod refused;
 mod shared;
 mod stream;
 
@@ -12,7 +14,6 @@ use rheon_types::{Answer, ChunkStream, Clock, ModelInfo, Provider, Request};
 use tokio_util::sync::CancellationToken;
 
 use crate::auth::Authorizer;
-use crate::tokens::Estimator;
 use crate::transport::Transport;
 
 pub(crate) use shared::Endpoint;
@@ -37,8 +38,8 @@ impl HttpProvider {
             Some(limit) => transport.with_first_byte_timeout(limit),
             None => transport,
         };
-        let shared =
-            Shared { endpoint, authorizer, transport, models, clock, estimator: Estimator::default() };
+        let (estimator, refused_fields) = Default::default();
+        let shared = Shared { endpoint, authorizer, transport, models, clock, estimator, refused_fields };
         Self { shared: Arc::new(shared) }
     }
 
@@ -75,6 +76,8 @@ impl Provider for HttpProvider {
 
 #[cfg(test)]
 mod count_tests;
+#[cfg(test)]
+mod optional_fields_tests;
 #[cfg(test)]
 mod service_tests;
 #[cfg(test)]

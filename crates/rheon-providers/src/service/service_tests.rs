@@ -121,21 +121,35 @@ async fn error_with_success_status_is_classified() {
 }
 
 #[tokio::test]
-async fn unstreamed_response_is_read_if_the_wire_supports_it() {
-    let body = r#"[{"candidates":[{"content":{"role":"model","parts":[{"text":"Hel"}]}}]},
-        {"candidates":[{"content":{"role":"model","parts":[{"text":"lo"}]},"finishReason":"STOP"}]}]"#;
-    let whole = || answer("200 OK", &[("content-type", "application/json")], body);
-    let server =
-        Server::start([whole(), whole(), answer("200 OK", &[("content-type", "application/json")], "{")])
-            .await;
-    assert_eq!(summary(&ask(&provider(WireKind::Gemini, &server)).await), "Hello.");
-    let error = error_of(&provider(WireKind::Responses, &server)).await;
-    assert_eq!(
-        error.message,
-        "the service responded with application/json instead of an event stream; check the base URL"
-    );
-    let error = error_of(&provider(WireKind::Gemini, &server)).await;
-    assert_eq!(error.kind, ProviderErrorKind::Malformed);
+async fn unstreamed_response_is_read_on_every_wire() {
+    let whole = |body: &str| answer("200 OK", &[("content-type", "application/json")], body);
+    for (wire, body) in [
+        (
+            WireKind::Gemini,
+            r#"[{"candidates":[{"content":{"role":"model","parts":[{"text":"Hel"}]}}]},
+                {"candidates":[{"content":{"role":"model","parts":[{"text":"lo"}]},"finishReason":"STOP"}]}]"#,
+        ),
+        (WireKind::Chat, "{\n\"choices\":[{\"message\":{\"content\":\"Hello\"}}]}\n"),
+        (
+            WireKind::Responses,
+            r#"{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Hello"}]}]}"#,
+        ),
+        (
+            WireKind::Anthropic,
+            r#"{"type":"message","content":[{"type":"text","text":"Hello"}],"stop_reason":""}"#,
+        ),
+        (
+            WireKind::Bedrock,
+            r#"{"output":{"message":{"content":[{"text":"Hello"}]}},"stopReason":"end_turn"}"#,
+        ),
+    ] {
+        let server = Server::start([whole(body), whole("{"), whole("{}")]).await;
+        let provider = provider(wire, &server);
+        assert_eq!(summary(&ask(&provider).await), "Hello.", "{wire:?}");
+        assert_eq!(summary(&ask(&provider).await), "<Malformed>", "{wire:?}");
+        let other = summary(&ask(&provider).await);
+        assert!(other.is_empty() || other == ".", "{wire:?}: {other}");
+    }
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use std::time::Duration;
 use http::HeaderMap;
 use rheon_types::Clock;
 
+use super::optional_fields::RefusedFields;
 use crate::auth::Authorizer;
 use crate::catalog::Model;
 use crate::compat::Compat;
@@ -40,4 +41,5 @@ pub(super) struct Shared {
     pub(super) models: Models,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) estimator: Estimator,
+    pub(super) refused_fields: RefusedFields,
 }

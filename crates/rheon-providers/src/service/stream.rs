@@ -6,19 +6,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use rheon_types::{Chunk, ChunkStream, ProviderError, ProviderErrorKind, Request, Usage};
+use rheon_types::{
+    Chunk, ChunkStream, ProviderError, ProviderErrorKind, Request, StopReason, ToolDefinition, Usage,
+};
 use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::body::{self, Form};
 use super::exchange::accept;
+use super::optional_fields::refused_fields;
+use super::refused::Refused;
 use super::shared::Shared;
-use crate::error::{is_error_body, malformed};
-use crate::frame::{FRAME_BYTES_MAX, Framing, too_large};
+use crate::compat::ToolStyle;
+use crate::error::{is_error_body, malformed, shorten};
+use crate::frame::{FRAME_BYTES_MAX, too_large};
+use crate::prompted::calls_in;
 use crate::tool_name::RewrittenNames;
 use crate::transport::HttpResponse;
-use crate::wire::ResponseReader;
+use crate::wire::{ResponseReader, failed_generation};
 
 /// How much and how long to read after the end of a response, so that its connection can be reused.
 const DRAIN_BYTES_MAX: usize = 64 * 1024;
@@ -28,8 +34,11 @@ const DRAIN_DELAY: Duration = Duration::from_millis(10);
 
 /// The response to `request`.
 pub(super) fn open(shared: Arc<Shared>, request: Request, cancel: CancellationToken) -> ChunkStream {
+    let calls = if expects_calls(&shared, &request) { Calls::Missing } else { Calls::Optional };
     let answer = ResponseState {
         shared,
+        calls,
+        tools: Arc::clone(&request.tools),
         model: Arc::clone(&request.model),
         names: RewrittenNames::of(&request.tools),
         cancel,
@@ -47,9 +56,18 @@ pub(super) fn open(shared: Arc<Shared>, request: Request, cancel: CancellationTo
     }))
 }
 
+/// Whether calls come as calls. Those that a model writes as text are found later.
+fn expects_calls(shared: &Shared, request: &Request) -> bool {
+    let style = (shared.models)(&request.model).tool_style.unwrap_or(shared.endpoint.compat.tools);
+    style == ToolStyle::Native && !request.tools.is_empty()
+}
+
 /// The state of a response.
 struct ResponseState {
     shared: Arc<Shared>,
+    calls: Calls,
+    /// The tools that the model may call.
+    tools: Arc<[ToolDefinition]>,
     model: Arc<str>,
     /// Tools that the service knows by another name.
     names: RewrittenNames,
@@ -67,6 +85,15 @@ struct ResponseState {
     last_progress: Option<Instant>,
 }
 
+/// Whether a response that stops for tools must have called one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Calls {
+    /// Yes, but none has come yet.
+    Missing,
+    /// One came, or the calls may be in the text.
+    Optional,
+}
+
 enum Phase {
     /// Not sent yet.
     Pending(Box<Request>),
@@ -81,6 +108,8 @@ struct ReadState {
     form: Form,
     reader: Option<ResponseReader>,
     origin: Arc<str>,
+    /// What the user should know about how the request was sent.
+    notices: Vec<String>,
 }
 
 impl ResponseState {
@@ -93,6 +122,11 @@ impl ResponseState {
                 return Some(Err(self.end(cancelled())));
             }
             if let Some(chunk) = self.chunks.pop_front() {
+                if self.lacks_call(&chunk) {
+                    return Some(Err(
+                        self.end(malformed("the model stopped to call a tool, but no call came"))
+                    ));
+                }
                 self.note(&chunk).await;
                 return Some(Ok(self.names.restore(chunk)));
             }
@@ -107,6 +141,25 @@ impl ResponseState {
                 None => return Some(Err(self.end(cancelled()))),
             }
         }
+    }
+
+    /// Whether `chunk` ends the response for a call that never came. Taken for an answer, it would end the run.
+    fn lacks_call(&mut self, chunk: &Chunk) -> bool {
+        match chunk {
+            Chunk::ToolCallStart { .. } | Chunk::Block { .. } => self.calls = Calls::Optional,
+            Chunk::Done { stop_reason: StopReason::ToolUse } => return self.calls == Calls::Missing,
+            Chunk::Done { .. }
+            | Chunk::Model { .. }
+            | Chunk::Provider { .. }
+            | Chunk::Text { .. }
+            | Chunk::Thinking { .. }
+            | Chunk::Signature { .. }
+            | Chunk::ToolCallDelta { .. }
+            | Chunk::ToolCallEnd { .. }
+            | Chunk::Notice { .. }
+            | Chunk::Usage { .. } => {}
+        }
+        false
     }
 
     fn is_over(&self) -> bool {
@@ -143,6 +196,7 @@ impl ResponseState {
             | Chunk::ToolCallStart { .. }
             | Chunk::ToolCallDelta { .. }
             | Chunk::ToolCallEnd { .. }
+            | Chunk::Notice { .. }
             | Chunk::Block { .. } => {}
         }
     }
@@ -156,10 +210,17 @@ impl ResponseState {
                     tokio::task::yield_now().await;
                     self.shared.estimator.size(request)
                 };
-                let (reading, size) = tokio::join!(send_request(&self.shared, request), counted);
+                let (sent, size) = tokio::join!(send_request(&self.shared, request), counted);
                 self.size = size;
-                self.phase = Phase::ReadState(Box::new(reading?));
-                Ok(())
+                match sent {
+                    Ok(mut reading) => {
+                        let notices = reading.notices.drain(..);
+                        self.chunks.extend(notices.map(|message| Chunk::Notice { message }));
+                        self.phase = Phase::ReadState(Box::new(reading));
+                        Ok(())
+                    }
+                    Err(Refused { error, body, .. }) => self.recover(failed_generation(&body), error),
+                }
             }
             Phase::ReadState(reading) => {
                 let limit = self.shared.transport.progress_timeout();
@@ -171,7 +232,10 @@ impl ResponseState {
                         self.phase = Phase::Finished;
                         Ok(())
                     }
-                    Ok(Err(error)) => Err(error),
+                    Ok(Err(error)) => {
+                        let failed = reading.reader.as_mut().and_then(ResponseReader::failed_generation);
+                        self.recover(failed, error)
+                    }
                     Err(_) => Err(no_progress(limit)),
                 }
             }
@@ -179,6 +243,31 @@ impl ResponseState {
         }
     }
 }
+
+impl ResponseState {
+    /// Makes calls of what the model wrote, if the service refused it only for its form.
+    fn recover(&mut self, failed: Option<String>, error: ProviderError) -> Result<(), ProviderError> {
+        let Some(text) = failed else { return Err(error) };
+        let Some(calls) = calls_in(&text, &self.tools) else {
+            let message = format!("{error} The model wrote: {}", shorten(&text));
+            return Err(ProviderError { message, ..error });
+        };
+        for (call, index) in calls.into_iter().zip(FIRST_RECOVERED..) {
+            let delta = call.arguments.into();
+            self.chunks.extend([
+                Chunk::ToolCallStart { index, id: "".into(), name: call.name },
+                Chunk::ToolCallDelta { index, delta },
+                Chunk::ToolCallEnd { index },
+            ]);
+        }
+        self.chunks.push_back(Chunk::Done { stop_reason: StopReason::ToolUse });
+        self.phase = Phase::Finished;
+        Ok(())
+    }
+}
+
+/// The index of the first recovered call: higher than those of calls that came before.
+const FIRST_RECOVERED: u32 = 1 << 20;
 
 /// Reads the remaining bytes after the end of a response, if they are few and arrive soon. If it takes longer, it
 /// continues in a task: the caller already has the whole response.
@@ -195,13 +284,49 @@ async fn drain(mut response: HttpResponse) {
     }
 }
 
-async fn send_request(shared: &Shared, request: &Request) -> Result<ReadState, ProviderError> {
+/// How often a request is sent again without a field that the model refuses.
+const OMISSIONS_MAX: usize = 3;
+
+/// Sends the request. If the service refuses a field that the model can do without, it is sent again without it; what
+/// helped is remembered for the model, and a notice says so.
+async fn send_request(shared: &Shared, request: &Request) -> Result<ReadState, Refused> {
     let endpoint = &shared.endpoint;
-    let body = shared.encode(request)?;
-    let sent = shared.http_request(&endpoint.url, &request.model, body, accept(endpoint.wire))?;
-    let response = shared.exchange(&sent).await?;
-    let form = body::form(endpoint.wire, response.content_type().as_deref())?;
-    Ok(ReadState { response, form, reader: None, origin: shared.origin(request) })
+    let mut omitted = shared.refused_fields.of(&request.model);
+    let mut body = shared.encode_without(request, &omitted)?;
+    let mut notices = Vec::new();
+    loop {
+        let sent = shared.http_request(&endpoint.url, &request.model, body.clone(), accept(endpoint.wire))?;
+        let refused = match shared.exchange(&sent).await {
+            Ok(response) => {
+                if !notices.is_empty() {
+                    shared.refused_fields.remember(&request.model, omitted);
+                }
+                let form = body::form(endpoint.wire, response.content_type().as_deref())?;
+                let origin = shared.origin(request);
+                return Ok(ReadState { response, form, reader: None, origin, notices });
+            }
+            Err(refused) => refused,
+        };
+        let mut shorter = None;
+        for field in refused_fields(&refused, &omitted) {
+            let fewer = omitted.iter().copied().chain([field]).collect();
+            let without = shared.encode_without(request, &fewer)?;
+            if without != body {
+                shorter = Some((fewer, without));
+                break;
+            }
+        }
+        match shorter {
+            Some((fewer, without)) if notices.len() < OMISSIONS_MAX => {
+                (omitted, body) = (fewer, without);
+                notices.push(format!(
+                    "{} refused a part of the request, which is left out from now on ({})",
+                    request.model, refused.error
+                ));
+            }
+            Some(_) | None => return Err(refused),
+        }
+    }
 }
 
 enum Step {
@@ -212,47 +337,42 @@ enum Step {
 impl ReadState {
     async fn step(&mut self, shared: &Shared, chunks: &mut VecDeque<Chunk>) -> Result<Step, ProviderError> {
         let wire = shared.endpoint.wire;
-        let framing = match self.form {
-            Form::Frames(framing) => framing,
-            Form::Json => return self.whole(shared, Bytes::new(), chunks).await,
-        };
         let Some(bytes) = self.response.chunk().await? else {
             if let Some(reader) = &mut self.reader {
                 reader.finish(chunks)?;
             }
             return Ok(Step::End);
         };
-        if self.reader.is_none() && body::is_really_json(self.form, &bytes) {
-            return self.whole(shared, bytes, chunks).await;
+        if self.reader.is_none() {
+            self.form = body::really(self.form, &bytes);
         }
+        let framing = match self.form {
+            Form::Frames(framing) => framing,
+            Form::Json => return self.whole(shared, bytes, chunks).await,
+        };
         let reader =
             self.reader.get_or_insert_with(|| ResponseReader::new(wire, framing, Arc::clone(&self.origin)));
         reader.feed(&bytes, chunks)?;
         Ok(Step::More)
     }
 
-    /// Reads a body that is one JSON value: an error, or a response that was not streamed.
+    /// Reads a body that is JSON: an error, or a response that was not streamed.
     async fn whole(
         &mut self,
         shared: &Shared,
         start: Bytes,
         chunks: &mut VecDeque<Chunk>,
     ) -> Result<Step, ProviderError> {
-        self.form = Form::Json;
         let body = self.response.read_to_end(start, FRAME_BYTES_MAX).await?;
         if body.is_truncated {
             return Err(too_large());
         }
-        let json: Value = serde_json::from_slice(&body.bytes)
-            .map_err(|problem| malformed(format_args!("invalid JSON: {problem}")))?;
-        if is_error_body(&json) {
+        if serde_json::from_slice::<Value>(&body.bytes).is_ok_and(|json| is_error_body(&json)) {
             return Err(shared.classify(self.response.status(), self.response.headers(), &body.bytes));
         }
         let wire = shared.endpoint.wire;
-        let lines = body::as_lines(wire, &json)?;
-        let mut reader = ResponseReader::new(wire, Framing::Lines, Arc::clone(&self.origin));
-        reader.feed(&lines, chunks)?;
-        reader.finish(chunks)?;
+        let mut reader = ResponseReader::new(wire, wire.framing(), Arc::clone(&self.origin));
+        reader.feed_json(&String::from_utf8_lossy(&body.bytes), chunks)?;
         Ok(Step::End)
     }
 }

@@ -1,7 +1,6 @@
 //! `Transport`: one HTTP client for all calls, so that connections are reused.
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -24,8 +23,6 @@ const ANSWER_BYTES_MAX: usize = 64 * 1024;
 #[derive(Debug, Clone)]
 pub struct Transport {
     clients: Arc<Clients>,
-    /// The origins that may have a pooled connection.
-    known_origins: Arc<Mutex<HashSet<String>>>,
     config: Arc<TransportConfig>,
 }
 
@@ -45,7 +42,7 @@ impl Transport {
     /// `SSL_CERT_FILE`) and, by default, its proxy settings, which do not apply to local servers.
     pub fn new(config: TransportConfig) -> Result<Self, ProviderError> {
         let clients = Clients::new(&config)?;
-        Ok(Self { clients: Arc::new(clients), known_origins: Arc::default(), config: Arc::new(config) })
+        Ok(Self { clients: Arc::new(clients), config: Arc::new(config) })
     }
 
     /// How long a response may continue without progress.
@@ -102,8 +99,8 @@ impl Transport {
         Err(redirect::too_many(&url, self.config.redirects_max))
     }
 
-    /// One exchange. A server may close a pooled connection just when it is reused; the request is then sent once more
-    /// on a new connection.
+    /// One exchange. A request that the server may have taken is never sent again here: the caller decides, and its
+    /// user sees it.
     async fn exchange(
         &self,
         request: &HttpRequest,
@@ -111,22 +108,11 @@ impl Transport {
         deadline: Instant,
     ) -> Result<reqwest::Response, ProviderError> {
         let client = self.clients.at(url, &self.config)?;
-        let mut may_be_stale = self.known_origins().contains(&redirect::origin(url));
-        loop {
-            match timeout_at(deadline, client.execute(to_send(request, url))).await {
-                Ok(Ok(response)) => {
-                    self.known_origins().insert(redirect::origin(url));
-                    return Ok(response);
-                }
-                Ok(Err(error)) if may_be_stale && failure::is_closed(&error) => may_be_stale = false,
-                Ok(Err(error)) => return Err(failure::describe(error, url, Stage::Send)),
-                Err(_) => return Err(failure::no_response(url, self.config.first_byte_timeout)),
-            }
+        match timeout_at(deadline, client.execute(to_send(request, url))).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(error)) => Err(failure::describe(error, url, Stage::Send)),
+            Err(_) => Err(failure::no_response(url, self.config.first_byte_timeout)),
         }
-    }
-
-    fn known_origins(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.known_origins.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

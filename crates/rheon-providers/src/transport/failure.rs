@@ -37,24 +37,6 @@ pub(super) fn describe(error: reqwest::Error, url: &Url, stage: Stage) -> Provid
     ProviderError::new(ProviderErrorKind::Network, message)
 }
 
-/// Whether the connection was closed before any part of a response arrived.
-pub(super) fn is_closed(error: &reqwest::Error) -> bool {
-    let mut next: Option<&dyn Error> = Some(error);
-    while let Some(cause) = next {
-        if let Some(hyper) = cause.downcast_ref::<hyper::Error>()
-            && (hyper.is_incomplete_message() || hyper.is_closed())
-        {
-            return true;
-        }
-        if let Some(io) = cause.downcast_ref::<std::io::Error>() {
-            use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected};
-            return matches!(io.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | NotConnected);
-        }
-        next = cause.source();
-    }
-    false
-}
-
 /// The error for a response head that did not arrive in time.
 pub(super) fn no_response(url: &Url, limit: Duration) -> ProviderError {
     let message = format!("{} did not respond within {} s", origin(url), limit.as_secs_f32());

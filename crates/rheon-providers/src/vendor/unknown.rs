@@ -23,10 +23,12 @@ pub(crate) fn unknown_model(wire: WireKind, id: &str) -> Model {
         |min| ThinkingStyle::Budget { min, max: ModelInfo::OUTPUT_TOKENS_UNKNOWN / 2, can_disable: true };
     // "Off" is not among the levels: not every service accepts it, and omitting it is always valid.
     let thinking = match wire {
-        // A Claude model without a catalog entry is newer than the catalog, and newer models only accept levels.
-        WireKind::Anthropic | WireKind::Bedrock if id.contains("claude-") => {
-            ThinkingStyle::Levels(vec![Low, Medium, High, Max])
-        }
+        WireKind::Anthropic | WireKind::Bedrock if id.contains("claude-") => match claude_version(id) {
+            Some((0..=2, _) | (3, 0..=6)) => ThinkingStyle::None,
+            Some((3, _) | (4, 0..=5)) => budget(1024),
+            // Newer models only accept levels.
+            Some(_) | None => ThinkingStyle::Levels(vec![Low, Medium, High, Max]),
+        },
         WireKind::Anthropic => budget(1024),
         WireKind::Gemini if id.contains("gemini-2") => budget(512),
         WireKind::Gemini if id.contains("gemini-") => ThinkingStyle::Levels(vec![Low, Medium, High]),
@@ -35,6 +37,19 @@ pub(crate) fn unknown_model(wire: WireKind, id: &str) -> Model {
         WireKind::Gemini | WireKind::Bedrock => ThinkingStyle::None,
     };
     Model { thinking, ..Model::unknown(id) }
+}
+
+/// The version in the name of a Claude model, for instance (3, 5) of `claude-3-5-sonnet-20240620` or (4, 0) of
+/// `claude-opus-4-20250514`.
+fn claude_version(id: &str) -> Option<(u32, u32)> {
+    let (_, name) = id.split_once("claude-")?;
+    let number = |part: &str| {
+        let digits = part.trim_start_matches('v');
+        digits.parse::<u32>().ok().filter(|_| digits.len() <= 2)
+    };
+    let mut parts = name.split(['-', '.', '@', ':']).skip_while(|part| number(part).is_none());
+    let major = parts.next().and_then(number)?;
+    Some((major, parts.next().and_then(number).unwrap_or(0)))
 }
 
 #[cfg(test)]
@@ -54,6 +69,11 @@ mod tests {
         let styles = [
             (WireKind::Anthropic, "m"),
             (WireKind::Anthropic, "claude-next-9"),
+            (WireKind::Anthropic, "claude-2.1"),
+            (WireKind::Anthropic, "claude-3-5-sonnet-20240620"),
+            (WireKind::Anthropic, "claude-3-7-sonnet-latest"),
+            (WireKind::Anthropic, "claude-opus-4-20250514"),
+            (WireKind::Anthropic, "claude-opus-4-9"),
             (WireKind::Chat, "m"),
             (WireKind::Responses, "m"),
             (WireKind::Gemini, "m"),
@@ -61,17 +81,26 @@ mod tests {
             (WireKind::Gemini, "gemini-9"),
             (WireKind::Bedrock, "m"),
             (WireKind::Bedrock, "us.anthropic.claude-next-9"),
+            (WireKind::Bedrock, "anthropic.claude-v2:1"),
+            (WireKind::Bedrock, "anthropic.claude-3-haiku-20240307-v1:0"),
         ];
         expect![[r#"
             anthropic m: Budget { min: 1024, max: 4096, can_disable: true }
             anthropic claude-next-9: Levels([Low, Medium, High, Max])
+            anthropic claude-2.1: None
+            anthropic claude-3-5-sonnet-20240620: None
+            anthropic claude-3-7-sonnet-latest: Budget { min: 1024, max: 4096, can_disable: true }
+            anthropic claude-opus-4-20250514: Budget { min: 1024, max: 4096, can_disable: true }
+            anthropic claude-opus-4-9: Levels([Low, Medium, High, Max])
             chat m: Levels([Low, Medium, High])
             responses m: Levels([Low, Medium, High])
             gemini m: None
             gemini gemini-2.9: Budget { min: 512, max: 4096, can_disable: true }
             gemini gemini-9: Levels([Low, Medium, High])
             bedrock m: None
-            bedrock us.anthropic.claude-next-9: Levels([Low, Medium, High, Max])"#]]
+            bedrock us.anthropic.claude-next-9: Levels([Low, Medium, High, Max])
+            bedrock anthropic.claude-v2:1: None
+            bedrock anthropic.claude-3-haiku-20240307-v1:0: None"#]]
         .assert_eq(&styles.map(style).join("\n"));
     }
 

@@ -70,7 +70,8 @@ pub(super) struct OpenAiSchema<'a> {
 }
 
 /// `schema` as OpenAI accepts it. Strict mode requires closed objects with all properties required, and the service
-/// refuses the whole request otherwise; schemas that do not fit are sent without strict mode.
+/// refuses the whole request otherwise. An optional property that may be null is required there: the model writes null.
+/// Other schemas that do not fit are sent without strict mode.
 pub(super) fn for_openai(schema: &Value) -> OpenAiSchema<'_> {
     let top = schema.as_object().is_some_and(|fields| is_object(fields) && !fields.contains_key("anyOf"));
     let mut strict = top;
@@ -78,7 +79,9 @@ pub(super) fn for_openai(schema: &Value) -> OpenAiSchema<'_> {
     each_schema(&mut closed, &mut |fields| {
         if is_object(fields) {
             fields.entry("additionalProperties").or_insert(false.into());
+            require_nullable(fields);
         }
+        fields.remove("default");
         let known = !STRICT_REFUSES.iter().any(|key| fields.contains_key(*key));
         strict = strict && known && (!is_object(fields) || requires_all(fields));
     });
@@ -92,6 +95,34 @@ fn is_object(fields: &Map<String, Value>) -> bool {
         Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
         Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) => false,
         None => fields.contains_key("properties"),
+    }
+}
+
+/// Requires the properties that may be null.
+fn require_nullable(fields: &mut Map<String, Value>) {
+    let Some(properties) = fields.get("properties").and_then(Value::as_object) else { return };
+    let nullable: Vec<Value> = properties
+        .iter()
+        .filter(|(_, schema)| accepts_null(schema))
+        .map(|(name, _)| Value::from(name.as_str()))
+        .collect();
+    let required = fields.entry("required").or_insert_with(|| Value::Array(Vec::new()));
+    if let Value::Array(required) = required {
+        for name in nullable {
+            if !required.contains(&name) {
+                required.push(name);
+            }
+        }
+    }
+}
+
+fn accepts_null(schema: &Value) -> bool {
+    let is_null = |kind: &Value| kind == "null";
+    match (schema.get("type"), schema.get("anyOf")) {
+        (Some(Value::Array(kinds)), _) => kinds.iter().any(is_null),
+        (Some(kind), _) => is_null(kind),
+        (None, Some(Value::Array(choices))) => choices.iter().any(accepts_null),
+        (None, _) => false,
     }
 }
 
@@ -172,6 +203,31 @@ mod tests {
         let open = nested(&object(json!({ "required": ["a"] })), &json!(false));
         let closed = OpenAiSchema { strict: true, schema: Cow::Owned(nested(&strict, &json!(false))) };
         assert_eq!(for_openai(&open), closed);
+        let optional = json!({
+            "type": "object",
+            "properties": {
+                "a": { "type": "string" },
+                "note": { "type": ["string", "null"], "default": null },
+                "part": { "anyOf": [{ "$ref": "#/$defs/p" }, { "type": "null" }] },
+            },
+            "required": ["a"],
+            "$defs": { "p": { "type": "object", "properties": {}, "additionalProperties": false } },
+        });
+        let all_required = json!({
+            "type": "object",
+            "properties": {
+                "a": { "type": "string" },
+                "note": { "type": ["string", "null"] },
+                "part": { "anyOf": [{ "$ref": "#/$defs/p" }, { "type": "null" }] },
+            },
+            "required": ["a", "note", "part"],
+            "additionalProperties": false,
+            "$defs": {
+                "p": { "type": "object", "properties": {}, "additionalProperties": false, "required": [] },
+            },
+        });
+        let strict_optional = OpenAiSchema { strict: true, schema: Cow::Owned(all_required) };
+        assert_eq!(for_openai(&optional), strict_optional);
         let loose = [
             object(json!({})),
             object(json!({ "required": ["a"], "additionalProperties": true })),

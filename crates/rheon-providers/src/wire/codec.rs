@@ -26,6 +26,16 @@ pub trait Decoder: Send {
     /// Decodes one frame. An error ends the response.
     fn frame(&mut self, frame: Frame<'_>, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError>;
 
+    /// Decodes a response that was not streamed: one JSON object, which is complete.
+    fn whole(&mut self, json: &str, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        self.frame(Frame { name: "", data: json }, chunks)
+    }
+
+    /// What the model wrote, if the service refused it in an error.
+    fn failed_generation(&mut self) -> Option<String> {
+        None
+    }
+
     /// Ends the body. Adds `Done` if this service ends its responses like this; otherwise the response counts as cut.
     fn finish(&mut self, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError>;
 }

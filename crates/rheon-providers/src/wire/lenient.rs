@@ -113,6 +113,11 @@ pub(super) fn parse_or_default<'a, T: Deserialize<'a> + Default>(json: &'a RawVa
     serde_json::from_str(json.get()).unwrap_or_default()
 }
 
+/// Whether the value of an `error` field is an error: some services send an empty one with every response.
+pub(super) fn is_error(error: &RawValue) -> bool {
+    !matches!(error.get(), "null" | "false" | "0" | "\"\"" | "{}" | "[]")
+}
+
 /// The counts of a call whose prompt tokens include cached tokens.
 pub(super) struct Counts {
     pub(super) prompt: Count,
@@ -126,11 +131,17 @@ pub(super) struct Counts {
 
 impl Counts {
     /// The usage with cached prompt tokens counted separately.
+    ///
+    /// The parts of a prompt never add up to more than the prompt: some gateways (OpenRouter) count tokens that were
+    /// written to the cache as read from it, too.
     pub(super) fn usage(&self) -> Usage {
+        let (prompt, written) = (self.prompt.0, self.cache_write.0);
+        let overlap = written <= prompt && self.cache_read.0.saturating_add(written) > prompt;
+        let cache_read = self.cache_read.0.saturating_sub(if overlap { written } else { 0 });
         Usage {
-            input: self.prompt.0.saturating_sub(self.cache_read.0).saturating_sub(self.cache_write.0),
+            input: prompt.saturating_sub(cache_read).saturating_sub(written),
             output: self.written(),
-            cache_read: self.cache_read.0,
+            cache_read,
             cache_write: self.cache_write.0,
             total_tokens: self.total.0,
         }
@@ -165,6 +176,24 @@ pub(super) struct Report<'a> {
 struct Metadata<'a> {
     #[serde(borrow)]
     raw: Text<'a>,
+}
+
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct FailedGeneration<'a> {
+    #[serde(borrow)]
+    failed_generation: Text<'a>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+/// What the model wrote, if the error that `json` describes says that it was refused (Groq).
+pub(crate) fn failed_generation(json: &str) -> Option<String> {
+    let report: FailedGeneration<'_> = serde_json::from_str(json).ok()?;
+    if report.failed_generation.is_empty() {
+        return failed_generation(report.error?.get());
+    }
+    Some(report.failed_generation.to_string())
 }
 
 /// The error that `json` describes: a string, an object, or an object with the key `error`.

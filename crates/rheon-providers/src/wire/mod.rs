@@ -26,10 +26,13 @@ use std::sync::Arc;
 
 use rheon_types::{Chunk, ProviderError};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
-use crate::frame::{FrameDecoder, Framing};
+use crate::error;
+use crate::frame::{Frame, FrameDecoder, Framing};
 
 pub use codec::{Decoder, WireRequest};
+pub(crate) use lenient::failed_generation;
 
 /// A wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
@@ -126,15 +129,62 @@ impl ResponseReader {
 
     /// Takes in the next bytes. What they complete is added to `chunks`, also if an error follows it.
     pub fn feed(&mut self, bytes: &[u8], chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
-        let decoder = &mut self.decoder;
-        self.frames.feed(bytes, &mut |frame| decoder.frame(frame, chunks))
+        let (decoder, before) = (&mut self.decoder, chunks.len());
+        let fed = self.frames.feed(bytes, &mut |frame| decoder.frame(frame, chunks));
+        add_totals(chunks, before);
+        fed
+    }
+
+    /// Takes in a whole body that is JSON instead of a stream: one response, or a list of events.
+    pub fn feed_json(&mut self, json: &str, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        let before = chunks.len();
+        let fed = self.decode_json(json, chunks);
+        add_totals(chunks, before);
+        fed
+    }
+
+    fn decode_json(&mut self, json: &str, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        let invalid = |problem| error::malformed(format_args!("invalid JSON: {problem}"));
+        let values = serde_json::Deserializer::from_str(json).into_iter::<&RawValue>();
+        let mut values = values.collect::<Result<Vec<_>, _>>().map_err(invalid)?;
+        if let [list] = values.as_slice()
+            && list.get().starts_with('[')
+        {
+            values = serde_json::from_str(list.get()).map_err(invalid)?;
+        }
+        match values.as_slice() {
+            [response] => self.decoder.whole(response.get(), chunks)?,
+            events => {
+                for event in events {
+                    self.decoder.frame(Frame { name: "", data: event.get() }, chunks)?;
+                }
+            }
+        }
+        self.decoder.finish(chunks)
+    }
+
+    /// What the model wrote, if the service refused it and says so in its error.
+    pub(crate) fn failed_generation(&mut self) -> Option<String> {
+        self.decoder.failed_generation()
     }
 
     /// The body has ended.
     pub fn finish(&mut self, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
-        let decoder = &mut self.decoder;
-        self.frames.finish(&mut |frame| decoder.frame(frame, chunks))?;
-        self.decoder.finish(chunks)
+        let (decoder, before) = (&mut self.decoder, chunks.len());
+        let ended = self.frames.finish(&mut |frame| decoder.frame(frame, chunks));
+        let ended = ended.and_then(|()| self.decoder.finish(chunks));
+        add_totals(chunks, before);
+        ended
+    }
+}
+
+/// Adds the sum of its parts to each usage report behind the first `before` chunks that has no total, or one that leaves
+/// out a part.
+fn add_totals(chunks: &mut VecDeque<Chunk>, before: usize) {
+    for chunk in chunks.iter_mut().skip(before) {
+        if let Chunk::Usage { usage } = chunk {
+            usage.total_tokens = usage.total_tokens.max(usage.parts());
+        }
     }
 }
 

@@ -196,6 +196,16 @@ impl ThinkingSetting {
             ThinkingStyle::Levels(levels) => Self::of_levels(levels, level),
             ThinkingStyle::Budget { can_disable: true, .. } if level == ThinkingLevel::Off => Self::Off,
             ThinkingStyle::Budget { .. } if level == ThinkingLevel::Off => Self::Unset,
+            // Not even the least thinking leaves room for an answer.
+            ThinkingStyle::Budget { min, can_disable, .. }
+                if call.request.tokens_max.is_some_and(|tokens| tokens <= *min) =>
+            {
+                if *can_disable {
+                    Self::Off
+                } else {
+                    Self::Unset
+                }
+            }
             ThinkingStyle::Budget { min, max, .. } => {
                 let coarse =
                     nearest(&[ThinkingLevel::Low, ThinkingLevel::Medium, ThinkingLevel::High], level);

@@ -205,6 +205,7 @@ impl Decoded {
                 Chunk::ToolCallDelta { index, delta } => writeln!(trace, "call {index} + {delta}"),
                 Chunk::ToolCallEnd { index } => writeln!(trace, "call {index} end"),
                 Chunk::Block { block } => writeln!(trace, "block {block:?}"),
+                Chunk::Notice { message } => writeln!(trace, "notice {message}"),
                 Chunk::Usage { usage } => writeln!(
                     trace,
                     "usage {} in, {} out, {} read, {} written, {} in all",

@@ -90,15 +90,22 @@ impl Hook for CommandHooks {
         is_error: bool,
     ) -> Answer<'a, Amendment> {
         let duration_ms = self.duration_ms(&call.id);
-        let event = if is_error { HookEvent::PostToolUseFailure } else { HookEvent::PostToolUse };
+        // As in Claude Code, a command that ends with an exit code other than 0 has failed.
+        let exit_code = result.details.get("exit_code").and_then(Value::as_i64);
+        let is_failure = is_error || exit_code.is_some_and(|code| code != 0);
+        let event = if is_failure { HookEvent::PostToolUseFailure } else { HookEvent::PostToolUse };
         if !self.dispatcher().has(event) {
             return Answer::Now(Amendment::default());
         }
         Answer::later(async move {
             let id = call.id.as_str();
-            let details = if is_error {
+            let details = if is_failure {
                 let is_interrupt = result.details.get("error").and_then(Value::as_str) == Some("cancelled");
-                json!({ "tool_use_id": id, "error": result.as_text(), "is_interrupt": is_interrupt, "duration_ms": duration_ms })
+                let mut details = json!({ "tool_use_id": id, "error": result.as_text(), "is_interrupt": is_interrupt, "duration_ms": duration_ms });
+                if let (Value::Object(fields), Some(code)) = (&mut details, exit_code) {
+                    fields.insert("exit_code".to_owned(), code.into());
+                }
+                details
             } else {
                 let response = to_claude_response(call, &self.dispatcher().context().cwd, result);
                 json!({ "tool_use_id": id, "tool_response": response, "duration_ms": duration_ms })

@@ -25,6 +25,7 @@ pub use rheon_policy::hooks::{
     CommandHook, HookEvent, HookExecution, HookFailurePolicy, HookGroup, HookSettings, HookSettingsError,
     Matcher, MatcherError, UNSUPPORTED_EVENTS, settings_files,
 };
+pub(crate) use translate::from_claude_fields;
 pub use translate::{ClaudeCall, from_claude_input, to_claude_call};
 
 #[cfg(test)]

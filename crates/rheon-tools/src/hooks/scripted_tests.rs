@@ -195,3 +195,27 @@ async fn a_denied_call_is_reported_to_hooks() {
     let messages: Value = serde_json::from_str(&fixture.read("denied")).unwrap();
     assert_eq!((&messages["tool_name"], &messages["reason"]), (&json!("Bash"), &json!("no")));
 }
+
+#[tokio::test]
+async fn a_command_that_fails_fires_the_failure_event() {
+    let fixture = Fixture::new();
+    let says = |event: &str, text: &str| {
+        let output = json!({ "hookSpecificOutput": { "hookEventName": event, "additionalContext": text } });
+        json!([{ "matcher": "Bash", "hooks": [command(&format!("echo '{output}'"))] }])
+    };
+    let hooks = fixture.hooks(json!({
+        "PostToolUse": says("PostToolUse", "it worked"),
+        "PostToolUseFailure": says("PostToolUseFailure", "it failed"),
+    }));
+    let tool = FnTool::new("bash", |arguments, _| async move {
+        Ok(ToolResult::text("ran").with_details(json!({ "exit_code": arguments["code"] })))
+    });
+    let scenario = Scenario::new()
+        .turn(Turn::call("bash", json!({ "code": 0 })))
+        .turn(Turn::call("bash", json!({ "code": 2 })))
+        .turn("Done.");
+    let ran = scripted(scenario).tool(tool).with(|builder| builder.hook(hooks)).run("go").await;
+    assert!(ran.sent(1).contains("it worked"), "{}", ran.sent(1));
+    let last = ran.sent(2);
+    assert_eq!((last.matches("it worked").count(), last.matches("it failed").count()), (1, 1), "{last}");
+}

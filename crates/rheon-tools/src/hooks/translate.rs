@@ -67,8 +67,7 @@ pub fn from_claude_input(call: &ToolCall, dir: &Path, updated: Value) -> Value {
     let name = call.name.as_str();
     let Some(tool) = known_tool(name).filter(|tool| tool.name == name) else { return updated };
     let Value::Object(fields) = updated else { return updated };
-    let mut arguments: Map<String, Value> =
-        fields.into_iter().map(|(key, value)| (rheon_name(name, &key), value)).collect();
+    let mut arguments = from_claude_fields(name, fields);
     if is_path(tool.kind)
         && let Some(Value::String(path)) = arguments.get_mut("path")
         && let Some(written) = call.arguments.get("path").and_then(Value::as_str)
@@ -76,12 +75,19 @@ pub fn from_claude_input(call: &ToolCall, dir: &Path, updated: Value) -> Value {
     {
         written.clone_into(path);
     }
+    Value::Object(arguments)
+}
+
+/// Converts the input of the tool that we call `name`.
+pub(crate) fn from_claude_fields(name: &str, fields: Map<String, Value>) -> Map<String, Value> {
+    let mut arguments: Map<String, Value> =
+        fields.into_iter().map(|(key, value)| (rheon_name(name, &key), value)).collect();
     match name {
         "edit" => edits_from_claude(&mut arguments),
         "search" => search_from_claude(&mut arguments),
         _ => {}
     }
-    Value::Object(arguments)
+    arguments
 }
 
 /// Converts a result.

@@ -13,6 +13,12 @@ pub trait Tool: Send + Sync {
     /// The name the model calls it by; unique among an agent's tools.
     fn name(&self) -> &str;
 
+    /// Other names that models call it by, because they know such a tool from elsewhere. A tool whose own name it is comes
+    /// first; upper and lower case do not matter.
+    fn other_names(&self) -> &[&str] {
+        &[]
+    }
+
     /// The name a person reads.
     fn label(&self) -> &str {
         self.name()
@@ -24,6 +30,12 @@ pub trait Tool: Send + Sync {
     /// A JSON Schema (an object) for the arguments. Called once: when an agent is built, or when the version of a
     /// [`ToolSource`](super::ToolSource) that has the tool is first used.
     fn parameters_schema(&self) -> Value;
+
+    /// Rewrites arguments that do not match the schema, for instance those of the same tool of another agent. `None` if it
+    /// cannot. The result is checked again.
+    fn adapt(&self, _arguments: &Value) -> Option<Value> {
+        None
+    }
 
     /// The tool's side effects; unsafe by default. Called once, together with the schema.
     fn effect(&self) -> Effect {

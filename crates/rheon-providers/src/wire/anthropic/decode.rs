@@ -11,11 +11,11 @@ use rheon_types::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::error;
 use crate::frame::{FRAME_BYTES_MAX, Frame};
 use crate::wire::claude::read;
 use crate::wire::codec::Decoder;
 use crate::wire::count::Count;
+use crate::wire::lenient::{self, Text, parse_or_default};
 use crate::wire::open_calls::OpenCalls;
 
 /// The maximum length of a refusal reason.
@@ -68,6 +68,25 @@ impl Decoder for Decode {
         }
     }
 
+    /// A message that was not streamed: its blocks, then its end.
+    fn whole(&mut self, json: &str, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        let message: WholeMessage<'_> = read("message", json)?;
+        let Some(content) = message.content else {
+            return self.frame(Frame { name: "", data: json }, chunks);
+        };
+        self.name_model(&message.model, chunks);
+        for (content_block, index) in content.into_iter().zip(0..) {
+            self.block_start(&BlockStart { index, content_block }, chunks)?;
+            self.close_block(chunks);
+            self.calls.end(index, chunks);
+        }
+        let (stop_reason, stop_details) = (message.stop_reason, message.stop_details);
+        let delta = Some(StopDelta { stop_reason, stop_details });
+        self.message_delta(MessageDelta { delta, usage: message.usage }, chunks)?;
+        self.end(chunks);
+        Ok(())
+    }
+
     fn finish(&mut self, _chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         Ok(())
     }
@@ -88,44 +107,47 @@ impl Decode {
             "message_start" => {
                 let start: MessageStart<'_> = read(name, data)?;
                 self.block.ended = None;
-                if let Some(model) = start.message.model.filter(|model| !model.is_empty()) {
-                    chunks.push_back(Chunk::Model { model: model.into_owned() });
-                }
+                self.name_model(&start.message.model, chunks);
                 self.count(start.message.usage, chunks);
                 Ok(())
             }
             "message_delta" => self.message_delta(read(name, data)?, chunks),
             "message_stop" => {
-                self.close_block(chunks);
-                let stop_reason = self.stop_reason.unwrap_or(StopReason::Stop);
-                self.calls.finish(stop_reason, chunks);
-                chunks.push_back(Chunk::Done { stop_reason });
-                self.done = true;
+                self.end(chunks);
                 Ok(())
             }
-            "error" => {
-                let failure: Failure<'_> = read(name, data)?;
-                Err(error::in_stream(&failure.error.kind, &failure.error.message))
-            }
+            "error" => Err(lenient::reported(read::<Failure<'_>>(name, data)?.error.get())),
             // `ping`, and events added later.
             _ => Ok(()),
         }
     }
 
-    fn delta(&mut self, event: BlockDelta<'_>, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+    fn name_model(&self, model: &Text<'_>, chunks: &mut VecDeque<Chunk>) {
+        if !model.is_empty() {
+            chunks.push_back(Chunk::Model { model: model.to_string() });
+        }
+    }
+
+    fn end(&mut self, chunks: &mut VecDeque<Chunk>) {
+        self.close_block(chunks);
+        let stop_reason = self.stop_reason.unwrap_or(StopReason::Stop);
+        self.calls.finish(stop_reason, chunks);
+        chunks.push_back(Chunk::Done { stop_reason });
+        self.done = true;
+    }
+
+    /// A delta is what its fields say: some services leave out its type, or name it differently.
+    fn delta(&mut self, event: BlockDelta, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         let BlockDelta { index, delta } = event;
         if self.block.ignored == Some(index) || self.block.ended == Some(index) {
             return Ok(());
         }
-        match &*delta.kind {
-            "text_delta" => push_text(delta.text, chunks),
-            "input_json_delta" => self.calls.write(index, delta.partial_json.unwrap_or_default(), chunks),
-            "thinking_delta" => push_thinking(delta.thinking, chunks),
-            "signature_delta" => return self.sign(delta.signature.as_deref().unwrap_or_default()),
-            // `citations_delta`, and deltas added later.
-            _ => {}
+        push_text(delta.text, chunks);
+        push_thinking(delta.thinking, chunks);
+        if let Some(piece) = delta.partial_json {
+            self.calls.write(index, piece, chunks);
         }
-        Ok(())
+        self.sign(delta.signature.as_deref().unwrap_or_default())
     }
 
     fn block_start(
@@ -138,7 +160,7 @@ impl Decode {
         self.block.ended = self.block.ended.filter(|ended| *ended != event.index);
         self.calls.continue_response(chunks);
         let content = event.content_block.get();
-        match &*read::<TypeTag<'_>>(NAME, content)?.kind {
+        match block_kind(&read::<TypeTag<'_>>(NAME, content)?.kind) {
             "text" => push_text(read::<TextBlock>(NAME, content)?.text, chunks),
             "thinking" => {
                 let block: ThinkingBlock = read(NAME, content)?;
@@ -209,12 +231,16 @@ impl Decode {
         self.count(event.usage, chunks);
         let Some(delta) = event.delta else { return Ok(()) };
         let Some(reason) = delta.stop_reason else { return Ok(()) };
+        if reason.is_empty() {
+            return Ok(());
+        }
         self.stop_reason = Some(match &*reason {
             "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
             "tool_use" => StopReason::ToolUse,
             "refusal" => {
-                let why = delta.stop_details.and_then(|details| details.explanation);
-                let why: String = why.as_deref().unwrap_or("none").chars().take(REASON_CHARS_MAX).collect();
+                let details: StopDetails<'_> = delta.stop_details.map(parse_or_default).unwrap_or_default();
+                let why = if details.explanation.is_empty() { "none" } else { &details.explanation };
+                let why: String = why.chars().take(REASON_CHARS_MAX).collect();
                 return Err(ProviderError::new(
                     ProviderErrorKind::ContentFilter,
                     format!(
@@ -241,6 +267,18 @@ fn push_thinking(delta: Option<DeltaText>, chunks: &mut VecDeque<Chunk>) {
     }
 }
 
+/// The kind of a block whose content is for us. Kinds are compared by what they are, because services add variants of
+/// them; tools that the service runs itself, and their results, stay as they are named.
+fn block_kind(kind: &str) -> &str {
+    match kind {
+        "server_tool_use" | "mcp_tool_use" => kind,
+        _ if kind.ends_with("tool_use") => "tool_use",
+        "" | "output_text" => "text",
+        "reasoning" => "thinking",
+        _ => kind,
+    }
+}
+
 /// Whether the `input` at the start of a call is more than a placeholder for streamed arguments.
 fn has_content(input: &str) -> bool {
     let words = || input.bytes().filter(|byte| !byte.is_ascii_whitespace());
@@ -250,21 +288,18 @@ fn has_content(input: &str) -> bool {
 #[derive(Deserialize)]
 struct TypeTag<'a> {
     #[serde(rename = "type", borrow, default)]
-    kind: Cow<'a, str>,
+    kind: Text<'a>,
 }
 
 #[derive(Deserialize)]
-struct BlockDelta<'a> {
+struct BlockDelta {
     #[serde(default)]
     index: u32,
-    #[serde(borrow)]
-    delta: Delta<'a>,
+    delta: Delta,
 }
 
 #[derive(Deserialize)]
-struct Delta<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Cow<'a, str>,
+struct Delta {
     #[serde(default)]
     text: Option<DeltaText>,
     #[serde(default)]
@@ -305,9 +340,9 @@ struct RedactedBlock {
 #[derive(Deserialize)]
 struct CallBlock<'a> {
     #[serde(borrow, default)]
-    id: Cow<'a, str>,
+    id: Text<'a>,
     #[serde(borrow, default)]
-    name: Cow<'a, str>,
+    name: Text<'a>,
     #[serde(borrow, default)]
     input: Option<&'a RawValue>,
 }
@@ -327,7 +362,22 @@ struct MessageStart<'a> {
 #[derive(Deserialize)]
 struct StartedMessage<'a> {
     #[serde(borrow, default)]
-    model: Option<Cow<'a, str>>,
+    model: Text<'a>,
+    #[serde(default)]
+    usage: Option<UsageReport>,
+}
+
+/// A message that was not streamed.
+#[derive(Deserialize)]
+struct WholeMessage<'a> {
+    #[serde(borrow, default)]
+    model: Text<'a>,
+    #[serde(borrow, default)]
+    content: Option<Vec<&'a RawValue>>,
+    #[serde(borrow, default)]
+    stop_reason: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    stop_details: Option<&'a RawValue>,
     #[serde(default)]
     usage: Option<UsageReport>,
 }
@@ -357,25 +407,17 @@ struct StopDelta<'a> {
     #[serde(borrow, default)]
     stop_reason: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
-    stop_details: Option<StopDetails<'a>>,
+    stop_details: Option<&'a RawValue>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct StopDetails<'a> {
     #[serde(borrow, default)]
-    explanation: Option<Cow<'a, str>>,
+    explanation: Text<'a>,
 }
 
 #[derive(Deserialize)]
 struct Failure<'a> {
     #[serde(borrow)]
-    error: FailureBody<'a>,
-}
-
-#[derive(Deserialize)]
-struct FailureBody<'a> {
-    #[serde(rename = "type", borrow, default)]
-    kind: Cow<'a, str>,
-    #[serde(borrow, default)]
-    message: Cow<'a, str>,
+    error: &'a RawValue,
 }

@@ -18,6 +18,7 @@ use crate::frame::{FRAME_BYTES_MAX, Frame};
 use crate::wire::claude::read;
 use crate::wire::codec::Decoder;
 use crate::wire::count::Count;
+use crate::wire::lenient::Text;
 use crate::wire::open_calls::OpenCalls;
 
 /// Creates a decoder for one response.
@@ -67,6 +68,23 @@ impl Decoder for Decode {
         Ok(())
     }
 
+    /// The response of `Converse`, which does not stream.
+    fn whole(&mut self, json: &str, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        let whole: WholeResponse<'_> = read("response", json)?;
+        let Some(message) = whole.output.and_then(|output| output.message) else {
+            return self.frame(Frame { name: "", data: json }, chunks);
+        };
+        for (block, index) in message.content.into_iter().zip(0..) {
+            self.block(index, block, chunks)?;
+            self.close_block(chunks);
+            self.calls.end(index, chunks);
+        }
+        self.stop_reason = Some(stop_reason(&whole.stop_reason)?);
+        self.count(&Metadata { usage: whole.usage }, chunks);
+        self.end(chunks);
+        Ok(())
+    }
+
     fn finish(&mut self, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         self.end(chunks);
         Ok(())
@@ -81,14 +99,10 @@ impl Decode {
                 self.close_block(chunks);
                 self.calls.continue_response(chunks);
                 let start: BlockStart<'_> = read(name, data)?;
-                // Calls of the service's own tools are not for us to answer.
-                if let Some(call) = start.start.and_then(|start| start.tool_use)
-                    && call.kind.is_none()
-                {
-                    let (id, name) = (ToolCallId::from(&*call.tool_use_id), ToolName::from(&*call.name));
-                    self.calls.start(start.content_block_index, id, name, None, chunks)?;
+                match start.start.and_then(|start| start.tool_use) {
+                    Some(call) => self.call(start.content_block_index, &call, chunks),
+                    None => Ok(()),
                 }
-                Ok(())
             }
             "contentBlockStop" => {
                 let stop: BlockStop = read(name, data)?;
@@ -114,15 +128,49 @@ impl Decode {
         }
     }
 
-    fn delta(&mut self, event: BlockDelta, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+    /// Starts a call, unless it is one of the service's own tools, which are not for us to answer.
+    fn call(
+        &mut self,
+        index: u32,
+        call: &StartedCall<'_>,
+        chunks: &mut VecDeque<Chunk>,
+    ) -> Result<(), ProviderError> {
+        if call.kind.starts_with("server_") {
+            return Ok(());
+        }
+        let (id, name) = (ToolCallId::from(&*call.tool_use_id), ToolName::from(&*call.name));
+        let given = call.input.map(json_text).filter(|input| !input.is_empty());
+        self.calls.start(index, id, name, given, chunks)
+    }
+
+    /// A block of a response that was not streamed.
+    fn block(
+        &mut self,
+        index: u32,
+        block: WholeBlock<'_>,
+        chunks: &mut VecDeque<Chunk>,
+    ) -> Result<(), ProviderError> {
+        if let Some(call) = block.tool_use {
+            self.call(index, &call, chunks)?;
+        }
+        let reasoning_content = block.reasoning_content.map(|reasoning| {
+            let (text, signature) =
+                reasoning.reasoning_text.map_or((None, None), |read| (read.text, read.signature));
+            ReasoningDelta { text, signature, redacted_content: reasoning.redacted_content }
+        });
+        let delta = Delta { text: block.text, tool_use: None, reasoning_content };
+        self.delta(BlockDelta { content_block_index: index, delta }, chunks)
+    }
+
+    fn delta(&mut self, event: BlockDelta<'_>, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         let BlockDelta { content_block_index: index, delta } = event;
         if let Some(delta) = delta.text.filter(|text| !text.is_empty()) {
             // Text blocks have no start event.
             self.calls.continue_response(chunks);
             chunks.push_back(Chunk::Text { delta });
         }
-        if let Some(delta) = delta.tool_use.and_then(|call| call.input) {
-            self.calls.write(index, delta, chunks);
+        if let Some(input) = delta.tool_use.and_then(|call| call.input) {
+            self.calls.write(index, json_text(input), chunks);
         }
         let Some(reasoning) = delta.reasoning_content else { return Ok(()) };
         if let Some(delta) = reasoning.text.filter(|text| !text.is_empty()) {
@@ -194,6 +242,15 @@ fn stop_reason(reason: &str) -> Result<StopReason, ProviderError> {
     }
 }
 
+/// Arguments: a piece of JSON text, or an object.
+fn json_text(input: &RawValue) -> DeltaText {
+    match input.get() {
+        text if text.starts_with('"') => serde_json::from_str(text).unwrap_or_default(),
+        "null" => DeltaText::default(),
+        object => object.into(),
+    }
+}
+
 fn exception(name: &str, data: &str) -> ProviderError {
     let body: Exception<'_> = serde_json::from_str(data).unwrap_or_default();
     let message = body.message.or(body.capital_message).or(body.original_message);
@@ -237,27 +294,28 @@ impl Redacted {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct BlockDelta {
+struct BlockDelta<'a> {
     #[serde(default)]
     content_block_index: u32,
-    delta: Delta,
+    #[serde(borrow)]
+    delta: Delta<'a>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Delta {
+struct Delta<'a> {
     #[serde(default)]
     text: Option<DeltaText>,
-    #[serde(default)]
-    tool_use: Option<CallDelta>,
+    #[serde(borrow, default)]
+    tool_use: Option<CallDelta<'a>>,
     #[serde(default)]
     reasoning_content: Option<ReasoningDelta>,
 }
 
 #[derive(Deserialize)]
-struct CallDelta {
-    #[serde(default)]
-    input: Option<DeltaText>,
+struct CallDelta<'a> {
+    #[serde(borrow, default)]
+    input: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -291,12 +349,14 @@ struct StartedBlock<'a> {
 #[serde(rename_all = "camelCase")]
 struct StartedCall<'a> {
     #[serde(borrow, default)]
-    tool_use_id: Cow<'a, str>,
+    tool_use_id: Text<'a>,
     #[serde(borrow, default)]
-    name: Cow<'a, str>,
-    /// `server_tool_use` for a call that the service runs itself.
+    name: Text<'a>,
+    /// Absent or `tool_use`; `server_tool_use` for a call that the service runs itself.
     #[serde(rename = "type", borrow, default)]
-    kind: Option<Cow<'a, str>>,
+    kind: Text<'a>,
+    #[serde(borrow, default)]
+    input: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -310,7 +370,58 @@ struct BlockStop {
 #[serde(rename_all = "camelCase")]
 struct MessageStop<'a> {
     #[serde(borrow, default)]
-    stop_reason: Cow<'a, str>,
+    stop_reason: Text<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WholeResponse<'a> {
+    #[serde(borrow, default)]
+    output: Option<WholeOutput<'a>>,
+    #[serde(borrow, default)]
+    stop_reason: Text<'a>,
+    #[serde(default)]
+    usage: Option<UsageReport>,
+}
+
+#[derive(Deserialize)]
+struct WholeOutput<'a> {
+    #[serde(borrow, default)]
+    message: Option<WholeMessage<'a>>,
+}
+
+#[derive(Deserialize)]
+struct WholeMessage<'a> {
+    #[serde(borrow, default)]
+    content: Vec<WholeBlock<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WholeBlock<'a> {
+    #[serde(default)]
+    text: Option<DeltaText>,
+    #[serde(borrow, default)]
+    tool_use: Option<StartedCall<'a>>,
+    #[serde(default)]
+    reasoning_content: Option<WholeReasoning>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WholeReasoning {
+    #[serde(default)]
+    reasoning_text: Option<ReasoningText>,
+    #[serde(default)]
+    redacted_content: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct ReasoningText {
+    #[serde(default)]
+    text: Option<DeltaText>,
+    #[serde(default)]
+    signature: Option<String>,
 }
 
 #[derive(Deserialize)]

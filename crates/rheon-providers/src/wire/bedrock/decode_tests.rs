@@ -235,7 +235,7 @@ fn unreadable_event_is_named() {
         Malformed: cannot read the service's response: event contentBlockDelta: EOF while parsing a string at line 1 column 46
         Malformed: cannot read the service's response: event contentBlockStart: invalid type: integer `7`, expected struct BlockStart at line 1 column 1
         Malformed: cannot read the service's response: event contentBlockStop: invalid value: integer `-1`, expected u32 at line 1 column 23
-        Malformed: cannot read the service's response: event messageStop: invalid type: integer `5`, expected a string at line 1 column 15
+        Done { stop_reason: Stop }
         Malformed: cannot read the service's response: event metadata: EOF while parsing a value at line 1 column 0
         Malformed: cannot read the service's response: event (unnamed): EOF while parsing a value at line 1 column 21
     "#]].assert_eq(&text);

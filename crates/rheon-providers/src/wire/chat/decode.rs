@@ -14,7 +14,7 @@ use super::think_tags::ThinkTags;
 use crate::error;
 use crate::frame::Frame;
 use crate::wire::codec::Decoder;
-use crate::wire::lenient::{self, Counts};
+use crate::wire::lenient::{self, Counts, failed_generation, is_error};
 
 /// Creates a decoder for one response.
 pub(in crate::wire) fn decoder(origin: Arc<str>) -> impl Decoder + use<> {
@@ -26,6 +26,8 @@ pub(in crate::wire) fn decoder(origin: Arc<str>) -> impl Decoder + use<> {
         calls: Calls::default(),
         usage: Usage::default(),
         stop_reason: None,
+        blank_end: BlankEnd::default(),
+        failed: None,
         done: false,
     }
 }
@@ -38,7 +40,42 @@ struct Decode {
     calls: Calls,
     usage: Usage,
     stop_reason: Option<StopReason>,
+    blank_end: BlankEnd,
+    /// What the model wrote, if the service refused it.
+    failed: Option<String>,
     done: bool,
+}
+
+/// Whether a response without a stop reason has ended: some services end with `finish_reason: ""`, but others send that
+/// with every chunk.
+#[derive(Default)]
+struct BlankEnd {
+    /// A chunk without any stop reason came before the first empty one.
+    null_first: bool,
+    /// An empty stop reason came.
+    blank: bool,
+    /// Nothing but the end came last: the first empty stop reason of the response, or its usage.
+    ended: bool,
+}
+
+impl BlankEnd {
+    fn chunk(&mut self, finish_reason: Option<&str>, is_empty: bool) {
+        match finish_reason {
+            None => {
+                self.null_first |= !self.blank;
+                self.ended &= is_empty;
+            }
+            Some(word) => {
+                let is_first_blank = word.is_empty() && !self.blank;
+                self.ended = (self.ended && is_empty) || (is_first_blank && self.null_first);
+                self.blank |= word.is_empty();
+            }
+        }
+    }
+
+    fn usage(&mut self, is_empty: bool) {
+        self.ended |= self.blank && is_empty;
+    }
 }
 
 impl Decoder for Decode {
@@ -53,14 +90,14 @@ impl Decoder for Decode {
         }
         let event: Event<'_> = match lenient::parse("a chunk of the chat answer", data) {
             Ok(event) => event,
-            Err(_) if frame.name == "error" => return Err(lenient::reported(data)),
+            Err(_) if frame.name == "error" => return Err(self.reported(data)),
             Err(problem) => return Err(problem),
         };
-        if let Some(error) = event.error {
-            return Err(lenient::reported(error.get()));
+        if let Some(error) = event.error.filter(|error| is_error(error)) {
+            return Err(self.reported(error.get()));
         }
         if frame.name == "error" || *event.object == *"error" {
-            return Err(lenient::reported(data));
+            return Err(self.reported(data));
         }
         if !self.model_told && !event.model.is_empty() {
             self.model_told = true;
@@ -69,8 +106,16 @@ impl Decoder for Decode {
         if let Some(part) = event.choices.0.as_ref().and_then(Choice::new_part) {
             self.part(part, chunks)?;
         }
+        let is_empty = event.choices.0.as_ref().and_then(Choice::new_part).is_none_or(Delta::is_empty);
+        if let Some(choice) = &event.choices.0 {
+            self.blank_end.chunk(choice.finish_reason.as_deref(), is_empty);
+        }
         if let Some(counts) = event.counts() {
+            self.blank_end.usage(is_empty);
             self.count(&counts, chunks);
+        }
+        if let Some(problem) = event.stream_error() {
+            return Err(error::in_stream("error", &problem));
         }
         match &event.choices.0 {
             Some(choice) => self.stop(choice, chunks),
@@ -78,9 +123,20 @@ impl Decoder for Decode {
         }
     }
 
+    fn failed_generation(&mut self) -> Option<String> {
+        self.failed.take()
+    }
+
+    fn whole(&mut self, json: &str, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        self.frame(Frame { name: "", data: json }, chunks)?;
+        // A message that came at once is complete, even if the service does not say why the model stopped.
+        self.blank_end.ended = self.blank_end.null_first || self.blank_end.blank;
+        Ok(())
+    }
+
     fn finish(&mut self, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         // Many servers end the body without `[DONE]`; a response with a stop reason is complete.
-        if !self.done && self.stop_reason.is_some() {
+        if !self.done && (self.stop_reason.is_some() || self.blank_end.ended) {
             self.end(chunks);
         } else if !self.done {
             self.tags.flush(chunks);
@@ -90,6 +146,11 @@ impl Decoder for Decode {
 }
 
 impl Decode {
+    fn reported(&mut self, json: &str) -> ProviderError {
+        self.failed = failed_generation(json);
+        lenient::reported(json)
+    }
+
     fn part(&mut self, part: &Delta<'_>, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         let thinking_text = part.thinking();
         self.push_thinking(thinking_text, chunks);
@@ -112,7 +173,7 @@ impl Decode {
             }
         }
         self.push_text(&part.refusal, chunks);
-        for piece in part.tool_calls.iter().flatten() {
+        for piece in &part.tool_calls.0 {
             self.sign(chunks);
             self.tags.flush(chunks);
             self.calls.piece(piece, chunks)?;
@@ -170,10 +231,10 @@ impl Decode {
     }
 
     fn stop(&mut self, choice: &Choice<'_>, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
-        if let Some(error) = choice.error {
+        if let Some(error) = choice.error.filter(|error| is_error(error)) {
             return Err(lenient::reported(error.get()));
         }
-        if let Some(reason) = stop_reason(&choice.finish_reason)? {
+        if let Some(reason) = stop_reason(choice.finish_reason.as_deref().unwrap_or_default())? {
             self.calls.end(Some(reason), chunks);
             self.stop_reason = Some(reason);
         }
@@ -183,7 +244,9 @@ impl Decode {
     fn end(&mut self, chunks: &mut VecDeque<Chunk>) {
         self.tags.flush(chunks);
         self.sign(chunks);
-        self.calls.end(self.stop_reason, chunks);
+        // A response that ended without a reason is complete, and so are its calls.
+        let reason = self.stop_reason.or(self.blank_end.ended.then_some(StopReason::Stop));
+        self.calls.end(reason, chunks);
         self.done = true;
         chunks.push_back(Chunk::Done { stop_reason: self.stop_reason.unwrap_or(StopReason::Stop) });
     }
@@ -191,9 +254,11 @@ impl Decode {
 
 /// The stop reason, in OpenAI's words and those of compatible services.
 fn stop_reason(word: &str) -> Result<Option<StopReason>, ProviderError> {
-    match word {
-        "" | "null" => Ok(None),
-        "length" | "model_length" | "max_tokens" => Ok(Some(StopReason::Length)),
+    match word.to_ascii_lowercase().as_str() {
+        "" | "null" | "none" => Ok(None),
+        "length" | "model_length" | "max_tokens" | "max_output_tokens" | "token_limit" => {
+            Ok(Some(StopReason::Length))
+        }
         "tool_calls" | "function_call" | "tool_use" => Ok(Some(StopReason::ToolUse)),
         "content_filter" | "sensitive" => Err(ProviderError::new(
             ProviderErrorKind::ContentFilter,

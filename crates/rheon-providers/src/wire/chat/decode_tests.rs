@@ -359,7 +359,7 @@ fn invalid_frames_end_the_response_without_quoting_them() {
         error Malformed: cannot read the service's response: a chunk of the chat answer is not a JSON object
         error Malformed: cannot read the service's response: a chunk of the chat answer is not a JSON object
         error Malformed: cannot read the service's response: a chunk of the chat answer has a field of the wrong type (column 19)
-        error Malformed: cannot read the service's response: a chunk of the chat answer has a field of the wrong type (column 38)
+        error Malformed: cannot read the service's response: a chunk of the chat answer has a field of the wrong type (column 3)
     "#]]
     .assert_eq(&all.concat());
 }

@@ -38,6 +38,12 @@ impl Event<'_> {
             (None, None) => None,
         }
     }
+
+    /// Why a stream ended early, where Groq says so.
+    pub(super) fn stream_error(&self) -> Option<String> {
+        let extra = parse_or_default::<Groq>(self.x_groq?);
+        Some(extra.error).filter(|problem| !problem.is_empty())
+    }
 }
 
 /// The first choice; more are never requested.
@@ -78,7 +84,7 @@ pub(super) struct Choice<'a> {
     #[serde(borrow)]
     message: Option<Delta<'a>>,
     #[serde(borrow)]
-    pub(super) finish_reason: Text<'a>,
+    pub(super) finish_reason: Option<Text<'a>>,
     #[serde(borrow)]
     usage: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -104,9 +110,11 @@ pub(super) struct Delta<'a> {
     #[serde(borrow)]
     reasoning_text: Text<'a>,
     #[serde(borrow)]
+    thinking: Text<'a>,
+    #[serde(borrow)]
     pub(super) reasoning_details: Option<Vec<&'a RawValue>>,
     #[serde(borrow)]
-    pub(super) tool_calls: Option<Vec<CallPiece<'a>>>,
+    pub(super) tool_calls: CallPieces<'a>,
     #[serde(borrow)]
     pub(super) function_call: Option<Function<'a>>,
     #[serde(borrow)]
@@ -114,9 +122,20 @@ pub(super) struct Delta<'a> {
 }
 
 impl Delta<'_> {
+    /// Whether it has no content, only for instance a role.
+    pub(super) fn is_empty(&self) -> bool {
+        let content = match &self.content {
+            Content::Nothing => true,
+            Content::Text(text) => text.is_empty(),
+            Content::Parts(parts) => parts.is_empty(),
+        };
+        let calls = self.tool_calls.0.is_empty() && self.function_call.is_none();
+        content && calls && self.thinking().is_empty() && self.refusal.is_empty()
+    }
+
     /// The reasoning, from the first non-empty field: services repeat it under several names.
     pub(super) fn thinking(&self) -> &str {
-        let names = [&self.reasoning_content, &self.reasoning, &self.reasoning_text];
+        let names = [&self.reasoning_content, &self.reasoning, &self.reasoning_text, &self.thinking];
         names.into_iter().find(|text| !text.is_empty()).map_or("", |text| text)
     }
 }
@@ -164,9 +183,9 @@ impl<'de> Visitor<'de> for ContentVisitor {
         Ok(Content::Parts(parts))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Self::Value, A::Error> {
-        while fields.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Content::Nothing)
+    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
+        let part = Part::deserialize(serde::de::value::MapAccessDeserializer::new(fields))?;
+        Ok(Content::Parts(vec![part]))
     }
 }
 
@@ -183,6 +202,22 @@ pub(super) struct Part<'a> {
 impl<'a> Part<'a> {
     pub(super) fn thinking(&self) -> Option<Content<'a>> {
         self.thinking.map(parse_or_default)
+    }
+}
+
+/// The calls of a part: a list, or a single one.
+#[derive(Default)]
+pub(super) struct CallPieces<'a>(pub(super) Vec<CallPiece<'a>>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for CallPieces<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = <&'de RawValue>::deserialize(deserializer)?;
+        let pieces = match raw.get().as_bytes().first() {
+            Some(b'[') => serde_json::from_str(raw.get()),
+            _ if matches!(raw.get(), "null" | "\"\"") => Ok(Vec::new()),
+            _ => serde_json::from_str(raw.get()).map(|piece| vec![piece]),
+        };
+        pieces.map(Self).map_err(serde::de::Error::custom)
     }
 }
 
@@ -228,6 +263,7 @@ impl<'a> Function<'a> {
 #[serde(default)]
 struct Groq {
     usage: Option<Report>,
+    error: String,
 }
 
 #[derive(Default, Deserialize)]

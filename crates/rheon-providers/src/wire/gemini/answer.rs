@@ -18,7 +18,7 @@ pub(super) struct Text<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 #[serde(rename_all = "camelCase")]
 pub(super) struct Answer<'a> {
     #[serde(borrow, default)]
-    pub(super) candidates: Vec<Candidate<'a>>,
+    pub(super) candidates: Option<Vec<Candidate<'a>>>,
     #[serde(borrow, default)]
     pub(super) prompt_feedback: Option<PromptFeedback<'a>>,
     #[serde(default)]
@@ -50,10 +50,8 @@ impl<'a> Candidate<'a> {
     pub(super) fn into_parts(self) -> (Vec<Part<'a>>, Option<End<'a>>) {
         let message = self.finish_message.map_or(Cow::Borrowed(""), |message| message.0);
         let reason = self.finish_reason.map(|reason| reason.0);
-        let given_reason =
-            reason.filter(|reason| !reason.is_empty() && reason != "FINISH_REASON_UNSPECIFIED");
         let parts = self.content.and_then(|content| content.parts).unwrap_or_default();
-        (parts, given_reason.map(|reason| End { reason, message }))
+        (parts, reason.map(|reason| End { reason, message }))
     }
 }
 
@@ -69,7 +67,7 @@ pub(super) struct Part<'a> {
     #[serde(borrow, default)]
     pub(super) text: Option<Text<'a>>,
     #[serde(default)]
-    pub(super) thought: bool,
+    pub(super) thought: Option<bool>,
     #[serde(borrow, default)]
     pub(super) thought_signature: Option<Text<'a>>,
     #[serde(borrow, default)]
@@ -81,9 +79,17 @@ pub(super) struct FunctionCall<'a> {
     #[serde(borrow, default)]
     pub(super) id: Option<Text<'a>>,
     #[serde(borrow, default)]
-    pub(super) name: Cow<'a, str>,
+    pub(super) name: Option<Text<'a>>,
     #[serde(borrow, default)]
-    pub(super) args: Option<&'a RawValue>,
+    args: Option<&'a RawValue>,
+}
+
+impl<'a> FunctionCall<'a> {
+    /// The arguments: an object, or its text.
+    pub(super) fn args(&self) -> Option<Cow<'a, str>> {
+        let args = self.args?.get();
+        if args.starts_with('"') { serde_json::from_str(args).ok() } else { Some(Cow::Borrowed(args)) }
+    }
 }
 
 #[derive(Deserialize)]

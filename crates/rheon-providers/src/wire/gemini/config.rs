@@ -32,10 +32,14 @@ impl<'a> GenerationConfig<'a> {
         let info = &call.model.info;
         // The service refuses a limit above the model's own.
         let tokens_max = if info.known { info.output_tokens_max.max(1) } else { u32::MAX };
+        let max_output_tokens = call.request.tokens_max.map(|tokens| tokens.min(tokens_max));
         Self {
-            max_output_tokens: call.request.tokens_max.map(|tokens| tokens.min(tokens_max)),
+            max_output_tokens,
             temperature: call.request.temperature.filter(|value| value.is_finite()),
-            thinking_config: ThinkingConfig::new(&call.model.thinking, call.request.thinking),
+            // A model that is not in the catalog may refuse the field, so it gets it only on request.
+            thinking_config: ThinkingConfig::new(&call.model.thinking, call.request.thinking)
+                .map(|config| config.within(max_output_tokens))
+                .filter(|_| info.known || call.request.thinking != ThinkingLevel::Off),
             response_mime_type: schema.map(|_| "application/json"),
             response_json_schema: schema,
         }
@@ -76,6 +80,17 @@ impl ThinkingConfig {
             return None;
         }
         Some(Self { include_thoughts, thinking_budget, thinking_level })
+    }
+}
+
+impl ThinkingConfig {
+    /// Thoughts are part of the output: leaves a quarter of its limit for the response.
+    fn within(mut self, tokens_max: Option<u32>) -> Self {
+        if let (Some(tokens), Some(budget)) = (tokens_max, self.thinking_budget) {
+            self.thinking_budget =
+                Some(budget.min(i64::from(tokens - tokens / 4).min(i64::from(tokens) - 1)));
+        }
+        self
     }
 }
 

@@ -16,7 +16,15 @@ use crate::wire::codec::Decoder;
 
 /// Creates a decoder for one response.
 pub(in crate::wire) fn decoder(origin: Arc<str>) -> impl Decoder + use<> {
-    Decode { origin, model: None, usage: None, calls: 0, stop_reason: None, body: Body::Unknown }
+    Decode {
+        origin,
+        model: None,
+        usage: None,
+        calls: 0,
+        stop_reason: None,
+        blank_end: false,
+        body: Body::Unknown,
+    }
 }
 
 struct Decode {
@@ -29,6 +37,8 @@ struct Decode {
     calls: u32,
     /// The stop reason, once known. Usage may still follow.
     stop_reason: Option<StopReason>,
+    /// Whether the last candidate ended with a stop reason that says nothing.
+    blank_end: bool,
     body: Body,
 }
 
@@ -76,6 +86,14 @@ impl Decoder for Decode {
         }
     }
 
+    fn whole(&mut self, json: &str, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        self.frame(Frame { name: "", data: json }, chunks)?;
+        if self.blank_end {
+            self.stop_reason = self.stop_reason.or(Some(StopReason::Stop));
+        }
+        Ok(())
+    }
+
     fn finish(&mut self, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         if let Body::Document(document) = std::mem::replace(&mut self.body, Body::Events) {
             self.document(&document, chunks)?;
@@ -118,7 +136,7 @@ impl Decode {
             self.model = Some(model.0.clone().into_owned());
             chunks.push_back(Chunk::Model { model: model.0.into_owned() });
         }
-        let candidate = answer.candidates.into_iter().next();
+        let candidate = answer.candidates.into_iter().flatten().next();
         let (parts, end) = candidate.map_or((Vec::new(), None), Candidate::into_parts);
         for part in parts {
             self.part(part, chunks)?;
@@ -133,8 +151,10 @@ impl Decode {
         if let Some(block) = answer.prompt_feedback.and_then(|feedback| feedback.block()) {
             return Err(ProviderError::new(ProviderErrorKind::ContentFilter, block));
         }
-        if let Some(end) = end {
-            self.stop_reason = Some(stop_reason(&end.reason, &end.message)?);
+        match end {
+            Some(end) if matches!(&*end.reason, "" | "FINISH_REASON_UNSPECIFIED") => self.blank_end = true,
+            Some(end) => self.stop_reason = Some(stop_reason(&end.reason, &end.message)?),
+            None => {}
         }
         Ok(())
     }
@@ -146,7 +166,7 @@ impl Decode {
             self.sign(signature, SignatureKind::Next, chunks);
             return self.call(call, chunks);
         }
-        if part.thought {
+        if part.thought == Some(true) {
             if !text.is_empty() {
                 chunks.push_back(Chunk::Thinking { delta: text.into() });
             }
@@ -170,9 +190,10 @@ impl Decode {
 
     /// A call always arrives whole.
     fn call(&mut self, call: FunctionCall<'_>, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
-        if call.name.is_empty() {
+        let arguments = call.args();
+        let Some(name) = call.name.filter(|name| !name.0.is_empty()) else {
             return Err(malformed("a tool call has no name"));
-        }
+        };
         let index = self.calls;
         self.calls = self.calls.saturating_add(1);
         let id = match call.id.filter(|id| !id.0.is_empty()) {
@@ -182,9 +203,9 @@ impl Decode {
                 format!("{vendor}{GENERATED_ID}{index}")
             }
         };
-        chunks.push_back(Chunk::ToolCallStart { index, id: id.into(), name: (*call.name).into() });
-        if let Some(args) = call.args {
-            chunks.push_back(Chunk::ToolCallDelta { index, delta: args.get().into() });
+        chunks.push_back(Chunk::ToolCallStart { index, id: id.into(), name: (*name.0).into() });
+        if let Some(arguments) = arguments {
+            chunks.push_back(Chunk::ToolCallDelta { index, delta: arguments.into() });
         }
         chunks.push_back(Chunk::ToolCallEnd { index });
         Ok(())

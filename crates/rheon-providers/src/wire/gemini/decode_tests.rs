@@ -64,6 +64,7 @@ fn line(chunk: &Chunk) -> String {
         Chunk::ToolCallDelta { index, delta } => format!("call {index} {delta}"),
         Chunk::ToolCallEnd { index } => format!("call {index} end"),
         Chunk::Block { block } => format!("{block:?}"),
+        Chunk::Notice { message } => format!("notice {message}"),
         Chunk::Usage { usage } => format!("{usage:?}"),
         Chunk::Done { stop_reason } => format!("done {stop_reason:?}"),
     }
@@ -195,7 +196,7 @@ fn text_before_a_refusal_and_its_message_are_kept() {
         })],
         expect![[r#"
             text "It is"
-            Usage { input: 3, output: 0, cache_read: 0, cache_write: 0, total_tokens: 0 }
+            Usage { input: 3, output: 0, cache_read: 0, cache_write: 0, total_tokens: 3 }
             Malformed: the model's tool call cannot be parsed (MALFORMED_FUNCTION_CALL): Malformed function call: print(x)"#]],
     );
 }
@@ -207,7 +208,7 @@ fn blocked_prompt_and_stream_error_are_errors() {
             json!({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": {"promptTokenCount": 9}}),
         ],
         expect![[r#"
-            Usage { input: 9, output: 0, cache_read: 0, cache_write: 0, total_tokens: 0 }
+            Usage { input: 9, output: 0, cache_read: 0, cache_write: 0, total_tokens: 9 }
             ContentFilter: the service blocked the prompt (PROHIBITED_CONTENT)"#]],
     );
     check(
@@ -239,7 +240,7 @@ fn usage_may_follow_the_end_and_implausible_usage_is_ignored() {
         usage(json!({})),
     ]);
     let counts = |input, output, cache_read| Chunk::Usage {
-        usage: Usage { input, output, cache_read, ..Usage::default() },
+        usage: Usage { input, output, cache_read, total_tokens: input + output + cache_read, cache_write: 0 },
     };
     let done = Chunk::Done { stop_reason: StopReason::Stop };
     assert_eq!((chunks, result), (vec![counts(0, 0, 7), counts(13, 2, 0), counts(0, 0, 0), done], Ok(())));

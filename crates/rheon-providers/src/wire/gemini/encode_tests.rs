@@ -310,3 +310,18 @@ fn limit_above_the_models_is_lowered() {
     let body: Value = serde_json::from_slice(&encode(&call).unwrap()).unwrap();
     assert_eq!(body["generationConfig"], json!({"maxOutputTokens": 65_536}));
 }
+
+#[test]
+fn thinking_budget_stays_below_the_output_limit() {
+    let budget_at = |tokens_max: u32, level: ThinkingLevel| {
+        let request = Request {
+            tokens_max: Some(tokens_max),
+            thinking: level,
+            ..request("gemini-2.5-pro", vec![user(vec![Content::text("a")])])
+        };
+        body(&request, "google", budget())["generationConfig"]["thinkingConfig"]["thinkingBudget"].as_i64()
+    };
+    let budgets = [1, 100, 1_000, 8_192, 65_536].map(|tokens_max| budget_at(tokens_max, ThinkingLevel::High));
+    assert_eq!(budgets, [Some(0), Some(75), Some(750), Some(6_144), Some(24_576)]);
+    assert_eq!(budget_at(8_192, ThinkingLevel::Max), Some(6_144));
+}

@@ -20,6 +20,7 @@ pub(in crate::wire) fn decoder(origin: Arc<str>) -> impl Decoder + use<> {
         model_told: false,
         calls: Calls::default(),
         text_streamed: false,
+        has_content: false,
         thought: None,
         done: false,
     }
@@ -31,6 +32,8 @@ struct Decode {
     calls: Calls,
     /// Whether the current message has streamed text.
     text_streamed: bool,
+    /// Whether any text, reasoning or call came.
+    has_content: bool,
     /// The part of the current reasoning that was written last.
     thought: Option<ThinkingPart>,
     done: bool,
@@ -53,9 +56,15 @@ impl Decoder for Decode {
         }
         let head: Head<'_> = lenient::parse("an event of the answer", data)?;
         match &*head.object {
-            "response" => self.whole(data, chunks),
+            "response" => self.response(data, chunks),
             _ => self.event(if head.kind.is_empty() { frame.name } else { &head.kind }, data, chunks),
         }
+    }
+
+    fn whole(&mut self, json: &str, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        let head: Head<'_> = lenient::parse("the answer", json)?;
+        let is_event = head.kind.starts_with("response.") || &*head.kind == "error";
+        if is_event { self.event(&head.kind, json, chunks) } else { self.response(json, chunks) }
     }
 
     fn finish(&mut self, _chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
@@ -105,7 +114,13 @@ impl Decode {
             }
             "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
                 let event: ResponseEvent<'_> = lenient::parse(kind, data)?;
+                self.missed(&event.response, chunks)?;
                 self.end(kind, &event.response, chunks)?;
+            }
+            "response.done" => {
+                let event: ResponseEvent<'_> = lenient::parse(kind, data)?;
+                self.missed(&event.response, chunks)?;
+                self.end(end_kind(&event.response), &event.response, chunks)?;
             }
             "error" => return Err(lenient::reported(data)),
             _ => {}
@@ -114,22 +129,27 @@ impl Decode {
     }
 
     /// A response that was not streamed.
-    fn whole(&mut self, data: &str, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+    fn response(&mut self, data: &str, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         let response: Response<'_> = lenient::parse("the answer", data)?;
+        self.missed(&response, chunks)?;
+        self.end(end_kind(&response), &response, chunks)
+    }
+
+    /// The content of a response whose items were not streamed.
+    fn missed(&mut self, response: &Response<'_>, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        if self.has_content {
+            return Ok(());
+        }
         for (item, index) in response.output().iter().zip(0..) {
             self.end_item(item, Some(index), chunks)?;
         }
-        let kind = match &*response.status {
-            "incomplete" => "response.incomplete",
-            "failed" | "cancelled" => "response.failed",
-            _ => "response.completed",
-        };
-        self.end(kind, &response, chunks)
+        Ok(())
     }
 
     fn push_text(&mut self, text: &str, chunks: &mut VecDeque<Chunk>) {
         if !text.is_empty() {
             self.text_streamed = true;
+            self.has_content = true;
             chunks.push_back(Chunk::Text { delta: DeltaText::from(text) });
         }
     }
@@ -143,6 +163,7 @@ impl Decode {
             chunks.push_back(Chunk::Thinking { delta: DeltaText::const_new("\n\n") });
         }
         self.thought = Some(part);
+        self.has_content = true;
         chunks.push_back(Chunk::Thinking { delta: DeltaText::from(text) });
     }
 
@@ -159,6 +180,7 @@ impl Decode {
         chunks: &mut VecDeque<Chunk>,
     ) -> Result<(), ProviderError> {
         let item = &event.item;
+        self.has_content |= &*item.kind == "function_call";
         match &*item.kind {
             "message" => self.text_streamed = false,
             "reasoning" => self.thought = None,
@@ -178,6 +200,7 @@ impl Decode {
         output_index: Option<u32>,
         chunks: &mut VecDeque<Chunk>,
     ) -> Result<(), ProviderError> {
+        self.has_content = true;
         match &*item.kind {
             "message" => {
                 if !self.text_streamed {
@@ -259,6 +282,15 @@ impl Decode {
         self.done = true;
         chunks.push_back(Chunk::Done { stop_reason });
         Ok(())
+    }
+}
+
+/// The event that ends a response with this status.
+fn end_kind(response: &Response<'_>) -> &'static str {
+    match &*response.status {
+        "incomplete" => "response.incomplete",
+        "failed" | "cancelled" => "response.failed",
+        _ => "response.completed",
     }
 }
 

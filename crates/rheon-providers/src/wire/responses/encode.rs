@@ -96,6 +96,10 @@ impl Body<'_> {
             | ThinkingStyle::Toggle
             | ThinkingStyle::Always => {}
         }
+        // Nor is it known of a model that is not in the catalog.
+        if self.setting == ThinkingSetting::Unset && !self.call.model.info.known {
+            return Ok(());
+        }
         let summary = match self.setting {
             ThinkingSetting::Off => None,
             ThinkingSetting::Unset | ThinkingSetting::On { .. } => Some("auto"),

@@ -1,6 +1,8 @@
 //! The events of a Responses response, borrowed from the frame.
 
-use serde::Deserialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::wire::count::Count;
@@ -16,6 +18,29 @@ pub(super) struct Head<'a> {
     pub(super) object: Text<'a>,
 }
 
+/// JSON text: as a string, or as the value itself.
+#[derive(Default)]
+pub(super) struct Json<'a>(Cow<'a, str>);
+
+impl std::ops::Deref for Json<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Json<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = <&'de RawValue>::deserialize(deserializer)?.get();
+        Ok(Self(match raw.as_bytes().first() {
+            Some(b'"') => serde_json::from_str(raw).map_err(serde::de::Error::custom)?,
+            Some(b'{' | b'[') => Cow::Borrowed(raw),
+            _ => Cow::Borrowed(""),
+        }))
+    }
+}
+
 /// A piece of an item.
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -28,7 +53,7 @@ pub(super) struct Piece<'a> {
     #[serde(borrow)]
     pub(super) delta: Text<'a>,
     #[serde(borrow)]
-    pub(super) arguments: Text<'a>,
+    pub(super) arguments: Json<'a>,
     #[serde(borrow)]
     pub(super) call_id: Text<'a>,
     #[serde(borrow)]
@@ -59,7 +84,7 @@ pub(super) struct Item<'a> {
     #[serde(borrow)]
     pub(super) name: Text<'a>,
     #[serde(borrow)]
-    pub(super) arguments: Text<'a>,
+    pub(super) arguments: Json<'a>,
     #[serde(borrow)]
     pub(super) encrypted_content: Text<'a>,
     #[serde(borrow)]

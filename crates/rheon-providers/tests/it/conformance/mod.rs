@@ -8,6 +8,7 @@ mod fixture;
 mod hand_off;
 mod limits;
 mod mutations;
+mod recorded;
 mod recording;
 mod retries;
 mod streams;
