@@ -33,7 +33,7 @@ pub(super) enum Input {
 }
 
 /// The built-in commands and keys, with their help.
-pub(super) const HELP: [(&str, &str); 30] = [
+pub(super) const HELP: [(&str, &str); 31] = [
     ("/help", "show this list"),
     ("/status", "show the session, its model and mode"),
     ("/context", "show how the context window is used"),

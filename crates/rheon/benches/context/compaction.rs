@@ -39,6 +39,7 @@ pub(crate) fn measure() {
             history: &history,
             cuts: &[],
             tokens_target: TOKENS / 2,
+            tokens_max: TOKENS,
             count: &count,
             tasks: &[],
             instructions: None,
