@@ -53,7 +53,6 @@ fn steps(deny: CargoDeny) -> Vec<Step> {
         run("programs of the README", "xtask readme"),
         run("slim SDK: engine", "check -p rheon --no-default-features --locked"),
         run("slim SDK: session", "check -p rheon --no-default-features --features session --locked"),
-        run("ways out of the sandbox", "xtask escapes"),
         run("crashes", "xtask crash"),
         Step::Run { name: "documentation", call: documentation },
         run("first command", "run --release --locked -- demo --fast"),

@@ -22,7 +22,6 @@ fn a_bare_toolchain_runs_all_but_the_dependency_check() {
         programs of the README: cargo xtask readme
         slim SDK: engine: cargo check -p rheon --no-default-features --locked
         slim SDK: session: cargo check -p rheon --no-default-features --features session --locked
-        ways out of the sandbox: cargo xtask escapes
         crashes: cargo xtask crash
         documentation: RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
         first command: cargo run --release --locked -- demo --fast
