@@ -181,7 +181,7 @@ fn the_settings_of_claude_code_are_understood_as_far_as_they_matter() {
     .assert_eq(&place.shown(&config));
     expect![[r#"
         /home/.claude/settings.json: "permissions.allow": cannot read the rule "Bash(": character 6: the parenthesis is not closed; write Bash()
-        /home/.claude/settings.json: hooks: unknown key "prompt"; expected one of type, command, args, timeout, if, async, statusMessage, onFailure"#]].assert_eq(&place.warnings(&config));
+        /home/.claude/settings.json: hooks: unknown key "prompt"; expected one of type, command, args, timeout, if, async, statusMessage, onFailure, sandbox"#]].assert_eq(&place.warnings(&config));
     assert_eq!(config.settings.hooks.hooks().count(), 1);
     // Without a key for Anthropic its choice of a model would only be in the way.
     let place = Place::new().file("home/.claude/settings.json", text);
