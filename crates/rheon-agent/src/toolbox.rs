@@ -130,7 +130,8 @@ impl Toolbox {
         let Some(entry) = self.entries.get(&call.name).filter(|_| call.malformed.is_none()) else {
             return call;
         };
-        if entry.schema.is_valid(&call.arguments) {
+        // To a schema 1.0 is an integer, but not to the tool behind it.
+        if entry.schema.is_valid(&call.arguments) && !has_whole_float(&call.arguments) {
             return call;
         }
         let plain = coerced(&entry.parameters, &call.arguments);
@@ -207,6 +208,18 @@ impl Toolbox {
             "there is no tool named {:?}; available: {known}",
             shorten(name.as_str())
         ))
+    }
+}
+
+/// Whether a number is written with a fraction of zero.
+fn has_whole_float(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => {
+            number.is_f64() && number.as_f64().is_some_and(|number| number.fract() == 0.0)
+        }
+        Value::Array(items) => items.iter().any(has_whole_float),
+        Value::Object(fields) => fields.values().any(has_whole_float),
+        Value::Null | Value::Bool(_) | Value::String(_) => false,
     }
 }
 
