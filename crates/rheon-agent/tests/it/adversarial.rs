@@ -88,9 +88,9 @@ pub(crate) fn on(provider: impl Provider + 'static) -> (Agent, Trace) {
 pub(crate) fn or_deadlock<T: Send + 'static>(test: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || sender.send(test()));
-    match receiver.recv_timeout(Duration::from_secs(10)) {
+    match receiver.recv_timeout(Duration::from_secs(120)) {
         Ok(value) => value,
-        Err(mpsc::RecvTimeoutError::Timeout) => panic!("deadlock: nothing happened for 10 s"),
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("deadlock: nothing happened for two minutes"),
         Err(mpsc::RecvTimeoutError::Disconnected) => panic!("the test itself panicked"),
     }
 }

@@ -5,7 +5,7 @@ use rheon_types::protocol::SlashCommand;
 use super::open::OpenSession;
 
 /// The commands of the session itself.
-const OWN: [(&str, &str, &str); 14] = [
+const OWN: [(&str, &str, &str); 15] = [
     ("compact", "Compact the conversation", "[what to keep]"),
     ("config", "Show the settings and where they come from", "[key]"),
     ("context", "Show how the context window is used", ""),
@@ -17,10 +17,16 @@ const OWN: [(&str, &str, &str); 14] = [
     ("memory", "Show the instructions and notes that the model gets", "[note]"),
     ("network", "Show what commands can reach", ""),
     ("permissions", "Show or change the permission rules", "[allow | ask | deny | remove RULE]"),
+    ("rename", "Give this session a title", "TITLE"),
     ("rewind", "List earlier prompts, or go back to one", "[number [files | conversation] [force]]"),
     ("sandbox", "Show what contains commands", ""),
     ("undo", "Go back to before the last prompt, files included", "[force]"),
 ];
+
+/// Whether `name` is a command of the session itself.
+pub(crate) fn is_session_command(name: &str) -> bool {
+    OWN.iter().any(|(own, ..)| *own == name)
+}
 
 /// The slash commands that can be sent to this session.
 pub(super) fn commands(session: &OpenSession) -> Vec<SlashCommand> {
