@@ -13,11 +13,10 @@ mod e2e_projects;
 mod e2e_sdk;
 mod escapes;
 mod fake_model;
-mod fuzz_shell;
 mod picture;
 mod readme;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::{CommandFactory, Parser, Subcommand};
 
 /// The tasks of this repository.
@@ -47,7 +46,11 @@ enum Task {
     /// Every known way out of the sandbox, at every level of this machine, as root and as an ordinary user.
     Escapes,
     /// Random lines in a real bash: none that runs a denied command is judged allowed.
-    FuzzShell(fuzz_shell::Arguments),
+    FuzzShell {
+        /// How many lines to try; the seed is printed.
+        #[arg(long, default_value_t = 1_000_000)]
+        lines: u32,
+    },
     /// A real, small model on a real server: streaming and tool calls. Downloads 1.2 GB once.
     E2eLlm,
     /// The real Claude Code resumes sessions of ours, and we its own. Installs 350 MB once.
@@ -73,7 +76,7 @@ fn main() -> Result<()> {
         Some(Task::Bench(arguments)) => bench::run(&arguments),
         Some(Task::Crash(arguments)) => crash::run(&arguments),
         Some(Task::Escapes) => escapes::run(),
-        Some(Task::FuzzShell(arguments)) => fuzz_shell::run(&arguments),
+        Some(Task::FuzzShell { lines }) => fuzz_shell(lines),
         Some(Task::E2eLlm) => e2e_llm::run(),
         Some(Task::E2eClaude) => e2e_claude::run(),
         Some(Task::E2eMcp) => e2e_mcp::run(),
@@ -81,4 +84,22 @@ fn main() -> Result<()> {
         Some(Task::E2eSdk { cases }) => e2e_sdk::run(&cases),
         None => Ok(Arguments::command().print_help()?),
     }
+}
+
+/// Lines per case of the tests that compare the shell analysis with a real bash.
+const LINES_PER_CASE: u32 = 16;
+
+fn fuzz_shell(lines: u32) -> Result<()> {
+    let status = std::process::Command::new("cargo")
+        .args(["test", "--release", "--package", "rheon-policy", "--lib", "--"])
+        .args([
+            "no_line_that_runs_a_denied_command",
+            "a_real_bash_runs_what_the_analysis_lists",
+            "--nocapture",
+        ])
+        .env("PROPTEST_CASES", lines.div_ceil(LINES_PER_CASE).to_string())
+        .current_dir(xtask::walk::root())
+        .status()?;
+    ensure!(status.success(), "a line was judged wrongly; the seed and the line are above");
+    Ok(())
 }

@@ -30,18 +30,27 @@ pub(super) fn variable_warnings(environment: &EnvVars, vendors: &Vendors) -> Vec
         found.push(ConfigProblem::new(&SettingOrigin { layer: Layer::User, source, line: None }, what));
     };
     for (name, value) in environment.texts() {
-        let is_own =
-            KNOWN.contains(&name.as_str()) || OWN_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
-        if name.starts_with("RHEON_") && !is_own {
+        if is_unknown(&name) {
             let near =
                 nearest(&name, KNOWN).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
             warn(&name, format!("unknown variable, which has no effect{near}"));
         }
-        let is_address = || vendors.iter().any(|vendor| vendor.base_url_env.contains(&name));
-        if value.trim().is_empty() && name.ends_with("_BASE_URL") && is_address() {
+        if value.trim().is_empty() && is_address(&name, vendors) {
             warn(&name, "it is empty, so the usual address is used; set or unset it".to_owned());
         }
     }
     found.sort_by(|one, other| one.origin.source.to_string().cmp(&other.origin.source.to_string()));
     found
+}
+
+/// Whether a variable looks like one of Rheon and is none.
+fn is_unknown(name: &str) -> bool {
+    let is_own = KNOWN.contains(&name) || OWN_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    name.starts_with("RHEON_") && !is_own
+}
+
+/// Whether a variable is the address of a service.
+fn is_address(name: &str, vendors: &Vendors) -> bool {
+    let names_it = |known: &String| known == name;
+    name.ends_with("_BASE_URL") && vendors.iter().any(|vendor| vendor.base_url_env.iter().any(names_it))
 }
