@@ -55,7 +55,6 @@ impl SessionServers {
         match *self {}
     }
 
-    #[expect(clippy::unused_async, reason = "the same signature as in a build with servers")]
     pub(super) async fn prompt(
         &self,
         _command: &str,
@@ -68,12 +67,10 @@ impl SessionServers {
         match *self {}
     }
 
-    #[expect(clippy::unused_async, reason = "the same signature as in a build with servers")]
     pub(super) async fn resource(&self, _server: &str, _uri: &str) -> Result<Vec<Content>, String> {
         match *self {}
     }
 
-    #[expect(clippy::unused_async, reason = "the same signature as in a build with servers")]
     pub(super) async fn close(&self) {
         match *self {}
     }

@@ -62,7 +62,7 @@ impl Parameter {
         };
         let is_form = style == ParameterStyle::Form && place == ParameterPlace::Query;
         let in_content = || value.get("content")?.as_object()?.values().next()?.get("schema");
-        let schema = value.get("schema").or_else(in_content).cloned().unwrap_or_else(|| Value::Bool(true));
+        let schema = value.get("schema").or_else(in_content).cloned().unwrap_or(Value::Bool(true));
         Ok(Self {
             argument: name.clone(),
             place,
