@@ -33,6 +33,7 @@ pub(crate) fn end_run(run: &mut Run, end: RunEnd) -> Arc<AgentOutput> {
         RunEnd::Completed
         | RunEnd::Truncated
         | RunEnd::Limit { .. }
+        | RunEnd::Stuck { .. }
         | RunEnd::Aborted
         | RunEnd::Failed { .. } => {
             intake::enter_prompts(run);
@@ -81,7 +82,9 @@ pub(crate) fn not_completed(end: &RunEnd) -> String {
 fn describe(end: &RunEnd) -> String {
     match end {
         RunEnd::Completed | RunEnd::Truncated => "the run ended".into(),
-        RunEnd::Limit { message, .. } | RunEnd::Vetoed { message, .. } => message.clone(),
+        RunEnd::Limit { message, .. } | RunEnd::Vetoed { message, .. } | RunEnd::Stuck { message } => {
+            message.clone()
+        }
         RunEnd::Rejected { rejection } => rejection.clone(),
         RunEnd::Aborted => "the run was canceled".into(),
         RunEnd::Failed { failure } => failure.to_string(),

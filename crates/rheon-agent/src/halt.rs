@@ -23,6 +23,8 @@ pub(crate) enum Halt {
     OutOfBudget(String),
     /// A hook vetoed it.
     Vetoed { point: HookPoint, message: String },
+    /// The model repeats itself.
+    Stuck(String),
     /// Something failed.
     Failed(RunFailure),
 }
@@ -34,6 +36,7 @@ impl From<Halt> for RunEnd {
             Halt::OutOfTime(limit) => Self::Limit { limit: LimitKind::Duration, message: out_of_time(limit) },
             Halt::OutOfBudget(message) => Self::Limit { limit: LimitKind::Budget, message },
             Halt::Vetoed { point, message } => Self::Vetoed { point, message },
+            Halt::Stuck(message) => Self::Stuck { message },
             Halt::Failed(failure) => Self::Failed { failure },
         }
     }

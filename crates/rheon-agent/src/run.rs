@@ -42,7 +42,9 @@ async fn begin(run: &mut Run, start: Start) -> Result<(), RunEnd> {
     let flow = Hooks(&run.config.hooks).before_run(run.history(), run.identity.run_index);
     match run.stop.or(flow).await {
         Ok(Flow::Continue) => {}
-        Ok(Flow::Veto(message)) => return Err(RunEnd::Vetoed { point: HookPoint::BeforeRun, message }),
+        Ok(Flow::Veto(message) | Flow::Stuck(message)) => {
+            return Err(RunEnd::Vetoed { point: HookPoint::BeforeRun, message });
+        }
         Err(halt) => return Err(halt.into()),
     }
     run.open();
@@ -82,7 +84,7 @@ async fn turns(run: &mut Run) -> RunEnd {
                 finish::Check::End(end) => return end,
                 finish::Check::Done => match stop_veto(run, &end).await {
                     Ok(Flow::Continue) => return end,
-                    Ok(Flow::Veto(reason)) => {
+                    Ok(Flow::Veto(reason) | Flow::Stuck(reason)) => {
                         run.state.stops.vetoes += 1;
                         continue_with(run, reason);
                     }
@@ -162,8 +164,10 @@ async fn answer(run: &mut Run) -> Result<(), Halt> {
 async fn open_turn(run: &mut Run) -> Result<(), Halt> {
     let index = run.state.turns;
     let flow = Hooks(&run.config.hooks).before_turn(run.history(), index);
-    if let Flow::Veto(message) = run.stop.or(flow).await? {
-        return Err(Halt::Vetoed { point: HookPoint::BeforeTurn, message });
+    match run.stop.or(flow).await? {
+        Flow::Continue => {}
+        Flow::Veto(message) => return Err(Halt::Vetoed { point: HookPoint::BeforeTurn, message }),
+        Flow::Stuck(message) => return Err(Halt::Stuck(message)),
     }
     let triggered_by = match index {
         0 => first_trigger(run.identity.continuation.as_ref(), run.config.settings.first_turn_trigger),

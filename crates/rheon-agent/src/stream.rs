@@ -36,6 +36,7 @@ impl RunHandle {
             | RunEnd::Limit { .. }
             | RunEnd::Rejected { .. }
             | RunEnd::Vetoed { .. }
+            | RunEnd::Stuck { .. }
             | RunEnd::Aborted => Ok(output),
         }
     }

@@ -52,8 +52,8 @@ pub(crate) fn ask_for_trust(config: &Config) -> Result<bool, Failure> {
 }
 
 /// The question at the first start in a folder.
-const MODE_QUESTION: &str = "Let edits in this directory and commands inside the sandbox run without a question (mode auto)?\n\
-     Whatever leaves the sandbox still asks: the network, other directories, git history. `/mode` changes it.";
+const MODE_QUESTION: &str = "Run edits in this directory and sandboxed commands without asking (mode auto)?\n\
+     Rheon still asks before anything leaves the sandbox: network, other directories, git history. Change it later with `/mode`.";
 
 /// The mode for a conversation in `folder`: what the settings say, else what the user chose there before, else what they choose
 /// now. `None` leaves it to the settings.

@@ -25,7 +25,7 @@ const TABLE: [(Exit, &str); 9] = [
     (Exit::Error, "error"),
     (Exit::Usage, "usage or configuration error"),
     (Exit::Budget, "the budget is spent, or too small for the next call"),
-    (Exit::Limit, "the turn or time limit was reached"),
+    (Exit::Limit, "the turn or time limit was reached, or the model repeated itself"),
     (Exit::Denied, "permission denied: by a rule, a hook or a filter, or because the run is non-interactive"),
     (Exit::ComeBackLater, "the service is temporarily unavailable; retry later"),
     (Exit::Interrupted, "interrupted (Ctrl-C)"),
@@ -48,9 +48,9 @@ impl Exit {
         match end {
             RunEnd::Completed => Self::Done,
             RunEnd::Limit { limit: LimitKind::Tokens | LimitKind::Budget, .. } => Self::Budget,
-            RunEnd::Truncated | RunEnd::Limit { limit: LimitKind::Turns | LimitKind::Duration, .. } => {
-                Self::Limit
-            }
+            RunEnd::Truncated
+            | RunEnd::Stuck { .. }
+            | RunEnd::Limit { limit: LimitKind::Turns | LimitKind::Duration, .. } => Self::Limit,
             RunEnd::Rejected { .. } | RunEnd::Vetoed { .. } => Self::Denied,
             RunEnd::Aborted => Self::Interrupted,
             RunEnd::Failed { .. } => Self::Error,

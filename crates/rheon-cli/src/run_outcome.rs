@@ -106,6 +106,10 @@ impl RunOutcome {
             RunEnd::Rejected { rejection } => Some(format!(
                 "the prompt was rejected: {rejection}; rephrase it, or find the hook with `rheon config show`"
             )),
+            RunEnd::Stuck { message } => {
+                let resume = saved.map_or_else(String::new, |id| format!(" with rheon -r {id}"));
+                Some(format!("stopped: {message}; say what to do instead{resume}, or use another model"))
+            }
             RunEnd::Vetoed { message, .. } => {
                 Some(format!("a hook stopped the run: {message}; find it with `rheon config show --origin`"))
             }

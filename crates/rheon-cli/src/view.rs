@@ -8,7 +8,6 @@ use rheon_app::stream_json::Projector;
 use rheon_render::{FRAME_MS, RenderedText, Screen};
 use rheon_text::inert;
 use rheon_types::{AgentEvent, Event, RunEvent, Timestamp};
-use serde_json::json;
 use tokio::time::Instant;
 
 use crate::output::{Output, Reader};
@@ -72,11 +71,13 @@ impl View {
     /// Prints the reply of a command that needed no run.
     pub(crate) fn reply(&self, text: &str) {
         let mut parts = self.parts.borrow_mut();
-        let line = match &parts.view {
+        let line = match &mut parts.view {
             OutputFormatter::Text(_) => format!("{}\n", inert(text)),
-            OutputFormatter::Lines(_) | OutputFormatter::Result(_) => {
-                let result = json!({ "type": "result", "subtype": "success", "is_error": false, "num_turns": 0, "result": text });
-                format!("{result}\n")
+            OutputFormatter::Lines(projector) => {
+                projector.replied(text).into_iter().map(|line| line + "\n").collect()
+            }
+            OutputFormatter::Result(projector) => {
+                projector.replied(text).pop().map(|line| line + "\n").unwrap_or_default()
             }
             OutputFormatter::Log => String::new(),
         };

@@ -6,6 +6,7 @@
 
 #![allow(missing_docs)]
 
+mod answer_stream;
 mod approval;
 mod calls;
 mod diff;

@@ -120,6 +120,7 @@ fn end_word(end: &RunEnd) -> &'static str {
         RunEnd::Completed | RunEnd::Truncated => "done",
         RunEnd::Limit { .. } => "stopped at a limit",
         RunEnd::Rejected { .. } | RunEnd::Vetoed { .. } => "refused",
+        RunEnd::Stuck { .. } => "stopped: the model repeats itself",
         RunEnd::Aborted => "interrupted",
         RunEnd::Failed { .. } => "failed",
     }

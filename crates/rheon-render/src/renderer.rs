@@ -13,6 +13,7 @@ use rheon_types::{
 };
 use serde_json::Value;
 
+use super::answer_stream::{AnswerEnd, AnswerRest, AnswerStream};
 use super::approval::{self, Remedy};
 use super::calls::{CallUpdate, Calls};
 use super::diff::gutter;
@@ -32,7 +33,8 @@ pub enum Layout {
     /// Everything to standard output, for a person who typed the prompts there.
     Conversation(TextStyle),
     /// The answer to standard output, the rest to standard error. If standard output is not a terminal, the answer is
-    /// exactly the text of the messages without tool calls, each written when it is complete.
+    /// exactly the text of the messages without tool calls, written as it arrives. A message before tool calls is part
+    /// of it only if it has more than one paragraph.
     Split { out: TextStyle, err: TextStyle },
 }
 
@@ -49,6 +51,7 @@ pub struct Renderer {
     side: Option<Page>,
     /// Unformatted answers for standard output.
     answers: RenderedText,
+    answer_stream: AnswerStream,
     markdown: Markdown,
     calls: Calls,
     summary: Summary,
@@ -77,6 +80,7 @@ impl Renderer {
             page,
             side,
             answers: RenderedText::default(),
+            answer_stream: AnswerStream::default(),
             markdown: Markdown::default(),
             calls: Calls::default(),
             summary: Summary::default(),
@@ -171,6 +175,8 @@ impl Renderer {
 
     /// Renders the rest of the text if events end in the middle of a message.
     pub fn finish(&mut self) -> RenderedText {
+        let rest = self.answer_stream.finish();
+        self.answers.push(Stream::Stdout, &rest);
         self.end_text();
         self.page.end_line();
         self.take()
@@ -197,7 +203,7 @@ impl Renderer {
         page
     }
 
-    /// Whether text waits until it is clear that it is the answer.
+    /// Whether the answer goes to a reader that wants nothing else.
     fn holds_answers(&self) -> bool {
         matches!(self.layout, Layout::Split { out, .. } if !out.wraps)
     }
@@ -233,26 +239,25 @@ impl Renderer {
         }
     }
 
-    /// A message for a stream that is not a terminal: its text is the answer if no tool call follows.
+    /// Ends a message for a stream that is not a terminal: its text is the answer if no tool call follows.
     fn answer(&mut self, message: &AssistantMessage) {
-        let text = message.text();
-        let is_answer = match message.stop_reason {
+        let end = match message.stop_reason {
+            StopReason::Error => AnswerEnd::Failure,
+            StopReason::ToolUse => AnswerEnd::Calls,
             StopReason::Stop | StopReason::Length | StopReason::Aborted => {
-                message.tool_calls().next().is_none()
+                if message.tool_calls().next().is_none() { AnswerEnd::Answer } else { AnswerEnd::Calls }
             }
-            StopReason::ToolUse | StopReason::Error => false,
         };
-        if !is_answer {
-            return self.show_text(&text);
-        }
-        self.answers.push(Stream::Stdout, &inert(&text));
-        if !text.is_empty() && !text.ends_with('\n') {
-            self.answers.push(Stream::Stdout, "\n");
-        }
+        let AnswerRest { answer, aside } = self.answer_stream.end(&message.text(), end);
+        self.answers.push(Stream::Stdout, &inert(&answer));
+        self.show_text(&aside);
     }
 
     fn text(&mut self, delta: &str) {
-        if !self.holds_answers() {
+        if self.holds_answers() {
+            let piece = self.answer_stream.push(delta);
+            self.answers.push(Stream::Stdout, &inert(&piece));
+        } else {
             self.show_text(delta);
         }
     }

@@ -118,6 +118,7 @@ pub(super) fn end_word(end: &RunEnd) -> (Ink, Option<&'static str>) {
         RunEnd::Limit { .. } => (Ink::Yellow, Some("stopped at a limit")),
         RunEnd::Rejected { .. } => (Ink::Red, Some("rejected")),
         RunEnd::Vetoed { .. } => (Ink::Red, Some("stopped by a hook")),
+        RunEnd::Stuck { .. } => (Ink::Yellow, Some("stopped: the model repeats itself")),
         RunEnd::Aborted => (Ink::Yellow, Some("interrupted")),
         RunEnd::Failed { .. } => (Ink::Red, Some("failed")),
     }

@@ -111,6 +111,7 @@ fn end_text(end: &RunEnd) -> String {
         RunEnd::Limit { limit, message } => format!("limit({limit:?}: {message})"),
         RunEnd::Rejected { rejection } => format!("rejected({rejection})"),
         RunEnd::Vetoed { point, message } => format!("vetoed({point:?}: {message})"),
+        RunEnd::Stuck { message } => format!("stuck({message})"),
         RunEnd::Aborted => "aborted".into(),
         RunEnd::Failed { failure } => format!("failed({failure})"),
     }

@@ -58,6 +58,11 @@ pub enum RunEnd {
         /// The hook's reason.
         message: String,
     },
+    /// The model repeated itself without progress, and a hook stopped it.
+    Stuck {
+        /// What it repeated.
+        message: String,
+    },
     /// The run was canceled.
     Aborted,
     /// Something failed that the model cannot fix.

@@ -113,16 +113,36 @@ pub struct ToolContext {
 }
 
 impl ToolContext {
-    /// A context that reports to `reporter`, if there is one.
-    pub fn new(
-        call: (ToolCallId, ToolName),
-        run: (SessionId, RunId),
-        cancel: CancellationToken,
-        reporter: Option<Arc<dyn ToolReporter>>,
-    ) -> Self {
-        let ((call_id, tool_name), (session_id, run_id)) = (call, run);
-        let (facts, grant) = (CallFacts::default(), CallGrant::default());
-        Self { call_id, tool_name, session_id, run_id, cancel, facts, grant, reporter }
+    /// The context of a call outside any run. It reports to no one.
+    pub fn new(call_id: impl Into<ToolCallId>, tool_name: impl Into<ToolName>) -> Self {
+        Self {
+            call_id: call_id.into(),
+            tool_name: tool_name.into(),
+            session_id: SessionId::from(""),
+            run_id: RunId::from(""),
+            cancel: CancellationToken::new(),
+            facts: CallFacts::default(),
+            grant: CallGrant::default(),
+            reporter: None,
+        }
+    }
+
+    /// Says which run the call belongs to.
+    pub fn in_run(mut self, session_id: impl Into<SessionId>, run_id: impl Into<RunId>) -> Self {
+        (self.session_id, self.run_id) = (session_id.into(), run_id.into());
+        self
+    }
+
+    /// Stops the call with `cancel`.
+    pub fn with_cancel(mut self, cancel: CancellationToken) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// Reports to `reporter`.
+    pub fn with_reporter(mut self, reporter: Arc<dyn ToolReporter>) -> Self {
+        self.reporter = Some(reporter);
+        self
     }
 
     /// Adds what the gate learned about the call.

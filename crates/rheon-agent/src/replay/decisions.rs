@@ -116,10 +116,14 @@ impl Director {
         if self.script.kind(place).is_none_or(is_expected) {
             return Flow::Continue;
         }
-        if let Some(RunEnd::Vetoed { point: vetoed, message }) = self.script.recorded.end()
-            && *vetoed == point
-        {
-            return Flow::Veto(message.clone());
+        match self.script.recorded.end() {
+            Some(RunEnd::Vetoed { point: vetoed, message }) if *vetoed == point => {
+                return Flow::Veto(message.clone());
+            }
+            Some(RunEnd::Stuck { message }) if point == HookPoint::BeforeTurn => {
+                return Flow::Stuck(message.clone());
+            }
+            Some(_) | None => {}
         }
         if let Some(stopped) = self.script.stopped() {
             self.stop_or_panic(stopped);

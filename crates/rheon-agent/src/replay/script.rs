@@ -142,6 +142,7 @@ impl Script {
             | RunEnd::Truncated
             | RunEnd::Rejected { .. }
             | RunEnd::Vetoed { .. }
+            | RunEnd::Stuck { .. }
             | RunEnd::Limit { limit: LimitKind::Turns | LimitKind::Tokens | LimitKind::Budget, .. }
             | RunEnd::Failed {
                 failure:

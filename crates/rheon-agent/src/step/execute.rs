@@ -133,7 +133,7 @@ async fn announce(run: &mut Run, slot: usize) -> Result<Result<(ReadyCall, Effec
         return Ok(Err(ToolError::NotFound(format!("there is no tool named {:?}", call.name))));
     };
     let flow = Hooks(&run.config.hooks).before_tool(&call, &run.log);
-    if let Flow::Veto(reason) = run.stop.or(flow).await? {
+    if let Flow::Veto(reason) | Flow::Stuck(reason) = run.stop.or(flow).await? {
         return Ok(Err(ToolError::Denied(format!("Skipped: {reason}"))));
     }
     if approved.is_some_and(|approved| !matches_approval(&call, &approved)) {
@@ -142,14 +142,12 @@ async fn announce(run: &mut Run, slot: usize) -> Result<Result<(ReadyCall, Effec
     }
     let reporter = CallReporter::new(run, call.clone());
     let cancel = run.stop.token().child_token();
-    let context = ToolContext::new(
-        (call.id.clone(), call.name.clone()),
-        (run.log.log.session_id().clone(), run.identity.run_id.clone()),
-        cancel.clone(),
-        Some(Arc::clone(&reporter) as Arc<dyn ToolReporter>),
-    )
-    .with_facts(facts)
-    .with_grant(grant);
+    let context = ToolContext::new(call.id.clone(), call.name.clone())
+        .in_run(run.log.log.session_id().clone(), run.identity.run_id.clone())
+        .with_cancel(cancel.clone())
+        .with_reporter(Arc::clone(&reporter) as Arc<dyn ToolReporter>)
+        .with_facts(facts)
+        .with_grant(grant);
     let claim = match resolved.tool.claim(&call.arguments, &context) {
         Ok(claim) => claim,
         Err(error) => return Ok(Err(error)),

@@ -23,7 +23,7 @@ pub(crate) fn check(run: &mut Run, end: &RunEnd) -> Check {
     let is_answer = match end {
         RunEnd::Completed | RunEnd::Truncated => run.state.turns > 0,
         RunEnd::Limit { .. } | RunEnd::Rejected { .. } | RunEnd::Vetoed { .. } => false,
-        RunEnd::Aborted | RunEnd::Failed { .. } => false,
+        RunEnd::Stuck { .. } | RunEnd::Aborted | RunEnd::Failed { .. } => false,
     };
     if !is_answer {
         return Check::Done;

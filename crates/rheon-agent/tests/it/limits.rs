@@ -28,6 +28,7 @@ fn limit_of(end: &RunEnd) -> Option<LimitKind> {
         | RunEnd::Truncated
         | RunEnd::Rejected { .. }
         | RunEnd::Vetoed { .. }
+        | RunEnd::Stuck { .. }
         | RunEnd::Aborted
         | RunEnd::Failed { .. } => None,
     }

@@ -9,7 +9,10 @@ use super::problem::ConfigProblem;
 /// The valid hooks of `layer`, and the problems of the others.
 pub(super) fn hooks(layer: &ReadLayer) -> (HookSettings, Vec<ConfigProblem>) {
     // The same names as for the hooks of projects.
-    let file = layer.source.in_project.map_or_else(|| layer.source.origin.source.to_string(), str::to_owned);
+    let file = match &layer.source.in_project {
+        Some(file) => file.name.to_owned(),
+        None => layer.source.origin.source.to_string(),
+    };
     let (mut found, mut problems) = (Vec::new(), Vec::new());
     for entry in layer.entries.iter().filter(|entry| entry.row.path == "hooks.*") {
         let (Value::Table(node, _), Some((_, event))) = (&entry.value, entry.key.split_once('.')) else {

@@ -1,5 +1,7 @@
 //! `ReadLayer`: one source of settings, parsed and checked.
 
+use std::collections::BTreeSet;
+
 use super::check::{Checked, KeyProblem, PROBLEMS_MAX, ProblemKind};
 use super::entry::Entry;
 use super::inputs::FlagSetting;
@@ -14,6 +16,8 @@ use super::problem::ConfigProblem;
 #[derive(Debug)]
 pub(super) struct ReadLayer {
     pub(super) source: LayerText,
+    /// Whether the user's own answers wrote all of it.
+    pub(super) holds_answers: bool,
     pub(super) entries: Vec<Entry>,
     pub(super) problems: Vec<ConfigProblem>,
     pub(super) warnings: Vec<ConfigProblem>,
@@ -68,7 +72,7 @@ impl ReadLayer {
         }
         let problems = checked.problems.into_iter().map(|problem| problem.finding).collect();
         let source = LayerText { origin, directory, form: Form::Toml, text: String::new(), in_project: None };
-        Self { source, entries: checked.entries, problems, warnings: checked.warnings }
+        Self { source, holds_answers: false, entries: checked.entries, problems, warnings: checked.warnings }
     }
 
     /// Parses and checks `source`.
@@ -101,7 +105,7 @@ impl ReadLayer {
         };
         let checked = Checked::of(&tree, &origin);
         warnings.extend(checked.warnings);
-        let mut layer = Self { source, entries: checked.entries, problems, warnings };
+        let mut layer = Self { source, holds_answers: false, entries: checked.entries, problems, warnings };
         for KeyProblem { key, kind, finding } in checked.problems {
             // The user's own JSON may be a file of Claude Code, with keys that Rheon does not know.
             let is_theirs = layer.source.form == Form::Json && kind == ProblemKind::UnknownKey;
@@ -116,6 +120,12 @@ impl ReadLayer {
             layer.warnings.append(&mut layer.problems);
         }
         layer
+    }
+
+    /// Notes whether it is one of the files that the user's own answers wrote.
+    pub(super) fn mark_answers(&mut self, answer_files: &BTreeSet<String>) {
+        let file = self.source.in_project.as_ref();
+        self.holds_answers = file.is_some_and(|file| answer_files.contains(file.name));
     }
 
     /// Whether it is a file of another program, where unusable entries are ignored without an error.

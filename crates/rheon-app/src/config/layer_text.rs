@@ -17,7 +17,16 @@ pub(super) struct LayerText {
     pub(super) form: Form,
     pub(super) text: String,
     /// Where it is in the project, if it is there.
-    pub(super) in_project: Option<&'static str>,
+    pub(super) in_project: Option<ProjectFile>,
+}
+
+/// A file of the project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ProjectFile {
+    /// Relative to the project.
+    pub(super) name: &'static str,
+    /// The repository, for an uncommitted file that a worktree of it uses.
+    pub(super) repository: Option<PathBuf>,
 }
 
 /// How a text is written.
@@ -64,9 +73,12 @@ const PROJECT_FILES: [(Layer, &str, Form); 7] = [
     (Layer::Project, ".rheon/settings.json", Form::ClaudeSettings),
     (Layer::Project, ".rheon/config.toml", Form::Toml),
     (Layer::ProjectLocal, ".claude/settings.local.json", Form::ClaudeSettings),
-    (Layer::ProjectLocal, ".rheon/settings.local.json", Form::ClaudeSettings),
+    (Layer::ProjectLocal, PROJECT_RULES, Form::ClaudeSettings),
     (Layer::ProjectLocal, ".rheon/config.local.toml", Form::Toml),
 ];
+
+/// The file of the user's rules for one project, in the project.
+pub(crate) const PROJECT_RULES: &str = ".rheon/settings.local.json";
 
 /// The file of the user's rules, to which answers of "always" are added.
 pub(super) const USER_RULES: &str = "settings.json";
@@ -144,14 +156,15 @@ impl LayerTexts {
         for (layer, name, form) in PROJECT_FILES.into_iter().filter(is_read) {
             let directory = match (layer, &inputs.worktree_of) {
                 // Uncommitted settings are not in a worktree, but they apply there.
-                (Layer::ProjectLocal, Some(repository)) if !root.join(name).exists() => repository,
+                (Layer::ProjectLocal, Some(repository)) if !root.join(name).exists() => repository.as_path(),
                 (_, _) => root,
             };
             self.file(layer, &directory.join(name), form, Reach::Within(directory), IfMissing::Nothing);
             if let Some(last) = self.texts.last_mut()
                 && last.origin.source == SourceName::File(directory.join(name))
             {
-                last.in_project = Some(name);
+                let repository = (directory != root).then(|| directory.to_owned());
+                last.in_project = Some(ProjectFile { name, repository });
                 // Rules of a project are relative to its root, wherever the file is.
                 root.clone_into(&mut last.directory);
             }

@@ -20,7 +20,7 @@ use super::permissions::permissions;
 use super::problem::{ConfigError, ConfigProblem};
 use super::services::Services;
 use super::settings::Settings;
-use super::trust::{ProjectReview, Reviewed, project_trust, review};
+use super::trust::{ProjectAnswers, ProjectReview, Reviewed, project_trust, review};
 use crate::context::ProjectTrust;
 
 /// The configuration of one session.
@@ -35,6 +35,8 @@ pub struct Config {
     pub review: Option<ProjectReview>,
     /// The user's file to which rules are added that are always to hold.
     pub user_rules: Option<PathBuf>,
+    /// Where rules are added that are always to hold in this project. `None` if there is no project.
+    pub project_answers: Option<ProjectAnswers>,
     /// What its authors should know; nothing of it keeps a session from running.
     pub warnings: Vec<ConfigProblem>,
     entries: Vec<Entry>,
@@ -61,7 +63,10 @@ impl Config {
             .as_ref()
             .map_or(ProjectTrust::Untrusted, |reviewed| project_trust(reviewed.review.trust(), inputs.trust));
         let (review, of_project) = match reviewed {
-            Some(Reviewed { review, hooks }) => (Some(review), hooks),
+            Some(Reviewed { review, hooks, answer_files }) => {
+                layers.iter_mut().for_each(|layer| layer.mark_answers(&answer_files));
+                (Some(review), hooks)
+            }
             None => (None, HookSettings::default()),
         };
         let merged = Merged::of(&layers, trust);
@@ -95,8 +100,10 @@ impl Config {
         if !loading.problems.is_empty() {
             return Err(ConfigError::of(loading.problems));
         }
+        let project_answers = project.and_then(|root| ProjectAnswers::of(root, &inputs));
         Ok(Self {
             settings,
+            project_answers,
             project_root: root,
             trust,
             review,

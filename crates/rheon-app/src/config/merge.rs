@@ -38,6 +38,7 @@ impl Merged {
         let mut current: BTreeMap<String, usize> = BTreeMap::new();
         for layer in layers {
             let start = merged.entries.len();
+            let trust = if layer.holds_answers { ProjectTrust::Trusted } else { trust };
             for entry in &layer.entries {
                 let mut entry = entry.clone();
                 let below = current.get(&entry.key).copied();

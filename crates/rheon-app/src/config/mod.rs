@@ -33,6 +33,7 @@ pub use folder_modes::FolderModes;
 pub use inputs::{ConfigInputs, ConfigScope, FlagSetting, FlagValue, MANAGED_FILE, TrustChoice};
 pub use keys::{KeyReference, reference, template};
 pub use layer_text::ConfigPath;
+pub(crate) use layer_text::PROJECT_RULES;
 pub use load::{Config, SettingEffect, SettingView, config_paths};
 pub use mcp_edit::{McpEditError, McpFile, McpScope};
 pub use mcp_server::{McpRemote, McpServer, McpTransport};
@@ -42,7 +43,7 @@ pub use settings::{
     ColorMode, ContextSettings, InterfaceSettings, LimitSettings, LogLevel, LogSettings, ModelSettings,
     PermissionSettings, SandboxSettings, ServiceSettings, Settings, WebSettings,
 };
-pub use trust::{ProjectReview, ReviewError, revoke_trust};
+pub use trust::{ProjectAnswers, ProjectReview, ReviewError, revoke_trust};
 
 #[cfg(test)]
 mod fixtures;

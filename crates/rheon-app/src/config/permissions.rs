@@ -16,7 +16,7 @@ pub(super) fn permissions(layers: &[ReadLayer], merged: &Merged, trust: ProjectT
     for (index, layer) in layers.iter().enumerate().rev() {
         let document = document(merged.of_layer(index));
         if document != Document::default() {
-            let (source, directory) = (source(layer.source.origin.layer), layer.source.directory.clone());
+            let (source, directory) = (source(layer), layer.source.directory.clone());
             sources.push(PolicySource { source, folder: directory, document });
         }
     }
@@ -27,8 +27,11 @@ pub(super) fn permissions(layers: &[ReadLayer], merged: &Merged, trust: ProjectT
     PermissionSettings { sources, trust }
 }
 
-fn source(layer: Layer) -> RuleSource {
-    match layer {
+fn source(layer: &ReadLayer) -> RuleSource {
+    if layer.holds_answers {
+        return RuleSource::ProjectAnswers;
+    }
+    match layer.source.origin.layer {
         Layer::Managed => RuleSource::Managed,
         Layer::CommandLine => RuleSource::CommandLine,
         Layer::ProjectLocal => RuleSource::ProjectLocal,

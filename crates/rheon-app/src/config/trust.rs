@@ -1,5 +1,6 @@
 //! `ProjectReview`: a project's hooks, skills, commands and servers, and whether the user trusts exactly this content.
 
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -88,6 +89,23 @@ impl ProjectReview {
     }
 }
 
+/// Where an answer for all sessions of a project is saved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectAnswers {
+    /// The project, which is the repository for a worktree of it.
+    pub project: PathBuf,
+    /// The file with what the user has agreed to.
+    pub trust_store: PathBuf,
+}
+
+impl ProjectAnswers {
+    /// `None` if it is not known where the user's own files are.
+    pub(super) fn of(root: &Path, inputs: &ConfigInputs) -> Option<Self> {
+        let project = inputs.worktree_of.clone().unwrap_or_else(|| root.to_owned());
+        Some(Self { project, trust_store: inputs.folders.state().ok()?.join(STORE) })
+    }
+}
+
 /// The user agrees to nothing of the project in `root` any more.
 pub fn revoke_trust(root: &Path, folders: &UserDirs) -> Result<(), ReviewError> {
     Ok(TrustStore::open(folders.state()?.join(STORE))?.revoke(root)?)
@@ -98,6 +116,8 @@ pub fn revoke_trust(root: &Path, folders: &UserDirs) -> Result<(), ReviewError> 
 pub(super) struct Reviewed {
     pub(super) review: ProjectReview,
     pub(super) hooks: HookSettings,
+    /// The files that the user's own answers wrote.
+    pub(super) answer_files: BTreeSet<String>,
 }
 
 /// Compares the content of the project in `root`, including the files of `layers`, with what the user trusts.
@@ -124,22 +144,29 @@ pub(super) fn review(
         TrustChoice::AsGiven if is_trusted_there => trusted_hooks(&content)?,
         TrustChoice::AsGiven | TrustChoice::Nothing => settings,
     };
+    let answer_files = store.answer_files(&content, inputs.worktree_of.as_deref().unwrap_or(root))?;
     let review = ProjectReview { trust, content: Arc::new(content), store };
-    Ok(Reviewed { review, hooks })
+    Ok(Reviewed { review, hooks, answer_files })
 }
 
 /// The file of a layer, if something in it counts only where it is trusted.
 fn read_file(layer: &ReadLayer) -> Option<PreloadedFile> {
-    let path = layer.source.in_project?.to_owned();
-    let text = layer.source.text.clone();
+    let file = layer.source.in_project.as_ref()?;
+    let preloaded = |hooks| PreloadedFile {
+        path: file.name.to_owned(),
+        text: layer.source.text.clone(),
+        directory: file.repository.clone(),
+        hooks,
+    };
     match layer.source.form {
         // Their hooks are read together with the project's content.
-        Form::ClaudeSettings | Form::McpServers => {
-            Some(PreloadedFile { path, text, hooks: HookSettings::default() })
+        Form::ClaudeSettings | Form::McpServers if file.repository.is_none() => {
+            Some(preloaded(HookSettings::default()))
         }
+        Form::ClaudeSettings | Form::McpServers => Some(preloaded(hooks(layer).0)),
         Form::Toml | Form::Json | Form::Permissions => {
             let needs_trust = layer.entries.iter().any(|entry| entry.row.project.needs_trust());
-            needs_trust.then(|| PreloadedFile { path, text, hooks: hooks(layer).0 })
+            needs_trust.then(|| preloaded(hooks(layer).0))
         }
     }
 }

@@ -167,6 +167,7 @@ fn ended_well(output: &AgentOutput) -> bool {
         | RunEnd::Limit { .. }
         | RunEnd::Rejected { .. }
         | RunEnd::Vetoed { .. }
+        | RunEnd::Stuck { .. }
         | RunEnd::Aborted
         | RunEnd::Failed { .. } => false,
     };

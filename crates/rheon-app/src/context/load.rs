@@ -283,6 +283,9 @@ impl Files {
 /// Updates the index of notes, and finds the episodes that fit the task and the open goals of the project.
 fn remembered(inputs: &ContextInputs, store: &MemoryStore) -> Result<(String, Vec<Goal>), DatabaseError> {
     let sessions = relevant_episodes(store, &inputs.task)?;
+    if let Some(parent) = &store.parent {
+        store.memory.goals().inherit(&store.session_id, parent, inputs.machine.clock.now())?;
+    }
     let goals = store.memory.goals().open_of(&store.project)?;
     index_notes(&store.memory, &store.project, &inputs.notes)?;
     Ok((sessions, goals))

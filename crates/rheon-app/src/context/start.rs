@@ -23,6 +23,8 @@ pub struct SessionStart {
     /// The folder that the agent works in.
     pub working_folder: PathBuf,
     pub session_id: SessionId,
+    /// The session that it was forked from, whose goal it has at first.
+    pub parent: Option<SessionId>,
     /// Whether the user trusts the project.
     pub trust: ProjectTrust,
     /// Whether the session is saved. If not, nothing is learned or remembered, and the model has no memory tool.
@@ -53,7 +55,10 @@ impl ContextInputs {
             }
         };
         let memory = match (&places, start.persistence) {
-            (Some(places), Persistence::On) => open(places, start.session_id, &mut warnings).await,
+            (Some(places), Persistence::On) => {
+                let store = open(places, start.session_id, &mut warnings).await;
+                store.map(|store| MemoryStore { parent: start.parent, ..store })
+            }
             (Some(_), Persistence::Off) | (None, _) => None,
         };
         let map = places.as_ref().and_then(|places| places.code_map.clone());
@@ -114,6 +119,7 @@ async fn open(
                 memory: Arc::new(memory),
                 project: places.project.clone(),
                 session_id,
+                parent: None,
             });
         }
         Ok(Err(error)) => error.to_string(),

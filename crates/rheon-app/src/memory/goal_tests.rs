@@ -19,7 +19,7 @@ impl Clock for Noon {
 }
 
 fn store(memory: &Arc<Memory>, session: &str) -> MemoryStore {
-    MemoryStore { memory: Arc::clone(memory), project: "p".into(), session_id: session.into() }
+    MemoryStore { memory: Arc::clone(memory), project: "p".into(), session_id: session.into(), parent: None }
 }
 
 /// The goal of a session at opening.

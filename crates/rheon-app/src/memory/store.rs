@@ -13,4 +13,6 @@ pub struct MemoryStore {
     pub project: String,
     /// The session that learns and is remembered.
     pub session_id: SessionId,
+    /// The session that it was forked from.
+    pub parent: Option<SessionId>,
 }

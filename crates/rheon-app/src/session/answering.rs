@@ -10,13 +10,19 @@ use crate::models::{ModelChoice, ModelChoiceError, ModelChoiceReason, full_name,
 
 /// Which model answers in a session, and which others could.
 pub(super) struct Answering {
-    /// The one that answers, and why.
-    pub(super) chosen: ModelChoice,
+    /// The one that answers.
+    pub(super) current: ChosenModel,
+    pub(super) thinking: ThinkingLevel,
+    first: ChosenModel,
+    others: Option<Others>,
+}
+
+/// A model, and why it was chosen.
+#[derive(Clone)]
+pub(super) struct ChosenModel {
+    pub(super) choice: ModelChoice,
     /// The same, to be asked.
     pub(super) model: ResolvedModel,
-    pub(super) thinking: ThinkingLevel,
-    first: (ModelChoice, ResolvedModel),
-    others: Option<Others>,
 }
 
 /// Where other models come from.
@@ -32,33 +38,28 @@ pub(super) struct Others {
 
 impl Answering {
     /// The session begins with this model. Without `others` it stays.
-    pub(super) fn new(
-        (chosen, model): (ModelChoice, ResolvedModel),
-        thinking: ThinkingLevel,
-        others: Option<Others>,
-    ) -> Self {
-        Self { first: (chosen.clone(), model.clone()), chosen, model, thinking, others }
+    pub(super) fn new(first: ChosenModel, thinking: ThinkingLevel, others: Option<Others>) -> Self {
+        Self { current: first.clone(), first, thinking, others }
     }
 
     /// Another model, or the first one again.
     pub(super) async fn change(&mut self, said: Option<&str>) -> Result<(), OpenError> {
-        let (chosen, model) = match (said, &self.others) {
+        self.current = match (said, &self.others) {
             (None, _) => self.first.clone(),
             (Some(_), None) => return Err(ModelChoiceError::Fixed.into()),
             (Some(said), Some(Others { registry, fallback, .. })) => {
-                let chosen =
+                let choice =
                     ModelChoice { name: full_name(said, registry)?, reason: ModelChoiceReason::Configured };
-                let model = resolve(registry, &chosen, fallback.as_deref()).await?;
-                (chosen, model)
+                let model = resolve(registry, &choice, fallback.as_deref()).await?;
+                ChosenModel { choice, model }
             }
         };
-        (self.chosen, self.model) = (chosen, model);
         Ok(())
     }
 
     /// Where the key of the model's vendor comes from.
     pub(super) fn key_source(&self) -> String {
-        let vendor = self.chosen.name.split('/').next().unwrap_or_default();
+        let vendor = self.current.choice.name.split('/').next().unwrap_or_default();
         let source = |others: &Others| key_source(&others.services, &others.variables, vendor);
         self.others.as_ref().map_or_else(|| "none".to_owned(), source)
     }

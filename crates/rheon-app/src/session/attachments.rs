@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rheon_tools::file_tools;
-use rheon_types::{Content, Gate as _, GateRequest, RunId, ToolCall, ToolContext, Verdict};
+use rheon_types::{Content, Gate as _, GateRequest, ToolCall, ToolContext, Verdict};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use super::open::OpenSession;
 use super::typed_text::{MENTIONS_MAX, Mention, mentions};
@@ -105,12 +104,8 @@ async fn read(session: &OpenSession, mention: &Mention, path: &Path) -> Result<V
         Verdict::Ask { reason, .. } | Verdict::Deny { reason } => return Err(reason),
         Verdict::Queue { change } => return Err(change.summary),
     }
-    let context = ToolContext::new(
-        (call.id.clone(), call.name.clone()),
-        (session.hub.session_id().clone(), RunId::from("attached")),
-        CancellationToken::new(),
-        None,
-    );
+    let context = ToolContext::new(call.id.clone(), call.name.clone())
+        .in_run(session.hub.session_id().clone(), "attached");
     let result = tool.execute(call.arguments, context).await.map_err(|error| error.to_string())?;
     let lines = mention.lines.map_or_else(String::new, |(first, last)| format!(" lines=\"{first}-{last}\""));
     let path = &mention.path;

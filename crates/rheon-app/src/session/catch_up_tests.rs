@@ -9,8 +9,9 @@ use rheon_store::fold::SessionState;
 use rheon_types::event::{ChildRef, Notice, NoticeTopic};
 use rheon_types::protocol::Subscription;
 use rheon_types::{
-    AgentEvent, AgentMessage, AgentOutput, ChildEvent, ClientError, Event, EventStream, MessageEvent, RunEnd,
-    RunEvent, SessionEvent, SessionId, Timestamp, Usage,
+    AgentEvent, AgentMessage, AgentOutput, AssistantMessage, ChildEvent, ClientError, Content, Event,
+    EventStream, Message, MessageEvent, RunEnd, RunEvent, SessionEvent, SessionId, StopReason, Timestamp,
+    Usage,
 };
 
 use crate::session::feed::feed;
@@ -112,6 +113,20 @@ fn delta(text: &str) -> MessageEvent {
 
 fn message() -> Arc<AgentMessage> {
     Arc::new(AgentMessage::user("hello", Timestamp::default()))
+}
+
+/// An answer of the model.
+fn answer(text: &str) -> Arc<AgentMessage> {
+    let answer = AssistantMessage {
+        content: vec![Content::text(text)],
+        stop_reason: StopReason::Stop,
+        model: "m".into(),
+        provider: "p".into(),
+        usage: Usage::default(),
+        timestamp: Timestamp::default(),
+        error_message: None,
+    };
+    Arc::new(Message::Assistant(answer).into())
 }
 
 fn child() -> Arc<ChildRef> {
@@ -291,4 +306,43 @@ async fn ten_thousand_subscribers_cost_the_hub_one_ring_and_leave_nothing() {
     expect!["s session.notice 4..10003"].assert_eq(&read(&mut stalled[0]).await);
     stalled.clear();
     assert_eq!((stage.hub.load().subscribers, Arc::strong_count(&stage.logs)), (0, 2));
+}
+
+/// The text that the deltas of the child add up to, message by message.
+async fn child_texts(events: &mut EventStream) -> Vec<String> {
+    let (mut texts, mut text) = (Vec::new(), String::new());
+    while let Ok(Some(event)) = tokio::time::timeout(std::time::Duration::from_secs(5), events.next()).await {
+        let event = event.unwrap();
+        match &event.kind {
+            AgentEvent::Message(MessageEvent::TextDelta { delta }) => text.push_str(delta),
+            AgentEvent::Message(MessageEvent::End { .. }) => texts.push(std::mem::take(&mut text)),
+            _ => continue,
+        }
+        assert_eq!(event.session_id, "c".into());
+    }
+    texts
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_text_of_a_childs_message_that_was_missed_comes_before_its_end() {
+    let mut stage = Stage::new();
+    let mut slow = feed(&stage.hub, Subscription::after(0), None);
+    stage.child_starts();
+    stage.happens("c", MessageEvent::Start { message: answer("") });
+    stage.happens("c", delta("Hel"));
+    // One joins in the middle, one falls behind after the beginning.
+    let mut late = feed(&stage.hub, Subscription::after(1), None);
+    for _ in 0..3 {
+        assert!(slow.next().await.unwrap().is_ok());
+    }
+    stage.happens("c", delta("lo"));
+    (0..2 * RING).for_each(|_| stage.happens("c", delta(".")));
+    let text = format!("Hello{}", ".".repeat(2 * RING));
+    stage.happens("c", MessageEvent::End { message: answer(&text) });
+    stage.happens("c", MessageEvent::Start { message: answer("") });
+    stage.happens("c", delta("Next"));
+    stage.happens("c", MessageEvent::End { message: answer("Next") });
+    assert_eq!(child_texts(&mut late).await, [text.as_str(), "Next"]);
+    // The first delta was shown to it before.
+    assert_eq!(child_texts(&mut slow).await, [text.strip_prefix("Hel").unwrap(), "Next"]);
 }

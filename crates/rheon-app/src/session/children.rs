@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use rheon_types::SessionId;
+use rheon_types::protocol::Cursor;
 
 /// The progress of a running child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,8 +20,9 @@ pub(super) type ChildPlaces = HashMap<SessionId, ChildPlace>;
 /// What a subscriber has been shown of one child.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct ChildCursor {
-    pub(super) seq: u64,
-    /// Whether deltas of the message that it is writing passed unseen. No more of them are shown: the end of the message has its text.
+    pub(super) cursor: Cursor,
+    /// Whether deltas of the message that it is writing passed unseen. No more of them are shown: the rest comes as one, before the end
+    /// of the message.
     pub(super) has_missed: bool,
     /// Whether its end was shown, or that it cannot be.
     pub(super) has_ended: bool,

@@ -198,9 +198,9 @@ impl OpenSession {
     async fn set_model(&self, said: Option<&str>) -> Result<String, ClientError> {
         let mut answering = self.answering.lock().await;
         answering.change(said).await.map_err(ClientError::from)?;
-        let model = &answering.model;
+        let model = &answering.current.model;
         self.agent.set_model(Arc::clone(&model.provider), Arc::clone(&model.model));
-        let name = answering.chosen.name.clone();
+        let name = answering.current.choice.name.clone();
         let thinking = self.hub.view().folded.chosen.thinking;
         self.agent.record_fact(SessionEvent::Model { model: name.as_str().into(), thinking });
         Ok(name)

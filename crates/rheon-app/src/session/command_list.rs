@@ -18,10 +18,16 @@ const OWN: [(&str, &str, &str); 15] = [
     ("memory", "Show the instructions and notes that the model gets", "[note]"),
     ("network", "Show what commands can reach", ""),
     ("permissions", "Show or change the permission rules", "[allow | ask | deny | remove RULE]"),
+    ("rename", "Give this session a title", "TITLE"),
     ("rewind", "List earlier prompts, or go back to one", "[number [files | conversation] [force]]"),
     ("sandbox", "Show what contains commands", ""),
     ("undo", "Go back to before the last prompt, files included", "[force]"),
 ];
+
+/// Whether `name` is a command of the session itself.
+pub(crate) fn is_session_command(name: &str) -> bool {
+    OWN.iter().any(|(own, ..)| *own == name)
+}
 
 /// The slash commands that can be sent to this session.
 pub(super) fn commands(session: &OpenSession) -> Vec<SlashCommand> {

@@ -174,7 +174,7 @@ impl Feed {
             self.has_missed = true;
             let Draft { started, run_id, at, text, thinking, .. } = catching.draft;
             if started.is_some_and(|started| started <= self.cursor.seq) {
-                self.make_up((&text, &thinking), at, run_id);
+                self.make_up(&WrittenText { text, thinking }, at, run_id);
             }
             return Ok(());
         }
@@ -189,7 +189,7 @@ impl Feed {
         if because == CatchUpReason::Joined || seen.is_some_and(|seen| seen.has_ended) {
             return None;
         }
-        let seq = seen.map_or(0, |seen| seen.seq);
+        let seq = seen.map_or(0, |seen| seen.cursor.seq);
         let end = CatchUpEnd::Run { run_id: child.run_id.clone(), has_begun: seq > 0 };
         Some(self.child_log(child.session_id.clone(), seq, end))
     }
@@ -200,7 +200,7 @@ impl Feed {
             self.join_child(id, place, true);
             return None;
         }
-        let seq = self.children.get(&id).map_or(place.before, |seen| seen.seq);
+        let seq = self.children.get(&id).map_or(place.before, |seen| seen.cursor.seq);
         (seq < place.seq).then(|| self.child_log(id, seq, CatchUpEnd::Event(place.seq)))
     }
 
@@ -213,7 +213,8 @@ impl Feed {
         if is_told {
             self.show_missed(id.clone(), place.before, Some(place.seq));
         }
-        self.children.insert(id, ChildCursor { seq: place.seq, has_missed: is_told, has_ended: false });
+        let cursor = Cursor { seq: place.seq, ..Cursor::default() };
+        self.children.insert(id, ChildCursor { cursor, has_missed: is_told, has_ended: false });
     }
 
     /// Reads one page of a child's log. What is still missing then, if anything.
@@ -252,10 +253,10 @@ impl Feed {
         }
         let through = catching.through();
         let seen = self.children.entry(id.clone()).or_default();
-        let after = seen.seq;
+        let after = seen.cursor.seq;
         seen.has_missed = true;
         match through {
-            Some(through) => seen.seq = through,
+            Some(through) => seen.cursor.seq = through,
             None => seen.has_ended = true,
         }
         self.show_missed(id, after, through);
@@ -273,20 +274,29 @@ impl Feed {
     fn take_of_child(&mut self, id: &SessionId, event: Arc<Event>, source: Source) {
         let seen = self.children.entry(id.clone()).or_default();
         if event.kind.is_durable() {
-            if event.seq <= seen.seq {
+            if event.seq <= seen.cursor.seq {
                 return;
             }
-            seen.seq = event.seq;
-            seen.has_ended |= matches!(event.kind, AgentEvent::Run(RunEvent::End { .. }));
-            match source {
-                Source::Log => seen.has_missed = true,
-                Source::Ring if matches!(event.kind, AgentEvent::Message(MessageEvent::Start { .. })) => {
-                    seen.has_missed = false;
-                }
-                Source::Ring => {}
+            if let AgentEvent::Message(MessageEvent::End { message }) = &event.kind
+                && seen.has_missed
+                && message.as_assistant().is_some()
+            {
+                let rest = WrittenText::of(message).beyond(&mut seen.cursor);
+                self.ready.extend(rest.into_iter().map(|kind| like(&event, seen.cursor.seq, kind)));
+                seen.has_missed = false;
             }
+            seen.cursor.seq = event.seq;
+            seen.has_ended |= matches!(event.kind, AgentEvent::Run(RunEvent::End { .. }));
         } else if seen.has_missed && matches!(event.kind, AgentEvent::Message(_)) {
             return;
+        }
+        follow(&mut seen.cursor, &event.kind);
+        match source {
+            Source::Log => seen.has_missed = true,
+            Source::Ring if matches!(event.kind, AgentEvent::Message(MessageEvent::Start { .. })) => {
+                seen.has_missed = false;
+            }
+            Source::Ring => {}
         }
         let grandchild = match &event.kind {
             AgentEvent::Child(ChildEvent::Start { child, .. }) if source == Source::Log => {
@@ -310,16 +320,8 @@ impl Feed {
             self.end_message(&event);
             self.cursor.seq = event.seq;
         }
+        follow(&mut self.cursor, &event.kind);
         match &event.kind {
-            AgentEvent::Message(MessageEvent::Start { .. }) => {
-                (self.cursor.text_bytes, self.cursor.thinking_bytes) = (0, 0);
-            }
-            AgentEvent::Message(MessageEvent::TextDelta { delta }) => {
-                self.cursor.text_bytes += delta.len() as u64;
-            }
-            AgentEvent::Message(MessageEvent::ThinkingDelta { delta }) => {
-                self.cursor.thinking_bytes += delta.len() as u64;
-            }
             AgentEvent::Child(ChildEvent::End { child, .. }) => {
                 self.children.remove(&child.session_id);
             }
@@ -333,28 +335,15 @@ impl Feed {
     fn end_message(&mut self, event: &Event) {
         let AgentEvent::Message(MessageEvent::End { message }) = &event.kind else { return };
         if self.has_missed && message.as_assistant().is_some() {
-            let (text, thinking) = written(message);
-            self.make_up((&text, &thinking), event.at, event.run_id.clone());
+            self.make_up(&WrittenText::of(message), event.at, event.run_id.clone());
             self.has_missed = false;
         }
     }
 
     /// Shows what the subscriber has not seen of a text and its thinking.
-    fn make_up(&mut self, (text, thinking): (&str, &str), at: Timestamp, run_id: Option<RunId>) {
-        let rest = |text: &str, seen: u64| {
-            let seen = usize::try_from(seen).unwrap_or(usize::MAX);
-            text.get(seen..).filter(|rest| !rest.is_empty()).map(DeltaText::from)
-        };
-        let mut missed = Vec::new();
-        if let Some(delta) = rest(thinking, self.cursor.thinking_bytes) {
-            self.cursor.thinking_bytes = thinking.len() as u64;
-            missed.push(MessageEvent::ThinkingDelta { delta });
-        }
-        if let Some(delta) = rest(text, self.cursor.text_bytes) {
-            self.cursor.text_bytes = text.len() as u64;
-            missed.push(MessageEvent::TextDelta { delta });
-        }
+    fn make_up(&mut self, written: &WrittenText, at: Timestamp, run_id: Option<RunId>) {
         let (seq, session_id) = (self.cursor.seq, self.session_id().clone());
+        let missed = written.beyond(&mut self.cursor);
         self.ready.extend(missed.into_iter().map(|kind| {
             let (session_id, run_id) = (session_id.clone(), run_id.clone());
             Arc::new(Event { seq, at, session_id, run_id, kind: kind.into() })
@@ -366,17 +355,60 @@ impl Feed {
     }
 }
 
-/// The texts and the thinking of a message, as its deltas would have given them.
-fn written(message: &AgentMessage) -> (String, String) {
-    let (mut text, mut thinking) = (String::new(), String::new());
-    for block in message.as_assistant().into_iter().flat_map(|answer| &answer.content) {
-        match block {
-            Content::Text { text: more } => text.push_str(more),
-            Content::Thinking { thinking: more, .. } => thinking.push_str(more),
-            Content::Image { .. } | Content::ToolCall(_) => {}
+/// What a message says so far, as its deltas would have given it.
+#[derive(Debug, Default)]
+struct WrittenText {
+    text: String,
+    thinking: String,
+}
+
+/// A live event beside `event`, which follows the durable event `seq`.
+fn like(event: &Event, seq: u64, kind: MessageEvent) -> Arc<Event> {
+    let (session_id, run_id) = (event.session_id.clone(), event.run_id.clone());
+    Arc::new(Event { seq, at: event.at, session_id, run_id, kind: kind.into() })
+}
+
+/// Counts what a subscriber has seen of a message.
+fn follow(cursor: &mut Cursor, kind: &AgentEvent) {
+    match kind {
+        AgentEvent::Message(MessageEvent::Start { .. }) => {
+            (cursor.text_bytes, cursor.thinking_bytes) = (0, 0);
         }
+        AgentEvent::Message(MessageEvent::TextDelta { delta }) => cursor.text_bytes += delta.len() as u64,
+        AgentEvent::Message(MessageEvent::ThinkingDelta { delta }) => {
+            cursor.thinking_bytes += delta.len() as u64;
+        }
+        _ => {}
     }
-    (text, thinking)
+}
+
+impl WrittenText {
+    /// What lies beyond the cursor, as deltas; the cursor then has it all.
+    fn beyond(&self, cursor: &mut Cursor) -> Vec<MessageEvent> {
+        let rest = |text: &str, seen: &mut u64| {
+            let begin = usize::try_from(*seen).unwrap_or(usize::MAX);
+            let rest = text.get(begin..).filter(|rest| !rest.is_empty())?;
+            *seen = text.len() as u64;
+            Some(DeltaText::from(rest))
+        };
+        let thinking = rest(&self.thinking, &mut cursor.thinking_bytes);
+        let text = rest(&self.text, &mut cursor.text_bytes);
+        let thinking = thinking.map(|delta| MessageEvent::ThinkingDelta { delta });
+        thinking.into_iter().chain(text.map(|delta| MessageEvent::TextDelta { delta })).collect()
+    }
+
+    /// All that a message says.
+    fn of(message: &AgentMessage) -> Self {
+        let mut written = Self::default();
+        for block in message.as_assistant().into_iter().flat_map(|answer| &answer.content) {
+            match block {
+                Content::Text { text } => written.text.push_str(text),
+                Content::Thinking { thinking, .. } => written.thinking.push_str(thinking),
+                Content::Image { .. } | Content::ToolCall(_) => {}
+            }
+        }
+        written
+    }
 }
 
 #[cfg(test)]

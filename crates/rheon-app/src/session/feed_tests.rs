@@ -154,9 +154,9 @@ impl Seen {
             MessageEvent::ThinkingDelta { delta } => self.thinking.push_str(delta),
             MessageEvent::Start { .. } => (self.text, self.thinking) = Default::default(),
             MessageEvent::End { message } => {
-                let written = super::written(message);
+                let written = super::WrittenText::of(message);
                 let seen = (std::mem::take(&mut self.text), std::mem::take(&mut self.thinking));
-                assert_eq!(seen, written);
+                assert_eq!(seen, (written.text, written.thinking));
             }
             _ => {}
         }

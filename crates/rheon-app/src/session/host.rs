@@ -246,6 +246,7 @@ fn line(line: crate::sessions::SessionEntry) -> SessionSummary {
             SessionCreator::ClaudeCode => SessionOrigin::ClaudeCode,
         },
         title: line.title,
+        first_prompt: line.first_prompt,
         active: line.active,
         project: line.project.map(PathBuf::from),
         turns: line.details.as_ref().map(|details| details.turns),

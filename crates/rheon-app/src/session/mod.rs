@@ -30,6 +30,7 @@ mod wiring;
 
 pub use crate::system::{NoticeSink, Observer, SystemContext};
 pub use changes::thinking_level;
+pub(crate) use command_list::is_session_command;
 pub use error::OpenError;
 pub(crate) use hooks::registered;
 pub use host::{HostParts, LocalHost};

@@ -14,7 +14,7 @@ use rheon_types::{
 };
 use tokio::task::spawn_blocking;
 
-use super::answering::{Answering, Others};
+use super::answering::{Answering, ChosenModel, Others};
 use super::calls::ClientCalls;
 use super::error::OpenError;
 use super::hub::Hub;
@@ -22,7 +22,7 @@ use super::mcp::{ServerParts, SessionServers};
 use super::notices::Notices;
 use super::past::logs;
 use super::services::{registry, variables};
-use super::wiring::{self, Wired};
+use super::wiring::{self, ClientHooks, ContextSubject, SessionBeginning, Wired};
 use crate::config::Config;
 use crate::context::{ExtensionPaths, Extensions, LoadedContext, ProjectTrust};
 use crate::models::{ModelChoice, choose};
@@ -112,6 +112,22 @@ struct Closing {
     observing: Observability,
 }
 
+/// Loads the context of a session, and reports what could not be loaded.
+async fn load_context(
+    system: &SystemContext,
+    config: &Config,
+    subject: ContextSubject<'_>,
+    counter: TokenCounter,
+    tell: &NoticeSink,
+) -> LoadedContext {
+    let (inputs, odd) = wiring::context_inputs(system, config, subject, counter).await;
+    let loaded = LoadedContext::load(inputs).await;
+    for warning in odd.iter().chain(&loaded.warnings) {
+        tell(Notice::warning(NoticeTopic::Context, warning.to_string()));
+    }
+    loaded
+}
+
 impl OpenSession {
     /// Opens a session. Minor problems become notices and do not stop it.
     pub(crate) async fn open(
@@ -140,20 +156,18 @@ impl OpenSession {
         };
         let counter = TokenCounter::for_model(&model.model);
         let policy = wiring::policy(&system, &config, &tell)?;
-        let about = (handle.session_id(), &policy);
-        let (inputs, odd) = wiring::context_inputs(&system, &config, task.as_deref(), about, counter).await;
-        let mut loaded = LoadedContext::load(inputs).await;
         tell_doubts(&handle, &tell);
-        for warning in odd.iter().chain(&loaded.warnings) {
-            tell(Notice::warning(NoticeTopic::Context, warning.to_string()));
-        }
+        let mut subject = ContextSubject::new(task.as_deref(), handle.session_id(), &policy);
+        subject.parent = manager.parent_of(handle.session_id()).await;
+        let mut loaded = load_context(&system, &config, subject, counter, &tell).await;
         let skills = loaded.skills.clone();
         let mut toolkit = wiring::toolkit(&system, &config, policy, skills, &tell).await?;
         wiring::offer(&mut toolkit, &mut loaded, extras.tools.as_deref(), &tell);
-        let about = (handle.session_id(), source(&choice));
-        let context = wiring::hook_context(&system, &config, &toolkit, about);
+        let began = SessionBeginning { session_id: handle.session_id(), source: source(&choice) };
+        let context = wiring::hook_context(&system, &config, &toolkit, began);
         let calls = ClientCalls::default();
-        let hooks = wiring::hooks(&config, &context, (calls.clone(), client_hooks), &tell);
+        let of_client = ClientHooks { calls: calls.clone(), settings: client_hooks };
+        let hooks = wiring::hooks(&config, &context, of_client, &tell);
         let servers = SessionServers::start(ServerParts {
             system: &system,
             config: &config,
@@ -182,7 +196,7 @@ impl OpenSession {
         notices.open(&agent);
         observing.opened(handle.session_id(), &chosen.name, &system.working_folder);
         let extensions = extensions(&system, &config);
-        let answering = Answering::new((chosen, model), agent.thinking(), others);
+        let answering = Answering::new(ChosenModel { choice: chosen, model }, agent.thinking(), others);
         let session = Self {
             agent,
             hub,

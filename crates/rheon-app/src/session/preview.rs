@@ -10,7 +10,7 @@ use rheon_types::event::{Notice, NoticeTopic};
 use super::error::OpenError;
 use super::open::asked;
 use super::tool_tokens::tool_tokens;
-use super::wiring;
+use super::wiring::{self, ContextSubject};
 use crate::config::Config;
 use crate::context::LoadedContext;
 use crate::system::{NoticeSink, SystemContext};
@@ -45,8 +45,8 @@ impl Preview {
         };
         let policy = wiring::policy(system, config, tell)?;
         let session_id = SessionId::from("preview");
-        let about = (&session_id, &policy);
-        let (inputs, odd) = wiring::context_inputs(system, config, task, about, counter).await;
+        let subject = ContextSubject::new(task, &session_id, &policy);
+        let (inputs, odd) = wiring::context_inputs(system, config, subject, counter).await;
         let loaded = LoadedContext::load(inputs).await;
         for warning in odd.iter().chain(&loaded.warnings) {
             tell(Notice::warning(NoticeTopic::Context, warning.to_string()));

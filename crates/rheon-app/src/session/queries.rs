@@ -60,7 +60,7 @@ pub(super) fn cost(session: &OpenSession) -> CostReport {
 /// What the session is.
 pub(super) async fn facts(session: &OpenSession) -> SessionInfo {
     let answering = session.answering.lock().await;
-    let info = &answering.model.info;
+    let info = &answering.current.model.info;
     let served = served_tools(session);
     SessionInfo {
         session_id: session.hub.session_id().clone(),
@@ -69,7 +69,7 @@ pub(super) async fn facts(session: &OpenSession) -> SessionInfo {
         title: session.hub.title(),
         is_saved: session.handle.is_saved(),
         model: SessionModel {
-            name: answering.chosen.name.clone(),
+            name: answering.current.choice.name.clone(),
             context_window: info.context_tokens,
             output_tokens_max: info.output_tokens_max.into(),
             key_source: answering.key_source(),
@@ -84,12 +84,12 @@ pub(super) async fn facts(session: &OpenSession) -> SessionInfo {
 /// What takes how much of the model's window.
 pub(super) async fn context(session: &OpenSession) -> ContextReport {
     let answering = session.answering.lock().await;
-    let counter = TokenCounter::for_model(&answering.model.model);
+    let counter = TokenCounter::for_model(&answering.current.model.model);
     let tools = tool_tokens(counter, &session.toolkit.tools()) + tool_tokens(counter, &served_tools(session));
     let messages = session.agent.messages();
     let messages =
         messages.iter().filter_map(|message| message.as_llm()).map(|message| counter.message(message));
-    let window = answering.model.info.context_tokens;
+    let window = answering.current.model.info.context_tokens;
     let report = session.loaded.assembled.report(tools, messages.sum(), window);
     let sections = report.sections.iter();
     ContextReport {

@@ -4,7 +4,7 @@ use rheon_types::ClientError;
 use rheon_types::protocol::{RewindMode, RewindResult, RewindScope};
 
 use super::open::OpenSession;
-use crate::sessions::{ConflictPolicy, DryRun, RestoreScope, RewindPlan, RewindTo};
+use crate::sessions::{ConflictPolicy, FileRewind, RestoreScope, RewindPlan, RewindTo};
 
 /// Rewinds, or reports what would change. Call it between runs.
 pub(super) async fn rewind(
@@ -52,14 +52,14 @@ fn planned(plan: &RewindPlan) -> RewindResult {
 }
 
 async fn files(session: &OpenSession, seq: u64, mode: RewindMode) -> Result<RewindResult, ClientError> {
-    let (doing, others) = match mode {
-        RewindMode::Plan => (DryRun::Yes, ConflictPolicy::Refuse),
-        RewindMode::Apply => (DryRun::No, ConflictPolicy::Refuse),
-        RewindMode::Force => (DryRun::No, ConflictPolicy::Overwrite),
+    let doing = match mode {
+        RewindMode::Plan => FileRewind::Plan,
+        RewindMode::Apply => FileRewind::Apply(ConflictPolicy::Refuse),
+        RewindMode::Force => FileRewind::Apply(ConflictPolicy::Overwrite),
     };
     let is_it = move |point: &crate::sessions::RewindPoint| point.seq == seq;
     let wanted = format!("event {seq}");
-    let rewound = session.manager.rewind_files(&session.handle, &wanted, is_it, (doing, others)).await;
+    let rewound = session.manager.rewind_files(&session.handle, &wanted, is_it, doing).await;
     let rewound = rewound.map_err(ClientError::failed)?;
     let text = |path: std::path::PathBuf| path.display().to_string();
     Ok(RewindResult {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rheon_agent::{Agent, AgentBuilder, BudgetPool, Caps, TokenCounter, base_prompt};
-use rheon_policy::{PatternRoots, Policy, ShellAnalyzer, UserRules};
+use rheon_policy::{PatternRoots, Policy, ProjectRules, SavedRules, ShellAnalyzer, UserRules};
 use rheon_providers::{Registry, ResolvedModel};
 use rheon_sandbox::{CacheSettings, CleanReport, clean_caches};
 use rheon_tools::builtin::AddressRule;
@@ -18,7 +18,7 @@ use rheon_types::event::{Notice, NoticeTopic};
 
 use super::calls::ClientCalls;
 use super::error::OpenError;
-use crate::config::{Config, LimitSettings, Settings};
+use crate::config::{Config, LimitSettings, PROJECT_RULES, Settings};
 use crate::context::{
     CodeMapFilter, CodeMapOptions, ContextInputs, ContextWarning, LoadedContext, SessionStart,
 };
@@ -45,12 +45,28 @@ pub(super) async fn resolve(
     })
 }
 
+/// What a context is made for.
+pub(super) struct ContextSubject<'a> {
+    /// The first prompt, if it is known.
+    pub(super) task: Option<&'a str>,
+    pub(super) session_id: &'a SessionId,
+    /// The session that it was forked from.
+    pub(super) parent: Option<SessionId>,
+    pub(super) policy: &'a Policy,
+}
+
+impl<'a> ContextSubject<'a> {
+    /// A session that is not a fork.
+    pub(super) fn new(task: Option<&'a str>, session_id: &'a SessionId, policy: &'a Policy) -> Self {
+        Self { task, session_id, parent: None, policy }
+    }
+}
+
 /// The inputs of the context.
 pub(super) async fn context_inputs(
     system: &SystemContext,
     config: &Config,
-    task: Option<&str>,
-    (session_id, policy): (&SessionId, &Policy),
+    subject: ContextSubject<'_>,
     counter: TokenCounter,
 ) -> (ContextInputs, Vec<ContextWarning>) {
     let settings = &config.settings;
@@ -59,10 +75,12 @@ pub(super) async fn context_inputs(
         Some(appended) => format!("{}\n\n{appended}", base.trim_end()),
         None => base,
     };
+    let ContextSubject { task, session_id, parent, policy } = subject;
     let start = SessionStart {
         task: task.unwrap_or_default().to_owned(),
         working_folder: system.working_folder.clone(),
         session_id: session_id.clone(),
+        parent,
         trust: config.trust,
         persistence: settings.sessions.persistence,
         code_map: CodeMapOptions { left_out: Some(left_out(policy)), ..CodeMapOptions::default() },
@@ -106,13 +124,6 @@ pub(super) async fn toolkit(
     tell: &NoticeSink,
 ) -> Result<Toolkit, OpenError> {
     let settings = &config.settings;
-    let on_failure = Arc::clone(tell);
-    let rule_sink = config.user_rules.clone().map(|file| {
-        let sink = UserRules::new(file, move |problem| {
-            on_failure(Notice::warning(NoticeTopic::Policy, problem));
-        });
-        Arc::new(sink) as Arc<dyn rheon_policy::RuleSink>
-    });
     let toolkit = Toolkit::new(ToolkitSettings {
         variables: system.environment.texts().collect(),
         environment: settings.sandbox.environment.clone(),
@@ -123,7 +134,7 @@ pub(super) async fn toolkit(
         sandboxed_commands: settings.sandbox.held,
         web: settings.web.fetch.then_some(AddressRule::Public),
         skills: Arc::new(skills),
-        rule_sink,
+        rule_sink: Some(Arc::new(saved_rules(config, tell))),
         ..ToolkitSettings::new(policy, Arc::clone(&system.clock))
     })
     .await?;
@@ -133,6 +144,20 @@ pub(super) async fn toolkit(
         tell(Notice::warning(NoticeTopic::Sandbox, message));
     }
     Ok(toolkit)
+}
+
+/// Where the user's answers for later sessions are saved.
+fn saved_rules(config: &Config, tell: &NoticeSink) -> SavedRules {
+    let tell = Arc::clone(tell);
+    let project = config
+        .project_answers
+        .as_ref()
+        .map(|answers| ProjectRules::new(&answers.project, PROJECT_RULES, &answers.trust_store));
+    SavedRules {
+        user: config.user_rules.clone().map(UserRules::new),
+        project,
+        on_failure: Box::new(move |problem| tell(Notice::warning(NoticeTopic::Policy, problem))),
+    }
 }
 
 /// The user's package caches, if it is known where they are and where their layers go.
@@ -170,32 +195,44 @@ pub(super) fn offer(
     loaded.withhold_tools(|name| toolkit.offers(name));
 }
 
+/// The session that begins, and how.
+pub(super) struct SessionBeginning<'a> {
+    pub(super) session_id: &'a SessionId,
+    pub(super) source: SessionStartSource,
+}
+
 /// The session as hooks see it.
 pub(super) fn hook_context(
     system: &SystemContext,
     config: &Config,
     toolkit: &Toolkit,
-    (session_id, source): (&SessionId, SessionStartSource),
+    began: SessionBeginning<'_>,
 ) -> HookContext {
     let gate = toolkit.gate();
     HookContext {
-        session_id: session_id.clone(),
+        session_id: began.session_id.clone(),
         transcript_path: None,
         cwd: system.working_folder.clone(),
         project: config.project_root.clone(),
         home: system.home(),
-        source,
+        source: began.source,
         permission_mode: Arc::new(move || gate.mode()),
         environment: HookEnvironment::filtered(system.environment.texts()),
         clock: Arc::clone(&system.clock),
     }
 }
 
+/// Functions of the client that are hooks.
+pub(super) struct ClientHooks {
+    pub(super) calls: ClientCalls,
+    pub(super) settings: HookSettings,
+}
+
 /// The user's own hooks, the project's where it is trusted, and functions of the client.
 pub(super) fn hooks(
     config: &Config,
     context: &HookContext,
-    client: (ClientCalls, HookSettings),
+    client: ClientHooks,
     tell: &NoticeSink,
 ) -> Vec<CommandHooks> {
     let told = || {
@@ -205,7 +242,7 @@ pub(super) fn hooks(
     let configured = Some(&config.settings.hooks)
         .filter(|settings| !settings.is_empty())
         .map(|settings| CommandHooks::with_messages(settings.clone(), context.clone(), told()));
-    let (calls, settings) = client;
+    let ClientHooks { calls, settings } = client;
     for warning in &settings.warnings {
         tell(Notice::warning(NoticeTopic::Hook, warning.clone()));
     }

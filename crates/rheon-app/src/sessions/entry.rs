@@ -13,8 +13,10 @@ pub struct SessionEntry {
     /// Its id, which it is resumed by.
     pub session_id: SessionId,
     pub maker: SessionCreator,
-    /// The first prompt, shortened, if known.
+    /// Its own title, or else its first prompt; empty if neither is known.
     pub title: String,
+    /// The first prompt, shortened; empty if it is not known.
+    pub first_prompt: String,
     /// When something last happened in it.
     pub active: Timestamp,
     /// Its working directory, if known.
@@ -46,12 +48,13 @@ pub struct SessionDetails {
 
 impl From<SessionRow> for SessionEntry {
     fn from(row: SessionRow) -> Self {
-        let SessionRow { source, title, status, active, models, turns, spend, .. } = row;
+        let SessionRow { source, title, first_prompt, status, active, models, turns, spend, .. } = row;
         let parent = source.parent.map(|parent| parent.session_id);
         Self {
             session_id: source.session_id,
             maker: SessionCreator::Rheon,
             title,
+            first_prompt,
             active,
             project: Some(source.project).filter(|project| !project.is_empty()),
             path: source.path,
@@ -68,6 +71,7 @@ impl From<SessionListing> for SessionEntry {
             session_id: listed.name.session_id(),
             maker: SessionCreator::Rheon,
             title: parent.map_or_else(String::new, |parent| format!("continues {}", parent.session_id)),
+            first_prompt: String::new(),
             active: Timestamp::from_millis(listed.modified_ms),
             project: header.and_then(|header| header.project),
             path: listed.path,
@@ -82,6 +86,7 @@ impl From<TranscriptListing> for SessionEntry {
             session_id: listed.id.session_id(),
             maker: SessionCreator::ClaudeCode,
             title: listed.facts.title.unwrap_or_default(),
+            first_prompt: listed.facts.first_prompt.unwrap_or_default(),
             active: listed.modified,
             project: listed.facts.cwd,
             path: listed.path,

@@ -39,13 +39,13 @@ pub struct ReplayReport {
     pub taken: usize,
 }
 
-/// Whether a rewind is only planned.
+/// What to do with the files of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DryRun {
+pub enum FileRewind {
     /// Only report what would change.
-    Yes,
+    Plan,
     /// Change the files.
-    No,
+    Apply(ConflictPolicy),
 }
 
 /// The files of a session after a rewind.
@@ -197,10 +197,15 @@ impl SessionManager {
         handle: &SessionHandle,
         wanted: &str,
         is_it: impl Fn(&RewindPoint) -> bool + Send + 'static,
-        (doing, others): (DryRun, ConflictPolicy),
+        doing: FileRewind,
     ) -> Result<FileRewindReport, SessionError> {
         let checkpoints = handle.checkpoints().cloned().ok_or(SessionError::NoCheckpoints)?;
-        let by = RewindRequest { session_id: self.fresh_id(), lease: self.lease(), others };
+        let by = match doing {
+            FileRewind::Plan => None,
+            FileRewind::Apply(others) => {
+                Some(RewindRequest { session_id: self.fresh_id(), lease: self.lease(), others })
+            }
+        };
         let (wanted, session) =
             (wanted.chars().take(WANTED_CHARACTERS_MAX).collect(), handle.session_id().clone());
         self.blocking(move |catalogue| {
@@ -212,9 +217,9 @@ impl SessionManager {
             let to = RewindTo::Before(point.seq);
             let plan = plan_rewind(sessions, &checkpoints, &name, to, RestoreScope::Files);
             let plan = plan.map_err(SessionError::Rewind)?;
-            let restored = match doing {
-                DryRun::Yes => None,
-                DryRun::No => rewind(sessions, &checkpoints, &plan, &by).map_err(SessionError::Rewind)?.files,
+            let restored = match by {
+                None => None,
+                Some(by) => rewind(sessions, &checkpoints, &plan, &by).map_err(SessionError::Rewind)?.files,
             };
             let problem = restored.and_then(|restored| restored.errors.into_iter().next());
             let files = plan.files.unwrap_or_default();

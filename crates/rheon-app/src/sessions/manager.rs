@@ -145,6 +145,16 @@ impl SessionManager {
         catalogue.sessions.pages(&name).map(Some).map_err(ClientError::failed)
     }
 
+    /// The session that `session_id` was forked from, if it is saved and is a fork.
+    pub(crate) async fn parent_of(&self, session_id: &SessionId) -> Option<SessionId> {
+        let name = SessionName::try_from(session_id).ok()?;
+        let header = self.blocking(move |catalogue| {
+            let listed = catalogue.sessions.listed(&name);
+            Ok(listed.ok().and_then(|listed| listed.header.ok()))
+        });
+        header.await.ok()??.parent.map(|parent| parent.session_id)
+    }
+
     /// A new session that continues one of Rheon's. The old one is only read, so it may be in use.
     pub async fn fork(&self, wanted: &str, at: ForkAt) -> Result<SessionHandle, SessionError> {
         let name = self.find_ours(wanted).await?;

@@ -21,7 +21,7 @@ pub use catalog::{DeletedSession, LIST_LINES_MAX, ListScope};
 pub use entry::{SessionCreator, SessionDetails, SessionEntry};
 pub use env_vars::EnvVars;
 pub use error::SessionError;
-pub use history::{DryRun, ExportFormat, FileRewindReport, ReplayReport};
+pub use history::{ExportFormat, FileRewind, FileRewindReport, ReplayReport};
 pub use manager::{ForkAt, SessionManager, SessionManagerParts};
 pub use notice::SessionNotice;
 pub use rheon_agent::replay::ReplayUntil;

@@ -1,5 +1,4 @@
-//! `Channel`: control requests. Requests of the session go to the client program, those of the
-//! program come to the session, and every answer finds its question.
+//! `Channel`: control requests in both directions, each matched with its response.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -21,7 +20,7 @@ use super::request::ClientRequest;
 /// How many calls are remembered at once.
 const CALLS_MAX: usize = 10_000;
 
-/// What a session has to do because of a line or an event.
+/// What a line or an event asks the session to do.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ChannelInput {
     /// A prompt, or steering during a run.
@@ -30,12 +29,12 @@ pub enum ChannelInput {
         uuid: Option<String>,
     },
     Command(Command),
-    /// To be done and answered with [`Channel::answer`].
+    /// Answer it with [`Channel::answer`].
     Request {
         request_id: String,
         request: ClientRequest,
     },
-    /// The user wants other rules with an answer.
+    /// Permission changes that came with an answer.
     Permissions(Vec<PermissionUpdate>),
     Warning(String),
 }
@@ -67,13 +66,13 @@ enum Open {
 }
 
 impl Channel {
-    /// A channel of the session that works in `folder`; its lines are to be written in the order in which they come.
+    /// A channel of the session that works in `folder`; write its lines in the order in which they arrive.
     pub fn new(folder: impl Into<PathBuf>, lines: mpsc::UnboundedSender<String>) -> Self {
         let shared = Shared { folder: folder.into(), lines, state: Mutex::default() };
         Self { shared: Arc::new(shared) }
     }
 
-    /// Takes in a line of the program.
+    /// Handles a line from the program.
     pub fn hear(&self, line: InputLine) -> Vec<ChannelInput> {
         match line {
             InputLine::User(UserLine { content, uuid, unread }) => {
@@ -170,7 +169,7 @@ impl State {
 
 /// Approvals.
 impl Channel {
-    /// Asks the program; the answer at once where it is known.
+    /// Asks the program. Returns the answer if it is already known.
     fn ask_approval(&self, request: &Arc<ApprovalRequest>) -> Option<ChannelInput> {
         let call = {
             let state = self.lock();
@@ -264,7 +263,7 @@ impl Channel {
         }
     }
 
-    /// Asks the program something.
+    /// Sends a request to the program.
     fn ask(&self, request: &Value, open: Open) {
         let request_id = {
             let mut state = self.lock();
@@ -282,7 +281,7 @@ impl Channel {
     }
 
     fn write(&self, line: &Value) {
-        // Without a writer there is no reader.
+        // If the writer is gone, so is the reader.
         drop(self.shared.lines.send(line.to_string()));
     }
 
@@ -293,7 +292,7 @@ impl Channel {
 
 /// Functions of the program.
 impl Channel {
-    /// Calls a function of the program; the answer at once where it is known.
+    /// Calls a function of the program. Returns the answer if it is already known.
     fn ask_callback(&self, call_id: &ClientCallId, callback: &str, input: &Value) -> Option<ChannelInput> {
         if self.lock().is_closed {
             return Some(call_answered(call_id.clone(), Err(CLOSED.to_owned())));

@@ -122,7 +122,7 @@ fn answers_reach_as_far_as_they_say() {
         {"behavior":"allow","updatedInput":{"command":"npm test","timeout":5},"updatedPermissions":[{"behavior":"allow","destination":"session","rules":[{"ruleContent":"npm test *","toolName":"Bash"}],"type":"addRules"}]}
             Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Session, message: None, answers: [], digest: Some("digest"), arguments: None, offer: None } })
         {"behavior":"allow","updatedInput":{"command":"npm test","timeout":5},"updatedPermissions":[{"behavior":"allow","destination":"localSettings","rules":[{"ruleContent":"npm test *","toolName":"Bash"}],"type":"addRules"}]}
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Always, message: None, answers: [], digest: Some("digest"), arguments: None, offer: None } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Project, message: None, answers: [], digest: Some("digest"), arguments: None, offer: None } })
         {"behavior":"allow","updatedPermissions":[{"behavior":"allow","destination":"session","rules":[{"toolName":"Read"}],"type":"addRules"},{"destination":"session","mode":"acceptEdits","type":"setMode"},{"directories":["/x"],"type":"addDirectories"},{"type":"dance"}]}
             Warning("a permission update was ignored: unknown update type \"dance\"")
             Permissions([Rules { change: Add, list: Allow, rules: ["Read"], scope: Session }, SetMode { mode: AcceptEdits, scope: Session }, Directories { change: Add, directories: ["/x"], scope: Session }])
@@ -244,7 +244,7 @@ fn permission_updates_are_read_or_said_to_be_unknown() {
         Rules { change: Replace, list: Ask, rules: ["Bash(npm *)", "WebFetch"], scope: Always }
         Rules { change: Remove, list: Allow, rules: [], scope: Session }
         Directories { change: Remove, directories: ["/x", "y"], scope: Session }
-        SetMode { mode: Plan, scope: Always }
+        SetMode { mode: Plan, scope: Project }
         RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest"), arguments: None, offer: None } }
     "#]].assert_eq(&rows);
 }

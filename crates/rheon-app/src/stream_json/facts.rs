@@ -56,7 +56,7 @@ pub struct SessionFeatures {
     pub mcp_servers: Vec<protocol::McpServerSummary>,
 }
 
-/// Something with a name that can be explained.
+/// A name with its description.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NamedItem {
     pub name: String,
@@ -64,7 +64,7 @@ pub struct NamedItem {
 }
 
 impl StreamSessionInfo {
-    /// What a session says of itself, with the commands that it takes; the version is the program's.
+    /// From the facts and the commands of a session; `version` is the program's.
     pub fn new(facts: &protocol::SessionInfo, commands: &[protocol::SlashCommand], version: &str) -> Self {
         let described = |command: &protocol::SlashCommand| NamedItem {
             name: command.name.clone(),

@@ -11,20 +11,20 @@ pub struct Initialize {
     pub hooks: Vec<HookRegistration>,
     /// Definitions of sub-agents, by name, as the program wrote them.
     pub agents: Map<String, Value>,
-    /// What takes the place of the system prompt.
+    /// Replaces the system prompt.
     pub system_prompt: Option<String>,
     /// Appended to the system prompt.
     pub append_system_prompt: Option<String>,
     /// The only skills to offer, where the program names them.
     pub skills: Option<Vec<String>>,
-    /// The form that answers must have, as a JSON Schema.
+    /// The JSON Schema that answers must match.
     pub json_schema: Option<Value>,
-    /// MCP servers that live in the program.
+    /// MCP servers that run in the program.
     pub sdk_mcp_servers: Vec<String>,
 }
 
 impl Initialize {
-    /// Reads the request. A hook that cannot be registered is an error: who relies on it must not believe that it runs.
+    /// Reads the request. A hook that cannot be registered is an error: the program must not assume that it runs.
     pub(super) fn read(request: &Map<String, Value>) -> Result<Self, String> {
         let text = |key: &str| match request.get(key) {
             Some(Value::String(text)) => Some(text.clone()),

@@ -1,37 +1,38 @@
-//! Lines that a program writes to a session: bytes become lines, lines become what they say.
+//! Parses the lines that a program writes to a session.
 
 use rheon_store::claude::read_input_block;
 use rheon_types::Content;
 use serde_json::{Map, Value};
 
 use super::request::ClientRequest;
+use crate::session::is_session_command;
 
 /// The longest line: a prompt with some large images.
 pub const LINE_BYTES_MAX: usize = 32 * 1024 * 1024;
 
-/// How much of a foreign word is repeated in a message.
+/// How much of an unknown word a message repeats.
 const WORD_CHARACTERS_MAX: usize = 60;
 
 /// One line, as far as it concerns a session.
 #[derive(Debug, Clone, PartialEq)]
 pub enum InputLine {
     User(UserLine),
-    /// The program wants something of the session.
+    /// A request of the program.
     Request {
         request_id: String,
         request: ClientRequest,
     },
-    /// The program answers a question of the session.
+    /// The program's response to a request of the session.
     Response {
         request_id: String,
-        /// The answer, or why there is none.
+        /// The response, or its error.
         outcome: Result<Value, String>,
     },
-    /// The program does not want an answer any more.
+    /// The program cancels a request.
     Cancel {
         request_id: String,
     },
-    /// Says nothing, so that the connection is seen to live.
+    /// A keep-alive without content.
     KeepAlive,
     /// An unknown type; ignored with a warning.
     Unknown {
@@ -39,7 +40,7 @@ pub enum InputLine {
     },
 }
 
-/// Something the user says.
+/// A user message.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct UserLine {
     pub content: Vec<Content>,
@@ -52,7 +53,7 @@ pub struct UserLine {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} of the input {problem}")]
 pub struct InputError {
-    /// Which one, from 1.
+    /// Its number, starting at 1.
     pub line: u64,
     pub problem: InputProblem,
 }
@@ -68,13 +69,13 @@ pub enum InputProblem {
     NotUtf8 { place: usize },
     #[error("is not a JSON object: {problem}; write one object per line")]
     NotJson { problem: String },
-    /// A field is missing or is not what it should be.
+    /// A field is missing or invalid.
     #[error("is not a message of type {kind:?}: {problem}")]
     Shape { kind: String, problem: String },
 }
 
 impl InputLine {
-    /// Reads line `number`; nothing for an empty one.
+    /// Reads line `number`; `None` for an empty line.
     pub fn parse(number: u64, bytes: &[u8]) -> Result<Option<Self>, InputError> {
         read(bytes).map_err(|problem| InputError { line: number, problem })
     }
@@ -86,7 +87,7 @@ fn read(bytes: &[u8]) -> Result<Option<InputLine>, InputProblem> {
     }
     let text =
         std::str::from_utf8(bytes).map_err(|error| InputProblem::NotUtf8 { place: error.valid_up_to() })?;
-    // Some programs begin what they write with a mark of its encoding.
+    // Some programs start with a byte order mark.
     let text = text.trim_start_matches('\u{feff}').trim();
     if text.is_empty() {
         return Ok(None);
@@ -188,7 +189,7 @@ impl InputLines {
         lines
     }
 
-    /// The last line, where no line break ends it.
+    /// The last line, if it does not end with a line break.
     pub fn finish(&mut self) -> Option<Result<InputLine, InputError>> {
         self.end_line()
     }
@@ -211,6 +212,42 @@ impl InputLines {
         }
         InputLine::parse(self.line, &bytes).transpose()
     }
+}
+
+/// The session's own commands that a program may send as a prompt. The text of a prompt may come from anywhere, so commands
+/// that change rules, files or settings are not among them: programs have control requests and flags for those.
+const FOR_PROGRAMS: [&str; 4] = ["compact", "context", "cost", "init"];
+
+/// A prompt of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HostPrompt<'a> {
+    Text,
+    /// A slash command: the whole line.
+    Command(&'a str),
+    /// A slash command that works in a conversation only: its name.
+    ForPeople(&'a str),
+}
+
+impl<'a> HostPrompt<'a> {
+    /// Reads a prompt. Only one text that begins with a slash and a name is a command; `/tmp/x` and `/* ... */` are text.
+    pub fn of(content: &'a [Content]) -> Self {
+        let [Content::Text { text }] = content else { return Self::Text };
+        let line = text.trim();
+        let Some(name) = line.strip_prefix('/').and_then(|rest| rest.split_whitespace().next()) else {
+            return Self::Text;
+        };
+        let is_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | ':' | '.');
+        match name {
+            _ if !name.chars().all(is_name) => Self::Text,
+            _ if is_for_programs(name) => Self::Command(line),
+            _ => Self::ForPeople(name),
+        }
+    }
+}
+
+/// Whether a program may send the command `name`: those of projects, users and skills, and some of the session's own.
+pub fn is_for_programs(name: &str) -> bool {
+    !is_session_command(name) || FOR_PROGRAMS.contains(&name)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use expect_test::expect;
 use proptest::prelude::*;
 use rheon_types::Content;
 
-use super::{InputError, InputLine, InputLines, InputProblem, LINE_BYTES_MAX, UserLine};
+use super::{HostPrompt, InputError, InputLine, InputLines, InputProblem, LINE_BYTES_MAX, UserLine};
 
 fn read(text: &str) -> String {
     match InputLine::parse(7, text.as_bytes()) {
@@ -165,4 +165,39 @@ proptest! {
         let expected = InputLine::User(UserLine { content, ..UserLine::default() });
         prop_assert_eq!(InputLine::parse(1, line.as_bytes()), Ok(Some(expected)));
     }
+}
+
+#[test]
+fn only_a_name_after_a_slash_is_a_command() {
+    let texts = [
+        "hello",
+        "/compact keep the plan",
+        " /cost\n",
+        "/team:deploy staging",
+        "/permissions allow Bash(*)",
+        "/undo",
+        "/tmp/x is broken",
+        "/* a comment */",
+        "/",
+        "",
+    ];
+    let content: Vec<[Content; 1]> = texts.iter().map(|text| [Content::text(*text)]).collect();
+    let read: Vec<HostPrompt<'_>> = content.iter().map(|content| HostPrompt::of(content)).collect();
+    assert_eq!(
+        read,
+        [
+            HostPrompt::Text,
+            HostPrompt::Command("/compact keep the plan"),
+            HostPrompt::Command("/cost"),
+            HostPrompt::Command("/team:deploy staging"),
+            HostPrompt::ForPeople("permissions"),
+            HostPrompt::ForPeople("undo"),
+            HostPrompt::Text,
+            HostPrompt::Text,
+            HostPrompt::Text,
+            HostPrompt::Text,
+        ]
+    );
+    let two = [Content::text("/cost"), Content::text("and more")];
+    assert_eq!(HostPrompt::of(&two), HostPrompt::Text);
 }

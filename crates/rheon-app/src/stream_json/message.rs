@@ -61,7 +61,7 @@ pub(super) fn result_line(
     json!({ "type": "user", "message": { "role": "user", "content": [block] }, "tool_use_result": told })
 }
 
-/// The line of a message in the user's name.
+/// The line of a user message.
 pub(super) fn prompt_line(content: &[Content]) -> Value {
     json!({ "type": "user", "message": { "role": "user", "content": shown(content) } })
 }
@@ -87,7 +87,7 @@ fn block(content: &Content, folder: &Path) -> Option<Value> {
                 }
                 Some(SignatureKind::Next) => None,
                 Some(SignatureKind::Proof) | None => {
-                    // Readers of the format take a signature for granted, and not every service signs.
+                    // Clients expect a signature, but not every service sends one.
                     let data = signature.map(|signature| signature.data.as_str()).unwrap_or_default();
                     Some(json!({ "type": "thinking", "thinking": thinking, "signature": data }))
                 }
@@ -103,7 +103,7 @@ fn block(content: &Content, folder: &Path) -> Option<Value> {
     }
 }
 
-/// One block of text as a text, anything else as a list.
+/// A single text block as a string, anything else as a list.
 fn shown(content: &[Content]) -> Value {
     match content {
         [Content::Text { text }] => Value::String(text.clone()),

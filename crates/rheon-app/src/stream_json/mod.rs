@@ -1,8 +1,8 @@
 //! Claude Code's stream-json: the events of a session as lines, and the lines of a program that drives it.
 //!
 //! [`Projector`] makes lines of events and knows nothing of where they go. [`InputLines`] makes [`InputLine`]s of bytes.
-//! [`Channel`] is the conversation about the conversation: questions of the session to the program (may this tool run? what
-//! does your hook say?) and of the program to the session.
+//! [`Channel`] carries control requests: those of the session to the program (may this tool run? what does your hook say?)
+//! and those of the program to the session.
 
 mod channel;
 mod facts;
@@ -27,7 +27,9 @@ pub use facts::{NamedItem, SessionFeatures, StreamModelInfo, StreamSessionInfo};
 pub use happenings::is_refusal;
 pub use ids::line_id;
 pub use initialize::Initialize;
-pub use input::{InputError, InputLine, InputLines, InputProblem, LINE_BYTES_MAX, UserLine};
+pub use input::{
+    HostPrompt, InputError, InputLine, InputLines, InputProblem, LINE_BYTES_MAX, UserLine, is_for_programs,
+};
 pub use permission::PermissionUpdate;
 pub use projector::{Projector, SessionActivity, StreamOptions};
 pub use request::ClientRequest;

@@ -167,7 +167,7 @@ impl Partial {
     }
 }
 
-/// The arguments of a call in the words of Claude Code; as they are if they cannot be read.
+/// The arguments of a call in Claude Code's form; unchanged if they cannot be parsed.
 fn translated(call: &OpenCall, text: &str, folder: &Path) -> String {
     match serde_json::from_str::<Value>(text) {
         Ok(arguments @ Value::Object(_)) => {

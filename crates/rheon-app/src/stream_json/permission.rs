@@ -47,6 +47,8 @@ impl PermissionUpdate {
         };
         let scope = match text("destination") {
             None | Some("session" | "cliArg") => Scope::Session,
+            // Rheon never writes to a file that is committed.
+            Some("localSettings" | "projectSettings") => Scope::Project,
             Some(_) => Scope::Always,
         };
         match text("type") {
@@ -84,8 +86,8 @@ impl PermissionUpdate {
     pub fn command(&self, folder: &Path) -> (Command, Option<&'static str>) {
         match self {
             Self::SetMode { mode, scope } => {
-                let note =
-                    (*scope == Scope::Always).then_some("the permission mode applies to this session only");
+                let is_kept = matches!(scope, Scope::Project | Scope::Always);
+                let note = is_kept.then_some("the permission mode applies to this session only");
                 (Command::SetMode { mode: *mode }, note)
             }
             Self::Rules { change, list, rules, scope } => {

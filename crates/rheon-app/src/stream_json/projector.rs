@@ -23,12 +23,12 @@ pub struct StreamOptions {
     pub hook_events: bool,
 }
 
-/// What a session is about to do.
+/// What a session is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionActivity {
-    /// It works, or has prompts to work on.
+    /// A run is active, or prompts are waiting.
     Running,
-    /// It waits for an answer of the program.
+    /// It waits for an answer from the program.
     RequiresAction,
     /// Nothing is left to do until the next prompt.
     Idle,
@@ -54,7 +54,7 @@ pub struct Projector {
 }
 
 impl Projector {
-    /// A projector of the session that `facts` are about.
+    /// A projector for the session that `facts` describe.
     pub fn new(facts: StreamSessionInfo, shown: StreamOptions) -> Self {
         Self {
             ids: LineIds::new(facts.session_id.clone()),
@@ -81,7 +81,7 @@ impl Projector {
         self.prompt_id = id;
     }
 
-    /// The session has another model or another mode from now on.
+    /// The facts of the session, to change its model or mode.
     pub fn facts_mut(&mut self) -> &mut StreamSessionInfo {
         &mut self.facts
     }
@@ -120,6 +120,19 @@ impl Projector {
         if let Value::Object(fields) = &mut line {
             fields.insert("errors".to_owned(), json!([problem]));
         }
+        self.without_run(line)
+    }
+
+    /// The lines of a slash command that needed no run: what it says is the result.
+    pub fn replied(&mut self, text: &str) -> Vec<String> {
+        self.run = RunTally::default();
+        let mut output = AgentOutput::new(RunEnd::Completed);
+        text.clone_into(&mut output.text);
+        let line = result(&output, Timestamp::default(), &self.run, &self.tally, &self.facts.model);
+        self.without_run(line)
+    }
+
+    fn without_run(&mut self, line: Value) -> Vec<String> {
         let mut lines = Lines::new(&mut self.ids, &self.facts.session_id, None);
         lines.push(self.facts.init());
         lines.push(line);

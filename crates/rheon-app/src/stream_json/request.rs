@@ -1,4 +1,4 @@
-//! `ClientRequest`: what a program wants of a session besides an answer to its prompts.
+//! `ClientRequest`: the control requests of a program.
 
 use rheon_types::event::PermissionMode;
 use serde::Deserialize as _;
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::initialize::Initialize;
 
-/// What a program wants of a session.
+/// A control request of a program.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClientRequest {
     Initialize(Box<Initialize>),
@@ -15,16 +15,16 @@ pub enum ClientRequest {
         mode: PermissionMode,
     },
     SetModel {
-        /// The new one; the one that the session began with without one.
+        /// The new model; `None` restores the first one.
         model: Option<String>,
     },
     SetMaxThinkingTokens {
-        /// The new one; what the session began with without one.
+        /// The new limit; `None` restores the first one.
         tokens: Option<u64>,
     },
-    /// The files at the time of a prompt.
+    /// Restores the files from before a prompt.
     RewindFiles {
-        /// The id of the line that said it, see [`line_id`](super::line_id).
+        /// The id of the prompt's line, see [`line_id`](super::line_id).
         user_message_id: String,
         dry_run: bool,
     },
@@ -33,14 +33,14 @@ pub enum ClientRequest {
         server: String,
     },
     ContextUsage,
-    /// Something that cannot be done; answered with the problem.
+    /// An unsupported or invalid request; answered with the problem.
     Refused {
         subtype: String,
         problem: String,
     },
 }
 
-/// What cannot be done, and why.
+/// Unsupported requests, and why.
 const REFUSED: [(&str, &str); 5] = [
     (
         "mcp_message",

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::facts::StreamModelInfo;
 use super::tally::{RunTally, Tally, result_usage};
 
-/// How a run ended, in the words of the format.
+/// How a run ended, in the format's terms.
 struct Verdict {
     subtype: &'static str,
     terminal_reason: &'static str,
@@ -85,6 +85,7 @@ fn verdict(output: &AgentOutput) -> Verdict {
             LimitKind::Duration => error("error_during_execution", "max_duration", message.clone()),
         },
         RunEnd::Rejected { rejection } => error("error_during_execution", "rejected", rejection.clone()),
+        RunEnd::Stuck { message } => error("error_during_execution", "stuck", message.clone()),
         RunEnd::Vetoed { message, .. } => error("error_during_execution", "hook_stopped", message.clone()),
         RunEnd::Aborted => {
             let reason = match output.stop_reason() {

@@ -24,7 +24,7 @@ struct Used {
     cost: MicroUsd,
 }
 
-/// What one run of the session itself came to.
+/// The totals of one run of the session itself.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RunTally {
     pub(super) began_at: Timestamp,
@@ -34,19 +34,19 @@ pub(super) struct RunTally {
 }
 
 impl Tally {
-    /// A call of `model` is over.
+    /// Counts a finished call of `model`.
     pub(super) fn count(&mut self, model: &str, usage: Usage, cost: Option<MicroUsd>) {
         let used = self.models.entry(model.to_owned()).or_default();
         used.usage += usage;
         used.cost = MicroUsd(used.cost.0.saturating_add(cost.unwrap_or_default().0));
     }
 
-    /// What all of it cost.
+    /// The total cost.
     pub(super) fn cost_usd(&self) -> f64 {
         dollars(MicroUsd(self.models.values().fold(0, |sum, used| sum.saturating_add(used.cost.0))))
     }
 
-    /// Model by model.
+    /// The usage by model.
     pub(super) fn by_model(&self, facts: &StreamModelInfo) -> Value {
         let row = |(model, used): (&String, &Used)| {
             // Usage is counted by the vendor's own model name.

@@ -16,7 +16,7 @@ const AGENT_TOOL: &str = "agent";
 /// The state of one run.
 #[derive(Debug, Default)]
 pub(super) struct RunView {
-    /// The call of the parent's that the run serves; none for the session's own.
+    /// The parent's call that started the run; `None` for the session's own runs.
     pub(super) parent: Option<ParentCall>,
     pub(super) model: String,
     pub(super) message_id: String,
@@ -29,7 +29,7 @@ pub(super) struct RunView {
     pub(super) compaction: Option<(CompactionTrigger, Timestamp)>,
 }
 
-/// The call that a sub-agent serves.
+/// The call that started a sub-agent.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ParentCall {
     pub(super) tool_use_id: Option<String>,

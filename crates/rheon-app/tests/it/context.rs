@@ -210,7 +210,7 @@ async fn a_memory_that_cannot_be_written_is_a_problem_and_the_run_is_what_it_was
     let path = fixture.path("memory.db");
     drop(Memory::open(&path, OpenMode::ReadWrite).unwrap());
     let memory = Arc::new(Memory::open(&path, OpenMode::ReadOnly).unwrap());
-    let store = MemoryStore { memory, project: "p".into(), session_id: "now".into() };
+    let store = MemoryStore { memory, project: "p".into(), session_id: "now".into(), parent: None };
     let inputs = ContextInputs { memory: Some(store), ..fixture.inputs("project", "Mend the tests.") };
     let loaded = LoadedContext::load(inputs).await;
     let scenario = Scenario::new()

@@ -135,6 +135,7 @@ fn start(fixture: &Fixture, task: &str) -> SessionStart {
         task: task.to_owned(),
         working_folder: fixture.path("project/crates"),
         session_id: "now".into(),
+        parent: None,
         trust: ProjectTrust::Trusted,
         persistence: Persistence::On,
         // The bound is for people who wait; here the map is to be there on the slowest machine.

@@ -133,7 +133,10 @@ pub(crate) fn learnt(texts: &[&str]) -> (MemoryStore, Vec<LearningId>) {
         id
     };
     let ids = texts.iter().map(add).collect();
-    (MemoryStore { memory: Arc::new(memory), project: "p".into(), session_id: "now".into() }, ids)
+    (
+        MemoryStore { memory: Arc::new(memory), project: "p".into(), session_id: "now".into(), parent: None },
+        ids,
+    )
 }
 
 /// A crate with rules, skills and a map.

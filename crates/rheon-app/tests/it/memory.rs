@@ -24,7 +24,7 @@ fn memory(fixture: &Fixture) -> (Arc<Memory>, MemoryPaths) {
 
 fn session(fixture: &Fixture, id: &str, task: &str) -> ContextInputs {
     let (memory, places) = memory(fixture);
-    let store = MemoryStore { memory, project: places.project, session_id: id.into() };
+    let store = MemoryStore { memory, project: places.project, session_id: id.into(), parent: None };
     ContextInputs { notes: places.notes, memory: Some(store), ..fixture.inputs("project", task) }
 }
 
@@ -190,7 +190,7 @@ async fn a_memory_that_cannot_be_written_is_a_warning_and_a_problem() {
     let fixture = Fixture::new();
     let (_, places) = memory(&fixture);
     let memory = Arc::new(Memory::open(&places.database, OpenMode::ReadOnly).unwrap());
-    let store = MemoryStore { memory, project: places.project, session_id: "now".into() };
+    let store = MemoryStore { memory, project: places.project, session_id: "now".into(), parent: None };
     let inputs =
         ContextInputs { notes: places.notes, memory: Some(store), ..fixture.inputs("project", "Go.") };
     let loaded = LoadedContext::load(inputs).await;

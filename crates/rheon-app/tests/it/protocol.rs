@@ -174,6 +174,13 @@ async fn a_goal_is_seen_by_others_and_kept_for_later(over: Over) {
     assert_eq!(other.send(goal("/goal")).await.unwrap().notes, [shown]);
     let resumed = open_named(&*stage.peer(), id.as_str()).await;
     assert_eq!(resumed.send(goal("/goal")).await.unwrap().notes, ["goal: Ship it"]);
+    // A fork starts with the goal, and what becomes of it there is its own matter.
+    let fork = HostCommand::Fork { session: id.to_string(), seq: None };
+    let HostReply::Forked { session_id } = stage.host.send(fork).await.unwrap() else { panic!("forked") };
+    let fork = open_named(&*stage.peer(), session_id.as_str()).await;
+    assert!(fork.send(goal("/goal")).await.unwrap().notes[0].starts_with("goal: Ship it\n"));
+    fork.send(goal("/goal drop")).await.unwrap();
+    assert_eq!(resumed.send(goal("/goal")).await.unwrap().notes, ["goal: Ship it"]);
     resumed.send(goal("/goal done")).await.unwrap();
     let error = resumed.send(goal("/goal done")).await.unwrap_err();
     assert!(matches!(error, ClientError::Invalid { .. }), "{error:?}");

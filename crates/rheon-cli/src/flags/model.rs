@@ -13,7 +13,7 @@ pub(crate) struct ModelFlags {
     #[arg(long, value_name = "MODEL")]
     pub(crate) fallback_model: Option<String>,
 
-    /// Set the effort [default: chosen by the task]
+    /// Set the effort [default: medium]
     #[arg(long, value_name = "EFFORT")]
     pub(crate) effort: Option<EffortFlag>,
 

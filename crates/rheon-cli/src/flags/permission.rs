@@ -63,7 +63,7 @@ pub(crate) enum ModeFlag {
     /// Allow edits in the workspace without asking
     #[value(name = "acceptEdits", alias = "accept-edits")]
     AcceptEdits,
-    /// Allow edits in the workspace and commands inside the sandbox; ask about whatever leaves it
+    /// Allow edits in the workspace and commands inside the sandbox; ask about what leaves it
     #[value(name = "auto")]
     Auto,
     /// Queue changes until you approve a plan

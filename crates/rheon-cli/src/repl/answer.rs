@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use rheon_render::one_line;
 use rheon_types::event::{
-    ApprovalRequest, PermissionDecision, PermissionResponse, Scope, Selection, Subject, UserQuestion,
+    ApprovalOffer, ApprovalRequest, PermissionDecision, PermissionResponse, Scope, Selection, Subject,
+    UserQuestion,
 };
 use rheon_types::{AgentEvent, ApprovalEvent, ApprovalId, Event};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ParsedAnswer {
     With(Box<PermissionResponse>),
-    /// Change this rule, then allow what it covers.
-    EditRule(String),
+    /// Change these rules, then allow what they cover.
+    EditRules(Vec<String>),
     /// A slash command.
     Command,
     /// Not understood; the text says what is possible.
@@ -41,7 +42,11 @@ pub(super) fn choices(request: &ApprovalRequest, columns: usize) -> String {
         Subject::Plan { .. } => vec!["[y] carry out the plan".into(), "[n] keep planning (Enter)".into()],
         Subject::Command { .. } | Subject::Diff { .. } | Subject::Arguments { .. } => {
             let keys = answer_keys(request);
-            let rule = rule(request).map(|_| "[e] edit the rule".to_owned());
+            let rule = match rules(request).len() {
+                0 => None,
+                1 => Some("[e] edit the rule".to_owned()),
+                _ => Some("[e] edit the rules".to_owned()),
+            };
             // The model chose part of what an offer says.
             let keys = keys.into_iter().map(|key| format!("[{}] {}", key.key, one_line(&key.label)));
             keys.chain(rule).chain(["[n] no (Enter)".to_owned()]).collect()
@@ -57,30 +62,55 @@ pub(super) fn choices(request: &ApprovalRequest, columns: usize) -> String {
             Some(_) | None => lines.push(key),
         }
     }
+    lines.extend(unseen_rules(request));
     format!("{}\nn TEXT tells the model why not › ", lines.join("\n"))
 }
 
+/// The rules that an answer adds, for offers whose rules are shown neither in their label nor with the question.
+fn unseen_rules(request: &ApprovalRequest) -> Vec<String> {
+    let suggested = request.suggested_rule.as_deref().unwrap_or_default();
+    let is_seen =
+        |label: &str, rule: &str| label.contains(rule) || suggested.lines().any(|line| line == rule);
+    let mut lines = Vec::new();
+    for (index, offer) in request.offers.iter().enumerate() {
+        if offer.rules.iter().all(|rule| is_seen(&offer.label, rule)) {
+            continue;
+        }
+        let prefix = if index == 0 { String::new() } else { letter(index, offer) };
+        let rules: Vec<String> = offer.rules.iter().map(|rule| one_line(rule)).collect();
+        lines.push(format!("{prefix}s, {prefix}p and {prefix}a add {}", rules.join(", ")));
+    }
+    lines
+}
+
+/// The key of an offer.
+fn letter(index: usize, offer: &ApprovalOffer) -> String {
+    let own = OFFER_KEYS.iter().find(|(id, _)| *id == offer.id).map(|(_, key)| (*key).to_owned());
+    own.unwrap_or_else(|| (index + 1).to_string())
+}
+
 /// The ways to say yes, each with its key: the letter of an offer allows the call once; with `s` behind it such calls in this
-/// session, with `a` always.
+/// session, with `p` in this project, with `a` always.
 fn answer_keys(request: &ApprovalRequest) -> Vec<AnswerKey> {
     let allow = |scope| PermissionResponse::from(PermissionDecision::Allow).with_scope(scope);
     let key = |key: String, label: &str, response| AnswerKey { key, label: label.to_owned(), response };
     let mut keys = Vec::new();
     for (index, offer) in request.offers.iter().enumerate() {
         let chosen = |scope| allow(scope).with_offer(offer.id.clone());
-        let own = OFFER_KEYS.iter().find(|(id, _)| *id == offer.id).map(|(_, key)| (*key).to_owned());
-        let letter = own.unwrap_or_else(|| (index + 1).to_string());
+        let letter = letter(index, offer);
         let label = label_of(&offer.label);
         let (once, prefix) = if index == 0 { ("y", "") } else { (letter.as_str(), letter.as_str()) };
         if matches!(offer.id.as_str(), "such" | "folder") && index > 0 {
             // About rules alone: once is what the first offer is for.
             keys.push(key(letter.clone(), &format!("{label}, this session"), chosen(Scope::Session)));
+            keys.push(key(format!("{letter}p"), "this project", chosen(Scope::Project)));
             keys.push(key(format!("{letter}a"), "always", chosen(Scope::Always)));
             continue;
         }
         keys.push(key(once.to_owned(), label, chosen(Scope::Once)));
         if !offer.rules.is_empty() {
             keys.push(key(format!("{prefix}s"), "this session", chosen(Scope::Session)));
+            keys.push(key(format!("{prefix}p"), "this project", chosen(Scope::Project)));
             keys.push(key(format!("{prefix}a"), "always", chosen(Scope::Always)));
         }
     }
@@ -88,6 +118,7 @@ fn answer_keys(request: &ApprovalRequest) -> Vec<AnswerKey> {
         keys.push(key("y".into(), "once", allow(Scope::Once)));
         if request.suggested_rule.is_some() {
             keys.push(key("s".into(), "such calls, this session", allow(Scope::Session)));
+            keys.push(key("p".into(), "this project", allow(Scope::Project)));
             keys.push(key("a".into(), "always", allow(Scope::Always)));
         }
     }
@@ -104,14 +135,13 @@ fn label_of(label: &str) -> &str {
     }
 }
 
-/// The rule that *always* would save, if it is one that can be edited in a line.
-fn rule(request: &ApprovalRequest) -> Option<&str> {
+/// The rules that *always* would save.
+fn rules(request: &ApprovalRequest) -> Vec<String> {
     let wider = request.offers.iter().find(|offer| matches!(offer.id.as_str(), "such" | "folder"));
-    let offered = wider.or(request.offers.first()).and_then(|offer| match offer.rules.as_slice() {
-        [rule] => Some(rule.as_str()),
-        _ => None,
-    });
-    offered.or(request.suggested_rule.as_deref()).filter(|rule| !rule.contains('\n'))
+    match wider.or(request.offers.first()).filter(|offer| !offer.rules.is_empty()) {
+        Some(offer) => offer.rules.clone(),
+        None => request.suggested_rule.iter().flat_map(|rules| rules.lines()).map(str::to_owned).collect(),
+    }
 }
 
 pub(super) fn answer(request: &ApprovalRequest, line: &str) -> ParsedAnswer {
@@ -144,7 +174,8 @@ fn decide(request: &ApprovalRequest, text: &str) -> ParsedAnswer {
         }
         "session" => scoped(&keys, "s"),
         "always" => scoped(&keys, "a"),
-        "e" | "edit" if let Some(rule) = rule(request) => ParsedAnswer::EditRule(rule.to_owned()),
+        "project" => scoped(&keys, "p"),
+        "e" | "edit" if !rules(request).is_empty() => ParsedAnswer::EditRules(rules(request)),
         // The safe answer.
         "" | "n" | "no" | "nope" | "deny" => ParsedAnswer::With(Box::new(PermissionDecision::Deny.into())),
         _ => match reason(text) {

@@ -47,19 +47,21 @@ fn deny() -> ParsedAnswer {
 fn letters_and_common_words_decide() {
     let call = call(Some("Bash(make *)"));
     expect![[r#"
-        [y] once  [s] such calls, this session  [a] always  [e] edit the rule
-        [n] no (Enter)
+        [y] once  [s] such calls, this session  [p] this project  [a] always
+        [e] edit the rule  [n] no (Enter)
         n TEXT tells the model why not › "#]]
     .assert_eq(&choices(&call, 80));
     for yes in ["y", "Y", "yes", "ok", "OK", "sure", " yep ", "go ahead"] {
         assert_eq!(answer(&call, yes), allow(Scope::Once), "{yes}");
     }
     assert_eq!(answer(&call, "s"), allow(Scope::Session));
+    assert_eq!(answer(&call, "p"), allow(Scope::Project));
+    assert_eq!(answer(&call, "project"), allow(Scope::Project));
     assert_eq!(answer(&call, "always"), allow(Scope::Always));
     for no in ["n", "no", "N", ""] {
         assert_eq!(answer(&call, no), deny(), "{no}");
     }
-    assert_eq!(answer(&call, "e"), ParsedAnswer::EditRule("Bash(make *)".into()));
+    assert_eq!(answer(&call, "e"), ParsedAnswer::EditRules(vec!["Bash(make *)".into()]));
 }
 
 #[test]
@@ -85,7 +87,7 @@ fn always_needs_a_rule() {
         [y] once  [n] no (Enter)
         n TEXT tells the model why not › "#]]
     .assert_eq(&choices(&call, 80));
-    for missing in ["a", "s", "e", "always"] {
+    for missing in ["a", "p", "s", "e", "always", "project"] {
         assert!(matches!(answer(&call, missing), ParsedAnswer::Unclear(_)), "{missing}");
     }
 }
@@ -114,10 +116,12 @@ fn each_offer_has_a_key() {
     };
     expect![[r#"
         [y] with network access to pypi.org  [s] this session
-        [a] always  [i] without the network
-        [o] outside the sandbox  [os] this session  [oa] always
-        [4] in another way\u{1b}[2J  [e] edit the rule
-        [n] no (Enter)
+        [p] this project  [a] always  [i] without the network
+        [o] outside the sandbox  [os] this session
+        [op] this project  [oa] always  [4] in another way\u{1b}[2J
+        [e] edit the rule  [n] no (Enter)
+        s, p and a add Network(pypi.org)
+        os, op and oa add Unsandboxed(pip *)
         n TEXT tells the model why not › "#]]
     .assert_eq(&choices(&request, 60));
     assert_eq!(answer(&request, "yes"), chosen("hosts", Scope::Once));
@@ -125,9 +129,10 @@ fn each_offer_has_a_key() {
     assert_eq!(answer(&request, "always"), chosen("hosts", Scope::Always));
     assert_eq!(answer(&request, "i"), chosen("once", Scope::Once));
     assert_eq!(answer(&request, "o"), chosen("unsandboxed", Scope::Once));
+    assert_eq!(answer(&request, "op"), chosen("unsandboxed", Scope::Project));
     assert_eq!(answer(&request, "oa"), chosen("unsandboxed", Scope::Always));
     assert_eq!(answer(&request, "4"), chosen("other", Scope::Once));
-    assert_eq!(answer(&request, "e"), ParsedAnswer::EditRule("Network(pypi.org)".into()));
+    assert_eq!(answer(&request, "e"), ParsedAnswer::EditRules(vec!["Network(pypi.org)".into()]));
     assert!(matches!(answer(&request, "w"), ParsedAnswer::Unclear(_)));
 }
 
@@ -147,15 +152,17 @@ fn wider_rules_have_a_key_for_the_session_and_one_for_always() {
         ..call(Some(edit))
     };
     expect![[r#"
-        [y] once  [s] this session  [a] always  [f] all edits there: Edit(//w/src/**), this session
-        [fa] always  [e] edit the rule  [n] no (Enter)
+        [y] once  [s] this session  [p] this project  [a] always
+        [f] all edits there: Edit(//w/src/**), this session  [fp] this project  [fa] always
+        [e] edit the rule  [n] no (Enter)
         n TEXT tells the model why not › "#]]
     .assert_eq(&choices(&request, 100));
     assert_eq!(answer(&request, "y"), chosen("once", Scope::Once));
     assert_eq!(answer(&request, "s"), chosen("once", Scope::Session));
     assert_eq!(answer(&request, "f"), chosen("folder", Scope::Session));
+    assert_eq!(answer(&request, "fp"), chosen("folder", Scope::Project));
     assert_eq!(answer(&request, "fa"), chosen("folder", Scope::Always));
-    assert_eq!(answer(&request, "e"), ParsedAnswer::EditRule("Edit(//w/src/**)".into()));
+    assert_eq!(answer(&request, "e"), ParsedAnswer::EditRules(vec!["Edit(//w/src/**)".into()]));
 }
 
 #[test]

@@ -332,7 +332,7 @@ impl Dialog<'_> {
     async fn answer(&mut self, request: &ApprovalRequest, line: &str) -> Result<(), Failure> {
         match answer(request, line) {
             ParsedAnswer::With(response) => self.respond(request, *response).await,
-            ParsedAnswer::EditRule(rule) => self.edit_rule(request, &rule).await,
+            ParsedAnswer::EditRules(rules) => self.edit_rules(request, &rules).await,
             ParsedAnswer::Command => {
                 self.during_run(Input::of("", line)).await?;
                 self.lines.ask(&choices(request, size().columns));
@@ -352,21 +352,31 @@ impl Dialog<'_> {
         }
     }
 
-    /// Lets the user change the rule, then allows this call and adds the rule.
-    async fn edit_rule(&mut self, request: &ApprovalRequest, rule: &str) {
-        self.lines.put(rule);
-        let edited = self.ask_line("Rule: ").await.unwrap_or_default();
-        let scope = match edited.trim() {
-            "" => None,
-            _ => self.ask_line("[s] this session  [a] always  (Enter to go back): ").await,
+    /// Lets the user change the rules, then allows this call and adds them. An emptied rule is left out.
+    async fn edit_rules(&mut self, request: &ApprovalRequest, rules: &[String]) {
+        let mut edited = Vec::new();
+        for (index, rule) in rules.iter().enumerate() {
+            self.lines.put(rule);
+            let question = match rules.len() {
+                1 => "Rule: ".to_owned(),
+                many => format!("Rule {} of {many}: ", index + 1),
+            };
+            let typed = self.ask_line(&question).await.unwrap_or_default();
+            edited.extend(Some(typed.trim().to_owned()).filter(|rule| !rule.is_empty()));
+        }
+        let scope = match edited.is_empty() {
+            true => None,
+            false => {
+                self.ask_line("[s] this session  [p] this project  [a] always  (Enter to go back): ").await
+            }
         };
         let scope = match scope.as_deref().map(str::trim) {
             Some("s" | "session") => Scope::Session,
+            Some("p" | "project") => Scope::Project,
             Some("a" | "always") => Scope::Always,
             Some(_) | None => return self.lines.ask(&choices(request, size().columns)),
         };
-        let rules = vec![edited.trim().to_owned()];
-        let change = RulesChange { action: RuleAction::Add, list: RuleList::Allow, rules, scope };
+        let change = RulesChange { action: RuleAction::Add, list: RuleList::Allow, rules: edited, scope };
         match self.session.send(Command::SetRules { change }).await {
             Ok(_) => self.respond(request, PermissionDecision::Allow.into()).await,
             Err(error) => self.lines.ask(&format!("{error}\n{}", choices(request, size().columns))),

@@ -33,7 +33,7 @@ pub(super) enum Input {
 }
 
 /// The built-in commands and keys, with their help.
-pub(super) const HELP: [(&str, &str); 29] = [
+pub(super) const HELP: [(&str, &str); 30] = [
     ("/help", "show this list"),
     ("/status", "show the session, its model and mode"),
     ("/context", "show how the context window is used"),
@@ -55,6 +55,7 @@ pub(super) const HELP: [(&str, &str); 29] = [
     ("/memory [NOTE]", "show the instructions and notes that the model gets"),
     ("/config [KEY]", "show the settings and where they come from"),
     ("/export [FILE]", "write the conversation to a file: .md, .json or .html"),
+    ("/rename TITLE", "give this session a title"),
     ("/clear", "start a new session (or /new); this one is saved"),
     ("/resume [ID]", "choose an earlier session of this directory"),
     ("/exit", "exit (or Ctrl-D)"),

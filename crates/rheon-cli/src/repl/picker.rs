@@ -41,22 +41,32 @@ impl Picker {
         self.sessions.is_empty()
     }
 
-    /// The list: number, age, title, turns and cost.
+    /// The list: number, age, title, first prompt where it is another text, turns and cost.
     pub(crate) fn text(&self) -> String {
         let matching = self.matching();
-        let rows: Vec<[String; 4]> =
-            matching.iter().take(SHOWN_MAX).map(|session| self.row(session)).collect();
-        let width = |column: usize| {
-            rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+        let rows: Vec<PickerRow> = matching.iter().take(SHOWN_MAX).map(|session| self.row(session)).collect();
+        let widest = |cell: fn(&PickerRow) -> &str| {
+            rows.iter().map(|row| cell(row).chars().count()).max().unwrap_or(0)
         };
-        let (ages, turns, costs) = (width(0), width(2), width(3));
+        let (ages, turns, costs) =
+            (widest(|row| &row.age), widest(|row| &row.turns), widest(|row| &row.cost));
         let room = self.columns.saturating_sub(4 + ages + 2 + 2 + turns + 2 + costs + 1).max(10);
-        let titles = width(1).min(room);
+        let prompts = widest(|row| &row.prompt);
+        // Where both are long, each gets half.
+        let titles = widest(|row| &row.title).min(match prompts {
+            0 => room,
+            _ => room.saturating_sub(2 + prompts).max(room / 2),
+        });
+        let prompts = prompts.min(room.saturating_sub(titles + 2));
         let mut lines: Vec<String> = Vec::new();
-        for (index, [age, title, turn, cost]) in rows.iter().enumerate() {
-            let title = fit(title, titles);
-            let gap = " ".repeat(titles.saturating_sub(title.chars().count()));
-            let line = format!("{:>3} {age:>ages$}  {title}{gap}  {turn:>turns$}  {cost:>costs$}", index + 1);
+        for (index, row) in rows.iter().enumerate() {
+            let mut about = padded(&row.title, titles);
+            if prompts > 0 {
+                about.push_str("  ");
+                about.push_str(&padded(&row.prompt, prompts));
+            }
+            let PickerRow { age, turns: turn, cost, .. } = row;
+            let line = format!("{:>3} {age:>ages$}  {about}  {turn:>turns$}  {cost:>costs$}", index + 1);
             lines.push(line.trim_end().to_owned());
         }
         let rest = matching.len().saturating_sub(SHOWN_MAX);
@@ -69,7 +79,7 @@ impl Picker {
         lines.join("\n")
     }
 
-    /// Takes a typed line: the number of a session, or words of its title.
+    /// Takes a typed line: the number of a session, or words of its title or first prompt.
     pub(crate) fn take(&mut self, line: &str) -> Picked {
         let typed = line.trim();
         if typed.is_empty() {
@@ -96,31 +106,54 @@ impl Picker {
         }
     }
 
-    /// The sessions whose title, directory or id contains every typed word.
+    /// The sessions whose title, first prompt, directory or id contains every typed word.
     fn matching(&self) -> Vec<&SessionSummary> {
         let matches = |session: &&SessionSummary| {
             let project = session.project.as_ref().map(|project| project.display().to_string());
-            let text = format!("{} {} {}", session.title, session.session_id, project.unwrap_or_default());
+            let SessionSummary { title, first_prompt, session_id, .. } = session;
+            let text = format!("{title} {first_prompt} {session_id} {}", project.unwrap_or_default());
             let text = text.to_lowercase();
             self.words.split_whitespace().all(|word| text.contains(word))
         };
         self.sessions.iter().filter(matches).collect()
     }
 
-    fn row(&self, session: &SessionSummary) -> [String; 4] {
-        let title = session.title.split_whitespace().collect::<Vec<_>>().join(" ");
-        let title = if title.is_empty() { session.session_id.to_string() } else { title };
+    fn row(&self, session: &SessionSummary) -> PickerRow {
+        let title = on_one_line(&session.title);
+        let prompt = on_one_line(&session.first_prompt);
         let maker = match session.maker {
             SessionOrigin::Rheon => "",
             SessionOrigin::ClaudeCode => "Claude Code",
         };
-        [
-            ago(self.now.as_millis().saturating_sub(session.active.as_millis())),
-            title,
-            session.turns.map_or_else(|| maker.to_owned(), |turns| count(turns, "turn")),
-            session.cost.map_or_else(String::new, |cost| money(cost.0)),
-        ]
+        PickerRow {
+            age: ago(self.now.as_millis().saturating_sub(session.active.as_millis())),
+            prompt: if prompt == title { String::new() } else { prompt },
+            title: if title.is_empty() { session.session_id.to_string() } else { title },
+            turns: session.turns.map_or_else(|| maker.to_owned(), |turns| count(turns, "turn")),
+            cost: session.cost.map_or_else(String::new, |cost| money(cost.0)),
+        }
     }
+}
+
+/// One session in the list.
+struct PickerRow {
+    age: String,
+    title: String,
+    /// The first prompt, if the title is another text.
+    prompt: String,
+    turns: String,
+    cost: String,
+}
+
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The text in exactly so many columns.
+fn padded(text: &str, columns: usize) -> String {
+    let text = fit(text, columns);
+    let gap = columns.saturating_sub(text.chars().count());
+    text + &" ".repeat(gap)
 }
 
 #[cfg(test)]

@@ -58,6 +58,28 @@ fn the_list_fits_the_terminal() {
 }
 
 #[test]
+fn a_title_and_the_first_prompt_stand_apart() {
+    let titled = |title: &str, minutes| SessionSummary {
+        title: title.into(),
+        ..with_prompt("please make the parser accept nested lists, as in the example below", minutes)
+    };
+    let sessions =
+        vec![titled("Nested lists", 3), with_prompt("why is it slow?", 70), titled("Lists again", 90)];
+    let text = Picker::new(sessions, Timestamp::from_millis(NOW), 90).text();
+    expect![[r#"
+          1 3 min ago  Nested lists     please make the parser accept nested …   3 turns  $0.0300
+          2   1 h ago  why is it slow?                                          70 turns  $0.7000
+          3   1 h ago  Lists again      please make the parser accept nested …  90 turns  $0.9000"#]]
+    .assert_eq(&text);
+    let mut picker = Picker::new(vec![titled("A", 1), session("2", 2, "B")], Timestamp::from_millis(NOW), 90);
+    assert_eq!(picker.take("nested"), Picked::Session("01890a5d-1111".into()));
+}
+
+fn with_prompt(prompt: &str, minutes: u64) -> SessionSummary {
+    SessionSummary { first_prompt: prompt.into(), ..session("01890a5d-1111", minutes, prompt) }
+}
+
+#[test]
 fn a_number_a_word_and_an_id_choose() {
     let id = |id: &str| Picked::Session(id.into());
     assert_eq!(picker(80).take("2"), id("01890a5d-2222"));

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use rheon_app::stream_json::{
-    Channel, ChannelInput, ClientRequest, Initialize, InputLine, Projector, SessionActivity, line_id,
+    Channel, ChannelInput, ClientRequest, HostPrompt, Initialize, InputLine, Projector, SessionActivity,
+    is_for_programs, line_id,
 };
 use rheon_types::protocol::{CloseReason, OpenRequest, RewindMode, RewindResult, RewindScope, Thinking};
 use rheon_types::{
-    AgentEvent, ClientError, Command, Content, Event, EventStream, Host, OutputSchema, RunEnd, RunEvent,
-    Subscription,
+    AgentEvent, ClientError, Command, Event, EventStream, Host, OutputSchema, RunEnd, RunEvent, Subscription,
+    Timestamp,
 };
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -79,6 +80,7 @@ pub(crate) async fn converse(
         answers,
         folder,
     };
+    session.projector.facts_mut().offers.slash_commands.retain(|command| is_for_programs(&command.name));
     if let Some(request_id) = initialized {
         let facts = session.projector.facts_mut().initialized();
         session.channel.answer(&request_id, Ok(facts));
@@ -118,7 +120,7 @@ fn apply(request: &mut OpenRequest, initialize: Initialize) {
     request.mcp_servers = initialize.sdk_mcp_servers;
 }
 
-/// A session that is being session.
+/// A session that a program drives.
 struct StdioSession {
     session: Connection,
     channel: Channel,
@@ -208,11 +210,35 @@ impl StdioSession {
         self.projector.name_prompt(uuid.clone());
         self.names.begin(uuid);
         self.send_state(SessionActivity::Running);
-        let command = match slash(&content) {
-            Some(command) => command,
-            None => Command::Prompt { content },
+        let lines = match HostPrompt::of(&content) {
+            HostPrompt::Text => {
+                return self.session.send(Command::Prompt { content }).await.map(drop).map_err(failure);
+            }
+            HostPrompt::ForPeople(name) => {
+                let problem =
+                    format!("/{name} works in a conversation only; use a control request or a flag");
+                self.projector.replied(&problem)
+            }
+            HostPrompt::Command(line) => {
+                match self.session.send(Command::Slash { line: line.to_owned() }).await {
+                    Ok(ack) if ack.run_id.is_some() => {
+                        ack.notes.iter().for_each(|note| print_note(&format!("note: {note}")));
+                        return Ok(());
+                    }
+                    Ok(ack) => self.projector.replied(&ack.notes.join("\n")),
+                    // As Claude Code does: an unknown command is the program's to handle, not an error of the session.
+                    Err(ClientError::NotFound { message }) => self.projector.replied(&message),
+                    Err(error) => self.projector.refused(Timestamp::default(), &error.to_string()),
+                }
+            }
         };
-        self.session.send(command).await.map(drop).map_err(failure)
+        // No run: the result is all that happens.
+        self.is_running = false;
+        self.output.write(&lines.into_iter().map(|line| line + "\n").collect::<String>());
+        if self.prompts.is_empty() {
+            self.send_state(SessionActivity::Idle);
+        }
+        Ok(())
     }
 
     async fn take(&mut self, line: Line) -> Result<(), Failure> {
@@ -352,17 +378,6 @@ impl StdioSession {
             self.output.write(&line);
         }
     }
-}
-
-/// A prompt that is a slash command.
-fn slash(content: &[Content]) -> Option<Command> {
-    let [Content::Text { text }] = content else { return None };
-    let rest = text.trim().strip_prefix("/compact")?;
-    if !rest.is_empty() && !rest.starts_with(char::is_whitespace) {
-        return None;
-    }
-    let instructions = Some(rest.trim().to_owned()).filter(|instructions| !instructions.is_empty());
-    Some(Command::Compact { instructions })
 }
 
 /// The reply to `rewind_files`. A dry run reports a problem in its result; otherwise a problem is an error.

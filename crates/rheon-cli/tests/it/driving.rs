@@ -1,7 +1,7 @@
 //! A program that drives the session line by line, as the SDKs of Claude Code do.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use expect_test::expect;
 use rheon_testkit::server::{FakeReply, Fault};
@@ -45,7 +45,16 @@ struct Driven {
 
 impl Driven {
     fn new(stage: &Stage, arguments: &[&str]) -> Self {
-        let mut command = stage.rheon(&[&USUAL[..], arguments].concat());
+        Self::start(stage.rheon(&[&USUAL[..], arguments].concat()))
+    }
+
+    /// With the settings of the user.
+    fn at_home(stage: &Stage) -> Self {
+        let usual: Vec<&str> = USUAL.into_iter().filter(|flag| *flag != "--setting-sources=").collect();
+        Self::start(stage.rheon(&usual))
+    }
+
+    fn start(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let (stdin, stdout) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
         Self { child, stdin, stdout }
@@ -468,4 +477,50 @@ fn an_interrupt_before_the_first_line_ends_the_program() {
     let Driven { mut child, stdin, .. } = driven;
     assert_eq!(child.wait().unwrap().code(), Some(130));
     drop(stdin);
+}
+
+#[test]
+fn prompts_that_are_slash_commands_are_carried_out() {
+    let stage = Stage::new([FakeReply::text("Swept."), FakeReply::text("Hello.")]);
+    let skill = "---\nname: tidy\ndescription: Tidies up\n---\nSweep $ARGUMENTS.\n";
+    crate::stage::write(&stage.path("home/.claude/skills/tidy/SKILL.md"), skill);
+    let mut driven = Driven::at_home(&stage);
+    let mut results = Vec::new();
+    for prompt in
+        ["/cost", "/nosuch thing", "/permissions allow Bash(*)", "/compact", "/tidy the desk", "/tmp/x?"]
+    {
+        driven.prompt(prompt);
+        let result = driven.next("result");
+        let text = result["result"].as_str().or(result["errors"][0].as_str()).unwrap().to_owned();
+        assert!(result["session_id"].is_string() && result["uuid"].is_string(), "{result}");
+        results.push((result["num_turns"].as_u64().unwrap(), result["is_error"].as_bool().unwrap(), text));
+    }
+    let begins = |nth: usize, turns: u64, is_error: bool, text: &str| {
+        let (have_turns, have_error, have_text) = &results[nth];
+        assert_eq!((*have_turns, *have_error), (turns, is_error), "{results:?}");
+        assert!(have_text.starts_with(text), "{results:?}");
+    };
+    begins(0, 0, false, "$0.0000 in 0 tokens");
+    begins(1, 0, false, "unknown command /nosuch");
+    begins(2, 0, false, "/permissions works in a conversation only");
+    begins(3, 0, false, "");
+    begins(4, 1, false, "Swept.");
+    begins(5, 1, false, "Hello.");
+    assert_eq!(driven.finish().code, Some(0));
+    let asked = stage.server.requests();
+    let last =
+        |nth: usize| asked[nth].json["messages"].as_array().unwrap().last().unwrap()["content"].to_string();
+    assert!(last(0).contains("Sweep the desk."), "{}", last(0));
+    assert!(last(1).contains("/tmp/x?"), "{}", last(1));
+}
+
+#[test]
+fn the_commands_that_a_program_may_send_are_listed() {
+    let stage = Stage::new(FakeReply::text("Hello."));
+    let mut driven = Driven::new(&stage, &[]);
+    driven.prompt("hi");
+    let listed = driven.next("system")["slash_commands"].clone();
+    let listed: Vec<&str> = listed.as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    assert_eq!(listed, ["compact", "context", "cost", "init"]);
+    assert_eq!(driven.finish().code, Some(0));
 }

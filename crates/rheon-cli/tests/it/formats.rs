@@ -1,11 +1,13 @@
 //! One headless run in every format, and on every wire.
 
+use std::io::{BufRead as _, BufReader};
+
 use expect_test::{expect, expect_file};
-use rheon_testkit::server::{FakeReply, FakeServer};
+use rheon_testkit::server::{FakeReply, FakeServer, Fault, Script};
 use rheon_types::Event;
 use rheon_types::event::OrderChecker;
 
-use crate::stage::{Stage, masked_lines, reads};
+use crate::stage::{MODEL, Stage, masked_lines, reads};
 use crate::support::Ran;
 
 const QUESTION: &str = "What does a.txt say?";
@@ -139,4 +141,30 @@ fn outline(ran: &Ran) -> String {
         }
     };
     ran.stdout.lines().map(word).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn an_answer_streams_into_a_pipe_from_its_second_paragraph_on() {
+    let text = "The first paragraph.\n\nThe second one, which is a little longer, and the rest.";
+    let reply = FakeReply::text(text).delta_chars(24).with(Fault::StallAfterEvent(5));
+    let stage = Stage::new(Script::always(reply));
+    let mut child = stage.rheon(&["-p", "--model", MODEL, "count"]).spawn().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut lines = [String::new(), String::new()];
+    for line in &mut lines {
+        stdout.read_line(line).unwrap();
+    }
+    // The rest never comes.
+    assert_eq!(lines, ["The first paragraph.\n", "\n"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_long_text_before_a_call_stands_apart_from_the_answer() {
+    let plan = "I look first.\n\nThen I answer.";
+    let read = FakeReply::text(plan).and_call("read", &serde_json::json!({ "path": "a.txt" }));
+    let stage = Stage::new([read, FakeReply::text("It says: the content.")]);
+    let ran = stage.run(&["What does it say?"]);
+    assert_eq!(ran.stdout, format!("{plan}\n\nIt says: the content.\n"), "{}", ran.stderr);
 }

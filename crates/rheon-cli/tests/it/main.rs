@@ -1,6 +1,8 @@
 //! Tests of the program as it is used: arguments and signals in, text and exit codes out.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+#[cfg(unix)]
+mod approvals;
 mod commands;
 #[cfg(unix)]
 mod conversation;

@@ -92,8 +92,8 @@ fn the_trust_question() {
           db76b60cdb4d .rheon/config.toml
         Do you trust them? [y/N] n
         not trusted, so Rheon ignores these files; trust them later with `rheon trust grant`, or for one run with --trust
-        Let edits in this directory and commands inside the sandbox run without a question (mode auto)?
-        Whatever leaves the sandbox still asks: the network, other directories, git history. `/mode` changes it. [y/N] n
+        Run edits in this directory and sandboxed commands without asking (mode auto)?
+        Rheon still asks before anything leaves the sandbox: network, other directories, git history. Change it later with `/mode`. [y/N] n
         anthropic/claude-sonnet-5-5 in STAGE/workspace (mode default). Type /help for commands;
         Ctrl-C stops a run, Ctrl-D exits.
 
@@ -124,8 +124,9 @@ fn an_approval() {
           │ touch done
           in STAGE/workspace
           such calls: Bash(touch done)
-        [y] once  [s] this session  [a] always  [c] such calls: Bash(touch *), this session  [ca] always
-        [e] edit the rule  [n] no (Enter)
+        [y] once  [s] this session  [p] this project  [a] always
+        [c] such calls: Bash(touch *), this session  [cp] this project  [ca] always  [e] edit the rule
+        [n] no (Enter)
         n TEXT tells the model why not › n
 
         ● bash touch done

@@ -30,7 +30,7 @@ pub(crate) struct Terminal {
 }
 
 /// The question of the first start was answered before.
-fn remember_mode(stage: &Stage) {
+pub(crate) fn remember_mode(stage: &Stage) {
     let modes = json!({ stage.path("workspace").display().to_string(): "default" });
     crate::stage::write(&stage.path("home/.local/state/rheon/folder_modes.json"), &modes.to_string());
 }

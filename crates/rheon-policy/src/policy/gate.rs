@@ -26,10 +26,30 @@ use crate::policy::{offers, subject, suggestion};
 use crate::shell::{Analysis, only_reads};
 use crate::workspace::Workspace;
 
-/// Saves rules that apply to all sessions of the user. Never writes to the repository.
+/// Saves rules that apply to later sessions. Never writes to a file that is committed.
 pub trait RuleSink: Send + Sync {
     /// Saves rules of the given kind. Reports failures to the user itself: in this session the rules apply either way.
-    fn save(&self, list: RuleKind, rules: &[Rule]);
+    fn save(&self, place: RulePlace, list: RuleKind, rules: &[Rule]);
+}
+
+/// Where rules are saved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RulePlace {
+    /// The user's own settings of this project, which are not committed.
+    Project,
+    /// The user's settings of all projects.
+    User,
+}
+
+impl RulePlace {
+    /// Where an answer with this scope is saved. `None`: it ends with the session.
+    fn of(scope: Scope) -> Option<Self> {
+        match scope {
+            Scope::Once | Scope::Session => None,
+            Scope::Project => Some(Self::Project),
+            Scope::Always => Some(Self::User),
+        }
+    }
 }
 
 /// Rules that the answers of one session may add. After that, Rheon asks again.
@@ -199,10 +219,10 @@ impl PolicyGate {
             }
             state.rules = next;
         }
-        match (scope, change, &self.sink) {
-            (Scope::Once | Scope::Session, ..) => {}
-            (Scope::Always, RuleChange::Add, Some(sink)) => sink.save(list, &changed),
-            (Scope::Always, RuleChange::Add | RuleChange::Replace | RuleChange::Remove, _) => {
+        match (RulePlace::of(scope), change, &self.sink) {
+            (None, ..) => {}
+            (Some(place), RuleChange::Add, Some(sink)) => sink.save(place, list, &changed),
+            (Some(_), RuleChange::Add | RuleChange::Replace | RuleChange::Remove, _) => {
                 warnings.push("not saved to a settings file: it applies to this session only".to_owned());
             }
         }
@@ -420,15 +440,12 @@ impl Gate for PolicyGate {
         let bound: Option<Vec<BoundRule>> =
             rules.into_iter().map(|rule| suggestion::bound_in(rule, list, roots)).collect();
         let Some(bound) = bound else { return };
-        match response.scope {
-            Scope::Once => return,
-            Scope::Session => {}
-            Scope::Always => {
-                if let Some(sink) = &self.sink {
-                    let rules: Vec<Rule> = bound.iter().map(|bound| bound.rule.clone()).collect();
-                    sink.save(list, &rules);
-                }
-            }
+        if response.scope == Scope::Once {
+            return;
+        }
+        if let (Some(place), Some(sink)) = (RulePlace::of(response.scope), &self.sink) {
+            let rules: Vec<Rule> = bound.iter().map(|bound| bound.rule.clone()).collect();
+            sink.save(place, list, &rules);
         }
         let mut state = self.state();
         for bound in bound {

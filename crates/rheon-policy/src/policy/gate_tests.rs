@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::policy::fixtures::{World, answer, bash, call, effect, read, request, write};
 use crate::policy::gate::SESSION_RULES_MAX;
 use crate::policy::{
-    Decision, PolicyGate, ReadOnlyGate, Rule, RuleChange, RuleKind, RuleSink, SandboxedCommands,
+    Decision, PolicyGate, ReadOnlyGate, Rule, RuleChange, RuleKind, RulePlace, RuleSink, SandboxedCommands,
     ShellAnalyzer, ShellDirectory, ShellFacts,
 };
 
@@ -177,9 +177,9 @@ fn rules_are_offered_for_each_command_and_never_for_what_is_dangerous() {
 struct Saved(Mutex<Vec<String>>);
 
 impl RuleSink for Saved {
-    fn save(&self, list: RuleKind, rules: &[Rule]) {
+    fn save(&self, place: RulePlace, list: RuleKind, rules: &[Rule]) {
         let mut saved = self.0.lock().unwrap();
-        saved.extend(rules.iter().map(|rule| format!("{list} {rule}")));
+        saved.extend(rules.iter().map(|rule| format!("{place:?} {list} {rule}")));
     }
 }
 
@@ -190,6 +190,7 @@ fn answers_reach_as_far_as_they_say_and_only_for_the_rule_that_was_shown() {
     for (decision, scope) in [
         (PermissionDecision::Allow, Scope::Once),
         (PermissionDecision::Allow, Scope::Session),
+        (PermissionDecision::Allow, Scope::Project),
         (PermissionDecision::Allow, Scope::Always),
         (PermissionDecision::Deny, Scope::Once),
         (PermissionDecision::Deny, Scope::Session),
@@ -465,7 +466,7 @@ fn the_rules_of_a_session_are_added_replaced_and_removed() {
             mytool x: ask curl x: deny npm test: deny mkdir x: ask touch x: allow
         Remove deny ["Bash(npm *)", "Bash(curl *)"] Always: ok ["not saved to a settings file: it applies to this session only"]
             mytool x: ask curl x: deny npm test: ask mkdir x: ask touch x: allow
-        saved ["allow Bash(mkdir *)"]"#]].assert_eq(&world.clean(&text));
+        saved ["User allow Bash(mkdir *)"]"#]].assert_eq(&world.clean(&text));
 }
 
 #[test]

@@ -28,7 +28,7 @@ mod wildcard;
 pub use condition::Condition;
 pub use document::{Document, DocumentError, RuleEntry};
 pub use explanation::{Decision, DecisionReason, Explanation, ExplanationPart, mode_name};
-pub use gate::{ActiveRule, PolicyGate, ReadOnlyGate, RuleChange, RuleSink};
+pub use gate::{ActiveRule, PolicyGate, ReadOnlyGate, RuleChange, RulePlace, RuleSink};
 pub use judge::SandboxedCommands;
 pub use names::{KnownTool, ToolKind, known_tool, tool_name};
 pub use paths::PatternRoots;
@@ -38,6 +38,7 @@ pub use rule::{Rule, RuleError, RuleKind};
 pub use shell_analyzer::{ShellAnalyzer, ShellDirectory, ShellFacts};
 pub use truncation::excerpt;
 pub use user_rules::UserRules;
+pub(crate) use user_rules::with_rules;
 
 pub type Rules = PolicyGate;
 

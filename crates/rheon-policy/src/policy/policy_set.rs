@@ -24,6 +24,8 @@ pub enum RuleSource {
     CommandLine,
     /// Project settings that are not checked in.
     ProjectLocal,
+    /// Project settings that are not checked in and hold what the user answered.
+    ProjectAnswers,
     Project,
     User,
     Session,
@@ -34,7 +36,7 @@ impl RuleSource {
     fn is_project(self) -> bool {
         match self {
             Self::ProjectLocal | Self::Project => true,
-            Self::Managed | Self::CommandLine | Self::Session | Self::User => false,
+            Self::Managed | Self::CommandLine | Self::ProjectAnswers | Self::Session | Self::User => false,
         }
     }
 }
@@ -46,6 +48,7 @@ impl fmt::Display for RuleSource {
             Self::CommandLine => "the command line",
             Self::Session => "answers of this session",
             Self::ProjectLocal => "local project settings",
+            Self::ProjectAnswers => "your answers in this project",
             Self::Project => "project settings",
             Self::User => "user settings",
         })

@@ -7,25 +7,26 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use crate::policy::document::{DOCUMENT_BYTES_MAX, Document};
-use crate::policy::gate::RuleSink;
 use crate::policy::rule::{Rule, RuleKind};
-
-type OnFailure = dyn Fn(&str) + Send + Sync;
 
 /// Adds rules to a settings file of the user. Other settings keep their values, with keys sorted by name. A file that
 /// cannot be parsed is left alone.
+#[derive(Debug, Clone)]
 pub struct UserRules {
     file: PathBuf,
-    on_failure: Box<OnFailure>,
 }
 
 impl UserRules {
-    /// Saves rules in `file`, which must not be in a repository. Failures are passed to `on_failure`.
-    pub fn new(file: impl Into<PathBuf>, on_failure: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Self { file: file.into(), on_failure: Box::new(on_failure) }
+    /// Saves rules in `file`, which must not be in a repository.
+    pub fn new(file: impl Into<PathBuf>) -> Self {
+        Self { file: file.into() }
     }
 
-    fn add(&self, list: RuleKind, rules: &[Rule]) -> io::Result<()> {
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    pub(crate) fn add(&self, list: RuleKind, rules: &[Rule]) -> io::Result<()> {
         // The settings file may be a symlink into a dotfiles directory. Keep the symlink.
         let file = self.file.canonicalize().unwrap_or_else(|_| self.file.clone());
         let folder = file.parent().unwrap_or(Path::new("."));
@@ -36,32 +37,25 @@ impl UserRules {
         let text = match fs::read_to_string(&file) {
             Ok(text) if text.len() > DOCUMENT_BYTES_MAX => return Err(io::ErrorKind::FileTooLarge.into()),
             Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => "{}".to_owned(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(error),
         };
-        // Do not overwrite what the gate could not parse.
-        Document::parse(&self.file.display().to_string(), &text).map_err(io::Error::other)?;
-        let mut settings: Value = serde_json::from_str(text.trim_start_matches('\u{feff}'))?;
-        extend(&mut settings, list, rules).ok_or(io::ErrorKind::InvalidData)?;
+        let text = with_rules(&text, &self.file.display().to_string(), list, rules)?;
         let mut draft = tempfile::NamedTempFile::new_in(folder)?;
-        serde_json::to_writer_pretty(&mut draft, &settings)?;
-        draft.write_all(b"\n")?;
+        draft.write_all(text.as_bytes())?;
         draft.as_file().sync_all()?;
         draft.persist(&file).map_err(|error| error.error)?;
         Ok(())
     }
 }
 
-impl RuleSink for UserRules {
-    fn save(&self, list: RuleKind, rules: &[Rule]) {
-        if let Err(error) = self.add(list, rules) {
-            let shown: Vec<&str> = rules.iter().map(Rule::text).collect();
-            let (rules, file) = (shown.join(", "), self.file.display());
-            (self.on_failure)(&format!(
-                "cannot save {rules} in {file}: {error}; it applies to this session only"
-            ));
-        }
-    }
+/// The text of a settings file with these rules added. Text that the gate could not parse is an error.
+pub(crate) fn with_rules(text: &str, file: &str, list: RuleKind, rules: &[Rule]) -> io::Result<String> {
+    let text = if text.trim().is_empty() { "{}" } else { text };
+    Document::parse(file, text).map_err(io::Error::other)?;
+    let mut settings: Value = serde_json::from_str(text.trim_start_matches('\u{feff}'))?;
+    extend(&mut settings, list, rules).ok_or(io::ErrorKind::InvalidData)?;
+    Ok(serde_json::to_string_pretty(&settings)? + "\n")
 }
 
 /// Adds the missing rules. `None` if the settings have an unexpected shape.

@@ -1,12 +1,10 @@
 //! What "always" leaves behind on disk.
 
 use std::fs;
-use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
 
 use super::UserRules;
-use crate::policy::gate::RuleSink as _;
 use crate::policy::rule::{Rule, RuleKind};
 
 fn rule(text: &str, list: RuleKind) -> Rule {
@@ -17,16 +15,12 @@ fn rule(text: &str, list: RuleKind) -> Rule {
 fn rules_are_added_once_and_everything_else_stays() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("rheon/settings.json");
-    let failures = Arc::new(Mutex::new(Vec::new()));
-    let told = Arc::clone(&failures);
-    let rules = UserRules::new(&file, move |problem| told.lock().unwrap().push(problem.to_owned()));
-    rules.save(RuleKind::Allow, &[rule("Bash(npm test *)", RuleKind::Allow)]);
+    let rules = UserRules::new(&file);
+    rules.add(RuleKind::Allow, &[rule("Bash(npm test *)", RuleKind::Allow)]).unwrap();
     fs::write(&file, r#"{"theme": "dark", "permissions": {"allow": ["Bash(npm test *)"]}}"#).unwrap();
-    rules.save(
-        RuleKind::Allow,
-        &[rule("Bash(npm test *)", RuleKind::Allow), rule("Bash(make *)", RuleKind::Allow)],
-    );
-    rules.save(RuleKind::Deny, &[rule("Bash(curl *)", RuleKind::Deny)]);
+    let both = [rule("Bash(npm test *)", RuleKind::Allow), rule("Bash(make *)", RuleKind::Allow)];
+    rules.add(RuleKind::Allow, &both).unwrap();
+    rules.add(RuleKind::Deny, &[rule("Bash(curl *)", RuleKind::Deny)]).unwrap();
     expect![[r#"
         {
           "permissions": {
@@ -42,14 +36,10 @@ fn rules_are_added_once_and_everything_else_stays() {
         }
     "#]]
     .assert_eq(&fs::read_to_string(&file).unwrap());
-    // A file that cannot be understood is left alone, and the user hears of it.
+    // A file that cannot be understood is left alone.
     fs::write(&file, "{ half").unwrap();
-    rules.save(RuleKind::Allow, &[rule("Bash(ls *)", RuleKind::Allow)]);
+    assert!(rules.add(RuleKind::Allow, &[rule("Bash(ls *)", RuleKind::Allow)]).is_err());
     assert_eq!(fs::read_to_string(&file).unwrap(), "{ half");
-    let failures = failures.lock().unwrap();
-    assert_eq!(failures.len(), 1);
-    assert!(failures[0].starts_with("cannot save Bash(ls *) in "), "{failures:?}");
-    assert!(failures[0].ends_with("it applies to this session only"), "{failures:?}");
 }
 
 #[test]
@@ -62,12 +52,10 @@ fn two_programs_at_once_lose_no_rule_and_the_file_is_for_its_owner() {
         for thread in 0..4 {
             let file = file.clone();
             scope.spawn(move || {
-                let rules = UserRules::new(file, |problem| panic!("{problem}"));
+                let rules = UserRules::new(file);
                 for n in 0..10 {
-                    rules.save(
-                        RuleKind::Allow,
-                        &[rule(&format!("Bash(tool{thread}x{n} *)"), RuleKind::Allow)],
-                    );
+                    let rule = rule(&format!("Bash(tool{thread}x{n} *)"), RuleKind::Allow);
+                    rules.add(RuleKind::Allow, &[rule]).unwrap();
                 }
             });
         }

@@ -30,6 +30,8 @@ pub struct PreloadedFile {
     /// Relative to the project.
     pub path: String,
     pub text: String,
+    /// The directory it is in, if that is not the project: a worktree uses uncommitted files of its repository.
+    pub directory: Option<PathBuf>,
     /// Its hooks, unless it is one of [`crate::hooks::settings_files`].
     pub hooks: HookSettings,
 }
@@ -82,6 +84,13 @@ impl ProjectContent {
             .filter(|path| !self.items.contains_key(*path) && !self.root.join(path).is_dir())
             .map(|path| (path.to_owned(), None));
         Arc::new(TrustedContent { root: self.root.clone(), files: there.chain(missing).collect() })
+    }
+}
+
+impl TrustItem {
+    /// Whether it has this hash, in hexadecimal.
+    pub(crate) fn has_hash(&self, hash: &str) -> bool {
+        self.hash.to_hex().as_str() == hash
     }
 }
 

@@ -141,7 +141,7 @@ fn a_file_that_was_read_before_must_still_hold_what_was_read() {
     let settings = HookSettings::parse(&hooks(&["./check.sh"]), ".rheon/config.toml").unwrap();
     let read = |text: &str| {
         let (path, text) = (".rheon/config.toml".to_owned(), text.to_owned());
-        let file = PreloadedFile { path, text, hooks: settings.clone() };
+        let file = PreloadedFile { path, text, directory: None, hooks: settings.clone() };
         match ProjectContent::gather_with(root.path(), &[file]) {
             Ok(content) => content.items().map(|item| item.path.clone()).collect::<Vec<_>>().join("\n"),
             Err(error) => error.to_string(),

@@ -16,6 +16,9 @@ pub enum TrustError {
     /// Something is too large or too much to trust.
     #[error("cannot trust the project: {path:?} {problem}; remove it or continue without trust")]
     Untrustable { path: PathBuf, problem: String },
+    /// A file of the user's answers cannot be changed.
+    #[error("{path:?} {problem}")]
+    AnswerFile { path: PathBuf, problem: String },
     #[error(transparent)]
     Settings(#[from] HookSettingsError),
     /// The trust file cannot be read.

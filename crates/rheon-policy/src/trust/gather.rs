@@ -92,7 +92,10 @@ impl ProjectScan<'_> {
 
     fn already_read(&mut self, file: &PreloadedFile) -> Result<(), TrustError> {
         let path = Path::new(&file.path);
-        match look(self.root, path)? {
+        let unreadable = |error| TrustError::Unreadable { path: path.to_owned(), error };
+        let directory = file.directory.as_ref().map(|directory| directory.canonicalize()).transpose();
+        let directory = directory.map_err(unreadable)?;
+        match look(directory.as_deref().unwrap_or(self.root), path)? {
             ProjectEntry::Outside(_) => Err(leads_out(path)),
             found @ ProjectEntry::File { .. } if found.holds(&file.text) => self.take(path, &found),
             ProjectEntry::Missing | ProjectEntry::Directory(_) | ProjectEntry::File { .. } => {

@@ -7,6 +7,7 @@
 //! possible, and files that a script calls elsewhere are not checked. Project hooks run in the project directory, which
 //! relative names in their commands refer to.
 
+mod answer_file;
 mod content;
 mod error;
 mod gather;

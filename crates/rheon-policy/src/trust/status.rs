@@ -20,17 +20,45 @@ pub enum TrustStatus {
     Changed { added: Vec<TrustItem>, removed: Vec<String>, changed: Vec<TrustItem> },
 }
 
+/// The hashes of what the user approved in a project, by path.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Approved<'a> {
+    /// What the user was shown and agreed to.
+    pub(crate) content: Option<&'a BTreeMap<String, String>>,
+    /// Files that the user's own answers wrote.
+    pub(crate) answers: Option<&'a BTreeMap<String, String>>,
+}
+
+impl Approved<'_> {
+    /// Whether the user's own answers wrote exactly this file.
+    pub(crate) fn holds_answers(&self, item: &TrustItem) -> bool {
+        self.answers.and_then(|answers| answers.get(&item.path)).is_some_and(|hash| item.has_hash(hash))
+    }
+
+    /// Whether the user approved this file, in one way or the other.
+    pub(crate) fn covers(&self, item: &TrustItem) -> bool {
+        let agreed = self.content.and_then(|content| content.get(&item.path));
+        agreed.is_some_and(|hash| item.has_hash(hash)) || self.holds_answers(item)
+    }
+}
+
 impl TrustStatus {
     /// Compares `content` with the hashes that the user approved.
-    pub(crate) fn of(content: &ProjectContent, agreed: Option<&BTreeMap<String, String>>) -> Self {
+    pub(crate) fn of(content: &ProjectContent, approved: Approved<'_>) -> Self {
         if content.items.is_empty() {
             return Self::Nothing;
         }
-        let Some(agreed) = agreed else { return Self::Unknown { items: content.items().cloned().collect() } };
+        let open: Vec<&TrustItem> = content.items().filter(|item| !approved.holds_answers(item)).collect();
+        let Some(agreed) = approved.content else {
+            return match open.is_empty() {
+                true => Self::Trusted,
+                false => Self::Unknown { items: open.into_iter().cloned().collect() },
+            };
+        };
         let (mut added, mut changed) = (Vec::new(), Vec::new());
-        for item in content.items() {
+        for item in open {
             match agreed.get(&item.path) {
-                Some(hash) if *hash == item.hash.to_hex().as_str() => {}
+                Some(hash) if item.has_hash(hash) => {}
                 Some(_) => changed.push(item.clone()),
                 None => added.push(item.clone()),
             }

@@ -1,7 +1,7 @@
 //! `TrustStore`: what the user trusts, in a file of the user that no project can reach. Also loads project hooks, if
 //! they are trusted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::hooks::HookSettings;
-use crate::trust::content::{PreloadedFile, ProjectContent};
+use crate::trust::answer_file::AnswerFile;
+use crate::trust::content::{PreloadedFile, ProjectContent, TrustItem};
 use crate::trust::error::TrustError;
-use crate::trust::status::TrustStatus;
+use crate::trust::status::{Approved, TrustStatus};
 
 const VERSION: u32 = 1;
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -28,6 +29,16 @@ struct TrustFile {
     version: u32,
     /// Project directory -> item path -> hash.
     projects: BTreeMap<String, BTreeMap<String, String>>,
+    /// The same for files that the user's own answers wrote.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    answers: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+impl TrustFile {
+    fn approved(&self, root: &Path) -> Approved<'_> {
+        let key = key(root);
+        Approved { content: self.projects.get(&key), answers: self.answers.get(&key) }
+    }
 }
 
 /// The part of the file that every version has.
@@ -46,21 +57,55 @@ impl TrustStore {
 
     /// Compares `content` with what the user approved.
     pub fn check(&self, content: &ProjectContent) -> Result<TrustStatus, TrustError> {
-        Ok(TrustStatus::of(content, self.read()?.projects.get(&key(content.root()))))
+        Ok(TrustStatus::of(content, self.read()?.approved(content.root())))
     }
 
     /// Compares `content` with what the user approved in another directory, `root`: for a second worktree of the same
     /// repository.
     pub fn check_as(&self, content: &ProjectContent, root: &Path) -> Result<TrustStatus, TrustError> {
         let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-        Ok(TrustStatus::of(content, self.read()?.projects.get(&key(&real))))
+        Ok(TrustStatus::of(content, self.read()?.approved(&real)))
+    }
+
+    /// The files of `content` that the user's own answers wrote in the project at `root`, unchanged. They count even where
+    /// the rest of the project is not trusted.
+    pub fn answer_files(
+        &self,
+        content: &ProjectContent,
+        root: &Path,
+    ) -> Result<BTreeSet<String>, TrustError> {
+        let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        let stored = self.read()?;
+        let approved = stored.approved(&real);
+        let own = content.items().filter(|item| approved.holds_answers(item));
+        Ok(own.map(|item| item.path.clone()).collect())
+    }
+
+    /// Changes a file of the project at `root` as the user's answer demands, and remembers that the user knows its content.
+    /// A file with anything in it that the user has not approved is left alone.
+    pub(crate) fn edit_answers(
+        &self,
+        root: &Path,
+        path: &str,
+        edit: impl FnOnce(&str) -> io::Result<String>,
+    ) -> Result<(), TrustError> {
+        let unreadable = |error| TrustError::Unreadable { path: root.to_owned(), error };
+        let root = root.canonicalize().map_err(unreadable)?;
+        self.change(|stored| {
+            let known = |item: &TrustItem| stored.approved(&root).covers(item);
+            let hash = AnswerFile { root: &root, path }.edit(known, edit)?;
+            let answers = stored.answers.entry(key(&root)).or_default();
+            answers.insert(path.to_owned(), hash.to_hex().to_string());
+            Ok(())
+        })
     }
 
     /// Trusts `content`, exactly as the user saw it.
     pub fn grant(&self, content: &ProjectContent) -> Result<(), TrustError> {
         let items = content.items().map(|item| (item.path.clone(), item.hash.to_hex().to_string())).collect();
-        self.change(|projects| {
-            projects.insert(key(content.root()), items);
+        self.change(|stored| {
+            stored.projects.insert(key(content.root()), items);
+            Ok(())
         })
     }
 
@@ -68,14 +113,16 @@ impl TrustStore {
     pub fn revoke(&self, root: &Path) -> Result<(), TrustError> {
         // Trust in a directory that was removed can still be revoked.
         let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-        self.change(|projects| {
-            projects.remove(&key(&real));
+        self.change(|stored| {
+            stored.projects.remove(&key(&real));
+            stored.answers.remove(&key(&real));
+            Ok(())
         })
     }
 
     fn change(
         &self,
-        change: impl FnOnce(&mut BTreeMap<String, BTreeMap<String, String>>),
+        change: impl FnOnce(&mut TrustFile) -> Result<(), TrustError>,
     ) -> Result<(), TrustError> {
         let unsaved = |error| TrustError::Unsaved { file: self.file.clone(), error };
         let folder =
@@ -84,7 +131,7 @@ impl TrustStore {
         // Locked until the new file is in place, so that changes of other processes are not lost.
         let _lock = self.lock().map_err(unsaved)?;
         let mut stored = self.read()?;
-        change(&mut stored.projects);
+        change(&mut stored)?;
         self.replace(folder, &stored).map_err(unsaved)
     }
 
@@ -127,7 +174,11 @@ impl TrustStore {
         let file = match opened {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(TrustFile { version: VERSION, projects: BTreeMap::new() });
+                return Ok(TrustFile {
+                    version: VERSION,
+                    projects: BTreeMap::new(),
+                    answers: BTreeMap::new(),
+                });
             }
             Err(error) => return Err(fault(error.to_string())),
         };

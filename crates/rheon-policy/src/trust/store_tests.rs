@@ -129,7 +129,7 @@ fn a_file_that_cannot_be_understood_trusts_nothing_and_is_not_overwritten() {
         cannot read trusted projects from "STATE/trust.json": EOF while parsing an object at line 1 column 1; delete the file to reset trust
         cannot read trusted projects from "STATE/trust.json": it has version 2, but this program supports version 1; delete the file to reset trust
         cannot read trusted projects from "STATE/trust.json": missing field `projects` at line 1 column 13; delete the file to reset trust
-        cannot read trusted projects from "STATE/trust.json": unknown field `x`, expected `version` or `projects` at line 1 column 30; delete the file to reset trust
+        cannot read trusted projects from "STATE/trust.json": unknown field `x`, expected one of `version`, `projects`, `answers` at line 1 column 30; delete the file to reset trust
     "#]].assert_eq(&rows);
 }
 

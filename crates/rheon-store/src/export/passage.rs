@@ -127,6 +127,7 @@ fn end_text(output: &AgentOutput) -> String {
         RunEnd::Limit { message, .. } => format!("Stopped by a limit: {message}"),
         RunEnd::Rejected { rejection } => format!("Rejected: {rejection}"),
         RunEnd::Vetoed { message, .. } => format!("Stopped by a hook: {message}"),
+        RunEnd::Stuck { message } => format!("Stopped: {message}"),
         RunEnd::Aborted => "Canceled".to_owned(),
         RunEnd::Failed { failure } => format!("Failed: {failure}"),
     };

@@ -45,7 +45,7 @@ fn files_are_private_and_pragmas_are_set() {
             .map(|name| pragma(database, name))
             .join(" ")
     };
-    assert_eq!(settings(index.database()), r#"Text("wal") Integer(1) Integer(1) Integer(3) Integer(0)"#);
+    assert_eq!(settings(index.database()), r#"Text("wal") Integer(1) Integer(1) Integer(4) Integer(0)"#);
     assert_eq!(settings(remembered.database()), r#"Text("wal") Integer(2) Integer(1) Integer(4) Integer(0)"#);
 }
 
@@ -67,7 +67,8 @@ fn an_index_of_every_older_version_is_migrated() {
         INSERT INTO entries (session, seq, loop_id, role, at_ms, text) VALUES (1, 1, 's1.m.0', 'user', 5, 'Fix the parser');";
     let search = include_str!("index/002_search.sql");
     let second = format!("{rows}{search}{fixture}PRAGMA user_version = 2;");
-    for (version, sql) in [(0, String::new()), (1, format!("{rows}{fixture}")), (2, second)] {
+    let third = format!("{second}{}PRAGMA user_version = 3;", include_str!("index/003_run_ids.sql"));
+    for (version, sql) in [(0, String::new()), (1, format!("{rows}{fixture}")), (2, second), (3, third)] {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("index.db");
         Connection::open(&path).unwrap().execute_batch(&sql).unwrap();
@@ -80,7 +81,7 @@ fn an_index_of_every_older_version_is_migrated() {
             (&["Fix the «parser»"], IndexState::Whole)
         };
         assert_eq!((snippets.iter().map(String::as_str).collect::<Vec<_>>().as_slice(), state), expected);
-        assert_eq!(pragma(index.database(), "user_version"), "Integer(3)");
+        assert_eq!(pragma(index.database(), "user_version"), "Integer(4)");
         index.remove_session(&"s1".into()).unwrap();
         assert!(index.search(&query).unwrap().is_empty());
         index.database().check().unwrap();

@@ -97,7 +97,9 @@ impl LoopRecord {
         self.usage = output.usage;
         self.end = Some(output.end.clone());
         self.status = match &output.end {
-            RunEnd::Completed | RunEnd::Truncated | RunEnd::Limit { .. } => LoopStatus::Completed,
+            RunEnd::Completed | RunEnd::Truncated | RunEnd::Limit { .. } | RunEnd::Stuck { .. } => {
+                LoopStatus::Completed
+            }
             RunEnd::Rejected { rejection: reason } | RunEnd::Vetoed { message: reason, .. } => {
                 self.rejection = Some(reason.clone());
                 LoopStatus::Rejected

@@ -10,9 +10,7 @@ use rheon_policy::shell::analyze;
 use rheon_policy::{ShellFacts, Workspace};
 use rheon_sandbox::process::{OutputLimits, ProcessEnvironment, Spill};
 use rheon_sandbox::{Boundary, Level, NamespaceUse, ProbeCache, Programs, Requirement, Sandbox};
-use rheon_types::{
-    CallFacts, RunId, SessionId, Tool, ToolCallId, ToolContext, ToolError, ToolName, ToolReporter, ToolResult,
-};
+use rheon_types::{CallFacts, Tool, ToolContext, ToolError, ToolReporter, ToolResult};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -45,8 +43,11 @@ async fn fixture() -> Fixture {
 }
 
 fn context(cancel: CancellationToken, reporter: Option<Arc<dyn ToolReporter>>) -> ToolContext {
-    let call = (ToolCallId::from("call-1"), ToolName::from("bash"));
-    ToolContext::new(call, (SessionId::from("session-1"), RunId::from("loop-1")), cancel, reporter)
+    let context = ToolContext::new("call-1", "bash").in_run("session-1", "loop-1").with_cancel(cancel);
+    match reporter {
+        Some(reporter) => context.with_reporter(reporter),
+        None => context,
+    }
 }
 
 async fn call(tool: &dyn Tool, arguments: Value) -> Result<ToolResult, ToolError> {
@@ -325,9 +326,7 @@ fn facts(line: &str, folder: PathBuf) -> CallFacts {
 }
 
 async fn call_with(facts: CallFacts, tool: &dyn Tool, command: &str) -> Result<ToolResult, ToolError> {
-    let call = (ToolCallId::from("1"), ToolName::from("bash"));
-    let run = (SessionId::from("session-1"), RunId::from("loop-1"));
-    let context = ToolContext::new(call, run, CancellationToken::new(), None).with_facts(facts);
+    let context = ToolContext::new("1", "bash").in_run("session-1", "loop-1").with_facts(facts);
     tool.execute(Arc::new(json!({ "command": command })), context).await
 }
 

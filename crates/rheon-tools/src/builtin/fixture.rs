@@ -8,7 +8,6 @@ use std::time::Duration;
 use rheon_types::{Clock, Timestamp, Tool, ToolContext, ToolError, ToolResult};
 use serde_json::Value;
 use tempfile::TempDir;
-use tokio_util::sync::CancellationToken;
 
 use crate::Workspace;
 use crate::files::{FileContext, ReadScope};
@@ -120,12 +119,7 @@ fn names_in(folder: &std::path::Path) -> Vec<String> {
 }
 
 pub(crate) fn context_of(run: &str) -> ToolContext {
-    ToolContext::new(
-        ("call".into(), "tool".into()),
-        ("session".into(), run.into()),
-        CancellationToken::new(),
-        None,
-    )
+    ToolContext::new("call", "tool").in_run("session", run)
 }
 
 pub(crate) async fn call(tool: impl Tool, arguments: Value) -> Result<ToolResult, ToolError> {

@@ -62,12 +62,10 @@ impl TestUser {
     }
 
     pub(crate) async fn call(&self, tool: &dyn Tool, arguments: Value) -> Result<ToolResult, ToolError> {
-        let context = ToolContext::new(
-            ("call".into(), tool.name().into()),
-            ("session".into(), "run".into()),
-            self.cancel.clone(),
-            Some(Arc::clone(&self.recorder) as Arc<dyn ToolReporter>),
-        );
+        let context = ToolContext::new("call", tool.name())
+            .in_run("session", "run")
+            .with_cancel(self.cancel.clone())
+            .with_reporter(Arc::clone(&self.recorder) as Arc<dyn ToolReporter>);
         tool.execute(Arc::new(arguments), context).await
     }
 

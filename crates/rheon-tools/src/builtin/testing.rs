@@ -7,7 +7,6 @@ use rheon_policy::Workspace;
 use rheon_testkit::TestClock;
 use rheon_types::ToolContext;
 use tempfile::TempDir;
-use tokio_util::sync::CancellationToken;
 
 use crate::files::FileContext;
 
@@ -26,10 +25,5 @@ pub(super) fn file_context(folder: &Path) -> FileContext {
 }
 
 pub(super) fn context(tool: &str) -> ToolContext {
-    ToolContext::new(
-        ("call".into(), tool.into()),
-        ("session".into(), "run".into()),
-        CancellationToken::new(),
-        None,
-    )
+    ToolContext::new("call", tool).in_run("session", "run")
 }

@@ -76,9 +76,8 @@ impl Hook for LoopGuard {
         if blocked < BLOCKED_MAX {
             return Answer::Now(Flow::Continue);
         }
-        let message =
-            format!("the loop guard found the model stuck: {blocked} repeated calls in a row were blocked");
-        Answer::Now(Flow::Veto(message))
+        let message = format!("the model repeats itself: {blocked} repeated calls in a row were blocked");
+        Answer::Now(Flow::Stuck(message))
     }
 
     fn permit_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, HookPermission> {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use expect_test::expect;
 use rheon_testkit::{FnTool, Scenario, Turn, scripted};
-use rheon_types::{Effect, Hook, HookPoint, Reminder, Request, RunEnd, ToolError, ToolResult};
+use rheon_types::{Effect, Hook, Reminder, Request, RunEnd, ToolError, ToolResult};
 use serde_json::json;
 
 use super::LoopGuard;
@@ -156,7 +156,7 @@ async fn the_fix_of_a_repeated_failure_is_learned_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_model_that_repeats_blocked_calls_is_stopped() {
-    let stuck = "the loop guard found the model stuck: 8 repeated calls in a row were blocked";
+    let stuck = "the model repeats itself: 8 repeated calls in a row were blocked";
     // One runs and is blocked as a repetition later; the other never runs.
     for tool in ["bash", "nowhere"] {
         let scenario = Scenario::new().turn(Turn::call(tool, json!({ "command": "make" })).repeat());
@@ -167,7 +167,7 @@ async fn a_model_that_repeats_blocked_calls_is_stopped() {
             .run("build it")
             .await;
         assert_eq!(ran.output().turns, 16);
-        let expected = RunEnd::Vetoed { point: HookPoint::BeforeTurn, message: stuck.into() };
+        let expected = RunEnd::Stuck { message: stuck.into() };
         assert_eq!(ran.output().end, expected);
     }
 }

@@ -12,7 +12,6 @@ use rheon_types::{
     Answer, CallFacts, Effect, Gate, GateDecision, GateRequest, Tool, ToolCall, ToolContext, Verdict,
 };
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
 fn call(id: &str, command: &str) -> ToolCall {
     ToolCall {
@@ -24,8 +23,7 @@ fn call(id: &str, command: &str) -> ToolCall {
 }
 
 async fn run(bash: &BashTool, call: &ToolCall, facts: CallFacts) -> String {
-    let of_call = (call.id.clone(), call.name.clone());
-    let context = ToolContext::new(of_call, ("session".into(), "run".into()), CancellationToken::new(), None);
+    let context = ToolContext::new(call.id.clone(), call.name.clone()).in_run("session", "run");
     let context = context.with_facts(facts);
     match bash.execute(Arc::clone(&call.arguments), context).await {
         Ok(result) => result.as_text(),

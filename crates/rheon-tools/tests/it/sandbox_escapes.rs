@@ -17,7 +17,6 @@ use rheon_tools::builtin::bash::{BashSession, BashSettings, BashTool};
 use rheon_types::{Tool, ToolContext};
 use serde_json::json;
 use tempfile::TempDir;
-use tokio_util::sync::CancellationToken;
 
 /// Must not be readable anywhere.
 const CANARY: &str = "canary-6f1d";
@@ -193,12 +192,7 @@ impl Fixture {
     }
 
     async fn run(&self, line: &str) -> String {
-        let context = ToolContext::new(
-            ("call".into(), "bash".into()),
-            ("session".into(), "run".into()),
-            CancellationToken::new(),
-            None,
-        );
+        let context = ToolContext::new("call", "bash").in_run("session", "run");
         let arguments = json!({ "command": line, "timeout_ms": 60_000 });
         match self.bash.execute(Arc::new(arguments), context).await {
             Ok(result) => result.as_text(),

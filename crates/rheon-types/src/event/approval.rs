@@ -184,6 +184,8 @@ pub enum Scope {
     Once,
     /// Such calls in this session.
     Session,
+    /// Such calls in all sessions of this project.
+    Project,
     /// Such calls in all sessions.
     Always,
 }

@@ -221,6 +221,7 @@ fn host_replies() -> Examples {
     let line = protocol::SessionSummary {
         session_id: "0199".into(),
         title: "fix the parser".into(),
+        first_prompt: "the parser fails on nested lists".into(),
         turns: Some(6),
         ..Default::default()
     };

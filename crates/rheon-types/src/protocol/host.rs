@@ -226,6 +226,9 @@ pub struct SessionSummary {
     pub maker: SessionOrigin,
     /// Its title, or its first prompt in short.
     pub title: String,
+    /// Its first prompt in short, if known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub first_prompt: String,
     /// When something last happened in it.
     pub active: Timestamp,
     /// Its working directory, if known.

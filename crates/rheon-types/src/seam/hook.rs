@@ -19,6 +19,9 @@ pub enum Flow {
     Continue,
     /// Stop, for this reason.
     Veto(String),
+    /// Stop: the model repeats itself, as this message says. Before a turn it ends the run as [`crate::RunEnd::Stuck`];
+    /// elsewhere it is a veto.
+    Stuck(String),
 }
 
 impl From<bool> for Flow {

@@ -4,11 +4,10 @@ use std::sync::{Arc, LazyLock};
 
 use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
 use rheon::types::{
-    AgentMessage, AssistantMessage, BoxFuture, Effect, History, Message, RunId, SessionId, StopReason,
-    Timestamp, Tool, ToolCallId, ToolContext, ToolError, ToolName, ToolResult, Usage,
+    AgentMessage, AssistantMessage, BoxFuture, Effect, History, Message, StopReason, Timestamp, Tool,
+    ToolContext, ToolError, ToolResult, Usage,
 };
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 /// One piece of streamed text: about one token.
 pub(super) const DELTA: &str = "abcd ";
@@ -94,12 +93,7 @@ impl Tool for Noop {
 
 /// What a tool is given when it runs outside a loop.
 pub(super) fn context() -> ToolContext {
-    ToolContext::new(
-        (ToolCallId::from("call_1_0"), ToolName::from(NOOP)),
-        (SessionId::from("s"), RunId::from("s.c.1")),
-        CancellationToken::new(),
-        None,
-    )
+    ToolContext::new("call_1_0", NOOP).in_run("s", "s.c.1")
 }
 
 /// A conversation of so many messages that shares no buffer with any other: a push onto it copies nothing.

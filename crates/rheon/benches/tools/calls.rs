@@ -15,7 +15,6 @@ use rheon::tools::files::FileContext;
 use rheon::tools::loop_guard::LoopGuard;
 use rheon::types::{Answer, Flow, Hook, Tool, ToolCall, ToolContext, ToolResult};
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 /// What a user of some weeks may have in the settings.
 const PERMISSIONS: &str = r#"{ "permissions": {
@@ -31,12 +30,7 @@ pub(crate) fn file_context(folder: &Path) -> FileContext {
 
 /// The result of one call, without loop, gate or log.
 pub(crate) async fn bare(tool: &dyn Tool, arguments: Value) -> ToolResult {
-    let context = ToolContext::new(
-        ("call".into(), tool.name().into()),
-        ("session".into(), "run".into()),
-        CancellationToken::new(),
-        None,
-    );
+    let context = ToolContext::new("call", tool.name()).in_run("session", "run");
     tool.execute(Arc::new(arguments), context).await.expect("the tool does its work")
 }
 

@@ -252,6 +252,7 @@ impl Driver {
                     | RunEnd::Limit { .. }
                     | RunEnd::Rejected { .. }
                     | RunEnd::Vetoed { .. }
+                    | RunEnd::Stuck { .. }
                     | RunEnd::Aborted => Ok(Reply::new(Arc::clone(output), std::mem::take(&mut self.diff))),
                 });
             }

@@ -113,12 +113,7 @@ mod elsewhere {
 }
 
 fn context_of(tool: &impl Tool) -> ToolContext {
-    ToolContext::new(
-        ("call".into(), tool.name().into()),
-        ("session".into(), "run".into()),
-        CancellationToken::new(),
-        None,
-    )
+    ToolContext::new("call", tool.name()).in_run("session", "run")
 }
 
 async fn told(tool: impl Tool, arguments: Value) -> String {

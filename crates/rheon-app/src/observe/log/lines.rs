@@ -167,6 +167,7 @@ fn say_end(event: &Event, output: &AgentOutput) {
         RunEnd::Limit { limit, message } => warn!(%run, turns, tokens, cost, ?limit, "run ended: {message}"),
         RunEnd::Rejected { .. } => warn!(%run, "run ended: its prompt was rejected"),
         RunEnd::Vetoed { point, .. } => warn!(%run, turns, ?point, "run ended: a hook vetoed it"),
+        RunEnd::Stuck { message } => warn!(%run, turns, tokens, cost, "run ended: {message}"),
         RunEnd::Aborted => info!(%run, turns, tokens, cost, "run cancelled"),
         RunEnd::Failed { failure } => error!(%run, turns, tokens, cost, "run failed: {failure}"),
     }

@@ -360,6 +360,7 @@ fn trouble(end: &RunEnd) -> Option<String> {
         RunEnd::Limit { limit: LimitKind::Budget, .. } => "limit_budget",
         RunEnd::Rejected { .. } => "rejected",
         RunEnd::Vetoed { .. } => "vetoed",
+        RunEnd::Stuck { .. } => "stuck",
         RunEnd::Aborted => "cancelled",
         RunEnd::Failed { failure } => failure_word(failure),
     };

@@ -41,6 +41,10 @@ pub(super) async fn read(session: &OpenSession, seq: u64, line: &str) -> Result<
         "permissions" => return permissions::answer(session, arguments),
         "rewind" => return rewind::rewind(session, arguments).await,
         "undo" => return rewind::undo(session, arguments).await,
+        "rename" if arguments.is_empty() => {
+            return Err(ClientError::invalid("use /rename TITLE, as in /rename Nested lists"));
+        }
+        "rename" => return Ok(Slash::Command(Command::SetTitle { title: arguments.to_owned() })),
         "init" => return Ok(Slash::Prompt(init(arguments))),
         "config" => settings::config(session, arguments)?,
         "sandbox" => settings::sandbox(session),
@@ -88,7 +92,11 @@ async fn expand(session: &OpenSession, typed: &str) -> Result<Slash, ClientError
 
 /// What is said once a command is carried out.
 pub(super) fn note_of(command: &Command) -> Option<String> {
-    let Command::SetRules { change } = command else { return None };
+    let change = match command {
+        Command::SetRules { change } => change,
+        Command::SetTitle { title } => return Some(format!("this session is now called {title:?}")),
+        _ => return None,
+    };
     let list = match change.list {
         RuleList::Allow => "allow",
         RuleList::Ask => "ask",

@@ -109,6 +109,7 @@ fn as_json(line: &SessionEntry) -> Value {
         "session_id": line.session_id,
         "maker": match line.maker { SessionCreator::Rheon => "rheon", SessionCreator::ClaudeCode => "claude-code" },
         "title": line.title,
+        "first_prompt": line.first_prompt,
         "active": line.active,
         "project": line.project,
         "path": line.path,

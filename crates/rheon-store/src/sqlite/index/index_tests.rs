@@ -58,6 +58,7 @@ fn a_run_is_indexed() {
                 parent: None,
             },
             title: "Fix the bug",
+            first_prompt: "Fix the bug",
             status: Completed,
             created: Timestamp(
                 1000,

@@ -28,6 +28,7 @@ const SCHEMA: Schema = Schema {
         include_str!("001_rows.sql"),
         include_str!("002_search.sql"),
         include_str!("003_run_ids.sql"),
+        include_str!("004_first_prompt.sql"),
     ],
     durability: Durability::Rebuildable,
 };

@@ -86,7 +86,7 @@ pub struct ToolStats {
 
 /// The columns of a session in the order of [`session_row`], read from a common table `page`.
 const SESSION: &str = "page.id, page.project, page.path, page.parent_id, page.parent_seq, page.title, page.status, \
-    page.created_ms, page.active_ms, page.models, page.turns, page.seq";
+    page.created_ms, page.active_ms, page.models, page.turns, page.seq, page.given_title";
 
 /// The totals of `usage` rows. Floating-point sums cannot overflow and are exact up to 2^53.
 const SPEND: &str = "cast(total(calls) AS INTEGER), cast(total(calls_unpriced) AS INTEGER), \
@@ -94,7 +94,7 @@ const SPEND: &str = "cast(total(calls) AS INTEGER), cast(total(calls_unpriced) A
     cast(total(cache_write) AS INTEGER), cast(total(total) AS INTEGER), cast(total(cost_micro_usd) AS INTEGER)";
 
 /// The number of columns before those of [`SPEND`] in a session query.
-const SESSION_COLUMNS: usize = 12;
+const SESSION_COLUMNS: usize = 13;
 
 /// A condition, and the name and value of its parameter.
 type Condition<'a> = (&'static str, &'static str, Box<dyn ToSql + 'a>);
@@ -167,6 +167,7 @@ fn session_row(row: &Row<'_>) -> Result<SessionRow, Error> {
         (Some(id), seq) => Some(ForkPoint { session_id: id.into(), seq: number::read(seq.unwrap_or(0)) }),
         (None, _) => None,
     };
+    let (first_prompt, given_title): (String, String) = (row.get(5)?, row.get(12)?);
     Ok(SessionRow {
         source: SessionSource {
             session_id: row.get::<_, String>(0)?.into(),
@@ -174,7 +175,8 @@ fn session_row(row: &Row<'_>) -> Result<SessionRow, Error> {
             path: path_from_bytes(&row.get::<_, Vec<u8>>(2)?),
             parent,
         },
-        title: row.get(5)?,
+        title: if given_title.is_empty() { first_prompt.clone() } else { given_title },
+        first_prompt,
         status: row.get(6)?,
         created: Timestamp::from_millis(number::read(row.get(7)?)),
         active: Timestamp::from_millis(number::read(row.get(8)?)),

@@ -78,8 +78,10 @@ pub struct ForkPoint {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionRow {
     pub source: SessionSource,
-    /// The shortened first prompt; empty until there is one.
+    /// Its own title, or else its first prompt.
     pub title: String,
+    /// The shortened first prompt; empty until there is one.
+    pub first_prompt: String,
     pub status: SessionStatus,
     pub created: Timestamp,
     /// The time of its last event.

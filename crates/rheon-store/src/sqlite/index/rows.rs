@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use rheon_text::TextContext;
 use rheon_types::{
     AgentEvent, AgentMessage, Author, ContextEvent, Event, Message, MessageEvent, MicroUsd, ModelEvent,
-    RunEnd, RunEvent, RunId, ToolCallId, ToolEvent, ToolName, TurnEvent, Usage,
+    RunEnd, RunEvent, RunId, SessionEvent, ToolCallId, ToolEvent, ToolName, TurnEvent, Usage,
 };
 use serde_json::Value;
 
@@ -27,7 +27,9 @@ pub(super) enum Row {
         role: EntryRole,
         text: String,
     },
-    /// The title of the session, unless it has one.
+    /// The first prompt of the session, unless it has one.
+    FirstPrompt(String),
+    /// The session was given this title.
     Title(String),
     Status(SessionStatus),
     /// A turn started.
@@ -62,6 +64,9 @@ pub(super) fn rows_of(event: &Event) -> (RunId, Vec<Row>) {
         }
         AgentEvent::Run(RunEvent::End { output }) => {
             vec![Row::Status(SessionStatus::from(&output.end))]
+        }
+        AgentEvent::Session(SessionEvent::Title { title }) => {
+            vec![Row::Title(title_of(title).unwrap_or_default())]
         }
         AgentEvent::Turn(TurnEvent::Start { .. }) => vec![Row::Turn],
         AgentEvent::Model(ModelEvent::Start { model, .. }) => vec![Row::Model(model.to_string())],
@@ -102,7 +107,7 @@ fn rows_of_message(message: &AgentMessage) -> Vec<Row> {
         Message::User(user) => match user.author {
             Author::User => {
                 let mut rows = entry(EntryRole::User, &text, TEXT_BYTES_MAX);
-                rows.extend(title_of(&text).map(Row::Title));
+                rows.extend(title_of(&text).map(Row::FirstPrompt));
                 rows
             }
             Author::Runtime => entry(EntryRole::Runtime, &text, TEXT_BYTES_MAX),
@@ -125,7 +130,7 @@ impl From<&RunEnd> for SessionStatus {
         match end {
             RunEnd::Completed => SessionStatus::Completed,
             RunEnd::Truncated => SessionStatus::Truncated,
-            RunEnd::Limit { .. } => SessionStatus::Limit,
+            RunEnd::Limit { .. } | RunEnd::Stuck { .. } => SessionStatus::Limit,
             RunEnd::Rejected { .. } => SessionStatus::Rejected,
             RunEnd::Vetoed { .. } => SessionStatus::Vetoed,
             RunEnd::Aborted => SessionStatus::Aborted,
@@ -134,7 +139,7 @@ impl From<&RunEnd> for SessionStatus {
     }
 }
 
-/// The first line of a prompt with content, shortened.
+/// The first line of a text with content, shortened.
 fn title_of(prompt: &str) -> Option<String> {
     let line = prompt.lines().map(str::trim).find(|line| !line.is_empty())?;
     let mut title: String =

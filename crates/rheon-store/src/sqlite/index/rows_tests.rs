@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use rheon_types::{AgentEvent, AgentMessage, Message, MessageEvent, RunEnd, Timestamp, ToolEvent};
+use rheon_types::{
+    AgentEvent, AgentMessage, Message, MessageEvent, RunEnd, SessionEvent, Timestamp, ToolEvent,
+};
 use serde_json::json;
 
 use super::super::super::fixture_tests::{answered, ended, events, run, said, tool_said};
@@ -22,9 +24,16 @@ fn text_bytes(kind: AgentEvent) -> usize {
 
 fn title(prompt: &str) -> String {
     match rows(said(prompt)).pop() {
-        Some(Row::Title(title)) => title,
+        Some(Row::FirstPrompt(prompt)) => prompt,
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn a_given_title_is_apart_from_the_first_prompt() {
+    let titled = |title: &str| AgentEvent::Session(SessionEvent::Title { title: title.into() });
+    assert_eq!(rows(titled("Nested lists\nand more")), [Row::Title("Nested lists".into())]);
+    assert_eq!(rows(titled("")), [Row::Title(String::new())]);
 }
 
 #[test]
@@ -40,7 +49,7 @@ fn a_run_becomes_rows() {
         1 Model("m1")
         2 Turn
         3 Entry { role: User, text: "Fix the bug\nplease" }
-        3 Title("Fix the bug")
+        3 FirstPrompt("Fix the bug")
         4 Model("m1")
         5 Spent { usage: Usage { input: 100, output: 20, cache_read: 0, cache_write: 0, total_tokens: 0 }, cost: Some(MicroUsd(7)) }
         6 CallStart { call_id: "c1", name: "read", arguments: "{\"path\":\"a.rs\"}" }

@@ -29,7 +29,8 @@ pub struct IndexUpdate {
 pub(super) struct OpenSession<'a> {
     connection: &'a Connection,
     number: i64,
-    title: String,
+    first_prompt: String,
+    given_title: String,
     status: SessionStatus,
     created_ms: Option<i64>,
     active_ms: i64,
@@ -47,7 +48,7 @@ impl<'a> OpenSession<'a> {
             "INSERT INTO sessions (id, project, path, parent_id, parent_seq) VALUES (?1, ?2, ?3, ?4, ?5) \
              ON CONFLICT (id) DO UPDATE SET project = excluded.project, path = excluded.path, \
              parent_id = excluded.parent_id, parent_seq = excluded.parent_seq \
-             RETURNING number, title, status, created_ms, active_ms, models, turns, seq",
+             RETURNING number, title, status, created_ms, active_ms, models, turns, seq, given_title",
         )?;
         let values = params![
             source.session_id.as_str(),
@@ -61,7 +62,8 @@ impl<'a> OpenSession<'a> {
             Ok(Self {
                 connection,
                 number: row.get(0)?,
-                title: row.get(1)?,
+                first_prompt: row.get(1)?,
+                given_title: row.get(8)?,
                 status: row.get(2)?,
                 created_ms: if seq == 0 { None } else { Some(row.get(3)?) },
                 active_ms: row.get(4)?,
@@ -99,10 +101,14 @@ impl<'a> OpenSession<'a> {
 
     fn put(&mut self, run_id: &RunId, row: Row) -> Result<(), Error> {
         match row {
-            Row::Title(title) => {
-                if self.title.is_empty() {
-                    self.title = title;
+            Row::FirstPrompt(prompt) => {
+                if self.first_prompt.is_empty() {
+                    self.first_prompt = prompt;
                 }
+                Ok(())
+            }
+            Row::Title(title) => {
+                self.given_title = title;
                 Ok(())
             }
             Row::Status(status) => {
@@ -214,16 +220,17 @@ impl<'a> OpenSession<'a> {
         let models = serde_json::Value::from(self.models.clone()).to_string();
         self.execute(
             "UPDATE sessions SET title = ?2, status = ?3, created_ms = ?4, active_ms = ?5, models = ?6, turns = ?7, \
-             seq = ?8 WHERE number = ?1",
+             seq = ?8, given_title = ?9 WHERE number = ?1",
             params![
                 self.number,
-                self.title,
+                self.first_prompt,
                 self.status,
                 self.created_ms.unwrap_or(self.active_ms),
                 self.active_ms,
                 models,
                 stored(self.turns),
                 stored(self.seq),
+                self.given_title,
             ],
         )
     }

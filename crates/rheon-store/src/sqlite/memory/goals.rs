@@ -88,6 +88,24 @@ impl<'a> Goals<'a> {
         })
     }
 
+    /// Gives a session that has had no goal yet a copy of its parent's open goal.
+    pub fn inherit(
+        &self,
+        session_id: &SessionId,
+        parent: &SessionId,
+        at: Timestamp,
+    ) -> Result<(), DatabaseError> {
+        self.database.write(|connection| {
+            connection.execute(
+                "INSERT INTO goals (project, text, status, session_id, created_ms, updated_ms) \
+                 SELECT project, text, status, ?1, ?3, ?3 FROM goals WHERE session_id = ?2 AND status = ?4 \
+                 AND NOT EXISTS (SELECT 1 FROM goals WHERE session_id = ?1) ORDER BY updated_ms DESC, id DESC LIMIT 1",
+                params![session_id.as_str(), parent.as_str(), stored(at.as_millis()), GoalStatus::Open],
+            )?;
+            Ok(())
+        })
+    }
+
     /// The open goals of a project, most recently changed first.
     pub fn open_of(&self, project: &str) -> Result<Vec<Goal>, DatabaseError> {
         self.database.read(|connection| {

@@ -11,10 +11,9 @@ use expect_test::expect;
 use rheon_policy::Workspace;
 use rheon_sandbox::process::{OutputLimits, ProcessEnvironment};
 use rheon_sandbox::{Boundary, Level, NamespaceUse, Programs, Requirement, Sandbox};
-use rheon_types::{RunId, SessionId, Tool as _, ToolCallId, ToolContext, ToolName};
+use rheon_types::{Tool as _, ToolContext};
 use serde_json::json;
 use tempfile::TempDir;
-use tokio_util::sync::CancellationToken;
 
 use crate::builtin::bash::{BashSession, BashSettings, BashTool};
 
@@ -81,9 +80,7 @@ async fn fixtures() -> Vec<Fixture> {
 }
 
 async fn bash(session: &Arc<BashSession>, command: &str) -> String {
-    let call = (ToolCallId::from("call-1"), ToolName::from("bash"));
-    let ids = (SessionId::from("session-1"), RunId::from("loop-1"));
-    let context = ToolContext::new(call, ids, CancellationToken::new(), None);
+    let context = ToolContext::new("call-1", "bash").in_run("session-1", "loop-1");
     let result =
         BashTool(Arc::clone(session)).execute(Arc::new(json!({ "command": command })), context).await;
     result.map_or_else(|error| format!("{}: {error}", error.kind()), |result| result.as_text())
