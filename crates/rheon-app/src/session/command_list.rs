@@ -5,7 +5,7 @@ use rheon_types::protocol::SlashCommand;
 use super::open::OpenSession;
 
 /// The commands of the session itself.
-const OWN: [(&str, &str, &str); 15] = [
+const OWN: [(&str, &str, &str); 16] = [
     ("compact", "Compact the conversation", "[what to keep]"),
     ("config", "Show the settings and where they come from", "[key]"),
     ("context", "Show how the context window is used", ""),
@@ -46,6 +46,6 @@ pub(super) fn commands(session: &OpenSession) -> Vec<SlashCommand> {
             commands.push(command(&skill.name, &skill.description, ""));
         }
     }
-    commands.extend(session.servers.iter().flat_map(|servers| servers.prompts()));
+    commands.extend(session.setup.servers.iter().flat_map(|servers| servers.prompts()));
     commands
 }
