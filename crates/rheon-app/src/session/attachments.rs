@@ -55,13 +55,13 @@ pub(super) async fn attach(session: &OpenSession, text: String) -> AttachedPromp
 
 /// The resources of MCP servers that a prompt mentions as `@server:uri`.
 fn resources<'a>(session: &OpenSession, text: &'a str) -> Vec<(&'a str, &'a str)> {
-    let Some(servers) = &session.servers else { return Vec::new() };
+    let Some(servers) = &session.setup.servers else { return Vec::new() };
     let mentioned = text.split_whitespace().filter_map(|word| word.strip_prefix('@'));
     mentioned.filter_map(|mention| servers.resource_of(mention)).take(MENTIONS_MAX).collect()
 }
 
 async fn resource(session: &OpenSession, server: &str, uri: &str) -> Result<Vec<Content>, String> {
-    let Some(servers) = &session.servers else { return Err("there are no servers".to_owned()) };
+    let Some(servers) = &session.setup.servers else { return Err("there are no servers".to_owned()) };
     let content = servers.resource(server, uri).await?;
     let framed = content.into_iter().map(|content| match content {
         Content::Text { text } => Content::text(format!(

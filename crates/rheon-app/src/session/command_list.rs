@@ -47,6 +47,6 @@ pub(super) fn commands(session: &OpenSession) -> Vec<SlashCommand> {
             commands.push(command(&skill.name, &skill.description, ""));
         }
     }
-    commands.extend(session.servers.iter().flat_map(|servers| servers.prompts()));
+    commands.extend(session.setup.servers.iter().flat_map(|servers| servers.prompts()));
     commands
 }

@@ -18,7 +18,7 @@ use super::answering::{Answering, ChosenModel, Others};
 use super::calls::ClientCalls;
 use super::error::OpenError;
 use super::hub::Hub;
-use super::mcp::{ServerParts, SessionServers};
+use super::mcp::SessionServers;
 use super::notices::Notices;
 use super::past::logs;
 use super::published::PublishedPorts;
@@ -78,6 +78,13 @@ pub struct HostExtensions {
     pub model: Option<ProvidedModel>,
 }
 
+impl HostExtensions {
+    /// With this thinking level, unless the caller chose one.
+    fn thinking_or(self, level: Option<ThinkingLevel>) -> Self {
+        Self { thinking: self.thinking.or(level), ..self }
+    }
+}
+
 /// A model that the caller provides.
 #[derive(Clone)]
 pub struct ProvidedModel {
@@ -95,7 +102,6 @@ pub(crate) struct OpenSession {
     pub(super) loaded: LoadedContext,
     pub(super) answering: tokio::sync::Mutex<Answering>,
     pub(super) calls: ClientCalls,
-    pub(super) servers: Option<Arc<SessionServers>>,
     /// The budget of the session, if limited.
     pub(super) budget: Option<BudgetPool>,
     pub(super) extensions: LazyExtensions,
@@ -107,6 +113,7 @@ pub(crate) struct OpenSession {
 pub(super) struct SessionSetup {
     pub(super) system: SystemContext,
     pub(super) config: Config,
+    pub(super) servers: Option<Arc<SessionServers>>,
 }
 
 /// The parts needed to close a session, once.
@@ -183,27 +190,13 @@ impl OpenSession {
         let calls = ClientCalls::default();
         let of_client = ClientHooks { calls: calls.clone(), settings: client_hooks };
         let hooks = wiring::hooks(&config, &context, &toolkit, of_client, &tell);
-        let servers = SessionServers::start(ServerParts {
-            system: &system,
-            config: &config,
-            client_servers,
-            calls: calls.clone(),
-            gate: toolkit.gate(),
-            window_tokens: model.info.context_tokens,
-            tell: Arc::clone(&tell),
-        });
         let wired =
             Wired { config: &config, model: &model, loaded: &loaded, toolkit: &toolkit, handle: &handle };
         let (builder, budget) = wired.builder(&system);
-        let thinking = extras.thinking.or(handle.state().chosen.thinking);
-        let extras = HostExtensions { thinking, ..extras };
+        let servers = wired.servers(&system, client_servers, &calls, &tell);
+        let extras = extras.thinking_or(handle.state().chosen.thinking);
         let builder = extended(builder, &hooks, extras, observing.observers());
-        let builder = match &servers {
-            Some(servers) => builder
-                .hook(Arc::clone(servers) as Arc<dyn Hook>)
-                .tool_source(Arc::clone(servers) as Arc<dyn ToolSource>),
-            None => builder,
-        };
+        let builder = with_servers(builder, servers.as_ref());
         let hub = hub_of(&manager, &handle);
         let shown = hub.clone();
         let agent = builder.on_shared_event(move |event| shown.publish(event)).build()?;
@@ -221,10 +214,9 @@ impl OpenSession {
             loaded,
             answering: tokio::sync::Mutex::new(answering),
             calls,
-            servers,
             budget,
             extensions,
-            setup: SessionSetup { system, config },
+            setup: SessionSetup { system, config, servers },
             closing: Mutex::new(Some(Closing { hooks, notices, observing, published: Arc::default() })),
         };
         session.restore(&overrides, &tell);
@@ -281,7 +273,7 @@ impl OpenSession {
         };
         self.agent.abort();
         self.agent.wait_until_idle().await;
-        if let Some(servers) = &self.servers {
+        if let Some(servers) = &self.setup.servers {
             servers.close().await;
         }
         for hooks in &hooks {
@@ -355,6 +347,13 @@ fn extended(
         Some(schema) => builder.json_schema(schema),
         None => builder,
     }
+}
+
+/// The agent with the tools of MCP servers.
+fn with_servers(builder: AgentBuilder, servers: Option<&Arc<SessionServers>>) -> AgentBuilder {
+    let Some(servers) = servers else { return builder };
+    let hook = Arc::clone(servers) as Arc<dyn Hook>;
+    builder.hook(hook).tool_source(Arc::clone(servers) as Arc<dyn ToolSource>)
 }
 
 fn end_reason(reason: CloseReason) -> rheon_tools::hooks::SessionEndReason {

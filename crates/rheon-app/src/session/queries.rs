@@ -110,11 +110,11 @@ fn mcp_lines(session: &OpenSession) -> String {
 
 /// The tools of MCP servers that are offered now.
 fn served_tools(session: &OpenSession) -> Vec<Arc<dyn Tool>> {
-    session.servers.as_ref().map(|servers| servers.tools()).unwrap_or_default()
+    session.setup.servers.as_ref().map(|servers| servers.tools()).unwrap_or_default()
 }
 
 pub(super) fn mcp_servers(session: &OpenSession) -> Vec<McpServerSummary> {
-    session.servers.as_ref().map(|servers| servers.summaries()).unwrap_or_default()
+    session.setup.servers.as_ref().map(|servers| servers.summaries()).unwrap_or_default()
 }
 
 fn rules(session: &OpenSession) -> Vec<RuleSummary> {

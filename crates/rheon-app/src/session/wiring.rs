@@ -18,6 +18,7 @@ use rheon_types::event::{Notice, NoticeTopic};
 
 use super::calls::ClientCalls;
 use super::error::OpenError;
+use super::mcp::{ServerParts, SessionServers};
 use crate::config::{Config, LimitSettings, PROJECT_RULES, Settings};
 use crate::context::{
     CodeMapFilter, CodeMapOptions, ContextInputs, ContextWarning, LoadedContext, SessionStart,
@@ -338,6 +339,25 @@ impl Wired<'_> {
             Some(budget) => (builder.budget(budget.clone()), Some(budget)),
             None => (builder, None),
         }
+    }
+
+    /// The MCP servers, which connect from now on.
+    pub(super) fn servers(
+        &self,
+        system: &SystemContext,
+        client_servers: Vec<String>,
+        calls: &ClientCalls,
+        tell: &NoticeSink,
+    ) -> Option<Arc<SessionServers>> {
+        SessionServers::start(ServerParts {
+            system,
+            config: self.config,
+            client_servers,
+            calls: calls.clone(),
+            gate: self.toolkit.gate(),
+            window_tokens: self.model.info.context_tokens,
+            tell: Arc::clone(tell),
+        })
     }
 
     /// What the whole session may spend, with what it has spent.

@@ -14,7 +14,7 @@ pub(super) fn show(session: &OpenSession, arguments: &str) -> Result<String, Cli
     };
     if let Some(name) = arguments.strip_prefix("reconnect") {
         let name = name.trim();
-        return match &session.servers {
+        return match &session.setup.servers {
             Some(servers) if servers.reconnect(name) => Ok(format!("connecting to {name} again")),
             Some(_) | None => Err(unknown(name)),
         };

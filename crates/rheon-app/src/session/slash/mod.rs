@@ -75,7 +75,7 @@ async fn expand(session: &OpenSession, typed: &str) -> Result<Slash, ClientError
         return Ok(Slash::Prompt(attach(session, expanded.prompt(part)).await));
     }
     let (name, arguments) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
-    if let Some(servers) = &session.servers
+    if let Some(servers) = &session.setup.servers
         && let Some(prompt) = servers.prompt(name.trim_start_matches('/'), arguments.trim()).await
     {
         let content = prompt.map_err(ClientError::invalid)?;
