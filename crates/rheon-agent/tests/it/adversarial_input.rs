@@ -10,6 +10,8 @@ use rheon_types::{
 };
 use serde_json::{Value, json};
 
+use crate::adversarial::ends;
+
 const AT: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
 fn fine() -> Scenario {
@@ -60,10 +62,10 @@ async fn only_user_messages_are_accepted_as_prompts() {
     let results = vec![Message::user("look", AT), calls(&["a"]), result("a")];
     for messages in [exchange, results, vec![calls(&["a"]), Message::user("so?", AT)]] {
         let (agent, trace, provider) = scripted(fine()).build();
-        let output = agent.prompt_messages(messages).unwrap().finish().await.unwrap();
-        trace.assert_order();
+        let refused = agent.prompt_messages(messages).err().unwrap();
         let said = "only user messages can be sent to a run; pass earlier answers and tool results as the agent's history";
-        assert_eq!(output.end, RunEnd::Rejected { rejection: said.into() });
+        assert_eq!(refused.to_string(), said);
+        assert_eq!(ends(&trace), 0);
         assert_eq!(provider.request_count(), 0);
     }
 }

@@ -27,6 +27,7 @@ async fn an_agent_calls_tools_from_elsewhere() {
         .unwrap()
         .with_openapi_spec(DOCUMENT, OpenApiConfig::default(), OperationFilter::All)
         .unwrap()
+        .on_approval(|_| async { PermissionDecision::Allow })
         .build()
         .unwrap();
     let output = agent.run("Say hello.").await.unwrap();

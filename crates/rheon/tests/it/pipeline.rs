@@ -136,7 +136,7 @@ async fn run(folder: &Path, agreeing: &BTreeSet<&str>) -> Result<Vec<&'static st
     }
     let diary = Diary::default();
     let name = if agrees("look up") { "write" } else { "rite" };
-    let arguments = if agrees("validate") { json!({ "path": "new.txt" }) } else { json!({ "path": 1 }) };
+    let arguments = if agrees("validate") { json!({ "path": "new.txt" }) } else { json!({}) };
     let watch = Arc::new(LoopGuard::new());
     let spy = Spy { agrees: agrees("hooks"), watch: Arc::clone(&watch), diary: diary.clone() };
     let veto = agrees("before_tool");

@@ -153,8 +153,8 @@ fn reading(calls: usize) -> Scenario {
     let usage = |input, output| Usage { input, output, ..Usage::default() };
     let overflow = ProviderError::new(ProviderErrorKind::ContextOverflow, "prompt is too long");
     let scenario = Scenario::new().respond(move |request| {
-        // A summary is asked for behind the conversation, or retold without tools.
-        let is_summary = request.reminder.is_some() || request.tools.is_empty();
+        let last = request.messages.for_model().next_back();
+        let is_summary = last.is_some_and(|last| last.text().contains("write a hand-over"));
         is_summary.then(|| Turn::say("I have read much.").usage(usage(3_800, 60)))
     });
     let read = || Turn::new().text("I read.").tool_call("read", json!({}));
