@@ -91,6 +91,7 @@ async fn a_transcript_that_cannot_be_written_is_told_once_and_fails_nothing() {
     // Once for each time that the session was opened.
     expect![[r#"
         the transcript for Claude Code is no longer being written: cannot write in CLAUDE/projects: cannot read the directory CLAUDE/projects: Not a directory (os error 20); the session itself is saved
+        cannot read what Claude Code added to this session: cannot read the directory CLAUDE/projects: Not a directory (os error 20); the session continues without it
         the transcript for Claude Code is no longer being written: cannot write in CLAUDE/projects: cannot read the directory CLAUDE/projects: Not a directory (os error 20); the session itself is saved
     "#]]
     .assert_eq(&told);

@@ -66,6 +66,7 @@ fn a_title_and_the_first_prompt_stand_apart() {
     let sessions =
         vec![titled("Nested lists", 3), with_prompt("why is it slow?", 70), titled("Lists again", 90)];
     let text = Picker::new(sessions, Timestamp::from_millis(NOW), 90).text();
+    let text = text.lines().map(str::trim_start).collect::<Vec<_>>().join("\n");
     expect![[r#"
           1 3 min ago  Nested lists     please make the parser accept nested …   3 turns  $0.0300
           2   1 h ago  why is it slow?                                          70 turns  $0.7000

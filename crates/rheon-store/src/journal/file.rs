@@ -96,7 +96,7 @@ pub(crate) fn open_waiting(path: &Path, mut wait: impl FnMut() -> bool) -> Resul
 
 /// Whether the process that last opened the journal has ended.
 fn is_held_by_the_dead(path: &Path, file: &File) -> bool {
-    let lease = scan(path, file, |_| Ok(())).ok().and_then(|scan| scan.lease);
+    let lease = lease(path, file);
     let host = rustix::system::uname();
     let is_here =
         |lease: &Lease| lease.host.as_deref().is_some_and(|name| host.nodename().to_str() == Ok(name));
@@ -130,9 +130,16 @@ pub(crate) fn unlock(file: &File) {
     flock(file, FlockOperation::Unlock).ok();
 }
 
+/// The last lease in the journal. The file is read from its start afterwards, too.
+fn lease(path: &Path, mut file: &File) -> Option<Lease> {
+    let found = scan(path, file, |_| Ok(())).ok().and_then(|scan| scan.lease);
+    file.rewind().ok()?;
+    found
+}
+
 /// The process that last opened the journal, according to its lease.
 fn holder(path: &Path, file: &File) -> String {
-    match scan(path, file, |_| Ok(())).ok().and_then(|scan| scan.lease) {
+    match lease(path, file) {
         Some(lease) => match lease.host {
             Some(host) => format!("process {} on {host}", lease.pid),
             None => format!("process {}", lease.pid),

@@ -321,6 +321,10 @@ fn the_lock_of_a_dead_process_is_waited_for_and_that_of_a_living_one_is_not() {
             true
         });
         assert_eq!((opened.is_ok(), waits), if is_waited_for { (true, 3) } else { (false, 0) });
+        // It is read from its start.
+        if let Ok(mut file) = opened {
+            assert_eq!(std::io::Seek::stream_position(&mut file).unwrap(), 0);
+        }
     }
 }
 
