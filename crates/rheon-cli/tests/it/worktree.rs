@@ -251,9 +251,8 @@ fn settings_that_are_not_committed_hold_and_what_is_trusted_stays_so() {
     let workspace = stage.path("workspace");
     write(&workspace.join(".rheon/config.local.toml"), "permissions.deny = [\"Read(part/**)\"]\n");
     write(&workspace.join(".gitignore"), ".rheon/config.local.toml\n");
-    let trap = format!("touch {}", stage.path("ran").display());
-    let hook =
-        json!({ "hooks": { "SessionStart": [{ "hooks": [{ "type": "command", "command": trap }] }] } });
+    let hooks = json!([{ "type": "command", "command": "echo the hook ran" }]);
+    let hook = json!({ "hooks": { "SessionStart": [{ "hooks": hooks }] } });
     write(&workspace.join(".claude/settings.json"), &hook.to_string());
     git(&workspace, &["add", "."]);
     git(&workspace, &["commit", "--quiet", "-m", "settings"]);
@@ -261,13 +260,15 @@ fn settings_that_are_not_committed_hold_and_what_is_trusted_stays_so() {
     assert!(ran.stderr.contains("the project is not trusted"), "{}", ran.stderr);
     let result = stage.server.requests()[1].json["messages"].as_array().unwrap().last().unwrap().to_string();
     assert!(!result.contains("deeper"), "{result}");
-    assert!(!stage.path("ran").exists());
+    let has_run =
+        || stage.server.requests().iter().any(|request| request.json.to_string().contains("the hook ran"));
+    assert!(!has_run());
     let mut grant = stage.rheon(&["trust", "grant", "--yes"]);
     grant.env("PATH", std::env::var_os("PATH").unwrap());
     let granted = stage.ran(grant);
     assert_eq!(granted.code, Some(0), "{granted:?}");
     assert_eq!(said(&stage, &["go", "-w", "x"]), "Some(0) ");
-    assert!(stage.path("ran").exists());
+    assert!(has_run());
 }
 
 #[test]

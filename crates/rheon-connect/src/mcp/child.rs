@@ -9,7 +9,8 @@ use rheon_sandbox::process::{MARKER, ProcessTree, next_marker};
 use secrecy::ExposeSecret as _;
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
-use tokio::task::{AbortHandle, spawn_blocking};
+use tokio::sync::watch;
+use tokio::task::spawn_blocking;
 
 use super::error::McpError;
 use super::spec::StdioProgram;
@@ -31,7 +32,6 @@ pub(super) struct StartedChild {
 pub(super) struct Child {
     process: tokio::process::Child,
     tree: ProcessTree,
-    errors: AbortHandle,
 }
 
 impl Child {
@@ -49,9 +49,9 @@ impl Child {
         let gone = || failed(std::io::ErrorKind::BrokenPipe.into());
         let tree = ProcessTree::of(process.id().ok_or_else(gone)?, format!("{MARKER}={marker}"));
         let (input, output) = (process.stdin.take(), process.stdout.take());
-        let reading = process.stderr.take().map(|stderr| tokio::spawn(errors.clone().read(stderr)));
-        let errors = reading.map(|reading| reading.abort_handle()).ok_or_else(gone)?;
-        let child = Self { process, tree, errors };
+        // Ends when nobody can write to the pipe any more.
+        tokio::spawn(errors.clone().read(process.stderr.take().ok_or_else(gone)?));
+        let child = Self { process, tree };
         Ok(StartedChild { child, input: input.ok_or_else(gone)?, output: output.ok_or_else(gone)? })
     }
 
@@ -67,7 +67,6 @@ impl Child {
 impl Drop for Child {
     fn drop(&mut self) {
         self.tree.kill();
-        self.errors.abort();
     }
 }
 
@@ -88,22 +87,32 @@ fn command(program: &StdioProgram, marker: &str) -> Command {
 
 /// The end of what a server wrote to its standard error. Reading it keeps the server from blocking.
 #[derive(Debug, Clone, Default)]
-pub(super) struct ErrorOutput(Arc<Mutex<VecDeque<u8>>>);
+pub(super) struct ErrorOutput {
+    kept: Arc<Mutex<VecDeque<u8>>>,
+    is_complete: Arc<watch::Sender<bool>>,
+}
 
 impl ErrorOutput {
     async fn read(self, mut source: ChildStderr) {
         let mut chunk = vec![0; 8 * 1024];
         while let Ok(count @ 1..) = source.read(&mut chunk).await {
-            let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
             kept.extend(chunk.iter().take(count));
             let over = kept.len().saturating_sub(ERRORS_BYTES_MAX);
             kept.drain(..over);
         }
+        self.is_complete.send_replace(true);
+    }
+
+    /// Waits until all of it was read, but not for a process that keeps the pipe open.
+    pub(super) async fn complete(&self) {
+        let mut seen = self.is_complete.subscribe();
+        drop(tokio::time::timeout(EXIT_WAIT, seen.wait_for(|is_complete| *is_complete)).await);
     }
 
     /// The last lines.
     pub(super) fn text(&self) -> String {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes: Vec<u8> = kept.iter().copied().collect();
         String::from_utf8_lossy(&bytes).trim().to_owned()
     }

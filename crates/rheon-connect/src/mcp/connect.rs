@@ -106,9 +106,10 @@ impl<'a> Opening<'a> {
         let end = CancellationToken::new();
         let transport = Watched::new(transport, end.clone());
         let service: RunningService<RoleClient, Handler> =
-            serve_client_with_lifecycle(handler.clone(), transport, lifecycle)
-                .await
-                .map_err(|error| self.failed(&error))?;
+            match serve_client_with_lifecycle(handler.clone(), transport, lifecycle).await {
+                Ok(service) => service,
+                Err(error) => return Err(self.failed(&error).await),
+            };
         Ok(McpClient {
             server: Arc::clone(&handler.server),
             info: service.peer().peer_info().map(|info| about(&info)).unwrap_or_default(),
@@ -120,7 +121,7 @@ impl<'a> Opening<'a> {
         })
     }
 
-    fn failed(&self, error: &ClientInitializeError) -> McpError {
+    async fn failed(&self, error: &ClientInitializeError) -> McpError {
         if error.is_authorization_required() {
             return McpError::AuthorizationRequired;
         }
@@ -128,8 +129,10 @@ impl<'a> Opening<'a> {
             error,
             ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. }
         );
-        match (self.diagnostics.errors.last_line(), &self.spec.connection) {
-            (hint, McpConnection::Stdio(_)) if is_closed => {
+        match &self.spec.connection {
+            McpConnection::Stdio(_) if is_closed => {
+                self.diagnostics.errors.complete().await;
+                let hint = self.diagnostics.errors.last_line();
                 McpError::Closed(hint.map(|line| format!("; it wrote: {line}")).unwrap_or_default())
             }
             _ => McpError::Connect(causes(error)),
