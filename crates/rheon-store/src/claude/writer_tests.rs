@@ -127,7 +127,7 @@ fn an_entry_has_all_envelope_fields_of_claude_code() {
          "timestamp":"2026-11-14T23:46:41.000Z",
          "type":"user",
          "userType":"external",
-         "uuid":"b24cdd98-30cb-8377-b0e2-5126fcf802bc",
+         "uuid":"entry0",
          "version":"2.1.325"}
         {"apiBlockIndex":0,
          "cwd":"/nowhere/project",
@@ -137,7 +137,7 @@ fn an_entry_has_all_envelope_fields_of_claude_code() {
          "madeBy":"model",
          "message":{"content":[{"text":"Done.",
          "type":"text"}],
-         "id":"msg_96ad6709b853800294592465d7bfc095",
+         "id":"msg_entry1",
          "model":"claude-test",
          "role":"assistant",
          "stop_reason":"end_turn",
@@ -147,14 +147,14 @@ fn an_entry_has_all_envelope_fields_of_claude_code() {
          "cache_read_input_tokens":2,
          "input_tokens":7,
          "output_tokens":3}},
-         "parentUuid":"b24cdd98-30cb-8377-b0e2-5126fcf802bc",
+         "parentUuid":"entry0",
          "rheon":{"answer":{"provider":"anthropic",
          "stop_reason":"stop"}},
          "sessionId":"11111111-2222-4333-8444-555555555555",
          "timestamp":"2026-11-14T23:46:42.000Z",
          "type":"assistant",
          "userType":"external",
-         "uuid":"96ad6709-b853-8002-9459-2465d7bfc095",
+         "uuid":"entry1",
          "version":"2.1.325"}
     "#]]
     .assert_eq(&named(&fs::read_to_string(writer.path()).unwrap()).replace(",\"", ",\n \""));
@@ -186,13 +186,13 @@ fn an_answer_is_one_entry_per_block_and_a_result_is_attached_to_its_call() {
         writer.record(&said(message)).unwrap();
     }
     expect![[r#"
-        user 5126fcf802bc <- -: "go"
-        assistant 2465d7bfc095 <- 5126fcf802bc: [{"signature":"sig","thinking":"hm","type":"thinking"}]
-        assistant 4dc83fb65ae6 <- 2465d7bfc095: [{"id":"t1","input":{"path":"x"},"name":"read","type":"tool_use"}]
-        assistant 4bbe65ef784a <- 4dc83fb65ae6: [{"id":"call_4acbe2252fb5539c2c7503df","input":{"path":"x"},"name":"read","type":"tool_use"}]
-        user a03380eb80d2 <- 4bbe65ef784a: [{"content":"two","is_error":false,"tool_use_id":"call_4acbe2252fb5539c2c7503df","type":"tool_result"}]
-        user a9cb1e61ed4b <- 4dc83fb65ae6: [{"content":"one","is_error":false,"tool_use_id":"t1","type":"tool_result"}]
-        assistant 96f1158d8380 <- a9cb1e61ed4b: [{"text":"Done.","type":"text"}]
+        user entry0 <- -: "go"
+        assistant entry1 <- entry0: [{"signature":"sig","thinking":"hm","type":"thinking"}]
+        assistant entry2 <- entry1: [{"id":"t1","input":{"path":"x"},"name":"read","type":"tool_use"}]
+        assistant entry3 <- entry2: [{"id":"call_4acbe2252fb5539c2c7503df","input":{"path":"x"},"name":"read","type":"tool_use"}]
+        user entry4 <- entry3: [{"content":"two","is_error":false,"tool_use_id":"call_4acbe2252fb5539c2c7503df","type":"tool_result"}]
+        user entry5 <- entry2: [{"content":"one","is_error":false,"tool_use_id":"t1","type":"tool_result"}]
+        assistant entry6 <- entry5: [{"text":"Done.","type":"text"}]
     "#]]
     .assert_eq(&skeleton(writer.path()));
     expect![[r#"

@@ -146,7 +146,7 @@ async fn without_a_budget_every_long_text_is_a_note() {
 #[tokio::test]
 async fn a_huge_message_becomes_a_note_and_takes_no_budget() {
     let dir = tempfile::tempdir().unwrap();
-    let events = stored_run(dir.path(), &[9_000, 300_000, 9_000]).await;
+    let events = stored_run(dir.path(), &[9_000, 150_000, 9_000]).await;
     let noted = resumed(dir.path(), 100_000).await;
     expect![[r#"
         go
@@ -155,9 +155,9 @@ async fn a_huge_message_becomes_a_note_and_takes_no_budget() {
         result of call_0:
         9000 bytes
         Next.
-        call_1 of 300000 bytes, padding 3000 bytes
+        call_1 of 150000 bytes, padding 3000 bytes
         result of call_1:
-        [Omitted when the session was resumed: a text of about 300 KB. The session log has all of it.]
+        [Omitted when the session was resumed: a text of about 150 KB. The session log has all of it.]
         Next.
         call_2 of 9000 bytes, padding 3000 bytes
         result of call_2:
