@@ -48,9 +48,16 @@ pub const EXCEPTIONS: &[Exception] = &[
     },
     Exception {
         rule: "small files",
-        path: "crates/rheon-cli/src/host.rs",
+        path: "crates/rheon-app/src/session/slash/mcp.rs",
         item: None,
-        reason: "the one place of the program that makes a host; sessions elsewhere change this file alone",
+        reason: "every slash command that does more than show a report has a file of its own",
+        line: line!(),
+    },
+    Exception {
+        rule: "small files",
+        path: "crates/rheon-testkit/src/mcp_server.rs",
+        item: None,
+        reason: "most of it is the script beside it; the tests of three crates run it",
         line: line!(),
     },
     Exception {

@@ -1,3 +1,5 @@
+//! Servers are added to and removed from files of settings.
+
 use expect_test::expect;
 use serde_json::{Map, Value, json};
 

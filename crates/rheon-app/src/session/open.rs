@@ -162,19 +162,12 @@ impl OpenSession {
             hooks: client_hooks,
             client_servers,
         } = opening;
-        for warning in &config.warnings {
-            tell(Notice::warning(NoticeTopic::Config, warning.to_string()));
-        }
+        tell_warnings(&config, &tell);
         let manager = manager(&system, &config, &tell)?;
         let handle = handle(&manager, &choice, resume_at.as_ref()).await?;
-        let remembered = handle.state().chosen.model.clone();
-        let wanted = overrides.model.clone().or_else(|| remembered.as_deref().map(str::to_owned));
         let (chosen, model, others) = match extras.model.clone() {
             Some(ProvidedModel { name, model }) => (ModelChoice::configured(name), model, None),
-            None => {
-                let (chosen, model, others) = asked_for(&config, &system, wanted, &overrides, &tell).await?;
-                (chosen, model, Some(others))
-            }
+            None => asked_for(&config, &system, &handle, &overrides, &tell).await?,
         };
         let counter = TokenCounter::for_model(&model.model);
         let policy = wiring::policy(&system, &config, &tell)?;
@@ -391,20 +384,33 @@ fn extensions(system: &SystemContext, config: &Config) -> LazyExtensions {
 async fn asked_for(
     config: &Config,
     system: &SystemContext,
-    wanted: Option<String>,
+    handle: &SessionHandle,
     overrides: &SessionOverrides,
     tell: &NoticeSink,
-) -> Result<(ModelChoice, ResolvedModel, Others), OpenError> {
-    let Some(wanted) = wanted else { return asked(config, system).await };
-    let mut chosen = config.clone();
-    chosen.settings.model.name = Some(wanted.clone());
-    match asked(&chosen, system).await {
-        Err(error) if overrides.model.is_none() => {
-            let message = format!("this session used {wanted}, which is not available now: {error}");
-            tell(Notice::warning(NoticeTopic::Model, message));
-            asked(config, system).await
+) -> Result<(ModelChoice, ResolvedModel, Option<Others>), OpenError> {
+    let remembered = handle.state().chosen.model.clone();
+    let wanted = overrides.model.clone().or_else(|| remembered.as_deref().map(str::to_owned));
+    let found = match wanted {
+        None => asked(config, system).await,
+        Some(wanted) => {
+            let mut chosen = config.clone();
+            chosen.settings.model.name = Some(wanted.clone());
+            match asked(&chosen, system).await {
+                Err(error) if overrides.model.is_none() => {
+                    let message = format!("this session used {wanted}, which is not available now: {error}");
+                    tell(Notice::warning(NoticeTopic::Model, message));
+                    asked(config, system).await
+                }
+                asked => asked,
+            }
         }
-        asked => asked,
+    };
+    found.map(|(choice, model, others)| (choice, model, Some(others)))
+}
+
+fn tell_warnings(config: &Config, tell: &NoticeSink) {
+    for warning in &config.warnings {
+        tell(Notice::warning(NoticeTopic::Config, warning.to_string()));
     }
 }
 

@@ -282,6 +282,19 @@ fn a_slash_command_shows_the_servers() {
     expect!["there are no MCP servers; add one with `rheon mcp add`\n"].assert_eq(&ran.stdout);
 }
 
+/// What a server inside the driving program answers.
+fn calculator(message: &Value) -> Value {
+    match message["method"].as_str().unwrap() {
+        "initialize" => json!({
+            "protocolVersion": message["params"]["protocolVersion"], "capabilities": { "tools": {} },
+            "serverInfo": { "name": "calc", "version": "1" },
+        }),
+        "tools/list" => json!({ "tools": [{ "name": "add", "inputSchema": { "type": "object" } }] }),
+        "tools/call" => json!({ "content": [{ "type": "text", "text": "5" }] }),
+        _ => json!({}),
+    }
+}
+
 #[test]
 fn a_server_inside_the_driving_program_is_called_through_its_channel() {
     let reply = [FakeReply::call("mcp__calc__add", &json!({ "a": 2, "b": 3 })), FakeReply::text("It is 5.")];
@@ -331,15 +344,7 @@ fn a_server_inside_the_driving_program_is_called_through_its_channel() {
             (&line["request"]["subtype"], &line["request"]["server_name"]),
             (&json!("mcp_message"), &json!("calc"))
         );
-        let result = match message["method"].as_str().unwrap() {
-            "initialize" => json!({
-                "protocolVersion": message["params"]["protocolVersion"], "capabilities": { "tools": {} },
-                "serverInfo": { "name": "calc", "version": "1" },
-            }),
-            "tools/list" => json!({ "tools": [{ "name": "add", "inputSchema": { "type": "object" } }] }),
-            "tools/call" => json!({ "content": [{ "type": "text", "text": "5" }] }),
-            _ => json!({}),
-        };
+        let result = calculator(message);
         seen.push(format!("{} {}", message["method"], message["params"]["arguments"]));
         let response = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
         let response = json!({ "mcp_response": response });

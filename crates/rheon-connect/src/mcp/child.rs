@@ -49,7 +49,7 @@ impl Child {
         let gone = || failed(std::io::ErrorKind::BrokenPipe.into());
         let tree = ProcessTree::of(process.id().ok_or_else(gone)?, format!("{MARKER}={marker}"));
         let (input, output) = (process.stdin.take(), process.stdout.take());
-        // Ends when nobody can write to the pipe any more.
+        // Ends when no process can write to the pipe any more.
         tokio::spawn(errors.clone().read(process.stderr.take().ok_or_else(gone)?));
         let child = Self { process, tree };
         Ok(StartedChild { child, input: input.ok_or_else(gone)?, output: output.ok_or_else(gone)? })

@@ -57,3 +57,17 @@ fn cleaned_value(value: &Value, chars_max: usize, depth: usize) -> Option<Value>
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
     })
 }
+
+/// An error with its causes, on one short line.
+pub(crate) fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    short_line(&text)
+}

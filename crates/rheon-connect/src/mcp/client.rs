@@ -22,8 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::active::{ActiveCall, ActiveCalls, CallActivity};
 use super::child::ErrorOutput;
-use super::clean::short_line;
-use super::connect;
+use super::clean::{causes, short_line};
 use super::error::McpError;
 use super::handler::Handler;
 use super::spec::{HttpEndpoint, McpConnection, McpServerSpec, StdioProgram};
@@ -75,15 +74,6 @@ pub(super) struct ConnectionDiagnostics {
 }
 
 impl McpClient {
-    /// Connects to a server as configured, within its startup timeout.
-    pub async fn connect(spec: &McpServerSpec) -> Result<Self, McpError> {
-        let timeout = spec.timeouts.startup;
-        match tokio::time::timeout(timeout, connect::connect(spec)).await {
-            Ok(connected) => connected,
-            Err(_) => Err(McpError::TimedOut(timeout)),
-        }
-    }
-
     /// Starts a program and connects to it. It gets the variables of `environment` and no others.
     pub async fn connect_stdio(
         command: impl Into<String>,
@@ -153,8 +143,8 @@ impl McpClient {
         Ok(tools)
     }
 
-    /// Calls a tool by the server's own name for it. Progress and questions go to `context`; its cancellation is told to
-    /// the server.
+    /// Calls a tool by the server's own name for it. Progress and questions go to `context`; if it is canceled, the
+    /// server is asked to stop.
     pub(super) async fn call(
         &self,
         tool: &str,
@@ -195,7 +185,9 @@ impl McpClient {
             };
             let answer = self.handler.elicit(Some(call), request.params).await;
             if answer.action == ElicitationAction::Cancel {
-                return Err(McpError::Server("the server asked for input, and nobody could answer".into()));
+                return Err(McpError::Server(
+                    "the server asked for input, and no answer was possible".into(),
+                ));
             }
             let answer = serde_json::to_value(answer).map_err(|error| McpError::Server(error.to_string()))?;
             responses.insert(key, answer);
@@ -257,7 +249,7 @@ impl McpClient {
                 McpError::Closed(hint.map(|line| format!("; it wrote: {line}")).unwrap_or_default())
             }
             ServiceError::UnexpectedResponse => McpError::UnexpectedAnswer,
-            other => McpError::Server(connect::causes(&other)),
+            other => McpError::Server(causes(&other)),
         }
     }
 
@@ -283,7 +275,7 @@ impl McpClient {
     }
 }
 
-/// A request without an answer. Dropping it tells the server that nobody waits any more.
+/// A request without an answer. Dropping it tells the server that no caller waits any more.
 struct OpenRequest {
     peer: Peer<RoleClient>,
     calls: Arc<ActiveCalls>,

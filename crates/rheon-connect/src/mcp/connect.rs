@@ -1,7 +1,6 @@
 //! Opens a connection: the transport, then the handshake.
 
 use std::collections::HashMap;
-use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +16,7 @@ use secrecy::ExposeSecret as _;
 use tokio_util::sync::CancellationToken;
 
 use super::child::Child;
-use super::clean::{clean, short_line};
+use super::clean::{causes, clean, short_line};
 use super::client::{ConnectionDiagnostics, McpClient, McpServerInfo};
 use super::error::McpError;
 use super::exchange::ExchangeTransport;
@@ -33,8 +32,19 @@ const INSTRUCTIONS_CHARS_MAX: usize = 4_096;
 /// A server that does not know the newest protocol may ignore the question for it for this long.
 const PROBE_TIME: Duration = Duration::from_secs(10);
 
+impl McpClient {
+    /// Connects to a server as configured, within its startup timeout.
+    pub async fn connect(spec: &McpServerSpec) -> Result<Self, McpError> {
+        let timeout = spec.timeouts.startup;
+        match tokio::time::timeout(timeout, connect(spec)).await {
+            Ok(connected) => connected,
+            Err(_) => Err(McpError::TimedOut(timeout)),
+        }
+    }
+}
+
 /// Connects to a server. The caller limits the time.
-pub(super) async fn connect(spec: &McpServerSpec) -> Result<McpClient, McpError> {
+async fn connect(spec: &McpServerSpec) -> Result<McpClient, McpError> {
     let opening = Opening::new(spec);
     match &spec.connection {
         McpConnection::Stdio(program) => match opening.stdio(program, opening.newest_first()).await {
@@ -163,18 +173,4 @@ fn about(info: &ServerPeerInfo) -> McpServerInfo {
         has_resources: info.capabilities.resources.is_some(),
         has_prompts: info.capabilities.prompts.is_some(),
     }
-}
-
-/// An error with its causes, on one short line.
-pub(crate) fn causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text = format!("{text}: {cause_text}");
-        }
-        source = cause.source();
-    }
-    short_line(&text)
 }

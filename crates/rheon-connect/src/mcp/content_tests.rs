@@ -1,3 +1,5 @@
+//! What becomes of the content of a result.
+
 use rheon_types::Content;
 use rmcp::model::{CallToolResult, ContentBlock};
 

@@ -60,7 +60,7 @@ impl Transport<RoleClient> for ExchangeTransport {
                 let answer = answer.unwrap_or_else(|problem| {
                     ServerJsonRpcMessage::error(ErrorData::internal_error(problem, None), Some(request.id))
                 });
-                // The connection is closed if nobody reads.
+                // The connection is closed if there is no reader.
                 drop(sender.send(answer).await);
             });
             Ok(())

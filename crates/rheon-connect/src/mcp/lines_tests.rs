@@ -1,3 +1,5 @@
+//! Lines of a server, however long and however cut.
+
 use rmcp::model::RequestId;
 
 use super::{Line, LineReader};

@@ -2,7 +2,6 @@
 
 mod active;
 mod adapter;
-mod backoff;
 mod child;
 mod clean;
 mod client;
@@ -26,8 +25,8 @@ mod stdio;
 mod tool;
 mod watched;
 
+pub(crate) use clean::causes as error_causes;
 pub(crate) use clean::clean as clean_text;
-pub(crate) use connect::causes as error_causes;
 pub(crate) use http_client::{address as http_address, http_client as http_client_for};
 
 pub use adapter::McpToolAdapter;

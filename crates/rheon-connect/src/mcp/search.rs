@@ -6,7 +6,6 @@ use std::sync::Weak;
 use rheon_types::{BoxFuture, Effect, Tool, ToolContext, ToolError, ToolResult};
 use serde_json::{Value, json};
 
-use super::servers::Pool;
 use super::tool::McpTool;
 
 pub(super) const SEARCH_NAME: &str = "tool_search";
@@ -17,9 +16,21 @@ const FOUND_MAX: usize = 10;
 /// How much of a description the answer has.
 const SUMMARY_CHARS_MAX: usize = 200;
 
+/// The tools that a search looks through.
+pub(super) trait SearchedTools: Send + Sync {
+    /// Waits for servers that are connecting, for a while.
+    fn settle(&self) -> BoxFuture<'_, ()>;
+    /// All tools that the model may see.
+    fn tools(&self) -> Vec<McpTool>;
+    /// Offers tools to the model from now on.
+    fn offer(&self, names: &[String]);
+    /// The servers that cannot be used, and why.
+    fn problems(&self) -> Vec<(String, String)>;
+}
+
 /// Finds tools and adds them to those that are offered.
 pub(super) struct SearchTool {
-    pub(super) pool: Weak<Pool>,
+    pub(super) pool: Weak<dyn SearchedTools>,
 }
 
 impl SearchTool {

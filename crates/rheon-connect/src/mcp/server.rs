@@ -8,7 +8,6 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use super::backoff::pause;
 use super::client::{McpClient, McpServerInfo};
 use super::error::McpError;
 use super::offers::McpPrompt;
@@ -315,4 +314,16 @@ impl Server {
             }
         });
     }
+}
+
+/// How many attempts in a row may fail before a server is left alone.
+const ATTEMPTS_MAX: u32 = 5;
+
+const FIRST: Duration = Duration::from_millis(500);
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// The pause after `failures` attempts in a row have failed. `None` if there is no further attempt.
+fn pause(failures: u32) -> Option<Duration> {
+    let doubled = || FIRST.saturating_mul(1 << failures.saturating_sub(1).min(16));
+    (failures < ATTEMPTS_MAX).then(|| doubled().min(LONGEST))
 }

@@ -1,15 +1,15 @@
 //! `McpServers`: the servers of a session, as one source of tools.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use rheon_types::event::Notice;
-use rheon_types::{Tool, ToolSet, ToolSource};
+use rheon_types::{BoxFuture, Tool, ToolSet, ToolSource};
 
 use super::adapter::McpToolAdapter;
 use super::client::McpClient;
-use super::search::SearchTool;
+use super::search::{SearchTool, SearchedTools};
 use super::server::{McpServerView, McpStatus, NoticeSink, Server};
 use super::spec::McpServerSpec;
 use super::tool::McpTool;
@@ -42,7 +42,7 @@ pub struct McpServers {
 }
 
 /// What the servers and the search tool share.
-pub(super) struct Pool {
+struct Pool {
     servers: RwLock<Vec<Arc<Server>>>,
     schema_tokens_max: u64,
     hides: Box<dyn Fn(&str) -> bool + Send + Sync>,
@@ -160,7 +160,7 @@ impl Pool {
     }
 
     /// Waits a moment for servers that connect.
-    pub(super) async fn settle(&self) {
+    async fn settle_all(&self) {
         let servers = self.servers();
         let all = futures::future::join_all(servers.iter().map(|server| server.settled()));
         // Those that take longer are reported.
@@ -168,13 +168,13 @@ impl Pool {
     }
 
     /// All tools of all servers.
-    pub(super) fn tools(&self) -> Vec<McpTool> {
+    fn all_tools(&self) -> Vec<McpTool> {
         let tools = self.servers().into_iter().flat_map(|server| server.state().tools.to_vec());
         tools.filter(|tool| !(self.hides)(&tool.name)).collect()
     }
 
     /// Servers without a connection, and why.
-    pub(super) fn problems(&self) -> Vec<(String, String)> {
+    fn all_problems(&self) -> Vec<(String, String)> {
         let problem = |server: &Arc<Server>| match server.state() {
             state if state.status == McpStatus::Connected => None,
             state => Some((
@@ -186,7 +186,7 @@ impl Pool {
     }
 
     /// Offers tools that were found.
-    pub(super) fn offer(&self, names: &[String]) {
+    fn offer_found(&self, names: &[String]) {
         let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
         built.found.extend(names.iter().cloned());
     }
@@ -237,10 +237,28 @@ impl Pool {
             ));
         }
         if is_deferred || !pending.is_empty() {
-            tools.push(Arc::new(SearchTool { pool: Arc::downgrade(self) }));
+            tools.push(Arc::new(SearchTool { pool: Arc::downgrade(self) as Weak<dyn SearchedTools> }));
         }
         let instructions = (!instructions.is_empty()).then(|| instructions.trim_end().into());
         ToolSet { version, tools, instructions }
+    }
+}
+
+impl SearchedTools for Pool {
+    fn settle(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.settle_all())
+    }
+
+    fn tools(&self) -> Vec<McpTool> {
+        self.all_tools()
+    }
+
+    fn offer(&self, names: &[String]) {
+        self.offer_found(names);
+    }
+
+    fn problems(&self) -> Vec<(String, String)> {
+        self.all_problems()
     }
 }
 

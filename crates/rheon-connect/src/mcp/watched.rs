@@ -42,7 +42,7 @@ impl<T> Watched<T> {
         }
     }
 
-    /// Whether somebody waits for the message.
+    /// Whether a caller waits for the message.
     fn is_expected(&mut self, message: &ServerJsonRpcMessage) -> bool {
         let id = match message {
             ServerJsonRpcMessage::Response(response) => &response.id,

@@ -209,7 +209,7 @@ impl TranscriptWriter {
             *writer == EntryWriter::OldRheon && !replay.ours.contains(uuid)
         };
         if replay.known.iter().any(is_old) {
-            // Its entries cannot be told apart by their names; it was up to date when it was written.
+            // The names of its entries do not distinguish them; it was up to date when it was written.
             (self.entries, self.is_whole) = (SessionEntries::default(), false);
             return self.continue_existing();
         }

@@ -43,7 +43,7 @@ impl OpenJournals {
         Some(Arc::clone(journal))
     }
 
-    /// Adds a journal. The one that makes room is synced first: nobody would do it later.
+    /// Adds a journal. The one that makes room is synced first: no later call would do it.
     fn add(&mut self, session_id: SessionId, journal: Arc<Journal>) -> Result<(), StoreError> {
         if self.open.len() >= OPEN_MAX {
             let unused = self.open.iter().filter(|(_, (_, journal))| Arc::strong_count(journal) == 1);

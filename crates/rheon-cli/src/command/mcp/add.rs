@@ -4,7 +4,7 @@ use rheon_app::config::McpScope;
 use serde_json::{Map, Value, json};
 
 use super::super::setup::system;
-use super::{ScopeFlag, file};
+use super::scope::{ScopeFlag, file};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{print, print_note};

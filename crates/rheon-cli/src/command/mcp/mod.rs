@@ -3,13 +3,10 @@
 mod add;
 mod list;
 mod remove;
+mod scope;
 mod serve;
 mod serve_text;
 
-use rheon_app::config::{McpFile, McpScope};
-use rheon_app::session::SystemContext;
-
-use super::setup::config;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -41,31 +38,5 @@ impl Mcp {
             McpCommand::Remove(command) => command.run(),
             McpCommand::Serve(command) => command.run(),
         }
-    }
-}
-
-/// Which file holds a server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum ScopeFlag {
-    User,
-    Project,
-}
-
-impl ScopeFlag {
-    fn scope(self) -> McpScope {
-        match self {
-            Self::User => McpScope::User,
-            Self::Project => McpScope::Project,
-        }
-    }
-}
-
-/// The file of a scope.
-fn file(scope: ScopeFlag, system: &SystemContext) -> Result<McpFile, Failure> {
-    match scope.scope() {
-        McpScope::User => {
-            system.folders.config().map(|folder| McpFile::of_user(&folder)).map_err(Failure::error)
-        }
-        McpScope::Project => Ok(McpFile::of_project(&config(system)?.project_root)),
     }
 }

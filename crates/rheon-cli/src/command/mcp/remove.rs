@@ -1,7 +1,7 @@
 //! `rheon mcp remove`.
 
 use super::super::setup::system;
-use super::{ScopeFlag, file};
+use super::scope::{ScopeFlag, file};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::print;

@@ -58,7 +58,7 @@ impl Serve {
                     },
                 }
             }
-            // What runs is canceled; nobody reads its answer.
+            // What runs is canceled; its answer is not read.
             server.lock().calls.drain().for_each(|(_, cancel)| cancel.cancel());
             Ok(Exit::Done)
         })
@@ -275,7 +275,7 @@ impl Server {
     /// Asks the other program's user about a call.
     async fn ask(&self, request: &ApprovalRequest) -> PermissionResponse {
         if let Subject::Questions { .. } = request.subject {
-            return PermissionResponse::denied("nobody can answer questions here");
+            return PermissionResponse::denied("there is no one to answer questions here");
         }
         let (sender, answer) = oneshot::channel();
         let id = {

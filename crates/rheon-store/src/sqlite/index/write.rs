@@ -120,13 +120,7 @@ impl<'a> OpenSession<'a> {
                 Ok(())
             }
             Row::Model(model) => self.put_model(run_id, model),
-            Row::Answered(model) => {
-                let asked = self.model_of(run_id)?;
-                // Services answer with the full name of a version.
-                let name = asked.rsplit('/').next().unwrap_or(&asked);
-                let is_asked = model.is_empty() || model.starts_with(name) || asked.ends_with(&model);
-                if is_asked { Ok(()) } else { self.put_model(run_id, model) }
-            }
+            Row::Answered(model) => self.put_answered(run_id, model),
             Row::Entry { role, text } => {
                 let words = match segmented(&text) {
                     Cow::Borrowed(_) => None,
@@ -171,6 +165,15 @@ impl<'a> OpenSession<'a> {
                 ],
             ),
         }
+    }
+
+    /// The model that answered, if it is another than the one that was asked.
+    fn put_answered(&mut self, run_id: &RunId, model: String) -> Result<(), Error> {
+        let asked = self.model_of(run_id)?;
+        // Services answer with the full name of a version.
+        let name = asked.rsplit('/').next().unwrap_or(&asked);
+        let is_asked = model.is_empty() || model.starts_with(name) || asked.ends_with(&model);
+        if is_asked { Ok(()) } else { self.put_model(run_id, model) }
     }
 
     fn put_model(&mut self, run_id: &RunId, model: String) -> Result<(), Error> {
