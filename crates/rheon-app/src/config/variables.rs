@@ -39,7 +39,7 @@ pub(super) fn variable_warnings(environment: &EnvVars, vendors: &Vendors) -> Vec
             warn(&name, "it is empty, so the usual address is used; set or unset it".to_owned());
         }
     }
-    found.sort_by(|one, other| one.origin.source.to_string().cmp(&other.origin.source.to_string()));
+    found.sort_by_key(|problem| problem.origin.source.to_string());
     found
 }
 

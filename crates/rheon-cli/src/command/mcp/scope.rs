@@ -14,7 +14,7 @@ pub(super) enum ScopeFlag {
 }
 
 impl ScopeFlag {
-    fn scope(self) -> McpScope {
+    pub(super) fn scope(self) -> McpScope {
         match self {
             Self::User => McpScope::User,
             Self::Project => McpScope::Project,
