@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 use futures::executor::block_on;
 use rheon::prelude::*;
-use rheon::providers::scripted::{Scenario, ScriptedProvider};
+use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
 use rheon_testkit::server::{FakeReply, Fault, Script};
 
 use crate::stage::{MODEL, Stage};
@@ -132,8 +132,8 @@ fn two_runs_at_once() {
         first.cancel();
         assert_eq!(first.await.unwrap().end, RunEnd::Aborted);
     });
-    let agent =
-        Agent::builder().provider(ScriptedProvider::new(Scenario::new().turn("Hi."))).build().unwrap();
+    let hangs = Scenario::new().turn(Turn::new().hang());
+    let agent = Agent::builder().provider(ScriptedProvider::new(hangs)).build().unwrap();
     stage.runtime.block_on(async {
         let _running = agent.run_stream("Hi").unwrap();
         check(
