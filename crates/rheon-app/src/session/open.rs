@@ -175,8 +175,7 @@ impl OpenSession {
         let mut subject = ContextSubject::new(task.as_deref(), handle.session_id(), &policy);
         subject.parent = manager.parent_of(handle.session_id()).await;
         let mut loaded = load_context(&system, &config, subject, counter, &tell).await;
-        let skills = loaded.skills.clone();
-        let mut toolkit = wiring::toolkit(&system, &config, policy, skills, &tell).await?;
+        let mut toolkit = wiring::toolkit(&system, &config, policy, loaded.skills.clone(), &tell).await?;
         wiring::offer(&mut toolkit, &mut loaded, extras.tools.as_deref(), &tell);
         let began = SessionBeginning { session_id: handle.session_id(), source: source(&choice) };
         let context = wiring::hook_context(&system, &config, &toolkit, began);
@@ -191,8 +190,7 @@ impl OpenSession {
         let builder = extended(builder, &hooks, extras, observing.observers());
         let builder = with_servers(builder, servers.as_ref());
         let hub = hub_of(&manager, &handle);
-        let shown = hub.clone();
-        let agent = builder.on_shared_event(move |event| shown.publish(event)).build()?;
+        let agent = built(builder, &hub)?;
         calls.open(&agent);
         notices.open(&agent);
         observing.opened(handle.session_id(), &chosen.name, &system.working_folder);
@@ -340,6 +338,12 @@ fn extended(
         Some(schema) => builder.json_schema(schema),
         None => builder,
     }
+}
+
+/// The agent, whose events the hub publishes.
+fn built(builder: AgentBuilder, hub: &Hub) -> Result<Agent, OpenError> {
+    let shown = hub.clone();
+    Ok(builder.on_shared_event(move |event| shown.publish(event)).build()?)
 }
 
 /// The agent with the tools of MCP servers.
