@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use crate::command::Invocation;
-use crate::fake_model::target_folder;
+use crate::fake_model::target_dir;
 
 /// The release of mdBook that the site is built with.
 const MDBOOK_VERSION: &str = "0.5.4";
@@ -29,6 +29,8 @@ const PARTS: &[Part] = &[
             ("Permissions", "docs/PERMISSIONS.md"),
             ("Sandbox", "docs/SANDBOX.md"),
             ("Tools", "docs/TOOLS.md"),
+            ("MCP servers", "docs/MCP.md"),
+            ("OpenAPI tools", "docs/OPENAPI.md"),
             ("Context", "docs/CONTEXT.md"),
             ("Providers", "docs/PROVIDERS.md"),
             ("Observability", "docs/OBSERVABILITY.md"),
@@ -63,14 +65,14 @@ const CLI_REFERENCE: &str = "docs/CLI.md";
 
 /// Builds the site into `target/book/html`.
 pub(crate) fn run() -> Result<()> {
-    let book = target_folder().join("book");
+    let book = target_dir().join("book");
     let source = book.join("src");
     if book.exists() {
         fs::remove_dir_all(&book).with_context(|| format!("cannot remove {}", book.display()))?;
     }
     Invocation::new("build --locked -p rheon-cli").run()?;
     copy_pages(&xtask::walk::root(), &source)?;
-    write(&source.join(CLI_REFERENCE), &cli_reference(&target_folder().join("debug/rheon"), &book)?)?;
+    write(&source.join(CLI_REFERENCE), &cli_reference(&target_dir().join("debug/rheon"), &book)?)?;
     write(&source.join("SUMMARY.md"), &summary(&source)?)?;
     write(
         &book.join("book.toml"),
@@ -169,7 +171,7 @@ fn mdbook() -> Result<PathBuf> {
     if Command::new("mdbook").arg("--version").output().is_ok_and(|output| output.status.success()) {
         return Ok("mdbook".into());
     }
-    let tools = target_folder().join("tools");
+    let tools = target_dir().join("tools");
     let program = tools.join("bin/mdbook");
     if !program.exists() {
         println!("== book: installing mdbook {MDBOOK_VERSION}");

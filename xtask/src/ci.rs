@@ -79,8 +79,8 @@ fn run_step(name: &str, call: &Invocation) -> Result<f64> {
 
 fn is_installed(program: &str) -> bool {
     let file = format!("{program}{}", std::env::consts::EXE_SUFFIX);
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&folders).any(|folder| folder.join(&file).is_file())
+    let dirs = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&dirs).any(|dir| dir.join(&file).is_file())
 }
 
 #[cfg(test)]

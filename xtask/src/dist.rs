@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use crate::command::Invocation;
-use crate::fake_model::target_folder;
+use crate::fake_model::target_dir;
 
 /// The shells with completions in the archive, and what their files are called.
 const COMPLETIONS: [(&str, &str); 3] = [("bash", "rheon.bash"), ("zsh", "_rheon"), ("fish", "rheon.fish")];
@@ -25,11 +25,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Some(program) => std::path::absolute(program)?,
         None => {
             Invocation::new("build --profile dist --locked -p rheon-cli").run()?;
-            target_folder().join("dist/rheon")
+            target_dir().join("dist/rheon")
         }
     };
     let name = format!("rheon-{}-{}", env!("CARGO_PKG_VERSION"), host()?);
-    let archives = target_folder().join("dist-archives");
+    let archives = target_dir().join("dist-archives");
     let directory = archives.join(&name);
     if directory.exists() {
         fs::remove_dir_all(&directory).with_context(|| format!("cannot remove {}", directory.display()))?;

@@ -1,6 +1,6 @@
 //! `cargo xtask e2e-claude`: the real Claude Code resumes our sessions, and we resume its.
 //!
-//! Opt-in: the first run installs 350 MB into a cache folder. The model is our fake server; nothing leaves the machine.
+//! Opt-in: the first run installs 350 MB into a cache directory. The model is our fake server; nothing leaves the machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::command::Invocation;
-use crate::fake_model::{FakeModel, target_folder};
+use crate::fake_model::{FakeModel, target_dir};
 
 /// The program, in the version whose format we write.
 const PACKAGE: &str = "@anthropic-ai/claude-code@2.1.325";
@@ -18,9 +18,9 @@ const REAL_SESSION: &str = "7f3b6f0e-5a1c-4d2e-9b8a-1c2d3e4f5a6b";
 
 /// Installs what is missing and plays every scenario.
 pub(crate) fn run() -> Result<()> {
-    let cache = cache_folder();
+    let cache = cache_dir();
     println!(
-        "== e2e-claude: the program is kept in {} (RHEON_E2E_CACHE names another folder)",
+        "== e2e-claude: the program is kept in {} (RHEON_E2E_CACHE names another directory)",
         cache.display()
     );
     let program = install(&cache)?;
@@ -55,11 +55,11 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// `RHEON_E2E_CACHE`, or a folder in cargo's target folder.
-fn cache_folder() -> PathBuf {
+/// `RHEON_E2E_CACHE`, or a directory in cargo's target directory.
+fn cache_dir() -> PathBuf {
     match std::env::var_os("RHEON_E2E_CACHE") {
-        Some(folder) => xtask::walk::root().join(folder).join("claude"),
-        None => target_folder().join("e2e-claude"),
+        Some(dir) => xtask::walk::root().join(dir).join("claude"),
+        None => target_dir().join("e2e-claude"),
     }
 }
 
@@ -97,24 +97,24 @@ fn installed(cache: &Path) -> Option<PathBuf> {
 
 /// A home and a workspace of its own for one scenario.
 struct Stage {
-    folder: PathBuf,
+    dir: PathBuf,
     program: PathBuf,
 }
 
 impl Stage {
     fn new(cache: &Path, scenario: &str, program: &Path) -> Result<Self> {
-        let folder = cache.join(format!("stage-{scenario}"));
-        if folder.exists() {
-            fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+        let dir = cache.join(format!("stage-{scenario}"));
+        if dir.exists() {
+            fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
         }
         for part in ["home", "config", "workspace"] {
-            fs::create_dir_all(folder.join(part)).context("cannot create a stage")?;
+            fs::create_dir_all(dir.join(part)).context("cannot create a stage")?;
         }
-        Ok(Self { folder, program: program.to_owned() })
+        Ok(Self { dir, program: program.to_owned() })
     }
 
     fn path(&self, part: &str) -> String {
-        self.folder.join(part).display().to_string()
+        self.dir.join(part).display().to_string()
     }
 
     fn projects(&self) -> String {
@@ -131,7 +131,7 @@ impl Stage {
 
     /// Runs our side and gives back what it prints.
     fn ours(&self, arguments: &[&str]) -> Result<String> {
-        let example = target_folder().join("debug/examples/e2e_claude");
+        let example = target_dir().join("debug/examples/e2e_claude");
         let output = Command::new(&example)
             .args(arguments)
             .output()

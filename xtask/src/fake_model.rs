@@ -15,7 +15,7 @@ pub(crate) struct FakeModel {
 impl FakeModel {
     /// Starts the server as it is compiled for tests, which has to be built.
     pub(crate) fn start(arguments: &[&str]) -> Result<Self> {
-        Self::start_program(&target_folder().join("debug/rheon-fake-model"), arguments)
+        Self::start_program(&target_dir().join("debug/rheon-fake-model"), arguments)
     }
 
     /// Starts the server at this path.
@@ -57,7 +57,7 @@ impl Drop for FakeModel {
 }
 
 /// Where cargo puts what it builds.
-pub(crate) fn target_folder() -> PathBuf {
+pub(crate) fn target_dir() -> PathBuf {
     let root = xtask::walk::root();
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |named| root.join(named))
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use crate::command::Invocation;
-use crate::fake_model::target_folder;
+use crate::fake_model::target_dir;
 
 /// The width of the terminal in characters.
 const COLUMNS: usize = 104;
@@ -33,9 +33,9 @@ struct Span {
 /// Runs the demo in an empty home directory and draws its output.
 pub(crate) fn run() -> Result<()> {
     Invocation::new("build --locked -p rheon-cli").run()?;
-    let home = target_folder().join("picture");
+    let home = target_dir().join("picture");
     fs::create_dir_all(&home).with_context(|| format!("cannot create {}", home.display()))?;
-    let output = Command::new(target_folder().join("debug/rheon"))
+    let output = Command::new(target_dir().join("debug/rheon"))
         .args(["demo", "--fast"])
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())

@@ -12,7 +12,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use crate::command::Invocation;
-use crate::fake_model::{FakeModel, target_folder};
+use crate::fake_model::{FakeModel, target_dir};
 
 /// What the model answers to a program of the README, and what the program prints.
 struct Sample {
@@ -34,7 +34,7 @@ const SAMPLES: &[Sample] = &[
 /// Compiles and runs every program of the README.
 pub(crate) fn run() -> Result<()> {
     let root = xtask::walk::root();
-    let mirror = target_folder().join("readme");
+    let mirror = target_dir().join("readme");
     let readme = fs::read_to_string(root.join("README.md"))?;
     let programs = blocks(&readme, "rust,no_run");
     ensure!(programs.len() == SAMPLES.len(), "README.md has {} programs; give each a sample", programs.len());
@@ -45,7 +45,7 @@ pub(crate) fn run() -> Result<()> {
     let examples: Vec<String> =
         (0..programs.len()).map(|number| format!("--example readme_{number}")).collect();
     let build = format!("build --offline --workspace --bin rheon-fake-model {}", examples.join(" "));
-    let (manifest, target) = (manifest.display(), target_folder());
+    let (manifest, target) = (manifest.display(), target_dir());
     Invocation::new(&format!("{build} --manifest-path {manifest} --target-dir {}", target.display()))
         .run()?;
     for (number, sample) in SAMPLES.iter().enumerate() {
@@ -107,7 +107,7 @@ fn create_crate(directory: &Path, readme: &str, programs: &[&str]) -> Result<()>
 
 /// Runs a program with an empty home directory; returns what it prints.
 fn start(number: usize, mirror: &Path, model: &FakeModel) -> Result<String> {
-    let program = target_folder().join(format!("debug/examples/readme_{number}"));
+    let program = target_dir().join(format!("debug/examples/readme_{number}"));
     let output = Command::new(&program)
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())

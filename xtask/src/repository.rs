@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The files of a repository, with the text of those that a rule reads.
 pub struct Repository {
     texts: BTreeMap<String, Option<String>>,
-    folders: BTreeSet<String>,
+    dirs: BTreeSet<String>,
     sources: BTreeMap<String, Source>,
     crates: Vec<Crate>,
 }
@@ -23,14 +23,14 @@ pub struct Source {
 /// One crate of the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Crate {
-    /// The name of its folder, which is the name of the crate.
+    /// The name of its directory, which is the name of the crate.
     pub name: String,
-    /// Its folder, from the root of the repository, without a slash at the end.
-    pub folder: String,
+    /// Its directory, from the root of the repository, without a slash at the end.
+    pub dir: String,
 }
 
-/// The folders of a crate that hold Rust.
-const SOURCE_FOLDERS: [&str; 4] = ["src/", "tests/", "benches/", "examples/"];
+/// The directories of a crate that hold Rust.
+const SOURCE_DIRS: [&str; 4] = ["src/", "tests/", "benches/", "examples/"];
 
 impl Repository {
     /// A repository of these files: path from the root, and the text where a rule may want to read it.
@@ -42,11 +42,11 @@ impl Repository {
             .filter(|(path, _)| crates.iter().any(|member| member.owns(path)))
             .filter_map(|(path, text)| Some((path.clone(), Source::new(path, text.as_deref()?))))
             .collect();
-        let folders = texts.keys().flat_map(|path| folders_above(path)).collect();
-        Self { texts, folders, sources, crates }
+        let dirs = texts.keys().flat_map(|path| dirs_above(path)).collect();
+        Self { texts, dirs, sources, crates }
     }
 
-    /// The crates of the workspace, by folder.
+    /// The crates of the workspace, by directory.
     pub fn crates(&self) -> &[Crate] {
         &self.crates
     }
@@ -56,9 +56,9 @@ impl Repository {
         self.sources.values()
     }
 
-    /// The Rust files whose path begins with `folder` (which ends in a slash).
-    pub fn sources_in(&self, folder: &str) -> impl Iterator<Item = &Source> {
-        self.sources().filter(move |source| source.path.starts_with(folder))
+    /// The Rust files whose path begins with `dir` (which ends in a slash).
+    pub fn sources_in(&self, dir: &str) -> impl Iterator<Item = &Source> {
+        self.sources().filter(move |source| source.path.starts_with(dir))
     }
 
     /// The Rust file at `path`.
@@ -76,14 +76,14 @@ impl Repository {
         self.texts.keys().map(String::as_str)
     }
 
-    /// The path of every folder that holds a file, at any depth.
-    pub fn folders(&self) -> impl Iterator<Item = &str> {
-        self.folders.iter().map(String::as_str)
+    /// The path of every directory that holds a file, at any depth.
+    pub fn dirs(&self) -> impl Iterator<Item = &str> {
+        self.dirs.iter().map(String::as_str)
     }
 
-    /// Whether `path` is a file or a folder of the repository.
+    /// Whether `path` is a file or a directory of the repository.
     pub fn contains(&self, path: &str) -> bool {
-        self.texts.contains_key(path) || self.folders.contains(path)
+        self.texts.contains_key(path) || self.dirs.contains(path)
     }
 }
 
@@ -106,34 +106,34 @@ impl Source {
 impl Crate {
     /// The crate whose manifest is at `path`. Manifests elsewhere are no crates of the workspace: they are test data.
     fn of_manifest(path: &str) -> Option<Self> {
-        let folder = path.strip_suffix("/Cargo.toml")?;
-        let name = folder.strip_prefix("crates/").unwrap_or(folder);
-        let is_member = folder == "xtask" || (folder.starts_with("crates/") && !name.contains('/'));
-        is_member.then(|| Self { name: name.to_owned(), folder: folder.to_owned() })
+        let dir = path.strip_suffix("/Cargo.toml")?;
+        let name = dir.strip_prefix("crates/").unwrap_or(dir);
+        let is_member = dir == "xtask" || (dir.starts_with("crates/") && !name.contains('/'));
+        is_member.then(|| Self { name: name.to_owned(), dir: dir.to_owned() })
     }
 
     /// The path of the manifest.
     pub fn manifest(&self) -> String {
-        format!("{}/Cargo.toml", self.folder)
+        format!("{}/Cargo.toml", self.dir)
     }
 
-    /// The folder of the library or program itself, with a slash at the end.
+    /// The directory of the library or program itself, with a slash at the end.
     pub fn src(&self) -> String {
-        format!("{}/src/", self.folder)
+        format!("{}/src/", self.dir)
     }
 
     /// Whether the file at `path` is Rust of this crate.
     fn owns(&self, path: &str) -> bool {
-        let Some(inside) = path.strip_prefix(&self.folder).and_then(|rest| rest.strip_prefix('/')) else {
+        let Some(inside) = path.strip_prefix(&self.dir).and_then(|rest| rest.strip_prefix('/')) else {
             return false;
         };
         inside == "build.rs"
-            || (inside.ends_with(".rs") && SOURCE_FOLDERS.iter().any(|folder| inside.starts_with(folder)))
+            || (inside.ends_with(".rs") && SOURCE_DIRS.iter().any(|dir| inside.starts_with(dir)))
     }
 }
 
-/// Every folder above `path`, nearest first.
-fn folders_above(path: &str) -> impl Iterator<Item = String> {
-    let parent = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
-    std::iter::successors(parent(path), move |folder| parent(folder))
+/// Every directory above `path`, nearest first.
+fn dirs_above(path: &str) -> impl Iterator<Item = String> {
+    let parent = |path: &str| path.rsplit_once('/').map(|(dir, _)| dir.to_owned());
+    std::iter::successors(parent(path), move |dir| parent(dir))
 }

@@ -10,8 +10,8 @@ use crate::repository::Repository;
 
 /// The root of the repository that this crate was built in.
 pub fn root() -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    folder.parent().unwrap_or(folder).to_owned()
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR"));
+    dir.parent().unwrap_or(dir).to_owned()
 }
 
 /// Reads the repository at `root`.

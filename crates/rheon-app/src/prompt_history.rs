@@ -31,8 +31,8 @@ struct Entry {
 
 impl PromptHistory {
     /// The history for `project`. `None` if the user's state directory is unknown.
-    pub fn of(folders: &UserDirs, project: &Path) -> Option<Self> {
-        let file = folders.state().ok()?.join("history.jsonl");
+    pub fn of(dirs: &UserDirs, project: &Path) -> Option<Self> {
+        let file = dirs.state().ok()?.join("history.jsonl");
         Some(Self { file, project: project.to_string_lossy().into_owned() })
     }
 
@@ -53,8 +53,8 @@ impl PromptHistory {
         }
         let entry = Entry { project: self.project.clone(), text: text.to_owned() };
         let line = serde_json::to_string(&entry)? + "\n";
-        if let Some(folder) = self.file.parent() {
-            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        if let Some(dir) = self.file.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         }
         // Held until this returns: another process must not shorten the file meanwhile.
         let lock = private().write(true).truncate(false).open(self.file.with_extension("lock"))?;

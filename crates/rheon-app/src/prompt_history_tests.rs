@@ -5,14 +5,14 @@ use std::path::Path;
 
 use super::{FILE_BYTES_MAX, PROMPT_BYTES_MAX, PromptHistory};
 
-fn history(folder: &Path, project: &str) -> PromptHistory {
-    PromptHistory { file: folder.join("rheon/history.jsonl"), project: project.to_owned() }
+fn history(dir: &Path, project: &str) -> PromptHistory {
+    PromptHistory { file: dir.join("rheon/history.jsonl"), project: project.to_owned() }
 }
 
 #[test]
 fn prompts_come_back_in_their_directory() {
-    let folder = tempfile::tempdir().unwrap();
-    let (one, two) = (history(folder.path(), "/one"), history(folder.path(), "/two"));
+    let dir = tempfile::tempdir().unwrap();
+    let (one, two) = (history(dir.path(), "/one"), history(dir.path(), "/two"));
     assert_eq!(one.load(), Vec::<String>::new());
     for text in ["a", "b\nc", "b\nc", " ", &"x".repeat(PROMPT_BYTES_MAX + 1)] {
         one.add(text).unwrap();
@@ -26,8 +26,8 @@ fn prompts_come_back_in_their_directory() {
 
 #[test]
 fn garbage_in_the_file_is_skipped() {
-    let folder = tempfile::tempdir().unwrap();
-    let history = history(folder.path(), "/one");
+    let dir = tempfile::tempdir().unwrap();
+    let history = history(dir.path(), "/one");
     history.add("a").unwrap();
     let mut bytes = std::fs::read(&history.file).unwrap();
     bytes.extend(b"{\"project\":\n\xff\xfe\n[]\n");
@@ -38,16 +38,16 @@ fn garbage_in_the_file_is_skipped() {
 
 #[test]
 fn the_file_stays_bounded_while_two_write_to_it() {
-    let folder = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
     let long = "y".repeat(PROMPT_BYTES_MAX - 10);
     std::thread::scope(|scope| {
         for project in ["/one", "/two"] {
-            let (history, long) = (history(folder.path(), project), &long);
+            let (history, long) = (history(dir.path(), project), &long);
             scope
                 .spawn(move || (0..100).for_each(|index| history.add(&format!("{index:03}{long}")).unwrap()));
         }
     });
-    let history = history(folder.path(), "/one");
+    let history = history(dir.path(), "/one");
     assert!(std::fs::metadata(&history.file).unwrap().len() <= FILE_BYTES_MAX);
     let last = history.load().pop().unwrap();
     assert!(last.starts_with("099"), "{last}");

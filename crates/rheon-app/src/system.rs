@@ -14,25 +14,25 @@ use crate::sessions::{EnvVars, UserDirs};
 #[derive(Clone)]
 pub struct SystemContext {
     pub environment: EnvVars,
-    pub folders: UserDirs,
-    pub working_folder: PathBuf,
+    pub dirs: UserDirs,
+    pub working_dir: PathBuf,
     pub clock: Arc<dyn Clock>,
     pub random: Arc<dyn Random>,
 }
 
 impl SystemContext {
     /// The context of this process with this working directory.
-    pub fn of_process(environment: EnvVars, working_folder: impl Into<PathBuf>) -> Self {
+    pub fn of_process(environment: EnvVars, working_dir: impl Into<PathBuf>) -> Self {
         Self {
-            folders: UserDirs::of(&environment),
+            dirs: UserDirs::of(&environment),
             environment,
-            working_folder: working_folder.into(),
+            working_dir: working_dir.into(),
             clock: Arc::new(SystemClock::default()),
             random: Arc::new(SystemRandom),
         }
     }
 
-    /// The user's own folder.
+    /// The user's own directory.
     pub fn home(&self) -> Option<PathBuf> {
         self.environment.absolute("HOME")
     }

@@ -16,28 +16,28 @@ pub use rheon_fleet::git::{
 pub fn worktree_named(name: WorktreeName, system: &SystemContext) -> WorktreeRequest {
     WorktreeRequest {
         environment: system.environment.for_git(),
-        from: system.working_folder.clone(),
+        from: system.working_dir.clone(),
         name,
         within: None,
-        user_folder: system.working_folder.clone(),
+        user_dir: system.working_dir.clone(),
     }
 }
 
-/// The worktree that a resumed session worked in, if it had one: for the last session, one of this folder or of this folder in any
-/// worktree. None if the user is there: then it is a folder like any other.
+/// The worktree that a resumed session worked in, if it had one: for the last session, one of this directory or of this directory in any
+/// worktree. None if the user is there: then it is a directory like any other.
 pub async fn worktree_of_session(system: &SystemContext, choice: &SessionChoice) -> Option<WorktreeRequest> {
-    let folder = match choice {
+    let dir = match choice {
         SessionChoice::New { .. } => return None,
         SessionChoice::Named { id } | SessionChoice::ForkOf { id } => {
-            manager(system)?.folder_of(id).await.ok()?
+            manager(system)?.dir_of(id).await.ok()?
         }
         SessionChoice::Latest | SessionChoice::ForkOfLatest => {
-            let folders = worktree_directories(&system.working_folder)?;
-            manager(system)?.latest_folder(folders).await.ok()?
+            let dirs = worktree_directories(&system.working_dir)?;
+            manager(system)?.latest_dir(dirs).await.ok()?
         }
     };
-    let WorktreeLocation { root, name, within } = WorktreeLocation::of(&folder?)?;
-    let is_there = WorktreeLocation::of(&system.working_folder)
+    let WorktreeLocation { root, name, within } = WorktreeLocation::of(&dir?)?;
+    let is_there = WorktreeLocation::of(&system.working_dir)
         .is_some_and(|place| place.root == root && place.name == name);
     if is_there || !root.is_dir() {
         return None;
@@ -49,8 +49,8 @@ pub async fn worktree_of_session(system: &SystemContext, choice: &SessionChoice)
 /// Only finds sessions, so the persistence settings do not matter.
 fn manager(system: &SystemContext) -> Option<SessionManager> {
     let parts = SessionManagerParts {
-        folders: system.folders.clone(),
-        project: system.working_folder.clone(),
+        dirs: system.dirs.clone(),
+        project: system.working_dir.clone(),
         settings: PersistenceSettings::default(),
         clock: Arc::clone(&system.clock),
         random: Arc::clone(&system.random),

@@ -1,9 +1,9 @@
-//! Questions at the terminal: yes or no, whether to trust a project, and how much to ask in a folder.
+//! Questions at the terminal: yes or no, whether to trust a project, and how much to ask in a directory.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::Path;
 
-use rheon_app::config::{Config, FolderModes};
+use rheon_app::config::{Config, DirModes};
 use rheon_app::session::{SystemContext, home_warning};
 use rheon_text::inert;
 use rheon_types::event::PermissionMode;
@@ -60,21 +60,21 @@ pub(crate) fn ask_for_home(system: &SystemContext) -> Result<Answer, Failure> {
     }
 }
 
-/// The question at the first start in a folder.
+/// The question at the first start in a directory.
 const MODE_QUESTION: &str = "Run edits in this directory and sandboxed commands without asking (mode auto)?\n\
      Rheon still asks before anything leaves the sandbox: network, other directories, git history. Change it later with `/mode`.";
 
-/// The mode for a conversation in `folder`: what the settings say, else what the user chose there before, else what they choose
+/// The mode for a conversation in `dir`: what the settings say, else what the user chose there before, else what they choose
 /// now. `None` leaves it to the settings.
 pub(crate) fn ask_for_mode(
     config: &Config,
-    modes: Option<FolderModes>,
-    folder: &Path,
+    modes: Option<DirModes>,
+    dir: &Path,
 ) -> Result<Option<PermissionMode>, Failure> {
     let is_set =
         config.settings.permissions.sources.iter().any(|source| source.document.default_mode.is_some());
     let Some(modes) = modes.filter(|_| !is_set) else { return Ok(None) };
-    if let Some(mode) = modes.get(folder) {
+    if let Some(mode) = modes.get(dir) {
         return Ok(Some(mode));
     }
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
@@ -84,7 +84,7 @@ pub(crate) fn ask_for_mode(
         Answer::Yes => PermissionMode::Auto,
         Answer::No => PermissionMode::Default,
     };
-    if let Err(error) = modes.set(folder, mode) {
+    if let Err(error) = modes.set(dir, mode) {
         print_note(&format!("note: the answer is not remembered: {error}"));
     }
     Ok(Some(mode))

@@ -17,7 +17,7 @@ pub(crate) struct SessionTarget {
     pub(crate) system: SystemContext,
     pub(crate) choice: SessionChoice,
     /// The user's directory, if the session works in a worktree.
-    user_folder: Option<PathBuf>,
+    user_dir: Option<PathBuf>,
     worktree: Option<Worktree>,
 }
 
@@ -45,26 +45,26 @@ impl SessionTarget {
             Some(wanted) => Some(Worktree::open(wanted).await.map_err(failure)?),
             None => None,
         };
-        let user_folder = worktree.as_ref().map(|worktree| {
-            std::mem::replace(&mut system.working_folder, worktree.working_folder().to_owned())
-        });
-        Ok(Self { system, choice, user_folder, worktree })
+        let user_dir = worktree
+            .as_ref()
+            .map(|worktree| std::mem::replace(&mut system.working_dir, worktree.working_dir().to_owned()));
+        Ok(Self { system, choice, user_dir, worktree })
     }
 
     /// The repository of the session's worktree, if it has one.
     pub(crate) fn worktree_of(&self) -> Option<PathBuf> {
-        self.worktree.as_ref().map(|worktree| worktree.repository_folder().to_owned())
+        self.worktree.as_ref().map(|worktree| worktree.repository_dir().to_owned())
     }
 
     /// The directory in which the user started the program.
-    pub(crate) fn user_folder(&self) -> &Path {
-        self.user_folder.as_deref().unwrap_or(&self.system.working_folder)
+    pub(crate) fn user_dir(&self) -> &Path {
+        self.user_dir.as_deref().unwrap_or(&self.system.working_dir)
     }
 
     /// Resolves a path against the user's directory.
     pub(crate) fn user_path(&self, path: &Path) -> PathBuf {
-        match &self.user_folder {
-            Some(folder) => folder.join(path),
+        match &self.user_dir {
+            Some(dir) => dir.join(path),
             None => path.to_owned(),
         }
     }

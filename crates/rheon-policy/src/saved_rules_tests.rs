@@ -15,19 +15,19 @@ const FILE: &str = ".rheon/settings.local.json";
 
 /// A project, the state of its user, and the failures so far.
 struct Place {
-    folder: TempDir,
+    dir: TempDir,
     failures: Arc<Mutex<Vec<String>>>,
 }
 
 impl Place {
     fn new() -> Self {
-        let folder = TempDir::new().unwrap();
-        fs::create_dir(folder.path().join("project")).unwrap();
-        Self { folder, failures: Arc::default() }
+        let dir = TempDir::new().unwrap();
+        fs::create_dir(dir.path().join("project")).unwrap();
+        Self { dir, failures: Arc::default() }
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().canonicalize().unwrap().join(name)
+        self.dir.path().canonicalize().unwrap().join(name)
     }
 
     fn store(&self) -> TrustStore {

@@ -85,8 +85,8 @@ impl Workspace {
         if let Some(home) = home {
             self = self.with_home(Some(home.to_owned()));
         }
-        let folders = home.into_iter().flat_map(|home| [home.to_path_buf(), home.join(".config")]);
-        for entry in folders.flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten()) {
+        let dirs = home.into_iter().flat_map(|home| [home.to_path_buf(), home.join(".config")]);
+        for entry in dirs.flat_map(|dir| std::fs::read_dir(dir).into_iter().flatten().flatten()) {
             // Where settings are kept in a repository, links lead to them.
             let path = entry.path();
             if path.is_symlink() {
@@ -100,16 +100,16 @@ impl Workspace {
     }
 
     /// Whether a name in a directory holds settings of the user's programs.
-    fn holds_settings(&self, folder: &Path, name: &OsStr) -> bool {
+    fn holds_settings(&self, dir: &Path, name: &OsStr) -> bool {
         let is_settings = || name.as_encoded_bytes().starts_with(b".") || name == "bin";
-        self.home.as_deref() == Some(folder) && is_settings()
+        self.home.as_deref() == Some(dir) && is_settings()
     }
 
     /// Adds the directory that commands see as `/tmp`. A path in `/tmp` leads there, unless it exists only on the machine.
-    pub fn with_temporary(self, folder: &Path) -> std::io::Result<Self> {
-        let folder = folder.canonicalize()?;
-        let mut workspace = self.with_root(&folder)?;
-        workspace.temporary = Some(folder);
+    pub fn with_temporary(self, dir: &Path) -> std::io::Result<Self> {
+        let dir = dir.canonicalize()?;
+        let mut workspace = self.with_root(&dir)?;
+        workspace.temporary = Some(dir);
         Ok(workspace)
     }
 
@@ -133,7 +133,7 @@ impl Workspace {
     /// Where commands find a path in `/tmp`.
     fn as_commands_see(&self, path: &Path) -> Option<PathBuf> {
         let temporary = self.temporary.as_ref()?;
-        let rest = TEMPORARY.iter().find_map(|folder| path.strip_prefix(folder).ok())?;
+        let rest = TEMPORARY.iter().find_map(|dir| path.strip_prefix(dir).ok())?;
         if self.root_of(path).is_some() || rest.components().any(|part| part.as_os_str() == "..") {
             return None;
         }
@@ -356,9 +356,9 @@ fn guarded_by(root: &Path) -> Vec<PathBuf> {
             guarded.extend(path.canonicalize().ok());
         }
     }
-    if let Some(folder) = read_pointer(&root.join(".git"), "gitdir:") {
-        guarded.extend(read_pointer(&folder.join("commondir"), ""));
-        guarded.push(folder);
+    if let Some(dir) = read_pointer(&root.join(".git"), "gitdir:") {
+        guarded.extend(read_pointer(&dir.join("commondir"), ""));
+        guarded.push(dir);
     }
     guarded
 }
@@ -377,9 +377,9 @@ fn read_pointer(file: &Path, prefix: &str) -> Option<PathBuf> {
 
 /// Whether `path` is in a git directory of any name. The `.git` file of a submodule or worktree may point to it.
 fn is_in_git_directory(root: &Path, path: &Path) -> bool {
-    path.ancestors().take_while(|folder| folder.starts_with(root)).any(|folder| {
-        folder.join("HEAD").is_file()
-            && ((folder.join("objects").is_dir() && folder.join("refs").is_dir())
-                || folder.join("commondir").is_file())
+    path.ancestors().take_while(|dir| dir.starts_with(root)).any(|dir| {
+        dir.join("HEAD").is_file()
+            && ((dir.join("objects").is_dir() && dir.join("refs").is_dir())
+                || dir.join("commondir").is_file())
     })
 }

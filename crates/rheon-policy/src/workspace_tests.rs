@@ -11,21 +11,21 @@ use tempfile::TempDir;
 use crate::{PathError, Workspace};
 
 struct Place {
-    _folder: TempDir,
+    _dir: TempDir,
     base: PathBuf,
 }
 
 /// `repo` with `src/lib.rs` in it; beside it `repo-evil` and `outside`, each with a file `secret`.
 fn place() -> Place {
-    let folder = tempfile::tempdir().unwrap();
-    let base = folder.path().canonicalize().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let base = dir.path().canonicalize().unwrap();
     for path in ["repo/src", "repo-evil", "outside"] {
         std::fs::create_dir_all(base.join(path)).unwrap();
     }
     for path in ["repo/src/lib.rs", "repo-evil/secret", "outside/secret"] {
         std::fs::write(base.join(path), "x").unwrap();
     }
-    Place { _folder: folder, base }
+    Place { _dir: dir, base }
 }
 
 impl Place {
@@ -33,7 +33,7 @@ impl Place {
         Workspace::new(&self.base.join("repo")).unwrap()
     }
 
-    /// Where `path` leads, relative to the folder around the workspace, and what it is.
+    /// Where `path` leads, relative to the directory around the workspace, and what it is.
     fn leads(&self, path: &str) -> String {
         self.leads_in(&self.workspace(), path)
     }
@@ -197,8 +197,8 @@ fn protected_names_are_protected_before_they_exist_and_behind_links() {
 
 #[test]
 fn a_workspace_below_a_protected_name_is_not_protected_itself() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap().join(".claude/worktrees/one");
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap().join(".claude/worktrees/one");
     std::fs::create_dir_all(&root).unwrap();
     let workspace = Workspace::new(&root).unwrap();
     let found = workspace.resolve(&root.join("a.rs").display().to_string()).unwrap();
@@ -206,7 +206,7 @@ fn a_workspace_below_a_protected_name_is_not_protected_itself() {
 }
 
 #[test]
-fn a_git_file_protects_the_folder_that_it_points_to() {
+fn a_git_file_protects_the_dir_that_it_points_to() {
     let place = place();
     let at = |path: &str| place.base.join(path);
     for path in ["repo/store/worktrees/one", "outside/git", "repo/sub", "repo/modules/sub/objects"] {
@@ -214,7 +214,7 @@ fn a_git_file_protects_the_folder_that_it_points_to() {
     }
     std::fs::write(at("repo/.git"), "gitdir: store/worktrees/one\n").unwrap();
     std::fs::write(at("repo/store/worktrees/one/commondir"), "../..\n").unwrap();
-    // A submodule's folder is known by its shape.
+    // A submodule's directory is known by its shape.
     std::fs::write(at("repo/sub/.git"), "gitdir: ../modules/sub\n").unwrap();
     std::fs::write(at("repo/modules/sub/HEAD"), "ref: refs/heads/main\n").unwrap();
     std::fs::create_dir_all(at("repo/modules/sub/refs")).unwrap();
@@ -244,7 +244,7 @@ fn a_git_file_protects_the_folder_that_it_points_to() {
 }
 
 #[test]
-fn the_folders_are_fixed_when_the_workspace_is_made() {
+fn the_dirs_are_fixed_when_the_workspace_is_made() {
     let place = place();
     symlink(place.base.join("repo"), place.base.join("alias")).unwrap();
     let workspace = Workspace::new(&place.base.join("alias")).unwrap();
@@ -272,8 +272,8 @@ fn names_that_are_not_utf_8_are_followed_exactly_and_shown_inert() {
 
 #[test]
 fn a_tilde_is_the_home_directory() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().canonicalize().unwrap().join(name);
     for name in ["work/~", "home/notes"] {
         std::fs::create_dir_all(at(name)).unwrap();
     }

@@ -10,7 +10,7 @@ use std::sync::{Mutex, Once, PoisonError};
 use tempfile::TempDir;
 
 /// All existing ones. Global, because the program exits as a whole.
-static FOLDERS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+static DIRS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// The ending of the names, which says that a lock tells whether the owner lives.
 const ENDING: &str = ".session";
@@ -18,7 +18,7 @@ const ENDING: &str = ".session";
 /// A directory that is removed when this is dropped. Only the user can read it.
 #[derive(Debug)]
 pub struct TemporaryDirectory {
-    folder: TempDir,
+    dir: TempDir,
     /// Locked as long as this program lives.
     _lock: Option<File>,
 }
@@ -30,30 +30,30 @@ impl TemporaryDirectory {
         builder.prefix(prefix).suffix(ENDING);
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-        let folder = builder.tempdir()?;
-        FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.path().to_path_buf());
-        let lock = system::lock(folder.path());
-        Ok(Self { folder, _lock: lock })
+        let dir = builder.tempdir()?;
+        DIRS.lock().unwrap_or_else(PoisonError::into_inner).insert(dir.path().to_path_buf());
+        let lock = system::lock(dir.path());
+        Ok(Self { dir, _lock: lock })
     }
 
     pub fn path(&self) -> &Path {
-        self.folder.path()
+        self.dir.path()
     }
 }
 
 impl Drop for TemporaryDirectory {
     fn drop(&mut self) {
-        FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).remove(self.folder.path());
+        DIRS.lock().unwrap_or_else(PoisonError::into_inner).remove(self.dir.path());
     }
 }
 
 /// Removes all temporary directories of tools and sandboxes. For a program that exits at once without dropping their
 /// owners; processes that still run lose their directory.
 pub fn remove_temporary_directories() {
-    let folders = std::mem::take(&mut *FOLDERS.lock().unwrap_or_else(PoisonError::into_inner));
-    for folder in folders {
+    let dirs = std::mem::take(&mut *DIRS.lock().unwrap_or_else(PoisonError::into_inner));
+    for dir in dirs {
         // The program is about to exit, so a failure does not matter.
-        drop(std::fs::remove_dir_all(folder));
+        drop(std::fs::remove_dir_all(dir));
     }
 }
 
@@ -62,15 +62,15 @@ pub(crate) fn sweep_temporary_directories() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let Ok(own) = TemporaryDirectory::new("rheon-sweep-") else { return };
-        if let Some(folder) = own.path().parent() {
-            sweep(folder);
+        if let Some(dir) = own.path().parent() {
+            sweep(dir);
         }
     });
 }
 
-/// Removes the directories in `folder` whose owners are gone.
-fn sweep(folder: &Path) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+/// Removes the directories in `dir` whose owners are gone.
+fn sweep(dir: &Path) {
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.as_encoded_bytes();
         if name.starts_with(b"rheon-") && name.ends_with(ENDING.as_bytes()) {
@@ -88,13 +88,13 @@ mod system {
 
     use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 
-    fn open(folder: &Path) -> Option<File> {
+    fn open(dir: &Path) -> Option<File> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        rustix::fs::open(folder, flags, Mode::empty()).ok().map(File::from)
+        rustix::fs::open(dir, flags, Mode::empty()).ok().map(File::from)
     }
 
-    pub(super) fn lock(folder: &Path) -> Option<File> {
-        let file = open(folder)?;
+    pub(super) fn lock(dir: &Path) -> Option<File> {
+        let file = open(dir)?;
         flock(&file, FlockOperation::NonBlockingLockShared).ok()?;
         Some(file)
     }
@@ -102,8 +102,8 @@ mod system {
     /// A new one may not be locked yet.
     const YOUNGEST: Duration = Duration::from_secs(60);
 
-    pub(super) fn remove_abandoned(folder: &Path) {
-        let Some(file) = open(folder) else { return };
+    pub(super) fn remove_abandoned(dir: &Path) {
+        let Some(file) = open(dir) else { return };
         let is_own = file.metadata().is_ok_and(|found| found.uid() == rustix::process::geteuid().as_raw());
         let is_old = file
             .metadata()
@@ -111,7 +111,7 @@ mod system {
             .is_ok_and(|time| time.elapsed().is_ok_and(|age| age > YOUNGEST));
         if is_own && is_old && flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
             // What cannot be removed now is tried again by the next program.
-            drop(std::fs::remove_dir_all(folder));
+            drop(std::fs::remove_dir_all(dir));
         }
     }
 }
@@ -121,11 +121,11 @@ mod system {
     use std::fs::File;
     use std::path::Path;
 
-    pub(super) fn lock(_folder: &Path) -> Option<File> {
+    pub(super) fn lock(_dir: &Path) -> Option<File> {
         None
     }
 
-    pub(super) fn remove_abandoned(_folder: &Path) {}
+    pub(super) fn remove_abandoned(_dir: &Path) {}
 }
 
 #[cfg(test)]

@@ -9,10 +9,10 @@ use super::{TemporaryDirectory, sweep, system};
 
 #[test]
 fn only_the_user_can_read_it_and_it_goes_with_its_owner() {
-    let folder = TemporaryDirectory::new("rheon-test-").unwrap();
-    assert_eq!(fs::metadata(folder.path()).unwrap().permissions().mode() & 0o777, 0o700);
-    let path = folder.path().to_path_buf();
-    drop(folder);
+    let dir = TemporaryDirectory::new("rheon-test-").unwrap();
+    assert_eq!(fs::metadata(dir.path()).unwrap().permissions().mode() & 0o777, 0o700);
+    let path = dir.path().to_path_buf();
+    drop(dir);
     assert!(!path.exists());
 }
 

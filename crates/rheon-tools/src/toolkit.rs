@@ -101,7 +101,7 @@ pub enum ToolkitError {
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
     #[error("cannot create a directory for long output: {0}")]
-    OutputFolder(#[source] std::io::Error),
+    OutputDir(#[source] std::io::Error),
 }
 
 /// The standard tools of one session. Background commands stop when the toolkit and all tools it returned are dropped.
@@ -128,23 +128,23 @@ impl Toolkit {
         let cache_file = own_paths.sandbox_cache.as_deref();
         let sandbox =
             Sandbox::choose_cached(Programs::find(), settings.sandbox, boundary, cache_file).await?;
-        let temporary = TemporaryDirectory::new("rheon-output-").map_err(ToolkitError::OutputFolder)?;
-        let output_folder = temporary.path().to_owned();
+        let temporary = TemporaryDirectory::new("rheon-output-").map_err(ToolkitError::OutputDir)?;
+        let output_dir = temporary.path().to_owned();
         let knows_home = home.is_some();
         let auto_allow = AutoAllow { sandboxed: settings.sandboxed_commands, knows_home };
         let command_sandbox = auto_allow.command_sandbox(&sandbox);
-        let workspace = with_temporary_files(workspace, &sandbox).map_err(ToolkitError::OutputFolder)?;
+        let workspace = with_temporary_files(workspace, &sandbox).map_err(ToolkitError::OutputDir)?;
         let accepting = sandbox.clone();
         let shell = BashSession::new(BashSettings {
             workspace: workspace.clone(),
             sandbox,
             environment: ProcessEnvironment::passed_on(settings.variables, &settings.commands.environment),
-            output: BashSettings::output_limits(&output_folder),
+            output: BashSettings::output_limits(&output_dir),
         });
         let shell = Arc::new(shell.with_output_dir(temporary));
         let gate = PolicyGate::new(settings.policy, Arc::new(workspace.clone()))
-            .with_readable(output_folder)
-            .with_shell_directory(shell.shell_folder());
+            .with_readable(output_dir)
+            .with_shell_directory(shell.shell_dir());
         gate.set_command_sandbox(command_sandbox);
         // A skill's text refers to files in its directory.
         let skill_dirs = settings.skills.for_model().map(|skill| skill.dir.clone());
@@ -243,7 +243,7 @@ impl Toolkit {
 /// Commands and file tools see the same temporary files.
 fn with_temporary_files(workspace: Workspace, sandbox: &Sandbox) -> std::io::Result<Workspace> {
     match sandbox.private_tmp() {
-        Some(folder) => workspace.with_temporary(folder),
+        Some(dir) => workspace.with_temporary(dir),
         None => workspace.with_root(sandbox.temporary()),
     }
 }
@@ -273,7 +273,7 @@ fn boundary_of(settings: &ToolkitSettings, workspace: &Workspace) -> Boundary {
     let boundary = protected.iter().fold(boundary, |boundary, path| boundary.with_pinned(path));
     let boundary = hidden.iter().fold(boundary, Boundary::with_hidden);
     let boundary = match quarantine {
-        Some(folder) => boundary.with_quarantine(folder),
+        Some(dir) => boundary.with_quarantine(dir),
         None => boundary,
     };
     let caches = settings.caches.as_ref().map(|caches| Caches::prepare(caches, &settings.variables));
@@ -284,7 +284,7 @@ fn boundary_of(settings: &ToolkitSettings, workspace: &Workspace) -> Boundary {
             if let Some(caches) = &settings.caches {
                 caches.reports.report(format!(
                     "cannot prepare the package caches in {}: {error}; commands see yours read-only",
-                    caches.folder.display()
+                    caches.dir.display()
                 ));
             }
             boundary

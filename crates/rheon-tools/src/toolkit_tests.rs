@@ -13,12 +13,12 @@ use crate::skills::{FileOrigin, SkillDir};
 const BYTES_MAX: usize = 9_000;
 
 async fn all_tools() -> Vec<Arc<dyn Tool>> {
-    let folder = tempfile::tempdir().unwrap();
-    let skill = folder.path().join("skills/x/SKILL.md");
+    let dir = tempfile::tempdir().unwrap();
+    let skill = dir.path().join("skills/x/SKILL.md");
     std::fs::create_dir_all(skill.parent().unwrap()).unwrap();
     std::fs::write(skill, "---\nname: x\ndescription: y\n---\n").unwrap();
-    let skills = [SkillDir { path: folder.path().join("skills"), origin: FileOrigin::User }];
-    let places = PatternRoots { working_folder: folder.path().to_owned(), home: None };
+    let skills = [SkillDir { path: dir.path().join("skills"), origin: FileOrigin::User }];
+    let places = PatternRoots { working_dir: dir.path().to_owned(), home: None };
     let settings = ToolkitSettings {
         sandbox: Requirement::NoSandbox,
         web: Some(AddressRule::Public),
@@ -64,9 +64,9 @@ async fn tool_descriptions_and_schemas_match_the_snapshot() {
 
 #[tokio::test]
 async fn only_the_named_tools_are_offered() {
-    let folder = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
     let toolkit = async || {
-        let places = PatternRoots { working_folder: folder.path().to_owned(), home: None };
+        let places = PatternRoots { working_dir: dir.path().to_owned(), home: None };
         let settings = ToolkitSettings {
             sandbox: Requirement::NoSandbox,
             ..ToolkitSettings::new(Policy::empty(places), Arc::new(TestClock::default()))

@@ -1,4 +1,4 @@
-//! The standard tools in a folder of their own: a model reads, edits and runs a test; you are asked before anything changes.
+//! The standard tools in a directory of their own: a model reads, edits and runs a test; you are asked before anything changes.
 //!
 //! `cargo run -p rheon --example coding`. Offline: the model plays a script. Everything else is real, the sandbox included.
 
@@ -12,11 +12,11 @@ use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let folder = tempfile::tempdir()?;
-    fs::write(folder.path().join("answer.sh"), "echo 41\n")?;
+    let dir = tempfile::tempdir()?;
+    fs::write(dir.path().join("answer.sh"), "echo 41\n")?;
 
     // Files, search, a shell in a sandbox, a task list, questions, plans. Looks are free, changes ask.
-    let tools = default_tools(folder.path()).await?;
+    let tools = default_tools(dir.path()).await?;
 
     let agent = Agent::builder()
         .provider(ScriptedProvider::new(script()))
@@ -34,7 +34,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .build()?;
 
     agent.run("The script should print 42.").await?;
-    println!("\nanswer.sh now says: {}", fs::read_to_string(folder.path().join("answer.sh"))?.trim());
+    println!("\nanswer.sh now says: {}", fs::read_to_string(dir.path().join("answer.sh"))?.trim());
     Ok(())
 }
 

@@ -23,13 +23,13 @@ const SETTINGS: &str = r#"{
 }"#;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = tempfile::tempdir()?;
-    let working_folder = folder.path().canonicalize()?;
-    std::fs::create_dir(working_folder.join("src"))?;
+    let dir = tempfile::tempdir()?;
+    let working_dir = dir.path().canonicalize()?;
+    std::fs::create_dir(working_dir.join("src"))?;
     // A rule that does not do what its examples say is an error here, with its place.
     let document = Document::parse("settings.json", SETTINGS)?;
-    let source = PolicySource { source: RuleSource::User, folder: working_folder.clone(), document };
-    let places = PatternRoots { working_folder, home: None };
+    let source = PolicySource { source: RuleSource::User, dir: working_dir.clone(), document };
+    let places = PatternRoots { working_dir, home: None };
     let policy = Policy::new(vec![source], places, PolicyTrust::Trusted, ShellAnalyzer::default())?;
     let workspace = Arc::new(policy.workspace()?);
     let gate = PolicyGate::new(policy, workspace);

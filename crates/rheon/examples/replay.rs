@@ -6,8 +6,8 @@ use rheon::replay::{ReplayUntil, replay_session};
 use rheon::store::sessions::{BLOB_BYTES_MAX, SessionFiles};
 
 fn main() -> rheon::Result<()> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sessions");
-    let sessions = SessionFiles::new(folder, BLOB_BYTES_MAX);
+    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sessions");
+    let sessions = SessionFiles::new(dir, BLOB_BYTES_MAX);
     for session in sessions.list(None) {
         // An event that comes out differently is the error, with its number and both texts.
         let replayed = replay_session(&sessions, &session.name, ReplayUntil::End)?;

@@ -20,11 +20,11 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// # use rheon::Session;
 /// # #[tokio::main]
 /// # async fn main() {
-/// let error = Session::builder("no/such/folder").open().await.err().unwrap();
-/// assert_eq!(error.kind(), rheon::ErrorKind::Folder);
+/// let error = Session::builder("no/such/directory").open().await.err().unwrap();
+/// assert_eq!(error.kind(), rheon::ErrorKind::Directory);
 /// assert_eq!(
 ///     error.to_string(),
-///     "cannot work in no/such/folder: the directory does not exist\n\
+///     "cannot work in no/such/directory: the directory does not exist\n\
 ///      help: create it, or pass another path to Session::builder",
 /// );
 /// # }
@@ -46,7 +46,7 @@ pub enum ErrorKind {
     /// No vendor has a model of that name, or no model is named.
     UnknownModel,
     /// The directory of a session cannot be used.
-    Folder,
+    Directory,
     /// The code runs outside a tokio runtime.
     NoRuntime,
     /// A run is in progress.

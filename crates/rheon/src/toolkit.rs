@@ -10,12 +10,12 @@ use rheon_tools::{Toolkit, ToolkitSettings};
 use crate::environment;
 use crate::error::Result;
 
-/// The standard tools for work in `folder`: files, search, a shell in a sandbox, a task list, questions to the user, plans.
+/// The standard tools for work in `dir`: files, search, a shell in a sandbox, a task list, questions to the user, plans.
 ///
-/// As safe as the program: reading in the folder is free and everything else needs approval; commands run without network, see
+/// As safe as the program: reading in the directory is free and everything else needs approval; commands run without network, see
 /// neither the API keys of the environment nor the keys in the home directory. [`ToolkitSettings`] changes any of it.
-pub async fn default_tools(folder: impl AsRef<Path>) -> Result<Toolkit> {
-    let places = PatternRoots { working_folder: folder.as_ref().to_owned(), home: environment::home() };
+pub async fn default_tools(dir: impl AsRef<Path>) -> Result<Toolkit> {
+    let places = PatternRoots { working_dir: dir.as_ref().to_owned(), home: environment::home() };
     let settings = ToolkitSettings::new(Policy::empty(places), Arc::new(SystemClock::default()));
     Ok(Toolkit::new(ToolkitSettings { variables: environment::variables(), ..settings }).await?)
 }

@@ -20,7 +20,7 @@ use super::process::{cargo, load, printed};
 /// How it is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::Args)]
 pub(super) struct Options {
-    /// For `cli`: install the agents to compare with from npm, 1 GB, into the target folder; without it, those that are installed.
+    /// For `cli`: install the agents to compare with from npm, 1 GB, into the target directory; without it, those that are installed.
     #[arg(long)]
     peers: bool,
     /// For `cli`: how often each thing is run.

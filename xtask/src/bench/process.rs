@@ -22,7 +22,7 @@ impl Checkout {
         Self { root, target }
     }
 
-    /// The one in `root`, with a target folder of its own.
+    /// The one in `root`, with a target directory of its own.
     pub(super) fn at(root: &Path) -> Result<Self> {
         let found = root.canonicalize().with_context(|| format!("cannot find {}", root.display()))?;
         ensure!(found.join("xtask/Cargo.toml").is_file(), "{} is not a checkout of Rheon", root.display());
@@ -40,9 +40,9 @@ impl Checkout {
         cargo
     }
 
-    /// A folder below the target folder.
-    pub(super) fn target(&self, folder: &str) -> PathBuf {
-        self.target.join(folder)
+    /// A directory below the target directory.
+    pub(super) fn target(&self, dir: &str) -> PathBuf {
+        self.target.join(dir)
     }
 }
 
@@ -51,9 +51,9 @@ pub(super) fn cargo(arguments: &str) -> Command {
     Checkout::here().cargo(arguments)
 }
 
-/// A folder below the target folder of this checkout.
-pub(super) fn target(folder: &str) -> PathBuf {
-    Checkout::here().target(folder)
+/// A directory below the target directory of this checkout.
+pub(super) fn target(dir: &str) -> PathBuf {
+    Checkout::here().target(dir)
 }
 
 /// How busy the machine is, where it says so.

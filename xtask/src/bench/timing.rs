@@ -37,14 +37,14 @@ pub(super) fn measure(checkout: &Checkout) -> Result<Times> {
     Ok(times)
 }
 
-/// Takes in every result below `folder`.
-fn collect(folder: &Path, times: &mut Times) -> Result<()> {
-    if folder.join("benchmark.json").is_file() {
+/// Takes in every result below `dir`.
+fn collect(dir: &Path, times: &mut Times) -> Result<()> {
+    if dir.join("benchmark.json").is_file() {
         let [name, estimates, samples] =
-            ["benchmark.json", "estimates.json", "sample.json"].map(|file| read(&folder.join(file)));
+            ["benchmark.json", "estimates.json", "sample.json"].map(|file| read(&dir.join(file)));
         return take(&name?, &estimates?, &samples?, times);
     }
-    let entries = fs::read_dir(folder).with_context(|| format!("no results in {}", folder.display()))?;
+    let entries = fs::read_dir(dir).with_context(|| format!("no results in {}", dir.display()))?;
     for entry in entries {
         let entry = entry?;
         // `base` holds a copy of `new` for a later comparison.

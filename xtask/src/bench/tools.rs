@@ -26,7 +26,7 @@ pub(super) fn run() -> Result<()> {
 /// The version of ripgrep. What distributions ship is often years old, and then another program than the crates our tools are built from.
 const RIPGREP_VERSION: &str = "15.2.0";
 
-/// The `rg` program that searches are compared with: one of a known version, compiled and kept in the target folder the first time. None, with a word about why, if that cannot be done.
+/// The `rg` program that searches are compared with: one of a known version, compiled and kept in the target directory the first time. None, with a word about why, if that cannot be done.
 fn ripgrep() -> Option<PathBuf> {
     let root = target("ripgrep");
     let program = root.join("bin").join(format!("rg{}", std::env::consts::EXE_SUFFIX));
@@ -47,7 +47,7 @@ fn ripgrep() -> Option<PathBuf> {
     }
 }
 
-fn shown(folder: &std::path::Path) -> String {
+fn shown(dir: &std::path::Path) -> String {
     let root = xtask::walk::root();
-    folder.strip_prefix(&root).unwrap_or(folder).display().to_string()
+    dir.strip_prefix(&root).unwrap_or(dir).display().to_string()
 }

@@ -93,7 +93,7 @@ impl Safe {
     fn has(&self, call: usize, operation: &Operation) -> bool {
         let node = match operation {
             Operation::Write { node, .. } | Operation::Resize { node, .. } => *node,
-            Operation::Name { folder, .. } => *folder,
+            Operation::Name { dir, .. } => *dir,
             Operation::Rename { to, .. } => to.0,
             Operation::Sync { .. } | Operation::SyncAll { .. } | Operation::Told { .. } => return true,
         };
@@ -106,11 +106,11 @@ impl Disk {
         match operation {
             Operation::Write { node, offset, bytes } => self.write(*node, *offset, bytes),
             Operation::Resize { node, bytes } => self.content.entry(*node).or_default().resize(*bytes, 0),
-            Operation::Name { folder, name, node: Some(node) } => {
-                self.names.insert((*folder, name.clone()), *node);
+            Operation::Name { dir, name, node: Some(node) } => {
+                self.names.insert((*dir, name.clone()), *node);
             }
-            Operation::Name { folder, name, node: None } => {
-                self.names.remove(&(*folder, name.clone()));
+            Operation::Name { dir, name, node: None } => {
+                self.names.remove(&(*dir, name.clone()));
             }
             Operation::Rename { from, to, node } => {
                 if self.names.get(from) == Some(node) {

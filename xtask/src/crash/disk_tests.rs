@@ -7,14 +7,14 @@ use crate::crash::operation::{History, Operation};
 /// A file is made and written; its content is synced, its name is not yet, and more is written.
 fn history() -> History {
     let operations = vec![
-        (1, Operation::Name { folder: 0, name: "f".into(), node: Some(1) }),
+        (1, Operation::Name { dir: 0, name: "f".into(), node: Some(1) }),
         (2, Operation::Write { node: 1, offset: 0, bytes: b"safe".into() }),
         (3, Operation::Sync { node: 1, began: 2 }),
         (4, Operation::Told { file: "acks", bytes: b"!".into() }),
         (5, Operation::Write { node: 1, offset: 4, bytes: b"lost".into() }),
         (6, Operation::Sync { node: 0, began: 5 }),
     ];
-    History { operations, folders: vec![true, false] }
+    History { operations, dirs: vec![true, false] }
 }
 
 fn cut(moment: usize, loss: Loss) -> Disk {
@@ -22,7 +22,7 @@ fn cut(moment: usize, loss: Loss) -> Disk {
 }
 
 #[test]
-fn a_name_is_lost_until_its_folder_is_synced() {
+fn a_name_is_lost_until_its_dir_is_synced() {
     assert!(cut(5, Loss::All).names.is_empty());
     assert_eq!(cut(6, Loss::All).names.get(&(0, "f".into())), Some(&1));
     assert_eq!(cut(5, Loss::Nothing).names.len(), 1);

@@ -25,17 +25,17 @@ pub(crate) fn run(victim: &Victim, effort: &Effort) -> Result<String> {
 /// Each call of a session at work fails once: what was there stays, and the session goes on afterwards.
 fn fail(victim: &Victim, effort: &Effort) -> Result<String> {
     let mut verifier = victim.verifier()?;
-    let folder = victim.folder_in_memory("faults")?;
-    let log = folder.join("trace");
+    let dir = victim.dir_in_memory("faults")?;
+    let log = dir.join("trace");
     let (mut faults, mut stopped) = (0, 0);
     for ground in [Fixture::Nothing, Fixture::Session] {
-        prepare(victim, &folder, ground)?;
-        let place = restore(&folder)?;
+        prepare(victim, &dir, ground)?;
+        let place = restore(&dir)?;
         let calls = strace::record(victim, &log, &["act", "work", &place])?;
         let all = calls_to_kill(&calls, &format!("{place}/store"));
         for (name, nth) in all.iter().step_by(effort.call_step) {
             let error = if name.contains("sync") { "EIO" } else { "ENOSPC" };
-            let place = restore(&folder)?;
+            let place = restore(&dir)?;
             let inject = format!("inject={name}:error={error}:when={nth}");
             let said = strace::output(victim, &log, &["-e", &inject], &["act", "work", &place])?;
             let problem = || format!("{name} number {nth} failed with {error} on {ground:?}, in {place}");
@@ -53,13 +53,13 @@ fn fail(victim: &Victim, effort: &Effort) -> Result<String> {
             faults += 1;
         }
     }
-    std::fs::remove_dir_all(&folder)?;
+    std::fs::remove_dir_all(&dir)?;
     Ok(format!("{faults} failed calls, {stopped} stopped the run with a clear word, all went on afterwards"))
 }
 
 /// A file system in memory that is full while the session works.
 fn fill(victim: &Victim) -> Result<String> {
-    let place = stage(&victim.folder("full")?, "life")?;
+    let place = stage(&victim.dir("full")?, "life")?;
     let script =
         format!("mount -t tmpfs -o {SMALL_DISK} tmpfs \"$0/store\" || exit 77; exec \"$1\" full \"$0\"");
     let output = Command::new("unshare")

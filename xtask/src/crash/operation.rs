@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 
 use super::strace::Call;
 
-/// A file or a folder. The folder of the store is 0.
+/// A file or a directory. The directory of the store is 0.
 pub(crate) type Node = usize;
 
 /// One thing that happened.
@@ -21,9 +21,9 @@ pub(crate) enum Operation {
         node: Node,
         bytes: usize,
     },
-    /// A name in a folder leads to a node, or to nothing any more.
+    /// A name in a directory leads to a node, or to nothing any more.
     Name {
-        folder: Node,
+        dir: Node,
         name: String,
         node: Option<Node>,
     },
@@ -49,12 +49,12 @@ pub(crate) enum Operation {
     },
 }
 
-/// Everything that happened, and which nodes are folders.
+/// Everything that happened, and which nodes are directories.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     /// Each with the number of the call that it comes from.
     pub(crate) operations: Vec<(usize, Operation)>,
-    pub(crate) folders: Vec<bool>,
+    pub(crate) dirs: Vec<bool>,
 }
 
 /// Follows the calls of one program after the other.
@@ -76,7 +76,7 @@ impl Follower {
             lengths: HashMap::new(),
             offsets: HashMap::new(),
             calls: 0,
-            history: History { operations: Vec::new(), folders: vec![true] },
+            history: History { operations: Vec::new(), dirs: vec![true] },
         }
     }
 
@@ -103,8 +103,8 @@ impl Follower {
         let word = |nth: usize| words.get(nth).copied().unwrap_or_default();
         match call.name.as_str() {
             "openat" => self.open(call, &text(word(1)), word(2)),
-            "mkdir" => self.make(&text(word(0)), Kind::Folder),
-            "mkdirat" => self.make(&text(word(1)), Kind::Folder),
+            "mkdir" => self.make(&text(word(0)), Kind::Directory),
+            "mkdirat" => self.make(&text(word(1)), Kind::Directory),
             "write" => self.write(word(0), word(1), None),
             "pwrite64" => self.write(word(0), word(1), Some(word(3).parse()?)),
             "lseek" => {
@@ -179,24 +179,24 @@ impl Follower {
         if self.names.contains_key(inner) {
             return Ok(());
         }
-        let node = self.history.folders.len();
-        self.history.folders.push(kind == Kind::Folder);
+        let node = self.history.dirs.len();
+        self.history.dirs.push(kind == Kind::Directory);
         self.name(inner, Some(node))
     }
 
     fn name(&mut self, inner: &str, node: Option<Node>) -> Result<()> {
-        let (folder, name) = self.place(inner)?;
+        let (dir, name) = self.place(inner)?;
         match node {
             Some(node) => self.names.insert(inner.to_owned(), node),
             None => self.names.remove(inner),
         };
-        self.push(Operation::Name { folder, name, node })
+        self.push(Operation::Name { dir, name, node })
     }
 
     fn place(&self, inner: &str) -> Result<(Node, String)> {
-        let (folder, name) = inner.rsplit_once('/').unwrap_or(("", inner));
-        let folder = self.names.get(folder).with_context(|| format!("unknown directory {folder}"))?;
-        Ok((*folder, name.to_owned()))
+        let (dir, name) = inner.rsplit_once('/').unwrap_or(("", inner));
+        let dir = self.names.get(dir).with_context(|| format!("unknown directory {dir}"))?;
+        Ok((*dir, name.to_owned()))
     }
 
     fn rename(&mut self, from: &str, to: &str) -> Result<()> {
@@ -244,7 +244,7 @@ impl Follower {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     File,
-    Folder,
+    Directory,
 }
 
 /// The number of a descriptor such as `9</a/b>`.

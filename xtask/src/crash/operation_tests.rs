@@ -30,7 +30,7 @@ fn a_file_is_made_written_renamed_and_synced() {
     assert_eq!(
         found,
         [
-            Operation::Name { folder: 0, name: "d".into(), node: Some(1) },
+            Operation::Name { dir: 0, name: "d".into(), node: Some(1) },
             Operation::Write { node: 1, offset: 0, bytes: b"ab".into() },
             Operation::Write { node: 1, offset: 2, bytes: b"c".into() },
             Operation::Sync { node: 1, began: 3 },

@@ -96,7 +96,7 @@ fn sequences(count: u64, seed: u64) -> Result<()> {
 
 /// Cuts and flips files of a small session.
 fn damage(victim: &Victim, effort: &Effort) -> Result<String> {
-    let place = stage(&victim.folder_in_memory("damage")?, "life")?;
+    let place = stage(&victim.dir_in_memory("damage")?, "life")?;
     let said = victim.run(&["damage", &place, &effort.damages.to_string()])?;
     Ok(said.replace('\n', "; "))
 }

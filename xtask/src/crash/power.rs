@@ -23,35 +23,35 @@ pub(crate) fn run(victim: &Victim, effort: &Effort) -> Result<String> {
     if !strace::works() {
         return Ok(strace::MISSING.into());
     }
-    let folder = victim.folder_in_memory("power")?;
+    let dir = victim.dir_in_memory("power")?;
     let mut verifier = victim.verifier()?;
     let recordings = effort.power_cuts.div_ceil(CUTS_PER_RECORDING);
     let mut operations = 0;
     for nth in 0..recordings {
         let first = effort.seed.wrapping_add(nth.wrapping_mul(CUTS_PER_RECORDING));
-        let history = record(victim, &folder, first)?;
+        let history = record(victim, &dir, first)?;
         operations += history.operations.len();
-        let copy = folder.join("image");
+        let copy = dir.join("image");
         for seed in (0..CUTS_PER_RECORDING).map(|number| first.wrapping_add(number)) {
             let disk = after_power_cut(&history, &mut Chance::new(seed));
-            write_image(&disk, &history.folders, &copy)?;
+            write_image(&disk, &history.dirs, &copy)?;
             let problem =
                 || format!("power cut {seed} of session {first}; what is left is in {}", copy.display());
             verifier.ask(&format!("power {}", copy.display())).with_context(problem)?;
         }
     }
-    fs::remove_dir_all(&folder)?;
+    fs::remove_dir_all(&dir)?;
     let cuts = recordings * CUTS_PER_RECORDING;
     Ok(format!("{cuts} power cuts in {recordings} sessions of {operations} operations: nothing lost"))
 }
 
 /// What a session did to its disk that was killed at a moment that `seed` decides, and then resumed.
-fn record(victim: &Victim, folder: &Path, seed: u64) -> Result<History> {
+fn record(victim: &Victim, dir: &Path, seed: u64) -> Result<History> {
     let mut chance = Chance::new(seed);
     let call = LAST_CALLS.get(chance.below(LAST_CALLS.len())).copied().unwrap_or("fsync");
     let nth = 2 + chance.below(30);
-    let place = stage(folder, &format!("life-{seed}"))?;
-    let log = folder.join("trace");
+    let place = stage(dir, &format!("life-{seed}"))?;
+    let log = dir.join("trace");
     let mut follower = Follower::new(&place);
     let trace = format!("trace={}", strace::CALLS);
     let inject = format!("inject={call}:signal=KILL:when={nth}");
@@ -63,22 +63,22 @@ fn record(victim: &Victim, folder: &Path, seed: u64) -> Result<History> {
     Ok(history)
 }
 
-/// Writes `disk` to the stage `stage`, in the place of what is there: a folder that the real store can open.
-fn write_image(disk: &Disk, folders: &[bool], stage: &Path) -> Result<()> {
+/// Writes `disk` to the stage `stage`, in the place of what is there: a directory that the real store can open.
+fn write_image(disk: &Disk, dirs: &[bool], stage: &Path) -> Result<()> {
     empty(stage)?;
     for (file, bytes) in &disk.told {
         fs::write(stage.join(file), bytes).context("cannot write an image")?;
     }
-    fill(disk, folders, 0, &stage.join("store"))
+    fill(disk, dirs, 0, &stage.join("store"))
 }
 
-fn fill(disk: &Disk, folders: &[bool], folder: Node, path: &Path) -> Result<()> {
-    fs::create_dir(path).context("cannot make a folder of an image")?;
-    let names = disk.names.range((folder, String::new())..(folder + 1, String::new()));
+fn fill(disk: &Disk, dirs: &[bool], dir: Node, path: &Path) -> Result<()> {
+    fs::create_dir(path).context("cannot make a directory of an image")?;
+    let names = disk.names.range((dir, String::new())..(dir + 1, String::new()));
     for ((_, name), node) in names {
         let inner = path.join(name);
-        if folders.get(*node).copied().unwrap_or_default() {
-            fill(disk, folders, *node, &inner)?;
+        if dirs.get(*node).copied().unwrap_or_default() {
+            fill(disk, dirs, *node, &inner)?;
         } else {
             let content = disk.content.get(node).map(Vec::as_slice).unwrap_or_default();
             fs::write(&inner, content).context("cannot write a file of an image")?;

@@ -22,11 +22,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) fn run(victim: &Victim, effort: &Effort) -> Result<String> {
     let mut chance = Chance::new(effort.seed);
     let mut verifier = victim.verifier()?;
-    let folder = victim.folder("random")?;
+    let dir = victim.dir("random")?;
     let mut effects = 0;
     let mut events = 0;
     for kill in 0..effort.kills {
-        let place = stage(&folder, &format!("session-{}", kill / LIVES))?;
+        let place = stage(&dir, &format!("session-{}", kill / LIVES))?;
         let life_ms = u64::try_from(chance.below(LIFE_MS)).unwrap_or_default();
         let mut child = victim.command(&["work", &place, "0"]).spawn().context("cannot start the victim")?;
         if kill % FROM_START_EVERY != 0 {

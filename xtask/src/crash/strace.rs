@@ -126,9 +126,9 @@ impl Call {
         }
     }
 
-    /// Whether it is about something in this folder.
-    pub(crate) fn is_in(&self, folder: &str) -> bool {
-        self.arguments.contains(folder) || self.arguments.contains(&hex(folder))
+    /// Whether it is about something in this directory.
+    pub(crate) fn is_in(&self, dir: &str) -> bool {
+        self.arguments.contains(dir) || self.arguments.contains(&hex(dir))
     }
 }
 

@@ -38,19 +38,19 @@ pub(crate) fn run(victim: &Victim, effort: &Effort) -> Result<String> {
         return Ok(strace::MISSING.into());
     }
     let mut verifier = victim.verifier()?;
-    let folder = victim.folder_in_memory("syscalls")?;
+    let dir = victim.dir_in_memory("syscalls")?;
     let (mut kills, mut points) = (0, 0);
     for (path, ground) in PATHS {
-        prepare(victim, &folder, *ground)?;
-        let place = restore(&folder)?;
-        let log = folder.join("trace");
+        prepare(victim, &dir, *ground)?;
+        let place = restore(&dir)?;
+        let log = dir.join("trace");
         let calls = strace::record(victim, &log, &["act", path, &place])?;
         verifier.ask(&format!("path {path} {place}")).with_context(|| format!("{path} without a kill"))?;
         let all = calls_to_kill(&calls, &place);
         ensure!(!all.is_empty(), "{path} changes nothing on the disk");
         points += all.len();
         for (name, nth) in all.iter().step_by(effort.call_step) {
-            let place = restore(&folder)?;
+            let place = restore(&dir)?;
             let inject = format!("inject={name}:signal=KILL:when={nth}");
             strace::run(victim, &log, &["-e", &inject], &["act", path, &place])?;
             let problem = || format!("{path} on {ground:?}, killed before {name} number {nth}, in {place}");
@@ -58,14 +58,14 @@ pub(crate) fn run(victim: &Victim, effort: &Effort) -> Result<String> {
             kills += 1;
         }
     }
-    std::fs::remove_dir_all(&folder)?;
+    std::fs::remove_dir_all(&dir)?;
     Ok(format!("{} write paths, {kills} kills at {points} calls: old or new, never half", PATHS.len()))
 }
 
 /// Makes what is there before, once; `restore` brings it back.
-pub(crate) fn prepare(victim: &Victim, folder: &Path, ground: Fixture) -> Result<()> {
-    empty(folder)?;
-    let place = stage(folder, "stage/life")?;
+pub(crate) fn prepare(victim: &Victim, dir: &Path, ground: Fixture) -> Result<()> {
+    empty(dir)?;
+    let place = stage(dir, "stage/life")?;
     if ground != Fixture::Nothing {
         victim.run(&["work", &place, "1"])?;
     }
@@ -74,13 +74,13 @@ pub(crate) fn prepare(victim: &Victim, folder: &Path, ground: Fixture) -> Result
             "f=$(find \"$0/store/sessions/projects\" -name s.jsonl); printf 'a line that was torn' >> \"$f\"";
         shell(torn, &place)?;
     }
-    shell("mv \"$0/stage\" \"$0/before\"", &folder.display().to_string())
+    shell("mv \"$0/stage\" \"$0/before\"", &dir.display().to_string())
 }
 
 /// Brings back what was there before; the stage.
-pub(crate) fn restore(folder: &Path) -> Result<String> {
-    shell("rm -rf \"$0/stage\" && cp -a \"$0/before\" \"$0/stage\"", &folder.display().to_string())?;
-    Ok(folder.join("stage/life").display().to_string())
+pub(crate) fn restore(dir: &Path) -> Result<String> {
+    shell("rm -rf \"$0/stage\" && cp -a \"$0/before\" \"$0/stage\"", &dir.display().to_string())?;
+    Ok(dir.join("stage/life").display().to_string())
 }
 
 fn shell(script: &str, argument: &str) -> Result<()> {

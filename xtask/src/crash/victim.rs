@@ -8,10 +8,10 @@ use anyhow::{Context, Result, bail};
 
 use crate::command::Invocation;
 
-/// The program that is killed, and the folder where that happens.
+/// The program that is killed, and the directory where that happens.
 pub(crate) struct Victim {
     program: PathBuf,
-    folder: PathBuf,
+    dir: PathBuf,
 }
 
 impl Victim {
@@ -21,30 +21,30 @@ impl Victim {
         let root = xtask::walk::root();
         let target = std::env::var_os("CARGO_TARGET_DIR")
             .map_or_else(|| root.join("target"), |named| root.join(named));
-        let folder = target.join("crash");
-        Ok(Self { program: target.join("debug/examples/crash_victim"), folder })
+        let dir = target.join("crash");
+        Ok(Self { program: target.join("debug/examples/crash_victim"), dir })
     }
 
     pub(crate) fn program(&self) -> &Path {
         &self.program
     }
 
-    /// An empty folder for one part.
-    pub(crate) fn folder(&self, part: &str) -> Result<PathBuf> {
-        let folder = self.folder.join(part);
-        empty(&folder)?;
-        Ok(folder)
+    /// An empty directory for one part.
+    pub(crate) fn dir(&self, part: &str) -> Result<PathBuf> {
+        let dir = self.dir.join(part);
+        empty(&dir)?;
+        Ok(dir)
     }
 
-    /// An empty folder in memory for one part, where there is one.
-    pub(crate) fn folder_in_memory(&self, part: &str) -> Result<PathBuf> {
+    /// An empty directory in memory for one part, where there is one.
+    pub(crate) fn dir_in_memory(&self, part: &str) -> Result<PathBuf> {
         let memory = Path::new("/dev/shm");
         if !memory.is_dir() {
-            return self.folder(part);
+            return self.dir(part);
         }
-        let folder = memory.join(format!("rheon-crash-{}-{part}", std::process::id()));
-        empty(&folder)?;
-        Ok(folder)
+        let dir = memory.join(format!("rheon-crash-{}-{part}", std::process::id()));
+        empty(&dir)?;
+        Ok(dir)
     }
 
     /// The program with these arguments, silent.
@@ -79,19 +79,19 @@ impl Victim {
     }
 }
 
-/// A stage in `folder`, with the folder of its store.
-pub(crate) fn stage(folder: &Path, name: &str) -> Result<String> {
-    let stage = folder.join(name);
+/// A stage in `dir`, with the directory of its store.
+pub(crate) fn stage(dir: &Path, name: &str) -> Result<String> {
+    let stage = dir.join(name);
     std::fs::create_dir_all(stage.join("store")).context("cannot make a stage")?;
     Ok(stage.display().to_string())
 }
 
-/// Makes `folder` a folder with nothing in it.
-pub(crate) fn empty(folder: &Path) -> Result<()> {
-    if folder.exists() {
-        std::fs::remove_dir_all(folder).with_context(|| format!("cannot empty {}", folder.display()))?;
+/// Makes `dir` a directory with nothing in it.
+pub(crate) fn empty(dir: &Path) -> Result<()> {
+    if dir.exists() {
+        std::fs::remove_dir_all(dir).with_context(|| format!("cannot empty {}", dir.display()))?;
     }
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))
+    std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))
 }
 
 /// A running program that checks.

@@ -90,10 +90,10 @@ impl Project {
     }
 
     /// Writes its files.
-    pub(super) fn write(&self, folder: &Path, port: u16) -> Result<()> {
+    pub(super) fn write(&self, dir: &Path, port: u16) -> Result<()> {
         for ProjectFile { path, text } in &self.files {
-            let path = folder.join(path);
-            let parent = path.parent().context("a file without a folder")?;
+            let path = dir.join(path);
+            let parent = path.parent().context("a file without a directory")?;
             fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
             let text = text.replace("{port}", &port.to_string());
             fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
@@ -102,8 +102,8 @@ impl Project {
     }
 
     /// The hosts of its registry, as its package manager knows them: a mirror of the user's, say. Read by running it.
-    pub(super) fn hosts(&self, folder: &Path) -> Result<Vec<String>> {
-        let output = Command::new("sh").args(["-c", &self.hosts]).current_dir(folder).output();
+    pub(super) fn hosts(&self, dir: &Path) -> Result<Vec<String>> {
+        let output = Command::new("sh").args(["-c", &self.hosts]).current_dir(dir).output();
         let output = output.context("cannot start sh")?;
         let mut hosts = hosts_in(&String::from_utf8_lossy(&output.stdout));
         hosts.sort();

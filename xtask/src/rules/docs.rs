@@ -10,8 +10,8 @@ use crate::violation::Violation;
 /// The documents at the root that are read; so is every document in `docs/`.
 const ROOT_DOCUMENTS: [&str; 3] = ["README.md", "AGENTS.md", "CHANGELOG.md"];
 
-/// Folders at the root whose paths are recognised even while they do not exist.
-const ROOT_FOLDERS: [&str; 7] = ["crates", "docs", "xtask", ".ci", ".cargo", "benches", "web"];
+/// Directories at the root whose paths are recognised even while they do not exist.
+const ROOT_DIRS: [&str; 7] = ["crates", "docs", "xtask", ".ci", ".cargo", "benches", "web"];
 
 /// What stands for something else in a path that is only an example.
 const PLACEHOLDERS: [&str; 4] = ["<", "…", "...", "$"];
@@ -98,10 +98,10 @@ fn code_candidates(repository: &Repository, document: &str, word: &str) -> Optio
     let path = bare(word);
     if path.starts_with("./") {
         // In a command it is meant from the root, in a sentence often from the document.
-        return Some(vec![normal("", path), normal(folder_of(document), path)]);
+        return Some(vec![normal("", path), normal(dir_of(document), path)]);
     }
     let (top, _) = path.split_once('/')?;
-    let is_known = ROOT_FOLDERS.contains(&top) || repository.folders().any(|folder| folder == top);
+    let is_known = ROOT_DIRS.contains(&top) || repository.dirs().any(|dir| dir == top);
     is_known.then(|| vec![normal("", path)])
 }
 
@@ -110,7 +110,7 @@ fn link_candidates(document: &str, target: &str) -> Option<Vec<String>> {
     let path = bare(target);
     let is_foreign = target.contains("://") || target.starts_with("mailto:") || path.is_empty();
     let from_root = path.strip_prefix('/').map(|path| normal("", path));
-    (!is_foreign).then(|| vec![from_root.unwrap_or_else(|| normal(folder_of(document), path))])
+    (!is_foreign).then(|| vec![from_root.unwrap_or_else(|| normal(dir_of(document), path))])
 }
 
 /// The path without punctuation, `#anchor` and `:line` at its end.
@@ -123,10 +123,10 @@ fn bare(written: &str) -> &str {
     }
 }
 
-/// `path` as seen from `folder`, without `.`, `..` and a slash at the end.
-fn normal(folder: &str, path: &str) -> String {
+/// `path` as seen from `dir`, without `.`, `..` and a slash at the end.
+fn normal(dir: &str, path: &str) -> String {
     let mut names: Vec<&str> = Vec::new();
-    for name in folder.split('/').chain(path.split('/')) {
+    for name in dir.split('/').chain(path.split('/')) {
         match name {
             "" | "." => {}
             ".." if names.last().is_none_or(|last| *last == "..") => names.push(".."),
@@ -137,8 +137,8 @@ fn normal(folder: &str, path: &str) -> String {
     names.join("/")
 }
 
-fn folder_of(document: &str) -> &str {
-    document.rsplit_once('/').map_or("", |(folder, _)| folder)
+fn dir_of(document: &str) -> &str {
+    document.rsplit_once('/').map_or("", |(dir, _)| dir)
 }
 
 fn leads_somewhere(repository: &Repository, path: &str) -> bool {
@@ -146,7 +146,7 @@ fn leads_somewhere(repository: &Repository, path: &str) -> bool {
         return path.is_empty() || repository.contains(path);
     }
     let glob = GlobBuilder::new(path).literal_separator(true).build().map(|glob| glob.compile_matcher());
-    glob.is_ok_and(|glob| repository.files().chain(repository.folders()).any(|path| glob.is_match(path)))
+    glob.is_ok_and(|glob| repository.files().chain(repository.dirs()).any(|path| glob.is_match(path)))
 }
 
 fn is_glob(path: &str) -> bool {

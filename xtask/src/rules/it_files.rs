@@ -12,7 +12,7 @@ pub fn check(repository: &Repository) -> Vec<Violation> {
 }
 
 fn violations_in(repository: &Repository, member: &Crate) -> Vec<Violation> {
-    let tests = format!("{}/tests/", member.folder);
+    let tests = format!("{}/tests/", member.dir);
     let main = format!("{tests}it/main.rs");
     let wired = reachable(repository, &main);
     let judge = |source: &Source| {

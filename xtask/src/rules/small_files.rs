@@ -16,7 +16,7 @@ const LINES_MIN: usize = 40;
 /// The crate whose files are the modules that its users see, however little is in one.
 const FACADE: &str = "rheon";
 
-/// Folders in which a file is one row of a table, however short: who looks for the row looks for its file.
+/// Directories in which a file is one row of a table, however short: who looks for the row looks for its file.
 const ONE_EACH: [&str; 3] = [
     // A file is a command of the program.
     "crates/rheon-cli/src/command/",
@@ -42,7 +42,7 @@ fn violations_in(repository: &Repository, member: &Crate, named: &Named) -> Vec<
     for (path, inside) in cycles::users(repository, member) {
         let Some(source) = repository.source(&path) else { continue };
         let is_lonely = inside < 2 && inside + named.users(member, source) < 2;
-        let is_row = ONE_EACH.iter().any(|folder| path.starts_with(folder));
+        let is_row = ONE_EACH.iter().any(|dir| path.starts_with(dir));
         if is_lonely && !is_row && !conditional.contains(&path) {
             violations.extend(violation(source));
         }

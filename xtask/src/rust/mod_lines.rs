@@ -21,16 +21,16 @@ pub(crate) struct ModLine {
 
 /// Every `mod name;` line of the file, also those in inline modules.
 pub(crate) fn of(source: &Source) -> Vec<ModLine> {
-    let (folder, file) = source.path.rsplit_once('/').unwrap_or(("", &source.path));
-    // Cargo's roots and `mod.rs` keep their children beside them, every other file in a folder of its own name.
+    let (dir, file) = source.path.rsplit_once('/').unwrap_or(("", &source.path));
+    // Cargo's roots and `mod.rs` keep their children beside them, every other file in a directory of its own name.
     let home = match file {
-        "mod.rs" | "lib.rs" | "main.rs" => folder.to_owned(),
-        _ if folder.ends_with("/src/bin") => folder.to_owned(),
+        "mod.rs" | "lib.rs" | "main.rs" => dir.to_owned(),
+        _ if dir.ends_with("/src/bin") => dir.to_owned(),
         _ => source.path.trim_end_matches(".rs").to_owned(),
     };
     let mut lines = Vec::new();
     if let Ok(syntax) = &source.syntax {
-        let place = Place { folder: folder.to_owned(), home, inside: String::new(), is_test_only: false };
+        let place = Place { dir: dir.to_owned(), home, inside: String::new(), is_test_only: false };
         place.collect(&syntax.items, &mut lines);
     }
     lines
@@ -38,7 +38,7 @@ pub(crate) fn of(source: &Source) -> Vec<ModLine> {
 
 /// Where in the file the walk is.
 struct Place {
-    folder: String,
+    dir: String,
     home: String,
     inside: String,
     is_test_only: bool,
@@ -59,7 +59,7 @@ impl Place {
     fn enter(&self, module: &ItemMod) -> Self {
         let name = module.ident.unraw();
         Self {
-            folder: self.folder.clone(),
+            dir: self.dir.clone(),
             home: format!("{}/{name}", self.home),
             inside: format!("{}::{name}", self.inside),
             is_test_only: self.is_test_only || attributes::is_test_only(&module.attrs),
@@ -68,7 +68,7 @@ impl Place {
 
     fn line(self, module: &ItemMod) -> ModLine {
         let candidates = match attributes::path_of(&module.attrs) {
-            Some(path) => vec![format!("{}/{path}", self.folder)],
+            Some(path) => vec![format!("{}/{path}", self.dir)],
             None => vec![format!("{}.rs", self.home), format!("{}/mod.rs", self.home)],
         };
         let is_conditional = attributes::is_conditional(&module.attrs);

@@ -85,7 +85,7 @@ fn tests_may_use_the_testkit_and_nothing_else_of_ours() {
 }
 
 #[test]
-fn rows_and_folders_are_the_same() {
+fn rows_and_dirs_are_the_same() {
     check(
         &[("crates/extra/Cargo.toml", "[package]\nname = \"extra\"\n")],
         expect![[r#"
@@ -108,7 +108,7 @@ fn rows_and_folders_are_the_same() {
     check(
         &[("crates/low/Cargo.toml", "[package]\nname = \"lower\"\n")],
         expect![[r#"
-        crates/low/Cargo.toml:1: the package is called lower, its folder low; give both one name
+        crates/low/Cargo.toml:1: the package is called lower, its directory low; give both one name
     "#]],
     );
     check(&[("crates/low/tests/data/Cargo.toml", "[package]\nname = \"sample\"\n")], expect![[""]]);

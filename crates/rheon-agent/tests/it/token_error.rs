@@ -26,8 +26,8 @@ pub(crate) struct Row {
 
 /// Measures every text of the corpus.
 pub(crate) fn rows() -> Vec<Row> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/corpus");
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/corpus");
+    let mut files: Vec<_> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     let row = |path: &std::path::PathBuf| {
         let text = std::fs::read_to_string(path).unwrap();

@@ -21,7 +21,7 @@ const WINDOW_TOKENS: u64 = 1_000_000_000;
 
 /// A home, a project and a host.
 pub(crate) struct Stage {
-    _folder: TempDir,
+    _dir: TempDir,
     pub(crate) host: Arc<dyn Host>,
     pub(crate) model: Arc<Model>,
 }
@@ -76,8 +76,8 @@ impl Provider for Model {
 impl Stage {
     /// A new one, whose sessions are saved or not.
     pub(crate) fn new(is_saved: bool) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary directory");
-        let [home, project] = ["home", "project"].map(|name| folder.path().join(name));
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let [home, project] = ["home", "project"].map(|name| dir.path().join(name));
         for place in [&home, &project] {
             std::fs::create_dir(place).expect("a temporary directory can be written");
         }
@@ -104,7 +104,7 @@ impl Stage {
             trace: None,
             version: "0".into(),
         });
-        Self { _folder: folder, host, model }
+        Self { _dir: dir, host, model }
     }
 }
 

@@ -24,7 +24,7 @@ use crate::sessions::{CheckpointMode, OnStorageFailure, Persistence, Persistence
 pub(super) struct Values<'a> {
     pub(super) merged: &'a Merged,
     pub(super) home: Option<&'a Path>,
-    pub(super) working_folder: &'a Path,
+    pub(super) working_dir: &'a Path,
     pub(super) is_driven_as_claude: bool,
 }
 
@@ -154,7 +154,7 @@ impl Values<'_> {
     fn directory(&self, text: &str) -> PathBuf {
         match (text.strip_prefix("~/"), self.home) {
             (Some(rest), Some(home)) => home.join(rest),
-            (Some(_), None) | (None, _) => self.working_folder.join(text),
+            (Some(_), None) | (None, _) => self.working_dir.join(text),
         }
     }
 

@@ -170,17 +170,17 @@ enum Misfit {
 
 fn value(takes: Takes, node: &Node) -> Result<Value, Misfit> {
     match (takes, &node.kind) {
-        (Takes::Text | Takes::Texts | Takes::SwitchOrFolder, NodeKind::Text(text)) if text.is_empty() => {
+        (Takes::Text | Takes::Texts | Takes::SwitchOrDir, NodeKind::Text(text)) if text.is_empty() => {
             Err(Misfit::Value("the text is empty; set it or remove the key".to_owned()))
         }
-        (Takes::Text | Takes::Texts | Takes::SwitchOrFolder, NodeKind::Text(text)) => {
+        (Takes::Text | Takes::Texts | Takes::SwitchOrDir, NodeKind::Text(text)) => {
             Ok(Value::Text(text.clone()))
         }
         (Takes::Choice(names), NodeKind::Text(text)) if names.contains(&text.as_str()) => {
             Ok(Value::Text(text.clone()))
         }
         (Takes::Choice(names), NodeKind::Text(text)) => Err(Misfit::Value(not_among(text, names))),
-        (Takes::Switch | Takes::SwitchOrFolder, NodeKind::Switch(value)) => Ok(Value::Switch(*value)),
+        (Takes::Switch | Takes::SwitchOrDir, NodeKind::Switch(value)) => Ok(Value::Switch(*value)),
         (Takes::Count(least, most), NodeKind::Number(number)) => count(number, least, most),
         (Takes::Money, NodeKind::Number(number)) => money(number).map(Value::Money).map_err(Misfit::Value),
         (Takes::Sources, NodeKind::Text(name)) if REMOVED_SOURCES.contains(&name.as_str()) => {
@@ -213,7 +213,7 @@ fn value(takes: Takes, node: &Node) -> Result<Value, Misfit> {
             | Takes::Network
             | Takes::Choice(_)
             | Takes::Switch
-            | Takes::SwitchOrFolder
+            | Takes::SwitchOrDir
             | Takes::Count(..)
             | Takes::Money
             | Takes::Sources

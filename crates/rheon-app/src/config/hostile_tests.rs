@@ -71,7 +71,7 @@ fn what_claude_code_would_be_told_by_a_project_does_not_loosen_anything() {
         /project: the project is not trusted, so its own content is ignored: .claude/settings.json; review it with `rheon trust show` and accept it with `rheon trust grant`
         /project/.claude/settings.json: a project may not set "permissions.default_mode" to "bypassPermissions"; set it in your own settings"#]].assert_eq(&place.warnings(&config));
     assert!(config.settings.hooks.is_empty());
-    let places = PatternRoots { working_folder: place.path("project"), home: None };
+    let places = PatternRoots { working_dir: place.path("project"), home: None };
     let permissions = config.settings.permissions;
     let policy =
         Policy::new(permissions.sources, places, permissions.trust, ShellAnalyzer::default()).unwrap();

@@ -9,8 +9,8 @@ use crate::sessions::{EnvVars, UserDirs};
 #[derive(Debug, Clone)]
 pub struct ConfigInputs {
     pub environment: EnvVars,
-    pub folders: UserDirs,
-    pub working_folder: PathBuf,
+    pub dirs: UserDirs,
+    pub working_dir: PathBuf,
     /// The file with the settings of the machine's administrator.
     pub managed: PathBuf,
     /// What flags say, in their order.
@@ -34,11 +34,11 @@ pub struct ConfigInputs {
 
 impl ConfigInputs {
     /// The defaults: no flags, the usual managed file, the saved trust.
-    pub fn new(environment: EnvVars, working_folder: impl Into<PathBuf>) -> Self {
+    pub fn new(environment: EnvVars, working_dir: impl Into<PathBuf>) -> Self {
         Self {
-            folders: UserDirs::of(&environment),
+            dirs: UserDirs::of(&environment),
             environment,
-            working_folder: working_folder.into(),
+            working_dir: working_dir.into(),
             managed: PathBuf::from(MANAGED_FILE),
             flags: Vec::new(),
             settings: None,

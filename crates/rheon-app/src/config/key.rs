@@ -20,7 +20,7 @@ pub(super) enum Takes {
     /// `true` or `false`.
     Switch,
     /// `true`, `false`, or a directory.
-    SwitchOrFolder,
+    SwitchOrDir,
     /// A whole number from the first to the second.
     Count(u64, u64),
     /// Dollars, with at most six digits after the point.
@@ -64,7 +64,7 @@ impl Takes {
                 names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
             }
             Self::Switch => "true or false".to_owned(),
-            Self::SwitchOrFolder => "true, false, or a directory".to_owned(),
+            Self::SwitchOrDir => "true, false, or a directory".to_owned(),
             Self::Count(least, u64::MAX) => format!("whole number from {least}"),
             Self::Count(least, most) => format!("whole number from {least} to {most}"),
             Self::Money => "US dollars".to_owned(),
@@ -86,7 +86,7 @@ impl Takes {
             | Self::Network
             | Self::Choice(_)
             | Self::Switch
-            | Self::SwitchOrFolder
+            | Self::SwitchOrDir
             | Self::Count(..)
             | Self::Money
             | Self::KeySource

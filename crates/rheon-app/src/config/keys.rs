@@ -22,7 +22,7 @@ const COLORS: &[&str] = &["auto", "always", "never"];
 const LOG_LEVELS: &[&str] = &["off", "error", "warn", "info", "debug", "trace"];
 
 use ProjectMay::{Lower, Nothing, Set, SetIfTrusted, SetIfTrustedBut, SwitchTo, Tighten};
-use Takes::{Choice, Count, Money, Rules, Switch, SwitchOrFolder, Text, Texts};
+use Takes::{Choice, Count, Money, Rules, Switch, SwitchOrDir, Text, Texts};
 
 /// All keys, in the order of the template and of the reference.
 pub(super) const KEYS: &[Key] = &[
@@ -58,7 +58,7 @@ pub(super) const KEYS: &[Key] = &[
     row("env.*", Text, SetIfTrusted, ""),
     // A project must not be able to hide what happened (journal) or prevent an undo (checkpoints).
     row("sessions.keep", Switch, Nothing, "true"),
-    row("sessions.transcripts", SwitchOrFolder, Nothing, ""),
+    row("sessions.transcripts", SwitchOrDir, Nothing, ""),
     row("sessions.checkpoints", Switch, Nothing, "true"),
     row("sessions.on_failure", Choice(ON_FAILURE), Nothing, "\"refuse\""),
     row("sessions.blob_bytes_max", Count(1, MANY), Nothing, "10737418240"),

@@ -96,10 +96,10 @@ impl LayerTexts {
             found.project(root, inputs);
         }
         if let Some(argument) = &inputs.settings {
-            found.argument(argument, &inputs.working_folder);
+            found.argument(argument, &inputs.working_dir);
         }
         for argument in &inputs.mcp_configs {
-            found.servers(argument, &inputs.working_folder);
+            found.servers(argument, &inputs.working_dir);
         }
         let (managed, of_machine) = (&inputs.managed, Layer::Managed);
         found.file(of_machine, managed, Form::Toml, Reach::Anywhere, IfMissing::Nothing);
@@ -108,13 +108,13 @@ impl LayerTexts {
 
     fn user(&mut self, inputs: &ConfigInputs) {
         let missing = IfMissing::Nothing;
-        if let Ok(projects) = inputs.folders.claude_projects()
+        if let Ok(projects) = inputs.dirs.claude_projects()
             && let Some(directory) = projects.parent()
         {
             let file = directory.join("settings.json");
             self.file(Layer::User, &file, Form::ClaudeSettings, Reach::Anywhere, missing);
         }
-        let directory = match inputs.folders.config() {
+        let directory = match inputs.dirs.config() {
             Ok(directory) => Some(directory),
             // Without a home directory there are no user settings; a session works without them.
             Err(UserDirsError::NoHome { .. }) => None,
@@ -131,7 +131,7 @@ impl LayerTexts {
         }
         match (inputs.environment.get("RHEON_CONFIG"), directory) {
             (Some(name), _) => {
-                let file = inputs.working_folder.join(name);
+                let file = inputs.working_dir.join(name);
                 self.file(Layer::User, &file, Form::Toml, Reach::Anywhere, IfMissing::Problem);
             }
             (None, Some(directory)) => {
@@ -146,7 +146,7 @@ impl LayerTexts {
         let source = SourceName::Variable(name.to_owned());
         let origin = SettingOrigin { layer: Layer::User, source, line: None };
         match value.to_str() {
-            Some(text) => self.text(origin, &inputs.working_folder, form, text),
+            Some(text) => self.text(origin, &inputs.working_dir, form, text),
             None => self.problems.push(ConfigProblem::new(&origin, "not UTF-8; correct or unset it")),
         }
     }
@@ -172,17 +172,17 @@ impl LayerTexts {
     }
 
     /// The value of `--settings`: JSON, TOML or a path.
-    fn argument(&mut self, argument: &str, working_folder: &Path) {
+    fn argument(&mut self, argument: &str, working_dir: &Path) {
         let origin = SettingOrigin {
             layer: Layer::CommandLine,
             source: SourceName::Flag("--settings".to_owned()),
             line: None,
         };
-        let file = working_folder.join(argument);
+        let file = working_dir.join(argument);
         if argument.trim_start().starts_with('{') {
-            self.text(origin, working_folder, Form::Json, argument);
+            self.text(origin, working_dir, Form::Json, argument);
         } else if argument.contains(['=', '\n']) && !file.exists() {
-            self.text(origin, working_folder, Form::Toml, argument);
+            self.text(origin, working_dir, Form::Toml, argument);
         } else {
             let is_json = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
             let form = if is_json { Form::Json } else { Form::Toml };
@@ -191,13 +191,13 @@ impl LayerTexts {
     }
 
     /// A value of `--mcp-config`: JSON or a path.
-    fn servers(&mut self, argument: &str, working_folder: &Path) {
+    fn servers(&mut self, argument: &str, working_dir: &Path) {
         if argument.trim_start().starts_with('{') {
             let source = SourceName::Flag("--mcp-config".to_owned());
             let origin = SettingOrigin { layer: Layer::CommandLine, source, line: None };
-            self.text(origin, working_folder, Form::McpServers, argument);
+            self.text(origin, working_dir, Form::McpServers, argument);
         } else {
-            let file = working_folder.join(argument);
+            let file = working_dir.join(argument);
             self.file(Layer::CommandLine, &file, Form::McpServers, Reach::Anywhere, IfMissing::Problem);
         }
     }

@@ -48,14 +48,14 @@ impl Config {
     /// Reads and merges all layers. Reports all problems at once. Blocks: it reads files.
     pub fn load(inputs: ConfigInputs) -> Result<Self, ConfigError> {
         let home = inputs.environment.get("HOME").map(PathBuf::from);
-        let root = project_root(&inputs.working_folder, home.as_deref());
+        let root = project_root(&inputs.working_dir, home.as_deref());
         let project = project(&root, &inputs);
         let texts = LayerTexts::read(&inputs, project);
         let mut loading = Loading { problems: texts.problems, warnings: Vec::new() };
         let claude_model = claude_model(&inputs);
         let mut layers = vec![ReadLayer::built_in()];
         layers.extend(texts.texts.into_iter().map(|text| ReadLayer::read(text, claude_model)));
-        let flags = ReadLayer::of_flags(&inputs.flags, inputs.working_folder.clone());
+        let flags = ReadLayer::of_flags(&inputs.flags, inputs.working_dir.clone());
         let place = layers.partition_point(|layer| layer.source.origin.layer < Layer::Managed);
         layers.insert(place, flags);
 
@@ -78,7 +78,7 @@ impl Config {
         let values = Values {
             merged: &merged,
             home: home.as_deref(),
-            working_folder: &inputs.working_folder,
+            working_dir: &inputs.working_dir,
             is_driven_as_claude: inputs.is_driven_as_claude,
         };
         let services = Services::of(&layers, &merged);
@@ -109,7 +109,7 @@ impl Config {
             project_root: root,
             trust,
             review,
-            user_rules: inputs.folders.config().ok().map(|directory| directory.join(USER_RULES)),
+            user_rules: inputs.dirs.config().ok().map(|directory| directory.join(USER_RULES)),
             warnings: loading.warnings,
             entries: merged.entries,
             paths: texts.paths,
@@ -130,7 +130,7 @@ impl Config {
 /// All possible configuration files, weakest first. Blocks: it reads files.
 pub fn config_paths(inputs: &ConfigInputs) -> Vec<ConfigPath> {
     let home = inputs.environment.get("HOME").map(PathBuf::from);
-    let root = project_root(&inputs.working_folder, home.as_deref());
+    let root = project_root(&inputs.working_dir, home.as_deref());
     LayerTexts::read(inputs, project(&root, inputs)).paths
 }
 

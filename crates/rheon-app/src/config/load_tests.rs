@@ -81,7 +81,7 @@ fn stronger_layers_override_and_every_value_says_where_it_comes_from() {
         .iter()
         .map(|source| {
             let deny: Vec<&str> = source.document.deny.iter().map(|entry| entry.rule.text()).collect();
-            place.plain(&format!("{:?} {} {deny:?}", source.source, source.folder.display()))
+            place.plain(&format!("{:?} {} {deny:?}", source.source, source.dir.display()))
         })
         .collect();
     expect![[r#"
@@ -186,9 +186,9 @@ fn the_project_is_the_nearest_directory_with_a_mark_and_never_the_home() {
         .file("home/.rheon/config.toml", "this is not read")
         .file("home/work/inner/deep/file", "")
         .file("home/work/.rheon/config.toml", "interface.title = false");
-    let root = |working_folder: &str| {
+    let root = |working_dir: &str| {
         let mut inputs = place.inputs();
-        inputs.working_folder = place.path(working_folder);
+        inputs.working_dir = place.path(working_dir);
         place.plain(&place.load_with(inputs).project_root.display().to_string())
     };
     assert_eq!(root("home/work/inner/deep"), "/home/work");
@@ -201,7 +201,7 @@ fn a_program_without_a_home_has_settings_all_the_same() {
     let place = Place::new().project("interface.title = false");
     let mut inputs = place.inputs();
     inputs.environment = [("PATH", "/bin")].into_iter().collect();
-    inputs.folders = crate::sessions::UserDirs::of(&inputs.environment);
+    inputs.dirs = crate::sessions::UserDirs::of(&inputs.environment);
     let config = place.load_with(inputs);
     assert!(!config.settings.interface.title);
     assert_eq!(config.user_rules, None);

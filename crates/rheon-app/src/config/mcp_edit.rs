@@ -40,9 +40,9 @@ pub struct McpFile {
 }
 
 impl McpFile {
-    /// The user's settings in `folder`.
-    pub fn of_user(folder: &Path) -> Self {
-        Self { scope: McpScope::User, path: folder.join("config.toml") }
+    /// The user's settings in `dir`.
+    pub fn of_user(dir: &Path) -> Self {
+        Self { scope: McpScope::User, path: dir.join("config.toml") }
     }
 
     /// The servers of the project in `root`.
@@ -136,9 +136,9 @@ impl McpFile {
     /// Replaces the file in one step. A new file of the user is private: servers may have keys.
     fn write(&self, text: &str) -> Result<(), McpEditError> {
         let failed = |source| McpEditError::Write { file: self.path.clone(), source };
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder).map_err(failed)?;
-        let mut draft = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+        let dir = self.path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(dir).map_err(failed)?;
+        let mut draft = tempfile::NamedTempFile::new_in(dir).map_err(failed)?;
         draft.write_all(text.as_bytes()).map_err(failed)?;
         let before = fs::metadata(&self.path).ok().map(|metadata| metadata.permissions());
         if let Some(permissions) = before.or_else(|| self.shared_permissions()) {

@@ -11,8 +11,8 @@ fn server(value: Value) -> Map<String, Value> {
 
 #[test]
 fn servers_come_and_go_in_the_users_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = McpFile::of_user(folder.path());
+    let dir = tempfile::tempdir().unwrap();
+    let file = McpFile::of_user(dir.path());
     let before = "# mine\nmodel = \"x/y\"\n\n[limits]\nmax_turns = 3\n";
     std::fs::write(file.path(), before).unwrap();
     let files =
@@ -40,25 +40,25 @@ fn servers_come_and_go_in_the_users_file() {
     "##]]
     .assert_eq(&std::fs::read_to_string(file.path()).unwrap());
     expect!["\"far\" exists already in DIR/config.toml; remove it first"]
-        .assert_eq(&problem(&file.add("far", &Map::new()).unwrap_err(), folder.path()));
+        .assert_eq(&problem(&file.add("far", &Map::new()).unwrap_err(), dir.path()));
     file.remove("files").unwrap();
     file.remove("far").unwrap();
     assert_eq!(std::fs::read_to_string(file.path()).unwrap().trim_end(), before.trim_end());
     expect!["there is no MCP server \"far\" in DIR/config.toml"]
-        .assert_eq(&problem(&file.remove("far").unwrap_err(), folder.path()));
+        .assert_eq(&problem(&file.remove("far").unwrap_err(), dir.path()));
     std::fs::write(file.path(), "mcp_servers.x = { command = \"x\" }\n").unwrap();
     expect![
         "cannot remove \"x\" from DIR/config.toml: it is not a table of its own; run `rheon config edit`"
     ]
-    .assert_eq(&problem(&file.remove("x").unwrap_err(), folder.path()));
+    .assert_eq(&problem(&file.remove("x").unwrap_err(), dir.path()));
     expect!["server names have at most 64 letters, digits, - and _; \"a b\" is not one"]
-        .assert_eq(&problem(&file.add("a b", &Map::new()).unwrap_err(), folder.path()));
+        .assert_eq(&problem(&file.add("a b", &Map::new()).unwrap_err(), dir.path()));
 }
 
 #[test]
 fn servers_come_and_go_in_the_projects_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = McpFile::of_project(folder.path());
+    let dir = tempfile::tempdir().unwrap();
+    let file = McpFile::of_project(dir.path());
     file.add("x", &server(json!({ "command": "x" }))).unwrap();
     expect![[r#"
         {
@@ -74,9 +74,9 @@ fn servers_come_and_go_in_the_projects_file() {
     assert_eq!(std::fs::read_to_string(file.path()).unwrap(), "{\n  \"mcpServers\": {}\n}\n");
     std::fs::write(file.path(), "{").unwrap();
     expect!["cannot read DIR/.mcp.json: EOF while parsing an object at line 1 column 1"]
-        .assert_eq(&problem(&file.remove("x").unwrap_err(), folder.path()));
+        .assert_eq(&problem(&file.remove("x").unwrap_err(), dir.path()));
 }
 
-fn problem(error: &super::McpEditError, folder: &std::path::Path) -> String {
-    error.to_string().replace(&folder.display().to_string(), "DIR")
+fn problem(error: &super::McpEditError, dir: &std::path::Path) -> String {
+    error.to_string().replace(&dir.display().to_string(), "DIR")
 }

@@ -5,9 +5,9 @@
 
 mod build;
 mod check;
+mod dir_modes;
 mod entry;
 mod entry_text;
-mod folder_modes;
 mod hooks;
 mod inputs;
 mod key;
@@ -30,7 +30,7 @@ mod settings;
 mod trust;
 mod variables;
 
-pub use folder_modes::FolderModes;
+pub use dir_modes::DirModes;
 pub use inputs::{ConfigInputs, ConfigScope, FlagSetting, FlagValue, MANAGED_FILE, TrustChoice};
 pub use keys::{KeyReference, reference, template};
 pub use layer_text::ConfigPath;

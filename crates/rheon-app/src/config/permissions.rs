@@ -17,7 +17,7 @@ pub(super) fn permissions(layers: &[ReadLayer], merged: &Merged, trust: ProjectT
         let document = document(merged.of_layer(index));
         if document != Document::default() {
             let (source, directory) = (source(layer), layer.source.directory.clone());
-            sources.push(PolicySource { source, folder: directory, document });
+            sources.push(PolicySource { source, dir: directory, document });
         }
     }
     let trust = match trust {

@@ -35,7 +35,7 @@ pub struct ProjectReview {
 pub enum ReviewError {
     /// The state directory is unknown.
     #[error(transparent)]
-    Folder(#[from] UserDirsError),
+    Directory(#[from] UserDirsError),
     /// The trust file or the project's content cannot be read.
     #[error(transparent)]
     TrustStatus(#[from] TrustError),
@@ -102,13 +102,13 @@ impl ProjectAnswers {
     /// `None` if it is not known where the user's own files are.
     pub(super) fn of(root: &Path, inputs: &ConfigInputs) -> Option<Self> {
         let project = inputs.worktree_of.clone().unwrap_or_else(|| root.to_owned());
-        Some(Self { project, trust_store: inputs.folders.state().ok()?.join(STORE) })
+        Some(Self { project, trust_store: inputs.dirs.state().ok()?.join(STORE) })
     }
 }
 
 /// The user agrees to nothing of the project in `root` any more.
-pub fn revoke_trust(root: &Path, folders: &UserDirs) -> Result<(), ReviewError> {
-    Ok(TrustStore::open(folders.state()?.join(STORE))?.revoke(root)?)
+pub fn revoke_trust(root: &Path, dirs: &UserDirs) -> Result<(), ReviewError> {
+    Ok(TrustStore::open(dirs.state()?.join(STORE))?.revoke(root)?)
 }
 
 /// The project's content, and its hooks if it is trusted.
@@ -126,7 +126,7 @@ pub(super) fn review(
     layers: &[ReadLayer],
     inputs: &ConfigInputs,
 ) -> Result<Reviewed, ReviewError> {
-    let store = TrustStore::open(inputs.folders.state()?.join(STORE))?;
+    let store = TrustStore::open(inputs.dirs.state()?.join(STORE))?;
     let mut files: Vec<PreloadedFile> = layers.iter().filter_map(read_file).collect();
     for file in server_files(root, layers) {
         if !files.iter().any(|known| known.path == file.path) {
@@ -187,13 +187,13 @@ fn server_files(root: &Path, layers: &[ReadLayer]) -> Vec<PreloadedFile> {
         });
     let mut files = Vec::new();
     for server in servers {
-        let folder = server.child("cwd").and_then(text_of).unwrap_or_default();
+        let dir = server.child("cwd").and_then(text_of).unwrap_or_default();
         let arguments = match server.child("args").map(|node| &node.kind) {
             Some(NodeKind::List(items)) => items.iter().filter_map(text_of).collect(),
             Some(_) | None => Vec::new(),
         };
         let words = server.child("command").and_then(text_of).into_iter().chain(arguments);
-        files.extend(words.filter_map(|word| project_file(root, &Path::new(folder).join(word))));
+        files.extend(words.filter_map(|word| project_file(root, &Path::new(dir).join(word))));
     }
     files
 }

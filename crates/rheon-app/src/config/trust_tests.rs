@@ -104,7 +104,7 @@ fn trust_can_be_taken_back_and_left_aside() {
     assert_eq!((config.trust, config.settings.hooks.is_empty()), (ProjectTrust::Untrusted, true));
     assert_eq!(place.warnings(&config), "");
     assert_eq!(place.load().trust, ProjectTrust::Trusted);
-    revoke_trust(&place.path("project"), &place.inputs().folders).unwrap();
+    revoke_trust(&place.path("project"), &place.inputs().dirs).unwrap();
     assert_eq!(place.load().trust, ProjectTrust::Untrusted);
 }
 

@@ -8,7 +8,7 @@ use rheon_tools::skills::{FileOrigin, SkillDir, SkillSet};
 
 use super::warning::ContextWarning;
 
-/// Folders of skills in the user's home and in a project; a later one overrides an earlier one.
+/// Directories of skills in the user's home and in a project; a later one overrides an earlier one.
 const SKILLS: [&str; 3] = [".claude/skills", ".agents/skills", ".rheon/skills"];
 /// The same for slash commands.
 const COMMANDS: [&str; 2] = [".claude/commands", ".rheon/commands"];
@@ -32,14 +32,14 @@ impl From<&TrustStatus> for ProjectTrust {
 /// Where skills and slash commands are; the user's first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExtensionPaths {
-    /// Folders of skills.
+    /// Directories of skills.
     pub skills: Vec<SkillDir>,
-    /// Folders of slash commands.
+    /// Directories of slash commands.
     pub commands: Vec<CommandDir>,
 }
 
 impl ExtensionPaths {
-    /// The usual places: in the user's home, in the folder of our settings, and in the project whose root is `root`.
+    /// The usual places: in the user's home, in the directory of our settings, and in the project whose root is `root`.
     pub fn of(home: Option<&Path>, config: Option<&Path>, root: &Path) -> Self {
         let beneath = |base: Option<&Path>, names: &[&str]| -> Vec<PathBuf> {
             names.iter().filter_map(|name| Some(base?.join(name))).collect()
@@ -94,7 +94,7 @@ impl Extensions {
     /// Finds everything at `places`; the content of a project only if it is trusted. Reads files: call it where a thread may wait.
     pub fn load(places: &ExtensionPaths, trust: ProjectTrust) -> Self {
         let skills = load_skills(&places.skills, trust);
-        let commands = CommandSet::load(&usable(&places.commands, trust, |folder| folder.origin));
+        let commands = CommandSet::load(&usable(&places.commands, trust, |dir| dir.origin));
         let mut warnings = untrusted(places, trust);
         warnings.extend(skills.warnings().iter().cloned().map(ContextWarning::Skill));
         warnings.extend(commands.warnings().iter().cloned().map(ContextWarning::Command));
@@ -126,26 +126,26 @@ impl ExpandedCommand {
     }
 }
 
-/// The skills in `folders`; those of a project only if it is trusted.
-pub(super) fn load_skills(folders: &[SkillDir], trust: ProjectTrust) -> SkillSet {
-    SkillSet::load(&usable(folders, trust, |folder| folder.origin))
+/// The skills in `dirs`; those of a project only if it is trusted.
+pub(super) fn load_skills(dirs: &[SkillDir], trust: ProjectTrust) -> SkillSet {
+    SkillSet::load(&usable(dirs, trust, |dir| dir.origin))
 }
 
-fn usable<F: Clone>(folders: &[F], trust: ProjectTrust, origin: impl Fn(&F) -> FileOrigin) -> Vec<F> {
-    let may_count = |folder: &&F| match (origin(folder), trust) {
+fn usable<F: Clone>(dirs: &[F], trust: ProjectTrust, origin: impl Fn(&F) -> FileOrigin) -> Vec<F> {
+    let may_count = |dir: &&F| match (origin(dir), trust) {
         (FileOrigin::User, _) | (FileOrigin::Project, ProjectTrust::Trusted) => true,
         (FileOrigin::Project, ProjectTrust::Untrusted) => false,
     };
-    folders.iter().filter(may_count).cloned().collect()
+    dirs.iter().filter(may_count).cloned().collect()
 }
 
-/// The folders of a project that are there and not used.
+/// The directories of a project that are there and not used.
 fn untrusted(places: &ExtensionPaths, trust: ProjectTrust) -> Vec<ContextWarning> {
     match trust {
         ProjectTrust::Trusted => Vec::new(),
         ProjectTrust::Untrusted => {
-            let skills = places.skills.iter().map(|folder| (&folder.path, folder.origin));
-            let commands = places.commands.iter().map(|folder| (&folder.path, folder.origin));
+            let skills = places.skills.iter().map(|dir| (&dir.path, dir.origin));
+            let commands = places.commands.iter().map(|dir| (&dir.path, dir.origin));
             let left_out = skills
                 .chain(commands)
                 .filter(|(path, origin)| *origin == FileOrigin::Project && path.is_dir());

@@ -13,8 +13,8 @@ pub struct EnvironmentFacts {
     pub system: String,
     /// The user's shell, where it is known.
     pub shell: Option<String>,
-    /// The folder that the agent works in.
-    pub working_folder: PathBuf,
+    /// The directory that the agent works in.
+    pub working_dir: PathBuf,
     /// The day in UTC. Not the time: that would be another prompt with every request.
     pub day: Option<String>,
     pub git: GitState,
@@ -22,12 +22,12 @@ pub struct EnvironmentFacts {
 
 impl EnvironmentFacts {
     /// The facts of this machine at this moment.
-    pub fn new(working_folder: &Path, shell: Option<&Path>, now: Timestamp, git: GitState) -> Self {
+    pub fn new(working_dir: &Path, shell: Option<&Path>, now: Timestamp, git: GitState) -> Self {
         let shell = shell.and_then(Path::file_name).map(|name| DisplayPath(name).to_string());
         Self {
             system: format!("{} ({})", std::env::consts::OS, std::env::consts::ARCH),
             shell,
-            working_folder: working_folder.to_owned(),
+            working_dir: working_dir.to_owned(),
             day: day(now),
             git,
         }
@@ -44,7 +44,7 @@ impl EnvironmentFacts {
         if let Some(shell) = &self.shell {
             line("Shell of the user", shell);
         }
-        line("Working directory", &DisplayPath(self.working_folder.as_os_str()));
+        line("Working directory", &DisplayPath(self.working_dir.as_os_str()));
         if let Some(day) = &self.day {
             line("Date", &format_args!("{day} (UTC)"));
         }

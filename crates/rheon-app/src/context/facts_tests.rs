@@ -8,9 +8,9 @@ use rheon_types::Timestamp;
 
 use super::EnvironmentFacts;
 
-fn facts(folder: &str, shell: Option<&str>, millis: u64, git: GitState) -> String {
+fn facts(dir: &str, shell: Option<&str>, millis: u64, git: GitState) -> String {
     let facts =
-        EnvironmentFacts::new(Path::new(folder), shell.map(Path::new), Timestamp::from_millis(millis), git);
+        EnvironmentFacts::new(Path::new(dir), shell.map(Path::new), Timestamp::from_millis(millis), git);
     EnvironmentFacts { system: "linux (x86_64)".into(), ..facts }.text()
 }
 

@@ -22,13 +22,13 @@ pub struct ContextInputs {
     pub task: String,
     /// Replaces the base prompt, if set.
     pub base: Option<String>,
-    /// Where rules are, and the working folder.
+    /// Where rules are, and the working directory.
     pub places: RulePaths,
     /// Whether the user trusts the project.
     pub trust: ProjectTrust,
-    /// UserDirs of skills; those of the project count only if it is trusted.
+    /// Directories of skills; those of the project count only if it is trusted.
     pub skills: Vec<SkillDir>,
-    /// UserDirs of notes. What a project's folder says goes to the model, so give one only if the user alone can write there or
+    /// Directories of notes. What a project's directory says goes to the model, so give one only if the user alone can write there or
     /// trusts it.
     pub notes: Vec<NoteDir>,
     /// Where learnings and episodes are; nothing is learnt or remembered without it, and the model has no tool for notes.

@@ -171,7 +171,7 @@ impl LoadedContext {
 fn session_memory(inputs: &ContextInputs) -> Option<SessionMemory> {
     let store = inputs.memory.as_ref().filter(|_| inputs.sources.has(ContextSource::Memory))?;
     let clock = || Arc::clone(&inputs.machine.clock);
-    let root = inputs.places.working_folder.clone();
+    let root = inputs.places.working_dir.clone();
     Some(SessionMemory {
         tool: Some(Arc::new(memory_tool(inputs.notes.clone(), store, clock()))),
         episodic: Arc::new(EpisodeRecorder::new(store.clone(), root, clock())),
@@ -223,9 +223,9 @@ async fn environment(inputs: &ContextInputs) -> String {
         ProjectTrust::Trusted => GitQuestion::Status,
         ProjectTrust::Untrusted => GitQuestion::Branch,
     };
-    let folder = &inputs.places.working_folder;
-    let git = GitState::ask(folder, &environment.for_git(), question, *git_time_max).await;
-    EnvironmentFacts::new(folder, environment.get("SHELL").map(Path::new), clock.now(), git).text()
+    let dir = &inputs.places.working_dir;
+    let git = GitState::ask(dir, &environment.for_git(), question, *git_time_max).await;
+    EnvironmentFacts::new(dir, environment.get("SHELL").map(Path::new), clock.now(), git).text()
 }
 
 /// What is read from files.

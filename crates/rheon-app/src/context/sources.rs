@@ -20,7 +20,7 @@ pub enum ContextSource {
     Memory,
     Learnings,
     CodeMap,
-    /// The machine, the folder, the day, the repository.
+    /// The machine, the directory, the day, the repository.
     Environment,
     Effort,
 }

@@ -20,8 +20,8 @@ use crate::sessions::{EnvVars, Persistence, UserDirs};
 #[derive(Clone)]
 pub struct SessionStart {
     pub task: String,
-    /// The folder that the agent works in.
-    pub working_folder: PathBuf,
+    /// The directory that the agent works in.
+    pub working_dir: PathBuf,
     pub session_id: SessionId,
     /// The session that it was forked from, whose goal it has at first.
     pub parent: Option<SessionId>,
@@ -41,13 +41,13 @@ impl ContextInputs {
     pub async fn find(start: SessionStart) -> (Self, Vec<ContextWarning>) {
         let mut warnings = Vec::new();
         // A missing directory is reported elsewhere; here it has no rules and no map.
-        let working_folder = start.working_folder.canonicalize().unwrap_or(start.working_folder);
-        let root = project_root(&working_folder);
-        let folders = UserDirs::of(&start.environment);
+        let working_dir = start.working_dir.canonicalize().unwrap_or(start.working_dir);
+        let root = project_root(&working_dir);
+        let dirs = UserDirs::of(&start.environment);
         let home = start.environment.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-        let config = folders.config().ok();
+        let config = dirs.config().ok();
         let extensions = ExtensionPaths::of(home.as_deref(), config.as_deref(), &root);
-        let places = match MemoryPaths::of(&folders, &root) {
+        let places = match MemoryPaths::of(&dirs, &root) {
             Ok(places) => Some(places),
             Err(error) => {
                 warnings.push(ContextWarning::Memory(error.to_string()));
@@ -68,8 +68,8 @@ impl ContextInputs {
             task: start.task,
             base: None,
             places: RulePaths {
-                working_folder,
-                user_folders: user_folders(home.as_deref(), config),
+                working_dir,
+                user_dirs: user_dirs(home.as_deref(), config),
                 home: home.clone(),
             },
             trust: start.trust,
@@ -93,8 +93,8 @@ impl ContextInputs {
     }
 }
 
-/// The folders with rules of the user, the most general first.
-fn user_folders(home: Option<&Path>, config: Option<PathBuf>) -> Vec<PathBuf> {
+/// The directories with rules of the user, the most general first.
+fn user_dirs(home: Option<&Path>, config: Option<PathBuf>) -> Vec<PathBuf> {
     let general = match &config {
         // Where the settings are in the usual place, what all programs share is beside them.
         Some(config) if config.ends_with("rheon") => config.parent().map(Path::to_owned),

@@ -11,8 +11,8 @@ use crate::config::ConfigError;
 /// A demo that could not be played, or could not be cleaned up.
 #[derive(Debug, thiserror::Error)]
 pub enum DemoError {
-    #[error("cannot create a workspace in {}: {}; set TMPDIR to a writable directory", folder.display(), words(source))]
-    Workspace { folder: PathBuf, source: io::Error },
+    #[error("cannot create a workspace in {}: {}; set TMPDIR to a writable directory", dir.display(), words(source))]
+    Workspace { dir: PathBuf, source: io::Error },
     /// The bundled scenario is broken, which is a fault of this program.
     #[error("the bundled scenario is broken: {0}")]
     Scenario(#[from] ScenarioError),

@@ -38,7 +38,7 @@ pub struct DemoOptions {
     pub fast: bool,
     /// What becomes of the repository and the session.
     pub files: DemoFiles,
-    pub folder: PathBuf,
+    pub dir: PathBuf,
     /// Where every event is written, too.
     pub trace: Option<PathBuf>,
     /// The machine, the user and the time.
@@ -63,7 +63,7 @@ pub struct DemoReport {
     /// The event that ended the prompt, which the run can be taken back to.
     pub prompt_seq: u64,
     /// The repository, if it is still there.
-    pub folder: Option<PathBuf>,
+    pub dir: Option<PathBuf>,
     pub is_saved: bool,
 }
 
@@ -75,18 +75,18 @@ pub async fn demo(
     tell: NoticeSink,
     on_event: impl FnMut(&Event),
 ) -> Result<DemoReport, DemoError> {
-    let project = Project::create(&options.folder).await?;
+    let project = Project::create(&options.dir).await?;
     let client = open(&options, &project, &tell).await?;
     let followed = follow(&*client, cancel, on_event).await;
     let Reply::Facts { facts } = client.query(Query::Facts).await? else { return Err(DemoError::Lost) };
     client.send(Command::Close { reason: CloseReason::Other }).await?;
     let (output, prompt_seq) = followed?;
-    let folder = match options.files {
+    let dir = match options.files {
         DemoFiles::Keep => Some(project.keep()),
         DemoFiles::Remove => project.remove().map(|()| None)?,
     };
     let (session_id, is_saved) = (facts.session_id, facts.is_saved);
-    Ok(DemoReport { output, session_id, prompt_seq, folder, is_saved })
+    Ok(DemoReport { output, session_id, prompt_seq, dir, is_saved })
 }
 
 async fn open(
@@ -128,12 +128,10 @@ enum DemoSandbox {
 }
 
 fn parts(options: &DemoOptions, project: &Project, held: DemoSandbox) -> Result<HostParts, DemoError> {
-    let working_folder = project.path().to_owned();
+    let working_dir = project.path().to_owned();
     // The user's settings must not change the demo.
-    let inputs = ConfigInputs {
-        trust: TrustChoice::Nothing,
-        ..ConfigInputs::new(EnvVars::default(), &working_folder)
-    };
+    let inputs =
+        ConfigInputs { trust: TrustChoice::Nothing, ..ConfigInputs::new(EnvVars::default(), &working_dir) };
     let inputs = inputs
         .with_flag("demo", "permissions.allow", vec!["Bash(./test.sh)".to_owned()])
         .with_flag("demo", "permissions.default_mode", "acceptEdits")
@@ -147,9 +145,9 @@ fn parts(options: &DemoOptions, project: &Project, held: DemoSandbox) -> Result<
         DemoSandbox::No => inputs.with_flag("demo", "sandbox.require", "none"),
     };
     let mut config = Config::load(inputs)?;
-    config.settings.log = log(options, &working_folder);
+    config.settings.log = log(options, &working_dir);
     Ok(HostParts {
-        system: SystemContext { working_folder, ..options.system.clone() },
+        system: SystemContext { working_dir, ..options.system.clone() },
         config,
         extras: HostExtensions { model: Some(model(options.fast)?), ..HostExtensions::default() },
         trace: options.trace.clone(),
@@ -158,10 +156,10 @@ fn parts(options: &DemoOptions, project: &Project, held: DemoSandbox) -> Result<
 }
 
 /// The user's log settings apply to the demo, too, if they are readable.
-fn log(options: &DemoOptions, folder: &Path) -> LogSettings {
+fn log(options: &DemoOptions, dir: &Path) -> LogSettings {
     let inputs = ConfigInputs {
         trust: TrustChoice::Nothing,
-        ..ConfigInputs::new(options.system.environment.clone(), folder)
+        ..ConfigInputs::new(options.system.environment.clone(), dir)
     };
     let configured = Config::load(inputs).map(|config| config.settings.log).unwrap_or_default();
     match options.files {

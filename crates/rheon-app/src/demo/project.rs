@@ -19,19 +19,19 @@ const FILES: [(&str, &str); 3] = [
 /// A new repository in a private directory. Removed on drop, unless `keep` was called.
 #[derive(Debug)]
 pub(super) struct Project {
-    folder: TempDir,
+    dir: TempDir,
 }
 
 impl Project {
-    /// Makes one inside `parent`. Where there is no git, it is a folder like any other.
+    /// Makes one inside `parent`. Where there is no git, it is a directory like any other.
     pub(super) async fn create(parent: &Path) -> Result<Self, DemoError> {
-        let failed = |source| DemoError::Workspace { folder: parent.to_owned(), source };
-        let folder = tempfile::Builder::new().prefix("rheon-demo-").tempdir_in(parent).map_err(failed)?;
+        let failed = |source| DemoError::Workspace { dir: parent.to_owned(), source };
+        let dir = tempfile::Builder::new().prefix("rheon-demo-").tempdir_in(parent).map_err(failed)?;
         for (name, text) in FILES {
-            std::fs::write(folder.path().join(name), text).map_err(failed)?;
+            std::fs::write(dir.path().join(name), text).map_err(failed)?;
         }
-        executable(&folder.path().join("test.sh")).map_err(failed)?;
-        let project = Self { folder };
+        executable(&dir.path().join("test.sh")).map_err(failed)?;
+        let project = Self { dir };
         // Nothing of the demo depends on it.
         project.commit().await.ok();
         Ok(project)
@@ -60,18 +60,18 @@ impl Project {
     }
 
     pub(super) fn path(&self) -> &Path {
-        self.folder.path()
+        self.dir.path()
     }
 
     /// DemoFiles it where it is.
     pub(super) fn keep(self) -> PathBuf {
-        self.folder.keep()
+        self.dir.keep()
     }
 
     /// Removes it and reports a failure, which a drop cannot.
     pub(super) fn remove(self) -> Result<(), DemoError> {
         let path = self.path().to_owned();
-        self.folder.close().map_err(|source| DemoError::Cleanup { path, source })
+        self.dir.close().map_err(|source| DemoError::Cleanup { path, source })
     }
 }
 

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::check::Check;
 use super::network::NetworkChecks;
-use super::{folders, model, sandbox};
+use super::{dirs, model, sandbox};
 use crate::config::{Config, ConfigInputs, config_paths};
 use crate::session::SystemContext;
 
@@ -22,15 +22,15 @@ pub struct DoctorRequest {
 /// Checks everything that a session needs. Without a valid configuration, the checks that need one are skipped.
 pub async fn examine(examination: DoctorRequest) -> Vec<Check> {
     let DoctorRequest { system, inputs, network } = examination;
-    let mut checks = folders::folders(&system.folders);
+    let mut checks = dirs::dirs(&system.dirs);
     let (problems, config) = configuration(inputs);
     checks.extend(problems);
     if let Some(config) = &config {
-        checks.extend(folders::other_folders(&system, config));
+        checks.extend(dirs::other_dirs(&system, config));
         checks.extend(of_config(&system, config, network).await);
     }
     checks.extend(programs(&system).await);
-    checks.extend(folders::sessions(&system.folders));
+    checks.extend(dirs::sessions(&system.dirs));
     checks
 }
 
@@ -96,7 +96,7 @@ async fn programs(system: &SystemContext) -> Vec<Check> {
 async fn version(program: &str, system: &SystemContext) -> Result<String, String> {
     let mut command = Command::new(program);
     command.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
-    command.current_dir(&system.working_folder);
+    command.current_dir(&system.working_dir);
     let output = match timeout(VERSION_TIME_MAX, command.output()).await {
         Ok(Ok(output)) => output,
         Ok(Err(error)) => return Err(format!("cannot run {program}: {error}")),

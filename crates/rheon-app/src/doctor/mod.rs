@@ -1,8 +1,8 @@
 //! What works here and what does not, and what to do about it.
 
 mod check;
+mod dirs;
 mod examine;
-mod folders;
 mod model;
 mod network;
 mod online;

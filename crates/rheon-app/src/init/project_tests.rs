@@ -8,13 +8,13 @@ use crate::sessions::EnvVars;
 
 #[test]
 fn what_is_there_stays_as_it_is() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name);
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
     fs::write(path("CLAUDE.md"), "mine").unwrap();
     fs::create_dir(path(".rheon")).unwrap();
     fs::write(path(".rheon/config.toml"), "effort = \"low\"").unwrap();
     assert_eq!(
-        init_project(folder.path()).unwrap(),
+        init_project(dir.path()).unwrap(),
         [
             InitOutcome::Left(path(".rheon/config.toml")),
             InitOutcome::Written(path(".rheon/.gitignore")),
@@ -27,22 +27,22 @@ fn what_is_there_stays_as_it_is() {
 
 #[test]
 fn what_is_written_can_be_loaded_without_a_word() {
-    let folder = tempfile::tempdir().unwrap();
-    let (home, project) = (folder.path().join("home"), folder.path().join("project"));
+    let dir = tempfile::tempdir().unwrap();
+    let (home, project) = (dir.path().join("home"), dir.path().join("project"));
     fs::create_dir_all(&home).unwrap();
     fs::create_dir_all(&project).unwrap();
     init_project(&project).unwrap();
     let environment: EnvVars = [("HOME", home)].into_iter().collect();
-    let managed = folder.path().join("managed.toml");
+    let managed = dir.path().join("managed.toml");
     let inputs = ConfigInputs { managed, ..ConfigInputs::new(environment, project.canonicalize().unwrap()) };
     let config = Config::load(inputs).unwrap();
     assert_eq!(config.warnings, []);
 }
 
 #[test]
-fn a_folder_that_is_a_file_is_an_error_that_names_it() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join(".rheon"), "").unwrap();
-    let error = init_project(folder.path()).unwrap_err();
-    assert_eq!(error.path, folder.path().join(".rheon/config.toml"));
+fn a_dir_that_is_a_file_is_an_error_that_names_it() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join(".rheon"), "").unwrap();
+    let error = init_project(dir.path()).unwrap_err();
+    assert_eq!(error.path, dir.path().join(".rheon/config.toml"));
 }

@@ -11,7 +11,7 @@ use crate::sessions::UserDirsError;
 pub enum MemoryError {
     /// Its directory is unknown.
     #[error(transparent)]
-    Folder(#[from] UserDirsError),
+    Directory(#[from] UserDirsError),
     #[error(transparent)]
     Database(#[from] DatabaseError),
     /// A note cannot be written or removed.
@@ -50,7 +50,7 @@ pub enum MemoryError {
 impl From<MemoryError> for ClientError {
     fn from(error: MemoryError) -> Self {
         match error {
-            MemoryError::Folder(_)
+            MemoryError::Directory(_)
             | MemoryError::Database(_)
             | MemoryError::Note(_)
             | MemoryError::Broken(_) => Self::failed(error),

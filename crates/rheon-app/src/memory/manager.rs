@@ -60,9 +60,9 @@ impl MemoryManager {
         if note.text.trim().is_empty() {
             return Err(MemoryError::Empty { what: "the text of a note" });
         }
-        let folder = self.notes.iter().find(|folder| folder.origin == note.origin);
-        let folder = folder.ok_or_else(|| MemoryError::NoNote { name: note.name.clone() })?;
-        let path = folder.write(note)?;
+        let dir = self.notes.iter().find(|dir| dir.origin == note.origin);
+        let dir = dir.ok_or_else(|| MemoryError::NoNote { name: note.name.clone() })?;
+        let path = dir.write(note)?;
         self.index()?;
         Ok(path)
     }
@@ -87,8 +87,8 @@ impl MemoryManager {
 
     /// Removes a note, and says what it was.
     pub fn delete_note(&self, name: &str, whose: Option<FileOrigin>) -> Result<Note, MemoryError> {
-        let (folder, note) = self.find_note(name, whose)?;
-        folder.remove(name)?;
+        let (dir, note) = self.find_note(name, whose)?;
+        dir.remove(name)?;
         self.index()?;
         Ok(note)
     }
@@ -187,8 +187,8 @@ impl MemoryManager {
     }
 
     fn find_note(&self, name: &str, whose: Option<FileOrigin>) -> Result<(&NoteDir, Note), MemoryError> {
-        let asked = self.notes.iter().filter(|folder| whose.is_none_or(|whose| folder.origin == whose));
-        let mut found: Vec<_> = asked.filter_map(|folder| Some((folder, folder.get(name)?))).collect();
+        let asked = self.notes.iter().filter(|dir| whose.is_none_or(|whose| dir.origin == whose));
+        let mut found: Vec<_> = asked.filter_map(|dir| Some((dir, dir.get(name)?))).collect();
         let name: String = name.chars().take(100).collect();
         match (found.len(), found.pop()) {
             (0, _) | (_, None) => Err(MemoryError::NoNote { name }),

@@ -11,21 +11,21 @@ use rheon_types::Clock;
 use super::episodes::line;
 use super::store::MemoryStore;
 
-/// Makes the rows of the notes in `folders` again, so that a search finds what the files say now. What did not change is not written.
-pub fn index_notes(memory: &Memory, project: &str, folders: &[NoteDir]) -> Result<(), DatabaseError> {
+/// Makes the rows of the notes in `dirs` again, so that a search finds what the files say now. What did not change is not written.
+pub fn index_notes(memory: &Memory, project: &str, dirs: &[NoteDir]) -> Result<(), DatabaseError> {
     for origin in [FileOrigin::User, FileOrigin::Project] {
-        let of_origin = folders.iter().filter(|folder| folder.origin == origin);
+        let of_origin = dirs.iter().filter(|dir| dir.origin == origin);
         let project = owner(project, origin);
-        let notes = of_origin.flat_map(|folder| folder.list().0);
+        let notes = of_origin.flat_map(|dir| dir.list().0);
         let rows: Vec<NoteRow> = notes.map(|note| row(project, note)).collect();
         memory.notes().replace_all(project, &rows)?;
     }
     Ok(())
 }
 
-/// The tool `memory` for the notes in `folders`. Its search finds what earlier sessions did, too.
-pub fn memory_tool(folders: Vec<NoteDir>, store: &MemoryStore, clock: Arc<dyn Clock>) -> MemoryTool {
-    let (store, indexed) = (store.clone(), folders.clone());
+/// The tool `memory` for the notes in `dirs`. Its search finds what earlier sessions did, too.
+pub fn memory_tool(dirs: Vec<NoteDir>, store: &MemoryStore, clock: Arc<dyn Clock>) -> MemoryTool {
+    let (store, indexed) = (store.clone(), dirs.clone());
     let recall: Arc<Recall> = Arc::new(move |query: &str, count: usize| {
         // Files may have changed since the session began, by the tool itself or by a person.
         let indexing = index_notes(&store.memory, &store.project, &indexed);
@@ -33,7 +33,7 @@ pub fn memory_tool(folders: Vec<NoteDir>, store: &MemoryStore, clock: Arc<dyn Cl
         let found = found.map_err(|error| error.to_string())?;
         Ok(found.into_iter().filter_map(|found| recollection(found, &store)).collect())
     });
-    MemoryTool::new(folders, clock).with_recall(recall)
+    MemoryTool::new(dirs, clock).with_recall(recall)
 }
 
 fn recollection(found: Recalled, store: &MemoryStore) -> Option<Recollection> {

@@ -51,9 +51,9 @@ impl Observability {
     }
 
     /// The session is open.
-    pub(crate) fn opened(&mut self, session_id: &SessionId, model: &str, folder: &Path) {
+    pub(crate) fn opened(&mut self, session_id: &SessionId, model: &str, dir: &Path) {
         if let Some(log) = &self.log {
-            log.opened(session_id, model, &folder.display().to_string());
+            log.opened(session_id, model, &dir.display().to_string());
         }
         self.session_id = Some(session_id.clone());
     }
@@ -75,9 +75,9 @@ impl Observability {
 /// The configured log; none if the state directory is unknown.
 fn log(system: &SystemContext, config: &Config, tell: &NoticeSink) -> Option<Log> {
     let settings = config.settings.log;
-    let folder = system.folders.state().ok()?.join("logs");
+    let dir = system.dirs.state().ok()?.join("logs");
     let redactor = redactor(system, config, settings.redact);
-    let files = DayFiles::new(folder, settings.keep_days);
+    let files = DayFiles::new(dir, settings.keep_days);
     Log::new(settings.level, files, redactor, Arc::clone(&system.clock), Once::new(tell))
 }
 

@@ -10,8 +10,8 @@ use crate::observe::notify_once::Once;
 
 #[tokio::test(start_paused = true)]
 async fn the_file_has_every_event_of_the_run_and_is_for_its_owner_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("trace.jsonl");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trace.jsonl");
     std::fs::write(&path, "what was there before").unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
     let (tell, told) = told();
@@ -27,9 +27,9 @@ async fn the_file_has_every_event_of_the_run_and_is_for_its_owner_alone() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_named() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("none/trace.jsonl");
+fn a_dir_that_is_not_there_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("none/trace.jsonl");
     let (tell, _) = told();
     let Err(error) = TraceFile::open(&path, Once::new(&tell)) else { panic!("it was opened") };
     assert_eq!(

@@ -23,7 +23,7 @@ pub struct CheckedRule {
 
 /// The rules of all sources in order of evaluation, each tested with its examples.
 pub fn check_rules(system: &SystemContext, config: &Config) -> Vec<CheckedRule> {
-    let places = PatternRoots { working_folder: system.working_folder.clone(), home: system.home() };
+    let places = PatternRoots { working_dir: system.working_dir.clone(), home: system.home() };
     let mut checked = Vec::new();
     for source in &config.settings.permissions.sources {
         let Document { deny, ask, allow, .. } = &source.document;

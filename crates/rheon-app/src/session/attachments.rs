@@ -20,7 +20,7 @@ pub(super) struct AttachedPrompt {
 
 /// The prompt with the files that it mentions.
 pub(super) async fn attach(session: &OpenSession, text: String) -> AttachedPrompt {
-    let base = session.working_folder().to_owned();
+    let base = session.working_dir().to_owned();
     let home = session.home();
     let place = move |path: &str| place_of(path, &base, home.as_deref());
     let (typed, located) = (text.clone(), place.clone());

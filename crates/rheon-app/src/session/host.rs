@@ -170,7 +170,7 @@ impl LocalHost {
         let limits = config.settings.limits;
         ConfigInfo {
             version: version.clone(),
-            working_directory: system.working_folder.clone(),
+            working_directory: system.working_dir.clone(),
             budget: limits.budget,
             tokens_max: limits.tokens_max,
             is_saved: config.settings.sessions.persistence == Persistence::On,

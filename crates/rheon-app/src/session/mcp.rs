@@ -301,12 +301,12 @@ enum Connection {
 fn connection(system: &SystemContext, server: &McpServer) -> Connection {
     match &server.transport {
         McpTransport::Stdio { command, args, env, directory } => {
-            let folder = &system.working_folder;
+            let dir = &system.working_dir;
             Connection::Usable(McpConnection::Stdio(StdioProgram {
                 command: command.clone(),
                 arguments: args.clone(),
                 environment: environment(system, env),
-                directory: Some(directory.as_ref().map_or_else(|| folder.clone(), |path| folder.join(path))),
+                directory: Some(directory.as_ref().map_or_else(|| dir.clone(), |path| dir.join(path))),
             }))
         }
         // Servers that once spoke server-sent events alone mostly answer both ways.

@@ -193,7 +193,7 @@ impl OpenSession {
         let agent = built(builder, &hub)?;
         calls.open(&agent);
         notices.open(&agent);
-        observing.opened(handle.session_id(), &chosen.name, &system.working_folder);
+        observing.opened(handle.session_id(), &chosen.name, &system.working_dir);
         let extensions = extensions(&system, &config);
         let answering = Answering::new(ChosenModel { choice: chosen, model }, agent.thinking(), others);
         let session = Self {
@@ -290,8 +290,8 @@ impl OpenSession {
         closing.as_ref().map(|closing| Arc::clone(&closing.published)).ok_or_else(super::hub::closed)
     }
 
-    pub(super) fn working_folder(&self) -> &Path {
-        &self.setup.system.working_folder
+    pub(super) fn working_dir(&self) -> &Path {
+        &self.setup.system.working_dir
     }
 
     pub(super) fn home(&self) -> Option<PathBuf> {
@@ -378,9 +378,9 @@ impl LazyExtensions {
 
 /// The slash commands there may be, looked for when the first is typed.
 fn extensions(system: &SystemContext, config: &Config) -> LazyExtensions {
-    let folder = system.folders.config().ok();
+    let dir = system.dirs.config().ok();
     let home = system.home();
-    let places = ExtensionPaths::of(home.as_deref(), folder.as_deref(), &config.project_root);
+    let places = ExtensionPaths::of(home.as_deref(), dir.as_deref(), &config.project_root);
     LazyExtensions { places, trust: config.trust, loaded: OnceLock::new() }
 }
 
@@ -442,8 +442,8 @@ pub(super) fn manager(
     tell: &NoticeSink,
 ) -> Result<SessionManager, OpenError> {
     let parts = SessionManagerParts {
-        folders: system.folders.clone(),
-        project: system.working_folder.clone(),
+        dirs: system.dirs.clone(),
+        project: system.working_dir.clone(),
         settings: config.settings.sessions.clone(),
         clock: Arc::clone(&system.clock),
         random: Arc::clone(&system.random),

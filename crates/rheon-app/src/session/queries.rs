@@ -65,7 +65,7 @@ pub(super) async fn facts(session: &OpenSession) -> SessionInfo {
     SessionInfo {
         session_id: session.hub.session_id().clone(),
         opened_at: session.handle.state().seq,
-        working_directory: session.working_folder().to_owned(),
+        working_directory: session.working_dir().to_owned(),
         title: session.hub.title(),
         is_saved: session.handle.is_saved(),
         model: SessionModel {

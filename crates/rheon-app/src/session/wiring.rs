@@ -79,7 +79,7 @@ pub(super) async fn context_inputs(
     let ContextSubject { task, session_id, parent, policy } = subject;
     let start = SessionStart {
         task: task.unwrap_or_default().to_owned(),
-        working_folder: system.working_folder.clone(),
+        working_dir: system.working_dir.clone(),
         session_id: session_id.clone(),
         parent,
         trust: config.trust,
@@ -106,7 +106,7 @@ pub(super) fn policy(
     config: &Config,
     tell: &NoticeSink,
 ) -> Result<Policy, OpenError> {
-    let places = PatternRoots { working_folder: system.working_folder.clone(), home: system.home() };
+    let places = PatternRoots { working_dir: system.working_dir.clone(), home: system.home() };
     let permissions = config.settings.permissions.clone();
     let policy = Policy::new(permissions.sources, places, permissions.trust, ShellAnalyzer::default())?
         .with_outside(&config.settings.sandbox.outside)?;
@@ -168,39 +168,39 @@ fn saved_rules(config: &Config, tell: &NoticeSink) -> SavedRules {
 /// What to know before a session starts in the home directory, or in one that contains it.
 pub fn home_warning(system: &SystemContext) -> Option<String> {
     let home = system.home()?.canonicalize().ok()?;
-    let folder = system.working_folder.canonicalize().ok()?;
-    home.starts_with(&folder).then(|| {
+    let dir = system.working_dir.canonicalize().ok()?;
+    home.starts_with(&dir).then(|| {
         format!(
             "{} is {} home directory: the agent could change every file of yours there, except for names with a dot and \
              bin, which hold the settings of your programs and stay read-only for commands. A project directory is a \
              better place to start",
-            folder.display(),
-            if home == folder { "your" } else { "above your" },
+            dir.display(),
+            if home == dir { "your" } else { "above your" },
         )
     })
 }
 
 /// Rheon's own files: commands must not change settings, nor read the logs of sessions.
 fn own_paths(system: &SystemContext) -> OwnPaths {
-    let folders = &system.folders;
-    let (state, data) = (folders.state().ok(), folders.data().ok());
+    let dirs = &system.dirs;
+    let (state, data) = (dirs.state().ok(), dirs.data().ok());
     OwnPaths {
-        sandbox_cache: state.as_ref().map(|folder| folder.join("sandbox.json")),
-        quarantine: state.as_ref().map(|folder| folder.join("quarantine")),
-        protected: folders.config().ok().into_iter().chain(state).chain(data.clone()).collect(),
-        hidden: data.into_iter().chain(folders.claude_projects().ok()).collect(),
+        sandbox_cache: state.as_ref().map(|dir| dir.join("sandbox.json")),
+        quarantine: state.as_ref().map(|dir| dir.join("quarantine")),
+        protected: dirs.config().ok().into_iter().chain(state).chain(data.clone()).collect(),
+        hidden: data.into_iter().chain(dirs.claude_projects().ok()).collect(),
     }
 }
 
 /// The user's package caches, if it is known where they are and where their layers go.
 fn cache_settings(system: &SystemContext, settings: &Settings, tell: &NoticeSink) -> Option<CacheSettings> {
-    let (home, state) = (system.home()?, system.folders.state().ok()?);
+    let (home, state) = (system.home()?, system.dirs.state().ok()?);
     let tell = Arc::clone(tell);
     Some(CacheSettings {
         mode: settings.sandbox.caches,
         home,
-        folder: state.join(CACHE_LAYERS),
-        project: system.working_folder.canonicalize().unwrap_or_else(|_| system.working_folder.clone()),
+        dir: state.join(CACHE_LAYERS),
+        project: system.working_dir.canonicalize().unwrap_or_else(|_| system.working_dir.clone()),
         bytes_max: settings.sandbox.cache_bytes_max,
         reports: CacheReports::new(move |problem| tell(Notice::warning(NoticeTopic::Sandbox, problem))),
     })
@@ -227,12 +227,12 @@ fn tell_failed_layers(toolkit: &Toolkit, tell: &NoticeSink) {
 
 /// What sandboxed commands wrote to package caches, by project.
 pub(crate) fn sandbox_caches(system: &SystemContext) -> Vec<CacheUsage> {
-    system.folders.state().map(|state| list_caches(&state.join(CACHE_LAYERS))).unwrap_or_default()
+    system.dirs.state().map(|state| list_caches(&state.join(CACHE_LAYERS))).unwrap_or_default()
 }
 
 /// Removes what sandboxed commands wrote to package caches, except for running sessions.
 pub fn clean_sandbox_caches(system: &SystemContext) -> Result<CleanReport, UserDirsError> {
-    Ok(clean_caches(&system.folders.state()?.join(CACHE_LAYERS)))
+    Ok(clean_caches(&system.dirs.state()?.join(CACHE_LAYERS)))
 }
 
 /// Limits the tools that the model sees, including those of the context: all, or the ones that the caller names.
@@ -267,7 +267,7 @@ pub(super) fn hook_context(
     HookContext {
         session_id: began.session_id.clone(),
         transcript_path: None,
-        cwd: system.working_folder.clone(),
+        cwd: system.working_dir.clone(),
         project: config.project_root.clone(),
         home: system.home(),
         source: began.source,

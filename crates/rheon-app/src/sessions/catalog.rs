@@ -108,20 +108,20 @@ impl Catalogue {
     }
 
     /// The working directory of a session, if known.
-    pub(super) fn folder_of(&self, name: &SessionName) -> Result<Option<PathBuf>, SessionError> {
+    pub(super) fn dir_of(&self, name: &SessionName) -> Result<Option<PathBuf>, SessionError> {
         let listed = self.sessions.listed(name);
         let listed = listed.map_err(|error| SessionError::of(&name.session_id(), error))?;
         Ok(listed.header.ok().and_then(|header| header.project).map(PathBuf::from))
     }
 
-    /// That of `folders` in which a session was written to last.
-    pub(super) fn latest_folder(&self, folders: Vec<PathBuf>) -> Option<PathBuf> {
-        let written = |folder: &PathBuf| {
-            let newest = self.sessions.newest(folder, LATEST_MAX);
+    /// That of `dirs` in which a session was written to last.
+    pub(super) fn latest_dir(&self, dirs: Vec<PathBuf>) -> Option<PathBuf> {
+        let written = |dir: &PathBuf| {
+            let newest = self.sessions.newest(dir, LATEST_MAX);
             newest.into_iter().find(|listed| listed.header.is_ok()).map(|listed| listed.modified_ms)
         };
-        let active = folders.into_iter().filter_map(|folder| Some((written(&folder)?, folder)));
-        active.max_by_key(|(modified_ms, _)| *modified_ms).map(|(_, folder)| folder)
+        let active = dirs.into_iter().filter_map(|dir| Some((written(&dir)?, dir)));
+        active.max_by_key(|(modified_ms, _)| *modified_ms).map(|(_, dir)| dir)
     }
 
     /// Whether a session with this id exists; an error if the id is invalid.
@@ -180,10 +180,10 @@ impl Catalogue {
     /// its repository.
     pub(super) fn list(&self, scope: ListScope, limit: usize) -> Vec<SessionEntry> {
         let limit = limit.clamp(1, LIST_LINES_MAX);
-        let mut lines = self.of_folder(scope, limit);
+        let mut lines = self.of_dir(scope, limit);
         if scope == ListScope::Project {
             for project in self.other_worktrees() {
-                lines.extend(Self { project, ..self.clone() }.of_folder(scope, limit));
+                lines.extend(Self { project, ..self.clone() }.of_dir(scope, limit));
             }
         }
         lines.sort_by(|one, other| {
@@ -196,20 +196,20 @@ impl Catalogue {
     /// This project in the other worktrees of its repository.
     fn other_worktrees(&self) -> Vec<PathBuf> {
         let rheon = worktree_directories(&self.project).unwrap_or_default();
-        let mut folders: Vec<PathBuf> = rheon.into_iter().chain(sibling_directories(&self.project)).collect();
-        folders.retain(|folder| *folder != self.project);
-        folders.sort();
-        folders.dedup();
-        folders
+        let mut dirs: Vec<PathBuf> = rheon.into_iter().chain(sibling_directories(&self.project)).collect();
+        dirs.retain(|dir| *dir != self.project);
+        dirs.sort();
+        dirs.dedup();
+        dirs
     }
 
-    fn of_folder(&self, scope: ListScope, limit: usize) -> Vec<SessionEntry> {
+    fn of_dir(&self, scope: ListScope, limit: usize) -> Vec<SessionEntry> {
         let mut lines = match self.indexed(scope, limit) {
             Ok(Some(lines)) => lines,
-            Ok(None) => self.in_folder(scope, limit),
+            Ok(None) => self.in_dir(scope, limit),
             Err(error) => {
                 self.tell.tell(SessionNotice::NoIndex { why: error.to_string() });
-                self.in_folder(scope, limit)
+                self.in_dir(scope, limit)
             }
         };
         lines.extend(self.claude_lines(limit));
@@ -279,7 +279,7 @@ impl Catalogue {
         index.session(&source.session_id)
     }
 
-    fn in_folder(&self, scope: ListScope, limit: usize) -> Vec<SessionEntry> {
+    fn in_dir(&self, scope: ListScope, limit: usize) -> Vec<SessionEntry> {
         self.indexing.rebuild_later();
         let listed: Vec<SessionListing> = match scope {
             ListScope::Project => self.sessions.newest(&self.project, limit),
@@ -334,8 +334,8 @@ impl Catalogue {
         }
         let project = listed.header.ok().and_then(|header| header.project).map(PathBuf::from);
         let pruned = match project {
-            Some(project) if self.checkpoint_folder(&project).exists() && project.exists() => Some(
-                Checkpoints::open(&self.checkpoint_folder(&project), &project, CheckpointLimits::default())?,
+            Some(project) if self.checkpoint_dir(&project).exists() && project.exists() => Some(
+                Checkpoints::open(&self.checkpoint_dir(&project), &project, CheckpointLimits::default())?,
             ),
             Some(_) | None => None,
         };
@@ -351,7 +351,7 @@ impl Catalogue {
     }
 
     /// Where the checkpoints of a project are.
-    pub(super) fn checkpoint_folder(&self, project: &Path) -> PathBuf {
+    pub(super) fn checkpoint_dir(&self, project: &Path) -> PathBuf {
         self.data.join("checkpoints").join(self.sessions.project_name(project))
     }
 }

@@ -20,8 +20,8 @@ use super::user_dirs::UserDirsError;
 pub enum SessionError {
     /// It is not known where sessions belong.
     #[error(transparent)]
-    Folder(#[from] UserDirsError),
-    /// The folder of the project cannot be used.
+    Directory(#[from] UserDirsError),
+    /// The directory of the project cannot be used.
     #[error("cannot work in {}: {source}", path.display())]
     Project { path: PathBuf, source: io::Error },
     /// Sessions cannot be saved in the data directory.
@@ -35,7 +35,7 @@ pub enum SessionError {
     #[error("{}; {}", missing(wanted), latest_hint(latest))]
     NoSuchSession {
         wanted: String,
-        /// The latest ones of this folder, newest first.
+        /// The latest ones of this directory, newest first.
         latest: Vec<SessionId>,
     },
     /// It belongs to Claude Code and must be imported first.
@@ -124,7 +124,7 @@ impl SessionError {
     /// Whether storage failed, so that a session could continue in memory.
     pub fn is_storage_failure(&self) -> bool {
         match self {
-            Self::Folder(_) | Self::Unkeepable { .. } | Self::Store(_) => true,
+            Self::Directory(_) | Self::Unkeepable { .. } | Self::Store(_) => true,
             Self::Project { .. }
             | Self::InUse { .. }
             | Self::NoSession { .. }

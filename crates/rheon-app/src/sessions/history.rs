@@ -51,7 +51,7 @@ pub enum FileRewind {
 /// The files of a session after a rewind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileRewindReport {
-    /// How many files, links and folders are concerned.
+    /// How many files, links and directories are concerned.
     pub count: usize,
     /// The first of them, as they are called in the workspace.
     pub changed: Vec<PathBuf>,
@@ -249,8 +249,8 @@ impl SessionManager {
         };
         let name = self.find_ours(wanted).await?;
         self.blocking(move |catalogue| {
-            let folder = catalogue.checkpoint_folder(&catalogue.project);
-            let checkpoints = Arc::new(Checkpoints::open(&folder, &catalogue.project, limits)?);
+            let dir = catalogue.checkpoint_dir(&catalogue.project);
+            let checkpoints = Arc::new(Checkpoints::open(&dir, &catalogue.project, limits)?);
             work(catalogue, &checkpoints, &name).map_err(SessionError::Rewind)
         })
         .await

@@ -35,7 +35,7 @@ use super::user_dirs::UserDirs;
 
 /// What a manager is made of.
 pub struct SessionManagerParts {
-    pub folders: UserDirs,
+    pub dirs: UserDirs,
     pub project: PathBuf,
     pub settings: PersistenceSettings,
     pub clock: Arc<dyn Clock>,
@@ -72,12 +72,12 @@ impl SessionManager {
         parts.project =
             canonical.map_err(|source| SessionError::Project { path: parts.project.clone(), source })?;
         let tell = SessionNoticeSink::new(tell);
-        let catalogue = parts.folders.data().map(|data| {
+        let catalogue = parts.dirs.data().map(|data| {
             let sessions = SessionFiles::new(data.join("sessions"), parts.settings.blob_bytes_max);
             Catalogue {
                 indexing: Arc::new(Indexing::new(data.join("index.db"), sessions.clone(), tell.clone())),
                 project: parts.project.clone(),
-                claude_projects: parts.folders.claude_projects().ok(),
+                claude_projects: parts.dirs.claude_projects().ok(),
                 tell: tell.clone(),
                 sessions,
                 data,
@@ -132,11 +132,7 @@ impl SessionManager {
         wanted: Option<&str>,
         at: &ResumePoint,
     ) -> Result<SessionHandle, SessionError> {
-        let found = match wanted {
-            Some(wanted) => self.find(wanted).await?,
-            None => self.blocking(|catalogue| catalogue.latest()).await?,
-        };
-        self.resume_found(found, Some(at)).await
+        self.resume_found(self.find_or_latest(wanted).await?, Some(at)).await
     }
 
     async fn resume_found(
@@ -172,11 +168,15 @@ impl SessionManager {
         wanted: Option<&str>,
         at: &ResumePoint,
     ) -> Result<SessionHandle, SessionError> {
-        let found = match wanted {
-            Some(wanted) => self.find(wanted).await?,
-            None => self.blocking(|catalogue| catalogue.latest()).await?,
-        };
-        self.fork_found(found, ForkAt::End, Some(at)).await
+        self.fork_found(self.find_or_latest(wanted).await?, ForkAt::End, Some(at)).await
+    }
+
+    /// The session that `wanted` names; without a name, the latest of this project.
+    async fn find_or_latest(&self, wanted: Option<&str>) -> Result<SessionMatch, SessionError> {
+        match wanted {
+            Some(wanted) => self.find(wanted).await,
+            None => self.blocking(|catalogue| catalogue.latest()).await,
+        }
     }
 
     /// The durable events of a session in pages; none where it has no journal. Blocks: it looks for the journal.
@@ -288,14 +288,14 @@ impl SessionManager {
     }
 
     /// The working directory of a session, if known.
-    pub async fn folder_of(&self, wanted: &str) -> Result<Option<PathBuf>, SessionError> {
+    pub async fn dir_of(&self, wanted: &str) -> Result<Option<PathBuf>, SessionError> {
         let name = self.find_ours(wanted).await?;
-        self.blocking(move |catalogue| catalogue.folder_of(&name)).await
+        self.blocking(move |catalogue| catalogue.dir_of(&name)).await
     }
 
-    /// That of `folders` in which a session was active last, if there is one in any.
-    pub async fn latest_folder(&self, folders: Vec<PathBuf>) -> Result<Option<PathBuf>, SessionError> {
-        self.blocking(move |catalogue| Ok(catalogue.latest_folder(folders))).await
+    /// That of `dirs` in which a session was active last, if there is one in any.
+    pub async fn latest_dir(&self, dirs: Vec<PathBuf>) -> Result<Option<PathBuf>, SessionError> {
+        self.blocking(move |catalogue| Ok(catalogue.latest_dir(dirs))).await
     }
 
     async fn find(&self, wanted: &str) -> Result<SessionMatch, SessionError> {
@@ -473,9 +473,9 @@ impl SessionManager {
     fn transcripts(&self) -> Option<Arc<TranscriptObserver>> {
         let Inner { parts, tell, .. } = &*self.inner;
         let projects = match &parts.settings.transcripts {
-            Transcripts::WhereUsed if !parts.folders.has_claude_code() => return None,
-            Transcripts::WhereUsed | Transcripts::On => parts.folders.claude_projects(),
-            Transcripts::RedirectedTo(folder) => Ok(folder.clone()),
+            Transcripts::WhereUsed if !parts.dirs.has_claude_code() => return None,
+            Transcripts::WhereUsed | Transcripts::On => parts.dirs.claude_projects(),
+            Transcripts::RedirectedTo(dir) => Ok(dir.clone()),
             Transcripts::Off => return None,
         };
         match projects {
@@ -499,8 +499,8 @@ impl SessionManager {
         let opened = if data.starts_with(&catalogue.project) {
             Err(format!("sessions are saved in {}, which is inside the project", data.display()))
         } else {
-            let folder = catalogue.checkpoint_folder(&catalogue.project);
-            Checkpoints::open(&folder, &catalogue.project, limits).map_err(|error| error.to_string())
+            let dir = catalogue.checkpoint_dir(&catalogue.project);
+            Checkpoints::open(&dir, &catalogue.project, limits).map_err(|error| error.to_string())
         };
         match opened {
             Ok(checkpoints) => Some(Arc::new(checkpoints)),
@@ -540,13 +540,11 @@ impl SessionManager {
     }
 
     /// Where the transcripts of this project are, whether or not this session writes one.
-    pub(super) fn transcript_folder(&self) -> Option<PathBuf> {
+    pub(super) fn transcript_dir(&self) -> Option<PathBuf> {
         let parts = &self.inner.parts;
         match &parts.settings.transcripts {
-            Transcripts::RedirectedTo(folder) => Some(folder.clone()),
-            Transcripts::WhereUsed | Transcripts::On | Transcripts::Off => {
-                parts.folders.claude_projects().ok()
-            }
+            Transcripts::RedirectedTo(dir) => Some(dir.clone()),
+            Transcripts::WhereUsed | Transcripts::On | Transcripts::Off => parts.dirs.claude_projects().ok(),
         }
     }
 
@@ -593,22 +591,18 @@ async fn opened(
 /// How much is written for a try: more than the first lines of a journal need.
 const TRY_BYTES: usize = 16 * 1024;
 
-/// Makes `folder` if it is missing, and tries in it all that a journal needs: a file that can be written, locked and synced.
+/// Makes `dir` if it is missing, and tries in it all that a journal needs: a file that can be written, locked and synced.
 /// Nothing is left behind.
-fn try_out(folder: &Path) -> Result<(), SessionError> {
+fn try_out(dir: &Path) -> Result<(), SessionError> {
     let failed = |action: &'static str| {
-        let path = folder.to_owned();
+        let path = dir.to_owned();
         move |source: io::Error| SessionError::Unkeepable { action, path, source }
     };
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
-        .map_err(failed("create the directory"))?;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(failed("create the directory"))?;
     let mut draft = tempfile::Builder::new()
         .prefix(".try-")
         .permissions(fs::Permissions::from_mode(0o600))
-        .tempfile_in(folder)
+        .tempfile_in(dir)
         .map_err(failed("write in"))?;
     flock(draft.as_file(), FlockOperation::NonBlockingLockExclusive)
         .map_err(|error| failed("lock a file in")(error.into()))?;

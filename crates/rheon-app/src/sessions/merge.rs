@@ -26,7 +26,7 @@ impl SessionManager {
         mut past: Past,
         journals: Option<&Arc<JournalStore>>,
     ) -> Result<Past, SessionError> {
-        let Some(projects) = self.transcript_folder() else { return Ok(past) };
+        let Some(projects) = self.transcript_dir() else { return Ok(past) };
         let session = name.clone();
         let found = self.blocking(move |catalogue| {
             let read = |visit: &mut dyn FnMut(&Event)| catalogue.visit(&session, visit);

@@ -14,7 +14,7 @@ use super::{OnStorageFailure, PersistentStore, Standing};
 use crate::sessions::notice_sink::SessionNoticeSink;
 
 struct Fixture {
-    _folder: TempDir,
+    _dir: TempDir,
     data: PathBuf,
     sessions: SessionFiles,
     store: PersistentStore,
@@ -22,8 +22,8 @@ struct Fixture {
 }
 
 fn fixture(on_failure: OnStorageFailure) -> Fixture {
-    let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("data");
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
     let sessions = SessionFiles::new(&data, 1 << 30);
     let lease = Lease { pid: 7, host: None, at: Timestamp::default() };
     let journals = Arc::new(JournalStore::new(sessions.clone(), Some(Path::new("/srv").to_owned()), lease));
@@ -31,7 +31,7 @@ fn fixture(on_failure: OnStorageFailure) -> Fixture {
     let tell = Arc::clone(&notices);
     let tell = SessionNoticeSink::new(move |notice| tell.lock().unwrap().push(notice.to_string()));
     let store = PersistentStore::new(journals, on_failure, tell, Standing::New);
-    Fixture { _folder: folder, data, sessions, store, notices }
+    Fixture { _dir: dir, data, sessions, store, notices }
 }
 
 /// A fact, which belongs to no run, or an event of a run.

@@ -47,7 +47,7 @@ pub enum Transcripts {
     /// Where Claude Code looks for its own.
     On,
     Off,
-    /// In this folder, which has a folder for each project.
+    /// In this directory, which has a directory for each project.
     RedirectedTo(PathBuf),
 }
 

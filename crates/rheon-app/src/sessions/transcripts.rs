@@ -137,9 +137,9 @@ pub(super) fn foreign_part(
     Ok(writer.foreign()?.map(|part| (writer.path().to_owned(), part)))
 }
 
-/// The branch of git that a folder is on, if it is on one.
-fn git_branch(folder: &Path) -> Option<String> {
-    match read_head(folder)? {
+/// The branch of git that a directory is on, if it is on one.
+fn git_branch(dir: &Path) -> Option<String> {
+    match read_head(dir)? {
         Head::Branch(branch) => Some(branch),
         Head::Commit => None,
     }

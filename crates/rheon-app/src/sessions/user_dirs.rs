@@ -79,7 +79,7 @@ impl UserDirs {
 
     /// Whether Claude Code is used on this machine: it has a directory.
     pub fn has_claude_code(&self) -> bool {
-        self.claude.as_ref().is_ok_and(|folder| folder.exists())
+        self.claude.as_ref().is_ok_and(|dir| dir.exists())
     }
 
     /// The directory with one directory of Claude Code transcripts per project.

@@ -8,17 +8,17 @@ use super::{EnvVars, UserDirs, UserDirsError};
 
 fn places(variables: &[(&str, &str)]) -> String {
     let environment: EnvVars = variables.iter().copied().collect();
-    let folders = UserDirs::of(&environment);
+    let dirs = UserDirs::of(&environment);
     let line = |name: &str, place: Result<PathBuf, UserDirsError>| match place {
         Ok(path) => format!("{name}: {}\n", path.display()),
         Err(error) => format!("{name}: {error}\n"),
     };
     [
-        line("data", folders.data()),
-        line("state", folders.state()),
-        line("config", folders.config()),
-        line("cache", folders.cache()),
-        line("claude", folders.claude_projects()),
+        line("data", dirs.data()),
+        line("state", dirs.state()),
+        line("config", dirs.config()),
+        line("cache", dirs.cache()),
+        line("claude", dirs.claude_projects()),
     ]
     .concat()
 }

@@ -46,7 +46,7 @@ pub struct Channel {
 }
 
 struct Shared {
-    folder: PathBuf,
+    dir: PathBuf,
     lines: mpsc::UnboundedSender<String>,
     state: Mutex<State>,
 }
@@ -66,9 +66,9 @@ enum Open {
 }
 
 impl Channel {
-    /// A channel of the session that works in `folder`; write its lines in the order in which they arrive.
-    pub fn new(folder: impl Into<PathBuf>, lines: mpsc::UnboundedSender<String>) -> Self {
-        let shared = Shared { folder: folder.into(), lines, state: Mutex::default() };
+    /// A channel of the session that works in `dir`; write its lines in the order in which they arrive.
+    pub fn new(dir: impl Into<PathBuf>, lines: mpsc::UnboundedSender<String>) -> Self {
+        let shared = Shared { dir: dir.into(), lines, state: Mutex::default() };
         Self { shared: Arc::new(shared) }
     }
 
@@ -179,7 +179,7 @@ impl Channel {
             let call = state.calls.get(&request.call_id).map(|(_, call)| call.clone());
             call.unwrap_or_else(|| unseen(request))
         };
-        let question = question(request, &call, &self.shared.folder);
+        let question = question(request, &call, &self.shared.dir);
         self.ask(&question, Open::Approval(Box::new((Arc::clone(request), call))));
         None
     }
@@ -207,7 +207,7 @@ impl Channel {
         outcome: Result<Value, String>,
     ) -> Vec<ChannelInput> {
         let mut answered = match outcome {
-            Ok(answer) => Answered::read(request, call, &self.shared.folder, &answer),
+            Ok(answer) => Answered::read(request, call, &self.shared.dir, &answer),
             Err(problem) => Answered::no(request, &format!("permission denied: {problem}")),
         };
         let (interrupts, updates) = (answered.interrupts, std::mem::take(&mut answered.updates));

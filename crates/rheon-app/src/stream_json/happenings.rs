@@ -165,8 +165,8 @@ impl Projector {
 }
 
 /// A denied call, for the result line.
-fn denial(call: &ToolCall, folder: &Path) -> Value {
-    let foreign = claude_call(call, folder);
+fn denial(call: &ToolCall, dir: &Path) -> Value {
+    let foreign = claude_call(call, dir);
     let id = wire_call_id(call.id.as_str());
     json!({ "tool_name": foreign.tool_name, "tool_use_id": id, "tool_input": foreign.tool_input })
 }

@@ -23,14 +23,14 @@ pub(super) struct Ending {
 pub(super) fn answer_lines(
     answer: &AssistantMessage,
     message_id: &str,
-    folder: &Path,
+    dir: &Path,
 ) -> Vec<(Option<u64>, Value)> {
     let line = |block: &Value| {
         let usage = usage_json(&answer.usage);
         json!({ "type": "assistant", "message": message(message_id, &answer.model, block, &usage) })
     };
     let blocks = answer_entries(answer).into_iter().zip(&answer.content);
-    blocks.filter_map(|(entry, content)| Some((entry, line(&block(content, folder)?)))).collect()
+    blocks.filter_map(|(entry, content)| Some((entry, line(&block(content, dir)?)))).collect()
 }
 
 /// The line for a failure of the service.
@@ -46,7 +46,7 @@ pub(super) fn result_line(
     result: &ToolResultMessage,
     call: Option<&ToolCall>,
     ending: Option<&Ending>,
-    folder: &Path,
+    dir: &Path,
 ) -> Value {
     let block = json!({
         "type": "tool_result",
@@ -56,7 +56,7 @@ pub(super) fn result_line(
     });
     let told = match (call, ending) {
         (Some(call), Some(ending)) if !result.is_error => {
-            claude_result(call, folder, &ending.result, ending.duration_ms)
+            claude_result(call, dir, &ending.result, ending.duration_ms)
         }
         (Some(_) | None, _) => {
             let text = texts(&result.content);
@@ -79,7 +79,7 @@ fn message(id: &str, model: &str, block: &Value, usage: &Value) -> Value {
 }
 
 /// A block of an answer; none for one without visible content.
-fn block(content: &Content, folder: &Path) -> Option<Value> {
+fn block(content: &Content, dir: &Path) -> Option<Value> {
     match content {
         Content::Text { text } if text.is_empty() => None,
         Content::Text { .. } | Content::Image { .. } => write_input_block(content),
@@ -99,7 +99,7 @@ fn block(content: &Content, folder: &Path) -> Option<Value> {
             }
         }
         Content::ToolCall(call) => {
-            let foreign = claude_call(call, folder);
+            let foreign = claude_call(call, dir);
             let id = wire_call_id(call.id.as_str());
             Some(
                 json!({ "type": "tool_use", "id": id, "name": foreign.tool_name, "input": foreign.tool_input }),

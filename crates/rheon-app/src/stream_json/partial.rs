@@ -54,8 +54,8 @@ impl Partial {
     }
 
     /// More text or thinking.
-    pub(super) fn prose(&mut self, prose: Prose, text: &str, folder: &Path) -> Vec<Value> {
-        let mut events = self.close_calls(folder);
+    pub(super) fn prose(&mut self, prose: Prose, text: &str, dir: &Path) -> Vec<Value> {
+        let mut events = self.close_calls(dir);
         let index = match self.open {
             Some((index, open)) if open == prose => index,
             Some(_) | None => {
@@ -105,15 +105,15 @@ impl Partial {
     }
 
     /// The answer is complete. Sends the parts that were not streamed.
-    pub(super) fn whole(&mut self, answer: &AssistantMessage, folder: &Path) -> Vec<Value> {
+    pub(super) fn whole(&mut self, answer: &AssistantMessage, dir: &Path) -> Vec<Value> {
         let mut events = Vec::new();
         if self.blocks == 0 {
             for content in &answer.content {
-                events.extend(self.content(content, folder));
+                events.extend(self.content(content, dir));
             }
         }
         events.extend(self.close_prose());
-        events.extend(self.close_calls(folder));
+        events.extend(self.close_calls(dir));
         events
     }
 
@@ -130,11 +130,11 @@ impl Partial {
         ]
     }
 
-    fn content(&mut self, content: &Content, folder: &Path) -> Vec<Value> {
+    fn content(&mut self, content: &Content, dir: &Path) -> Vec<Value> {
         match content {
-            Content::Text { text } => self.prose(Prose::Text, text, folder),
+            Content::Text { text } => self.prose(Prose::Text, text, dir),
             Content::Thinking { thinking, .. } if thinking.is_empty() => Vec::new(),
-            Content::Thinking { thinking, .. } => self.prose(Prose::Thinking, thinking, folder),
+            Content::Thinking { thinking, .. } => self.prose(Prose::Thinking, thinking, dir),
             Content::ToolCall(call) => {
                 let text = call.arguments.to_string();
                 self.call(&CallPiece { id: &call.id, name: &call.name, text: &text })
@@ -153,13 +153,13 @@ impl Partial {
         self.open.take().map(|(index, _)| stop(index)).into_iter().collect()
     }
 
-    fn close_calls(&mut self, folder: &Path) -> Vec<Value> {
+    fn close_calls(&mut self, dir: &Path) -> Vec<Value> {
         let mut events = Vec::new();
         for call in std::mem::take(&mut self.calls) {
             if let Some(text) = &call.text
                 && !text.is_empty()
             {
-                events.push(input_delta(call.index, &translated(&call, text, folder)));
+                events.push(input_delta(call.index, &translated(&call, text, dir)));
             }
             events.push(stop(call.index));
         }
@@ -168,12 +168,12 @@ impl Partial {
 }
 
 /// The arguments of a call in Claude Code's form; unchanged if they cannot be parsed.
-fn translated(call: &OpenCall, text: &str, folder: &Path) -> String {
+fn translated(call: &OpenCall, text: &str, dir: &Path) -> String {
     match serde_json::from_str::<Value>(text) {
         Ok(arguments @ Value::Object(_)) => {
             let (id, name) = (call.id.clone(), call.name.clone());
             let call = ToolCall { id, name, arguments: Arc::new(arguments), malformed: None };
-            claude_call(&call, folder).tool_input.to_string()
+            claude_call(&call, dir).tool_input.to_string()
         }
         Ok(_) | Err(_) => text.to_owned(),
     }

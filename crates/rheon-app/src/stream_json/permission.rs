@@ -31,7 +31,7 @@ pub enum PermissionUpdate {
         scope: Scope,
     },
     Directories {
-        /// Which of these; folders are never replaced.
+        /// Which of these; directories are never replaced.
         change: RuleAction,
         directories: Vec<String>,
         scope: Scope,
@@ -71,8 +71,8 @@ impl PermissionUpdate {
                 Ok(Self::Rules { change: change(kind), list, rules, scope })
             }
             Some(kind @ ("addDirectories" | "removeDirectories")) => {
-                let folders = list("directories")?.iter().filter_map(Value::as_str);
-                let directories = folders.map(str::to_owned).collect();
+                let dirs = list("directories")?.iter().filter_map(Value::as_str);
+                let directories = dirs.map(str::to_owned).collect();
                 Ok(Self::Directories { change: change(kind), directories, scope })
             }
             Some(other) => Err(format!("unknown update type {:?}", word(other))),
@@ -82,8 +82,8 @@ impl PermissionUpdate {
 }
 
 impl PermissionUpdate {
-    /// The command that makes this change in a session that works in `folder`, and what its author should know.
-    pub fn command(&self, folder: &Path) -> (Command, Option<&'static str>) {
+    /// The command that makes this change in a session that works in `dir`, and what its author should know.
+    pub fn command(&self, dir: &Path) -> (Command, Option<&'static str>) {
         match self {
             Self::SetMode { mode, scope } => {
                 let is_kept = matches!(scope, Scope::Project | Scope::Always);
@@ -96,7 +96,7 @@ impl PermissionUpdate {
                 (Command::SetRules { change }, None)
             }
             Self::Directories { change, directories, .. } => {
-                let rules = directories.iter().map(|directory| readable(&folder.join(directory))).collect();
+                let rules = directories.iter().map(|directory| readable(&dir.join(directory))).collect();
                 let note = (*change == RuleAction::Add).then_some(DIRECTORIES_ARE_READ);
                 // A directory that one session needs does not apply to all.
                 let change =
@@ -145,8 +145,8 @@ fn rule(rule: &Value) -> Option<String> {
 }
 
 /// The question about `call`, as a program reads it.
-pub(super) fn question(request: &ApprovalRequest, call: &ToolCall, folder: &Path) -> Value {
-    let foreign = claude_call(call, folder);
+pub(super) fn question(request: &ApprovalRequest, call: &ToolCall, dir: &Path) -> Value {
+    let foreign = claude_call(call, dir);
     let mut offered = permission_suggestions(request.suggested_rule.as_deref());
     if let (Subject::Diff { .. }, Value::Array(offered)) = (&request.subject, &mut offered) {
         offered.push(json!({ "type": "setMode", "mode": "acceptEdits", "destination": "session" }));
@@ -205,9 +205,9 @@ impl Answered {
     }
 
     /// Reads an answer. One that cannot be read is a no.
-    pub(super) fn read(request: &ApprovalRequest, call: &ToolCall, folder: &Path, answer: &Value) -> Self {
+    pub(super) fn read(request: &ApprovalRequest, call: &ToolCall, dir: &Path, answer: &Value) -> Self {
         match answer.get("behavior").and_then(Value::as_str) {
-            Some("allow") => Self::allowed(request, call, folder, answer),
+            Some("allow") => Self::allowed(request, call, dir, answer),
             Some("deny") => {
                 let message = answer.get("message").and_then(Value::as_str).filter(|text| !text.is_empty());
                 let mut answered = Self::no(request, message.unwrap_or("permission denied"));
@@ -220,7 +220,7 @@ impl Answered {
         }
     }
 
-    fn allowed(request: &ApprovalRequest, call: &ToolCall, folder: &Path, answer: &Value) -> Self {
+    fn allowed(request: &ApprovalRequest, call: &ToolCall, dir: &Path, answer: &Value) -> Self {
         let mut answered = Self::yes(request);
         let given = |key: &str| answer.get(key).filter(|value| !value.is_null());
         // Changed arguments mean that the original call was not allowed.
@@ -258,8 +258,8 @@ impl Answered {
             answered.response.answers = answers(questions, updated);
             return answered;
         }
-        if *updated != claude_call(call, folder).tool_input {
-            let arguments = from_claude_input(call, folder, updated.clone());
+        if *updated != claude_call(call, dir).tool_input {
+            let arguments = from_claude_input(call, dir, updated.clone());
             answered.response.arguments = (arguments != *call.arguments).then(|| Arc::new(arguments));
         }
         answered

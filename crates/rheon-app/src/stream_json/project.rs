@@ -156,16 +156,16 @@ impl Projector {
         if view.message_id.is_empty() {
             view.message_id = self.ids.message_id();
         }
-        let folder = &self.facts.cwd;
+        let dir = &self.facts.cwd;
         let partial = view.partial.take();
         let mut lines = Lines::new(&mut self.ids, &self.facts.session_id, view.parent.as_ref());
         let is_streamed = partial.is_some();
         if let Some(mut partial) = partial {
-            lines.stream(&view.message_id, partial.whole(answer, folder));
+            lines.stream(&view.message_id, partial.whole(answer, dir));
         }
         // An answer that failed is tried again, or ends the run; either has a line of its own.
         if answer.stop_reason != StopReason::Error {
-            for (entry, line) in answer_lines(answer, &view.message_id, folder) {
+            for (entry, line) in answer_lines(answer, &view.message_id, dir) {
                 match entry {
                     Some(nth) => lines.push_entry(event.at, nth, line),
                     None => lines.push_at(event.at, line),
@@ -180,9 +180,9 @@ impl Projector {
     }
 
     fn prose(&mut self, view: &mut RunView, prose: Prose, text: &str) -> Vec<String> {
-        let folder = self.facts.cwd.clone();
+        let dir = self.facts.cwd.clone();
         self.if_partial(view, |lines, view| {
-            let events = view.partial.as_mut().map(|partial| partial.prose(prose, text, &folder));
+            let events = view.partial.as_mut().map(|partial| partial.prose(prose, text, &dir));
             lines.stream(&view.message_id, events.unwrap_or_default());
         })
     }

@@ -7,8 +7,8 @@ use rheon_tools::hooks::{ClaudeCall, to_claude_call};
 use rheon_types::{ToolCall, ToolResult};
 use serde_json::{Value, json};
 
-/// A call as Claude Code would make it. Paths are absolute, counted from `folder`.
-pub(super) fn claude_call(call: &ToolCall, folder: &Path) -> ClaudeCall {
+/// A call as Claude Code would make it. Paths are absolute, counted from `dir`.
+pub(super) fn claude_call(call: &ToolCall, dir: &Path) -> ClaudeCall {
     let arguments = &call.arguments;
     let own = match call.name.as_str() {
         "todo" => Some(json!({ "todos": list(arguments, "tasks").map(todo).collect::<Vec<_>>() })),
@@ -24,7 +24,7 @@ pub(super) fn claude_call(call: &ToolCall, folder: &Path) -> ClaudeCall {
         }
         _ => None,
     };
-    let foreign = to_claude_call(call, folder);
+    let foreign = to_claude_call(call, dir);
     ClaudeCall { tool_input: own.unwrap_or(foreign.tool_input), tool_name: foreign.tool_name }
 }
 
@@ -37,10 +37,10 @@ pub(super) fn claude_tool_name(name: &str) -> String {
 }
 
 /// The structured result for programs, besides the text for the model.
-pub(super) fn claude_result(call: &ToolCall, folder: &Path, result: &ToolResult, duration_ms: u64) -> Value {
+pub(super) fn claude_result(call: &ToolCall, dir: &Path, result: &ToolResult, duration_ms: u64) -> Value {
     let text = result.as_text();
     let details = &result.details;
-    let input = claude_call(call, folder).tool_input;
+    let input = claude_call(call, dir).tool_input;
     let given = |key: &str| input.get(key).cloned().unwrap_or_default();
     match call.name.as_str() {
         "bash" | "bash_output" => json!({

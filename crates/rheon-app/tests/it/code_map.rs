@@ -94,7 +94,7 @@ async fn a_map_that_is_turned_off_reads_and_writes_nothing() {
 }
 
 #[tokio::test]
-async fn a_folder_without_source_has_no_map_and_no_warning() {
+async fn a_dir_without_source_has_no_map_and_no_warning() {
     let fixture = Fixture::new();
     fixture.write("project/notes.txt", "nothing to parse");
     let loaded = LoadedContext::load(inputs(&fixture, map(&fixture, patient()), "Why?")).await;
@@ -147,7 +147,7 @@ async fn what_the_rules_forbid_to_read_is_not_mapped() {
 #[tokio::test]
 async fn a_map_that_cannot_be_made_or_kept_is_a_warning() {
     let fixture = shop();
-    fs::write(fixture.path("cache"), "a file where a folder should be").unwrap();
+    fs::write(fixture.path("cache"), "a file where a directory should be").unwrap();
     let unkept = LoadedContext::load(inputs(&fixture, map(&fixture, patient()), "Why?")).await;
     let gone = Arc::new(CodeMap::new(fixture.path("gone"), fixture.path("other/map"), patient()));
     let unmade = LoadedContext::load(inputs(&fixture, gone, "Why?")).await;

@@ -28,7 +28,7 @@ async fn a_python_project_has_rules_for_another_program_notes_and_learnings() {
 }
 
 #[tokio::test]
-async fn an_empty_folder_has_the_base_prompt_and_facts() {
+async fn an_empty_dir_has_the_base_prompt_and_facts() {
     let fixture = Fixture::new();
     let loaded = LoadedContext::load(fixture.inputs("project", "Say hello.")).await;
     expect_file!["../golden/empty_folder.txt"].assert_eq(&fixture.shown(&loaded));

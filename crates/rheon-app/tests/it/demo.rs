@@ -13,13 +13,13 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 struct Stage {
-    folder: TempDir,
+    dir: TempDir,
     home: TempDir,
 }
 
 impl Stage {
     fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), home: tempfile::tempdir().unwrap() }
+        Self { dir: tempfile::tempdir().unwrap(), home: tempfile::tempdir().unwrap() }
     }
 
     fn options(&self, files: DemoFiles) -> DemoOptions {
@@ -29,14 +29,14 @@ impl Stage {
         DemoOptions {
             fast: true,
             files,
-            folder: self.folder.path().to_owned(),
+            dir: self.dir.path().to_owned(),
             trace: None,
-            system: SystemContext::of_process(environment, self.folder.path()),
+            system: SystemContext::of_process(environment, self.dir.path()),
         }
     }
 
     fn is_empty(&self) -> bool {
-        std::fs::read_dir(self.folder.path()).unwrap().next().is_none()
+        std::fs::read_dir(self.dir.path()).unwrap().next().is_none()
     }
 }
 
@@ -96,10 +96,10 @@ async fn a_failing_test_becomes_green_with_the_real_tools() {
     "#]]
     .assert_eq(&calls(&events.lock().unwrap()));
     assert_eq!((&report.output.end, report.output.turns), (&RunEnd::Completed, 5));
-    let folder = report.folder.unwrap();
-    let mended = std::fs::read_to_string(folder.join("slug.sh")).unwrap();
+    let dir = report.dir.unwrap();
+    let mended = std::fs::read_to_string(dir.join("slug.sh")).unwrap();
     assert!(mended.contains("tr -s ' ' '-'"), "{mended}");
-    let tests = std::process::Command::new("sh").arg("test.sh").current_dir(&folder).output().unwrap();
+    let tests = std::process::Command::new("sh").arg("test.sh").current_dir(&dir).output().unwrap();
     assert!(tests.status.success());
     assert!(report.is_saved);
     let sessions = stage.home.path().join(".local/share/rheon/sessions");
@@ -111,7 +111,7 @@ async fn it_leaves_nothing_if_asked() {
     let stage = Stage::new();
     let (report, _) = play(stage.options(DemoFiles::Remove)).await;
     let report = report.unwrap();
-    assert_eq!((report.folder, report.is_saved), (None, false));
+    assert_eq!((report.dir, report.is_saved), (None, false));
     assert!(stage.is_empty());
     assert!(!stage.home.path().join(".local/share/rheon/sessions").exists());
 }
@@ -138,8 +138,8 @@ async fn a_cancelled_demo_has_a_report_and_leaves_nothing() {
 #[tokio::test]
 async fn without_a_place_to_work_it_says_what_to_do() {
     let stage = Stage::new();
-    let folder = Path::new("/there/is/no/such/folder").to_owned();
-    let (report, trace) = play(DemoOptions { folder, ..stage.options(DemoFiles::Remove) }).await;
+    let dir = Path::new("/there/is/no/such/folder").to_owned();
+    let (report, trace) = play(DemoOptions { dir, ..stage.options(DemoFiles::Remove) }).await;
     expect!["cannot create a workspace in /there/is/no/such/folder: no such directory; set TMPDIR to a writable directory"]
         .assert_eq(&report.unwrap_err().to_string());
     assert_eq!(trace.text(), "");
@@ -150,7 +150,7 @@ async fn without_a_home_it_is_played_all_the_same() {
     let stage = Stage::new();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let environment: EnvVars = [("PATH", path)].into_iter().collect();
-    let system = SystemContext::of_process(environment, stage.folder.path());
+    let system = SystemContext::of_process(environment, stage.dir.path());
     let (report, _) = play(DemoOptions { system, ..stage.options(DemoFiles::Keep) }).await;
     let report = report.unwrap();
     assert_eq!((&report.output.end, report.is_saved), (&RunEnd::Completed, false));

@@ -133,7 +133,7 @@ fn start(fixture: &Fixture, task: &str) -> SessionStart {
     let variables = [("PATH", path), ("HOME", fixture.path("").into())];
     SessionStart {
         task: task.to_owned(),
-        working_folder: fixture.path("project/crates"),
+        working_dir: fixture.path("project/crates"),
         session_id: "now".into(),
         parent: None,
         trust: ProjectTrust::Trusted,
@@ -155,7 +155,7 @@ async fn a_program_gets_everything_by_convention() {
         .commit();
     let (mut inputs, warnings) = ContextInputs::find(start(&fixture, "Weigh the Parcel.")).await;
     assert_eq!(warnings, []);
-    let notes: Vec<PathBuf> = inputs.notes.iter().map(|folder| folder.path.clone()).collect();
+    let notes: Vec<PathBuf> = inputs.notes.iter().map(|dir| dir.path.clone()).collect();
     std::fs::create_dir_all(&notes[1]).unwrap();
     std::fs::write(notes[1].join("scale.md"), "The Parcel scale is in grams.\n").unwrap();
     inputs.machine.git_time_max = Duration::from_secs(60);
@@ -187,7 +187,7 @@ async fn what_is_not_kept_is_not_remembered_and_a_home_is_no_project() {
     assert!(loaded.memory.is_none() && loaded.lessons.is_none());
     assert!(!fixture.path(".local").exists());
 
-    let home = SessionStart { working_folder: fixture.path(""), ..start(&fixture, "Why?") };
+    let home = SessionStart { working_dir: fixture.path(""), ..start(&fixture, "Why?") };
     let (inputs, _) = ContextInputs::find(home).await;
     assert!(matches!(inputs.made.code_map, CodeMapSource::None));
 

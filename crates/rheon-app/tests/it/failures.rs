@@ -20,7 +20,7 @@ fn in_memory() -> PersistenceSettings {
 }
 
 #[tokio::test]
-async fn a_file_in_place_of_the_folder_is_told_before_a_model_is_asked() {
+async fn a_file_in_place_of_the_dir_is_told_before_a_model_is_asked() {
     let home = Home::new();
     std::fs::create_dir_all(home.path(".local")).unwrap();
     std::fs::write(home.path(".local/share"), "a file").unwrap();
@@ -43,7 +43,7 @@ async fn a_file_in_place_of_the_folder_is_told_before_a_model_is_asked() {
 }
 
 #[tokio::test]
-async fn a_folder_that_goes_in_the_middle_stops_the_run_before_the_next_model_call() {
+async fn a_dir_that_goes_in_the_middle_stops_the_run_before_the_next_model_call() {
     let home = Home::new();
     let (manager, _) = home.manager(PersistenceSettings::default());
     let session = manager.start().await.unwrap();
@@ -54,7 +54,7 @@ async fn a_folder_that_goes_in_the_middle_stops_the_run_before_the_next_model_ca
     assert_eq!(ran.provider.requests().len(), 0);
     let error = ran.result.as_ref().unwrap_err().to_string();
     assert!(error.contains("a file is in the way of a directory: move it"), "{error}");
-    // The folder is back: the next run stores what was missed first.
+    // The directory is back: the next run stores what was missed first.
     std::fs::remove_file(home.data()).unwrap();
     ran.agent.run("still there?").await.unwrap();
     drop(ran.agent);
@@ -128,13 +128,13 @@ async fn no_checkpoints_are_made_of_a_project_that_holds_the_sessions() {
 }
 
 /// Starts one of the tests below in a process of its own, prepared by `script`, which ends with `exec "$@"`.
-fn child(script: &str, test: &str, folder: &Path) -> Option<String> {
+fn child(script: &str, test: &str, dir: &Path) -> Option<String> {
     let program = std::env::current_exe().unwrap();
     let output = Command::new("sh")
         .args(["-c", script, "sh"])
         .arg(program)
         .args(["--exact", test, "--ignored", "--nocapture", "--test-threads=1"])
-        .env("RHEON_TEST_FOLDER", folder)
+        .env("RHEON_TEST_FOLDER", dir)
         .stdin(Stdio::null())
         .output()
         .unwrap();
@@ -148,14 +148,14 @@ fn child(script: &str, test: &str, folder: &Path) -> Option<String> {
     Some(text)
 }
 
-fn given_folder() -> std::path::PathBuf {
+fn given_dir() -> std::path::PathBuf {
     std::env::var_os("RHEON_TEST_FOLDER").expect("started by another test").into()
 }
 
 #[test]
 fn whatever_the_umask_files_are_for_their_owner_alone() {
     let home = Home::with_claude_code();
-    child("umask 000; exec \"$@\"", "failures::child_with_any_umask", home.folder.path()).unwrap();
+    child("umask 000; exec \"$@\"", "failures::child_with_any_umask", home.dir.path()).unwrap();
     let mut seen = 0;
     let mut open = vec![home.path(".local/share/rheon"), home.path(".claude")];
     while let Some(path) = open.pop() {
@@ -174,7 +174,7 @@ fn whatever_the_umask_files_are_for_their_owner_alone() {
 #[tokio::test]
 #[ignore = "started by whatever_the_umask_files_are_for_their_owner_alone"]
 async fn child_with_any_umask() {
-    let (home, project) = (given_folder().join("home"), given_folder().join("project"));
+    let (home, project) = (given_dir().join("home"), given_dir().join("project"));
     let (manager, notices) = manager(&home, &project, PersistenceSettings::default(), Arc::default());
     let session = manager.start().await.unwrap();
     let large = "large ".repeat(50_000);
@@ -188,13 +188,13 @@ async fn child_with_any_umask() {
 fn a_limit_for_the_size_of_files_is_an_error_and_not_the_end() {
     let home = Home::new();
     let script = "ulimit -f 256 || { echo cannot prepare; exit 0; }; exec \"$@\"";
-    child(script, "failures::child_with_small_files", home.folder.path());
+    child(script, "failures::child_with_small_files", home.dir.path());
 }
 
 #[tokio::test]
 #[ignore = "started by a_limit_for_the_size_of_files_is_an_error_and_not_the_end"]
 async fn child_with_small_files() {
-    let (home, project) = (given_folder().join("home"), given_folder().join("project"));
+    let (home, project) = (given_dir().join("home"), given_dir().join("project"));
     let settings = |on_failure| PersistenceSettings {
         on_failure,
         transcripts: Transcripts::Off,
@@ -245,18 +245,18 @@ fn a_full_disk_stops_the_run_and_the_next_goes_on_when_there_is_room() {
         println!("skipped: this machine does not allow it: unshare");
         return;
     }
-    child(SMALL_DISK, "failures::child_on_a_small_disk", home.folder.path());
+    child(SMALL_DISK, "failures::child_on_a_small_disk", home.dir.path());
 }
 
 #[tokio::test]
 #[ignore = "started by a_full_disk_stops_the_run_and_the_next_goes_on_when_there_is_room"]
 async fn child_on_a_small_disk() {
-    let (home, project) = (given_folder().join("home"), given_folder().join("project"));
+    let (home, project) = (given_dir().join("home"), given_dir().join("project"));
     let filler = home.join("filler");
     let settings = PersistenceSettings { transcripts: Transcripts::Off, ..PersistenceSettings::default() };
     let (manager, _) = manager(&home, &project, settings, Arc::default());
     let session = manager.start().await.unwrap();
-    // A folder with this file is full.
+    // A directory with this file is full.
     std::fs::write(&filler, vec![0; 1500 * 1024]).unwrap();
     let ran = run(&session, talkative(), &[], "hello").await;
     let error = ran.result.as_ref().unwrap_err().to_string();
@@ -292,7 +292,7 @@ fn a_session_of_a_process_that_was_killed_is_free() {
     let home = Home::new();
     let mut holder = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "failures::child_holds_a_session", "--ignored", "--nocapture"])
-        .env("RHEON_TEST_FOLDER", home.folder.path())
+        .env("RHEON_TEST_FOLDER", home.dir.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -312,7 +312,7 @@ fn a_session_of_a_process_that_was_killed_is_free() {
 #[tokio::test]
 #[ignore = "started by a_session_of_a_process_that_was_killed_is_free"]
 async fn child_holds_a_session() {
-    let (home, project) = (given_folder().join("home"), given_folder().join("project"));
+    let (home, project) = (given_dir().join("home"), given_dir().join("project"));
     let (manager, _) = manager(&home, &project, PersistenceSettings::default(), Arc::default());
     let session = manager.start().await.unwrap();
     let ran = run(&session, say("Hm."), &[], "hello").await;

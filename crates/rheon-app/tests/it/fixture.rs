@@ -36,18 +36,18 @@ impl Clock for Day {
 
 /// A home with a project in it.
 pub(crate) struct Fixture {
-    folder: TempDir,
+    dir: TempDir,
 }
 
 impl Fixture {
     pub(crate) fn new() -> Self {
-        let fixture = Self { folder: tempfile::tempdir().unwrap() };
+        let fixture = Self { dir: tempfile::tempdir().unwrap() };
         fs::create_dir(fixture.path("project")).unwrap();
         fixture
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().canonicalize().unwrap().join(name)
+        self.dir.path().canonicalize().unwrap().join(name)
     }
 
     pub(crate) fn write(&self, name: &str, content: &str) -> &Self {
@@ -75,8 +75,8 @@ impl Fixture {
         self
     }
 
-    /// Inputs for a task in a folder, with everything on and the project trusted.
-    pub(crate) fn inputs(&self, folder: &str, task: &str) -> ContextInputs {
+    /// Inputs for a task in a directory, with everything on and the project trusted.
+    pub(crate) fn inputs(&self, dir: &str, task: &str) -> ContextInputs {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let variables = [("PATH", path), ("HOME", self.path("").into()), ("SHELL", "/bin/zsh".into())];
         let skills = |path, origin| SkillDir { path, origin };
@@ -85,8 +85,8 @@ impl Fixture {
             task: task.to_owned(),
             base: None,
             places: RulePaths {
-                working_folder: self.path(folder),
-                user_folders: vec![self.path(".config"), self.path(".config/rheon")],
+                working_dir: self.path(dir),
+                user_dirs: vec![self.path(".config"), self.path(".config/rheon")],
                 home: Some(self.path("")),
             },
             trust: ProjectTrust::Trusted,

@@ -14,7 +14,7 @@ use rheon_types::{Effect, Message, Tool, ToolResult};
 use tempfile::TempDir;
 
 pub(crate) struct Home {
-    pub(crate) folder: TempDir,
+    pub(crate) dir: TempDir,
     dice: Arc<CountingRandom>,
 }
 
@@ -22,19 +22,19 @@ pub(crate) type Notices = Arc<Mutex<Vec<SessionNotice>>>;
 
 impl Home {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("home")).unwrap();
-        std::fs::create_dir(folder.path().join("project")).unwrap();
-        Self { folder, dice: Arc::default() }
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("home")).unwrap();
+        std::fs::create_dir(dir.path().join("project")).unwrap();
+        Self { dir, dice: Arc::default() }
     }
 
     /// In memory, where the system has such a place: a sync takes no time there.
     pub(crate) fn in_memory() -> Self {
         let memory = Path::new("/dev/shm");
-        let folder = tempfile::tempdir_in(memory).or_else(|_| tempfile::tempdir()).unwrap();
-        std::fs::create_dir(folder.path().join("home")).unwrap();
-        std::fs::create_dir(folder.path().join("project")).unwrap();
-        Self { folder, dice: Arc::default() }
+        let dir = tempfile::tempdir_in(memory).or_else(|_| tempfile::tempdir()).unwrap();
+        std::fs::create_dir(dir.path().join("home")).unwrap();
+        std::fs::create_dir(dir.path().join("project")).unwrap();
+        Self { dir, dice: Arc::default() }
     }
 
     /// Where Claude Code is used, too.
@@ -45,11 +45,11 @@ impl Home {
     }
 
     pub(crate) fn project(&self) -> PathBuf {
-        self.folder.path().join("project").canonicalize().unwrap()
+        self.dir.path().join("project").canonicalize().unwrap()
     }
 
     pub(crate) fn path(&self, beneath_home: &str) -> PathBuf {
-        self.folder.path().join("home").join(beneath_home)
+        self.dir.path().join("home").join(beneath_home)
     }
 
     pub(crate) fn data(&self) -> PathBuf {
@@ -79,7 +79,7 @@ pub(crate) fn manager(
     let notices = Notices::default();
     let told = Arc::clone(&notices);
     let parts = SessionManagerParts {
-        folders: UserDirs::of(&environment),
+        dirs: UserDirs::of(&environment),
         project: project.to_owned(),
         settings,
         clock: Arc::new(TestClock::default()),

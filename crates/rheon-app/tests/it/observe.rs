@@ -30,35 +30,35 @@ fn listed(name: &str, key: &str) -> String {
 }
 
 struct Machine {
-    folder: TempDir,
+    dir: TempDir,
     variables: Vec<(String, String)>,
 }
 
 impl Machine {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("home")).unwrap();
-        std::fs::create_dir(folder.path().join("project")).unwrap();
-        let home = folder.path().join("home").to_str().unwrap().to_owned();
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("home")).unwrap();
+        std::fs::create_dir(dir.path().join("project")).unwrap();
+        let home = dir.path().join("home").to_str().unwrap().to_owned();
         let keys = KEYS.map(|(name, value)| (name.to_owned(), listed(name, value)));
         let variables = keys
             .into_iter()
             .chain([("HOME".to_owned(), home), ("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
-        Self { variables: variables.collect(), folder }
+        Self { variables: variables.collect(), dir }
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.dir.path().join(name)
     }
 
     fn parts(&self, trace: Option<&Path>) -> HostParts {
         let environment: EnvVars = self.variables.iter().cloned().collect();
-        let folder = self.path("project").canonicalize().unwrap();
-        let inputs = ConfigInputs::new(environment.clone(), &folder)
+        let dir = self.path("project").canonicalize().unwrap();
+        let inputs = ConfigInputs::new(environment.clone(), &dir)
             .with_flag("test", "sandbox.require", "none")
             .with_flag("test", "permissions.allow", vec!["Bash(env)".to_owned()]);
         HostParts {
-            system: SystemContext::of_process(environment, folder),
+            system: SystemContext::of_process(environment, dir),
             config: Config::load(inputs).unwrap(),
             extras: HostExtensions { model: Some(model()), ..HostExtensions::default() },
             trace: trace.map(Path::to_owned),
@@ -95,10 +95,10 @@ async fn run(machine: &Machine, trace: Option<&Path>) -> Vec<Event> {
     events
 }
 
-/// All files beneath a folder, with their bytes as text.
-fn files(folder: &Path) -> Vec<(PathBuf, String)> {
+/// All files beneath a directory, with their bytes as text.
+fn files(dir: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
+    for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
             found.extend(files(&path));

@@ -45,7 +45,7 @@ pub(crate) use both_ways;
 
 /// A home, a project and a host.
 pub(crate) struct Stage {
-    folder: TempDir,
+    dir: TempDir,
     over: Over,
     pub(crate) local: Arc<LocalHost>,
     pub(crate) host: Arc<dyn Host>,
@@ -130,12 +130,12 @@ impl Stage {
     }
 
     fn of(over: Over, extras: HostExtensions, speech: Speech) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let dir = tempfile::tempdir().unwrap();
         for name in ["home", "project"] {
-            std::fs::create_dir(folder.path().join(name)).unwrap();
+            std::fs::create_dir(dir.path().join(name)).unwrap();
         }
-        let home = folder.path().join("home");
-        let project = folder.path().join("project").canonicalize().unwrap();
+        let home = dir.path().join("home");
+        let project = dir.path().join("project").canonicalize().unwrap();
         let variables = [
             ("HOME", home.as_os_str().to_owned()),
             ("PATH", std::env::var_os("PATH").unwrap_or_default()),
@@ -161,7 +161,7 @@ impl Stage {
         };
         let local = Arc::new(LocalHost::new(parts));
         let host = Arc::clone(&local) as Arc<dyn Host>;
-        let mut stage = Self { folder, over, host, local, model: speech };
+        let mut stage = Self { dir, over, host, local, model: speech };
         stage.host = stage.peer();
         stage
     }
@@ -176,12 +176,12 @@ impl Stage {
 
     /// Whether a file is in the project.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.folder.path().join("project").join(name).exists()
+        self.dir.path().join("project").join(name).exists()
     }
 
     /// From now on nothing can be saved.
     pub(crate) fn break_disk(&self) {
-        let data = self.folder.path().join("home/.local/share/rheon");
+        let data = self.dir.path().join("home/.local/share/rheon");
         std::fs::remove_dir_all(&data).unwrap();
         std::fs::write(&data, "a file").unwrap();
     }

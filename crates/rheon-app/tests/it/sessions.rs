@@ -159,8 +159,8 @@ async fn a_session_of_claude_code_is_continued_by_both_programs() {
     assert_eq!((session.session_id().as_str(), said(&session)), (theirs, conversation));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     let journals = home.data().join("sessions/projects");
-    let folder = std::fs::read_dir(journals).unwrap().next().unwrap().unwrap().path();
-    let journal = std::fs::read_to_string(folder.join(format!("{theirs}.jsonl"))).unwrap();
+    let dir = std::fs::read_dir(journals).unwrap().next().unwrap().unwrap().path();
+    let journal = std::fs::read_to_string(dir.join(format!("{theirs}.jsonl"))).unwrap();
     assert!(journal.contains(r#""importedFrom":{"#), "{journal}");
     assert_eq!(told(&notices), "");
     // A new session cannot take its id.
@@ -220,7 +220,7 @@ async fn an_index_that_is_missing_or_damaged_is_made_again() {
     for ending in ["", "-wal", "-shm"] {
         std::fs::remove_file(format!("{}{ending}", index.display())).ok();
     }
-    // The folder answers until the index can.
+    // The directory answers until the index can.
     assert_eq!(lines(&manager).await, "Rheon \"\" turns=?\n");
     manager.settle().await;
     assert_eq!(lines(&manager).await, whole);
@@ -258,7 +258,7 @@ async fn journals_that_the_index_never_heard_of_are_listed_however_many_and_old_
     forget(3);
     assert_eq!(manager.list(ListScope::Everywhere, 99).await.unwrap(), whole);
     forget(34);
-    // The folder answers until the index can.
+    // The directory answers until the index can.
     assert_eq!(manager.list(ListScope::Project, 99).await.unwrap().len(), 36);
     manager.settle().await;
     assert_eq!(manager.list(ListScope::Project, 99).await.unwrap(), whole);
@@ -385,7 +385,7 @@ async fn a_session_resumes_at_an_earlier_message() {
 #[tokio::test]
 async fn transcripts_can_be_turned_off_or_sent_elsewhere() {
     let home = Home::new();
-    let elsewhere = home.folder.path().join("elsewhere");
+    let elsewhere = home.dir.path().join("elsewhere");
     for transcripts in [Transcripts::Off, Transcripts::RedirectedTo(elsewhere.clone())] {
         let (manager, _) =
             home.manager(PersistenceSettings { transcripts, ..PersistenceSettings::default() });

@@ -57,7 +57,7 @@ impl Demo {
         let options = DemoOptions {
             fast: self.fast,
             files: if self.discard { DemoFiles::Remove } else { DemoFiles::Keep },
-            folder: std::env::temp_dir(),
+            dir: std::env::temp_dir(),
             trace: self.trace.clone(),
             system: system(None)?,
         };
@@ -71,7 +71,7 @@ impl Demo {
         let report = show.with_spinner(played).await;
         let report = report.map_err(failure).inspect_err(|_| show.stop_spinner())?;
         // The event output holds only events, so the summary goes to standard error.
-        match (self.events, &report.folder) {
+        match (self.events, &report.dir) {
             (false, _) => show.message(&left(&report)),
             (true, Some(_)) => print_note(&left(&report)),
             (true, None) => {}
@@ -118,17 +118,17 @@ fn failure(error: DemoError) -> Failure {
 
 /// What the demo left behind, and what to try next.
 fn left(report: &DemoReport) -> String {
-    let Some(folder) = &report.folder else {
+    let Some(dir) = &report.dir else {
         return "repository and session removed".into();
     };
-    let folder = folder.display();
+    let dir = dir.display();
     if !report.is_saved {
-        return format!("The repository is in {folder}. The session could not be saved.");
+        return format!("The repository is in {dir}. The session could not be saved.");
     }
     let DemoReport { session_id, prompt_seq, .. } = report;
     let lines = [
-        format!("The repository is in {folder}, the session is {session_id}. Next steps:"),
-        format!("  cd {folder}"),
+        format!("The repository is in {dir}, the session is {session_id}. Next steps:"),
+        format!("  cd {dir}"),
         "  rheon sessions list".to_owned(),
         format!("  rheon sessions show {session_id}"),
         format!("  rheon sessions replay {session_id}"),

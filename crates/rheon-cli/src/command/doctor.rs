@@ -35,7 +35,7 @@ impl Doctor {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let system = system(None)?;
         let environment = system.environment.clone();
-        let inputs = ConfigInputs::new(environment.clone(), &system.working_folder);
+        let inputs = ConfigInputs::new(environment.clone(), &system.working_dir);
         let network = if self.online { NetworkChecks::On } else { NetworkChecks::Off };
         let examination = DoctorRequest { system, inputs, network };
         let found = block_on(async { Ok(examine(examination).await) })?;

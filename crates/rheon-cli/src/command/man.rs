@@ -29,11 +29,11 @@ impl Man {
         let mut grammar = without_help(grammar);
         // Building gives commands their full names.
         grammar.build();
-        if let Some(folder) = &self.dir {
-            let count = write_all(&grammar, folder).map_err(|(path, error)| {
+        if let Some(dir) = &self.dir {
+            let count = write_all(&grammar, dir).map_err(|(path, error)| {
                 Failure::error(format_args!("cannot write {}: {error}", path.display()))
             })?;
-            return print(&format!("wrote {count} pages to {}\n", folder.display()));
+            return print(&format!("wrote {count} pages to {}\n", dir.display()));
         }
         let mut about = &grammar;
         for word in &self.command {
@@ -54,16 +54,16 @@ fn without_help(grammar: clap::Command) -> clap::Command {
 }
 
 /// Writes the pages of a command and its subcommands.
-fn write_all(about: &clap::Command, folder: &Path) -> Result<usize, (PathBuf, std::io::Error)> {
-    let path = folder.join(format!("{}.1", whole_name(about)));
+fn write_all(about: &clap::Command, dir: &Path) -> Result<usize, (PathBuf, std::io::Error)> {
+    let path = dir.join(format!("{}.1", whole_name(about)));
     let written = page(about).and_then(|text| {
-        fs::create_dir_all(folder)?;
+        fs::create_dir_all(dir)?;
         fs::write(&path, text)
     });
     written.map_err(|error| (path, error))?;
     let mut count = 1;
     for below in about.get_subcommands().filter(|below| !below.is_hide_set()) {
-        count += write_all(below, folder)?;
+        count += write_all(below, dir)?;
     }
     Ok(count)
 }

@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, stdin, stdout};
 use std::sync::Arc;
 
 use rheon_app::PromptHistory;
-use rheon_app::config::{Config, ConfigInputs, FolderModes, Layer};
+use rheon_app::config::{Config, ConfigInputs, DirModes, Layer};
 use rheon_app::session::{HostExtensions, HostParts, home_warning};
 use rheon_app::sessions::Persistence;
 use rheon_text::nearest;
@@ -224,12 +224,12 @@ impl Run {
         let (first, interface) = (self.prompt.clone(), parts.config.settings.interface);
         let mut request = self.request(target, first.clone());
         if request.mode.is_none() && is_new(&request.session) {
-            let modes = FolderModes::new(&parts.system.folders).ok();
+            let modes = DirModes::new(&parts.system.dirs).ok();
             request.mode = ask::ask_for_mode(&parts.config, modes, &parts.config.project_root)?;
         }
         let system = &parts.system;
         let is_saved = parts.config.settings.sessions.persistence == Persistence::On;
-        let history = PromptHistory::of(&system.folders, target.user_folder()).filter(|_| is_saved);
+        let history = PromptHistory::of(&system.dirs, target.user_dir()).filter(|_| is_saved);
         let inputs = ReplInputs { first, history, clock: Arc::clone(&system.clock) };
         repl::converse(host(parts), request, inputs, &self.output, &interface).await
     }
@@ -265,7 +265,7 @@ impl Run {
 
     fn parts(&self, target: &SessionTarget) -> Result<HostParts, Failure> {
         let system = target.system.clone();
-        let inputs = ConfigInputs::new(system.environment.clone(), &system.working_folder);
+        let inputs = ConfigInputs::new(system.environment.clone(), &system.working_dir);
         let is_driven_as_claude = self.output.input_format == InputFormat::StreamJson;
         let inputs = ConfigInputs { worktree_of: target.worktree_of(), is_driven_as_claude, ..inputs };
         let Self { session, model, caller, .. } = self;

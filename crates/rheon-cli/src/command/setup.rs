@@ -10,15 +10,15 @@ use rheon_app::sessions::EnvVars;
 use crate::failure::Failure;
 
 /// The system, with `directory` or the current directory as working directory.
-pub(crate) fn system(folder: Option<PathBuf>) -> Result<SystemContext, Failure> {
-    let folder = match folder {
-        Some(folder) => folder,
+pub(crate) fn system(dir: Option<PathBuf>) -> Result<SystemContext, Failure> {
+    let dir = match dir {
+        Some(dir) => dir,
         None => std::env::current_dir().map_err(|error| {
             Failure::error(format_args!("cannot use the current directory: {error}; change to another one"))
         })?,
     };
-    let shown = folder.display();
-    let whole = folder.canonicalize().map_err(|error| match error.kind() {
+    let shown = dir.display();
+    let whole = dir.canonicalize().map_err(|error| match error.kind() {
         ErrorKind::NotFound => Failure::usage(format_args!("cannot work in {shown}: no such directory")),
         _ => Failure::usage(format_args!("cannot work in {shown}: {error}; use another directory with -C")),
     })?;
@@ -30,6 +30,6 @@ pub(crate) fn system(folder: Option<PathBuf>) -> Result<SystemContext, Failure> 
 
 /// The configuration without any flags.
 pub(crate) fn config(system: &SystemContext) -> Result<Config, Failure> {
-    let inputs = ConfigInputs::new(system.environment.clone(), &system.working_folder);
+    let inputs = ConfigInputs::new(system.environment.clone(), &system.working_dir);
     Config::load(inputs).map_err(Failure::usage)
 }

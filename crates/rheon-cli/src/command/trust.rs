@@ -45,7 +45,7 @@ impl Trust {
                 grant(&config, if yes { Confirmation::Given } else { Confirmation::Ask })
             }
             Some(TrustCommand::Revoke) => {
-                revoke_trust(&config.project_root, &system.folders).map_err(Failure::error)?;
+                revoke_trust(&config.project_root, &system.dirs).map_err(Failure::error)?;
                 print(&format!("no longer trusting {}\n", config.project_root.display()))
             }
         }

@@ -54,7 +54,7 @@ pub(crate) struct PermissionFlags {
 impl PermissionFlags {
     /// Resolves relative paths against the directory in which the user typed them.
     pub(crate) fn seen_from(&self, target: &SessionTarget) -> Self {
-        let add_dir = self.add_dir.iter().map(|folder| target.user_path(folder)).collect();
+        let add_dir = self.add_dir.iter().map(|dir| target.user_path(dir)).collect();
         Self { add_dir, ..self.clone() }
     }
 }

@@ -89,9 +89,9 @@ impl SettingFlags<'_> {
             Some((flag, mode)) => set(inputs, flag, "permissions.default_mode", Some(mode)),
             None => inputs,
         };
-        let folders: Vec<String> = flags.add_dir.iter().map(|path| path.display().to_string()).collect();
-        let folders = Some(folders).filter(|folders| !folders.is_empty());
-        let inputs = set(inputs, "--add-dir", "permissions.additional_directories", folders);
+        let dirs: Vec<String> = flags.add_dir.iter().map(|path| path.display().to_string()).collect();
+        let dirs = Some(dirs).filter(|dirs| !dirs.is_empty());
+        let inputs = set(inputs, "--add-dir", "permissions.additional_directories", dirs);
         let inputs = set(inputs, "--no-sandbox", "sandbox.require", flags.no_sandbox.then_some("none"));
         set(inputs, "--network", "sandbox.network", flags.network.then_some("open"))
     }

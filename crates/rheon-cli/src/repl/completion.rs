@@ -14,7 +14,7 @@ pub(super) struct Completion {
     /// The commands, without their slash.
     pub(super) commands: Vec<String>,
     /// Where file names start.
-    pub(super) folder: PathBuf,
+    pub(super) dir: PathBuf,
 }
 
 /// What a word can become.
@@ -36,10 +36,10 @@ impl Completion {
             return completed(typed, names.collect());
         }
         let word = before.rsplit(char::is_whitespace).next()?.strip_prefix('@')?;
-        let (folder, name) = word.rsplit_once('/').map_or(("", word), |(folder, name)| (folder, name));
-        let place = match (word.starts_with('/'), folder) {
+        let (dir, name) = word.rsplit_once('/').map_or(("", word), |(dir, name)| (dir, name));
+        let place = match (word.starts_with('/'), dir) {
             (true, "") => PathBuf::from("/"),
-            _ => self.folder.join(folder),
+            _ => self.dir.join(dir),
         };
         completed(name, entries(&place, name.starts_with('.')))
     }

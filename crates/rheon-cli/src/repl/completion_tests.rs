@@ -8,14 +8,14 @@ fn added(text: &str) -> Option<Completed> {
 
 #[test]
 fn commands_and_files_are_completed() {
-    let folder = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
     for file in ["src/main.rs", "src/mail.rs", "notes.md", ".hidden", "two words"] {
-        let path = folder.path().join(file);
+        let path = dir.path().join(file);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, "").unwrap();
     }
     let commands = ["review", "rewind", "resume"].map(str::to_owned).to_vec();
-    let completion = Completion { commands, folder: folder.path().to_owned() };
+    let completion = Completion { commands, dir: dir.path().to_owned() };
     let complete = |before: &str| {
         completion.complete(before).map(|it| match it.added.is_empty() {
             true => it,

@@ -122,7 +122,7 @@ async fn lines(
     let own = HELP.iter().filter_map(|(typed, _)| typed.strip_prefix('/')?.split(' ').next());
     let mut names: Vec<String> = own.map(str::to_owned).collect();
     names.extend(commands.into_iter().map(|command| command.name));
-    let completion = Completion { commands: names, folder: opened.facts.working_directory.clone() };
+    let completion = Completion { commands: names, dir: opened.facts.working_directory.clone() };
     Ok(Lines::edited(history.map(PromptHistory::load).unwrap_or_default(), completion))
 }
 

@@ -57,10 +57,10 @@ enum PromptInput {
 impl Dialog<'_> {
     /// Prints the model, the directory and how to get help.
     pub(super) fn greet(&self, facts: &SessionInfo) {
-        let (model, folder) = (&facts.model.name, facts.working_directory.display());
+        let (model, dir) = (&facts.model.name, facts.working_directory.display());
         let mode = mode_name(facts.mode);
         self.say(&format!(
-            "{model} in {folder} (mode {mode}). Type /help for commands; Ctrl-C stops a run, Ctrl-D exits."
+            "{model} in {dir} (mode {mode}). Type /help for commands; Ctrl-C stops a run, Ctrl-D exits."
         ));
     }
 

@@ -44,8 +44,8 @@ pub(crate) async fn converse(
     let signals = Signals::cancel(&cancel)
         .map_err(|error| Failure::error(format_args!("cannot handle signals: {error}")))?;
     let (sender, answers) = mpsc::unbounded_channel();
-    let folder = config(&*host).await?.working_directory;
-    let channel = Channel::new(&folder, sender);
+    let dir = config(&*host).await?.working_directory;
+    let channel = Channel::new(&dir, sender);
     let mut input = of_stdin();
     // Hooks that the program registers must exist before the session starts.
     let mut waiting = VecDeque::new();
@@ -79,7 +79,7 @@ pub(crate) async fn converse(
         session,
         channel,
         answers,
-        folder,
+        dir,
     };
     session.projector.facts_mut().offers.slash_commands.retain(|command| is_for_programs(&command.name));
     if let Some(request_id) = initialized {
@@ -138,7 +138,7 @@ struct StdioSession {
     is_running: bool,
     is_told_of_state: bool,
     /// The session's working directory.
-    folder: PathBuf,
+    dir: PathBuf,
 }
 
 impl StdioSession {
@@ -280,7 +280,7 @@ impl StdioSession {
             }
             ChannelInput::Permissions(updates) => {
                 for update in updates {
-                    let (command, note) = update.command(&self.folder);
+                    let (command, note) = update.command(&self.dir);
                     let sent = self.session.send(command).await;
                     let notes = sent.map_or_else(|error| vec![error.to_string()], |ack| ack.notes);
                     for note in notes.iter().map(String::as_str).chain(note) {
@@ -345,7 +345,7 @@ impl StdioSession {
             Ok(seq) => self.session.send(Command::Rewind { seq, what: RewindScope::Files, mode }).await,
             Err(error) => Err(error),
         };
-        rewind_reply(rewound.map(|ack| ack.rewound.unwrap_or_default()), mode, &self.folder)
+        rewind_reply(rewound.map(|ack| ack.rewound.unwrap_or_default()), mode, &self.dir)
     }
 
     /// The event of a prompt, by the program's uuid or the id of its line.
@@ -385,7 +385,7 @@ impl StdioSession {
 fn rewind_reply(
     rewound: Result<RewindResult, ClientError>,
     mode: RewindMode,
-    folder: &Path,
+    dir: &Path,
 ) -> Result<Value, String> {
     let is_plan = mode == RewindMode::Plan;
     let rewound = rewound.map_err(|error| error.to_string()).and_then(|rewound| {
@@ -400,7 +400,7 @@ fn rewind_reply(
     match rewound {
         Ok(rewound) => {
             let files: Vec<String> =
-                rewound.changed.iter().map(|path| folder.join(path).display().to_string()).collect();
+                rewound.changed.iter().map(|path| dir.join(path).display().to_string()).collect();
             Ok(json!({ "canRewind": true, "filesChanged": files, "filesCount": rewound.count }))
         }
         Err(problem) if is_plan => Ok(json!({ "canRewind": false, "error": problem })),

@@ -19,8 +19,8 @@ struct Project {
 impl Project {
     fn new() -> Self {
         let place = Place::new();
-        for folder in ["home", "project/.git"] {
-            fs::create_dir_all(place.path().join(folder)).unwrap();
+        for dir in ["home", "project/.git"] {
+            fs::create_dir_all(place.path().join(dir)).unwrap();
         }
         Self { place }
     }
@@ -54,8 +54,8 @@ impl Project {
 
     /// What was typed and said, on both streams, and the exit code, with the same paths on every machine.
     fn told(&self, arguments: &str, ran: &Ran) -> String {
-        let folder = self.path("").display().to_string();
-        let plain = |text: &str| text.replace(&folder, "/");
+        let dir = self.path("").display().to_string();
+        let plain = |text: &str| text.replace(&dir, "/");
         let code =
             ran.code.filter(|code| *code != 0).map_or_else(String::new, |code| format!("(exit {code})\n"));
         format!("$ rheon {arguments}\n{}{}{code}", plain(&ran.stdout), plain(&ran.stderr))
@@ -261,8 +261,8 @@ fn without_a_home_it_is_said_what_is_missing() {
     "#]]
     .assert_eq(&said.concat());
     let ran = run("doctor");
-    let folders = ran.stdout.lines().filter(|line| line.starts_with("BAD   directory "));
-    assert_eq!((folders.count(), ran.code), (4, Some(1)));
+    let dirs = ran.stdout.lines().filter(|line| line.starts_with("BAD   directory "));
+    assert_eq!((dirs.count(), ran.code), (4, Some(1)));
 }
 
 #[test]

@@ -293,8 +293,8 @@ fn what_the_program_changes_is_held_against_the_rules() {
     let mut driven =
         Driven::new(&stage, &["--permission-prompt-tool", "stdio", "--disallowedTools", "Edit(secret/**)"]);
     driven.prompt("Write both.");
-    let folder = stage.path("workspace");
-    let denied = folder.join("secret/a.md").display().to_string();
+    let dir = stage.path("workspace");
+    let denied = dir.join("secret/a.md").display().to_string();
     answer(
         &mut driven,
         |_| json!({ "behavior": "allow", "updatedInput": { "file_path": denied, "content": "y" } }),
@@ -304,7 +304,7 @@ fn what_the_program_changes_is_held_against_the_rules() {
     while results.len() < 2 {
         let line = driven.next("user");
         results.push(
-            line["message"]["content"][0]["content"].to_string().replace(&folder.display().to_string(), "W"),
+            line["message"]["content"][0]["content"].to_string().replace(&dir.display().to_string(), "W"),
         );
     }
     expect![[r#"
@@ -313,7 +313,7 @@ fn what_the_program_changes_is_held_against_the_rules() {
     .assert_eq(&results.join("\n"));
     let result = driven.next("result");
     assert_eq!(driven.finish().code, Some(0));
-    let written = ["secret", "a.md", "b.md"].map(|name| folder.join(name).exists());
+    let written = ["secret", "a.md", "b.md"].map(|name| dir.join(name).exists());
     assert_eq!(written, [false, false, false]);
     assert_replays(&stage, &result["session_id"]);
 }

@@ -174,16 +174,16 @@ fn an_interrupt_ends_a_stream_that_hangs() {
 
 #[cfg(unix)]
 #[test]
-fn a_program_that_is_interrupted_twice_leaves_no_temporary_folder() {
+fn a_program_that_is_interrupted_twice_leaves_no_temporary_dir() {
     use std::io::Write as _;
     let stage = Stage::new(FakeReply::text("This takes long.").with(Fault::StallAfterEvent(3)));
-    let folder = stage.path("temporary");
-    std::fs::create_dir_all(&folder).unwrap();
+    let dir = stage.path("temporary");
+    std::fs::create_dir_all(&dir).unwrap();
     // The pipe is full, so that the end of the run waits for ever to be written.
     let (_reader, mut writer) = std::io::pipe().unwrap();
     writer.write_all(&[b'\n'; 65_536]).unwrap();
     let mut command = stage.rheon(&["-p", "hi", "--model", MODEL]);
-    let mut child = command.env("TMPDIR", &folder).stdout(writer).spawn().unwrap();
+    let mut child = command.env("TMPDIR", &dir).stdout(writer).spawn().unwrap();
     stage.runtime.block_on(stage.server.wait_for_stall(1));
     // Signals that come together count as one, so two may not be enough.
     let code = loop {
@@ -192,7 +192,7 @@ fn a_program_that_is_interrupted_twice_leaves_no_temporary_folder() {
             None => kill("INT", &child),
         }
     };
-    let left: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let left: Vec<_> = std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!((left, code), (Vec::new(), Some(130)));
 }
 

@@ -125,7 +125,7 @@ fn a_session_is_deleted_only_after_confirmation() {
     let mut said = String::new();
     for arguments in [&["01890a5d"][..], &["01890a5d", "--yes"]] {
         let ran = stage.ran(stage.rheon(&[&["sessions", "delete"], arguments].concat()));
-        // The name of the transcript has the temporary folder in it.
+        // The name of the transcript has the temporary directory in it.
         let told = ran.stderr.lines().filter(|line| !line.starts_with("its Claude Code transcript"));
         said += &format!("{:?} {}{}\n", ran.code, ran.stdout, told.collect::<Vec<_>>().join("\n"));
     }

@@ -142,10 +142,10 @@ fn the_doctor_lists_every_directory_that_is_written_to_with_its_size() {
     assert!(ran.stdout.contains("/.rheon/worktrees (5 bytes)"), "{}", ran.stdout);
 }
 
-fn git(folder: &Path, arguments: &[&str]) {
+fn git(dir: &Path, arguments: &[&str]) {
     let identity = ["-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"];
     let mut command = Command::new("git");
-    command.args(identity).args(arguments).current_dir(folder).env("HOME", folder);
+    command.args(identity).args(arguments).current_dir(dir).env("HOME", dir);
     assert!(command.env("GIT_CONFIG_NOSYSTEM", "1").status().unwrap().success(), "{arguments:?}");
 }
 
@@ -161,9 +161,9 @@ fn sessions_of_other_worktrees_of_the_repository_are_listed() {
     let other = stage.path("other");
     let mut command = stage.rheon(&["-p", "--model", MODEL, "in the other one"]);
     assert!(command.current_dir(&other).output().unwrap().status.success());
-    let listed = |folder: &Path| {
+    let listed = |dir: &Path| {
         let mut command = stage.rheon(&["sessions", "list"]);
-        command.current_dir(folder);
+        command.current_dir(dir);
         let mut about: Vec<String> = stage.ran(command).stdout.lines().skip(1).map(about).collect();
         about.sort();
         about

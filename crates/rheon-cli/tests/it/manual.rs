@@ -36,10 +36,10 @@ fn bash_knows_commands_flags_and_values() {
 #[test]
 fn every_page_that_a_page_names_is_there() {
     let place = Place::new();
-    let folder = place.path().join("man1");
-    let ran = place.run(&["man", "--folder", folder.to_str().unwrap()]);
+    let dir = place.path().join("man1");
+    let ran = place.run(&["man", "--folder", dir.to_str().unwrap()]);
     assert_eq!((ran.stderr.as_str(), ran.code), ("", Some(0)));
-    let pages = fs::read_dir(&folder).unwrap().map(|page| page.unwrap().path());
+    let pages = fs::read_dir(&dir).unwrap().map(|page| page.unwrap().path());
     let (mut there, mut named) = (BTreeSet::new(), BTreeSet::new());
     for page in pages {
         let text = fs::read_to_string(&page).unwrap();
@@ -49,7 +49,7 @@ fn every_page_that_a_page_names_is_there() {
     }
     there.remove("rheon");
     assert_eq!(there, named);
-    assert_eq!(ran.stdout, format!("wrote {} pages to {}\n", there.len() + 1, folder.display()));
+    assert_eq!(ran.stdout, format!("wrote {} pages to {}\n", there.len() + 1, dir.display()));
 }
 
 #[test]

@@ -117,10 +117,10 @@ fn a_memory_that_is_damaged() {
 }
 
 #[test]
-fn a_folder_that_is_not_there() {
+fn a_dir_that_is_not_there() {
     let stage = Stage::new([FakeReply::text("Hello.")]);
     let said: Vec<String> =
-        ["/nope", "a.txt"].iter().map(|folder| stage.run(&["hi", "-C", folder]).stderr).collect();
+        ["/nope", "a.txt"].iter().map(|dir| stage.run(&["hi", "-C", dir]).stderr).collect();
     expect![[r#"
         error: cannot work in /nope: no such directory
         error: cannot work in a.txt: not a directory

@@ -37,7 +37,7 @@ fn mode_auto_edits_and_runs_in_the_workspace_and_asks_about_the_rest() {
 }
 
 #[test]
-fn a_rule_for_another_folder_is_enough_to_write_there() {
+fn a_rule_for_another_dir_is_enough_to_write_there() {
     let stage = Stage::new([FakeReply::call("write", &file("../notes/a.txt")), FakeReply::text("Done.")]);
     let rule = format!("Write(/{}/**)", stage.path("notes").display());
     let ran = stage.run(&["Write it.", "--allowed-tools", &rule]);

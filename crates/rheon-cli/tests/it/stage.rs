@@ -16,7 +16,7 @@ pub(crate) const MODEL: &str = "anthropic/claude-sonnet-4-5";
 
 /// A home, a workspace with the file `a.txt`, and a model server.
 pub(crate) struct Stage {
-    folder: TempDir,
+    dir: TempDir,
     // Dropped before the runtime that it runs on.
     pub(crate) server: FakeServer,
     pub(crate) runtime: Runtime,
@@ -24,27 +24,27 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new(script: impl Into<Script>) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let dir = tempfile::tempdir().unwrap();
         for name in ["home", "workspace"] {
-            std::fs::create_dir(folder.path().join(name)).unwrap();
+            std::fs::create_dir(dir.path().join(name)).unwrap();
         }
-        std::fs::write(folder.path().join("workspace/a.txt"), "the content\n").unwrap();
+        std::fs::write(dir.path().join("workspace/a.txt"), "the content\n").unwrap();
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let server = runtime.block_on(FakeServer::start(script)).unwrap();
-        Self { folder, server, runtime }
+        Self { dir, server, runtime }
     }
 
     /// A file of this stage, by its real name.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().canonicalize().unwrap().join(name)
+        self.dir.path().canonicalize().unwrap().join(name)
     }
 
     /// The program in the workspace, with nothing in its environment but the way to the server.
     pub(crate) fn rheon(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rheon"));
         command.args(arguments).env_clear().current_dir(self.path("workspace"));
-        command.env("HOME", self.path("home")).env("TMPDIR", self.folder.path());
+        command.env("HOME", self.path("home")).env("TMPDIR", self.dir.path());
         command.env("ANTHROPIC_API_KEY", "key").env("ANTHROPIC_BASE_URL", self.server.url());
         over_pipe(&mut command);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -62,9 +62,9 @@ impl Stage {
     }
 
     pub(crate) fn plain(&self, ran: Ran) -> Ran {
-        let folder = self.path("");
-        let folder = folder.display().to_string();
-        let plain = |text: &str| text.replace(folder.trim_end_matches('/'), "STAGE");
+        let dir = self.path("");
+        let dir = dir.display().to_string();
+        let plain = |text: &str| text.replace(dir.trim_end_matches('/'), "STAGE");
         // How well commands can be held depends on the machine, and no command is run here.
         let is_told = |line: &&str| !line.starts_with("note: commands are held at level");
         let stderr: String = ran.stderr.split_inclusive('\n').filter(is_told).collect();
@@ -123,7 +123,7 @@ fn mask_value(key: &str, value: &mut Value) {
     }
 }
 
-/// Writes a file with the folders above it.
+/// Writes a file with the directories above it.
 pub(crate) fn write(path: &Path, text: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, text).unwrap();

@@ -6,19 +6,19 @@ use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-/// A temporary folder in which the program runs, with a home beside it: nothing of a test reaches the home of whoever runs it.
+/// A temporary directory in which the program runs, with a home beside it: nothing of a test reaches the home of whoever runs it.
 pub(crate) struct Place {
-    folder: TempDir,
+    dir: TempDir,
     home: TempDir,
 }
 
 impl Place {
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), home: tempfile::tempdir().unwrap() }
+        Self { dir: tempfile::tempdir().unwrap(), home: tempfile::tempdir().unwrap() }
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.folder.path()
+        self.dir.path()
     }
 
     pub(crate) fn home(&self) -> &Path {

@@ -378,7 +378,7 @@ fn a_budget_that_is_spent_asks_for_as_much_again() {
 }
 
 #[test]
-fn the_first_start_in_a_folder_asks_once_how_much_to_ask() {
+fn the_first_start_in_a_dir_asks_once_how_much_to_ask() {
     let call = json!({ "path": "new.txt", "content": "x" });
     let stage = Stage::new([FakeReply::call("write", &call), FakeReply::text("Done.")]);
     let mut terminal = Terminal::at_start(&stage, &[]);

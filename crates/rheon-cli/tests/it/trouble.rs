@@ -87,35 +87,35 @@ fn output_that_cannot_be_written_is_an_error() {
     assert!(place.is_empty());
 }
 
-/// What the program says when its temporary folder is `folder`, which is then called FOLDER.
-fn stderr_with_folder(folder: &Path) -> String {
-    let ran = Ran::from(Place::new().rheon(&["demo", "--fast"]).env("TMPDIR", folder).output().unwrap());
+/// What the program says when its temporary directory is `dir`, which is then called FOLDER.
+fn stderr_with_dir(dir: &Path) -> String {
+    let ran = Ran::from(Place::new().rheon(&["demo", "--fast"]).env("TMPDIR", dir).output().unwrap());
     assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(1)));
-    ran.stderr.replace(&folder.display().to_string(), "FOLDER")
+    ran.stderr.replace(&dir.display().to_string(), "FOLDER")
 }
 
 #[test]
-fn a_temporary_folder_that_is_missing() {
+fn a_temporary_dir_that_is_missing() {
     expect![[r#"
         error: cannot create a workspace in FOLDER: no such directory; set TMPDIR to a writable directory
     "#]]
-    .assert_eq(&stderr_with_folder(&Place::new().path().join("missing")));
+    .assert_eq(&stderr_with_dir(&Place::new().path().join("missing")));
 }
 
 #[test]
-fn a_temporary_folder_that_is_a_file() {
+fn a_temporary_dir_that_is_a_file() {
     let place = Place::new();
     let file = place.path().join("file");
     fs::write(&file, "").unwrap();
     expect![[r#"
         error: cannot create a workspace in FOLDER: not a directory; set TMPDIR to a writable directory
     "#]]
-    .assert_eq(&stderr_with_folder(&file));
+    .assert_eq(&stderr_with_dir(&file));
 }
 
 #[cfg(unix)]
 #[test]
-fn a_temporary_folder_that_cannot_be_written() {
+fn a_temporary_dir_that_cannot_be_written() {
     use std::os::unix::fs::PermissionsExt;
     let place = Place::new();
     fs::set_permissions(place.path(), fs::Permissions::from_mode(0o555)).unwrap();
@@ -123,7 +123,7 @@ fn a_temporary_folder_that_cannot_be_written() {
         // Nothing is forbidden to the superuser.
         return;
     }
-    let said = stderr_with_folder(place.path());
+    let said = stderr_with_dir(place.path());
     assert_eq!(
         said,
         "error: cannot create a workspace in FOLDER: permission denied; set TMPDIR to a writable directory\n"

@@ -12,12 +12,12 @@ use crate::support::Ran;
 
 const ID: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 
-fn git(folder: &Path, arguments: &[&str]) -> String {
+fn git(dir: &Path, arguments: &[&str]) -> String {
     let ran = Command::new("git")
         .args(["-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"])
         .args(arguments)
-        .current_dir(folder)
-        .env("HOME", folder)
+        .current_dir(dir)
+        .env("HOME", dir)
         .env("GIT_CONFIG_NOSYSTEM", "1")
         .output()
         .unwrap();
@@ -70,11 +70,11 @@ fn writes() -> Script {
     Script::new([write, FakeReply::text("Done.").times(ReplyCount::Always)])
 }
 
-/// The folder that the model was told it works in.
-fn told_folder(stage: &Stage, request: usize) -> String {
+/// The directory that the model was told it works in.
+fn told_dir(stage: &Stage, request: usize) -> String {
     let text = stage.server.requests()[request].json.to_string();
-    let folder = stage.path("workspace").display().to_string();
-    let (_, rest) = text.split_once(&folder).unwrap_or_else(|| panic!("{text}"));
+    let dir = stage.path("workspace").display().to_string();
+    let (_, rest) = text.split_once(&dir).unwrap_or_else(|| panic!("{text}"));
     rest.split(['"', '\\', '\n', ' ', '`']).next().unwrap().to_owned()
 }
 
@@ -91,8 +91,8 @@ fn a_worktree_in_which_nothing_changed_is_gone() {
         assert_eq!(said(&stage, arguments), "Some(0) ", "{arguments:?}");
         assert_eq!(state(&stage), (String::new(), "main\n".into(), false));
     }
-    assert_eq!(told_folder(&stage, 0), "/.rheon/worktrees/quiet");
-    assert!(told_folder(&stage, 1).starts_with("/.rheon/worktrees/"));
+    assert_eq!(told_dir(&stage, 0), "/.rheon/worktrees/quiet");
+    assert!(told_dir(&stage, 1).starts_with("/.rheon/worktrees/"));
     // It was told of once only, however often there was one.
     let exclude = std::fs::read_to_string(stage.path("workspace/.git/info/exclude")).unwrap();
     assert_eq!(exclude.matches("/.rheon/worktrees/\n").count(), 1);
@@ -149,9 +149,9 @@ fn a_session_goes_on_in_its_worktree() {
         let ran = run(&stage, &[&["again"], &arguments[..]].concat());
         assert_eq!((ran.stdout.as_str(), ran.code), ("Again.\n", Some(0)), "{arguments:?} {}", ran.stderr);
         assert!(ran.stderr.contains("kept the worktree "), "{}", ran.stderr);
-        assert_eq!(told_folder(&stage, request), "/.rheon/worktrees/x", "{arguments:?}");
+        assert_eq!(told_dir(&stage, request), "/.rheon/worktrees/x", "{arguments:?}");
     }
-    // From another folder, and after the worktree was removed by hand.
+    // From another directory, and after the worktree was removed by hand.
     let workspace = stage.path("workspace");
     git(&workspace, &["worktree", "remove", "--force", ".rheon/worktrees/x"]);
     git(&workspace, &["branch", "--quiet", "-D", "worktree-x"]);
@@ -159,9 +159,9 @@ fn a_session_goes_on_in_its_worktree() {
     elsewhere.current_dir(stage.path("home"));
     let ran = without_figures(stage.ran(elsewhere));
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.code), ("Again.\n", "", Some(0)));
-    assert_eq!(told_folder(&stage, 5), "/.rheon/worktrees/x");
+    assert_eq!(told_dir(&stage, 5), "/.rheon/worktrees/x");
     assert_eq!(state(&stage), (String::new(), "main\n".into(), false));
-    // Whoever stands in it works in a folder like any other.
+    // Whoever stands in it works in a directory like any other.
     git(&workspace, &["worktree", "add", "--quiet", "-b", "worktree-x", ".rheon/worktrees/x"]);
     let mut inside = command(&stage, &["again", "-c"]);
     inside.current_dir(workspace.join(".rheon/worktrees/x"));
@@ -170,14 +170,14 @@ fn a_session_goes_on_in_its_worktree() {
 }
 
 #[test]
-fn the_folder_within_the_repository_stays_the_same() {
+fn the_dir_within_the_repository_stays_the_same() {
     let stage = stage(talks());
     assert_eq!(said(&stage, &["hi", "-C", "part", "-w", "x"]), "Some(0) ");
-    assert_eq!(told_folder(&stage, 0), "/.rheon/worktrees/x/part");
+    assert_eq!(told_dir(&stage, 0), "/.rheon/worktrees/x/part");
     // Not committed, so not there.
     std::fs::create_dir(stage.path("workspace/new")).unwrap();
     assert_eq!(said(&stage, &["hi", "-C", "new", "-w", "x"]), "Some(0) ");
-    assert_eq!(told_folder(&stage, 1), "/.rheon/worktrees/x");
+    assert_eq!(told_dir(&stage, 1), "/.rheon/worktrees/x");
 }
 
 #[test]
@@ -217,8 +217,8 @@ fn tools_and_commands_work_in_the_worktree_and_read_the_repository() {
     for part in ["workspace/.rheon/worktrees/x", "the content"] {
         assert!(result(3).contains(part), "{part}: {}", result(3));
     }
-    // A sandbox of namespaces shows commands nothing of the machine's temporary folders but where they work.
-    if !["/tmp", "/var/tmp"].iter().any(|folder| stage.path("").starts_with(folder)) {
+    // A sandbox of namespaces shows commands nothing of the machine's temporary directories but where they work.
+    if !["/tmp", "/var/tmp"].iter().any(|dir| stage.path("").starts_with(dir)) {
         assert!(result(3).contains("readable"), "{}", result(3));
     }
     assert!(stage.path("workspace/.rheon/worktrees/x/made.txt").exists());
@@ -226,7 +226,7 @@ fn tools_and_commands_work_in_the_worktree_and_read_the_repository() {
 }
 
 #[test]
-fn a_program_that_drives_the_session_is_told_of_the_folder() {
+fn a_program_that_drives_the_session_is_told_of_the_dir() {
     let stage = stage(talks());
     let line = json!({ "type": "user", "message": { "role": "user", "content": "hi" } });
     let input = stage.path("input");

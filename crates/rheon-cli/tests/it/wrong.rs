@@ -248,7 +248,7 @@ fn a_home_that_is_no_whole_path() {
 #[test]
 fn a_home_that_cannot_be_written() {
     let stage = stage();
-    // A file where a folder is needed stops everybody, the superuser too.
+    // A file where a directory is needed stops everybody, the superuser too.
     std::fs::write(stage.path("home/.local"), "").unwrap();
     let ran = stage.run(&["hi"]);
     assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(1)));

@@ -301,7 +301,7 @@ impl Server {
         }
     }
 
-    /// There is no connection any more.
+    /// The connection is closed.
     fn lose(&self, status: McpStatus, error: Option<String>) {
         self.state.send_modify(|state| {
             state.revision += 1;

@@ -48,8 +48,8 @@ async fn progress_is_shown_while_a_call_runs() {
 
 #[tokio::test]
 async fn calls_run_at_the_same_time_and_a_canceled_one_is_told_to_the_server() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("told");
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("told");
     let (servers, _) = servers(vec![spec("s", "plain", file.to_str().unwrap())]);
     servers.settled(&["s".into()]).await;
     let user = TestUser::default();

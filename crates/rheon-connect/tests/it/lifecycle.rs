@@ -29,8 +29,8 @@ async fn a_server_that_dies_in_a_call_is_started_again() {
 
 #[tokio::test]
 async fn a_server_that_fails_at_first_is_tried_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("died");
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("died");
     let (servers, _) = servers(vec![spec("s", "dies_once", file.to_str().unwrap())]);
     until(&servers, |servers| servers.views()[0].status == McpStatus::Connected).await;
     servers.close().await;
@@ -58,8 +58,8 @@ async fn tools_change_while_a_server_runs() {
 
 #[tokio::test]
 async fn everything_a_server_started_ends_with_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("child");
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("child");
     let (servers, _) = servers(vec![spec("s", "leaves_child", file.to_str().unwrap())]);
     servers.settled(&["s".into()]).await;
     let child = std::fs::read_to_string(&file).unwrap().trim().to_owned();

@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use crate::fixture::{TestUser, call, servers, shown, until};
 
 /// The directory with `node_modules`.
-fn folder() -> PathBuf {
+fn dir() -> PathBuf {
     PathBuf::from(std::env::var_os("RHEON_MCP_SERVERS").expect("run this with cargo xtask e2e-mcp"))
 }
 
 fn spec(name: &str, arguments: &[&str]) -> McpServerSpec {
-    let program = folder().join("node_modules/.bin").join(format!("mcp-server-{name}"));
+    let program = dir().join("node_modules/.bin").join(format!("mcp-server-{name}"));
     let arguments = arguments.iter().map(|argument| (*argument).to_owned());
     let path = std::env::var("PATH").unwrap();
     let program = StdioProgram {
@@ -24,7 +24,7 @@ fn spec(name: &str, arguments: &[&str]) -> McpServerSpec {
         arguments: std::iter::once(program.display().to_string()).chain(arguments).collect(),
         environment: BTreeMap::from([
             ("PATH".to_owned(), path.into()),
-            ("MEMORY_FILE_PATH".to_owned(), folder().join("stage/memory.json").display().to_string().into()),
+            ("MEMORY_FILE_PATH".to_owned(), dir().join("stage/memory.json").display().to_string().into()),
         ]),
         directory: None,
     };
@@ -32,7 +32,7 @@ fn spec(name: &str, arguments: &[&str]) -> McpServerSpec {
 }
 
 async fn three() -> McpServers {
-    let stage = folder().join("stage");
+    let stage = dir().join("stage");
     drop(std::fs::remove_dir_all(&stage));
     std::fs::create_dir_all(&stage).unwrap();
     let stage = stage.canonicalize().unwrap().display().to_string();
@@ -54,7 +54,7 @@ async fn three() -> McpServers {
 
 /// Arguments for the tools that need some.
 fn arguments(tool: &str) -> Value {
-    let file = |name: &str| folder().canonicalize().unwrap().join("stage").join(name).display().to_string();
+    let file = |name: &str| dir().canonicalize().unwrap().join("stage").join(name).display().to_string();
     match tool {
         "mcp__everything__echo" => json!({ "message": "hello" }),
         "mcp__everything__get-sum" => json!({ "a": 2, "b": 3 }),
@@ -109,7 +109,7 @@ fn arguments(tool: &str) -> Value {
 #[ignore = "needs servers from npm"]
 async fn every_tool_resource_and_prompt_of_the_real_servers_works() {
     let servers = three().await;
-    std::fs::write(folder().join("stage/a.txt"), "the content\n").unwrap();
+    std::fs::write(dir().join("stage/a.txt"), "the content\n").unwrap();
     let mut names: Vec<String> = servers.snapshot().tools.iter().map(|tool| tool.name().to_owned()).collect();
     // What creates comes before what edits, moves and deletes.
     names.sort_by_key(|name| {
@@ -172,7 +172,7 @@ async fn a_real_server_that_is_killed_in_a_call_comes_back_while_others_work() {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
         // The only process of ours with this program among its arguments.
-        let own = folder().join("node_modules/.bin/mcp-server-everything").display().to_string();
+        let own = dir().join("node_modules/.bin/mcp-server-everything").display().to_string();
         for entry in std::fs::read_dir("/proc").unwrap().flatten() {
             let line = std::fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default();
             if line.starts_with("node\0") && line.contains(&own) {

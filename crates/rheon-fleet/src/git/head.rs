@@ -14,9 +14,9 @@ pub enum Head {
     Commit,
 }
 
-/// The HEAD of the repository around `folder`; none without a repository, or if its format is unusual.
-pub fn read_head(folder: &Path) -> Option<Head> {
-    let git = folder.ancestors().map(|above| above.join(".git")).find(|git| git.exists())?;
+/// The HEAD of the repository around `dir`; none without a repository, or if its format is unusual.
+pub fn read_head(dir: &Path) -> Option<Head> {
+    let git = dir.ancestors().map(|above| above.join(".git")).find(|git| git.exists())?;
     let git = if git.is_dir() {
         git
     } else {

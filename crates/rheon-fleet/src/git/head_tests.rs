@@ -6,8 +6,8 @@ use super::{Head, read_head};
 
 #[test]
 fn the_files_of_a_repository_say_what_is_checked_out() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path();
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
     let head = |text: &str| {
         fs::create_dir_all(root.join("main/.git")).unwrap();
         fs::write(root.join("main/.git/HEAD"), text).unwrap();
@@ -30,10 +30,10 @@ fn the_files_of_a_repository_say_what_is_checked_out() {
 #[test]
 #[cfg(unix)]
 fn a_pipe_is_not_waited_for() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::create_dir(folder.path().join(".git")).unwrap();
-    let pipe = folder.path().join(".git/HEAD");
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join(".git")).unwrap();
+    let pipe = dir.path().join(".git/HEAD");
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
-    assert_eq!(read_head(folder.path()), None);
+    assert_eq!(read_head(dir.path()), None);
 }

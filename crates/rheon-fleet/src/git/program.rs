@@ -30,7 +30,7 @@ const QUIET: [&str; 11] = [
 /// The variables that git is given; it sees no others of the program's own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GitEnvironment {
-    /// `PATH`, where git is looked for too: in absolute folders only.
+    /// `PATH`, where git is looked for too: in absolute directories only.
     pub path: Option<OsString>,
     /// `HOME`, where the user's settings of git are.
     pub home: Option<OsString>,
@@ -38,10 +38,10 @@ pub struct GitEnvironment {
     pub config_home: Option<OsString>,
 }
 
-/// The first `git` in an absolute folder of `PATH`, as it is run in a folder.
+/// The first `git` in an absolute directory of `PATH`, as it is run in a directory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Git<'a> {
-    pub(super) folder: &'a Path,
+    pub(super) dir: &'a Path,
     pub(super) environment: &'a GitEnvironment,
     pub(super) time_max: Duration,
     /// Settings that override all files.
@@ -86,7 +86,7 @@ impl Git<'_> {
     /// git with nothing of the program's own variables but those it needs.
     fn command(&self, program: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
-        command.args(QUIET).args(arguments).current_dir(self.folder).env_clear();
+        command.args(QUIET).args(arguments).current_dir(self.dir).env_clear();
         let GitEnvironment { path, home, config_home } = self.environment;
         for (name, value) in [("PATH", path), ("HOME", home), ("XDG_CONFIG_HOME", config_home)] {
             command.envs(value.as_ref().map(|value| (name, value)));
@@ -142,7 +142,7 @@ fn end(child: &Child) {
 }
 
 fn program(environment: &GitEnvironment) -> Option<PathBuf> {
-    let folders = std::env::split_paths(environment.path.as_ref()?).filter(|folder| folder.is_absolute());
+    let dirs = std::env::split_paths(environment.path.as_ref()?).filter(|dir| dir.is_absolute());
     let name = if cfg!(windows) { "git.exe" } else { "git" };
-    folders.map(|folder| folder.join(name)).find(|path| path.is_file())
+    dirs.map(|dir| dir.join(name)).find(|path| path.is_file())
 }

@@ -38,7 +38,7 @@ pub struct GitChanges {
     pub upstream: Option<(String, u64, u64)>,
     /// How many files differ from the last commit.
     pub changed: usize,
-    /// How many files or folders git does not know.
+    /// How many files or directories git does not know.
     pub untracked: usize,
     pub conflicts: usize,
     /// Whether there was more than is read.
@@ -54,20 +54,20 @@ const BRANCH: [&str; 4] = ["symbolic-ref", "--quiet", "--short", "HEAD"];
 const STATUS: [&str; 5] = ["status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=all"];
 
 impl GitState {
-    /// The state of the repository around `folder`. If only the branch is needed, it is read from the files where possible; otherwise the
-    /// program is asked, the first `git` in an absolute folder of `PATH`.
+    /// The state of the repository around `dir`. If only the branch is needed, it is read from the files where possible; otherwise the
+    /// program is asked, the first `git` in an absolute directory of `PATH`.
     /// What takes longer than `time_max` is ended.
     pub async fn ask(
-        folder: &Path,
+        dir: &Path,
         environment: &GitEnvironment,
         question: GitQuestion,
         time_max: Duration,
     ) -> Self {
-        let has_repository = folder.ancestors().any(|folder| folder.join(".git").symlink_metadata().is_ok());
+        let has_repository = dir.ancestors().any(|dir| dir.join(".git").symlink_metadata().is_ok());
         if !has_repository {
             return Self::NoRepository;
         }
-        if let (GitQuestion::Branch, Some(head)) = (question, read_head(folder)) {
+        if let (GitQuestion::Branch, Some(head)) = (question, read_head(dir)) {
             let branch = match head {
                 Head::Branch(branch) => short(&branch),
                 Head::Commit => DETACHED.to_owned(),
@@ -78,7 +78,7 @@ impl GitState {
             GitQuestion::Branch => &BRANCH,
             GitQuestion::Status => &STATUS,
         };
-        let git = Git { folder, environment, time_max, settings: &[] };
+        let git = Git { dir, environment, time_max, settings: &[] };
         match git.run(arguments).await {
             Ok(output) => read(&output, question),
             Err(trouble) => Self::Unknown(trouble.to_string()),

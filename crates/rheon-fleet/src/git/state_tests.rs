@@ -18,12 +18,12 @@ fn environment(home: &Path) -> GitEnvironment {
     GitEnvironment { path: std::env::var_os("PATH"), home: Some(home.into()), config_home: None }
 }
 
-fn git(folder: &Path, arguments: &[&str]) {
+fn git(dir: &Path, arguments: &[&str]) {
     let ran = Command::new("git")
         .args(["-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"])
         .args(arguments)
-        .current_dir(folder)
-        .env("HOME", folder)
+        .current_dir(dir)
+        .env("HOME", dir)
         .env("GIT_CONFIG_NOSYSTEM", "1")
         .output()
         .unwrap();
@@ -31,23 +31,23 @@ fn git(folder: &Path, arguments: &[&str]) {
 }
 
 fn repository() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    git(folder.path(), &["init", "--quiet", "--initial-branch=main"]);
-    fs::write(folder.path().join("kept.txt"), "1").unwrap();
-    fs::write(folder.path().join("old name.txt"), "2 and more to be known by").unwrap();
-    git(folder.path(), &["add", "."]);
-    git(folder.path(), &["commit", "--quiet", "-m", "one"]);
-    folder
+    let dir = tempfile::tempdir().unwrap();
+    git(dir.path(), &["init", "--quiet", "--initial-branch=main"]);
+    fs::write(dir.path().join("kept.txt"), "1").unwrap();
+    fs::write(dir.path().join("old name.txt"), "2 and more to be known by").unwrap();
+    git(dir.path(), &["add", "."]);
+    git(dir.path(), &["commit", "--quiet", "-m", "one"]);
+    dir
 }
 
-async fn asked(folder: &Path, question: GitQuestion) -> String {
-    GitState::ask(folder, &environment(folder), question, PATIENCE).await.to_string()
+async fn asked(dir: &Path, question: GitQuestion) -> String {
+    GitState::ask(dir, &environment(dir), question, PATIENCE).await.to_string()
 }
 
 #[tokio::test]
 async fn a_repository_is_told_by_its_branch_and_what_changed() {
-    let folder = repository();
-    let root = folder.path();
+    let dir = repository();
+    let root = dir.path();
     let mut told = vec![asked(root, GitQuestion::Status).await];
     fs::write(root.join("kept.txt"), "changed").unwrap();
     fs::write(root.join("new\nline.txt"), "new").unwrap();
@@ -69,13 +69,13 @@ async fn a_repository_is_told_by_its_branch_and_what_changed() {
 
 #[tokio::test]
 async fn what_is_no_repository_or_has_no_git_is_said() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut told = vec![asked(folder.path(), GitQuestion::Status).await];
-    fs::create_dir(folder.path().join(".git")).unwrap();
-    told.push(asked(folder.path(), GitQuestion::Branch).await);
-    told.push(asked(folder.path(), GitQuestion::Status).await);
-    let without = GitEnvironment { path: Some("relative:.".into()), ..environment(folder.path()) };
-    told.push(GitState::ask(folder.path(), &without, GitQuestion::Status, PATIENCE).await.to_string());
+    let dir = tempfile::tempdir().unwrap();
+    let mut told = vec![asked(dir.path(), GitQuestion::Status).await];
+    fs::create_dir(dir.path().join(".git")).unwrap();
+    told.push(asked(dir.path(), GitQuestion::Branch).await);
+    told.push(asked(dir.path(), GitQuestion::Status).await);
+    let without = GitEnvironment { path: Some("relative:.".into()), ..environment(dir.path()) };
+    told.push(GitState::ask(dir.path(), &without, GitQuestion::Status, PATIENCE).await.to_string());
     expect![[r#"
         not a repository
         unknown (git fails: fatal: not a git repository (or any of the parent directories): .git)
@@ -88,8 +88,8 @@ async fn what_is_no_repository_or_has_no_git_is_said() {
 #[cfg(unix)]
 async fn nothing_that_an_untrusted_repository_configures_is_run() {
     use std::os::unix::fs::PermissionsExt;
-    let folder = repository();
-    let root = folder.path();
+    let dir = repository();
+    let root = dir.path();
     let trap = root.join("trap.sh");
     fs::write(&trap, format!("#!/bin/sh\ntouch {}/sprung\ncat\n", root.display())).unwrap();
     fs::set_permissions(&trap, fs::Permissions::from_mode(0o755)).unwrap();
@@ -114,14 +114,14 @@ async fn nothing_that_an_untrusted_repository_configures_is_run() {
 #[cfg(unix)]
 async fn git_that_says_too_much_is_heard_no_further() {
     use std::os::unix::fs::PermissionsExt;
-    let folder = tempfile::tempdir().unwrap();
-    fs::create_dir_all(folder.path().join("work/.git")).unwrap();
-    let program = folder.path().join("git");
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join("work/.git")).unwrap();
+    let program = dir.path().join("git");
     fs::write(&program, "#!/bin/sh\nprintf '# branch.head main\\0'\nwhile :; do printf '? file\\0'; done\n")
         .unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    let environment = GitEnvironment { path: Some(folder.path().into()), ..GitEnvironment::default() };
-    let state = GitState::ask(&folder.path().join("work"), &environment, GitQuestion::Status, PATIENCE).await;
+    let environment = GitEnvironment { path: Some(dir.path().into()), ..GitEnvironment::default() };
+    let state = GitState::ask(&dir.path().join("work"), &environment, GitQuestion::Status, PATIENCE).await;
     match state {
         GitState::Branch { changes: Some(changes), .. } => {
             assert!(changes.is_cut && changes.untracked > 30_000)
@@ -134,14 +134,14 @@ async fn git_that_says_too_much_is_heard_no_further() {
 #[cfg(unix)]
 async fn git_that_does_not_answer_is_ended() {
     use std::os::unix::fs::PermissionsExt;
-    let folder = tempfile::tempdir().unwrap();
-    fs::create_dir_all(folder.path().join("work/.git")).unwrap();
-    let program = folder.path().join("git");
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join("work/.git")).unwrap();
+    let program = dir.path().join("git");
     fs::write(&program, "#!/bin/sh\nread never < /dev/tty; while :; do :; done\n").unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    let environment = GitEnvironment { path: Some(folder.path().into()), ..GitEnvironment::default() };
+    let environment = GitEnvironment { path: Some(dir.path().into()), ..GitEnvironment::default() };
     let short = Duration::from_millis(50);
-    let state = GitState::ask(&folder.path().join("work"), &environment, GitQuestion::Status, short).await;
+    let state = GitState::ask(&dir.path().join("work"), &environment, GitQuestion::Status, short).await;
     assert_eq!(state.to_string(), "unknown (git did not answer within 50 ms)");
 }
 

@@ -20,23 +20,22 @@ pub struct DirectoryHandle {
 /// A file that is written and synced, under a temporary name. Dropping it removes the file unless it was published.
 #[derive(Debug)]
 pub struct FileDraft<'a> {
-    folder: &'a DirectoryHandle,
+    dir: &'a DirectoryHandle,
     name: OsString,
     is_published: bool,
 }
 
-const TO_FOLDER: OFlags =
-    OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const TO_DIR: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 impl DirectoryHandle {
     /// Opens the directory `relative` in `root`. No component of `relative` may be a symlink or `..`.
     pub fn open(root: &Path, relative: &Path, missing: OnMissing) -> io::Result<Self> {
-        let root = rustix::fs::openat(CWD, root, TO_FOLDER, Mode::empty())?;
+        let root = rustix::fs::openat(CWD, root, TO_DIR, Mode::empty())?;
         if relative.as_os_str().is_empty() {
             return Ok(Self { fd: root });
         }
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        match rustix::fs::openat2(&root, relative, TO_FOLDER, Mode::empty(), resolve) {
+        match rustix::fs::openat2(&root, relative, TO_DIR, Mode::empty(), resolve) {
             Ok(fd) => Ok(Self { fd }),
             Err(Errno::NOENT) if missing == OnMissing::Create => by_steps(root, relative, missing),
             // Old kernels, and seccomp filters without this call, need the slower way.
@@ -119,7 +118,7 @@ impl DirectoryHandle {
                 Err(Errno::EXIST) => continue,
                 Err(error) => return Err(error.into()),
             };
-            let draft = FileDraft { folder: self, name, is_published: false };
+            let draft = FileDraft { dir: self, name, is_published: false };
             let mut file = File::from(fd);
             file.write_all(content)?;
             if let Some(old) = old {
@@ -135,7 +134,7 @@ impl DirectoryHandle {
 impl FileDraft<'_> {
     /// Renames the file to `name` atomically.
     pub fn publish(mut self, name: &OsStr, over: Overwrite) -> io::Result<()> {
-        let fd = &self.folder.fd;
+        let fd = &self.dir.fd;
         match over {
             Overwrite::Allow => rustix::fs::renameat(fd, &*self.name, fd, name)?,
             Overwrite::Refuse => {
@@ -151,8 +150,8 @@ impl FileDraft<'_> {
         }
         self.is_published = true;
         // The rename is done. If the directory cannot be synced, only a system crash can lose it.
-        let folder = rustix::fs::openat(fd, ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
-        folder.and_then(rustix::fs::fsync).or(Ok(()))
+        let dir = rustix::fs::openat(fd, ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+        dir.and_then(rustix::fs::fsync).or(Ok(()))
     }
 }
 
@@ -160,7 +159,7 @@ impl Drop for FileDraft<'_> {
     fn drop(&mut self) {
         if !self.is_published {
             // There is nothing to do about a temporary file that cannot be removed.
-            rustix::fs::unlinkat(&self.folder.fd, &*self.name, AtFlags::empty()).ok();
+            rustix::fs::unlinkat(&self.dir.fd, &*self.name, AtFlags::empty()).ok();
         }
     }
 }
@@ -197,13 +196,13 @@ fn by_steps(root: OwnedFd, relative: &Path, missing: OnMissing) -> io::Result<Di
         let Component::Normal(name) = component else {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path contains . or .."));
         };
-        let mut next = rustix::fs::openat(&fd, name, TO_FOLDER, Mode::empty());
+        let mut next = rustix::fs::openat(&fd, name, TO_DIR, Mode::empty());
         if matches!(next, Err(Errno::NOENT)) && missing == OnMissing::Create {
             match rustix::fs::mkdirat(&fd, name, Mode::from_raw_mode(0o777)) {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(error) => return Err(error.into()),
             }
-            next = rustix::fs::openat(&fd, name, TO_FOLDER, Mode::empty());
+            next = rustix::fs::openat(&fd, name, TO_DIR, Mode::empty());
         }
         fd = next?;
     }

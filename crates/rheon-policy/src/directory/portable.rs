@@ -17,7 +17,7 @@ pub struct DirectoryHandle {
 /// A file that is written and synced, under a temporary name. Dropping it removes the file unless it was published.
 #[derive(Debug)]
 pub struct FileDraft<'a> {
-    folder: &'a DirectoryHandle,
+    dir: &'a DirectoryHandle,
     name: OsString,
     is_published: bool,
 }
@@ -25,21 +25,20 @@ pub struct FileDraft<'a> {
 impl DirectoryHandle {
     /// Opens the directory `relative` in `root`. No component of `relative` may be a symlink or `..`.
     pub fn open(root: &Path, relative: &Path, missing: OnMissing) -> io::Result<Self> {
-        let mut folder = Self { path: root.to_owned() };
+        let mut dir = Self { path: root.to_owned() };
         for component in relative.components() {
             let Component::Normal(name) = component else {
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path contains . or .."));
             };
-            folder.path.push(name);
-            let is_missing =
-                folder.path.symlink_metadata().is_err_and(|e| e.kind() == io::ErrorKind::NotFound);
+            dir.path.push(name);
+            let is_missing = dir.path.symlink_metadata().is_err_and(|e| e.kind() == io::ErrorKind::NotFound);
             if is_missing && missing == OnMissing::Create {
-                std::fs::create_dir(&folder.path)?;
+                std::fs::create_dir(&dir.path)?;
             }
-            folder.check()?;
+            dir.check()?;
         }
-        folder.check()?;
-        Ok(folder)
+        dir.check()?;
+        Ok(dir)
     }
 
     /// Opens `name` if it is a regular file.
@@ -91,7 +90,7 @@ impl DirectoryHandle {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error),
             };
-            let draft = FileDraft { folder: self, name, is_published: false };
+            let draft = FileDraft { dir: self, name, is_published: false };
             self.check()?;
             file.write_all(content)?;
             if let Some(old) = old {
@@ -140,8 +139,8 @@ impl DirectoryHandle {
 impl FileDraft<'_> {
     /// Renames the file to `name` atomically.
     pub fn publish(mut self, name: &OsStr, over: Overwrite) -> io::Result<()> {
-        self.folder.check()?;
-        let (from, to) = (self.folder.path.join(&self.name), self.folder.path.join(name));
+        self.dir.check()?;
+        let (from, to) = (self.dir.path.join(&self.name), self.dir.path.join(name));
         match over {
             Overwrite::Allow => std::fs::rename(from, to)?,
             Overwrite::Refuse => {
@@ -158,7 +157,7 @@ impl Drop for FileDraft<'_> {
     fn drop(&mut self) {
         if !self.is_published {
             // There is nothing to do about a temporary file that cannot be removed.
-            std::fs::remove_file(self.folder.path.join(&self.name)).ok();
+            std::fs::remove_file(self.dir.path.join(&self.name)).ok();
         }
     }
 }

@@ -266,7 +266,7 @@ fn a_file_that_nobody_may_read_has_no_other_name() {
 }
 
 #[test]
-fn a_folder_whose_files_nobody_may_read_is_not_taken_as_a_whole() {
+fn a_dir_whose_files_nobody_may_read_is_not_taken_as_a_whole() {
     let world = World::new();
     let gate =
         gate(&world, r#"{"allow":["Bash(cp *)","Bash(mv *)","Bash(tar *)"],"deny":["Read(./src/**)"]}"#);

@@ -105,7 +105,7 @@ pub(crate) struct WordPath {
     pub(crate) index: Option<usize>,
     /// With the home directory expanded if it is known.
     pub(crate) path: String,
-    folder: PathBuf,
+    dir: PathBuf,
     pub(crate) origin: WordOrigin,
 }
 
@@ -125,7 +125,7 @@ pub(crate) struct CallContext<'a> {
     /// The analysis of the line that [`line_of`] returns.
     pub(crate) analysis: Option<&'a Analysis>,
     /// The working directory of the shell.
-    pub(crate) shell_folder: &'a Path,
+    pub(crate) shell_dir: &'a Path,
     pub(crate) home: Option<&'a Path>,
     /// How far to look into directories that commands copy: rules about files in them may apply.
     pub(crate) source_depth: SourceDepth,
@@ -181,7 +181,7 @@ impl CallContext<'_> {
         if tool_name == "glob"
             && let Some(pattern) = arguments.get("pattern").and_then(Value::as_str)
         {
-            written.extend(folder_of_pattern(pattern));
+            written.extend(dir_of_pattern(pattern));
         }
         let root = self.workspace.root();
         let item = |path: String| match NamedPath::new(self.workspace, root, &path, access) {
@@ -202,18 +202,18 @@ impl CallContext<'_> {
                 items.push(Item::Unknown("a glob pattern".into()));
             }
             let judged = resolved.unwrap_or(command);
-            let folders = self.folders(&command.folders);
-            if folders.is_empty() {
+            let dirs = self.dirs(&command.dirs);
+            if dirs.is_empty() {
                 items.push(Item::Unknown(format!("the directory in which {:?} would run", command.text)));
             }
-            let mut paths = self.words_as_paths(judged, &folders);
-            let mut is_known = !folders.is_empty() && !judged.words.contains(&None);
-            for folder in &folders {
-                match destinations::of(judged, folder, self.source_depth) {
+            let mut paths = self.words_as_paths(judged, &dirs);
+            let mut is_known = !dirs.is_empty() && !judged.words.contains(&None);
+            for dir in &dirs {
+                match destinations::of(judged, dir, self.source_depth) {
                     Some(found) => paths.extend(found.into_iter().map(|found| {
                         let (index, origin) = (Some(found.index), WordOrigin::Formed);
                         let path = self.expand(&found.path).unwrap_or(found.path);
-                        WordPath { index, path, folder: folder.clone(), origin }
+                        WordPath { index, path, dir: dir.clone(), origin }
                     })),
                     None => is_known = false,
                 }
@@ -279,8 +279,8 @@ impl CallContext<'_> {
 
     /// The command with the files that fit its patterns. `None` if it has no patterns, or if these are unknown.
     fn with_files(&self, command: &SimpleCommand) -> Option<SimpleCommand> {
-        let folders = self.folders(&command.folders);
-        let [folder] = folders.as_slice() else { return None };
+        let dirs = self.dirs(&command.dirs);
+        let [dir] = dirs.as_slice() else { return None };
         if command.globs.is_empty() || command.globs.iter().any(|glob| glob.index == 0) {
             return None;
         }
@@ -289,7 +289,7 @@ impl CallContext<'_> {
             match command.globs.iter().find(|glob| glob.index == index) {
                 None => words.push(word.clone()),
                 Some(glob) => {
-                    let names = glob::expand(folder, &glob.pattern, PATHS_MAX)?;
+                    let names = glob::expand(dir, &glob.pattern, PATHS_MAX)?;
                     if names.iter().any(|name| name.starts_with('-')) {
                         return None;
                     }
@@ -310,39 +310,39 @@ impl CallContext<'_> {
         let Some(target) = self.expand(target) else {
             return unknown(format!("the home directory in {target:?}"));
         };
-        let mut folders = self.folders(&redirection.folders);
+        let mut dirs = self.dirs(&redirection.dirs);
         if target.starts_with('/') {
-            folders = vec![PathBuf::from("/")];
+            dirs = vec![PathBuf::from("/")];
         }
-        if folders.is_empty() {
+        if dirs.is_empty() {
             return unknown("the target of a redirection".into());
         }
-        let item = |folder: &PathBuf| match NamedPath::new(self.workspace, folder, &target, access) {
+        let item = |dir: &PathBuf| match NamedPath::new(self.workspace, dir, &target, access) {
             Ok(path) => Item::Path { path, origin: Origin::Redirection },
             Err(error) => Item::Impossible(error.to_string()),
         };
-        folders.iter().map(item).collect()
+        dirs.iter().map(item).collect()
     }
 
     /// The directories, resolved against the working directory of the shell; empty if they are unknown.
-    fn folders(&self, folders: &[String]) -> Vec<PathBuf> {
-        let begin = self.workspace.root().join(self.shell_folder);
-        let resolve = |folder: &String| match folder.as_str() {
+    fn dirs(&self, dirs: &[String]) -> Vec<PathBuf> {
+        let begin = self.workspace.root().join(self.shell_dir);
+        let resolve = |dir: &String| match dir.as_str() {
             "" | "." => Some(begin.clone()),
-            folder => Some(begin.join(self.expand(folder)?)),
+            dir => Some(begin.join(self.expand(dir)?)),
         };
-        folders.iter().map(resolve).collect::<Option<Vec<PathBuf>>>().unwrap_or_default()
+        dirs.iter().map(resolve).collect::<Option<Vec<PathBuf>>>().unwrap_or_default()
     }
 
     /// The words of a command that may be paths, in each directory that it may run in. A word that is not a path resolves
     /// to somewhere in the workspace, which is harmless.
-    fn words_as_paths(&self, command: &SimpleCommand, folders: &[PathBuf]) -> Vec<WordPath> {
-        let mut paths: Vec<WordPath> = folders
+    fn words_as_paths(&self, command: &SimpleCommand, dirs: &[PathBuf]) -> Vec<WordPath> {
+        let mut paths: Vec<WordPath> = dirs
             .iter()
-            .map(|folder| WordPath {
+            .map(|dir| WordPath {
                 index: None,
                 path: ".".to_owned(),
-                folder: folder.clone(),
+                dir: dir.clone(),
                 origin: WordOrigin::Written,
             })
             .collect();
@@ -356,11 +356,11 @@ impl CallContext<'_> {
                 let path = self.expand(meaning).unwrap_or_else(|| meaning.to_owned());
                 // An absolute path needs no directory.
                 let root = [PathBuf::from("/")];
-                let folders = if path.starts_with('/') { root.as_slice() } else { folders };
-                paths.extend(folders.iter().map(|folder| WordPath {
+                let dirs = if path.starts_with('/') { root.as_slice() } else { dirs };
+                paths.extend(dirs.iter().map(|dir| WordPath {
                     index: Some(index),
                     path: path.clone(),
-                    folder: folder.clone(),
+                    dir: dir.clone(),
                     origin: WordOrigin::Written,
                 }));
             }
@@ -386,12 +386,12 @@ impl CallContext<'_> {
         if name.rsplit('/').next() != Some("git") || is_about_git {
             return None;
         }
-        self.folders(&command.folders).iter().find_map(|folder| git_settings::runs_programs(folder))
+        self.dirs(&command.dirs).iter().find_map(|dir| git_settings::runs_programs(dir))
     }
 
     /// The path that a word of a command names, if any.
     pub(crate) fn word_path(&self, word: &WordPath, access: Access) -> Option<Result<NamedPath, PathError>> {
-        match NamedPath::new(self.workspace, &word.folder, &word.path, access) {
+        match NamedPath::new(self.workspace, &word.dir, &word.path, access) {
             Err(PathError::Malformed { .. }) => None,
             other => Some(other),
         }
@@ -454,7 +454,7 @@ fn first_text<'a>(arguments: &'a Value, keys: &[&str]) -> Option<&'a str> {
 }
 
 /// The directory that a glob pattern reaches, unless it stays below the current one.
-fn folder_of_pattern(pattern: &str) -> Option<String> {
+fn dir_of_pattern(pattern: &str) -> Option<String> {
     let leads_away = pattern.starts_with(['/', '~']) || pattern.split('/').any(|part| part == "..");
     let literal = pattern.split(['*', '?', '[', '{']).next().unwrap_or_default();
     (leads_away && !literal.is_empty()).then(|| literal.to_owned())

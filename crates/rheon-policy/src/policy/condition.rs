@@ -23,7 +23,7 @@ pub struct Condition {
 impl Condition {
     /// Path patterns of `rule` are relative to `roots`.
     pub fn new(rule: Rule, roots: PatternRoots) -> Result<Self, PolicyError> {
-        let bound = BoundRule::bind(rule, RuleSource::Session, &roots, &roots.working_folder)?;
+        let bound = BoundRule::bind(rule, RuleSource::Session, &roots, &roots.working_dir)?;
         Ok(Self { bound, roots })
     }
 
@@ -35,7 +35,7 @@ impl Condition {
             workspace,
             shell,
             analysis: analysis.as_ref(),
-            shell_folder: Path::new(""),
+            shell_dir: Path::new(""),
             home: self.roots.home.as_deref(),
             source_depth: SourceDepth::Name,
         };

@@ -107,8 +107,8 @@ fn a_denied_command_is_denied_in_every_mode_however_it_is_hidden() {
 #[test]
 fn a_denied_file_is_denied_in_every_mode_wherever_the_line_stands() {
     let world = World::new();
-    for folder in ["work/sub/dir", "work/tree/deep"] {
-        std::fs::create_dir_all(world.path().join(folder)).unwrap();
+    for dir in ["work/sub/dir", "work/tree/deep"] {
+        std::fs::create_dir_all(world.path().join(dir)).unwrap();
     }
     std::fs::write(world.path().join("work/tree/deep/x"), "").unwrap();
     let gate = gate(

@@ -30,8 +30,8 @@ pub(crate) enum SourceDepth {
     Contents,
 }
 
-/// The files that a command in `folder` creates. `None` if there are too many to name.
-pub(crate) fn of(command: &SimpleCommand, folder: &Path, depth: SourceDepth) -> Option<Vec<Destination>> {
+/// The files that a command in `dir` creates. `None` if there are too many to name.
+pub(crate) fn of(command: &SimpleCommand, dir: &Path, depth: SourceDepth) -> Option<Vec<Destination>> {
     let mut found = Vec::new();
     let Some(Some(name)) = command.words.first() else { return Some(found) };
     let base = name.rsplit('/').next().unwrap_or(name);
@@ -45,7 +45,7 @@ pub(crate) fn of(command: &SimpleCommand, folder: &Path, depth: SourceDepth) -> 
         if depth == SourceDepth::Name {
             continue;
         }
-        for inner in files_in(&folder.join(path))? {
+        for inner in files_in(&dir.join(path))? {
             found.extend(own.map(|own| Destination { index, path: format!("{target}/{own}/{inner}") }));
             found.push(Destination { index, path: format!("{target}/{inner}") });
         }
@@ -100,14 +100,14 @@ fn operands<'a>(words: &'a [Option<String>], letters_with_value: &str) -> Operan
 }
 
 /// The paths below a directory; none for anything else. `None` if there are too many.
-fn files_in(folder: &Path) -> Option<Vec<String>> {
-    if !folder.is_dir() {
+fn files_in(dir: &Path) -> Option<Vec<String>> {
+    if !dir.is_dir() {
         return Some(Vec::new());
     }
-    let walk = WalkBuilder::new(folder).standard_filters(false).follow_links(false).build();
+    let walk = WalkBuilder::new(dir).standard_filters(false).follow_links(false).build();
     let mut found = Vec::new();
     for entry in walk.flatten().filter(|entry| entry.depth() > 0) {
-        let inner = entry.path().strip_prefix(folder).ok()?.to_str()?.to_owned();
+        let inner = entry.path().strip_prefix(dir).ok()?.to_str()?.to_owned();
         found.push(inner);
         if found.len() > FILES_MAX {
             return None;
@@ -123,9 +123,9 @@ mod tests {
 
     #[test]
     fn the_name_of_a_destination_is_that_of_its_source() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(folder.path().join("tree/sub")).unwrap();
-        std::fs::write(folder.path().join("tree/sub/x"), "").unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("tree/sub")).unwrap();
+        std::fs::write(dir.path().join("tree/sub/x"), "").unwrap();
         let cases: [(&str, &[&str]); 13] = [
             ("cp x dir/", &["dir/x"]),
             ("cp a/x b/y dir", &["dir/x", "dir/y"]),
@@ -142,13 +142,13 @@ mod tests {
             ("cat a b", &[]),
         ];
         for (line, expected) in cases {
-            let found = of(&analyze(line).commands[0], folder.path(), SourceDepth::Contents).unwrap();
+            let found = of(&analyze(line).commands[0], dir.path(), SourceDepth::Contents).unwrap();
             let found: Vec<&str> = found.iter().map(|it| it.path.as_str()).collect();
             assert_eq!(found, expected, "{line}");
         }
         for file in 0..=FILES_MAX {
-            std::fs::write(folder.path().join(format!("tree/{file}")), "").unwrap();
+            std::fs::write(dir.path().join(format!("tree/{file}")), "").unwrap();
         }
-        assert_eq!(of(&analyze("cp -r tree dir").commands[0], folder.path(), SourceDepth::Contents), None);
+        assert_eq!(of(&analyze("cp -r tree dir").commands[0], dir.path(), SourceDepth::Contents), None);
     }
 }

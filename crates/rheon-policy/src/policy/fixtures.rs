@@ -18,7 +18,7 @@ pub(super) const SHELL: ShellAnalyzer = ShellAnalyzer { analyze, danger };
 
 fn analyze(line: &str) -> Analysis {
     let mut analysis = Analysis::default();
-    let mut folders = vec![String::new()];
+    let mut dirs = vec![String::new()];
     let line = ["&&", "||", ";", "|", "\n", "\r"]
         .iter()
         .fold(line.to_owned(), |line, mark| line.replace(mark, "\0"));
@@ -29,11 +29,7 @@ fn analyze(line: &str) -> Analysis {
         while let Some(part) = parts.next() {
             if part == ">" || part == "<" {
                 let target = parts.next().filter(|target| !target.contains('$')).map(str::to_owned);
-                analysis.redirections.push(Redirection {
-                    target,
-                    writes: part == ">",
-                    folders: folders.clone(),
-                });
+                analysis.redirections.push(Redirection { target, writes: part == ">", dirs: dirs.clone() });
             } else if part.contains('$') {
                 analysis.unknown.push(format!("the expansion {part}"));
                 words.push(None);
@@ -43,23 +39,21 @@ fn analyze(line: &str) -> Analysis {
                 words.push(Some(part.to_owned()));
             }
         }
-        let command = |words: Vec<Option<String>>, text: &str, folders: &Vec<String>| SimpleCommand {
+        let command = |words: Vec<Option<String>>, text: &str, dirs: &Vec<String>| SimpleCommand {
             words,
             text: text.to_owned(),
             assignments: assignments.clone(),
-            folders: folders.clone(),
+            dirs: dirs.clone(),
             ..SimpleCommand::default()
         };
-        analysis.commands.push(command(words.clone(), text, &folders));
+        analysis.commands.push(command(words.clone(), text, &dirs));
         match words.first() {
             Some(Some(name)) if name == "timeout" => {
                 let inner: Vec<_> = words.iter().skip(2).cloned().collect();
                 let text: Vec<_> = inner.iter().flatten().cloned().collect();
-                analysis.commands.push(command(inner, &text.join(" "), &folders));
+                analysis.commands.push(command(inner, &text.join(" "), &dirs));
             }
-            Some(Some(name)) if name == "cd" => {
-                folders = words.get(1).cloned().flatten().into_iter().collect()
-            }
+            Some(Some(name)) if name == "cd" => dirs = words.get(1).cloned().flatten().into_iter().collect(),
             _ => {}
         }
     }
@@ -82,29 +76,29 @@ fn danger(command: &SimpleCommand) -> (Danger, &'static str) {
     }
 }
 
-/// A folder with a workspace `work`, a home `home` and a file beside them.
+/// A directory with a workspace `work`, a home `home` and a file beside them.
 pub(super) struct World {
-    pub(super) folder: TempDir,
+    pub(super) dir: TempDir,
 }
 
 impl World {
     pub(super) fn new() -> Self {
-        let folder = TempDir::new().unwrap();
+        let dir = TempDir::new().unwrap();
         for inner in ["work/src", "work/.git/hooks", "home/.ssh", "work-evil"] {
-            std::fs::create_dir_all(folder.path().join(inner)).unwrap();
+            std::fs::create_dir_all(dir.path().join(inner)).unwrap();
         }
         for file in ["work/src/main.rs", "work/.env", "home/.ssh/id_rsa", "secret", "work-evil/x"] {
-            std::fs::write(folder.path().join(file), "one\ntwo\n").unwrap();
+            std::fs::write(dir.path().join(file), "one\ntwo\n").unwrap();
         }
-        Self { folder }
+        Self { dir }
     }
 
     pub(super) fn path(&self) -> std::path::PathBuf {
-        self.folder.path().canonicalize().unwrap()
+        self.dir.path().canonicalize().unwrap()
     }
 
     pub(super) fn pattern_roots(&self) -> PatternRoots {
-        PatternRoots { working_folder: self.path().join("work"), home: Some(self.path().join("home")) }
+        PatternRoots { working_dir: self.path().join("work"), home: Some(self.path().join("home")) }
     }
 
     /// The policy of files, each `(source, text of permissions)`.
@@ -113,7 +107,7 @@ impl World {
         for (source, permissions) in files {
             let text = format!("{{\"permissions\":{permissions}}}");
             let document = Document::parse("settings.json", &text).map_err(|error| error.to_string())?;
-            sources.push(PolicySource { source: *source, folder: self.path().join("work"), document });
+            sources.push(PolicySource { source: *source, dir: self.path().join("work"), document });
         }
         Policy::new(sources, self.pattern_roots(), trust, SHELL).map_err(|error| error.to_string())
     }
@@ -128,7 +122,7 @@ impl World {
         PolicyGate::new(policy, workspace).with_shell(SHELL)
     }
 
-    /// `text` without the name of the folder, which differs from run to run.
+    /// `text` without the name of the directory, which differs from run to run.
     pub(super) fn clean(&self, text: &str) -> String {
         text.replace(self.path().to_str().unwrap(), "/T")
     }

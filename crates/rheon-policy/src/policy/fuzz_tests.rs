@@ -186,8 +186,8 @@ fn line(chance: &mut Chance) -> String {
 
 /// The lines that ran `cc`.
 fn ran_denied(lines: &[String]) -> BTreeSet<usize> {
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
     for name in ["work", "shims", "seen"] {
         std::fs::create_dir(at(name)).unwrap();
     }
@@ -198,7 +198,7 @@ fn ran_denied(lines: &[String]) -> BTreeSet<usize> {
     std::fs::write(at("work/cc"), "").unwrap();
     for name in ["bash", "sh", "env", "timeout", "nice", "nohup", "xargs", "find", "cat", "echo"] {
         let program =
-            ["/bin", "/usr/bin"].iter().map(|folder| Path::new(folder).join(name)).find(|path| path.exists());
+            ["/bin", "/usr/bin"].iter().map(|dir| Path::new(dir).join(name)).find(|path| path.exists());
         std::os::unix::fs::symlink(program.unwrap(), at("shims").join(name)).unwrap();
     }
     let mut script = "cc() { printf '%s\\n' \"$CASE\" >> \"$SEEN/$BASHPID\"; }\nexport -f cc\nexport CASE\n\

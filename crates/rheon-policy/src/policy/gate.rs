@@ -78,7 +78,7 @@ pub struct PolicyGate {
     policy: Policy,
     workspace: Arc<Workspace>,
     shell: ShellAnalyzer,
-    shell_folder: Option<ShellDirectory>,
+    shell_dir: Option<ShellDirectory>,
     sink: Option<Arc<dyn RuleSink>>,
     refusals: SandboxRefusals,
     readable: Vec<PathBuf>,
@@ -117,7 +117,7 @@ impl PolicyGate {
             policy,
             workspace,
             shell: ShellAnalyzer::default(),
-            shell_folder: None,
+            shell_dir: None,
             sink: None,
             refusals: SandboxRefusals::default(),
             readable: Vec::new(),
@@ -133,8 +133,8 @@ impl PolicyGate {
 
     /// Follows the working directory of a shell. [`ShellFacts`] carries the directory that a decision assumes, so the
     /// shell can refuse to run the line anywhere else.
-    pub fn with_shell_directory(mut self, folder: ShellDirectory) -> Self {
-        self.shell_folder = Some(folder);
+    pub fn with_shell_directory(mut self, dir: ShellDirectory) -> Self {
+        self.shell_dir = Some(dir);
         self
     }
 
@@ -162,8 +162,8 @@ impl PolicyGate {
     }
 
     /// Adds a directory outside the workspace that tools may read, such as the one for long tool output.
-    pub fn with_readable(mut self, folder: PathBuf) -> Self {
-        self.readable.push(folder.canonicalize().unwrap_or(folder));
+    pub fn with_readable(mut self, dir: PathBuf) -> Self {
+        self.readable.push(dir.canonicalize().unwrap_or(dir));
         self
     }
 
@@ -210,7 +210,7 @@ impl PolicyGate {
         let mut bound = Vec::new();
         for text in rules.iter().take(SESSION_RULES_MAX.saturating_add(1)) {
             let rule = Rule::parse(text, list)?;
-            bound.push(BoundRule::bind(rule, RuleSource::Session, roots, &roots.working_folder)?);
+            bound.push(BoundRule::bind(rule, RuleSource::Session, roots, &roots.working_dir)?);
         }
         let mut warnings: Vec<String> = bound
             .iter()
@@ -301,7 +301,7 @@ impl PolicyGate {
 
     fn explain_as(
         &self,
-        shell_folder: &Path,
+        shell_dir: &Path,
         analysis: Option<&Analysis>,
         call: &ToolCall,
         effect: Effect,
@@ -331,7 +331,7 @@ impl PolicyGate {
                 workspace: &self.workspace,
                 shell: self.shell,
                 analysis,
-                shell_folder,
+                shell_dir,
                 home: self.policy.pattern_roots().home.as_deref(),
                 source_depth: self.source_depth(&state.rules),
             },
@@ -348,7 +348,7 @@ impl PolicyGate {
 
     /// The working directory of the next line of bash. Read once per call, so that the decision and the prompt agree.
     fn look(&self) -> PathBuf {
-        self.shell_folder.as_ref().map_or_else(|| self.workspace.root().to_owned(), ShellDirectory::current)
+        self.shell_dir.as_ref().map_or_else(|| self.workspace.root().to_owned(), ShellDirectory::current)
     }
 
     /// Analyzes the line of a call, if it has one.
@@ -357,17 +357,17 @@ impl PolicyGate {
     }
 
     fn judgement(&self, call: &ToolCall, effect: Effect) -> GateDecision {
-        let (shell_folder, analysis) = (self.look(), self.analyze(call));
-        let explanation = self.explain_as(&shell_folder, analysis.as_ref(), call, effect);
-        let verdict = self.verdict(call, &explanation, &shell_folder);
+        let (shell_dir, analysis) = (self.look(), self.analyze(call));
+        let explanation = self.explain_as(&shell_dir, analysis.as_ref(), call, effect);
+        let verdict = self.verdict(call, &explanation, &shell_dir);
         let order = order_of(call, effect, analysis.as_ref());
         let line = line_of(call.name.as_str(), &call.arguments);
         let files = explanation.files.clone();
         let files = (!files.is_empty()).then(|| CallFacts::new(FileFacts { files }));
         let facts = line.zip(analysis).map(|(line, analysis)| {
-            let folder = self.shell_folder.is_some().then_some(shell_folder);
+            let dir = self.shell_dir.is_some().then_some(shell_dir);
             let refusals = self.refusals.clone();
-            CallFacts::new(ShellFacts { line: line.to_owned(), folder, analysis, refusals })
+            CallFacts::new(ShellFacts { line: line.to_owned(), dir, analysis, refusals })
         });
         // What the user approved in a plan runs with what it needs; the sandbox stays on. A mode that skips questions
         // grants nothing beyond it.
@@ -378,26 +378,26 @@ impl PolicyGate {
         GateDecision { verdict, facts: facts.or(files).unwrap_or_default(), grant, order }
     }
 
-    fn verdict(&self, call: &ToolCall, explanation: &Explanation, shell_folder: &Path) -> Verdict {
+    fn verdict(&self, call: &ToolCall, explanation: &Explanation, shell_dir: &Path) -> Verdict {
         match explanation.decision {
             Decision::Allow => Verdict::Allow,
             // The user saw exactly this call in the plan and approved it.
             Decision::Ask | Decision::Deny
                 if explanation.by_rules == Decision::Ask
-                    && self.state().plan.take_grant(call, place_of(call, shell_folder)) =>
+                    && self.state().plan.take_grant(call, place_of(call, shell_dir)) =>
             {
                 Verdict::Allow
             }
             Decision::Deny => Verdict::Deny { reason: denial(explanation) },
             Decision::Ask => Verdict::Ask {
-                subject: subject::of(call, &self.workspace, shell_folder),
+                subject: subject::of(call, &self.workspace, shell_dir),
                 reason: explanation.reason(),
                 danger: explanation.danger(),
                 suggested_rule: suggestion::of(explanation),
                 offers: offers::of(explanation),
                 by: asked_by(explanation),
             },
-            Decision::Queue => self.queue(call, explanation, place_of(call, shell_folder)),
+            Decision::Queue => self.queue(call, explanation, place_of(call, shell_dir)),
         }
     }
 
@@ -508,9 +508,9 @@ fn denial(explanation: &Explanation) -> String {
 }
 
 /// The directory that affects what a call does: the shell's for commands, none for other tools.
-fn place_of<'a>(call: &ToolCall, shell_folder: &'a Path) -> &'a Path {
+fn place_of<'a>(call: &ToolCall, shell_dir: &'a Path) -> &'a Path {
     match kind_of(call.name.as_str()) {
-        ToolKind::Shell => shell_folder,
+        ToolKind::Shell => shell_dir,
         ToolKind::Read
         | ToolKind::Edit
         | ToolKind::Fetch

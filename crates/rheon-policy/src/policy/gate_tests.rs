@@ -54,9 +54,9 @@ fn suggested(gate: &PolicyGate, call: &ToolCall) -> Option<String> {
 fn a_question_carries_the_exact_command_and_where_it_runs() {
     let world = World::new();
     let src = world.path().join("work/src");
-    let folder = ShellDirectory::new(world.path().join("work"));
-    folder.enter(src.clone());
-    let gate = world.gate("{}").with_shell_directory(folder);
+    let dir = ShellDirectory::new(world.path().join("work"));
+    dir.enter(src.clone());
+    let gate = world.gate("{}").with_shell_directory(dir);
     let command = format!("npm test {}\u{1b}[2K\u{202e}; npm run lint", " ".repeat(10_000));
     let Verdict::Ask { subject, .. } = check(&gate, &bash(&command)) else { panic!("it is not asked about") };
     assert_eq!(subject, Subject::Command { command, cwd: src.display().to_string() });
@@ -375,12 +375,12 @@ fn a_plan_holds_so_many_changes_and_no_more() {
 }
 
 #[test]
-fn what_was_agreed_to_in_one_folder_does_not_hold_in_another() {
+fn what_was_agreed_to_in_one_dir_does_not_hold_in_another() {
     let world = World::new();
     let (work, src) = (world.path().join("work"), world.path().join("work/src"));
-    let folder = ShellDirectory::new(&work);
-    folder.enter(src.clone());
-    let gate = world.gate("{}").with_shell_directory(folder.clone());
+    let dir = ShellDirectory::new(&work);
+    dir.enter(src.clone());
+    let gate = world.gate("{}").with_shell_directory(dir.clone());
     gate.set_mode(PermissionMode::Plan).unwrap();
     check(&gate, &bash("rm x"));
     let queued = gate.queued_changes();
@@ -389,9 +389,9 @@ fn what_was_agreed_to_in_one_folder_does_not_hold_in_another() {
         ["run `rm x` in src"]
     );
     gate.approve_plan_as_shown(&queued).unwrap();
-    folder.enter(work);
+    dir.enter(work);
     assert!(matches!(check(&gate, &bash("rm x")), Verdict::Ask { .. }));
-    folder.enter(src);
+    dir.enter(src);
     assert_eq!(check(&gate, &bash("rm x")), Verdict::Allow);
     assert!(matches!(check(&gate, &bash("rm x")), Verdict::Ask { .. }));
 }
@@ -496,20 +496,20 @@ fn what_was_found_out_about_a_line_comes_with_the_verdict() {
     let world = World::new();
     let (work, src) = (world.path().join("work"), world.path().join("work/src"));
     let line = "cd src && git commit -m x";
-    let known = |folder| {
+    let known = |dir| {
         Some(ShellFacts {
             line: line.to_owned(),
-            folder,
+            dir,
             analysis: crate::shell::analyze(line),
             refusals: Default::default(),
         })
     };
     let gate = world.gate("{}").with_shell(ShellAnalyzer::default());
     assert_eq!(facts(&gate, &bash(line)), known(None), "it follows no shell");
-    let folder = ShellDirectory::new(&work);
-    let gate = gate.with_shell_directory(folder.clone());
+    let dir = ShellDirectory::new(&work);
+    let gate = gate.with_shell_directory(dir.clone());
     assert_eq!(facts(&gate, &bash(line)), known(Some(work)));
-    folder.enter(src.clone());
+    dir.enter(src.clone());
     assert_eq!(facts(&gate, &bash(line)), known(Some(src)));
     assert_eq!(facts(&gate, &write("src/a.rs")), None);
 }

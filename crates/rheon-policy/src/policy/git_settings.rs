@@ -22,9 +22,9 @@ const PROGRAMS: [(&str, &str); 9] = [
     ("includeif", "*"),
 ];
 
-/// Why git would run a program of the repository that `folder` belongs to when it only looks. `None` if it would not.
-pub(crate) fn runs_programs(folder: &Path) -> Option<&'static str> {
-    for place in folder.ancestors() {
+/// Why git would run a program of the repository that `dir` belongs to when it only looks. `None` if it would not.
+pub(crate) fn runs_programs(dir: &Path) -> Option<&'static str> {
+    for place in dir.ancestors() {
         let dot_git = place.join(".git");
         if dot_git.symlink_metadata().is_ok() {
             return repository_at(&dot_git).map_or(Some(UNREADABLE), |repository| repository.problem(place));
@@ -80,9 +80,9 @@ impl Repository {
     /// `worktree` is the directory that relative paths of settings start from.
     fn problem(&self, worktree: &Path) -> Option<&'static str> {
         const HOOK: &str = "a hook of the repository runs when git looks at it";
-        for folder in [&self.own, &self.common] {
+        for dir in [&self.own, &self.common] {
             for name in ["config", "config.worktree"] {
-                let file = folder.join(name);
+                let file = dir.join(name);
                 if file.symlink_metadata().is_err() {
                     continue;
                 }
@@ -91,15 +91,14 @@ impl Repository {
                     Some(text) if names_program(&text) => return Some(RUNS),
                     // Looking at the status writes the index, which runs this hook.
                     Some(text)
-                        if hook_folders(&text)
-                            .any(|hooks| worktree.join(hooks).join(INDEX_HOOK).exists()) =>
+                        if hook_dirs(&text).any(|hooks| worktree.join(hooks).join(INDEX_HOOK).exists()) =>
                     {
                         return Some(HOOK);
                     }
                     Some(_) => {}
                 }
             }
-            if folder.join("hooks").join(INDEX_HOOK).exists() {
+            if dir.join("hooks").join(INDEX_HOOK).exists() {
                 return Some(HOOK);
             }
         }
@@ -110,7 +109,7 @@ impl Repository {
 const INDEX_HOOK: &str = "post-index-change";
 
 /// The directories of hooks that a configuration may name.
-fn hook_folders(text: &str) -> impl Iterator<Item = &str> {
+fn hook_dirs(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
         let at = line.to_lowercase().find("hookspath")?;
         let (_, value) = line.get(at..)?.split_once('=')?;
@@ -163,11 +162,11 @@ mod tests {
 
     /// The problem of a repository with this configuration.
     fn problem(config: &str) -> Option<&'static str> {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(folder.path().join(".git")).unwrap();
-        std::fs::create_dir_all(folder.path().join("sub/deep")).unwrap();
-        std::fs::write(folder.path().join(".git/config"), config).unwrap();
-        runs_programs(&folder.path().join("sub/deep"))
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join(".git")).unwrap();
+        std::fs::create_dir_all(dir.path().join("sub/deep")).unwrap();
+        std::fs::write(dir.path().join(".git/config"), config).unwrap();
+        runs_programs(&dir.path().join("sub/deep"))
     }
 
     #[test]
@@ -206,14 +205,14 @@ mod tests {
 
     #[test]
     fn other_repositories_and_hooks_are_found_too() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
         let write = |name: &str, text: &str| {
             std::fs::create_dir_all(at(name).parent().unwrap()).unwrap();
             std::fs::write(at(name), text).unwrap();
         };
         write(".git/config", "");
-        assert_eq!(runs_programs(folder.path()), None);
+        assert_eq!(runs_programs(dir.path()), None);
         // A bare repository among the files.
         for name in ["inner/objects", "inner/refs", "inner/sub"] {
             std::fs::create_dir_all(at(name)).unwrap();
@@ -237,7 +236,7 @@ mod tests {
         write("hooked/.husky/post-index-change", "");
         assert!(runs_programs(&at("hooked")).is_some());
         write(".git/hooks/post-index-change", "");
-        assert!(runs_programs(folder.path()).is_some());
+        assert!(runs_programs(dir.path()).is_some());
         write("long/.git/config", &"#".repeat(300 * 1024));
         assert_eq!(runs_programs(&at("long")), Some(UNREADABLE));
     }

@@ -5,10 +5,10 @@ use std::path::Path;
 /// Directory entries to look at for one pattern. With more, what it expands to is unknown.
 const ENTRIES_MAX: usize = 20_000;
 
-/// The names that `pattern` expands to in `folder`, sorted; the pattern itself without its backslashes if there are none.
+/// The names that `pattern` expands to in `dir`, sorted; the pattern itself without its backslashes if there are none.
 /// At least the names that bash would take: a set such as `[a-c]` counts as any character. `None` if there are too many
 /// or a name is not text.
-pub(crate) fn expand(folder: &Path, pattern: &str, names_max: usize) -> Option<Vec<String>> {
+pub(crate) fn expand(dir: &Path, pattern: &str, names_max: usize) -> Option<Vec<String>> {
     if pattern.starts_with('~') {
         return None;
     }
@@ -20,7 +20,7 @@ pub(crate) fn expand(folder: &Path, pattern: &str, names_max: usize) -> Option<V
         let mut next = Vec::new();
         for prefix in &found {
             if is_special(part) {
-                let names = matching(folder, prefix, part, &mut entries_left)?;
+                let names = matching(dir, prefix, part, &mut entries_left)?;
                 next.extend(names.into_iter().map(|name| format!("{prefix}{name}")));
             } else {
                 next.push(format!("{prefix}{}", literal(part)));
@@ -29,7 +29,7 @@ pub(crate) fn expand(folder: &Path, pattern: &str, names_max: usize) -> Option<V
         if !is_last {
             next.iter_mut().for_each(|path| path.push('/'));
         }
-        let is_there = |path: &String| path.is_empty() || folder.join(path).symlink_metadata().is_ok();
+        let is_there = |path: &String| path.is_empty() || dir.join(path).symlink_metadata().is_ok();
         next.retain(is_there);
         if next.len() > names_max {
             return None;
@@ -40,9 +40,9 @@ pub(crate) fn expand(folder: &Path, pattern: &str, names_max: usize) -> Option<V
     Some(if found.is_empty() { vec![literal(pattern)] } else { found })
 }
 
-/// The names below `folder` and `prefix` that fit.
-fn matching(folder: &Path, prefix: &str, part: &str, entries_left: &mut usize) -> Option<Vec<String>> {
-    let Ok(entries) = folder.join(prefix).read_dir() else { return Some(Vec::new()) };
+/// The names below `dir` and `prefix` that fit.
+fn matching(dir: &Path, prefix: &str, part: &str, entries_left: &mut usize) -> Option<Vec<String>> {
+    let Ok(entries) = dir.join(prefix).read_dir() else { return Some(Vec::new()) };
     let mut names = Vec::new();
     for entry in entries.flatten() {
         *entries_left = entries_left.checked_sub(1)?;
@@ -152,10 +152,10 @@ mod tests {
 
     #[test]
     fn patterns_expand_to_the_names_that_fit() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(folder.path().join("src/deep")).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("src/deep")).unwrap();
         for file in ["a.ts", "b.ts", "-c.ts", ".hidden.ts", "src/x.py", "src/deep/y.py", "a*b", "é.md"] {
-            std::fs::write(folder.path().join(file), "").unwrap();
+            std::fs::write(dir.path().join(file), "").unwrap();
         }
         let cases: [(&str, &[&str]); 13] = [
             ("*.ts", &["-c.ts", "a.ts", "b.ts"]),
@@ -174,10 +174,10 @@ mod tests {
         ];
         for (pattern, expected) in cases {
             let expected: Vec<String> = expected.iter().map(|name| (*name).to_owned()).collect();
-            assert_eq!(expand(folder.path(), pattern, 100), Some(expected), "{pattern}");
+            assert_eq!(expand(dir.path(), pattern, 100), Some(expected), "{pattern}");
         }
-        assert_eq!(expand(folder.path(), "*", 3), None);
-        assert_eq!(expand(folder.path(), "~/*", 3), None);
+        assert_eq!(expand(dir.path(), "*", 3), None);
+        assert_eq!(expand(dir.path(), "~/*", 3), None);
     }
 
     #[test]

@@ -429,13 +429,13 @@ impl Judge<'_> {
             return judged;
         }
         let judged = granting(suggesting(judged, suggestion::of_path(path)), path);
-        ExplanationPart { wider: suggestion::of_folder(path), ..judged }
+        ExplanationPart { wider: suggestion::of_dir(path), ..judged }
     }
 
     fn path_default(&self, path: &NamedPath, origin: Origin) -> (Decision, &'static str) {
         match (path.access, path.inside, origin) {
             (Access::Read, true, _) => (Decision::Allow, "it is in the workspace"),
-            (Access::Read, false, _) if self.readable.iter().any(|folder| path.real.starts_with(folder)) => {
+            (Access::Read, false, _) if self.readable.iter().any(|dir| path.real.starts_with(dir)) => {
                 (Decision::Allow, "tools put it there to be read")
             }
             (_, false, Origin::Redirection)
@@ -580,7 +580,7 @@ fn is_there(path: &NamedPath) -> bool {
         _ if path.per_process => true,
         Access::Read => found(&path.real),
         Access::Write => {
-            let mut above = path.real.ancestors().skip(1).filter(|folder| folder.parent().is_some());
+            let mut above = path.real.ancestors().skip(1).filter(|dir| dir.parent().is_some());
             path.real.parent().is_none() || found(&path.real) || above.any(found)
         }
     }
@@ -617,7 +617,7 @@ pub(crate) fn in_sandbox() -> DecisionReason {
 pub(crate) fn spelled_out(words: &[&str]) -> SimpleCommand {
     let text = words.join(" ");
     let words = words.iter().map(|word| Some((*word).to_owned())).collect();
-    SimpleCommand { words, text, folders: vec![String::new()], ..SimpleCommand::default() }
+    SimpleCommand { words, text, dirs: vec![String::new()], ..SimpleCommand::default() }
 }
 
 /// Whether a git command may lose what undo does not bring back. Whether it may use the network is another question.

@@ -88,7 +88,7 @@ fn paths_among_words_are_resolved_and_checked() {
 }
 
 #[test]
-fn redirections_are_edits_and_the_folder_is_tracked() {
+fn redirections_are_edits_and_the_dir_is_tracked() {
     let world = World::new();
     let gate = world.gate(&POLICY_D.replace("\"allow\":[", "\"allow\":[\"Edit(src/**)\","));
     let lines = [
@@ -107,7 +107,7 @@ fn redirections_are_edits_and_the_folder_is_tracked() {
         "cd $D && echo x > a",
         "echo x > /dev/udp/h/1",
     ];
-    expect_file!["expected/redirections_are_edits_and_the_folder_is_tracked.txt"]
+    expect_file!["expected/redirections_are_edits_and_the_dir_is_tracked.txt"]
         .assert_eq(&world.explain(&gate, &lines.map(bash)));
 }
 
@@ -187,8 +187,8 @@ fn other_tools_are_judged_by_name_domain_and_argument() {
 #[test]
 fn rules_mean_what_their_documentation_says() {
     let world = World::new();
-    for folder in ["work/deep/secrets", "work/secrets", "work/deep/src"] {
-        std::fs::create_dir_all(world.path().join(folder)).unwrap();
+    for dir in ["work/deep/secrets", "work/secrets", "work/deep/src"] {
+        std::fs::create_dir_all(world.path().join(dir)).unwrap();
     }
     let gate = world.gate(
         r#"{"allow":["Edit(src/**)"],"ask":["Edit(docs/api/**)"],
@@ -295,7 +295,7 @@ fn long_lines_are_judged_to_the_end_and_told_in_brief() {
     let world = World::new();
     let gate = world.gate(POLICY_D);
     let decision = |line: &str| gate.explain(&bash(line), rheon_types::Effect::Unsafe).decision;
-    // The folder that a command runs in counts too.
+    // The directory that a command runs in counts too.
     let words = |count: usize| format!("ls{}", " a".repeat(count - 1));
     assert_eq!(decision(&words(PATHS_MAX)), Decision::Allow);
     assert_eq!(decision(&words(PATHS_MAX + 1)), Decision::Ask);

@@ -41,7 +41,7 @@ pub(crate) fn of(explanation: &Explanation) -> Vec<ApprovalOffer> {
     if is_plain { Vec::new() } else { offers }
 }
 
-/// The offer to allow all calls like this one: such commands, or all edits in a folder.
+/// The offer to allow all calls like this one: such commands, or all edits in a directory.
 fn wider(asked: &[&ExplanationPart]) -> Option<ApprovalOffer> {
     let rules: Option<Vec<String>> =
         asked.iter().map(|part| part.wider.clone().or(part.suggestion.clone())).collect();

@@ -11,7 +11,7 @@ use crate::workspace::{Access, PathError, Workspace};
 /// The directories that path patterns are relative to. The caller provides them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatternRoots {
-    pub working_folder: PathBuf,
+    pub working_dir: PathBuf,
     /// The user's home directory, for `~/`.
     pub home: Option<PathBuf>,
 }
@@ -91,8 +91,8 @@ impl PathPattern {
     }
 
     /// Binds the pattern to a further directory of the workspace.
-    pub(crate) fn bind_in(&self, folder: &Path, extent: Extent) -> BoundPath {
-        BoundPath::new(folder, &self.line, extent)
+    pub(crate) fn bind_in(&self, dir: &Path, extent: Extent) -> BoundPath {
+        BoundPath::new(dir, &self.line, extent)
     }
 
     /// The first directory of a pattern relative to the settings file.
@@ -105,21 +105,21 @@ impl PathPattern {
     pub(crate) fn bind(
         &self,
         roots: &PatternRoots,
-        source_folder: &Path,
+        source_dir: &Path,
         extent: Extent,
     ) -> Result<Vec<BoundPath>, String> {
-        let folder = match self.anchor {
+        let dir = match self.anchor {
             Anchor::FileSystem => Some(Path::new("/")),
             Anchor::Home => roots.home.as_deref(),
-            Anchor::SourceDirectory => Some(source_folder),
-            Anchor::WorkingDirectory => Some(roots.working_folder.as_path()),
+            Anchor::SourceDirectory => Some(source_dir),
+            Anchor::WorkingDirectory => Some(roots.working_dir.as_path()),
         };
-        let Some(folder) = folder else {
+        let Some(dir) = dir else {
             return Err("the home directory is unknown; use an absolute path: //...".into());
         };
-        let mut bound = vec![BoundPath::new(folder, &self.line, extent)];
-        if let Ok(real) = folder.canonicalize()
-            && real != folder
+        let mut bound = vec![BoundPath::new(dir, &self.line, extent)];
+        if let Ok(real) = dir.canonicalize()
+            && real != dir
         {
             bound.push(BoundPath::new(&real, &self.line, extent));
         }
@@ -134,7 +134,7 @@ pub(crate) struct BoundPath(Arc<Bound>);
 
 #[derive(Debug)]
 struct Bound {
-    folder: PathBuf,
+    dir: PathBuf,
     line: String,
     extent: Extent,
     /// Text that every matching path contains.
@@ -143,13 +143,13 @@ struct Bound {
 }
 
 impl BoundPath {
-    fn new(folder: &Path, line: &str, extent: Extent) -> Self {
-        let (folder, needle) = (folder.to_path_buf(), needle(line));
-        Self(Arc::new(Bound { folder, line: line.to_owned(), extent, needle, matcher: OnceLock::new() }))
+    fn new(dir: &Path, line: &str, extent: Extent) -> Self {
+        let (dir, needle) = (dir.to_path_buf(), needle(line));
+        Self(Arc::new(Bound { dir, line: line.to_owned(), extent, needle, matcher: OnceLock::new() }))
     }
 
-    pub(crate) fn folder(&self) -> &Path {
-        &self.0.folder
+    pub(crate) fn dir(&self) -> &Path {
+        &self.0.dir
     }
 
     #[cfg(test)]
@@ -159,13 +159,13 @@ impl BoundPath {
 
     /// Whether the path, or a directory that contains it, matches.
     fn fits(&self, path: &Path) -> bool {
-        let Bound { folder, line, extent, needle, matcher } = &*self.0;
+        let Bound { dir, line, extent, needle, matcher } = &*self.0;
         // The matcher requires paths below its directory.
-        let Ok(rest) = path.strip_prefix(folder) else { return false };
+        let Ok(rest) = path.strip_prefix(dir) else { return false };
         if needle.as_ref().is_some_and(|needle| !rest.to_string_lossy().contains(needle.as_str())) {
             return false;
         }
-        match matcher.get_or_init(|| compile(folder, line, *extent).ok()) {
+        match matcher.get_or_init(|| compile(dir, line, *extent).ok()) {
             Some(matcher) => matcher.matched_path_or_any_parents(rest, path.is_dir()).is_ignore(),
             // A pattern that is too large for the matcher denies everything and allows nothing.
             None => *extent == Extent::IncludingDirectory,
@@ -194,8 +194,8 @@ fn check(line: &str) -> Result<(), String> {
     if line.trim_end().is_empty() { Err("the pattern is empty".into()) } else { Ok(()) }
 }
 
-fn compile(folder: &Path, line: &str, extent: Extent) -> Result<Gitignore, String> {
-    let mut builder = GitignoreBuilder::new(folder);
+fn compile(dir: &Path, line: &str, extent: Extent) -> Result<Gitignore, String> {
+    let mut builder = GitignoreBuilder::new(dir);
     builder.add_line(None, line).map_err(|error| error.to_string())?;
     if let (Extent::IncludingDirectory, Some(itself)) = (extent, line.strip_suffix("/**"))
         && !itself.is_empty()
@@ -227,10 +227,10 @@ pub(crate) struct NamedPath {
 }
 
 impl NamedPath {
-    /// Resolves `path`, relative to `folder`.
+    /// Resolves `path`, relative to `dir`.
     pub(crate) fn new(
         workspace: &Workspace,
-        folder: &Path,
+        dir: &Path,
         path: &str,
         access: Access,
     ) -> Result<Self, PathError> {
@@ -239,8 +239,7 @@ impl NamedPath {
             workspace.resolve(path)?;
         }
         // `~/` means the home directory, wherever the path starts from.
-        let joined =
-            if path == "~" || path.starts_with("~/") { PathBuf::from(path) } else { folder.join(path) };
+        let joined = if path == "~" || path.starts_with("~/") { PathBuf::from(path) } else { dir.join(path) };
         let Some(text) = joined.to_str() else {
             return Err(PathError::Malformed { path: path.to_owned(), problem: "it is not valid UTF-8" });
         };

@@ -52,9 +52,9 @@ proptest! {
     fn what_is_made_late_decides_as_what_is_made_at_once(
         line in "[/]?([abc/*?]|\\[ab\\]|\\{a,bc\\}|\\.c){1,10}",
         path in "[abc]{1,3}(/[abc][abc.]{0,2}){0,3}",
-        folder_too in any::<bool>(),
+        dir_too in any::<bool>(),
     ) {
-        let extent = if folder_too { Extent::IncludingDirectory } else { Extent::Contents };
+        let extent = if dir_too { Extent::IncludingDirectory } else { Extent::Contents };
         let root = Path::new("/nowhere");
         prop_assume!(GitignoreBuilder::new(root).add_line(None, &line).is_ok());
         if let Ok(eager) = compile(root, &line, extent) {

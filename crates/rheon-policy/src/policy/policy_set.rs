@@ -70,7 +70,7 @@ pub enum PolicyTrust {
 pub struct PolicySource {
     pub source: RuleSource,
     /// The directory that `/` means in its patterns: the project root, or the directory of the user's settings.
-    pub folder: PathBuf,
+    pub dir: PathBuf,
     pub document: Document,
 }
 
@@ -88,8 +88,8 @@ pub enum PolicyError {
     #[error("the {list} rule {rule} from {from} {verb} its example {example:?}; fix the rule or the example")]
     Example { rule: String, list: RuleKind, from: RuleSource, verb: &'static str, example: String },
     /// An additional directory cannot be opened.
-    #[error("cannot add the directory {folder} to the workspace: {problem}; fix additionalDirectories")]
-    Folder { folder: String, problem: String },
+    #[error("cannot add the directory {dir} to the workspace: {problem}; fix additionalDirectories")]
+    Directory { dir: String, problem: String },
     #[error(transparent)]
     Rule(#[from] RuleError),
     #[error("a session can add at most {max} rules; put them in a settings file")]
@@ -138,14 +138,14 @@ impl Policy {
         let mut sources = sources;
         sources.sort_by_key(|source| source.source);
         let mut mode = None;
-        for PolicySource { source, folder, document } in sources {
+        for PolicySource { source, dir, document } in sources {
             policy.warnings.extend(document.warnings.iter().map(|warning| format!("{source}: {warning}")));
             policy.bypass_disabled |= document.bypass_disabled;
             let document = policy.only_tighter(source, document, trust);
             mode = mode.or(document.default_mode);
             policy.additional_directories.extend(document.additional_directories.iter().cloned());
             for entry in document.into_entries() {
-                policy.add(entry, source, &folder, shell)?;
+                policy.add(entry, source, &dir, shell)?;
             }
         }
         policy.mode = mode.unwrap_or_default();
@@ -153,9 +153,9 @@ impl Policy {
             policy.warnings.push(format!("{}; using \"default\"", PolicyError::BypassDisabled));
             policy.mode = PermissionMode::Default;
         }
-        let folders = policy.additional_folders();
+        let dirs = policy.additional_dirs();
         for bound in &mut policy.rules {
-            folders.iter().for_each(|folder| bound.bind_in(folder));
+            dirs.iter().for_each(|dir| bound.bind_in(dir));
         }
         // Ordered by list, then by source. The sort is stable, so file order is kept within both.
         policy.rules.sort_by_key(|bound| (bound.rule.list(), bound.source));
@@ -176,10 +176,10 @@ impl Policy {
 
     /// Commands that always run outside the sandbox, as `Unsandboxed(...)` rules of the user.
     pub fn with_outside(mut self, commands: &[String]) -> Result<Self, PolicyError> {
-        let folder = self.roots.working_folder.clone();
+        let dir = self.roots.working_dir.clone();
         for command in commands {
             let rule = Rule::parse(&format!("{UNSANDBOXED_RULE}({command})"), RuleKind::Allow)?;
-            self.rules.push(BoundRule::bind(rule, RuleSource::User, &self.roots, &folder)?);
+            self.rules.push(BoundRule::bind(rule, RuleSource::User, &self.roots, &dir)?);
         }
         self.rules.sort_by_key(|bound| (bound.rule.list(), bound.source));
         Ok(self)
@@ -209,23 +209,23 @@ impl Policy {
 
     /// The workspace at the working directory, with all additional directories. The tools and the gate must share it.
     pub fn workspace(&self) -> Result<Workspace, PolicyError> {
-        let fault = |folder: &Path, error: std::io::Error| PolicyError::Folder {
-            folder: folder.display().to_string(),
+        let fault = |dir: &Path, error: std::io::Error| PolicyError::Directory {
+            dir: dir.display().to_string(),
             problem: error.to_string(),
         };
-        let root = &self.roots.working_folder;
+        let root = &self.roots.working_dir;
         let workspace = Workspace::new(root).map_err(|error| fault(root, error))?;
         let mut workspace = workspace.with_home(self.roots.home.clone());
-        for folder in self.additional_folders() {
-            workspace = workspace.with_root(&folder).map_err(|error| fault(&folder, error))?;
+        for dir in self.additional_dirs() {
+            workspace = workspace.with_root(&dir).map_err(|error| fault(&dir, error))?;
         }
         Ok(workspace)
     }
 
-    fn additional_folders(&self) -> Vec<PathBuf> {
-        let root = &self.roots.working_folder;
-        let folder = |directory: &String| self.below_home(directory).unwrap_or_else(|| root.join(directory));
-        self.additional_directories.iter().map(folder).collect()
+    fn additional_dirs(&self) -> Vec<PathBuf> {
+        let root = &self.roots.working_dir;
+        let dir = |directory: &String| self.below_home(directory).unwrap_or_else(|| root.join(directory));
+        self.additional_directories.iter().map(dir).collect()
     }
 
     /// Whether a tool is denied entirely, so that the model should not see it.
@@ -323,14 +323,14 @@ impl Policy {
         &mut self,
         entry: RuleEntry,
         source: RuleSource,
-        folder: &Path,
+        dir: &Path,
         shell: ShellAnalyzer,
     ) -> Result<(), PolicyError> {
         if let Some(warning) = entry.rule.warning() {
             self.warnings.push(format!("{source}: {warning}"));
         }
-        let bound = BoundRule::bind(entry.rule, source, &self.roots, folder)?;
-        if let Some(why) = bound.never_matches(folder) {
+        let bound = BoundRule::bind(entry.rule, source, &self.roots, dir)?;
+        if let Some(why) = bound.never_matches(dir) {
             let (rule, list) = (bound.rule.text().to_owned(), bound.rule.list());
             let problem = format!("the {list} rule {rule} never matches: {why}");
             self.warnings.push(format!("{source}: {problem}"));
@@ -349,11 +349,11 @@ impl Policy {
 }
 
 /// Directories of a file system root: a rule that starts with one most likely means that.
-const SYSTEM_FOLDERS: [&str; 12] =
+const SYSTEM_DIRS: [&str; 12] =
     ["etc", "usr", "var", "home", "root", "tmp", "opt", "proc", "sys", "dev", "Users", "private"];
 
 /// Directories that the scan skips: large and generated.
-const LARGE_FOLDERS: [&str; 4] = [".git", "node_modules", "target", ".venv"];
+const LARGE_DIRS: [&str; 4] = [".git", "node_modules", "target", ".venv"];
 
 /// How many entries of each root to scan, and how many paths to pass to the sandbox.
 const ENTRIES_MAX: usize = 20_000;
@@ -364,7 +364,7 @@ fn quick_look(root: &Path) -> impl Iterator<Item = DirEntry> {
     let entries = WalkBuilder::new(root)
         .standard_filters(false)
         .follow_links(false)
-        .filter_entry(|entry| !LARGE_FOLDERS.iter().any(|name| entry.file_name() == *name))
+        .filter_entry(|entry| !LARGE_DIRS.iter().any(|name| entry.file_name() == *name))
         .build();
     entries.flatten().filter(|entry| entry.depth() > 0).take(ENTRIES_MAX)
 }
@@ -381,7 +381,7 @@ impl BoundRule {
         rule: Rule,
         source: RuleSource,
         roots: &PatternRoots,
-        folder: &Path,
+        dir: &Path,
     ) -> Result<Self, PolicyError> {
         let paths = match rule.pattern() {
             Pattern::Path { pattern: Some(pattern), .. } => {
@@ -389,7 +389,7 @@ impl BoundRule {
                     RuleKind::Deny | RuleKind::Ask => Extent::IncludingDirectory,
                     RuleKind::Allow => Extent::Contents,
                 };
-                pattern.bind(roots, folder, extent)
+                pattern.bind(roots, dir, extent)
             }
             Pattern::Path { pattern: None, .. }
             | Pattern::Command(_)
@@ -413,28 +413,28 @@ impl BoundRule {
     }
 
     /// Applies a deny or ask rule that matches at any depth to a further directory of the workspace as well.
-    fn bind_in(&mut self, folder: &Path) {
+    fn bind_in(&mut self, dir: &Path) {
         let Pattern::Path { pattern: Some(pattern), .. } = self.rule.pattern() else { return };
         if self.rule.list() == RuleKind::Allow || !pattern.is_at_any_depth() {
             return;
         }
-        let mut bound = vec![pattern.bind_in(folder, Extent::IncludingDirectory)];
-        let real = folder.canonicalize().ok().filter(|real| real != folder);
+        let mut bound = vec![pattern.bind_in(dir, Extent::IncludingDirectory)];
+        let real = dir.canonicalize().ok().filter(|real| real != dir);
         bound.extend(real.map(|real| pattern.bind_in(&real, Extent::IncludingDirectory)));
         self.paths.extend(bound);
     }
 
-    /// Why the rule, from settings in `folder`, can never match.
-    fn never_matches(&self, folder: &Path) -> Option<String> {
+    /// Why the rule, from settings in `dir`, can never match.
+    fn never_matches(&self, dir: &Path) -> Option<String> {
         if let Some(why) = self.rule.never_matches() {
             return Some(why.to_owned());
         }
         let Pattern::Path { pattern: Some(pattern), .. } = self.rule.pattern() else { return None };
         let first = pattern.first_below_settings()?;
-        let is_system = SYSTEM_FOLDERS.contains(&first) && !folder.join(first).exists();
+        let is_system = SYSTEM_DIRS.contains(&first) && !dir.join(first).exists();
         is_system.then(|| {
-            let folder = folder.display();
-            format!("/{first} means {folder}/{first}; write //{first}/... for the file system root")
+            let dir = dir.display();
+            format!("/{first} means {dir}/{first}; write //{first}/... for the file system root")
         })
     }
 
@@ -478,7 +478,7 @@ impl BoundRule {
             | Pattern::Named { .. }
             | Pattern::Argument { .. } => None,
         };
-        self.paths.iter().filter_map(move |bound| Some(bound.folder().join(literal?)))
+        self.paths.iter().filter_map(move |bound| Some(bound.dir().join(literal?)))
     }
 
     /// Whether it denies reading `path`.
@@ -605,7 +605,7 @@ impl BoundRule {
             }
             Pattern::Path { access, .. } => {
                 let fault = |error: std::io::Error| error.to_string();
-                let workspace = Workspace::new(&roots.working_folder).map_err(fault)?;
+                let workspace = Workspace::new(&roots.working_dir).map_err(fault)?;
                 let path = NamedPath::new(&workspace, workspace.root(), example, *access)
                     .map_err(|error| error.to_string())?;
                 Ok(self.matches(&Action::Path(&path)))

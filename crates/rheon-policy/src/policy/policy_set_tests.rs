@@ -186,7 +186,7 @@ fn tools_that_are_forbidden_altogether_are_known_and_so_are_hidden_files() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_added_is_an_error() {
+fn a_dir_that_cannot_be_added_is_an_error() {
     let world = World::new();
     let policy =
         world.policy(&[(RuleSource::User, r#"{"additionalDirectories":["../none"]}"#)], PolicyTrust::Trusted);

@@ -157,18 +157,18 @@ impl Judge<'_> {
 
     /// Whether a path outside the workspace is one that commands use everywhere, so that the sandbox is enough.
     pub(crate) fn is_common(&self, path: &Path) -> bool {
-        let below = |folder: &&str| path.strip_prefix(folder).ok();
+        let below = |dir: &&str| path.strip_prefix(dir).ok();
         // A neighbor of the workspace is not a temporary file, wherever the workspace is.
-        let is_neighbor = |folder: &&str| {
+        let is_neighbor = |dir: &&str| {
             let first = |path: &Path| {
-                path.strip_prefix(folder)
+                path.strip_prefix(dir)
                     .ok()
                     .and_then(|rest| rest.components().next().map(|part| part.as_os_str().to_owned()))
             };
             first(path).is_some() && first(path) == first(self.context.workspace.root())
         };
-        COMMON.iter().any(|folder| below(folder).is_some())
-            || TEMPORARY.iter().any(|folder| below(folder).is_some() && !is_neighbor(folder))
+        COMMON.iter().any(|dir| below(dir).is_some())
+            || TEMPORARY.iter().any(|dir| below(dir).is_some() && !is_neighbor(dir))
     }
 
     fn is_unsandboxed(&self, item: &CommandItem) -> bool {

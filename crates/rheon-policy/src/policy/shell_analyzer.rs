@@ -24,7 +24,7 @@ pub struct ShellAnalyzer {
 pub struct ShellFacts {
     pub line: String,
     /// The working directory that the decision assumes; `None` if the gate does not follow a shell.
-    pub folder: Option<PathBuf>,
+    pub dir: Option<PathBuf>,
     pub analysis: Analysis,
     /// Where the shell says that the sandbox refused something.
     pub refusals: SandboxRefusals,
@@ -66,8 +66,8 @@ impl ShellDirectory {
     }
 
     /// Sets the directory for the next line and returns the previous one.
-    pub fn enter(&self, folder: PathBuf) -> PathBuf {
-        mem::replace(&mut self.last(), folder)
+    pub fn enter(&self, dir: PathBuf) -> PathBuf {
+        mem::replace(&mut self.last(), dir)
     }
 
     fn last(&self) -> MutexGuard<'_, PathBuf> {

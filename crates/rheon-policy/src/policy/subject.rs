@@ -20,13 +20,13 @@ const REPLACED_KEYS: [(&str, &str); 3] =
     [("old_string", "new_string"), ("old", "new"), ("old_text", "new_text")];
 
 /// The whole command, the diff, or the arguments.
-pub(crate) fn of(call: &ToolCall, workspace: &Workspace, shell_folder: &Path) -> Subject {
+pub(crate) fn of(call: &ToolCall, workspace: &Workspace, shell_dir: &Path) -> Subject {
     let arguments = || Subject::Arguments { arguments: Arc::clone(&call.arguments) };
     match kind_of(call.name.as_str()) {
         ToolKind::Shell => match call.arguments.get("command").and_then(Value::as_str) {
             Some(command) => Subject::Command {
                 command: command.to_owned(),
-                cwd: workspace.root().join(shell_folder).display().to_string(),
+                cwd: workspace.root().join(shell_dir).display().to_string(),
             },
             None => arguments(),
         },

@@ -108,14 +108,14 @@ pub(crate) fn wider(command: &SimpleCommand) -> Option<String> {
     if is_usable { usable(format!("Bash({} *)", prefix.join(" "))) } else { None }
 }
 
-/// The rule for all edits in the folder of a file.
-pub(crate) fn of_folder(path: &NamedPath) -> Option<String> {
+/// The rule for all edits in the directory of a file.
+pub(crate) fn of_dir(path: &NamedPath) -> Option<String> {
     if path.access == Access::Read || !path.inside || path.written != path.real || path.protected {
         return None;
     }
-    let folder = path.real.parent()?.to_str()?;
-    let is_plain = !folder.contains(['*', '?', '[', ']', '{', '}', '!', '\\']) && folder.len() > 1;
-    is_plain.then(|| format!("Edit(/{folder}/**)")).and_then(usable)
+    let dir = path.real.parent()?.to_str()?;
+    let is_plain = !dir.contains(['*', '?', '[', ']', '{', '}', '!', '\\']) && dir.len() > 1;
+    is_plain.then(|| format!("Edit(/{dir}/**)")).and_then(usable)
 }
 
 /// Binds the allow rule `text` to this session.
@@ -126,7 +126,7 @@ pub(crate) fn bound(text: &str, roots: &PatternRoots) -> Option<BoundRule> {
 /// Binds the rule `text` of the given kind to this session.
 pub(crate) fn bound_in(text: &str, list: RuleKind, roots: &PatternRoots) -> Option<BoundRule> {
     let rule = Rule::parse(text, list).ok()?;
-    BoundRule::bind(rule, RuleSource::Session, roots, &roots.working_folder).ok()
+    BoundRule::bind(rule, RuleSource::Session, roots, &roots.working_dir).ok()
 }
 
 /// Accepts a rule only if it fits on one line.

@@ -29,8 +29,8 @@ impl UserRules {
     pub(crate) fn add(&self, list: RuleKind, rules: &[Rule]) -> io::Result<()> {
         // The settings file may be a symlink into a dotfiles directory. Keep the symlink.
         let file = self.file.canonicalize().unwrap_or_else(|_| self.file.clone());
-        let folder = file.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder)?;
+        let dir = file.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(dir)?;
         // Locked until the new file is in place, so that two processes do not lose each other's rules.
         let lock = File::options().create(true).append(true).open(file.with_extension("lock"))?;
         lock.lock()?;
@@ -41,7 +41,7 @@ impl UserRules {
             Err(error) => return Err(error),
         };
         let text = with_rules(&text, &self.file.display().to_string(), list, rules)?;
-        let mut draft = tempfile::NamedTempFile::new_in(folder)?;
+        let mut draft = tempfile::NamedTempFile::new_in(dir)?;
         draft.write_all(text.as_bytes())?;
         draft.as_file().sync_all()?;
         draft.persist(&file).map_err(|error| error.error)?;

@@ -13,8 +13,8 @@ fn rule(text: &str, list: RuleKind) -> Rule {
 
 #[test]
 fn rules_are_added_once_and_everything_else_stays() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("rheon/settings.json");
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("rheon/settings.json");
     let rules = UserRules::new(&file);
     rules.add(RuleKind::Allow, &[rule("Bash(npm test *)", RuleKind::Allow)]).unwrap();
     fs::write(&file, r#"{"theme": "dark", "permissions": {"allow": ["Bash(npm test *)"]}}"#).unwrap();
@@ -46,8 +46,8 @@ fn rules_are_added_once_and_everything_else_stays() {
 #[cfg(unix)]
 fn two_programs_at_once_lose_no_rule_and_the_file_is_for_its_owner() {
     use std::os::unix::fs::PermissionsExt as _;
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("settings.json");
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("settings.json");
     std::thread::scope(|scope| {
         for thread in 0..4 {
             let file = file.clone();

@@ -50,9 +50,9 @@ impl Parser<'_, '_> {
                 self.lexer.at += word.len();
                 self.blanks();
                 self.report.excuse(self.lexer.at);
-                let (folders, moved) = (self.context.folders.clone(), self.moved);
+                let (dirs, moved) = (self.context.dirs.clone(), self.moved);
                 self.command();
-                self.context.folders = folders;
+                self.context.dirs = dirs;
                 self.moved = moved;
             }
             "[[" => self.test(),
@@ -66,10 +66,10 @@ impl Parser<'_, '_> {
             self.arithmetic();
         }
         self.lexer.at += 1;
-        let (folders, moved) = (self.context.folders.clone(), self.moved);
+        let (dirs, moved) = (self.context.dirs.clone(), self.moved);
         self.list(&[")"]);
         self.expect(")");
-        self.context.folders = folders;
+        self.context.dirs = dirs;
         self.moved = moved;
     }
 
@@ -90,31 +90,31 @@ impl Parser<'_, '_> {
     /// Parses parts of which not all may run, nor change the directory.
     fn branches(&mut self, word: &str, read: impl FnOnce(&mut Self)) {
         self.lexer.at += word.len();
-        let before = self.context.folders.clone();
+        let before = self.context.dirs.clone();
         let moved = std::mem::take(&mut self.moved);
         read(self);
-        self.context.folders = directory::both(&before, &self.context.folders);
+        self.context.dirs = directory::both(&before, &self.context.dirs);
         self.moved = moved;
     }
 
     /// Parses parts that may run again. A change of directory leaves the directory of all of them unknown.
     fn repeated(&mut self, word: &str, read: impl FnOnce(&mut Self)) {
         let mark = self.report.mark();
-        let before = self.context.folders.clone();
+        let before = self.context.dirs.clone();
         self.branches(word, read);
-        if self.context.folders != before {
-            self.context.folders.clear();
-            self.report.forget_folders_from(mark);
+        if self.context.dirs != before {
+            self.context.dirs.clear();
+            self.report.forget_dirs_from(mark);
         }
     }
 
     fn conditions(&mut self) {
         loop {
             self.list(&["then"]);
-            let before = self.context.folders.clone();
+            let before = self.context.dirs.clone();
             self.expect("then");
             self.list(&["elif", "else", "fi"]);
-            self.context.folders = directory::both(&before, &self.context.folders);
+            self.context.dirs = directory::both(&before, &self.context.dirs);
             match self.reserved() {
                 "elif" => self.lexer.at += 4,
                 "else" => {
@@ -194,7 +194,7 @@ impl Parser<'_, '_> {
         self.absorb(&mut value);
         self.skip_lines();
         self.expect("in");
-        let before = self.context.folders.clone();
+        let before = self.context.dirs.clone();
         let mut after = before.clone();
         loop {
             self.skip_lines();
@@ -223,9 +223,9 @@ impl Parser<'_, '_> {
             }
             self.lexer.at += 1;
             // One branch may follow another.
-            self.context.folders = directory::both(&before, &after);
+            self.context.dirs = directory::both(&before, &after);
             self.list(&[";;", "esac"]);
-            after = directory::both(&after, &self.context.folders);
+            after = directory::both(&after, &self.context.dirs);
             for end in [";;&", ";;", ";&"] {
                 if self.lexer.sees(end) {
                     self.lexer.at += end.len();
@@ -234,7 +234,7 @@ impl Parser<'_, '_> {
             }
         }
         self.expect("esac");
-        self.context.folders = after;
+        self.context.dirs = after;
     }
 
     /// `[[ ... ]]`, recorded like the command `[`.
@@ -273,7 +273,7 @@ impl Parser<'_, '_> {
             }
         }
         let text = self.lexer.slice(start..self.lexer.at).to_owned();
-        let folders = self.context.folders.clone();
-        self.emit(&words, SimpleCommand { text, folders, ..SimpleCommand::default() });
+        let dirs = self.context.dirs.clone();
+        self.emit(&words, SimpleCommand { text, dirs, ..SimpleCommand::default() });
     }
 }

@@ -6,7 +6,7 @@ use rheon_types::event::Danger::{Critical, Dangerous, Moderate, Safe};
 use super::builtin::{is_influential, is_interpreter, obscures};
 use super::options::has;
 use super::report::CALLS_ITSELF;
-use super::table::{CREDENTIALS, GIT_RAISES, OTHERS, Raise, Row, SYSTEM_FOLDERS, find, is_in};
+use super::table::{CREDENTIALS, GIT_RAISES, OTHERS, Raise, Row, SYSTEM_DIRS, find, is_in};
 use super::types::{Analysis, Redirection, SimpleCommand};
 use super::wrapper::base_name;
 
@@ -103,7 +103,7 @@ fn raise(worst: &mut Verdict, other: Verdict) {
 fn by_name(name: &str, rest: &[Option<&str>]) -> Verdict {
     let base = base_name(name);
     if base != name
-        && !["/bin/", "/usr/bin/", "/usr/local/bin/"].iter().any(|folder| *name == format!("{folder}{base}"))
+        && !["/bin/", "/usr/bin/", "/usr/local/bin/"].iter().any(|dir| *name == format!("{dir}{base}"))
     {
         return (Dangerous, "runs a program by its path");
     }
@@ -473,8 +473,8 @@ fn is_system(path: &str) -> bool {
     if matches!(path, "/dev/null" | "/dev/stdout" | "/dev/stderr") {
         return false;
     }
-    SYSTEM_FOLDERS
+    SYSTEM_DIRS
         .split(' ')
-        .any(|folder| path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+        .any(|dir| path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
         && !path.starts_with("/var/tmp/")
 }

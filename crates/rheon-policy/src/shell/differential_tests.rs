@@ -79,10 +79,10 @@ fn matches(pattern: &[Option<String>], words: &[String]) -> bool {
 
 /// Runs each line in a shell of its own and says what commands it would have run.
 fn run(lines: &[String]) -> BTreeMap<usize, Vec<Vec<String>>> {
-    let folder = tempfile::tempdir().unwrap();
-    let work = folder.path().join("work");
-    let empty = folder.path().join("empty");
-    let seen = folder.path().join("seen");
+    let dir = tempfile::tempdir().unwrap();
+    let work = dir.path().join("work");
+    let empty = dir.path().join("empty");
+    let seen = dir.path().join("seen");
     std::fs::create_dir(&work).unwrap();
     std::fs::create_dir(&empty).unwrap();
     std::fs::create_dir(&seen).unwrap();
@@ -95,7 +95,7 @@ fn run(lines: &[String]) -> BTreeMap<usize, Vec<Vec<String>>> {
         writeln!(script, "CASE={index}\nLINE='{quoted}'\n(eval \"$LINE\"\nwait) </dev/null >/dev/null 2>&1")
             .unwrap();
     }
-    let file = folder.path().join("script");
+    let file = dir.path().join("script");
     std::fs::write(&file, script).unwrap();
     let status = Command::new("/bin/bash")
         .args(["--norc", "--noprofile"])
@@ -104,7 +104,7 @@ fn run(lines: &[String]) -> BTreeMap<usize, Vec<Vec<String>>> {
         .env_clear()
         .env("PATH", &empty)
         .env("SEEN", &seen)
-        // What stands for the home folder is the sign itself, as in the analysis.
+        // What stands for the home directory is the sign itself, as in the analysis.
         .env("HOME", "~")
         .env("LC_ALL", "C.UTF-8")
         .stdin(Stdio::null())

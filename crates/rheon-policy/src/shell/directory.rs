@@ -1,7 +1,7 @@
 //! The working directory of a command, as far as literal paths determine it.
 
 /// Possible directories to follow. With more, the directory is unknown.
-const FOLDERS_MAX: usize = 8;
+const DIRS_MAX: usize = 8;
 
 /// The directories after `cd` from any of `from`. Empty means unknown.
 pub(super) fn enter_any(from: &[String], to: &str) -> Vec<String> {
@@ -19,12 +19,12 @@ pub(super) fn both(one: &[String], other: &[String]) -> Vec<String> {
 
 fn either(one: &[String], other: &[String]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    for folder in one.iter().chain(other) {
-        if !all.contains(folder) {
-            all.push(folder.clone());
+    for dir in one.iter().chain(other) {
+        if !all.contains(dir) {
+            all.push(dir.clone());
         }
     }
-    if all.len() > FOLDERS_MAX { Vec::new() } else { all }
+    if all.len() > DIRS_MAX { Vec::new() } else { all }
 }
 
 /// The directory after `cd`, computed without looking at the disk.

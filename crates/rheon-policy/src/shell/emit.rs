@@ -64,7 +64,7 @@ impl Parser<'_, '_> {
         }
         self.report.evaluates |= evaluates_unknown(&words);
         self.report.sets_text |= sets_text(&words);
-        self.track_folder(&words, &mut command);
+        self.track_dir(&words, &mut command);
         command.words = items.iter().map(|item| item.value.clone()).collect();
         let pattern = |(index, item): (usize, &Item)| {
             Some(GlobWord { index, pattern: item.glob.clone().filter(|_| item.value.is_none())? })
@@ -92,9 +92,9 @@ impl Parser<'_, '_> {
 
     fn script(&mut self, text: &str, dialect: Dialect, base: &SimpleCommand, depth: usize) {
         let name = base.words.first().and_then(Option::as_deref);
-        let folders = if name == Some("trap") { Vec::new() } else { base.folders.clone() };
+        let dirs = if name == Some("trap") { Vec::new() } else { base.dirs.clone() };
         let dialect = if name == Some("eval") { self.context.dialect } else { dialect };
-        read(text, Context { folders, depth: depth + 1, dialect }, self.report);
+        read(text, Context { dirs, depth: depth + 1, dialect }, self.report);
     }
 
     /// Records that a program may run any of its words with those after it, or a word as a script.
@@ -112,7 +112,7 @@ impl Parser<'_, '_> {
             for inner in unwrap(&words) {
                 match inner {
                     Inner::Script { text, dialect } => {
-                        read(&text, Context { folders: Vec::new(), depth: depth + 1, dialect }, &mut report);
+                        read(&text, Context { dirs: Vec::new(), depth: depth + 1, dialect }, &mut report);
                     }
                     Inner::Unknown(doubt) => self.report.doubt(doubt),
                     // The words that these would run are among those listed here.
@@ -124,7 +124,7 @@ impl Parser<'_, '_> {
             let word = word.clone().filter(|word| word.contains(char::is_whitespace));
             let joined = Some(joined).filter(|text| !text.chars().all(is_plain));
             for text in [word, joined].into_iter().flatten() {
-                let context = Context { folders: Vec::new(), depth: depth + 1, dialect: Dialect::Bash };
+                let context = Context { dirs: Vec::new(), depth: depth + 1, dialect: Dialect::Bash };
                 read(&text, context, &mut report);
             }
         }
@@ -155,9 +155,9 @@ impl Parser<'_, '_> {
             }
             Holes::Tail => words.push(Item { value: None, glob: None, part: end..end }),
         }
-        let folders = match inner.folder {
-            None => base.folders.clone(),
-            Some(folder) => folder.map(|to| directory::enter_any(&base.folders, &to)).unwrap_or_default(),
+        let dirs = match inner.dir {
+            None => base.dirs.clone(),
+            Some(dir) => dir.map(|to| directory::enter_any(&base.dirs, &to)).unwrap_or_default(),
         };
         let mut assignments = base.assignments.clone();
         if inner.assignments.iter().any(|(name, _)| is_influential(name)) {
@@ -165,19 +165,19 @@ impl Parser<'_, '_> {
         }
         assignments.extend(inner.assignments);
         let input_words = base.input_words || is_tail;
-        let command = SimpleCommand { text, assignments, folders, input_words, ..SimpleCommand::default() };
-        let (folders, moved) = (self.context.folders.clone(), self.moved);
+        let command = SimpleCommand { text, assignments, dirs, input_words, ..SimpleCommand::default() };
+        let (dirs, moved) = (self.context.dirs.clone(), self.moved);
         self.emit_at(&words, command, depth + 1);
         // Only these run a builtin such as `cd` in the shell itself.
         let in_shell =
             matches!(base.words.first(), Some(Some(name)) if name == "builtin" || name == "command");
         if !in_shell {
-            self.context.folders = folders;
+            self.context.dirs = dirs;
             self.moved = moved;
         }
     }
 
-    fn track_folder(&mut self, words: &[Option<&str>], command: &mut SimpleCommand) {
+    fn track_dir(&mut self, words: &[Option<&str>], command: &mut SimpleCommand) {
         let Some(Some(name)) = words.first() else { return };
         let rest = words.get(1..).unwrap_or_default();
         match *name {
@@ -197,8 +197,8 @@ impl Parser<'_, '_> {
                     match word {
                         Some("-C") => {
                             let to = rest.get(at + 1).copied().flatten();
-                            command.folders =
-                                to.map(|to| directory::enter_any(&command.folders, to)).unwrap_or_default();
+                            command.dirs =
+                                to.map(|to| directory::enter_any(&command.dirs, to)).unwrap_or_default();
                             at += 2;
                         }
                         Some("-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path") => at += 2,

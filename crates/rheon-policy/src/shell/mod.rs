@@ -31,7 +31,7 @@ pub use types::{Analysis, GlobWord, Redirection, SimpleCommand};
 /// Analyzes a line of bash.
 pub fn analyze(line: &str) -> Analysis {
     let mut report = report::Report::default();
-    let context = parser::Context { folders: vec![".".into()], depth: 0, dialect: wrapper::Dialect::Bash };
+    let context = parser::Context { dirs: vec![".".into()], depth: 0, dialect: wrapper::Dialect::Bash };
     emit::read(line, context, &mut report);
     if report.evaluates && report.sets_text {
         report.hides("an expression with a variable that could hold a command");

@@ -15,7 +15,7 @@ use super::wrapper::Dialect;
 #[derive(Debug, Clone)]
 pub(super) struct Context {
     /// The possible directories; empty if they are unknown.
-    pub folders: Vec<String>,
+    pub dirs: Vec<String>,
     /// The nesting depth.
     pub depth: usize,
     pub dialect: Dialect,
@@ -105,7 +105,7 @@ impl<'a, 'r> Parser<'a, 'r> {
 
     /// Parses pipelines joined by `&&` and `||`.
     fn chain(&mut self) {
-        let saved = self.context.folders.clone();
+        let saved = self.context.dirs.clone();
         let around = std::mem::take(&mut self.stayed);
         let before = self.lexer.at;
         loop {
@@ -116,7 +116,7 @@ impl<'a, 'r> Parser<'a, 'r> {
             } else if self.lexer.sees("||") {
                 self.lexer.at += 2;
                 if self.moved {
-                    self.context.folders = directory::both(&self.context.folders, &self.stayed);
+                    self.context.dirs = directory::both(&self.context.dirs, &self.stayed);
                 }
             } else {
                 break;
@@ -128,10 +128,10 @@ impl<'a, 'r> Parser<'a, 'r> {
         }
         if std::mem::take(&mut self.moved) {
             // A background command does not move the shell itself; otherwise the change may have failed.
-            let stayed = directory::both(&self.context.folders, &self.stayed);
-            self.context.folders = if self.lexer.peek(0) == Some(b'&') { saved } else { stayed };
+            let stayed = directory::both(&self.context.dirs, &self.stayed);
+            self.context.dirs = if self.lexer.peek(0) == Some(b'&') { saved } else { stayed };
         } else if self.lexer.peek(0) == Some(b'&') {
-            self.context.folders = saved;
+            self.context.dirs = saved;
         }
         self.stayed = around;
     }
@@ -158,7 +158,7 @@ impl<'a, 'r> Parser<'a, 'r> {
                 _ => break,
             }
         }
-        let (folders, moved) = (self.context.folders.clone(), self.moved);
+        let (dirs, moved) = (self.context.dirs.clone(), self.moved);
         self.command();
         self.blanks();
         let mut piped = false;
@@ -166,18 +166,18 @@ impl<'a, 'r> Parser<'a, 'r> {
             piped = true;
             self.lexer.at += if self.lexer.peek(1) == Some(b'&') { 2 } else { 1 };
             self.skip_lines();
-            self.context.folders.clone_from(&folders);
+            self.context.dirs.clone_from(&dirs);
             self.report.pipe_next = true;
             self.command();
             self.blanks();
         }
         if piped {
             // Every part of a pipeline is a separate shell.
-            self.context.folders = folders;
+            self.context.dirs = dirs;
             self.moved = moved;
         } else if negated && self.moved {
             // What follows runs if the change of directory failed.
-            self.context.folders = directory::both(&self.context.folders, &self.stayed);
+            self.context.dirs = directory::both(&self.context.dirs, &self.stayed);
         }
     }
 
@@ -273,12 +273,7 @@ impl<'a, 'r> Parser<'a, 'r> {
         let text = self.lexer.slice(start..end).to_owned();
         self.emit(
             &words,
-            SimpleCommand {
-                text,
-                assignments,
-                folders: self.context.folders.clone(),
-                ..SimpleCommand::default()
-            },
+            SimpleCommand { text, assignments, dirs: self.context.dirs.clone(), ..SimpleCommand::default() },
         );
     }
 
@@ -352,13 +347,13 @@ impl<'a, 'r> Parser<'a, 'r> {
     pub(super) fn function(&mut self, name: Option<&str>) {
         self.report.unknown("a function that replaces a command");
         let mark = self.report.mark();
-        let (folders, moved) = (std::mem::take(&mut self.context.folders), self.moved);
+        let (dirs, moved) = (std::mem::take(&mut self.context.dirs), self.moved);
         self.command();
         if self.report.ran_since(mark, name) {
             self.report.unknown(CALLS_ITSELF);
         }
         // A caller may end up in another directory.
-        self.context.folders = if self.report.moved_since(mark) { Vec::new() } else { folders };
+        self.context.dirs = if self.report.moved_since(mark) { Vec::new() } else { dirs };
         self.moved = moved;
         if name.is_none_or(|name| matches!(name, "cd" | "pushd" | "popd" | "command" | "builtin" | "eval")) {
             self.report.hides("a function that replaces a builtin");
@@ -438,8 +433,8 @@ impl<'a, 'r> Parser<'a, 'r> {
                         value == "-" || value.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit())
                     });
                 if !duplicates {
-                    let folders = self.context.folders.clone();
-                    self.report.redirection(Redirection { target: word.value, writes, folders });
+                    let dirs = self.context.dirs.clone();
+                    self.report.redirection(Redirection { target: word.value, writes, dirs });
                 }
             }
         }
@@ -561,9 +556,9 @@ impl<'a, 'r> Parser<'a, 'r> {
 
     /// Applies `cd`, as long as everything joined by `&&` succeeds.
     pub(super) fn enter(&mut self, to: Option<&str>) {
-        let before = std::mem::take(&mut self.context.folders);
+        let before = std::mem::take(&mut self.context.dirs);
         self.stayed = if self.moved { directory::both(&self.stayed, &before) } else { before.clone() };
-        self.context.folders = to.map(|to| directory::enter_any(&before, to)).unwrap_or_default();
+        self.context.dirs = to.map(|to| directory::enter_any(&before, to)).unwrap_or_default();
         self.moved = true;
     }
 }

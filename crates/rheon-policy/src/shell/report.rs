@@ -140,8 +140,8 @@ impl Report {
         commands.any(|command| command.words.first().is_some_and(|name| name.as_deref().is_none_or(moves)))
     }
 
-    pub(super) fn forget_folders_from(&mut self, mark: Mark) {
-        self.analysis.commands.iter_mut().skip(mark.commands).for_each(|command| command.folders.clear());
-        self.analysis.redirections.iter_mut().skip(mark.redirections).for_each(|file| file.folders.clear());
+    pub(super) fn forget_dirs_from(&mut self, mark: Mark) {
+        self.analysis.commands.iter_mut().skip(mark.commands).for_each(|command| command.dirs.clear());
+        self.analysis.redirections.iter_mut().skip(mark.redirections).for_each(|file| file.dirs.clear());
     }
 }

@@ -17,10 +17,10 @@ fn show(line: &str) -> String {
         for (name, value) in &command.assignments {
             write!(text, " [{name}={}]", value.as_deref().unwrap_or("⟨?⟩")).unwrap();
         }
-        match command.folders.join(" or ").as_str() {
+        match command.dirs.join(" or ").as_str() {
             "." => {}
             "" => write!(text, " in ⟨?⟩").unwrap(),
-            folders => write!(text, " in {folders}").unwrap(),
+            dirs => write!(text, " in {dirs}").unwrap(),
         }
         text.push('\n');
     }
@@ -29,9 +29,9 @@ fn show(line: &str) -> String {
         writeln!(text, "perhaps {}", words.join("·")).unwrap();
     }
     for file in &analysis.redirections {
-        let (target, folders) = (file.target.as_deref().unwrap_or("⟨?⟩"), file.folders.join(" or "));
-        let folders = if folders.is_empty() { "⟨?⟩" } else { &folders };
-        writeln!(text, "{} {folders} {target}", if file.writes { "writes" } else { "reads" }).unwrap();
+        let (target, dirs) = (file.target.as_deref().unwrap_or("⟨?⟩"), file.dirs.join(" or "));
+        let dirs = if dirs.is_empty() { "⟨?⟩" } else { &dirs };
+        writeln!(text, "{} {dirs} {target}", if file.writes { "writes" } else { "reads" }).unwrap();
     }
     for reason in &analysis.unknown {
         let hides = if analysis.hidden.as_ref() == Some(reason) { " (may hide commands)" } else { "" };

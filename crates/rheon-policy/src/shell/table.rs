@@ -465,5 +465,4 @@ pub(super) const CREDENTIALS: &str = ".ssh/ .aws/ .gnupg/ .netrc .git-credential
      .config/gh/ .password-store .local/share/keyrings /proc/self/environ .vault-token id_rsa \
      id_ed25519";
 
-pub(super) const SYSTEM_FOLDERS: &str =
-    "/etc /usr /bin /sbin /lib /lib64 /boot /sys /proc /dev /var /root /opt";
+pub(super) const SYSTEM_DIRS: &str = "/etc /usr /bin /sbin /lib /lib64 /boot /sys /proc /dev /var /root /opt";

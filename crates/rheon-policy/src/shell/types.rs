@@ -28,7 +28,7 @@ pub struct SimpleCommand {
     pub assignments: Vec<(String, Option<String>)>,
     /// The directories it may run in, relative to that of the line (`.`): more than one if a `cd` before it may have
     /// failed. Empty if they cannot be determined.
-    pub folders: Vec<String>,
+    pub dirs: Vec<String>,
     /// The unknown words that are file name patterns.
     pub globs: Vec<GlobWord>,
     /// Whether its last word, which is unknown, stands for what `xargs` reads from its input.
@@ -52,6 +52,6 @@ pub struct Redirection {
     /// Unquoted; `None` if it cannot be determined.
     pub target: Option<String>,
     pub writes: bool,
-    /// The directories that a relative target may start from, as in [`SimpleCommand::folders`].
-    pub folders: Vec<String>,
+    /// The directories that a relative target may start from, as in [`SimpleCommand::dirs`].
+    pub dirs: Vec<String>,
 }

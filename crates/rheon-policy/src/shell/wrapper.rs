@@ -28,7 +28,7 @@ pub(super) struct InnerWords {
     pub to: usize,
     pub assignments: Vec<(String, Option<String>)>,
     /// The directory it starts in, if that changes. The inner `None` means unknown.
-    pub folder: Option<Option<String>>,
+    pub dir: Option<Option<String>>,
     pub holes: Holes,
 }
 
@@ -250,8 +250,7 @@ fn words_from(from: usize, words: &[Option<&str>]) -> Option<Inner> {
     if from >= words.len() {
         return None;
     }
-    let inner =
-        InnerWords { from, to: words.len(), assignments: Vec::new(), folder: None, holes: Holes::None };
+    let inner = InnerWords { from, to: words.len(), assignments: Vec::new(), dir: None, holes: Holes::None };
     Some(Inner::Words(inner))
 }
 
@@ -290,8 +289,8 @@ fn env(words: &[Option<&str>]) -> Option<Inner> {
     if words.get(next) == Some(&Some("-")) {
         next += 1;
     }
-    let folder = given.iter().rfind(|given| matches!(given.name, "C" | "chdir"));
-    let folder = folder.map(|given| given.value.flatten().map(str::to_owned));
+    let dir = given.iter().rfind(|given| matches!(given.name, "C" | "chdir"));
+    let dir = dir.map(|given| given.value.flatten().map(str::to_owned));
     let mut assignments = Vec::new();
     while let Some(word) = words.get(next) {
         let Some(word) = word else { return Some(Inner::Unknown(Doubt::Hides("what env runs"))) };
@@ -302,7 +301,7 @@ fn env(words: &[Option<&str>]) -> Option<Inner> {
     if next >= words.len() {
         return None;
     }
-    Some(Inner::Words(InnerWords { from: next, to: words.len(), assignments, folder, holes: Holes::None }))
+    Some(Inner::Words(InnerWords { from: next, to: words.len(), assignments, dir, holes: Holes::None }))
 }
 
 fn xargs(words: &[Option<&str>]) -> Vec<Inner> {
@@ -321,7 +320,7 @@ fn xargs(words: &[Option<&str>]) -> Vec<Inner> {
     }
     if next < words.len() {
         let holes = mark.flatten().map_or(Holes::Tail, Holes::At);
-        let words = InnerWords { from: next, to: words.len(), assignments: Vec::new(), folder: None, holes };
+        let words = InnerWords { from: next, to: words.len(), assignments: Vec::new(), dir: None, holes };
         inners.push(Inner::Words(words));
     }
     inners
@@ -345,11 +344,11 @@ fn find(words: &[Option<&str>]) -> Vec<Inner> {
             inners.push(Inner::Unknown(Doubt::Hides("where the command of find ends")));
             continue;
         };
-        let folder = matches!(word, Some("-execdir" | "-okdir")).then_some(None);
+        let dir = matches!(word, Some("-execdir" | "-okdir")).then_some(None);
         if length > 0 {
             let to = at + length;
             let holes = Holes::At("{}".to_owned());
-            let words = InnerWords { from: at, to, assignments: Vec::new(), folder, holes };
+            let words = InnerWords { from: at, to, assignments: Vec::new(), dir, holes };
             inners.push(Inner::Words(words));
         }
         at += length + 1;

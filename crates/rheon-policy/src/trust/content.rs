@@ -13,7 +13,7 @@ use crate::trust::named::{Role, named_paths};
 use crate::trust::trusted_content::{ProjectState, TrustedContent};
 
 /// Directories of scripts that hooks may call.
-pub(crate) const HOOK_FOLDERS: [&str; 2] = [".rheon/hooks", ".claude/hooks"];
+pub(crate) const HOOK_DIRS: [&str; 2] = [".rheon/hooks", ".claude/hooks"];
 
 /// Everything in a project that could run or instruct the agent, as of the scan.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl ProjectContent {
         let named = named_paths(&self.root, hook);
         let is_called = |path: &str| {
             named.contains_key(Path::new(path))
-                || HOOK_FOLDERS.iter().any(|folder| Path::new(path).starts_with(folder))
+                || HOOK_DIRS.iter().any(|dir| Path::new(path).starts_with(dir))
         };
         let there = self.items().filter(|item| is_called(&item.path));
         let there = there.map(|item| (item.path.clone(), Some(item.hash)));

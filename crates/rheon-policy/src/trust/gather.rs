@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::hooks::{HookSettings, HookSettingsError, settings_files};
-use crate::trust::content::{HOOK_FOLDERS, PreloadedFile, ProjectContent, TrustItem};
+use crate::trust::content::{HOOK_DIRS, PreloadedFile, ProjectContent, TrustItem};
 use crate::trust::error::TrustError;
 use crate::trust::named::named_paths;
 use crate::trust::tree::{is_log, tree_hash};
 use crate::trust::trusted_content::{ProjectEntry, look};
 
 /// Directories with such files, besides those of hooks.
-const FOLDERS: [&str; 7] = [
+const DIRS: [&str; 7] = [
     ".rheon/skills",
     ".claude/skills",
     ".agents/skills",
@@ -47,12 +47,12 @@ impl ProjectContent {
             settings.push(Ok(file.hooks.clone()));
         }
         gathering.servers()?;
-        for folder in HOOK_FOLDERS.iter().chain(&FOLDERS) {
-            gathering.folder(Path::new(folder))?;
+        for dir in HOOK_DIRS.iter().chain(&DIRS) {
+            gathering.dir(Path::new(dir))?;
         }
         // What a hook writes beside itself is not what was trusted.
         gathering.items.retain(|path, _| {
-            let is_beside = HOOK_FOLDERS.iter().any(|folder| Path::new(path).starts_with(folder));
+            let is_beside = HOOK_DIRS.iter().any(|dir| Path::new(path).starts_with(dir));
             !is_beside || !Path::new(path).file_name().is_some_and(is_log)
         });
         for hook in settings.iter().flatten().flat_map(HookSettings::hooks) {
@@ -136,7 +136,7 @@ impl ProjectScan<'_> {
 
     /// Adds everything below a directory, following symlinks to other directories of the project. Each directory is
     /// added once.
-    fn folder(&mut self, path: &Path) -> Result<(), TrustError> {
+    fn dir(&mut self, path: &Path) -> Result<(), TrustError> {
         let mut seen: BTreeSet<PathBuf> = BTreeSet::new();
         let mut open = vec![path.to_owned()];
         while let Some(path) = open.pop() {
@@ -166,13 +166,13 @@ impl ProjectScan<'_> {
         Ok(())
     }
 
-    fn names_in(&self, folder: &Path) -> Result<Vec<std::ffi::OsString>, TrustError> {
-        let unreadable = |error| TrustError::Unreadable { path: folder.to_owned(), error };
+    fn names_in(&self, dir: &Path) -> Result<Vec<std::ffi::OsString>, TrustError> {
+        let unreadable = |error| TrustError::Unreadable { path: dir.to_owned(), error };
         let mut names = Vec::new();
-        for entry in std::fs::read_dir(self.root.join(folder)).map_err(unreadable)? {
+        for entry in std::fs::read_dir(self.root.join(dir)).map_err(unreadable)? {
             names.push(entry.map_err(unreadable)?.file_name());
             if names.len() > ITEMS_MAX {
-                return Err(TrustError::untrustable(folder, format!("contains more than {ITEMS_MAX} files")));
+                return Err(TrustError::untrustable(dir, format!("contains more than {ITEMS_MAX} files")));
             }
         }
         Ok(names)

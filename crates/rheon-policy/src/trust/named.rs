@@ -39,8 +39,8 @@ pub(crate) fn named_paths(root: &Path, hook: &CommandHook) -> BTreeMap<PathBuf, 
             let analysis = shell::analyze(&command);
             for simple in &analysis.commands {
                 let words: Vec<String> = simple.words.iter().flatten().cloned().collect();
-                for folder in &simple.folders {
-                    named.words(folder, &words);
+                for dir in &simple.dirs {
+                    named.words(dir, &words);
                 }
                 named.words("", &words);
             }
@@ -58,20 +58,20 @@ struct PathCollector<'a> {
 }
 
 impl PathCollector<'_> {
-    fn add(&mut self, folder: &str, word: &str, role: Role) {
+    fn add(&mut self, dir: &str, word: &str, role: Role) {
         if self.paths.len() < PATHS_MAX
-            && let Some(path) = inside(self.root, &self.root.join(folder).join(word))
+            && let Some(path) = inside(self.root, &self.root.join(dir).join(word))
         {
             let known = self.paths.entry(path).or_insert(role);
             *known = role.max(*known);
         }
     }
 
-    fn words(&mut self, folder: &str, words: &[String]) {
+    fn words(&mut self, dir: &str, words: &[String]) {
         let Some((program, rest)) = words.split_first() else { return };
         // A name without a slash is looked up in `PATH`.
         let is_file = program.contains('/');
-        self.add(folder, program, if is_file { Role::Program } else { Role::Word });
+        self.add(dir, program, if is_file { Role::Program } else { Role::Word });
         let name = program.rsplit('/').next().unwrap_or(program);
         let mut is_script_to_come = INTERPRETERS.contains(&name);
         let mut is_after_option = false;
@@ -81,10 +81,10 @@ impl PathCollector<'_> {
             // The word after an option may be its value, with the script still to come.
             is_script_to_come &= is_option || is_after_option;
             is_after_option = is_option;
-            self.add(folder, word, role);
+            self.add(dir, word, role);
             // `--config=file`, or a line of code that names a file.
             for piece in word.split(is_border) {
-                self.add(folder, piece, Role::Word);
+                self.add(dir, piece, Role::Word);
             }
         }
     }

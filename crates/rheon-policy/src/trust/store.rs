@@ -127,14 +127,13 @@ impl TrustStore {
         change: impl FnOnce(&mut TrustFile) -> Result<(), TrustError>,
     ) -> Result<(), TrustError> {
         let unsaved = |error| TrustError::Unsaved { file: self.file.clone(), error };
-        let folder =
-            self.file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder).map_err(unsaved)?;
+        let dir = self.file.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        std::fs::create_dir_all(dir).map_err(unsaved)?;
         // Locked until the new file is in place, so that changes of other processes are not lost.
         let _lock = self.lock().map_err(unsaved)?;
         let mut stored = self.read()?;
         change(&mut stored)?;
-        self.replace(folder, &stored).map_err(unsaved)
+        self.replace(dir, &stored).map_err(unsaved)
     }
 
     fn lock(&self) -> io::Result<File> {
@@ -151,7 +150,7 @@ impl TrustStore {
     }
 
     /// Replaces the file atomically. Only the user can read it.
-    fn replace(&self, folder: &Path, stored: &TrustFile) -> io::Result<()> {
+    fn replace(&self, dir: &Path, stored: &TrustFile) -> io::Result<()> {
         let mut text = serde_json::to_vec_pretty(stored)?;
         text.push(b'\n');
         if text.len() as u64 > FILE_BYTES_MAX {
@@ -159,7 +158,7 @@ impl TrustStore {
                 format!("it would be larger than {FILE_BYTES_MAX} bytes; revoke trust in some projects");
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
         }
-        let mut draft = tempfile::NamedTempFile::new_in(folder)?;
+        let mut draft = tempfile::NamedTempFile::new_in(dir)?;
         draft.write_all(&text)?;
         draft.as_file().sync_all()?;
         draft.persist(&self.file).map_err(|error| error.error)?;

@@ -71,10 +71,10 @@ fn the_user_is_asked_at_first_and_again_after_every_change() {
 }
 
 #[test]
-fn the_same_content_in_another_folder_is_not_trusted() {
+fn the_same_content_in_another_dir_is_not_trusted() {
     let (root, other, state) = (TempDir::new().unwrap(), TempDir::new().unwrap(), TempDir::new().unwrap());
-    for folder in [&root, &other] {
-        write(folder.path(), ".mcp.json", "{}");
+    for dir in [&root, &other] {
+        write(dir.path(), ".mcp.json", "{}");
     }
     let store = TrustStore::open(state.path().join("trust.json")).unwrap();
     store.grant(&gather(&root)).unwrap();
@@ -183,10 +183,10 @@ fn a_store_that_others_may_have_written_or_that_is_no_file_is_not_believed() {
         cannot read trusted projects from "STATE/trust.json": it is not a regular file; delete the file to reset trust"#]].assert_eq(&rows.join("\n").replace(state.path().to_str().unwrap(), "STATE"));
 }
 
-/// Run by the test below in a process of its own, in a folder with a project and, above it, the store.
+/// Run by the test below in a process of its own, in a directory with a project and, above it, the store.
 #[test]
 #[ignore = "it is a part of another test"]
-fn trust_the_folder_again_and_again() {
+fn trust_the_dir_again_and_again() {
     let project = std::env::current_dir().unwrap();
     let store = TrustStore::open(project.parent().unwrap().join("trust.json")).unwrap();
     let content = ProjectContent::gather(&project).unwrap();

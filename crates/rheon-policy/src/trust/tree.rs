@@ -18,9 +18,9 @@ pub(crate) fn tree_hash(root: &Path) -> Option<Hash> {
     let mut files = 0;
     let mut bytes_left = BYTES_MAX;
     let mut waiting = vec![root.to_path_buf()];
-    while let Some(folder) = waiting.pop() {
+    while let Some(dir) = waiting.pop() {
         let mut names = BTreeSet::new();
-        for entry in std::fs::read_dir(&folder).ok()? {
+        for entry in std::fs::read_dir(&dir).ok()? {
             names.insert(entry.ok()?.file_name());
             files += 1;
             if files > FILES_MAX {
@@ -28,7 +28,7 @@ pub(crate) fn tree_hash(root: &Path) -> Option<Hash> {
             }
         }
         for name in names.iter().filter(|name| *name != ".git") {
-            let path = folder.join(name);
+            let path = dir.join(name);
             let found = path.symlink_metadata().ok()?;
             if found.is_file() && is_log(name) {
                 continue;

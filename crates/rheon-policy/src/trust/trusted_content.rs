@@ -104,8 +104,8 @@ pub(crate) fn look(root: &Path, path: &Path) -> Result<ProjectEntry, TrustError>
     let (Some(parent), Some(name)) = (relative.parent(), relative.file_name()) else {
         return Ok(ProjectEntry::Directory(relative.to_owned()));
     };
-    let folder = DirectoryHandle::open(root, parent, OnMissing::Refuse).map_err(unreadable)?;
-    match folder.entry(name).map_err(unreadable)? {
+    let dir = DirectoryHandle::open(root, parent, OnMissing::Refuse).map_err(unreadable)?;
+    match dir.entry(name).map_err(unreadable)? {
         DirectoryEntry::Absent => Ok(ProjectEntry::Missing),
         DirectoryEntry::Directory => Ok(ProjectEntry::Directory(relative.to_owned())),
         DirectoryEntry::Other(kind) => Err(TrustError::untrustable(path, format!("is {kind}"))),

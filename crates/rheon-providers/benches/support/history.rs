@@ -13,7 +13,7 @@ pub(crate) fn request(vendor: &str, model: &str, messages: usize) -> Request {
     let messages = (0..messages).map(|number| Arc::new(message(vendor, model, number).into())).collect();
     let tools = ["read", "grep", "edit", "bash"].map(|name| ToolDefinition {
         name: name.into(),
-        description: format!("{name}: works on files below the working folder, and says what it did."),
+        description: format!("{name}: works on files below the working directory, and says what it did."),
         parameters: json!({
             "type": "object",
             "properties": {"path": {"type": "string"}, "lines": {"type": "integer"}},

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::quota::{is_over, make_private_folder, remove_tree, trim};
+use super::quota::{is_over, make_private_dir, remove_tree, trim};
 use super::registry::{RegistryFile, sanitized_files};
 use super::watch::{CacheReports, QuotaWatch};
 use crate::process::Overlay;
@@ -29,7 +29,7 @@ pub struct CacheSettings {
     pub mode: CacheMode,
     pub home: PathBuf,
     /// The directory of all layers. It must not be inside a cache.
-    pub folder: PathBuf,
+    pub dir: PathBuf,
     /// The root of the project.
     pub project: PathBuf,
     /// The limit for the layers of all projects. The least recently used are removed first.
@@ -50,7 +50,7 @@ pub(crate) struct CacheLayer {
 /// A cache of its own, and the variables that make programs use it.
 #[derive(Debug, Clone)]
 pub(crate) struct PrivateCache {
-    pub(crate) folder: PathBuf,
+    pub(crate) dir: PathBuf,
     pub(crate) variables: Vec<(String, String)>,
 }
 
@@ -60,7 +60,7 @@ pub struct Caches {
     layers: Vec<CacheLayer>,
     shared: Vec<PathBuf>,
     registry: Vec<RegistryFile>,
-    folder: PathBuf,
+    dir: PathBuf,
     watch: QuotaWatch,
     _lock: Option<File>,
 }
@@ -106,23 +106,23 @@ const SLOTS_MAX: usize = 16;
 impl Caches {
     /// Prepares the caches of a session. `variables` are the user's: some of them say where a cache is.
     pub fn prepare(settings: &CacheSettings, variables: &[(String, String)]) -> io::Result<Self> {
-        make_private_folder(&settings.folder)?;
+        make_private_dir(&settings.dir)?;
         let (slot, lock) = claim_slot(settings)?;
         let registry = sanitized_files(&settings.home, &slot.join("settings"))?;
         let mut caches = Self {
             layers: Vec::new(),
             shared: Vec::new(),
             registry,
-            folder: settings.folder.clone(),
+            dir: settings.dir.clone(),
             watch: QuotaWatch::new(slot.clone(), settings.bytes_max, settings.reports.clone()),
             _lock: Some(lock),
         };
         for cache in &KNOWN {
             caches.add(cache, settings, &slot, variables)?;
         }
-        let (folder, bytes_max) = (settings.folder.clone(), settings.bytes_max);
+        let (dir, bytes_max) = (settings.dir.clone(), settings.bytes_max);
         // Counting the files of large caches takes a while.
-        drop(std::thread::Builder::new().name("rheon-caches".into()).spawn(move || trim(&folder, bytes_max)));
+        drop(std::thread::Builder::new().name("rheon-caches".into()).spawn(move || trim(&dir, bytes_max)));
         Ok(caches)
     }
 
@@ -139,24 +139,22 @@ impl Caches {
         let lower = path.canonicalize().ok().filter(|path| path.is_dir() && path.parent().is_some());
         // A layer over the workspace or over itself would take changes that belong elsewhere.
         let lower = lower.filter(|path| {
-            !settings.project.starts_with(path)
-                && !settings.folder.starts_with(path)
-                && *path != settings.home
+            !settings.project.starts_with(path) && !settings.dir.starts_with(path) && *path != settings.home
         });
         if settings.mode == CacheMode::Shared {
             self.shared.extend(lower);
             return Ok(());
         }
-        let folder = slot.join(cache.name);
+        let dir = slot.join(cache.name);
         let lower = lower.filter(|_| settings.mode == CacheMode::Overlay);
         if lower.is_none() && cache.private.is_empty() {
             return Ok(());
         }
         let overlay = match lower {
             Some(lower) => {
-                let (upper, work) = (folder.join("upper"), folder.join("work"));
-                make_private_folder(&upper)?;
-                make_private_folder(&work)?;
+                let (upper, work) = (dir.join("upper"), dir.join("work"));
+                make_private_dir(&upper)?;
+                make_private_dir(&work)?;
                 Some(Overlay { lower, upper, work })
             }
             None => None,
@@ -164,15 +162,15 @@ impl Caches {
         let private = match cache.private {
             [] => None,
             private => {
-                let folder = folder.join("private");
-                make_private_folder(&folder)?;
-                let shown = folder.display().to_string();
+                let dir = dir.join("private");
+                make_private_dir(&dir)?;
+                let shown = dir.display().to_string();
                 let variables =
                     private.iter().map(|(name, value)| ((*name).to_owned(), value.replace('@', &shown)));
-                let cache = PrivateCache { variables: variables.collect(), folder };
+                let cache = PrivateCache { variables: variables.collect(), dir };
                 if let Some(config) = self.registry.iter().find(|file| file.path == path.join("config.toml"))
                 {
-                    drop(fs::copy(&config.content, cache.folder.join("config.toml")));
+                    drop(fs::copy(&config.content, cache.dir.join("config.toml")));
                 }
                 Some(cache)
             }
@@ -201,8 +199,8 @@ impl Caches {
     }
 
     /// The directory of all layers.
-    pub(crate) fn folder(&self) -> &Path {
-        &self.folder
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
     }
 }
 
@@ -212,14 +210,14 @@ fn claim_slot(settings: &CacheSettings) -> io::Result<(PathBuf, File)> {
     settings.project.hash(&mut hasher);
     let name = settings.project.file_name().unwrap_or_default().to_string_lossy();
     let name: String = name.chars().filter(char::is_ascii_alphanumeric).take(24).collect();
-    let project = settings.folder.join(format!("{name}-{:016x}", hasher.finish()));
+    let project = settings.dir.join(format!("{name}-{:016x}", hasher.finish()));
     for number in 0..SLOTS_MAX {
         let slot = project.join(number.to_string());
-        make_private_folder(&slot)?;
+        make_private_dir(&slot)?;
         let Some(lock) = super::quota::lock_slot(&slot) else { continue };
         if is_over(&slot, settings.bytes_max) {
             remove_tree(&slot);
-            make_private_folder(&slot)?;
+            make_private_dir(&slot)?;
             let Some(lock) = super::quota::lock_slot(&slot) else { continue };
             return Ok((slot, lock));
         }

@@ -10,13 +10,13 @@ use super::{CacheMode, CacheSettings, Caches};
 use crate::caches::{CacheUsage, CleanReport, clean_caches, list_caches};
 
 struct Fixture {
-    _folder: TempDir,
+    _dir: TempDir,
     settings: CacheSettings,
 }
 
 fn fixture(mode: CacheMode) -> Fixture {
-    let folder = tempfile::tempdir().unwrap();
-    let base = folder.path().canonicalize().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let base = dir.path().canonicalize().unwrap();
     let home = base.join("home");
     for name in [".cargo", ".npm", "project"] {
         fs::create_dir_all(home.join(name)).unwrap();
@@ -24,12 +24,12 @@ fn fixture(mode: CacheMode) -> Fixture {
     let settings = CacheSettings {
         mode,
         project: home.join("project"),
-        folder: home.join(".local/state/rheon/caches"),
+        dir: home.join(".local/state/rheon/caches"),
         home,
         bytes_max: 1_000_000,
         reports: Default::default(),
     };
-    Fixture { _folder: folder, settings }
+    Fixture { _dir: dir, settings }
 }
 
 fn lowers(caches: &Caches) -> Vec<&Path> {
@@ -38,7 +38,7 @@ fn lowers(caches: &Caches) -> Vec<&Path> {
 
 #[test]
 fn what_exists_gets_a_layer_and_what_does_not_a_directory_of_its_own() {
-    let Fixture { _folder, settings } = fixture(CacheMode::Overlay);
+    let Fixture { _dir, settings } = fixture(CacheMode::Overlay);
     let caches = Caches::prepare(&settings, &[]).unwrap();
     assert_eq!(lowers(&caches), [settings.home.join(".cargo"), settings.home.join(".npm")]);
     let variables = caches.layers.iter().filter(|layer| layer.overlay.is_none());
@@ -49,7 +49,7 @@ fn what_exists_gets_a_layer_and_what_does_not_a_directory_of_its_own() {
 
 #[test]
 fn a_cache_is_where_the_user_moved_it_and_never_around_the_workspace() {
-    let Fixture { _folder, mut settings } = fixture(CacheMode::Overlay);
+    let Fixture { _dir, mut settings } = fixture(CacheMode::Overlay);
     let elsewhere = settings.home.join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     let moved = [("CARGO_HOME".to_owned(), elsewhere.display().to_string())];
@@ -62,7 +62,7 @@ fn a_cache_is_where_the_user_moved_it_and_never_around_the_workspace() {
 #[test]
 fn other_modes_mount_nothing() {
     for (mode, shared) in [(CacheMode::Shared, 2), (CacheMode::Private, 0)] {
-        let Fixture { _folder, settings } = fixture(mode);
+        let Fixture { _dir, settings } = fixture(mode);
         let caches = Caches::prepare(&settings, &[]).unwrap();
         assert_eq!((lowers(&caches), caches.shared.len()), (Vec::new(), shared));
     }
@@ -70,7 +70,7 @@ fn other_modes_mount_nothing() {
 
 #[test]
 fn two_sessions_have_two_layers_and_the_next_one_finds_the_first() {
-    let Fixture { _folder, settings } = fixture(CacheMode::Overlay);
+    let Fixture { _dir, settings } = fixture(CacheMode::Overlay);
     let upper = |caches: &Caches| -> PathBuf { caches.layers[0].overlay.as_ref().unwrap().upper.clone() };
     let one = Caches::prepare(&settings, &[]).unwrap();
     let two = Caches::prepare(&settings, &[]).unwrap();
@@ -86,15 +86,15 @@ fn two_sessions_have_two_layers_and_the_next_one_finds_the_first() {
 #[test]
 fn a_layer_over_the_limit_begins_empty_and_cleaning_spares_what_is_in_use() {
     use std::os::unix::fs::PermissionsExt as _;
-    let Fixture { _folder, settings } = fixture(CacheMode::Overlay);
+    let Fixture { _dir, settings } = fixture(CacheMode::Overlay);
     let caches = Caches::prepare(&settings, &[]).unwrap();
     let upper = caches.layers[0].overlay.as_ref().unwrap().upper.clone();
     let slot = upper.parent().unwrap().parent().unwrap().to_path_buf();
     fs::write(upper.join("big"), "x").unwrap();
     // As Go makes them.
     fs::set_permissions(&upper, fs::Permissions::from_mode(0o555)).unwrap();
-    assert_eq!(clean_caches(&settings.folder), CleanReport { layers: 0, bytes: 0, in_use: 1 });
-    let listed = list_caches(&settings.folder);
+    assert_eq!(clean_caches(&settings.dir), CleanReport { layers: 0, bytes: 0, in_use: 1 });
+    let listed = list_caches(&settings.dir);
     let [CacheUsage { project, bytes: 1.., is_in_use: true }] = listed.as_slice() else {
         panic!("{listed:?}")
     };
@@ -104,7 +104,7 @@ fn a_layer_over_the_limit_begins_empty_and_cleaning_spares_what_is_in_use() {
     let caches = Caches::prepare(&settings, &[]).unwrap();
     assert!(!upper.join("big").exists());
     drop(caches);
-    let report = clean_caches(&settings.folder);
+    let report = clean_caches(&settings.dir);
     assert_eq!((report.layers, report.in_use), (1, 0));
     assert!(!slot.exists());
 }

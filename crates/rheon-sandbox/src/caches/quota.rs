@@ -21,9 +21,9 @@ const SIZE_FILE: &str = "size";
 const ENTRIES_MAX: u64 = 5_000_000;
 
 /// Removes the layers of all projects that no session uses.
-pub fn clean_caches(folder: &Path) -> CleanReport {
+pub fn clean_caches(dir: &Path) -> CleanReport {
     let mut report = CleanReport::default();
-    for slot in slots(folder) {
+    for slot in slots(dir) {
         let Some(_lock) = lock_slot(&slot) else {
             report.in_use += 1;
             continue;
@@ -47,7 +47,7 @@ pub struct CacheUsage {
 }
 
 /// The layers of all projects, the largest first.
-pub fn list_caches(folder: &Path) -> Vec<CacheUsage> {
+pub fn list_caches(dir: &Path) -> Vec<CacheUsage> {
     let usage = |slot: PathBuf| {
         let project = slot.parent().and_then(Path::file_name).unwrap_or_default();
         CacheUsage {
@@ -56,15 +56,15 @@ pub fn list_caches(folder: &Path) -> Vec<CacheUsage> {
             is_in_use: lock_slot(&slot).is_none(),
         }
     };
-    let mut listed: Vec<CacheUsage> = slots(folder).into_iter().map(usage).collect();
+    let mut listed: Vec<CacheUsage> = slots(dir).into_iter().map(usage).collect();
     listed.sort_by(|one, other| other.bytes.cmp(&one.bytes).then_with(|| one.project.cmp(&other.project)));
     listed
 }
 
 /// Measures all layers and removes the least recently used ones until they fit.
-pub(super) fn trim(folder: &Path, bytes_max: u64) {
+pub(super) fn trim(dir: &Path, bytes_max: u64) {
     let mut sizes: Vec<(SystemTime, PathBuf, u64)> = Vec::new();
-    for slot in slots(folder) {
+    for slot in slots(dir) {
         let used = slot.join(SIZE_FILE).metadata().and_then(|found| found.modified());
         let bytes = measure(&slot);
         // Without the file the size counts as zero until the next session.
@@ -90,20 +90,20 @@ pub(super) fn is_over(slot: &Path, bytes_max: u64) -> bool {
     text.trim().parse::<u64>().is_ok_and(|bytes| bytes > bytes_max)
 }
 
-fn slots(folder: &Path) -> Vec<PathBuf> {
-    let folders = |path: &Path| -> Vec<PathBuf> {
+fn slots(dir: &Path) -> Vec<PathBuf> {
+    let dirs = |path: &Path| -> Vec<PathBuf> {
         let entries = fs::read_dir(path).into_iter().flatten().flatten();
         entries.filter(|it| it.file_type().is_ok_and(|kind| kind.is_dir())).map(|it| it.path()).collect()
     };
-    folders(folder).iter().flat_map(|project| folders(project)).collect()
+    dirs(dir).iter().flat_map(|project| dirs(project)).collect()
 }
 
 /// The bytes of all files of a tree.
 pub(super) fn measure(root: &Path) -> u64 {
     let (mut bytes, mut seen) = (0_u64, 0_u64);
     let mut waiting = vec![root.to_path_buf()];
-    while let Some(folder) = waiting.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+    while let Some(dir) = waiting.pop() {
+        for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
             seen += 1;
             if seen > ENTRIES_MAX {
                 return bytes;
@@ -123,9 +123,9 @@ pub(super) fn measure(root: &Path) -> u64 {
 pub(super) fn remove_tree(root: &Path) {
     if fs::remove_dir_all(root).is_err() {
         let mut waiting = vec![root.to_path_buf()];
-        while let Some(folder) = waiting.pop() {
-            system::make_writable(&folder);
-            let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        while let Some(dir) = waiting.pop() {
+            system::make_writable(&dir);
+            let entries = fs::read_dir(&dir).into_iter().flatten().flatten();
             waiting.extend(
                 entries.filter(|it| it.file_type().is_ok_and(|kind| kind.is_dir())).map(|it| it.path()),
             );
@@ -135,7 +135,7 @@ pub(super) fn remove_tree(root: &Path) {
     }
 }
 
-pub(super) use system::{lock_slot, make_private_folder};
+pub(super) use system::{lock_slot, make_private_dir};
 
 #[cfg(unix)]
 mod system {
@@ -144,8 +144,8 @@ mod system {
 
     use super::{File, Path, io};
 
-    pub(in super::super) fn make_private_folder(folder: &Path) -> io::Result<()> {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)
+    pub(in super::super) fn make_private_dir(dir: &Path) -> io::Result<()> {
+        DirBuilder::new().recursive(true).mode(0o700).create(dir)
     }
 
     /// Locks a slot for as long as the file is open. `None` if another session has it.
@@ -156,9 +156,9 @@ mod system {
         Some(file)
     }
 
-    pub(super) fn make_writable(folder: &Path) {
+    pub(super) fn make_writable(dir: &Path) {
         // What cannot be changed cannot be removed either.
-        drop(std::fs::set_permissions(folder, Permissions::from_mode(0o700)));
+        drop(std::fs::set_permissions(dir, Permissions::from_mode(0o700)));
     }
 }
 
@@ -166,13 +166,13 @@ mod system {
 mod system {
     use super::{File, Path, io};
 
-    pub(in super::super) fn make_private_folder(folder: &Path) -> io::Result<()> {
-        std::fs::create_dir_all(folder)
+    pub(in super::super) fn make_private_dir(dir: &Path) -> io::Result<()> {
+        std::fs::create_dir_all(dir)
     }
 
     pub(in super::super) fn lock_slot(slot: &Path) -> Option<File> {
         File::create(slot.join("lock")).ok()
     }
 
-    pub(super) fn make_writable(_folder: &Path) {}
+    pub(super) fn make_writable(_dir: &Path) {}
 }

@@ -34,9 +34,9 @@ const BYTES_MAX: u64 = 1024 * 1024;
 const SECRET_WORDS: [&str; 9] =
     ["_auth", "token", "password", "passwd", "passphrase", "secret", "apikey", "api_key", "credential"];
 
-/// Writes copies of the user's registry settings into `folder`.
-pub(super) fn sanitized_files(home: &Path, folder: &Path) -> io::Result<Vec<RegistryFile>> {
-    super::quota::make_private_folder(folder)?;
+/// Writes copies of the user's registry settings into `dir`.
+pub(super) fn sanitized_files(home: &Path, dir: &Path) -> io::Result<Vec<RegistryFile>> {
+    super::quota::make_private_dir(dir)?;
     let mut files = Vec::new();
     for name in FILES {
         let Some(path) = home.join(name).canonicalize().ok().filter(|path| path.is_file()) else { continue };
@@ -44,7 +44,7 @@ pub(super) fn sanitized_files(home: &Path, folder: &Path) -> io::Result<Vec<Regi
         let read = fs::File::open(&path).and_then(|file| file.take(BYTES_MAX).read_to_end(&mut text));
         // What cannot be read has nothing to show; an empty copy hides it.
         let text = read.map_or_else(|_| String::new(), |_| String::from_utf8_lossy(&text).into_owned());
-        let content = folder.join(name.replace('/', "_"));
+        let content = dir.join(name.replace('/', "_"));
         drop(fs::remove_file(&content));
         fs::write(&content, sanitized(&text))?;
         files.push(RegistryFile { path, content });

@@ -39,8 +39,8 @@ fn only_files_that_exist_are_copied() {
     let home = tempfile::tempdir().unwrap();
     let base = home.path().canonicalize().unwrap();
     std::fs::write(base.join(".npmrc"), "registry=https://a/\n_auth=b\n").unwrap();
-    let folder = base.join("copies");
-    let files = sanitized_files(&base, &folder).unwrap();
+    let dir = base.join("copies");
+    let files = sanitized_files(&base, &dir).unwrap();
     assert_eq!(files.iter().map(|file| file.path.clone()).collect::<Vec<_>>(), [base.join(".npmrc")]);
     assert_eq!(std::fs::read_to_string(&files[0].content).unwrap(), "registry=https://a/\n");
 }

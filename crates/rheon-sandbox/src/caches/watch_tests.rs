@@ -7,8 +7,8 @@ use super::{CacheReports, MEASURE_EVERY, QuotaWatch};
 
 #[test]
 fn a_session_over_the_limit_is_full_after_the_next_measurement_and_told_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let slot = folder.path().to_path_buf();
+    let dir = tempfile::tempdir().unwrap();
+    let slot = dir.path().to_path_buf();
     let (sender, reported) = mpsc::channel();
     let reports = CacheReports::new(move |problem| sender.send(problem).unwrap());
     let watch = QuotaWatch::new(slot.clone(), 10, reports);

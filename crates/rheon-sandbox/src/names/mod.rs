@@ -14,9 +14,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use quarantine::{OpenFolder, put_aside};
+use quarantine::{OpenDir, put_aside};
 use repository::{PartsAction, RepositoryVerdict, check, pointed_to};
-use walk::{FOLDERS_MAX, FileId, FoundName, Walk};
+use walk::{DIRS_MAX, FileId, FoundName, Walk};
 
 pub use report::{NameOutcome, NameReport};
 pub(crate) use rules::NameRules;
@@ -156,7 +156,7 @@ impl State {
         if result.is_cut && !self.told_cut {
             self.told_cut = true;
             let path = rules.roots().first().cloned().unwrap_or_default();
-            self.report(path, NameOutcome::Unwatched { folders_max: FOLDERS_MAX });
+            self.report(path, NameOutcome::Unwatched { dirs_max: DIRS_MAX });
         }
         result.names
     }
@@ -224,14 +224,14 @@ impl State {
 
     fn is_in_new_repository(&self, path: &Path) -> bool {
         let mut above = path.ancestors().skip(1);
-        above.any(|folder| self.own.get(&folder.join(".git")) == Some(&true))
+        above.any(|dir| self.own.get(&dir.join(".git")) == Some(&true))
     }
 
     fn put_aside(&mut self, path: &Path, rules: &NameRules) {
         let moved = || -> io::Result<PathBuf> {
             let (root, parent) = rules.root_of(path).zip(path.parent()).ok_or(io::ErrorKind::NotFound)?;
             let name = path.file_name().ok_or(io::ErrorKind::NotFound)?;
-            put_aside(&OpenFolder::beneath(root, parent)?, name, rules.quarantine())
+            put_aside(&OpenDir::beneath(root, parent)?, name, rules.quarantine())
         };
         match moved() {
             Ok(to) => self.report(path.to_path_buf(), NameOutcome::Moved { to }),

@@ -8,21 +8,21 @@ use tempfile::TempDir;
 use super::*;
 
 struct Place {
-    _folder: TempDir,
+    _dir: TempDir,
     root: PathBuf,
     quarantine: PathBuf,
     watch: NameWatch,
 }
 
 fn place() -> Place {
-    let folder = tempfile::tempdir().unwrap();
-    let top = folder.path().canonicalize().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let top = dir.path().canonicalize().unwrap();
     let (root, quarantine) = (top.join("work"), top.join("state/quarantine"));
     fs::create_dir(&root).unwrap();
     let mut rules = NameRules::default();
     rules.add_root(&root);
     rules.set_quarantine(&quarantine);
-    Place { watch: NameWatch::new(rules), root, quarantine, _folder: folder }
+    Place { watch: NameWatch::new(rules), root, quarantine, _dir: dir }
 }
 
 impl Place {
@@ -43,8 +43,8 @@ impl Place {
     fn tree(&self) -> String {
         let mut found = Vec::new();
         let mut waiting = vec![self.root.clone()];
-        while let Some(folder) = waiting.pop() {
-            for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        while let Some(dir) = waiting.pop() {
+            for entry in fs::read_dir(dir).unwrap().map(Result::unwrap) {
                 if entry.file_type().unwrap().is_dir() {
                     waiting.push(entry.path());
                 } else {
@@ -57,8 +57,8 @@ impl Place {
     }
 
     fn reports(&self) -> Vec<String> {
-        let folder = self.root.parent().unwrap().display().to_string() + "/";
-        self.watch.take_reports().iter().map(|it| it.to_string().replace(&folder, "")).collect()
+        let dir = self.root.parent().unwrap().display().to_string() + "/";
+        self.watch.take_reports().iter().map(|it| it.to_string().replace(&dir, "")).collect()
     }
 
     fn moved(&self) -> Vec<String> {
@@ -236,8 +236,8 @@ fn nothing_outside_is_moved_through_a_parent_that_became_a_link() {
 
 #[test]
 fn without_a_quarantine_it_is_renamed_where_it_is() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
     let mut rules = NameRules::default();
     rules.add_root(&root);
     let watch = NameWatch::new(rules);

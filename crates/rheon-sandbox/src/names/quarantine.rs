@@ -14,12 +14,12 @@ const NUMBERS_MAX: usize = 10_000;
 const ORIGIN: &str = "origin.txt";
 
 /// A directory that is open, and its path for messages. Nothing on the way to it was a symlink.
-pub(super) struct OpenFolder {
+pub(super) struct OpenDir {
     pub(super) file: OwnedFd,
     pub(super) path: PathBuf,
 }
 
-impl OpenFolder {
+impl OpenDir {
     /// Opens a directory below `root`, or `root` itself.
     pub(super) fn beneath(root: &Path, path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -34,14 +34,14 @@ impl OpenFolder {
     }
 
     /// Opens a directory in this one.
-    pub(super) fn folder(&self, name: &OsStr) -> io::Result<Self> {
+    pub(super) fn dir(&self, name: &OsStr) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&self.file, name, flags, Mode::empty())?;
         Ok(Self { file, path: self.path.join(name) })
     }
 
     /// The entries.
-    pub(super) fn entries(&self) -> io::Result<Vec<FolderEntry>> {
+    pub(super) fn entries(&self) -> io::Result<Vec<DirEntry>> {
         let mut entries = Vec::new();
         for entry in rustix::fs::Dir::read_from(&self.file)? {
             let entry = entry?;
@@ -57,7 +57,7 @@ impl OpenFolder {
                 }
                 kind => kind,
             };
-            entries.push(FolderEntry { name, kind });
+            entries.push(DirEntry { name, kind });
         }
         entries.sort_by(|left, right| left.name.cmp(&right.name));
         Ok(entries)
@@ -68,7 +68,7 @@ impl OpenFolder {
     }
 }
 
-pub(super) struct FolderEntry {
+pub(super) struct DirEntry {
     pub(super) name: OsString,
     pub(super) kind: rustix::fs::FileType,
 }
@@ -80,9 +80,9 @@ fn os_string(bytes: &[u8]) -> OsString {
 
 /// Moves the entry `name` of `parent` away, and returns where it is now: into `quarantine`, or if there is none or it is on
 /// another file system, to a harmless name beside it.
-pub(super) fn put_aside(parent: &OpenFolder, name: &OsStr, quarantine: Option<&Path>) -> io::Result<PathBuf> {
-    if let Some(folder) = quarantine {
-        match into_folder(parent, name, folder) {
+pub(super) fn put_aside(parent: &OpenDir, name: &OsStr, quarantine: Option<&Path>) -> io::Result<PathBuf> {
+    if let Some(dir) = quarantine {
+        match into_dir(parent, name, dir) {
             Ok(place) => return Ok(place),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
             // Beside it is better than where it is.
@@ -102,17 +102,17 @@ pub(super) fn put_aside(parent: &OpenFolder, name: &OsStr, quarantine: Option<&P
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-fn into_folder(parent: &OpenFolder, name: &OsStr, folder: &Path) -> io::Result<PathBuf> {
+fn into_dir(parent: &OpenDir, name: &OsStr, dir: &Path) -> io::Result<PathBuf> {
     use std::os::unix::fs::DirBuilderExt as _;
     let private = || {
         let mut builder = std::fs::DirBuilder::new();
         builder.mode(0o700);
         builder
     };
-    private().recursive(true).create(folder)?;
-    let taken = std::fs::read_dir(folder)?.count();
+    private().recursive(true).create(dir)?;
+    let taken = std::fs::read_dir(dir)?.count();
     for number in taken + 1..taken + NUMBERS_MAX {
-        let slot = folder.join(number.to_string());
+        let slot = dir.join(number.to_string());
         match private().create(&slot) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,

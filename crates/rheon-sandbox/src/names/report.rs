@@ -27,7 +27,7 @@ pub enum NameOutcome {
     },
     /// There are too many directories to watch all of them.
     Unwatched {
-        folders_max: usize,
+        dirs_max: usize,
     },
 }
 
@@ -60,9 +60,9 @@ impl fmt::Display for NameReport {
                     "{path} appeared while a command ran and could not be moved away ({problem}): remove it"
                 )
             }
-            NameOutcome::Unwatched { folders_max } => write!(
+            NameOutcome::Unwatched { dirs_max } => write!(
                 f,
-                "{path} has more than {folders_max} directories: in those that are left, a command can create names such \
+                "{path} has more than {dirs_max} directories: in those that are left, a command can create names such \
                  as .git unnoticed"
             ),
         }

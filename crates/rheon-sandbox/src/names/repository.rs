@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, Mode, OFlags};
 
 use super::config::disarmed;
-use super::quarantine::{OpenFolder, put_aside};
+use super::quarantine::{OpenDir, put_aside};
 use super::rules::NameRules;
 
 /// What was found in a new repository.
@@ -51,10 +51,10 @@ pub(super) fn check(path: &Path, rules: &NameRules, action: PartsAction) -> io::
     if !found.is_dir() {
         return Ok(RepositoryVerdict::Refused);
     }
-    let parent = OpenFolder::beneath(root, parent)?;
-    let folder = parent.folder(path.file_name().unwrap_or_default())?;
+    let parent = OpenDir::beneath(root, parent)?;
+    let dir = parent.dir(path.file_name().unwrap_or_default())?;
     let mut check = Check { quarantine: rules.quarantine(), action, disarmed: Vec::new() };
-    let is_known_form = check.repository(&folder, 0)?;
+    let is_known_form = check.repository(&dir, 0)?;
     Ok(match (is_known_form, check.disarmed.is_empty()) {
         (false, _) => RepositoryVerdict::Refused,
         (true, true) => RepositoryVerdict::Harmless,
@@ -70,15 +70,15 @@ struct Check<'a> {
 
 impl Check<'_> {
     /// Whether the directory has the form that git creates. Disables what it would run.
-    fn repository(&mut self, folder: &OpenFolder, depth: usize) -> io::Result<bool> {
-        for entry in folder.entries()? {
+    fn repository(&mut self, dir: &OpenDir, depth: usize) -> io::Result<bool> {
+        for entry in dir.entries()? {
             let name = entry.name.to_string_lossy().to_ascii_lowercase();
             let is_form = match (name.as_str(), entry.kind) {
                 (_, FileType::Symlink) | ("commondir", _) => false,
-                ("config" | "config.worktree", FileType::RegularFile) => self.config(folder, &entry.name)?,
-                ("hooks", FileType::Directory) => self.hooks(&folder.folder(&entry.name)?)?,
-                ("modules", FileType::Directory) => self.modules(&folder.folder(&entry.name)?, depth)?,
-                ("worktrees", FileType::Directory) => self.worktrees(&folder.folder(&entry.name)?)?,
+                ("config" | "config.worktree", FileType::RegularFile) => self.config(dir, &entry.name)?,
+                ("hooks", FileType::Directory) => self.hooks(&dir.dir(&entry.name)?)?,
+                ("modules", FileType::Directory) => self.modules(&dir.dir(&entry.name)?, depth)?,
+                ("worktrees", FileType::Directory) => self.worktrees(&dir.dir(&entry.name)?)?,
                 ("config" | "config.worktree" | "hooks" | "modules" | "worktrees", _) => false,
                 _ => true,
             };
@@ -89,29 +89,29 @@ impl Check<'_> {
         Ok(true)
     }
 
-    fn hooks(&mut self, folder: &OpenFolder) -> io::Result<bool> {
-        for entry in folder.entries()? {
+    fn hooks(&mut self, dir: &OpenDir) -> io::Result<bool> {
+        for entry in dir.entries()? {
             let is_sample = entry.name.as_encoded_bytes().ends_with(b".sample");
             if !is_sample {
                 if self.action == PartsAction::Disable {
-                    put_aside(folder, &entry.name, self.quarantine)?;
+                    put_aside(dir, &entry.name, self.quarantine)?;
                 }
-                self.disarmed.push(folder.path.join(&entry.name));
+                self.disarmed.push(dir.path.join(&entry.name));
             }
         }
         Ok(true)
     }
 
     /// Repositories of submodules, at any depth because their names may contain slashes.
-    fn modules(&mut self, folder: &OpenFolder, depth: usize) -> io::Result<bool> {
+    fn modules(&mut self, dir: &OpenDir, depth: usize) -> io::Result<bool> {
         if depth > DEPTH_MAX {
             return Ok(false);
         }
-        for entry in folder.entries()? {
+        for entry in dir.entries()? {
             if entry.kind != FileType::Directory {
                 return Ok(false);
             }
-            let module = folder.folder(&entry.name)?;
+            let module = dir.dir(&entry.name)?;
             let is_repository = module.entries()?.iter().any(|it| it.name == "HEAD");
             let is_form = match is_repository {
                 true => self.repository(&module, depth + 1)?,
@@ -124,12 +124,12 @@ impl Check<'_> {
         Ok(true)
     }
 
-    fn worktrees(&mut self, folder: &OpenFolder) -> io::Result<bool> {
-        for entry in folder.entries()? {
+    fn worktrees(&mut self, dir: &OpenDir) -> io::Result<bool> {
+        for entry in dir.entries()? {
             if entry.kind != FileType::Directory {
                 return Ok(false);
             }
-            let worktree = folder.folder(&entry.name)?;
+            let worktree = dir.dir(&entry.name)?;
             for entry in worktree.entries()? {
                 let is_form = match (entry.name.to_string_lossy().to_ascii_lowercase().as_str(), entry.kind) {
                     (_, FileType::Symlink) | ("config" | "hooks", _) => false,
@@ -145,23 +145,23 @@ impl Check<'_> {
         Ok(true)
     }
 
-    fn config(&mut self, folder: &OpenFolder, name: &OsStr) -> io::Result<bool> {
-        let Some(bytes) = read(folder, name)? else { return Ok(false) };
+    fn config(&mut self, dir: &OpenDir, name: &OsStr) -> io::Result<bool> {
+        let Some(bytes) = read(dir, name)? else { return Ok(false) };
         let Ok(text) = String::from_utf8(bytes) else { return Ok(false) };
         if let Some(text) = disarmed(&text) {
             if self.action == PartsAction::Disable {
-                replace(folder, name, text.as_bytes())?;
+                replace(dir, name, text.as_bytes())?;
             }
-            self.disarmed.push(folder.path.join(name));
+            self.disarmed.push(dir.path.join(name));
         }
         Ok(true)
     }
 }
 
 /// The content of a regular file that is not too large.
-fn read(folder: &OpenFolder, name: &OsStr) -> io::Result<Option<Vec<u8>>> {
+fn read(dir: &OpenDir, name: &OsStr) -> io::Result<Option<Vec<u8>>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = std::fs::File::from(rustix::fs::openat(&folder.file, name, flags, Mode::empty())?);
+    let file = std::fs::File::from(rustix::fs::openat(&dir.file, name, flags, Mode::empty())?);
     let found = file.metadata()?;
     if !found.is_file() || found.len() > CONFIG_BYTES_MAX {
         return Ok(None);
@@ -171,18 +171,18 @@ fn read(folder: &OpenFolder, name: &OsStr) -> io::Result<Option<Vec<u8>>> {
     Ok(u64::try_from(bytes.len()).is_ok_and(|length| length <= CONFIG_BYTES_MAX).then_some(bytes))
 }
 
-fn replace(folder: &OpenFolder, name: &OsStr, text: &[u8]) -> io::Result<()> {
+fn replace(dir: &OpenDir, name: &OsStr, text: &[u8]) -> io::Result<()> {
     let mut new = OsString::from(name);
     new.push(".rheon-new");
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(0o644);
-    let opened = rustix::fs::openat(&folder.file, &new, flags, mode).or_else(|_| {
+    let opened = rustix::fs::openat(&dir.file, &new, flags, mode).or_else(|_| {
         // Left by a killed program, or put there to be in the way.
-        rustix::fs::unlinkat(&folder.file, &new, rustix::fs::AtFlags::empty()).ok();
-        rustix::fs::openat(&folder.file, &new, flags, mode)
+        rustix::fs::unlinkat(&dir.file, &new, rustix::fs::AtFlags::empty()).ok();
+        rustix::fs::openat(&dir.file, &new, flags, mode)
     })?;
     std::fs::File::from(opened).write_all(text)?;
-    Ok(rustix::fs::renameat(&folder.file, &new, &folder.file, name)?)
+    Ok(rustix::fs::renameat(&dir.file, &new, &dir.file, name)?)
 }
 
 /// Whether a `.git` file names the repository of a submodule or worktree within a `.git` directory of the workspace, which

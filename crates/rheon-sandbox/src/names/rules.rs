@@ -34,8 +34,8 @@ impl NameRules {
     pub(crate) fn add_home(&mut self, home: &Path) {
         self.homes.extend(home.canonicalize());
         // Where settings are kept in a repository, links lead to them.
-        for folder in [home.to_path_buf(), home.join(".config")] {
-            let links = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        for dir in [home.to_path_buf(), home.join(".config")] {
+            let links = std::fs::read_dir(dir).into_iter().flatten().flatten();
             let links = links.map(|entry| entry.path()).filter(|path| path.is_symlink());
             self.targets.extend(links.take(LINKS_MAX).filter_map(|link| link.canonicalize().ok()));
         }
@@ -46,8 +46,8 @@ impl NameRules {
         self.pinned.push(path.to_path_buf());
     }
 
-    pub(crate) fn set_quarantine(&mut self, folder: &Path) {
-        self.quarantine = Some(folder.to_path_buf());
+    pub(crate) fn set_quarantine(&mut self, dir: &Path) {
+        self.quarantine = Some(dir.to_path_buf());
     }
 
     pub(super) fn roots(&self) -> &[PathBuf] {
@@ -68,9 +68,9 @@ impl NameRules {
         self.roots.iter().map(PathBuf::as_path).find(|root| path.starts_with(root))
     }
 
-    pub(super) fn protects(&self, folder: &Path, name: &OsStr) -> bool {
-        let is_of_home = || self.homes.iter().any(|home| home == folder) && is_settings_name(name);
-        is_protected_name(name) || is_of_home() || self.pinned.iter().any(|path| *path == folder.join(name))
+    pub(super) fn protects(&self, dir: &Path, name: &OsStr) -> bool {
+        let is_of_home = || self.homes.iter().any(|home| home == dir) && is_settings_name(name);
+        is_protected_name(name) || is_of_home() || self.pinned.iter().any(|path| *path == dir.join(name))
     }
 
     /// The directories within the roots that must not be moved, because something protected is in them: outermost first.
@@ -79,8 +79,8 @@ impl NameRules {
         let targets = self.targets.iter().filter_map(|path| path.parent());
         let below = self.homes.iter().map(PathBuf::as_path).chain(pinned).chain(targets);
         let mut anchors: Vec<PathBuf> = below
-            .filter_map(|folder| Some((folder, self.root_of(folder)?)))
-            .flat_map(|(folder, root)| folder.ancestors().take_while(move |it| *it != root))
+            .filter_map(|dir| Some((dir, self.root_of(dir)?)))
+            .flat_map(|(dir, root)| dir.ancestors().take_while(move |it| *it != root))
             .map(Path::to_path_buf)
             .collect();
         anchors.sort();

@@ -34,7 +34,7 @@ pub(super) struct FoundName {
 
 #[derive(Debug, Default)]
 pub(super) struct Walk {
-    folders: HashMap<Arc<Path>, Folder>,
+    dirs: HashMap<Arc<Path>, Directory>,
     /// Directories that appeared after the first walk, and were not moved from elsewhere in the tree.
     appeared: HashSet<FileId>,
     round: u64,
@@ -42,12 +42,12 @@ pub(super) struct Walk {
 
 /// A directory as it was read.
 #[derive(Debug)]
-struct Folder {
+struct Directory {
     id: FileId,
     changed: Changed,
     /// Whether a later change cannot have the same time.
     is_settled: bool,
-    folders: Vec<Arc<Path>>,
+    dirs: Vec<Arc<Path>>,
     names: Vec<PathBuf>,
     round: u64,
 }
@@ -62,7 +62,7 @@ struct Changed {
 const STEP: Duration = Duration::from_millis(2_100);
 
 /// The most directories of a walk. Those nearest to the roots come first.
-pub(super) const FOLDERS_MAX: usize = 50_000;
+pub(super) const DIRS_MAX: usize = 50_000;
 
 /// What a walk found.
 #[derive(Debug, Default)]
@@ -82,7 +82,7 @@ impl Walk {
         let mut seen = 0;
         while let Some(path) = waiting.pop_front() {
             seen += 1;
-            if seen > FOLDERS_MAX {
+            if seen > DIRS_MAX {
                 result.is_cut = true;
                 break;
             }
@@ -90,9 +90,9 @@ impl Walk {
             if !found.is_dir() {
                 continue;
             }
-            let folder = self.folder(&path, &found, rules);
-            waiting.extend(folder.folders.iter().cloned());
-            for name in &folder.names {
+            let dir = self.dir(&path, &found, rules);
+            waiting.extend(dir.dirs.iter().cloned());
+            for name in &dir.names {
                 if let Ok(found) = name.symlink_metadata() {
                     result.names.push(FoundName { path: name.clone(), id: FileId::of(&found) });
                 }
@@ -103,42 +103,42 @@ impl Walk {
     }
 
     /// Whether the directory appeared after the first walk.
-    pub(super) fn has_appeared(&self, folder: &Path) -> bool {
-        self.folders.get(folder).is_some_and(|folder| self.appeared.contains(&folder.id))
+    pub(super) fn has_appeared(&self, dir: &Path) -> bool {
+        self.dirs.get(dir).is_some_and(|dir| self.appeared.contains(&dir.id))
     }
 
-    fn folder(&mut self, path: &Arc<Path>, found: &Metadata, rules: &NameRules) -> &Folder {
+    fn dir(&mut self, path: &Arc<Path>, found: &Metadata, rules: &NameRules) -> &Directory {
         let id = FileId::of(found);
         let changed = Changed { seconds: found.ctime(), nanoseconds: found.ctime_nsec() };
         let round = self.round;
         let is_same = self
-            .folders
+            .dirs
             .get(path)
             .is_some_and(|known| known.is_settled && known.id == id && known.changed == changed);
         let read = (!is_same).then(|| {
             let is_settled = is_past(changed);
-            let (folders, names) = read(path, rules);
-            Folder { id, changed, is_settled, folders, names, round }
+            let (dirs, names) = read(path, rules);
+            Directory { id, changed, is_settled, dirs, names, round }
         });
-        if round > 1 && self.folders.get(path).is_none_or(|known| known.id != id) {
+        if round > 1 && self.dirs.get(path).is_none_or(|known| known.id != id) {
             self.appeared.insert(id);
         }
         match read {
             Some(read) => {
-                self.folders.insert(Arc::clone(path), read);
+                self.dirs.insert(Arc::clone(path), read);
             }
             None => {
-                if let Some(known) = self.folders.get_mut(path) {
+                if let Some(known) = self.dirs.get_mut(path) {
                     known.round = round;
                 }
             }
         }
         // It was inserted or found right above.
-        self.folders.entry(Arc::clone(path)).or_insert_with(|| Folder {
+        self.dirs.entry(Arc::clone(path)).or_insert_with(|| Directory {
             id,
             changed,
             is_settled: false,
-            folders: Vec::new(),
+            dirs: Vec::new(),
             names: Vec::new(),
             round,
         })
@@ -147,10 +147,10 @@ impl Walk {
     /// Removes directories that are gone. One that was moved has not appeared.
     fn forget_missing(&mut self) {
         let (round, appeared) = (self.round, &mut self.appeared);
-        self.folders.retain(|_, folder| {
-            let is_there = folder.round == round;
+        self.dirs.retain(|_, dir| {
+            let is_there = dir.round == round;
             if !is_there {
-                appeared.remove(&folder.id);
+                appeared.remove(&dir.id);
             }
             is_there
         });
@@ -176,25 +176,25 @@ const SKIPPED: [(&str, Option<&str>); 5] = [
     ("venv", Some("pyvenv.cfg")),
 ];
 
-fn is_skipped(folder: &Path, name: &OsStr) -> bool {
-    let is_marked = |mark: &Option<&str>| mark.is_none_or(|mark| folder.join(name).join(mark).exists());
+fn is_skipped(dir: &Path, name: &OsStr) -> bool {
+    let is_marked = |mark: &Option<&str>| mark.is_none_or(|mark| dir.join(name).join(mark).exists());
     SKIPPED.iter().any(|(skipped, mark)| name == *skipped && is_marked(mark))
 }
 
 /// The directories in a directory, and its protected names, which are not entered.
-fn read(folder: &Path, rules: &NameRules) -> (Vec<Arc<Path>>, Vec<PathBuf>) {
-    let (mut folders, mut names) = (Vec::new(), Vec::new());
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+fn read(dir: &Path, rules: &NameRules) -> (Vec<Arc<Path>>, Vec<PathBuf>) {
+    let (mut dirs, mut names) = (Vec::new(), Vec::new());
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        if rules.protects(folder, &name) {
+        if rules.protects(dir, &name) {
             names.push(entry.path());
-        } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) && !is_skipped(folder, &name) {
-            folders.push(Arc::from(entry.path()));
+        } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) && !is_skipped(dir, &name) {
+            dirs.push(Arc::from(entry.path()));
         }
     }
-    folders.sort();
+    dirs.sort();
     names.sort();
-    (folders, names)
+    (dirs, names)
 }
 
 #[cfg(test)]

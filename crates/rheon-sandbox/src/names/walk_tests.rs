@@ -18,8 +18,8 @@ fn found(walk: &mut Walk, root: &Path) -> Vec<String> {
 
 #[test]
 fn names_are_found_at_every_depth_and_again_after_every_change() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
     let make = |path: &str| fs::create_dir_all(root.join(path)).unwrap();
     for path in [".git/.vscode", "a/b/c/d/e/f/g/.git", "a/.claude", "node_modules/x/.git", "target/x/.git"] {
         make(path);
@@ -40,8 +40,8 @@ fn names_are_found_at_every_depth_and_again_after_every_change() {
 
 #[test]
 fn links_are_not_followed_and_a_moved_directory_has_not_appeared() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
     fs::create_dir_all(root.join("a/.git")).unwrap();
     std::os::unix::fs::symlink(&root, root.join("loop")).unwrap();
     let mut walk = Walk::default();
@@ -54,8 +54,8 @@ fn links_are_not_followed_and_a_moved_directory_has_not_appeared() {
 
 #[test]
 fn in_a_home_directory_every_name_with_a_dot_is_protected_and_so_are_pinned_paths() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
     for path in ["me/.config/x", "me/bin", "me/project/.config", "conf/rheon", "other/.config"] {
         fs::create_dir_all(root.join(path)).unwrap();
     }

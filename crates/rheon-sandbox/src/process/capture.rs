@@ -17,7 +17,7 @@ pub struct OutputLimits {
 
 #[derive(Debug, Clone)]
 pub struct Spill {
-    pub folder: PathBuf,
+    pub dir: PathBuf,
     pub bytes_max: u64,
 }
 
@@ -154,7 +154,7 @@ impl Capture {
         }
         let mut open = match self.file.take() {
             Some(open) => Ok(open),
-            None => begin(&spill.folder, &self.head, self.tail.make_contiguous(), spill.bytes_max),
+            None => begin(&spill.dir, &self.head, self.tail.make_contiguous(), spill.bytes_max),
         };
         if let Ok((file, bytes)) = &mut open
             && let Err(error) = append(file, bytes, chunk, spill.bytes_max)
@@ -164,7 +164,7 @@ impl Capture {
         match open {
             Ok(open) => self.file = Some(open),
             Err(error) => {
-                self.problem = Some(format!("cannot create a file in {}: {error}", spill.folder.display()));
+                self.problem = Some(format!("cannot create a file in {}: {error}", spill.dir.display()));
             }
         }
     }
@@ -174,8 +174,8 @@ impl OutputLimits {
     const NONE: Self = Self { head_bytes: 0, tail_bytes: 0, spill: None };
 }
 
-fn begin(folder: &Path, head: &[u8], tail: &[u8], bytes_max: u64) -> std::io::Result<(NamedTempFile, u64)> {
-    let mut file = tempfile::Builder::new().prefix("output-").suffix(".txt").tempfile_in(folder)?;
+fn begin(dir: &Path, head: &[u8], tail: &[u8], bytes_max: u64) -> std::io::Result<(NamedTempFile, u64)> {
+    let mut file = tempfile::Builder::new().prefix("output-").suffix(".txt").tempfile_in(dir)?;
     let mut bytes = 0;
     append(&mut file, &mut bytes, head, bytes_max)?;
     append(&mut file, &mut bytes, tail, bytes_max)?;

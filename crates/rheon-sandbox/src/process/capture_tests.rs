@@ -55,8 +55,8 @@ fn invalid_bytes_are_replaced_and_zero_bytes_taken_out() {
 
 #[test]
 fn a_hundred_megabytes_keep_no_more_than_the_cap_in_memory_and_in_the_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let spill = Spill { folder: folder.path().into(), bytes_max: 1_000_000 };
+    let dir = tempfile::tempdir().unwrap();
+    let spill = Spill { dir: dir.path().into(), bytes_max: 1_000_000 };
     let mut capture = Capture::new(OutputLimits { head_bytes: 1_000, tail_bytes: 500, spill: Some(spill) });
     let chunk = vec![b'x'; 65_536];
     let mut most = 0;
@@ -82,8 +82,8 @@ fn a_hundred_megabytes_keep_no_more_than_the_cap_in_memory_and_in_the_file() {
 
 #[test]
 fn the_file_holds_the_output_byte_for_byte_and_only_its_owner_reads_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let spill = Spill { folder: folder.path().into(), bytes_max: 1_000 };
+    let dir = tempfile::tempdir().unwrap();
+    let spill = Spill { dir: dir.path().into(), bytes_max: 1_000 };
     let mut capture = Capture::new(OutputLimits { head_bytes: 3, tail_bytes: 3, spill: Some(spill) });
     ["abcd", "ef", "g\0", "\u{20AC}"].iter().for_each(|chunk| capture.push(chunk.as_bytes()));
     let output = capture.finish();
@@ -99,8 +99,8 @@ fn the_file_holds_the_output_byte_for_byte_and_only_its_owner_reads_it() {
 }
 
 #[test]
-fn output_that_fits_makes_no_file_and_a_missing_folder_is_told() {
-    let spill = Spill { folder: Path::new("/nowhere/at/all").into(), bytes_max: 1_000 };
+fn output_that_fits_makes_no_file_and_a_missing_dir_is_told() {
+    let spill = Spill { dir: Path::new("/nowhere/at/all").into(), bytes_max: 1_000 };
     let mut capture = Capture::new(OutputLimits { head_bytes: 2, tail_bytes: 2, spill: Some(spill) });
     capture.push(b"abcd");
     assert_eq!(capture.take().spill_problem, None);

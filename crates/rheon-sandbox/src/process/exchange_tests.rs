@@ -8,8 +8,8 @@ use crate::sandbox::{Boundary, Requirement, Sandbox};
 
 #[tokio::test]
 async fn input_output_and_errors_are_apart_at_every_level() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
     let strong = Sandbox::choose(Requirement::default(), Boundary::new([&root])).await;
     let none = Sandbox::choose(Requirement::NoSandbox, Boundary::new([&root])).await;
     for sandbox in [strong, none].into_iter().flatten() {
@@ -21,7 +21,7 @@ async fn input_output_and_errors_are_apart_at_every_level() {
             ("exec 1>&-; head -c 2 >&2; exit 3", "", "xx"),
         ] {
             let environment = ProcessEnvironment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin");
-            let line = ShellLine { text: text.into(), folder: root.clone(), environment };
+            let line = ShellLine { text: text.into(), dir: root.clone(), environment };
             let limits = OutputLimits { head_bytes: 1_000, tail_bytes: 0, spill: None };
             let stop = StopCondition { timeout: None, cancel: CancellationToken::new() };
             let ended = exchange(&line, sandbox.launcher(), input.as_bytes(), stop, limits).await.unwrap();

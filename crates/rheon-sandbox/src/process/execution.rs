@@ -12,7 +12,7 @@ pub(super) struct Execution {
     pub(super) program: PathBuf,
     pub(super) arguments: Vec<OsString>,
     pub(super) variables: Vec<(OsString, OsString)>,
-    pub(super) folder: PathBuf,
+    pub(super) dir: PathBuf,
     /// The file system it sees, if it gets its own.
     pub(super) view: Option<View>,
     /// Dropped right before it becomes the program.

@@ -25,7 +25,7 @@ pub struct ShellLine {
     /// Any number of lines.
     pub text: String,
     /// The working directory.
-    pub folder: PathBuf,
+    pub dir: PathBuf,
     /// The whole environment.
     pub environment: ProcessEnvironment,
 }
@@ -102,8 +102,8 @@ const LINE_BYTES_MAX: usize = 100_000;
 pub struct Process {
     pub(super) process_tree: KillOnDrop,
     pub(super) output: PipeReader,
-    /// Where bash tells the folder in which it ended.
-    pub(super) folder: PipeReader,
+    /// Where bash tells the directory in which it ended.
+    pub(super) dir: PipeReader,
     pub(super) exit: oneshot::Receiver<Result<ExitStatus, ProcessError>>,
     pub(super) began: Instant,
     /// What was started.
@@ -154,12 +154,12 @@ fn start_with(
     let program = program.to_string_lossy().into_owned();
     let failed = |source| ProcessError::Start { program: program.clone(), source };
     let (output, output_end) = io::pipe().map_err(failed)?;
-    let (folder, folder_end) = io::pipe().map_err(failed)?;
+    let (dir, dir_end) = io::pipe().map_err(failed)?;
     let marker = match launcher.containment {
         Containment::Namespace => None,
         Containment::Supervisor => Some(next_marker()),
     };
-    let pipes = LinePipes { told: folder_end, output: output_end, exchange };
+    let pipes = LinePipes { told: dir_end, output: output_end, exchange };
     let execution = execution(line, &launcher, marker.as_deref(), pipes);
     let (supervision, lifeline) = match launcher.containment {
         Containment::Namespace => (Supervision::Absent, None),
@@ -180,7 +180,7 @@ fn start_with(
             drop(remains);
         })
         .map_err(failed)?;
-    Ok(Process { process_tree: KillOnDrop(ProcessTree(tree)), output, folder, exit, began, program })
+    Ok(Process { process_tree: KillOnDrop(ProcessTree(tree)), output, dir, exit, began, program })
 }
 
 /// The variable that tells the processes of one command from others.
@@ -207,7 +207,7 @@ fn execution(line: &ShellLine, launcher: &Launcher, marker: Option<&str>, pipes:
         program,
         arguments: words.chain(script).collect(),
         variables: variables.into_iter().collect(),
-        folder: line.folder.clone(),
+        dir: line.dir.clone(),
         view: launcher.view.clone(),
         restrictions: launcher.restrictions.clone(),
         limits: launcher.limits,
@@ -225,7 +225,7 @@ struct LinePipes {
 }
 
 /// Runs the line with its input, or with nothing to read. While `eval` runs, bash keeps its own standard input, which is the writing end
-/// of a pipe, aside and closed to programs: only the shell itself can tell that it began, and the folder in which it ended.
+/// of a pipe, aside and closed to programs: only the shell itself can tell that it began, and the directory in which it ended.
 fn script(line: &str, input: &str) -> String {
     let line = line.replace('\'', r"'\''");
     format!(

@@ -39,7 +39,7 @@ enum MountKind {
     Empty,
     Absent,
     Guarded,
-    Folder(Source),
+    Directory(Source),
     File(Source),
 }
 
@@ -66,10 +66,10 @@ impl Mounts {
     /// Sets everything up, in a process with all namespaces and all capabilities in them.
     pub(super) fn arrange(&self) -> rustix::io::Result<()> {
         rustix::mount::mount_change(c"/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
-        let before = rustix::fs::open(c"/", FOLDER, Mode::empty())?;
+        let before = rustix::fs::open(c"/", DIR, Mode::empty())?;
         let root = copy_of(before.as_fd(), &TO_LOOK_AT)?;
         // Nothing in the view comes from where the clone is attached.
-        let somewhere = rustix::fs::open(c"/proc", FOLDER, Mode::empty())?;
+        let somewhere = rustix::fs::open(c"/proc", DIR, Mode::empty())?;
         attach(&root, somewhere.as_fd())?;
         arrange_processes(root.as_fd(), self.processes_max.as_deref())?;
         arrange_devices(before.as_fd(), root.as_fd())?;
@@ -87,7 +87,7 @@ impl Mounts {
 fn step(place: &Path, shown: &PathView) -> io::Result<Step> {
     let source = |path: &Path, writing| -> io::Result<MountKind> {
         let source = Source { path: relative(path)?, writing };
-        Ok(if path.is_dir() { MountKind::Folder(source) } else { MountKind::File(source) })
+        Ok(if path.is_dir() { MountKind::Directory(source) } else { MountKind::File(source) })
     };
     let kind = match shown {
         PathView::Empty => MountKind::Empty,
@@ -143,7 +143,7 @@ impl Step {
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(()),
                 done => done,
             },
-            MountKind::Folder(source) | MountKind::File(source) => {
+            MountKind::Directory(source) | MountKind::File(source) => {
                 let shown = opened(before, &source.path)?;
                 let shown = match source.writing {
                     Writing::Allowed => {
@@ -181,20 +181,20 @@ impl Step {
 
     /// Creates a mount point, with the directories above it.
     fn make_place(&self, root: BorrowedFd<'_>) -> rustix::io::Result<()> {
-        let make_folder = |path: &CStr| match rustix::fs::mkdirat(root, path, Mode::from_raw_mode(0o755)) {
+        let make_dir = |path: &CStr| match rustix::fs::mkdirat(root, path, Mode::from_raw_mode(0o755)) {
             Ok(()) | Err(Errno::EXIST) => Ok(()),
             Err(error) => Err(error),
         };
-        for folder in &self.above {
+        for dir in &self.above {
             // An existing one may be where nothing can be created.
-            if matches!(opened(root, folder), Err(Errno::NOENT)) {
-                make_folder(folder)?;
+            if matches!(opened(root, dir), Err(Errno::NOENT)) {
+                make_dir(dir)?;
             }
         }
         match self.kind {
             MountKind::File(_) => make_file(root, &self.place),
-            MountKind::Folder(_) | MountKind::Empty | MountKind::Absent | MountKind::Guarded => {
-                make_folder(&self.place)
+            MountKind::Directory(_) | MountKind::Empty | MountKind::Absent | MountKind::Guarded => {
+                make_dir(&self.place)
             }
         }
     }
@@ -203,7 +203,7 @@ impl Step {
 /// How often to mount over a path that others replace at the same time.
 const ATTEMPTS_MAX: usize = 100;
 
-const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+const DIR: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// Opens a path below `root` without following symlinks.
 fn opened(root: BorrowedFd<'_>, path: &CStr) -> rustix::io::Result<OwnedFd> {
@@ -339,7 +339,7 @@ pub(super) fn mount_overlay(overlay: &Overlay) -> rustix::io::Result<()> {
         CString::new(bytes).ok().filter(|_| is_plain).ok_or(Errno::INVAL)
     };
     let (lower, upper, work) = (text(&overlay.lower)?, text(&overlay.upper)?, text(&overlay.work)?);
-    let place = rustix::fs::open(lower.as_c_str(), FOLDER | OFlags::NOFOLLOW, Mode::empty())?;
+    let place = rustix::fs::open(lower.as_c_str(), DIR | OFlags::NOFOLLOW, Mode::empty())?;
     let system = rustix::mount::fsopen(c"overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
     rustix::mount::fsconfig_set_string(&system, c"lowerdir", lower.as_c_str())?;
     rustix::mount::fsconfig_set_string(&system, c"upperdir", upper.as_c_str())?;
@@ -352,8 +352,8 @@ pub(super) fn mount_overlay(overlay: &Overlay) -> rustix::io::Result<()> {
 }
 
 /// Mounts a directory read-only over itself, if it exists.
-pub(super) fn make_read_only(folder: &Path) -> rustix::io::Result<()> {
-    let place = match rustix::fs::open(folder, FOLDER | OFlags::NOFOLLOW, Mode::empty()) {
+pub(super) fn make_read_only(dir: &Path) -> rustix::io::Result<()> {
+    let place = match rustix::fs::open(dir, DIR | OFlags::NOFOLLOW, Mode::empty()) {
         Err(Errno::NOENT) => return Ok(()),
         found => found?,
     };

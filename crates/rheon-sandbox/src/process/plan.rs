@@ -30,7 +30,7 @@ pub(super) struct Plan<'a> {
     execution: &'a Execution,
     setup: ProcessSetup,
     program: CString,
-    folder: CString,
+    dir: CString,
     arguments: Texts,
     variables: Texts,
     /// The user and group maps of a user namespace.
@@ -84,7 +84,7 @@ impl<'a> Plan<'a> {
         Ok(Self {
             setup,
             program: CString::new(program.clone())?,
-            folder: CString::new(execution.folder.as_os_str().as_bytes())?,
+            dir: CString::new(execution.dir.as_os_str().as_bytes())?,
             arguments: Texts::new(std::iter::once(program).chain(arguments))?,
             variables: Texts::new(variables)?,
             maps: [format!("{user} {user} 1\n"), format!("{group} {group} 1\n")],
@@ -153,7 +153,7 @@ impl<'a> Plan<'a> {
             }
             Namespaces::AllButNetwork => self.get_view()?,
         }
-        rustix::process::chdir(self.folder.as_c_str())?;
+        rustix::process::chdir(self.dir.as_c_str())?;
         match self.setup.capabilities {
             Capabilities::Preserved => {}
             Capabilities::Dropped => drop_capabilities()?,
@@ -252,17 +252,17 @@ extern "C" fn begin(birth: *mut libc::c_void) -> c_int {
 /// The exit code of a process that did not become another program; it is not read.
 const NOT_EXECUTED: c_int = 127;
 
-/// The program with its folder. The path is that of the process, not the agent's.
+/// The program with its directory. The path is that of the process, not the agent's.
 fn found(execution: &Execution) -> PathBuf {
     let program = &execution.program;
     if program.components().count() > 1 {
         return program.clone();
     }
     let path = execution.variables.iter().find(|(name, _)| name == "PATH");
-    let folders = path.map_or(b"/usr/bin:/bin".as_slice(), |(_, folders)| folders.as_bytes());
-    let found = folders
+    let dirs = path.map_or(b"/usr/bin:/bin".as_slice(), |(_, dirs)| dirs.as_bytes());
+    let found = dirs
         .split(|byte| *byte == b':')
-        .map(|folder| Path::new(OsStr::from_bytes(folder)).join(program))
+        .map(|dir| Path::new(OsStr::from_bytes(dir)).join(program))
         .find(|path| path.is_absolute() && path.is_file());
     found.unwrap_or_else(|| program.clone())
 }

@@ -75,7 +75,7 @@ mod linux {
     impl PreparedRestrictions {
         pub(in super::super) fn new(restrictions: &Restrictions) -> io::Result<Self> {
             let ruleset = match &restrictions.files {
-                Files::OnlyIn(folders) => write_only_in(folders).map(Some)?,
+                Files::OnlyIn(dirs) => write_only_in(dirs).map(Some)?,
                 Files::AsMounted => confine()?,
             };
             Ok(Self {

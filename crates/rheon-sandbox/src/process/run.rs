@@ -36,7 +36,7 @@ pub struct ProcessOutcome {
     pub signal: Option<i32>,
     pub duration: Duration,
     /// The directory in which the shell ended, if it could report it.
-    pub folder: Option<PathBuf>,
+    pub dir: Option<PathBuf>,
 }
 
 /// How long to wait for the rest of the output after the process has ended: something may hold the pipe open.
@@ -75,7 +75,7 @@ pub async fn finish(
 ) -> Result<ProcessOutcome, ProcessError> {
     let broken = |source| ProcessError::Start { program: "the pipe".into(), source };
     let mut output = receiver(process.output).map_err(broken)?;
-    let mut folder = receiver(process.folder).map_err(broken)?;
+    let mut dir = receiver(process.dir).map_err(broken)?;
     let (process_tree, mut exit, began) = (process.process_tree, process.exit, process.began);
 
     let deadline = async {
@@ -126,12 +126,12 @@ pub async fn finish(
     // Keep what was read if the grace period ends first.
     drop(tokio::time::timeout(GRACE, rest).await);
     arrived(capture);
-    let folder = match end {
-        EndReason::Finished => ended_in(&told(&mut folder, process.program).await?),
+    let dir = match end {
+        EndReason::Finished => ended_in(&told(&mut dir, process.program).await?),
         EndReason::TimedOut | EndReason::Canceled => None,
     };
     let (exit_code, signal) = status.map_or((None, None), |status| (status.code(), signal_of(status)));
-    Ok(ProcessOutcome { end, exit_code, signal, duration, folder })
+    Ok(ProcessOutcome { end, exit_code, signal, duration, dir })
 }
 
 /// Saves what was read and returns whether there may be more.
@@ -165,7 +165,7 @@ async fn told(pipe: &mut Receiver, program: String) -> Result<Vec<u8>, ProcessEr
 fn ended_in(told: &[u8]) -> Option<PathBuf> {
     let zero = told.iter().rposition(|byte| *byte == 0)?;
     let last = told.get(zero + 1..)?.strip_suffix(b"\n")?;
-    Some(path(last)).filter(|folder| folder.is_absolute())
+    Some(path(last)).filter(|dir| dir.is_absolute())
 }
 
 #[cfg(unix)]

@@ -31,7 +31,7 @@ fn launcher() -> Launcher {
 
 fn line(text: &str) -> ShellLine {
     let environment = ProcessEnvironment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin");
-    ShellLine { text: text.into(), folder: "/".into(), environment }
+    ShellLine { text: text.into(), dir: "/".into(), environment }
 }
 
 fn capture() -> Mutex<Capture> {
@@ -62,22 +62,22 @@ async fn a_signal_is_told() {
 }
 
 #[tokio::test]
-async fn the_folder_in_which_the_shell_ended_is_told_and_programs_cannot_tell_another() {
+async fn the_dir_in_which_the_shell_ended_is_told_and_programs_cannot_tell_another() {
     let (outcome, _) = ran("cd /usr; exit 3").await;
-    assert_eq!(outcome.folder, Some("/usr".into()));
+    assert_eq!(outcome.dir, Some("/usr".into()));
     let (outcome, output) =
         ran("cd /usr; ls /proc/self/fd; perl -e 'open(F, \">&=10\") and syswrite(F, \"\\0/etc\\n\")'").await;
-    assert_eq!(outcome.folder, Some("/usr".into()), "{output}");
+    assert_eq!(outcome.dir, Some("/usr".into()), "{output}");
     // The shell itself can break what it tells; then nothing is believed.
     let (outcome, output) = ran("cd /usr; for fd in /proc/self/fd/*; do echo /etc >$fd; done").await;
-    assert_ne!(outcome.folder, Some("/etc".into()), "{output}");
+    assert_ne!(outcome.dir, Some("/etc".into()), "{output}");
     let odd = tempfile::tempdir().unwrap();
     let odd = odd.path().join("two\nlines");
     std::fs::create_dir(&odd).unwrap();
     let (outcome, _) = ran(&format!("cd '{}'", odd.display())).await;
-    assert_eq!(outcome.folder, Some(odd));
+    assert_eq!(outcome.dir, Some(odd));
     let (outcome, _) = ran("cd /usr; exec true").await;
-    assert_eq!(outcome.folder, None);
+    assert_eq!(outcome.dir, None);
 }
 
 #[tokio::test]
@@ -211,10 +211,10 @@ async fn a_program_that_is_missing_is_named() {
 }
 
 #[tokio::test]
-async fn without_a_supervisor_a_program_that_is_missing_and_a_folder_that_is_gone_are_told() {
+async fn without_a_supervisor_a_program_that_is_missing_and_a_dir_that_is_gone_are_told() {
     let alone = || Launcher { containment: Containment::Namespace, ..launcher() };
     let missing = Launcher { prefix: vec!["/nowhere/program".into()], ..alone() };
-    let gone = ShellLine { folder: "/nowhere/folder".into(), ..line("true") };
+    let gone = ShellLine { dir: "/nowhere/folder".into(), ..line("true") };
     let refused = |line: ShellLine, launcher: Launcher| async move {
         run(&line, launcher, stop(), &capture(), |_| {}).await.unwrap_err().to_string()
     };
@@ -228,7 +228,7 @@ async fn without_a_supervisor_a_program_that_is_missing_and_a_folder_that_is_gon
 }
 
 #[tokio::test]
-async fn a_program_without_a_folder_is_looked_for_in_the_path_of_the_command() {
+async fn a_program_without_a_dir_is_looked_for_in_the_path_of_the_command() {
     let launcher = Launcher { bash: "bash".into(), containment: Containment::Namespace, ..launcher() };
     let capture = capture();
     let outcome = run(&line("echo $0"), launcher, stop(), &capture, |_| {}).await.unwrap();

@@ -236,10 +236,10 @@ fn wait(pid: Pid) -> i32 {
 }
 
 /// Removes the temporary directory of a killed agent. A live one holds a lock on it and removes it itself.
-fn remove_unlocked(folder: &Path) {
-    let Ok(file) = File::open(folder) else { return };
+fn remove_unlocked(dir: &Path) {
+    let Ok(file) = File::open(dir) else { return };
     if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
-        drop(std::fs::remove_dir_all(folder));
+        drop(std::fs::remove_dir_all(dir));
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) fn spawn(
     }
     let mut command = Command::new(&execution.program);
     command.args(&execution.arguments).env_clear().envs(execution.variables.iter().cloned());
-    command.current_dir(&execution.folder).stdin(execution.told.try_clone()?);
+    command.current_dir(&execution.dir).stdin(execution.told.try_clone()?);
     command.stdout(execution.output.try_clone()?).stderr(execution.output.try_clone()?);
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);

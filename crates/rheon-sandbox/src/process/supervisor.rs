@@ -139,12 +139,12 @@ fn end_all(shell: Pid, status: &mut Option<WaitStatus>) {
 fn end_children() {
     let own = rustix::process::getpid();
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let Ok(folder) = rustix::fs::open(c"/proc", flags, Mode::empty()) else { return };
+    let Ok(dir) = rustix::fs::open(c"/proc", flags, Mode::empty()) else { return };
     let mut buffer = [std::mem::MaybeUninit::uninit(); 8 * 1024];
-    let mut entries = RawDir::new(&folder, &mut buffer);
+    let mut entries = RawDir::new(&dir, &mut buffer);
     while let Some(Ok(entry)) = entries.next() {
         let Some(pid) = number(entry.file_name().to_bytes()) else { continue };
-        if parent(folder.as_fd(), entry.file_name()) == Some(own.as_raw_pid())
+        if parent(dir.as_fd(), entry.file_name()) == Some(own.as_raw_pid())
             && let Some(pid) = Pid::from_raw(pid)
         {
             // An error means that it has ended, or belongs to another user.
@@ -156,8 +156,8 @@ fn end_children() {
 /// The parent of a process: the second field after its name, which is in parentheses and may contain anything.
 fn parent(processes: BorrowedFd<'_>, name: &std::ffi::CStr) -> Option<i32> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-    let folder = rustix::fs::openat(processes, name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
-    let file = rustix::fs::openat(&folder, c"stat", flags, Mode::empty()).ok()?;
+    let dir = rustix::fs::openat(processes, name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let file = rustix::fs::openat(&dir, c"stat", flags, Mode::empty()).ok()?;
     let mut buffer = [0; 512];
     let bytes = rustix::io::read(&file, &mut buffer).ok()?;
     let after_name = buffer.get(..bytes)?.rsplit(|byte| *byte == b')').next()?;

@@ -393,7 +393,7 @@ fn write_execution(writer: &mut Writer, execution: &Execution) {
         writer.text(name);
         writer.text(value);
     });
-    writer.path(&execution.folder);
+    writer.path(&execution.dir);
     let places = execution.view.as_ref().map_or([].as_slice(), |view| view.places.as_slice());
     writer.byte(execution.view.is_some().into());
     writer.list(places, |writer, (path, shown)| {
@@ -429,9 +429,9 @@ fn write_execution(writer: &mut Writer, execution: &Execution) {
             });
             match files {
                 Files::AsMounted => writer.byte(0),
-                Files::OnlyIn(folders) => {
+                Files::OnlyIn(dirs) => {
                     writer.byte(1);
-                    writer.list(folders, |writer, folder| writer.path(folder));
+                    writer.list(dirs, |writer, dir| writer.path(dir));
                 }
             }
         }
@@ -442,7 +442,7 @@ fn read_execution(reader: &mut Reader<'_>) -> io::Result<Execution> {
     let program = reader.path()?;
     let arguments = reader.list(Reader::text)?;
     let variables = reader.list(|reader| Ok((reader.text()?, reader.text()?)))?;
-    let folder = reader.path()?;
+    let dir = reader.path()?;
     let has_view = reader.byte()? == 1;
     let places = reader.list(|reader| {
         let path = reader.path()?;
@@ -472,18 +472,7 @@ fn read_execution(reader: &mut Reader<'_>) -> io::Result<Execution> {
         false => None,
     };
     let view = has_view.then_some(View { places });
-    Ok(Execution {
-        program,
-        arguments,
-        variables,
-        folder,
-        view,
-        restrictions,
-        limits,
-        told,
-        output,
-        exchange,
-    })
+    Ok(Execution { program, arguments, variables, dir, view, restrictions, limits, told, output, exchange })
 }
 
 fn read_restrictions(reader: &mut Reader<'_>) -> io::Result<Restrictions> {

@@ -28,7 +28,7 @@ fn a_command_arrives_with_its_view_and_its_pipes() {
         program: "/bin/bash".into(),
         arguments: vec!["-c".into(), "x".repeat(300_000).into()],
         variables: vec![("A".into(), "b=c\n".into())],
-        folder: "/work".into(),
+        dir: "/work".into(),
         view: Some(View { places: places.clone() }),
         restrictions: Some(restrictions.clone()),
         limits: ResourceLimits { processes: Some(7), memory_bytes: None, file_bytes: Some(9) },

@@ -117,15 +117,15 @@ impl Boundary {
     }
 
     /// Allows writing in another directory, with its protected names protected.
-    pub fn with_writable(mut self, folder: &Path) -> io::Result<Self> {
-        let folder = folder.canonicalize()?;
-        if !folder.is_dir() || folder.parent().is_none() {
-            let problem = format!("{} cannot be made writable: choose a directory below /", folder.display());
+    pub fn with_writable(mut self, dir: &Path) -> io::Result<Self> {
+        let dir = dir.canonicalize()?;
+        if !dir.is_dir() || dir.parent().is_none() {
+            let problem = format!("{} cannot be made writable: choose a directory below /", dir.display());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
         }
-        self.names.add_root(&folder);
+        self.names.add_root(&dir);
         self.watch = Arc::default();
-        self.roots.push(folder);
+        self.roots.push(dir);
         Ok(self)
     }
 
@@ -145,8 +145,8 @@ impl Boundary {
     }
 
     /// Where protected names go that commands create. Without it they are renamed where they are.
-    pub fn with_quarantine(mut self, folder: &Path) -> Self {
-        self.names.set_quarantine(folder);
+    pub fn with_quarantine(mut self, dir: &Path) -> Self {
+        self.names.set_quarantine(dir);
         self.watch = Arc::default();
         self
     }
@@ -185,7 +185,7 @@ impl Boundary {
     pub fn with_caches(mut self, caches: Caches) -> Self {
         self.extras.caches.extend(caches.layers().iter().cloned());
         self.extras.writable.extend(caches.shared().iter().cloned());
-        self.read_only.push(caches.folder().to_path_buf());
+        self.read_only.push(caches.dir().to_path_buf());
         for (path, content) in caches.registry() {
             let (path, content) = (path.to_path_buf(), content.to_path_buf());
             self.extras.replaced.push(Replacement { path, content });
@@ -283,9 +283,9 @@ impl Boundary {
     }
 
     /// Whether this directory is read-only for a reason other than its name.
-    pub(super) fn forbids_writing(&self, folder: &Path) -> bool {
+    pub(super) fn forbids_writing(&self, dir: &Path) -> bool {
         let mut forbidden = self.looks.iter().flat_map(|look| &look.sight().read_only).chain(&self.read_only);
-        forbidden.any(|path| folder.starts_with(path))
+        forbidden.any(|path| dir.starts_with(path))
     }
 }
 

@@ -7,8 +7,8 @@ use super::Boundary;
 #[cfg(target_os = "linux")]
 #[test]
 fn what_a_protected_name_leads_to_in_the_workspace_is_protected_too() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
     for path in ["repositories/one", "repositories/common", "module/.git/hooks", "settings"] {
         fs::create_dir_all(root.join(path)).unwrap();
     }

@@ -20,7 +20,7 @@ use crate::process::{
 use crate::sandbox::{Boundary, Level, NetworkAccess, Requirement, Sandbox};
 
 struct Fixture {
-    _folder: TempDir,
+    _dir: TempDir,
     root: PathBuf,
     outside: PathBuf,
     sandbox: Sandbox,
@@ -28,8 +28,8 @@ struct Fixture {
 
 /// A session at full strength, or nothing if the machine has no such level.
 async fn fixture(change: impl FnOnce(Boundary, &Path) -> Boundary) -> Option<Fixture> {
-    let folder = TempDir::new_in("/var/tmp").unwrap();
-    let base = folder.path().canonicalize().unwrap();
+    let dir = TempDir::new_in("/var/tmp").unwrap();
+    let base = dir.path().canonicalize().unwrap();
     let (root, outside) = (base.join("workspace"), base.join("outside"));
     fs::create_dir_all(&root).unwrap();
     fs::create_dir_all(&outside).unwrap();
@@ -37,9 +37,7 @@ async fn fixture(change: impl FnOnce(Boundary, &Path) -> Boundary) -> Option<Fix
     let boundary = change(Boundary::new([&root]), &outside);
     let sandbox = Sandbox::choose(Requirement::AtLeast(Level::Namespaces), boundary).await;
     match sandbox {
-        Ok(sandbox) if sandbox.helper().is_some() => {
-            Some(Fixture { _folder: folder, root, outside, sandbox })
-        }
+        Ok(sandbox) if sandbox.helper().is_some() => Some(Fixture { _dir: dir, root, outside, sandbox }),
         Ok(_) | Err(_) => {
             println!("not tested: this machine has no session helper");
             None
@@ -50,7 +48,7 @@ async fn fixture(change: impl FnOnce(Boundary, &Path) -> Boundary) -> Option<Fix
 impl Fixture {
     fn line(&self, text: &str) -> ShellLine {
         let environment = ProcessEnvironment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin");
-        ShellLine { text: text.into(), folder: self.root.clone(), environment }
+        ShellLine { text: text.into(), dir: self.root.clone(), environment }
     }
 
     async fn run(&self, call: &SandboxCall, text: &str) -> String {
@@ -268,9 +266,9 @@ async fn keys_of_the_kernel_and_rights_of_files_are_out_of_reach() {
         let output = fixture.plain(open).await;
         assert!(output.starts_with("-1 Function not implemented\n"), "{output}");
     }
-    let modes = "touch file; mkdir folder; chmod u+s file; chmod g+s folder; chmod 2755 file; \
+    let modes = "touch file; mkdir directory; chmod u+s file; chmod g+s directory; chmod 2755 file; \
                  perl -e 'chmod 04755, \"file\"; sysopen(F, \"other\", 0101, 04755)'; \
-                 stat -c %a file folder; ls other 2>/dev/null; chmod 755 file && stat -c %a file";
+                 stat -c %a file directory; ls other 2>/dev/null; chmod 755 file && stat -c %a file";
     let output = fixture.plain(modes).await;
     let last: Vec<&str> = output.lines().rev().take(4).collect();
     assert_eq!(last, ["0", "755", "755", "644"], "{output}");

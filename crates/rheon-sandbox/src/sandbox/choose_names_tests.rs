@@ -77,8 +77,8 @@ async fn a_name_that_is_removed_on_the_machine_while_a_command_runs_does_not_ope
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sessions_in_one_workspace_do_not_hinder_each_other() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
     fs::create_dir_all(root.join("a/.git/hooks")).unwrap();
     let mut sessions = Vec::new();
     for number in 0..8 {
@@ -86,8 +86,8 @@ async fn sessions_in_one_workspace_do_not_hinder_each_other() {
         let Ok(sandbox) = Sandbox::choose(Requirement::AtLeast(Level::Namespaces), boundary).await else {
             return;
         };
-        let (_folder, place_root) = (tempfile::tempdir().unwrap(), root.clone());
-        let place = Place { _folder, root: place_root, outside: PathBuf::new(), sandbox };
+        let (_dir, place_root) = (tempfile::tempdir().unwrap(), root.clone());
+        let place = Place { _dir, root: place_root, outside: PathBuf::new(), sandbox };
         sessions.push(tokio::spawn(async move {
             let mut failures = Vec::new();
             for round in 0..50 {
@@ -110,8 +110,8 @@ async fn sessions_in_one_workspace_do_not_hinder_each_other() {
 #[tokio::test]
 async fn a_workspace_with_the_home_directory_cannot_change_settings_of_programs_or_their_parents() {
     for is_above in [false, true] {
-        let Ok(folder) = tempfile::tempdir_in("/var") else { return };
-        let top = folder.path().canonicalize().unwrap();
+        let Ok(dir) = tempfile::tempdir_in("/var") else { return };
+        let top = dir.path().canonicalize().unwrap();
         let home = top.join("me");
         for path in
             [".config/rheon", ".config/systemd/user", ".local/state/rheon", "bin", "project", "elsewhere"]
@@ -136,7 +136,7 @@ async fn a_workspace_with_the_home_directory_cannot_change_settings_of_programs_
             .with_quarantine(&quarantine);
         let required = Requirement::AtLeast(Level::Namespaces);
         let Ok(sandbox) = Sandbox::choose(required, boundary).await else { return };
-        let place = Place { outside: PathBuf::new(), root: root.clone(), sandbox, _folder: folder };
+        let place = Place { outside: PathBuf::new(), root: root.clone(), sandbox, _dir: dir };
         let attempts = format!(
             "cd {}; for it in .config .local .bashrc .gitconfig .zshrc bin elsewhere; do mv $it gone-$it; done
             echo evil > .config/rheon/config.toml; echo evil >> .bashrc; rm -f .gitconfig; echo evil > .gitconfig

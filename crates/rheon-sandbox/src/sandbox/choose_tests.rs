@@ -23,7 +23,7 @@ use crate::sandbox::{Escape, EscapeVerdict, NamespaceUse, NetworkAccess};
 const CANARY: &str = "CARGO_MANIFEST_DIR";
 
 pub(super) struct Place {
-    pub(super) _folder: TempDir,
+    pub(super) _dir: TempDir,
     pub(super) root: PathBuf,
     pub(super) outside: PathBuf,
     pub(super) sandbox: Sandbox,
@@ -45,8 +45,8 @@ pub(super) async fn place_of(
     (level, programs): (Level, Programs),
     change: impl FnOnce(Boundary, &Path) -> Boundary,
 ) -> Option<Place> {
-    let folder = tempfile::tempdir().unwrap();
-    let (root, outside) = (folder.path().join("workspace"), folder.path().join("outside"));
+    let dir = tempfile::tempdir().unwrap();
+    let (root, outside) = (dir.path().join("workspace"), dir.path().join("outside"));
     fs::create_dir_all(root.join(".git/hooks")).unwrap();
     fs::write(root.join(".git/config"), "[core]\n").unwrap();
     fs::create_dir(&outside).unwrap();
@@ -58,7 +58,7 @@ pub(super) async fn place_of(
         Level::None => (programs, Requirement::NoSandbox),
     };
     match Sandbox::choose_with(programs, requirement, boundary).await {
-        Ok(sandbox) => Some(Place { root, outside, sandbox, _folder: folder }),
+        Ok(sandbox) => Some(Place { root, outside, sandbox, _dir: dir }),
         Err(error) => {
             println!("level {level} was not tested: {error}");
             None
@@ -117,7 +117,7 @@ impl Place {
     ) -> (ProcessOutcome, String) {
         let environment =
             ProcessEnvironment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin").with("HOME", "/nowhere");
-        let line = ShellLine { text: text.into(), folder: self.root.clone(), environment };
+        let line = ShellLine { text: text.into(), dir: self.root.clone(), environment };
         let limits = OutputLimits { head_bytes: 100_000, tail_bytes: 0, spill: None };
         let capture = Mutex::new(Capture::new(limits));
         let stop = StopCondition { timeout: None, cancel };
@@ -126,8 +126,8 @@ impl Place {
     }
 }
 
-pub(super) fn entries(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
+pub(super) fn entries(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
     let mut entries: Vec<String> = entries.collect();
     entries.sort();
     entries
@@ -194,8 +194,8 @@ async fn settings_of_the_kernel_are_shut_whatever_holds_processes_together() {
 
 #[tokio::test]
 async fn a_level_that_the_machine_does_not_have_is_refused_and_never_replaced_by_none() {
-    let folder = tempfile::tempdir().unwrap();
-    let boundary = Boundary::new([folder.path().canonicalize().unwrap()]);
+    let dir = tempfile::tempdir().unwrap();
+    let boundary = Boundary::new([dir.path().canonicalize().unwrap()]);
     let programs = without_views(Programs::find());
     let requirement = Requirement::AtLeast(Level::Namespaces);
     let refused = Sandbox::choose_with(programs, requirement, boundary.clone()).await.unwrap_err();
@@ -206,7 +206,7 @@ async fn a_level_that_the_machine_does_not_have_is_refused_and_never_replaced_by
          run without a sandbox"
     );
     // A program that holds nothing is found out by trying.
-    let fake = folder.path().join("bwrap");
+    let fake = dir.path().join("bwrap");
     fs::write(&fake, "#!/bin/bash\nwhile [ \"$1\" != -- ]; do shift; done; shift; exec \"$@\"\n").unwrap();
     fs::set_permissions(&fake, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let programs = Programs { bwrap: Some(fake), ..with_bubblewrap() };
@@ -215,7 +215,7 @@ async fn a_level_that_the_machine_does_not_have_is_refused_and_never_replaced_by
 }
 
 #[tokio::test]
-async fn the_workspace_and_the_temporary_folder_can_be_written_and_keep_what_was_written() {
+async fn the_workspace_and_the_temporary_dir_can_be_written_and_keep_what_was_written() {
     for place in places().await {
         let (outcome, output) =
             place.run("echo in > new && cat new && echo kept > $TMPDIR/rheon-test && rm new").await;
@@ -312,7 +312,7 @@ async fn the_network_can_be_allowed() {
 }
 
 #[tokio::test]
-async fn folders_can_be_made_writable_and_their_protected_names_stay_protected() {
+async fn dirs_can_be_made_writable_and_their_protected_names_stay_protected() {
     let open = |boundary: Boundary, outside: &Path| boundary.with_writable(outside).unwrap();
     for level in [Level::Namespaces, Level::Landlock] {
         let Some(place) = place_with(level, open).await else { continue };
@@ -321,8 +321,8 @@ async fn folders_can_be_made_writable_and_their_protected_names_stay_protected()
         assert_eq!(fs::read_to_string(place.outside.join("file")).unwrap(), "new\n", "{output}");
         assert!(!place.outside.join(".vscode").exists(), "{output}");
     }
-    let folder = tempfile::tempdir().unwrap();
-    let boundary = || Boundary::new([folder.path().canonicalize().unwrap()]);
+    let dir = tempfile::tempdir().unwrap();
+    let boundary = || Boundary::new([dir.path().canonicalize().unwrap()]);
     assert!(boundary().with_writable(Path::new("/")).is_err());
     assert!(boundary().with_writable(Path::new("/nowhere")).is_err());
     assert!(boundary().with_writable(Path::new("/dev/null")).is_err());
@@ -330,8 +330,8 @@ async fn folders_can_be_made_writable_and_their_protected_names_stay_protected()
 
 #[tokio::test]
 async fn sockets_of_other_programs_are_hidden_wherever_they_are() {
-    let Ok(folder) = tempfile::tempdir_in("/var") else { return };
-    let path = folder.path().join("docker.sock");
+    let Ok(dir) = tempfile::tempdir_in("/var") else { return };
+    let path = dir.path().join("docker.sock");
     let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
     listener.set_nonblocking(true).unwrap();
     let Some(place) = place(Level::Namespaces).await else { return };
@@ -372,7 +372,7 @@ async fn sockets_without_a_path_are_out_of_reach_even_with_the_network() {
 }
 
 #[tokio::test]
-async fn keys_in_the_home_folder_cannot_be_read() {
+async fn keys_in_the_home_dir_cannot_be_read() {
     let Ok(home) = tempfile::tempdir_in("/var") else { return };
     for key in [
         ".ssh/id_ed25519",
@@ -402,12 +402,12 @@ async fn keys_in_the_home_folder_cannot_be_read() {
 }
 
 #[tokio::test]
-async fn hidden_folders_and_files_cannot_be_read() {
-    let Ok(folder) = tempfile::tempdir_in("/var") else { return };
-    fs::write(folder.path().join("key"), "secret").unwrap();
-    let hide = |boundary: Boundary, _: &Path| boundary.with_hidden(folder.path());
+async fn hidden_dirs_and_files_cannot_be_read() {
+    let Ok(dir) = tempfile::tempdir_in("/var") else { return };
+    fs::write(dir.path().join("key"), "secret").unwrap();
+    let hide = |boundary: Boundary, _: &Path| boundary.with_hidden(dir.path());
     let Some(place) = place_with(Level::Namespaces, hide).await else { return };
-    let (_, output) = place.run(&format!("cat {0}/key; ls -A {0} | wc -l", folder.path().display())).await;
+    let (_, output) = place.run(&format!("cat {0}/key; ls -A {0} | wc -l", dir.path().display())).await;
     assert!(!output.contains("secret") && output.ends_with("0\n"), "{output}");
 }
 
@@ -502,7 +502,7 @@ fn commands_die_with_an_agent_that_is_killed() {
         (Level::None, "supervisor"),
     ] {
         let name = format!("rheon-test-orphan-{level}-{containment}-{}", std::process::id());
-        // What an agent that was killed leaves in the folder for temporary files goes with the test.
+        // What an agent that was killed leaves in the directory for temporary files goes with the test.
         let temporary = tempfile::tempdir().unwrap();
         let mut agent = Command::new(std::env::current_exe().unwrap())
             .args(["--ignored", "--exact", "--nocapture"])
@@ -557,7 +557,7 @@ async fn namespaces_of_our_own_hold_as_much_as_those_of_bubblewrap() {
         said.push(format!("{output}{mounts}"));
     }
     let [ours, theirs] = said.try_into().unwrap();
-    // In bubblewrap this folder is a file system of its own, and there is a link to memory that nobody may read.
+    // In bubblewrap this directory is a file system of its own, and there is a link to memory that nobody may read.
     assert_eq!(ours, theirs.replace("/dev/shm\n", "").replace("core ", ""));
     assert!(
         !["unshare", "opened", "remounted", "unmounted", "made", "chroot"].iter().any(|it| ours.contains(it))
@@ -568,7 +568,7 @@ async fn namespaces_of_our_own_hold_as_much_as_those_of_bubblewrap() {
 #[tokio::test]
 async fn a_command_with_a_view_of_its_own_cannot_be_led_elsewhere_by_links() {
     let Some(place) = place(Level::Namespaces).await else { return };
-    // What is looked for before the first command: a folder that is a link by the time of the second.
+    // What is looked for before the first command: a directory that is a link by the time of the second.
     fs::create_dir_all(place.root.join("module/.git")).unwrap();
     let (_, output) =
         place.run("touch module/.git/x; mv module other; ln -s /etc module; ls -d module").await;

@@ -32,7 +32,7 @@ async fn sandboxes(root: &Path) -> Vec<Sandbox> {
 
 async fn output(sandbox: &Sandbox, root: &Path, text: &str) -> String {
     let environment = ProcessEnvironment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin").with("LC_ALL", "C");
-    let line = ShellLine { text: text.into(), folder: root.into(), environment };
+    let line = ShellLine { text: text.into(), dir: root.into(), environment };
     let limits = OutputLimits { head_bytes: 10_000, tail_bytes: 0, spill: None };
     let capture = Mutex::new(Capture::new(limits));
     let stop = StopCondition { timeout: None, cancel: CancellationToken::new() };
@@ -44,8 +44,8 @@ async fn output(sandbox: &Sandbox, root: &Path, text: &str) -> String {
 
 #[tokio::test]
 async fn a_workspace_without_write_permission_is_read_and_never_written() {
-    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
-    let root = folder.path().canonicalize().unwrap().join("work");
+    let dir = tempfile::tempdir_in("/var/tmp").unwrap();
+    let root = dir.path().canonicalize().unwrap().join("work");
     fs::create_dir(&root).unwrap();
     fs::write(root.join("file"), "text\n").unwrap();
     fs::set_permissions(&root, fs::Permissions::from_mode(0o555)).unwrap();
@@ -97,11 +97,11 @@ async fn in_a_place_of_its_own() {
 
 #[test]
 fn workspaces_on_read_only_and_mounted_file_systems_work_as_far_as_they_can() {
-    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+    let dir = tempfile::tempdir_in("/var/tmp").unwrap();
     let ran = Command::new("unshare")
         .args(["--map-root-user", "--mount", "bash", "-c", MOUNTS])
         .arg(std::env::current_exe().unwrap())
-        .env(PLACE, folder.path().canonicalize().unwrap())
+        .env(PLACE, dir.path().canonicalize().unwrap())
         .output();
     let Ok(ran) = ran else { return println!("not tested: there is no unshare") };
     let (shown, problem) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));

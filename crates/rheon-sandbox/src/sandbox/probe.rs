@@ -20,7 +20,7 @@ use crate::temporary::TemporaryDirectory;
 
 /// A separate environment for the probe, so that an open escape harms nothing.
 struct ProbeEnv {
-    _folder: TemporaryDirectory,
+    _dir: TemporaryDirectory,
     wrap: Wrap,
     workspace: PathBuf,
     outside: PathBuf,
@@ -60,8 +60,8 @@ pub(super) async fn probe(wrap: &Wrap) -> Result<SandboxReport, String> {
 
 impl ProbeEnv {
     fn new(wrap: &Wrap) -> io::Result<Self> {
-        let folder = TemporaryDirectory::new("rheon-probe-")?;
-        let place = folder.path().canonicalize()?;
+        let dir = TemporaryDirectory::new("rheon-probe-")?;
+        let place = dir.path().canonicalize()?;
         let [workspace, outside, temporary] =
             ["workspace", "outside", "temporary"].map(|name| place.join(name));
         for path in [&workspace, &outside, &temporary, &workspace.join(".git")] {
@@ -76,7 +76,7 @@ impl ProbeEnv {
         tcp.set_nonblocking(true)?;
         udp.set_nonblocking(true)?;
         Ok(Self {
-            _folder: folder,
+            _dir: dir,
             wrap: Wrap { boundary, temporary, ..wrap.clone() },
             mode_before: std::fs::metadata(outside.join("file"))?.permissions(),
             #[cfg(unix)]
@@ -189,7 +189,7 @@ impl ProbeEnv {
     async fn run(&self, text: &str) -> io::Result<(ProcessOutcome, String)> {
         let environment =
             ProcessEnvironment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin").with(PROBE_VARIABLE, "1");
-        let line = ShellLine { text: text.into(), folder: self.workspace.clone(), environment };
+        let line = ShellLine { text: text.into(), dir: self.workspace.clone(), environment };
         let limits = OutputLimits { head_bytes: 64 * 1024, tail_bytes: 0, spill: None };
         let capture = Mutex::new(Capture::new(limits));
         let stop = StopCondition { timeout: Some(TIMEOUT), cancel: CancellationToken::new() };

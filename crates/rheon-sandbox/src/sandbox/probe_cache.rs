@@ -55,16 +55,16 @@ impl ProbeCacheFile {
     pub(super) fn new(path: &Path, boundary: &Boundary, facts: Option<Facts>) -> Result<Self, String> {
         let facts = facts.ok_or("this system does not report its boot time")?;
         let problem = |error: io::Error| format!("cannot use {}: {error}", path.display());
-        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(format!("{} is not a file name", path.display()));
         };
-        system::make_folder(folder).map_err(problem)?;
-        let folder = folder.canonicalize().map_err(problem)?;
+        system::make_dir(dir).map_err(problem)?;
+        let dir = dir.canonicalize().map_err(problem)?;
         // A command could write what the next session would believe.
-        if boundary.roots().iter().any(|root| folder.starts_with(root)) {
-            return Err(format!("commands can write to {}", folder.display()));
+        if boundary.roots().iter().any(|root| dir.starts_with(root)) {
+            return Err(format!("commands can write to {}", dir.display()));
         }
-        Ok(Self { path: folder.join(name), facts })
+        Ok(Self { path: dir.join(name), facts })
     }
 
     /// Reads the results, if they are still valid.
@@ -76,9 +76,9 @@ impl ProbeCacheFile {
 
     pub(super) fn write(&self, results: ProbeResults) -> io::Result<()> {
         let content = Content { version: VERSION, facts: self.facts.clone(), results };
-        let folder = self.path.parent().unwrap_or(Path::new("/"));
+        let dir = self.path.parent().unwrap_or(Path::new("/"));
         // Only the user can access it from the start. It is not synced: a truncated file is invalid.
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        let mut file = tempfile::NamedTempFile::new_in(dir)?;
         serde_json::to_writer_pretty(&mut file, &content)?;
         file.persist(&self.path).map(drop).map_err(|error| error.error)
     }
@@ -97,8 +97,8 @@ mod system {
 
     use rustix::fs::{Mode, OFlags};
 
-    pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+    pub(super) fn make_dir(dir: &Path) -> io::Result<()> {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
     }
 
     /// Reads a file that this user owns and no other user can write.
@@ -122,8 +122,8 @@ mod system {
     use std::io;
     use std::path::Path;
 
-    pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
-        std::fs::create_dir_all(folder)
+    pub(super) fn make_dir(dir: &Path) -> io::Result<()> {
+        std::fs::create_dir_all(dir)
     }
 
     pub(super) fn read_own(_path: &Path, _bytes_max: u64) -> io::Result<Vec<u8>> {

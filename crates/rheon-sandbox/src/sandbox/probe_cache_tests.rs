@@ -14,7 +14,7 @@ use crate::sandbox::{
 };
 
 struct Place {
-    folder: TempDir,
+    dir: TempDir,
     memory: PathBuf,
     programs: Programs,
 }
@@ -22,15 +22,15 @@ struct Place {
 impl Place {
     /// Without namespaces, because fewer processes are started to try it.
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir(folder.path().join("workspace")).unwrap();
-        let memory = folder.path().join("state/sandbox.json");
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("workspace")).unwrap();
+        let memory = dir.path().join("state/sandbox.json");
         let programs = Programs { bwrap: None, namespaces: NamespaceUse::Never, ..Programs::find() };
-        Self { folder, memory, programs }
+        Self { dir, memory, programs }
     }
 
     fn boundary(&self) -> Boundary {
-        Boundary::new([self.folder.path().join("workspace").canonicalize().unwrap()])
+        Boundary::new([self.dir.path().join("workspace").canonicalize().unwrap()])
     }
 
     async fn choose(&self) -> Sandbox {
@@ -80,7 +80,7 @@ async fn whatever_can_change_the_outcome_makes_it_be_tried_again() {
     place.choose().await;
     place.mark();
     // A program that was put in the place of another, although it does the same.
-    let bash = place.folder.path().join("bash");
+    let bash = place.dir.path().join("bash");
     fs::copy(&place.programs.bash, &bash).unwrap();
     place.programs.bash = bash;
     let again = place.choose().await;
@@ -89,7 +89,7 @@ async fn whatever_can_change_the_outcome_makes_it_be_tried_again() {
         requirement: Requirement::default(),
         programs: &place.programs,
         boundary: &place.boundary(),
-        temporary: place.folder.path(),
+        temporary: place.dir.path(),
     };
     assert_eq!(
         Facts::gather(&asked).unwrap().names(),
@@ -127,7 +127,7 @@ async fn a_file_that_others_could_have_written_or_that_is_damaged_does_not_count
         fs::set_permissions(&place.memory, Permissions::from_mode(mode)).unwrap();
         assert_eq!(place.choose().await.probe_cache(), &ProbeCache::Saved, "{mode:o}");
     }
-    let elsewhere = place.folder.path().join("elsewhere");
+    let elsewhere = place.dir.path().join("elsewhere");
     fs::rename(&place.memory, &elsewhere).unwrap();
     std::os::unix::fs::symlink(&elsewhere, &place.memory).unwrap();
     assert_eq!(place.choose().await.probe_cache(), &ProbeCache::Saved);
@@ -150,9 +150,9 @@ async fn a_file_that_others_could_have_written_or_that_is_damaged_does_not_count
 #[tokio::test]
 async fn what_cannot_be_kept_is_told_and_changes_nothing() {
     let mut place = Place::new();
-    fs::write(place.folder.path().join("file"), "").unwrap();
+    fs::write(place.dir.path().join("file"), "").unwrap();
     for (memory, expected) in [("file/sandbox.json", "cannot use "), ("workspace/state/sandbox.json", "")] {
-        place.memory = place.folder.path().join(memory);
+        place.memory = place.dir.path().join(memory);
         let sandbox = place.choose().await;
         let ProbeCache::NotSaved(problem) = sandbox.probe_cache() else { panic!("{memory}") };
         assert!(problem.starts_with(expected), "{problem}");
@@ -160,8 +160,8 @@ async fn what_cannot_be_kept_is_told_and_changes_nothing() {
         sandbox.forget();
     }
     let inside = place.choose().await;
-    let folder = place.memory.parent().unwrap().canonicalize().unwrap();
-    let problem = format!("commands can write to {}", folder.display());
+    let dir = place.memory.parent().unwrap().canonicalize().unwrap();
+    let problem = format!("commands can write to {}", dir.display());
     assert_eq!(inside.probe_cache(), &ProbeCache::NotSaved(problem));
 }
 

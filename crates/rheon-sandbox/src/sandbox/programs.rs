@@ -20,15 +20,13 @@ pub struct Programs {
 }
 
 /// Where the system keeps its programs. The user's `PATH` is not used because it could include the workspace.
-const FOLDERS: [&str; 5] =
+const DIRS: [&str; 5] =
     ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin", "/opt/homebrew/bin"];
 
 impl Programs {
     /// Finds the programs of this machine.
     pub fn find() -> Self {
-        let find = |name: &str| {
-            FOLDERS.iter().map(|folder| Path::new(folder).join(name)).find(|path| path.is_file())
-        };
+        let find = |name: &str| DIRS.iter().map(|dir| Path::new(dir).join(name)).find(|path| path.is_file());
         Self {
             bash: find("bash").unwrap_or_else(|| "bash".into()),
             bwrap: find("bwrap"),

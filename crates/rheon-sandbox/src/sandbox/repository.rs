@@ -44,7 +44,7 @@ const REBASE_STEPS: &str = "rebase-merge/git-rebase-todo";
 
 #[derive(Debug)]
 pub(super) struct OpenRepository {
-    folder: PathBuf,
+    dir: PathBuf,
     /// `HEAD` before the command.
     head: Vec<u8>,
     /// The programs that an interrupted rebase was already going to run.
@@ -58,12 +58,12 @@ pub(super) fn open_all(boundary: &Boundary) -> Result<Vec<OpenRepository>, Strin
     let mut opened = Vec::new();
     let mut problem = "the workspace has no directory".to_owned();
     for root in boundary.roots().iter().rev() {
-        let folder = root.join(".git");
-        if boundary.forbids_writing(&folder) {
-            problem = format!("a rule denies changes to {}", folder.display());
+        let dir = root.join(".git");
+        if boundary.forbids_writing(&dir) {
+            problem = format!("a rule denies changes to {}", dir.display());
             continue;
         }
-        match OpenRepository::open(&folder) {
+        match OpenRepository::open(&dir) {
             Ok(repository) => opened.push(repository),
             Err(why) => problem = why,
         }
@@ -72,11 +72,11 @@ pub(super) fn open_all(boundary: &Boundary) -> Result<Vec<OpenRepository>, Strin
 }
 
 impl OpenRepository {
-    fn open(folder: &Path) -> Result<Self, String> {
-        let shown = folder.display();
-        match PathKind::at(folder) {
-            PathKind::Folder => {}
-            PathKind::Nothing => return Err(no_repository(folder)),
+    fn open(dir: &Path) -> Result<Self, String> {
+        let shown = dir.display();
+        match PathKind::at(dir) {
+            PathKind::Directory => {}
+            PathKind::Nothing => return Err(no_repository(dir)),
             PathKind::File => {
                 return Err(format!(
                     "{shown} points to a repository elsewhere (this is a linked worktree or a submodule), which is read-only"
@@ -84,45 +84,45 @@ impl OpenRepository {
             }
             PathKind::Other => return Err(format!("{shown} is a symlink")),
         }
-        if OPEN.iter().any(|name| PathKind::at(&folder.join(name)) != PathKind::Folder) {
+        if OPEN.iter().any(|name| PathKind::at(&dir.join(name)) != PathKind::Directory) {
             return Err(format!("{shown} is not a repository"));
         }
-        let head = small(&folder.join("HEAD")).filter(|head| is_head(head));
+        let head = small(&dir.join("HEAD")).filter(|head| is_head(head));
         let head = head.ok_or_else(|| format!("{shown} has no valid HEAD"))?;
         let mut missing = Vec::new();
         for name in SHUT {
-            let path = folder.join(name);
+            let path = dir.join(name);
             match (PathKind::at(&path), SHUT_FILES.contains(&name)) {
                 (PathKind::File, true) if name != "commondir" => {}
-                (PathKind::Folder, false) => {}
+                (PathKind::Directory, false) => {}
                 (PathKind::Nothing, _) if name != "config" => missing.push(path),
                 _ => return Err(format!("{} is not of the type that git creates", path.display())),
             }
         }
         for name in ["config", "config.worktree"] {
-            let settings = small(&folder.join(name)).unwrap_or_default();
+            let settings = small(&dir.join(name)).unwrap_or_default();
             if leads_into_repository(&String::from_utf8_lossy(&settings)) {
                 return Err(format!(
                     "its settings ({shown}/{name}) name files that git commands could change"
                 ));
             }
         }
-        match links(folder, ENTRIES_MAX) {
+        match links(dir, ENTRIES_MAX) {
             Some(links) if links.is_empty() => {}
             Some(_) => return Err(format!("{shown} contains symlinks")),
             None => return Err(format!("{shown} has too many files to check")),
         }
-        let rebase_programs = programs(&small(&folder.join(REBASE_STEPS)).unwrap_or_default());
-        Ok(Self { folder: folder.to_path_buf(), head, rebase_programs, missing })
+        let rebase_programs = programs(&small(&dir.join(REBASE_STEPS)).unwrap_or_default());
+        Ok(Self { dir: dir.to_path_buf(), head, rebase_programs, missing })
     }
 
-    pub(super) fn folder(&self) -> &Path {
-        &self.folder
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
     }
 
     /// The mounts for the command.
     pub(super) fn places(&self) -> impl Iterator<Item = (PathBuf, PathView)> {
-        let path = |name: &str| if name.is_empty() { self.folder.clone() } else { self.folder.join(name) };
+        let path = |name: &str| if name.is_empty() { self.dir.clone() } else { self.dir.join(name) };
         let open = OPEN.map(|name| (path(name), PathView::Writable(path(name))));
         open.into_iter().chain(SHUT.map(|name| (path(name), PathView::Guarded)))
     }
@@ -131,14 +131,14 @@ impl OpenRepository {
     /// another repository, through a symlink it would write elsewhere, and a continued rebase runs the programs in its
     /// steps. Protected parts that did not exist are put aside.
     pub(super) fn settle(self, watch: &NameWatch) {
-        let head = self.folder.join("HEAD");
+        let head = self.dir.join("HEAD");
         if !small(&head).is_some_and(|head| is_head(&head)) {
             replace(&head, &self.head);
         }
-        for link in links(&self.folder, ENTRIES_MAX).unwrap_or_default() {
+        for link in links(&self.dir, ENTRIES_MAX).unwrap_or_default() {
             drop(fs::remove_file(link));
         }
-        let steps = self.folder.join(REBASE_STEPS);
+        let steps = self.dir.join(REBASE_STEPS);
         let text = small(&steps).unwrap_or_default();
         if programs(&text).iter().any(|program| !self.rebase_programs.contains(program)) {
             let text = String::from_utf8_lossy(&text);
@@ -154,10 +154,10 @@ impl OpenRepository {
     }
 }
 
-fn no_repository(folder: &Path) -> String {
+fn no_repository(dir: &Path) -> String {
     format!(
         "there is no {}; a repository further up is outside the workspace; `git init` creates a new one",
-        folder.display()
+        dir.display()
     )
 }
 
@@ -166,7 +166,7 @@ fn no_repository(folder: &Path) -> String {
 enum PathKind {
     Nothing,
     File,
-    Folder,
+    Directory,
     Other,
 }
 
@@ -174,7 +174,7 @@ impl PathKind {
     fn at(path: &Path) -> Self {
         match path.symlink_metadata() {
             Ok(found) if found.is_file() => Self::File,
-            Ok(found) if found.is_dir() => Self::Folder,
+            Ok(found) if found.is_dir() => Self::Directory,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::Nothing,
             Ok(_) | Err(_) => Self::Other,
         }
@@ -221,7 +221,7 @@ fn leads_into_repository(settings: &str) -> bool {
 /// Replaces whatever is at the path with a file of this text.
 fn replace(path: &Path, text: &[u8]) {
     match PathKind::at(path) {
-        PathKind::Folder => drop(fs::remove_dir_all(path)),
+        PathKind::Directory => drop(fs::remove_dir_all(path)),
         PathKind::Nothing | PathKind::File | PathKind::Other => drop(fs::remove_file(path)),
     }
     drop(fs::write(path, text));
@@ -239,9 +239,9 @@ fn is_program(step: &str) -> bool {
 
 /// The symlinks where git writes, except among objects, whose names cannot be chosen. `None` if there are too many
 /// files.
-fn links(folder: &Path, entries_max: usize) -> Option<Vec<PathBuf>> {
+fn links(dir: &Path, entries_max: usize) -> Option<Vec<PathBuf>> {
     let mut found = Vec::new();
-    let mut waiting = vec![folder.to_path_buf()];
+    let mut waiting = vec![dir.to_path_buf()];
     let mut entries_seen = 0;
     while let Some(current) = waiting.pop() {
         for entry in fs::read_dir(&current).into_iter().flatten().flatten() {
@@ -250,8 +250,8 @@ fn links(folder: &Path, entries_max: usize) -> Option<Vec<PathBuf>> {
                 return None;
             }
             let (path, kind) = (entry.path(), entry.file_type().ok()?);
-            let is_shut = current == folder && SHUT.iter().any(|name| entry.file_name() == *name);
-            let is_object = current.parent() == Some(folder) && current.ends_with("objects");
+            let is_shut = current == dir && SHUT.iter().any(|name| entry.file_name() == *name);
+            let is_object = current.parent() == Some(dir) && current.ends_with("objects");
             if kind.is_symlink() {
                 found.push(path);
             } else if kind.is_dir() && !is_shut && !is_object {

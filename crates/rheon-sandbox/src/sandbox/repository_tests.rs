@@ -33,12 +33,12 @@ fn settings_that_lead_into_the_repository_are_found() {
 
 #[test]
 fn a_look_for_links_has_an_end() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::create_dir(folder.path().join("logs")).unwrap();
-    fs::write(folder.path().join("logs/one"), "").unwrap();
-    symlink("one", folder.path().join("logs/two")).unwrap();
-    assert_eq!(links(folder.path(), 3), Some(vec![folder.path().join("logs/two")]));
-    assert_eq!(links(folder.path(), 2), None);
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("logs")).unwrap();
+    fs::write(dir.path().join("logs/one"), "").unwrap();
+    symlink("one", dir.path().join("logs/two")).unwrap();
+    assert_eq!(links(dir.path(), 3), Some(vec![dir.path().join("logs/two")]));
+    assert_eq!(links(dir.path(), 2), None);
 }
 
 #[test]

@@ -18,19 +18,19 @@ use crate::sandbox::{Boundary, Level, NetworkAccess, Requirement, Sandbox};
 struct Session {
     root: PathBuf,
     sandbox: Sandbox,
-    _folder: TempDir,
+    _dir: TempDir,
 }
 
 /// A session with a helper, or nothing if the machine has no such level.
 async fn session() -> Option<Session> {
-    let folder = TempDir::new_in("/var/tmp").unwrap();
-    let root = folder.path().canonicalize().unwrap();
+    let dir = TempDir::new_in("/var/tmp").unwrap();
+    let root = dir.path().canonicalize().unwrap();
     let sandbox = Sandbox::choose(Requirement::AtLeast(Level::Namespaces), Boundary::new([&root])).await.ok();
     let Some(sandbox) = sandbox.filter(|sandbox| sandbox.helper().is_some()) else {
         println!("not tested: this machine has no session helper");
         return None;
     };
-    Some(Session { root, sandbox, _folder: folder })
+    Some(Session { root, sandbox, _dir: dir })
 }
 
 impl Session {
@@ -44,7 +44,7 @@ impl Session {
                 while ($c = $s->accept) {{ $c->sysread($x, 1); print $c \"{word}\"; close $c }}'"
         );
         let environment = ProcessEnvironment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin");
-        let line = ShellLine { text, folder: self.root.clone(), environment };
+        let line = ShellLine { text, dir: self.root.clone(), environment };
         let process = start(&line, self.sandbox.call(&CallGrant::default()).unwrap().launcher()).unwrap();
         let ready = self.root.join(format!("ready-{port}"));
         loop {

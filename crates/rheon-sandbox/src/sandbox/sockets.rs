@@ -16,7 +16,7 @@ pub(super) fn open_sockets(outside_of: &[&Path]) -> BTreeSet<PathBuf> {
     let named = paths.lines().skip(1).filter_map(|line| line.split_once(" /").map(|(_, path)| path));
     named
         .filter_map(|path| Path::new("/").join(path).canonicalize().ok())
-        .filter(|path| !outside_of.iter().any(|folder| path.starts_with(folder)))
+        .filter(|path| !outside_of.iter().any(|dir| path.starts_with(dir)))
         .filter(|path| path.metadata().is_ok_and(|found| found.file_type().is_socket()))
         .take(SOCKETS_MAX)
         .collect()

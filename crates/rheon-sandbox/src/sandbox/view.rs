@@ -37,7 +37,7 @@ pub(super) fn view(
     caches: &CacheView,
     mut guarded: Vec<PathBuf>,
 ) -> View {
-    guarded.retain(|path| opened.iter().all(|repository| repository.folder() != path));
+    guarded.retain(|path| opened.iter().all(|repository| repository.dir() != path));
     let mut places: Vec<(PathBuf, PathView)> = Vec::new();
     // One may be a symlink to another.
     let existing = |path: &&str| Path::new(path).canonicalize().ok().filter(|path| path.is_dir());

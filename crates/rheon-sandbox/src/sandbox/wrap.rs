@@ -133,7 +133,7 @@ impl Wrap {
             match (mounted, &layer.private) {
                 (Some(lower), _) => view.mounted.push(lower.clone()),
                 (None, Some(private)) => {
-                    view.private.push(private.folder.clone());
+                    view.private.push(private.dir.clone());
                     view.variables.extend(private.variables.iter().cloned());
                 }
                 (None, None) => {}

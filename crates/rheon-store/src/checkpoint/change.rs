@@ -78,8 +78,8 @@ pub(super) fn kind(from: &Entry, to: &Entry) -> ChangeKind {
         (Entry::File { .. }, Entry::File { .. }) | (Entry::Link { .. }, Entry::Link { .. }) => {
             ChangeKind::Modified
         }
-        (Entry::Folder { .. }, Entry::Folder { .. }) => ChangeKind::Mode,
-        (Entry::File { .. } | Entry::Link { .. } | Entry::Folder { .. }, _) => ChangeKind::Kind,
+        (Entry::Directory { .. }, Entry::Directory { .. }) => ChangeKind::Mode,
+        (Entry::File { .. } | Entry::Link { .. } | Entry::Directory { .. }, _) => ChangeKind::Kind,
     }
 }
 

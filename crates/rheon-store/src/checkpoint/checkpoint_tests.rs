@@ -441,7 +441,7 @@ fn entry() -> impl Strategy<Value = Entry> {
         },
     );
     prop_oneof![
-        (0..0o1000_u32).prop_map(|mode| Entry::Folder { mode }),
+        (0..0o1000_u32).prop_map(|mode| Entry::Directory { mode }),
         (0..0o1000_u32, any::<[u8; 4]>(), stamp).prop_map(|(mode, content, stamp)| Entry::File {
             mode,
             blob: BlobId::of(&content),

@@ -321,7 +321,7 @@ impl Checkpoints {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((id.clone(), Arc::clone(manifest)));
         let skipped = manifest.entries.iter().filter_map(|(path, entry)| match entry {
             Entry::Skipped { why, .. } => Some((path.clone(), *why)),
-            Entry::File { .. } | Entry::Link { .. } | Entry::Folder { .. } => None,
+            Entry::File { .. } | Entry::Link { .. } | Entry::Directory { .. } => None,
         });
         CheckpointResult {
             id,
@@ -391,7 +391,7 @@ impl Checkpoints {
                 let content = self.catalog.content(*blob).map_err(CheckpointError::io("read", path))?;
                 Ok(Text::Content(Some(content)))
             }
-            Some(Entry::Skipped { .. } | Entry::Link { .. } | Entry::Folder { .. }) => Ok(Text::Skipped),
+            Some(Entry::Skipped { .. } | Entry::Link { .. } | Entry::Directory { .. }) => Ok(Text::Skipped),
             None => Ok(Text::Content(None)),
         }
     }
@@ -444,7 +444,7 @@ enum Text {
 fn inode(entry: &Entry) -> Option<u64> {
     match entry {
         Entry::File { stamp, .. } | Entry::Skipped { stamp, .. } => Some(stamp.inode),
-        Entry::Folder { .. } | Entry::Link { .. } => None,
+        Entry::Directory { .. } | Entry::Link { .. } => None,
     }
 }
 

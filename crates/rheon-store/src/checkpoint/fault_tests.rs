@@ -123,8 +123,8 @@ fn a_restore_interrupted_at_any_step_leaves_every_file_old_or_new() {
             for line in lines.lines() {
                 let is_draft = line.starts_with(".rheon-restore-") || line.contains("/.rheon-restore-");
                 // Directories are private until they are complete.
-                let is_folder = line.ends_with("/ 700");
-                assert!(possible.contains(&line) || is_draft || is_folder, "{line}");
+                let is_dir = line.ends_with("/ 700");
+                assert!(possible.contains(&line) || is_draft || is_dir, "{line}");
             }
             // Each file has its old or its new version.
             assert!(fixture.root().join("a").is_file() && fixture.root().join("b/c").is_file());

@@ -21,7 +21,7 @@ pub(super) struct Manifest {
 /// What a path holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Entry {
-    Folder {
+    Directory {
         mode: u32,
     },
     File {
@@ -88,9 +88,11 @@ impl Entry {
                 mode == other_mode && blob == other_blob
             }
             (Self::Skipped { stamp, .. }, Self::Skipped { stamp: other, .. }) => stamp.is_of(other),
-            (Self::Folder { mode }, Self::Folder { mode: other }) => mode == other,
+            (Self::Directory { mode }, Self::Directory { mode: other }) => mode == other,
             (Self::Link { target }, Self::Link { target: other }) => target == other,
-            (Self::File { .. } | Self::Skipped { .. } | Self::Folder { .. } | Self::Link { .. }, _) => false,
+            (Self::File { .. } | Self::Skipped { .. } | Self::Directory { .. } | Self::Link { .. }, _) => {
+                false
+            }
         }
     }
 
@@ -107,7 +109,7 @@ impl Entry {
     fn stamp(&self) -> Option<&Stamp> {
         match self {
             Self::File { stamp, .. } | Self::Skipped { stamp, .. } => Some(stamp),
-            Self::Folder { .. } | Self::Link { .. } => None,
+            Self::Directory { .. } | Self::Link { .. } => None,
         }
     }
 }
@@ -172,7 +174,8 @@ struct Line {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Is {
-    Folder {
+    #[serde(rename = "folder")]
+    Directory {
         mode: u32,
     },
     File {
@@ -193,7 +196,7 @@ enum Is {
 impl Line {
     fn new(path: &std::path::Path, entry: &Entry) -> Self {
         let is = match entry {
-            Entry::Folder { mode } => Is::Folder { mode: *mode },
+            Entry::Directory { mode } => Is::Directory { mode: *mode },
             Entry::File { mode, blob, stamp } => {
                 Is::File { mode: *mode, blob: blob.to_string(), stamp: *stamp }
             }
@@ -205,7 +208,7 @@ impl Line {
 
     fn entry(&self) -> Option<Entry> {
         Some(match &self.is {
-            Is::Folder { mode } => Entry::Folder { mode: *mode },
+            Is::Directory { mode } => Entry::Directory { mode: *mode },
             Is::File { mode, blob, stamp } => {
                 Entry::File { mode: *mode, blob: BlobId::parse(blob)?, stamp: *stamp }
             }

@@ -32,7 +32,7 @@ pub enum RestoreStep {
     /// Remove a file or link that did not exist.
     Remove(PathBuf),
     /// Create a directory, or give it its old mode.
-    Folder(PathBuf),
+    Directory(PathBuf),
     /// Remove a directory that did not exist, if it is empty.
     RemoveDir(PathBuf),
 }
@@ -60,11 +60,11 @@ impl RestorePlan {
     /// The steps by path.
     pub fn steps(&self) -> Vec<RestoreStep> {
         let step = |task: &Task| match (&task.before, &task.after) {
-            (_, Some(Entry::Folder { .. })) => RestoreStep::Folder(task.path.clone()),
+            (_, Some(Entry::Directory { .. })) => RestoreStep::Directory(task.path.clone()),
             (_, Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. })) => {
                 RestoreStep::Write(task.path.clone())
             }
-            (Some(Entry::Folder { .. }), None) => RestoreStep::RemoveDir(task.path.clone()),
+            (Some(Entry::Directory { .. }), None) => RestoreStep::RemoveDir(task.path.clone()),
             (Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. }) | None, None) => {
                 RestoreStep::Remove(task.path.clone())
             }
@@ -154,7 +154,7 @@ pub(super) fn plan(checkpoint: CheckpointId, selection: RestoreSelection, sides:
             Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. }) => {
                 plan.overwritten.push(path.clone());
             }
-            Some(Entry::Folder { .. }) | None => {}
+            Some(Entry::Directory { .. }) | None => {}
         }
         plan.tasks.push(Task { path: path.clone(), before: before.cloned(), after: after.cloned() });
     }
@@ -167,7 +167,7 @@ fn covers(selection: &RestoreSelection, path: &Path, after: Option<&Entry>) -> b
         RestoreSelection::All => true,
         RestoreSelection::Paths(paths) => paths.iter().any(|selected| {
             path.starts_with(selected)
-                || (matches!(after, Some(Entry::Folder { .. })) && selected.starts_with(path))
+                || (matches!(after, Some(Entry::Directory { .. })) && selected.starts_with(path))
         }),
     }
 }

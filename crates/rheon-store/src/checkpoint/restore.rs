@@ -54,7 +54,7 @@ impl Restorer<'_> {
                 continue;
             }
             match &task.after {
-                Some(Entry::Folder { .. }) => self.create_dir(task),
+                Some(Entry::Directory { .. }) => self.create_dir(task),
                 Some(Entry::File { .. } | Entry::Link { .. }) => self.write(task),
                 Some(Entry::Skipped { .. }) | None => {}
             }
@@ -65,7 +65,7 @@ impl Restorer<'_> {
         let visible = has_rules.then(|| visible(self.context));
         self.remove_all(tasks.iter().collect(), visible.as_ref());
         for task in tasks.iter().rev() {
-            if let Some(Entry::Folder { mode }) = task.after
+            if let Some(Entry::Directory { mode }) = task.after
                 && !self.is_settled(&task.path)
             {
                 let set = self.workspace_dir.set_dir_mode(&task.path, mode);
@@ -101,7 +101,7 @@ impl Restorer<'_> {
             self.check(task)?;
             self.context.probe.before(Io::Remove, path)?;
             match task.before {
-                Some(Entry::Folder { .. }) => self.workspace_dir.remove_dir(path),
+                Some(Entry::Directory { .. }) => self.workspace_dir.remove_dir(path),
                 Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. }) => {
                     self.workspace_dir.remove(path)
                 }
@@ -121,7 +121,7 @@ impl Restorer<'_> {
 
     fn create_dir(&mut self, task: &Task) {
         let created = match task.before {
-            Some(Entry::Folder { .. }) => Ok(()),
+            Some(Entry::Directory { .. }) => Ok(()),
             Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. }) | None => {
                 self.workspace_dir.forget();
                 let ready = self.context.probe.before(Io::CreateDir, &task.path);
@@ -139,7 +139,7 @@ impl Restorer<'_> {
         self.workspace_dir.forget();
         let written = (|| {
             let target_state = match task.before {
-                None | Some(Entry::Folder { .. }) => Target::Empty,
+                None | Some(Entry::Directory { .. }) => Target::Empty,
                 Some(Entry::File { .. } | Entry::Link { .. } | Entry::Skipped { .. }) => Target::Taken,
             };
             self.drafts += 1;
@@ -151,7 +151,7 @@ impl Restorer<'_> {
                     self.workspace_dir.draft_file(path, &name, &content, *mode)
                 }
                 Some(Entry::Link { target }) => self.workspace_dir.draft_link(path, &name, target),
-                Some(Entry::Folder { .. } | Entry::Skipped { .. }) | None => return Ok(()),
+                Some(Entry::Directory { .. } | Entry::Skipped { .. }) | None => return Ok(()),
             };
             let published =
                 drafted.and_then(|()| self.context.probe.before(Io::Publish, path)).and_then(|()| {
@@ -190,12 +190,12 @@ impl Restorer<'_> {
 /// Whether a directory replaces a file, or a file a directory.
 fn is_in_the_way(task: &Task) -> bool {
     match (&task.before, &task.after) {
-        (Some(Entry::File { .. } | Entry::Link { .. }), Some(Entry::Folder { .. }))
-        | (Some(Entry::Folder { .. }), Some(Entry::File { .. } | Entry::Link { .. })) => true,
+        (Some(Entry::File { .. } | Entry::Link { .. }), Some(Entry::Directory { .. }))
+        | (Some(Entry::Directory { .. }), Some(Entry::File { .. } | Entry::Link { .. })) => true,
         (
-            Some(Entry::File { .. } | Entry::Link { .. } | Entry::Folder { .. } | Entry::Skipped { .. })
+            Some(Entry::File { .. } | Entry::Link { .. } | Entry::Directory { .. } | Entry::Skipped { .. })
             | None,
-            Some(Entry::File { .. } | Entry::Link { .. } | Entry::Folder { .. } | Entry::Skipped { .. })
+            Some(Entry::File { .. } | Entry::Link { .. } | Entry::Directory { .. } | Entry::Skipped { .. })
             | None,
         ) => false,
     }

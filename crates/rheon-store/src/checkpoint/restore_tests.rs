@@ -288,7 +288,7 @@ fn the_contents_of_an_unreadable_directory_are_left_alone() {
     let file =
         |content: &[u8]| Entry::File { mode: 0o644, blob: BlobId::of(content), stamp: Stamp::default() };
     let closed = Entry::Skipped { why: SkipReason::Unreadable, stamp: Stamp::default() };
-    let open = Entry::Folder { mode: 0o755 };
+    let open = Entry::Directory { mode: 0o755 };
     let manifest = |entries: &[(&str, Entry)]| Manifest {
         entries: entries.iter().map(|(path, entry)| (path.into(), entry.clone())).collect(),
     };

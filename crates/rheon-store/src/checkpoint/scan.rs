@@ -167,7 +167,7 @@ impl Scan<'_, '_> {
         let stamp = self.stamp(&found.stat);
         let mode = found.stat.st_mode & 0o777;
         Ok(match found.kind {
-            FileType::Directory => Some(Entry::Folder { mode }),
+            FileType::Directory => Some(Entry::Directory { mode }),
             FileType::RegularFile => self.file(path, mode, stamp)?,
             FileType::Symlink => self.workspace_dir.target(path).ok().map(|target| Entry::Link { target }),
             FileType::Fifo
@@ -281,7 +281,7 @@ pub(super) fn is_untouched(
     Ok(match (before, found) {
         (None, found) => found.is_none(),
         (Some(_), None) => false,
-        (Some(Entry::Folder { .. }), Some(found)) => found.kind == FileType::Directory,
+        (Some(Entry::Directory { .. }), Some(found)) => found.kind == FileType::Directory,
         (Some(Entry::Link { target }), Some(found)) => {
             found.kind == FileType::Symlink && workspace_dir.target(path)? == *target
         }

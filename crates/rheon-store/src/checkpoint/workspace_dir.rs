@@ -10,8 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
-const TO_FOLDER: OFlags =
-    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const TO_DIR: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// The directories of a workspace. The last one stays open, because paths come in order.
 pub(super) struct WorkspaceDir {
@@ -26,7 +25,7 @@ pub(super) struct PathStatus {
 
 impl WorkspaceDir {
     pub(super) fn open(root: &Path) -> io::Result<Self> {
-        Ok(Self { root: rustix::fs::openat(CWD, root, TO_FOLDER, Mode::empty())?, last: None })
+        Ok(Self { root: rustix::fs::openat(CWD, root, TO_DIR, Mode::empty())?, last: None })
     }
 
     /// The metadata of `path`, if it exists. Returns `None` if a link is on the way.
@@ -115,7 +114,7 @@ impl WorkspaceDir {
     }
 
     pub(super) fn set_dir_mode(&mut self, path: &Path, mode: u32) -> io::Result<()> {
-        let dir = rustix::fs::openat(self.parent(path)?, named(path)?, TO_FOLDER, Mode::empty())?;
+        let dir = rustix::fs::openat(self.parent(path)?, named(path)?, TO_DIR, Mode::empty())?;
         Ok(rustix::fs::fchmod(dir, mode_of(mode))?)
     }
 
@@ -139,7 +138,7 @@ impl WorkspaceDir {
         let mut fd: Option<OwnedFd> = None;
         for part in dir.components() {
             let Component::Normal(name) = part else { return Err(Errno::INVAL) };
-            fd = Some(rustix::fs::openat(fd.as_ref().unwrap_or(&self.root), name, TO_FOLDER, Mode::empty())?);
+            fd = Some(rustix::fs::openat(fd.as_ref().unwrap_or(&self.root), name, TO_DIR, Mode::empty())?);
         }
         fd.ok_or(Errno::INVAL)
     }

@@ -32,14 +32,14 @@ pub enum TranscriptFindError {
     Name(#[from] SessionNameError),
     /// A directory of transcripts cannot be read.
     #[error("cannot read the directory {path}: {source}")]
-    Folder { path: PathBuf, source: io::Error },
+    Directory { path: PathBuf, source: io::Error },
 }
 
 /// Converts the error to an `io::Error`.
 pub(super) fn invalid(error: TranscriptFindError) -> io::Error {
     match error {
         TranscriptFindError::Name(error) => io::Error::new(io::ErrorKind::InvalidInput, error),
-        TranscriptFindError::Folder { path, source } => {
+        TranscriptFindError::Directory { path, source } => {
             io::Error::new(source.kind(), format!("cannot read the directory {}: {source}", path.display()))
         }
     }
@@ -86,7 +86,7 @@ pub fn find(projects_dir: &Path, id: &str) -> Result<Option<PathBuf>, Transcript
 
 /// The paths in a directory; empty if it does not exist.
 fn paths_in(dir: &Path) -> Result<Vec<PathBuf>, TranscriptFindError> {
-    let fault = |source| TranscriptFindError::Folder { path: dir.to_owned(), source };
+    let fault = |source| TranscriptFindError::Directory { path: dir.to_owned(), source };
     match fs::read_dir(dir) {
         Ok(entries) => entries.map(|entry| Ok(entry.map_err(fault)?.path())).collect(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),

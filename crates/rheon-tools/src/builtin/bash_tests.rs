@@ -18,16 +18,16 @@ use tokio_util::sync::CancellationToken;
 use super::{BashKillTool, BashOutputTool, BashSession, BashSettings, BashTool};
 
 struct Fixture {
-    folder: TempDir,
+    dir: TempDir,
     root: PathBuf,
     session: Arc<BashSession>,
 }
 
 async fn fixture() -> Fixture {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap().join("workspace");
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap().join("workspace");
     fs::create_dir_all(root.join("sub")).unwrap();
-    fs::create_dir(folder.path().join("saved")).unwrap();
+    fs::create_dir(dir.path().join("saved")).unwrap();
     let workspace = Workspace::new(&root).unwrap();
     let boundary = Boundary::new(workspace.roots());
     let sandbox = match Sandbox::choose(Requirement::default(), boundary.clone()).await {
@@ -36,10 +36,10 @@ async fn fixture() -> Fixture {
     };
     println!("tested at {}", sandbox.level());
     let environment = ProcessEnvironment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin");
-    let spill = Spill { folder: folder.path().join("saved"), bytes_max: 1_000 };
+    let spill = Spill { dir: dir.path().join("saved"), bytes_max: 1_000 };
     let output = OutputLimits { head_bytes: 20, tail_bytes: 10, spill: Some(spill) };
     let settings = BashSettings { workspace, sandbox, environment, output };
-    Fixture { folder, root, session: Arc::new(BashSession::new(settings)) }
+    Fixture { dir, root, session: Arc::new(BashSession::new(settings)) }
 }
 
 fn context(cancel: CancellationToken, reporter: Option<Arc<dyn ToolReporter>>) -> ToolContext {
@@ -159,7 +159,7 @@ async fn the_oldest_saved_output_is_removed_first() {
     for _ in 0..20 {
         fixture.bash("printf %100s").await;
     }
-    assert_eq!(fs::read_dir(fixture.folder.path().join("saved")).unwrap().count(), 16);
+    assert_eq!(fs::read_dir(fixture.dir.path().join("saved")).unwrap().count(), 16);
 }
 
 #[tokio::test(start_paused = true)]
@@ -316,10 +316,10 @@ async fn the_schema_rejects_unknown_fields() {
     assert_eq!(fields, ["background", "command", "description", "timeout_ms"]);
 }
 
-fn facts(line: &str, folder: PathBuf) -> CallFacts {
+fn facts(line: &str, dir: PathBuf) -> CallFacts {
     CallFacts::new(ShellFacts {
         line: line.to_owned(),
-        folder: Some(folder),
+        dir: Some(dir),
         analysis: analyze(line),
         refusals: Default::default(),
     })
@@ -347,7 +347,7 @@ async fn a_command_checked_for_another_directory_is_not_run() {
         "denied: not run: the working directory changed from <root> to <root>/sub since this command was checked; call it again"
     );
     assert_eq!(fs::read_to_string(fixture.root.join("sub/file")).unwrap(), "a\n");
-    assert_eq!(fixture.session.shell_folder().current(), fixture.root.join("sub"));
+    assert_eq!(fixture.session.shell_dir().current(), fixture.root.join("sub"));
     let judged = facts(remove, fixture.session.working_dir());
     assert_eq!(fixture.text(call_with(judged.clone(), &bash, remove).await), "exit code 0");
     assert!(!fixture.root.join("sub/file").exists());
@@ -420,13 +420,13 @@ async fn continuous_output_is_shown_at_intervals() {
 
 #[tokio::test]
 async fn the_description_names_a_weak_sandbox() {
-    let folder = tempfile::tempdir().unwrap();
-    let workspace = Workspace::new(folder.path()).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let workspace = Workspace::new(dir.path()).unwrap();
     let output = async |programs: Programs, requirement: Requirement| {
         let sandbox =
             Sandbox::choose_with(programs, requirement, Boundary::new(workspace.roots())).await.ok()?;
         let environment = ProcessEnvironment::rebuilt([], &[]);
-        let output = BashSettings::output_limits(folder.path());
+        let output = BashSettings::output_limits(dir.path());
         let settings = BashSettings { workspace: workspace.clone(), sandbox, environment, output };
         let bash = BashTool(Arc::new(BashSession::new(settings)));
         let weakness = bash.description().strip_prefix(include_str!("bash.md").trim_end()).unwrap();
@@ -474,8 +474,8 @@ fn left(argument: &str) -> usize {
 
 #[tokio::test]
 async fn a_cached_sandbox_that_fails_is_reported_and_dropped() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().canonicalize().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().canonicalize().unwrap();
     fs::create_dir(path.join("workspace")).unwrap();
     // A shell that works while it is probed and fails later.
     let bash = path.join("bash");
@@ -502,8 +502,8 @@ async fn a_cached_sandbox_that_fails_is_reported_and_dropped() {
     let tool = BashTool(Arc::new(BashSession::new(settings)));
     let refused = call(&tool, json!({ "command": "echo ran" })).await.unwrap_err();
     assert_eq!(
-        refused.to_string().replace(&path.display().to_string(), "<folder>"),
-        "<folder>/bash did not start the command; the sandbox (none) printed \"no longer\"; \
+        refused.to_string().replace(&path.display().to_string(), "<directory>"),
+        "<directory>/bash did not start the command; the sandbox (none) printed \"no longer\"; \
          start a new session to probe the sandbox again"
     );
     assert!(!memory.exists());

@@ -35,7 +35,7 @@ impl Clock for FarClock {
 }
 
 pub(crate) struct Fixture {
-    _folder: TempDir,
+    _dir: TempDir,
     pub(crate) base: PathBuf,
     pub(crate) file_context: FileContext,
 }
@@ -47,14 +47,14 @@ impl Fixture {
     }
 
     pub(crate) fn with_read_scope(reach: ReadScope) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let base = folder.path().canonicalize().unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
         std::fs::create_dir_all(base.join("repo")).unwrap();
         std::fs::create_dir_all(base.join("outside")).unwrap();
         std::fs::write(base.join("outside/secret"), "secret\n").unwrap();
         let workspace = Workspace::new(&base.join("repo")).unwrap();
         let file_context = FileContext::with_read_scope(workspace, Arc::new(FarClock::default()), reach);
-        Self { _folder: folder, base, file_context }
+        Self { _dir: dir, base, file_context }
     }
 
     pub(crate) fn at(&self, path: &str) -> PathBuf {
@@ -111,8 +111,8 @@ impl Drop for SwapGuard {
     }
 }
 
-fn names_in(folder: &std::path::Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+fn names_in(dir: &std::path::Path) -> Vec<String> {
+    let entries = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap());
     let mut names: Vec<_> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names

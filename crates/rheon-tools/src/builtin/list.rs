@@ -41,7 +41,7 @@ struct Arguments {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 enum ListEntry {
-    Folder { name: String },
+    Directory { name: String },
     File { name: String, bytes: u64 },
     Link { name: String, target: String },
     Other { name: String },
@@ -63,12 +63,12 @@ fn list(
     arguments: &Arguments,
     context: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
-    let folder = file_context
+    let dir = file_context
         .resolve(arguments.path.as_deref().unwrap_or("."), Access::Read, Granted::of(context))?
         .path;
-    let shown = file_context.workspace().shown(&folder).to_string();
+    let shown = file_context.workspace().shown(&dir).to_string();
     let failed = |source| FileError::Io { action: "list", path: shown.clone(), source };
-    match folder.symlink_metadata() {
+    match dir.symlink_metadata() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(ToolError::Failed(format!("directory {shown} does not exist")));
         }
@@ -77,11 +77,11 @@ fn list(
             return Err(ToolError::Failed(format!("{shown} is not a directory; use `read` for files")));
         }
         // The walk below skips an unreadable directory, so check it here.
-        Ok(_) => std::fs::read_dir(&folder).map(drop).map_err(failed)?,
+        Ok(_) => std::fs::read_dir(&dir).map(drop).map_err(failed)?,
     }
     let mut entries = Vec::new();
     let mut is_complete = true;
-    for entry in walk(&folder, arguments, file_context.hidden()).flatten().filter(|entry| entry.depth() > 0) {
+    for entry in walk(&dir, arguments, file_context.hidden()).flatten().filter(|entry| entry.depth() > 0) {
         if context.is_cancelled() {
             return Err(ToolError::Cancelled(format!("cancelled while listing {shown}")));
         }
@@ -93,13 +93,13 @@ fn list(
     }
     // Paths compare by component, so the content of a directory follows it.
     entries.sort();
-    Ok(result(&shown, &folder, &entries, is_complete))
+    Ok(result(&shown, &dir, &entries, is_complete))
 }
 
-fn walk(folder: &Path, arguments: &Arguments, hidden: &HiddenPaths) -> ignore::Walk {
+fn walk(dir: &Path, arguments: &Arguments, hidden: &HiddenPaths) -> ignore::Walk {
     let hidden = hidden.clone();
     let is_filtered = !arguments.include_ignored;
-    WalkBuilder::new(folder)
+    WalkBuilder::new(dir)
         .max_depth(Some(arguments.depth.unwrap_or(1).clamp(1, DEPTH_MAX)))
         .follow_links(false)
         .hidden(false)
@@ -120,9 +120,9 @@ fn is_in_git(entry: &DirEntry) -> bool {
     entry.depth() > 1 && parent.is_some_and(|name| name == ".git")
 }
 
-fn result(shown: &str, folder: &Path, entries: &[PathBuf], is_complete: bool) -> ToolResult {
+fn result(shown: &str, dir: &Path, entries: &[PathBuf], is_complete: bool) -> ToolResult {
     let lines: Vec<ListEntry> =
-        entries.iter().take(ENTRIES_MAX).map(|path| ListEntry::of(folder, path)).collect();
+        entries.iter().take(ENTRIES_MAX).map(|path| ListEntry::of(dir, path)).collect();
     let mut text = String::new();
     for entry_line in &lines {
         entry_line.write(&mut text);
@@ -141,10 +141,10 @@ fn result(shown: &str, folder: &Path, entries: &[PathBuf], is_complete: bool) ->
 }
 
 impl ListEntry {
-    fn of(folder: &Path, path: &Path) -> Self {
-        let name = DisplayPath(path.strip_prefix(folder).unwrap_or(path).as_os_str()).to_string();
+    fn of(dir: &Path, path: &Path) -> Self {
+        let name = DisplayPath(path.strip_prefix(dir).unwrap_or(path).as_os_str()).to_string();
         match path.symlink_metadata() {
-            Ok(metadata) if metadata.is_dir() => Self::Folder { name },
+            Ok(metadata) if metadata.is_dir() => Self::Directory { name },
             Ok(metadata) if metadata.is_file() => Self::File { name, bytes: metadata.len() },
             Ok(metadata) if metadata.is_symlink() => {
                 let target = path.read_link().unwrap_or_default();
@@ -157,7 +157,7 @@ impl ListEntry {
     fn write(&self, text: &mut String) {
         // Writing to a string cannot fail.
         match self {
-            Self::Folder { name } => writeln!(text, "{name}/"),
+            Self::Directory { name } => writeln!(text, "{name}/"),
             Self::File { name, bytes } => writeln!(text, "{name}\t{bytes}"),
             Self::Link { name, target } => writeln!(text, "{name} -> {target}"),
             Self::Other { name } => writeln!(text, "{name}\t(not a file or directory)"),

@@ -14,20 +14,20 @@ use crate::builtin::test_user::{TestUser, yes};
 use crate::builtin::{AskUserTool, PlanTool};
 
 struct Fixture {
-    _folder: tempfile::TempDir,
+    _dir: tempfile::TempDir,
     gate: Arc<PolicyGate>,
 }
 
 fn fixture(permissions: &str) -> Fixture {
-    let folder = tempfile::tempdir().unwrap();
-    let working_folder = folder.path().canonicalize().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let working_dir = dir.path().canonicalize().unwrap();
     let text = format!("{{\"permissions\":{permissions}}}");
     let document = Document::parse("settings.json", &text).unwrap();
-    let source = PolicySource { source: RuleSource::User, folder: working_folder.clone(), document };
-    let places = PatternRoots { working_folder, home: None };
+    let source = PolicySource { source: RuleSource::User, dir: working_dir.clone(), document };
+    let places = PatternRoots { working_dir, home: None };
     let policy = Policy::new(vec![source], places, PolicyTrust::Trusted, ShellAnalyzer::default()).unwrap();
     let workspace = Arc::new(policy.workspace().unwrap());
-    Fixture { _folder: folder, gate: Arc::new(PolicyGate::new(policy, workspace)) }
+    Fixture { _dir: dir, gate: Arc::new(PolicyGate::new(policy, workspace)) }
 }
 
 fn write(id: &str, path: &str) -> ToolCall {

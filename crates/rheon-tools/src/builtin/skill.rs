@@ -137,7 +137,7 @@ fn load(
         Listing::Truncated => write!(text, "\nat least {rest} more files").unwrap_or_default(),
     }
     text.push_str("]\n</skill_content>");
-    let details = json!({ "name": skill.name, "digest": hex(&skill.digest), "folder": dir, "files": shown, "omitted": rest });
+    let details = json!({ "name": skill.name, "digest": hex(&skill.digest), "directory": dir, "files": shown, "omitted": rest });
     Ok(ToolResult::text(text).with_details(details))
 }
 

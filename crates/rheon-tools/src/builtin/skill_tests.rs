@@ -14,12 +14,12 @@ use crate::builtin::fixture::{call, output_of};
 use crate::skills::{FileOrigin, SkillDir, SkillSet};
 
 struct Fixture {
-    folder: TempDir,
+    dir: TempDir,
 }
 
 impl Fixture {
     fn with(files: &[(&str, &str)]) -> Self {
-        let fixture = Self { folder: tempfile::tempdir().unwrap() };
+        let fixture = Self { dir: tempfile::tempdir().unwrap() };
         for (path, text) in files {
             fixture.put(path, text);
         }
@@ -27,7 +27,7 @@ impl Fixture {
     }
 
     fn base(&self) -> PathBuf {
-        self.folder.path().canonicalize().unwrap()
+        self.dir.path().canonicalize().unwrap()
     }
 
     fn put(&self, path: &str, text: &str) {
@@ -37,8 +37,8 @@ impl Fixture {
     }
 
     fn tool(&self) -> SkillTool {
-        let folder = SkillDir { path: self.base(), origin: FileOrigin::User };
-        SkillTool::new(Arc::new(SkillSet::load(&[folder])))
+        let dir = SkillDir { path: self.base(), origin: FileOrigin::User };
+        SkillTool::new(Arc::new(SkillSet::load(&[dir])))
     }
 
     fn clean(&self, text: &str) -> String {
@@ -71,7 +71,7 @@ async fn a_skill_result_has_its_text_directory_and_files() {
         scripts/read.py]
         </skill_content>"#]]
     .assert_eq(&fixture.clean(&result.as_text()));
-    expect![[r#"{"digest":"81551244b61a09e6","files":["references/a\\nb.md","scripts/read.py"],"folder":"/T/pdf","name":"pdf","omitted":0}"#]]
+    expect![[r#"{"digest":"81551244b61a09e6","directory":"/T/pdf","files":["references/a\\nb.md","scripts/read.py"],"name":"pdf","omitted":0}"#]]
     .assert_eq(&fixture.clean(&result.details.to_string()));
     assert_eq!(fixture.tool().effect(), Effect::Pure);
 }

@@ -10,18 +10,18 @@ use tempfile::TempDir;
 
 use crate::files::FileContext;
 
-pub(super) fn folder(files: &[(&str, &str)]) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+pub(super) fn dir(files: &[(&str, &str)]) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
     for (name, text) in files {
-        let path = folder.path().join(name);
+        let path = dir.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
-    folder
+    dir
 }
 
-pub(super) fn file_context(folder: &Path) -> FileContext {
-    FileContext::new(Workspace::new(folder).unwrap(), Arc::new(TestClock::default()))
+pub(super) fn file_context(dir: &Path) -> FileContext {
+    FileContext::new(Workspace::new(dir).unwrap(), Arc::new(TestClock::default()))
 }
 
 pub(super) fn context(tool: &str) -> ToolContext {

@@ -89,7 +89,7 @@ impl CommandSet {
         let Some(kind) = EntryKind::of(entry) else { return };
         let stem = match kind {
             EntryKind::File => entry.file_stem(),
-            EntryKind::Folder => entry.file_name(),
+            EntryKind::Directory => entry.file_name(),
             EntryKind::LinkedDir => return self.warn(entry, CommandProblem::LinkedDir),
         };
         let stem = stem.map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
@@ -98,8 +98,8 @@ impl CommandSet {
         }
         let names: Vec<String> = names.iter().cloned().chain([stem]).collect();
         match kind {
-            EntryKind::Folder if names.len() > DEPTH_MAX => self.warn(entry, CommandProblem::TooDeep),
-            EntryKind::Folder => self.scan_dir(source, entry, &names),
+            EntryKind::Directory if names.len() > DEPTH_MAX => self.warn(entry, CommandProblem::TooDeep),
+            EntryKind::Directory => self.scan_dir(source, entry, &names),
             EntryKind::LinkedDir => {}
             EntryKind::File => match source.command(entry, names.join(":")) {
                 Ok((command, problems)) => {
@@ -138,7 +138,7 @@ impl CommandSet {
 /// An entry of a commands directory.
 enum EntryKind {
     File,
-    Folder,
+    Directory,
     LinkedDir,
 }
 
@@ -151,7 +151,7 @@ impl EntryKind {
         }
         let metadata = entry.symlink_metadata().ok()?;
         if metadata.is_dir() {
-            return Some(Self::Folder);
+            return Some(Self::Directory);
         }
         if metadata.is_symlink() && entry.is_dir() {
             return Some(Self::LinkedDir);

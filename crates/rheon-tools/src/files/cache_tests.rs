@@ -9,8 +9,8 @@ use crate::files::{FileCache, Fingerprint, Stamp};
 
 const FAR: Timestamp = Timestamp::from_millis(4_102_444_800_000);
 
-fn file(folder: &Path, name: &str, content: &str) -> (PathBuf, Arc<[u8]>, Fingerprint) {
-    let path = folder.join(name);
+fn file(dir: &Path, name: &str, content: &str) -> (PathBuf, Arc<[u8]>, Fingerprint) {
+    let path = dir.join(name);
     std::fs::write(&path, content).unwrap();
     let stamp = Stamp::of(&path.metadata().unwrap());
     (path, content.as_bytes().into(), Fingerprint::of(stamp, content.as_bytes()))
@@ -18,8 +18,8 @@ fn file(folder: &Path, name: &str, content: &str) -> (PathBuf, Arc<[u8]>, Finger
 
 #[test]
 fn an_entry_is_valid_only_for_its_stamp() {
-    let folder = tempfile::tempdir().unwrap();
-    let (path, content, fingerprint) = file(folder.path(), "a", "one");
+    let dir = tempfile::tempdir().unwrap();
+    let (path, content, fingerprint) = file(dir.path(), "a", "one");
     let cache = FileCache::default();
     cache.put(&path, &content, fingerprint, FAR);
     assert_eq!(cache.get(&path, fingerprint.stamp()), Some((content, fingerprint)));
@@ -35,8 +35,8 @@ fn an_entry_is_valid_only_for_its_stamp() {
 
 #[test]
 fn content_that_may_change_within_one_tick_is_not_cached() {
-    let folder = tempfile::tempdir().unwrap();
-    let (path, content, fingerprint) = file(folder.path(), "a", "one");
+    let dir = tempfile::tempdir().unwrap();
+    let (path, content, fingerprint) = file(dir.path(), "a", "one");
     let cache = FileCache::default();
     let modified = path.metadata().unwrap().modified().unwrap();
     let modified = modified.duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap().as_millis();
@@ -46,9 +46,9 @@ fn content_that_may_change_within_one_tick_is_not_cached() {
 
 #[test]
 fn at_the_limit_the_least_recently_used_is_evicted() {
-    let folder = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
     let cache = FileCache::new(5 * (256 + 10));
-    let files: Vec<_> = (0..6).map(|n| file(folder.path(), &n.to_string(), "0123456789")).collect();
+    let files: Vec<_> = (0..6).map(|n| file(dir.path(), &n.to_string(), "0123456789")).collect();
     for (path, content, fingerprint) in files.iter().take(5) {
         cache.put(path, content, *fingerprint, FAR);
     }
@@ -63,9 +63,9 @@ fn at_the_limit_the_least_recently_used_is_evicted() {
 
 #[test]
 fn one_large_file_does_not_evict_the_others() {
-    let folder = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
     let cache = FileCache::new(4_000);
-    let (path, content, fingerprint) = file(folder.path(), "a", &"x".repeat(1_000));
+    let (path, content, fingerprint) = file(dir.path(), "a", &"x".repeat(1_000));
     cache.put(&path, &content, fingerprint, FAR);
     assert_eq!(cache.bytes(), 0);
 }

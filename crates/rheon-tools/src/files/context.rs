@@ -220,7 +220,7 @@ impl FileContext {
         let root = self.root_of(&resolved.path);
         let relative = resolved.path.strip_prefix(root).unwrap_or(&resolved.path);
         let (Some(name), false) = (relative.file_name(), names_directory(path.as_ref())) else {
-            return Err(FileError::IsFolder { path: display_path });
+            return Err(FileError::IsDir { path: display_path });
         };
         let parent = relative.parent().unwrap_or(Path::new("")).to_owned();
         Ok(FileTarget {
@@ -240,12 +240,12 @@ impl FileContext {
 
     /// Opens a file for reading.
     pub(crate) fn open(&self, target: &FileTarget) -> Result<OpenFile, FileError> {
-        let folder = DirectoryHandle::open(&target.root, &target.parent, OnMissing::Refuse);
-        let folder = folder.map_err(|source| match source.kind() {
+        let dir = DirectoryHandle::open(&target.root, &target.parent, OnMissing::Refuse);
+        let dir = dir.map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => FileError::Missing { path: target.display_path.clone() },
             _ => target.io_error("open", source),
         })?;
-        target.open_in(&folder)?.ok_or_else(|| FileError::Missing { path: target.display_path.clone() })
+        target.open_in(&dir)?.ok_or_else(|| FileError::Missing { path: target.display_path.clone() })
     }
 
     /// The whole content of an open file, from the cache if that is current.
@@ -351,14 +351,13 @@ impl FileContext {
         context: &ToolContext,
     ) -> Result<(), FileError> {
         let failed = |source| target.io_error("write", source);
-        let folder =
-            DirectoryHandle::open(&target.root, &target.parent, OnMissing::Create).map_err(failed)?;
+        let dir = DirectoryHandle::open(&target.root, &target.parent, OnMissing::Create).map_err(failed)?;
         // The draft copies owner and attributes from this file. If it is not the one that was read, the check below
         // fails.
-        let old = target.open_in(&folder)?;
-        let draft = folder.draft(&change.after, old.as_ref().map(|old| &old.file)).map_err(failed)?;
+        let old = target.open_in(&dir)?;
+        let draft = dir.draft(&change.after, old.as_ref().map(|old| &old.file)).map_err(failed)?;
         // The last check before publishing: do not overwrite a change that happened in between.
-        let now = target.open_in(&folder)?.map(|found| Stamp::of(&found.metadata));
+        let now = target.open_in(&dir)?.map(|found| Stamp::of(&found.metadata));
         if now != loaded.map(|loaded| *loaded.fingerprint.stamp()) {
             return Err(FileError::Changed { path: target.display_path.clone() });
         }
@@ -371,7 +370,7 @@ impl FileContext {
         if let Some(callback) = &self.on_write {
             callback(&target.path);
         }
-        if let Some(OpenFile { metadata, .. }) = target.open_in(&folder)? {
+        if let Some(OpenFile { metadata, .. }) = target.open_in(&dir)? {
             self.record_read(target, Fingerprint::of(Stamp::of(&metadata), &change.after));
         }
         Ok(())
@@ -387,10 +386,10 @@ impl FileTarget {
         FileError::Io { action, path: self.display_path.clone(), source }
     }
 
-    fn open_in(&self, folder: &DirectoryHandle) -> Result<Option<OpenFile>, FileError> {
-        match folder.entry(&self.name).map_err(|source| self.io_error("open", source))? {
+    fn open_in(&self, dir: &DirectoryHandle) -> Result<Option<OpenFile>, FileError> {
+        match dir.entry(&self.name).map_err(|source| self.io_error("open", source))? {
             DirectoryEntry::Absent => Ok(None),
-            DirectoryEntry::Directory => Err(FileError::IsFolder { path: self.display_path.clone() }),
+            DirectoryEntry::Directory => Err(FileError::IsDir { path: self.display_path.clone() }),
             DirectoryEntry::Other(kind) => {
                 Err(FileError::NotRegular { path: self.display_path.clone(), kind })
             }

@@ -112,7 +112,7 @@ async fn what_leads_elsewhere_since_it_was_judged_is_not_used() {
 
     let fixture = Fixture::with_read_scope(ReadScope::Anywhere);
     fixture.put("secrets/key", "the key");
-    let roots = PatternRoots { working_folder: fixture.at(""), home: None };
+    let roots = PatternRoots { working_dir: fixture.at(""), home: None };
     let policy = Policy::empty(roots);
     let workspace = std::sync::Arc::new(policy.workspace().unwrap());
     let gate = PolicyGate::new(policy, workspace).with_shell(ShellAnalyzer::default());

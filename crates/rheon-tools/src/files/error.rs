@@ -25,7 +25,7 @@ pub enum FileError {
     #[error("{path} does not exist")]
     Missing { path: String },
     #[error("{path} is a directory; use `list` to see its entries")]
-    IsFolder { path: String },
+    IsDir { path: String },
     /// Neither a file nor a directory, or a file that the kernel generates.
     #[error("{path} is {kind}, not a regular file")]
     NotRegular { path: String, kind: &'static str },
@@ -60,7 +60,7 @@ impl From<FileError> for ToolError {
             FileError::Cancelled { .. } => Self::Cancelled(message),
             FileError::Path(_)
             | FileError::Missing { .. }
-            | FileError::IsFolder { .. }
+            | FileError::IsDir { .. }
             | FileError::NotRegular { .. }
             | FileError::TooLarge { .. }
             | FileError::NeverRead { .. }

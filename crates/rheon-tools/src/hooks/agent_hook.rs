@@ -216,8 +216,8 @@ impl CommandHooks {
             (None, Some(HookDecision::Allow(_))) => Some(HookVerdict::Allow),
             (None, None) => None,
         };
-        let folder = &self.dispatcher().context().cwd;
-        let arguments = reply.updated_input.map(|updated| from_claude_input(call, folder, updated));
+        let dir = &self.dispatcher().context().cwd;
+        let arguments = reply.updated_input.map(|updated| from_claude_input(call, dir, updated));
         let arguments = arguments.filter(|arguments| *arguments != *call.arguments).map(Arc::new);
         HookPermission { verdict: opinion, arguments, context: reply.context }
     }
@@ -235,8 +235,8 @@ impl CommandHooks {
                 Some(PermissionResponse { digest, ..PermissionResponse::denied(reason) })
             }
             (None, Some(HookDecision::Allow(_))) => {
-                let folder = &self.dispatcher().context().cwd;
-                let arguments = reply.updated_input.map(|updated| from_claude_input(call, folder, updated));
+                let dir = &self.dispatcher().context().cwd;
+                let arguments = reply.updated_input.map(|updated| from_claude_input(call, dir, updated));
                 let arguments = arguments.filter(|arguments| *arguments != *call.arguments).map(Arc::new);
                 Some(PermissionResponse { digest, arguments, ..PermissionDecision::Allow.into() })
             }

@@ -203,8 +203,7 @@ impl Dispatcher {
     fn condition_matches(&self, hook: &CommandHook, subject: EventSubject<'_>) -> bool {
         let Some(rule) = &hook.condition else { return true };
         let EventSubject::Call(call) = subject else { return false };
-        let roots =
-            PatternRoots { working_folder: self.context.cwd.clone(), home: self.context.home.clone() };
+        let roots = PatternRoots { working_dir: self.context.cwd.clone(), home: self.context.home.clone() };
         match (Condition::new(rule.clone(), roots), &self.workspace) {
             (Ok(condition), Some(workspace)) => {
                 condition.holds(call.name.as_str(), &call.arguments, workspace)
@@ -315,7 +314,7 @@ impl HookRunner {
 
     fn spec(&self, event: HookEvent, hook: &CommandHook) -> ProcessSpec {
         // A project's hook resolves paths from the directory that was trusted, wherever the session works.
-        let (folder, project) = match &hook.trusted_content {
+        let (dir, project) = match &hook.trusted_content {
             Some(trusted_content) => {
                 (trusted_content.root.clone(), trusted_content.root.to_string_lossy().into_owned())
             }
@@ -331,7 +330,7 @@ impl HookRunner {
             }
         };
         let timeout = hook.timeout.unwrap_or_else(|| event.timeout());
-        ProcessSpec { program, folder, variables: self.environment.for_project(&project), timeout }
+        ProcessSpec { program, dir, variables: self.environment.for_project(&project), timeout }
     }
 
     fn report(&self, event: HookEvent, hook: &CommandHook, result: &HookResult) {

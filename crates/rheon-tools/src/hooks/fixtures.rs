@@ -15,17 +15,17 @@ use crate::hooks::{
 };
 
 pub(super) struct Fixture {
-    folder: TempDir,
+    dir: TempDir,
     messages: Arc<Mutex<Vec<String>>>,
 }
 
 impl Fixture {
     pub(super) fn new() -> Self {
-        Self { folder: TempDir::new().unwrap(), messages: Arc::default() }
+        Self { dir: TempDir::new().unwrap(), messages: Arc::default() }
     }
 
     pub(super) fn root(&self) -> PathBuf {
-        self.folder.path().canonicalize().unwrap()
+        self.dir.path().canonicalize().unwrap()
     }
 
     pub(super) fn path(&self, name: &str) -> PathBuf {

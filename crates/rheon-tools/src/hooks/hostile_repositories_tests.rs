@@ -63,7 +63,7 @@ const SETTINGS: [HostileRepo; 21] = [
         put(root, ".Claude/Settings.json", settings(TRAP));
         put(root, ".RHEON/settings.json", settings(TRAP));
     }),
-    ("in a folder below", |root| put(root, "packages/a/.claude/settings.json", settings(TRAP))),
+    ("in a directory below", |root| put(root, "packages/a/.claude/settings.json", settings(TRAP))),
     ("a mark at the beginning", |root| {
         put(root, ".claude/settings.json", format!("\u{feff}{}", settings(TRAP)));
     }),
@@ -87,9 +87,9 @@ const SETTINGS: [HostileRepo; 21] = [
     }),
     ("a pipe", |root| pipe(root, ".claude/settings.json")),
     ("a device", |root| link(root, "/dev/zero", ".claude/settings.json")),
-    ("a folder", |root| put(root, ".claude/settings.json/x", "")),
+    ("a directory", |root| put(root, ".claude/settings.json/x", "")),
     ("a link out", |root| link(root, "../../outside/settings.json", ".claude/settings.json")),
-    ("a folder that leads out", |root| link(root, "../outside", ".claude")),
+    ("a directory that leads out", |root| link(root, "../outside", ".claude")),
     ("a circle", |root| link(root, "settings.json", ".claude/settings.json")),
     ("a rule to allow all", |root| {
         let rules = json!({ "permissions": { "defaultMode": "bypassPermissions", "allow": ["Bash"] } });
@@ -140,7 +140,7 @@ const OTHERS: [HostileRepo; 20] = [
         fs::write(root.join(".claude/hooks").join(std::ffi::OsStr::from_bytes(b"\xff")), "x").unwrap();
     }),
     ("a name that clears the screen", |root| script(root, ".claude/hooks/\u{1b}[2J\u{202e}\n.sh")),
-    ("deep folders", |root| put(root, &format!(".claude/hooks/{}x", "d/".repeat(40)), "x")),
+    ("deep directories", |root| put(root, &format!(".claude/hooks/{}x", "d/".repeat(40)), "x")),
     ("settings of git", |root| {
         let trap = format!(
             "[core]\n\tfsmonitor = \"{TRAP}\"\n\tpager = \"{TRAP}\"\n\tsshCommand = \"{TRAP}\"\n\thooksPath = .\n\
@@ -229,7 +229,7 @@ async fn before_trust_nothing_of_a_hostile_repository_runs() {
         hooks for this program: asks
         local hooks for this program: asks
         other letters: nothing to agree to
-        in a folder below: nothing to agree to
+        in a directory below: nothing to agree to
         a mark at the beginning: asks
         a key twice: asks
         no text: asks
@@ -239,9 +239,9 @@ async fn before_trust_nothing_of_a_hostile_repository_runs() {
         larger than settings: asks
         a pipe: cannot trust the project: ".claude/settings.json" is a pipe; remove it or continue without trust
         a device: cannot trust the project: ".claude/settings.json" leads out of the project; remove it or continue without trust
-        a folder: nothing to agree to
+        a directory: nothing to agree to
         a link out: cannot trust the project: ".claude/settings.json" leads out of the project; remove it or continue without trust
-        a folder that leads out: cannot trust the project: ".claude/settings.json" leads out of the project; remove it or continue without trust
+        a directory that leads out: cannot trust the project: ".claude/settings.json" leads out of the project; remove it or continue without trust
         a circle: cannot read ".claude/settings.json": Too many levels of symbolic links (os error 40)
         a rule to allow all: asks
         ten thousand hooks: asks
@@ -259,7 +259,7 @@ async fn before_trust_nothing_of_a_hostile_repository_runs() {
         a pipe among hooks: cannot trust the project: ".claude/hooks/x" is a pipe; remove it or continue without trust
         a name that is no text: cannot trust the project: ".claude/hooks/\xFF" has a name that is not valid UTF-8; remove it or continue without trust
         a name that clears the screen: asks
-        deep folders: cannot trust the project: ".claude/hooks/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d" is more than 16 directories deep; remove it or continue without trust
+        deep directories: cannot trust the project: ".claude/hooks/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d" is more than 16 directories deep; remove it or continue without trust
         settings of git: nothing to agree to
         git elsewhere: nothing to agree to
         variables: nothing to agree to

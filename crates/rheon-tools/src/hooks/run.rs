@@ -26,7 +26,7 @@ pub(crate) enum Program {
 #[derive(Debug, Clone)]
 pub(crate) struct ProcessSpec {
     pub(crate) program: Program,
-    pub(crate) folder: PathBuf,
+    pub(crate) dir: PathBuf,
     pub(crate) variables: Vec<(String, String)>,
     pub(crate) timeout: Duration,
 }
@@ -95,7 +95,7 @@ fn command(spec: &ProcessSpec, marker: &str) -> Command {
     };
     command.env_clear().envs(spec.variables.iter().map(|(name, value)| (name, value)));
     command.env(MARKER, marker);
-    command.current_dir(&spec.folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.current_dir(&spec.dir).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.kill_on_drop(true);
     #[cfg(unix)]
     command.process_group(0);

@@ -21,7 +21,7 @@ pub(crate) async fn run_sandboxed(spec: &ProcessSpec, input: &[u8], sandbox: &Sa
         .variables
         .iter()
         .fold(ProcessEnvironment::rebuilt([], &[]), |all, (name, value)| all.with(name, value));
-    let line = ShellLine { text: shell_text(&spec.program), folder: spec.folder.clone(), environment };
+    let line = ShellLine { text: shell_text(&spec.program), dir: spec.dir.clone(), environment };
     let stop = StopCondition { timeout: Some(spec.timeout), cancel: CancellationToken::new() };
     let limits = OutputLimits { head_bytes: OUTPUT_BYTES_MAX, tail_bytes: 0, spill: None };
     match exchange(&line, call.launcher(), input, stop, limits).await {

@@ -15,16 +15,16 @@ use crate::hooks::fixtures::bash;
 use crate::hooks::{CommandHooks, HookContext, HookEnvironment, SessionStartSource};
 
 struct Project {
-    folder: TempDir,
+    dir: TempDir,
     root: PathBuf,
     messages: Arc<Mutex<Vec<String>>>,
 }
 
 impl Project {
     fn new(hooks: Value) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap().join("project");
-        let project = Self { folder, root, messages: Arc::default() };
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap().join("project");
+        let project = Self { dir, root, messages: Arc::default() };
         project.write(".claude/settings.json", &json!({ "hooks": hooks }).to_string());
         project
     }
@@ -36,7 +36,7 @@ impl Project {
     }
 
     fn store(&self) -> TrustStore {
-        TrustStore::open(self.folder.path().join("trust.json")).unwrap()
+        TrustStore::open(self.dir.path().join("trust.json")).unwrap()
     }
 
     fn trust(&self) {

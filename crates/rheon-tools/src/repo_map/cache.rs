@@ -63,9 +63,9 @@ pub(super) struct CacheDraft {
 
 /// Creates a new cache file.
 pub(super) fn start_draft(file: &Path) -> io::Result<CacheDraft> {
-    let folder = file.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    std::fs::create_dir_all(folder)?;
-    let file = tempfile::NamedTempFile::new_in(folder)?;
+    let dir = file.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    std::fs::create_dir_all(dir)?;
+    let file = tempfile::NamedTempFile::new_in(dir)?;
     let started_at = file.as_file().metadata()?.modified()?;
     Ok(CacheDraft { file, started_at })
 }

@@ -11,13 +11,13 @@ use super::map::{MapQuery, RepoMap};
 use super::update::{UpdateEnd, UpdateReport};
 
 struct Project {
-    folder: tempfile::TempDir,
+    dir: tempfile::TempDir,
 }
 
 impl Project {
     fn new() -> Self {
-        let project = Self { folder: tempfile::tempdir().expect("a folder") };
-        fs::create_dir(project.root()).expect("a folder");
+        let project = Self { dir: tempfile::tempdir().expect("a directory") };
+        fs::create_dir(project.root()).expect("a directory");
         for name in ["a", "b", "c"] {
             project.write(&format!("{name}.rs"), &format!("pub fn {name}_first() {{}}\n"));
         }
@@ -25,11 +25,11 @@ impl Project {
     }
 
     fn root(&self) -> PathBuf {
-        self.folder.path().join("project")
+        self.dir.path().join("project")
     }
 
     fn cache(&self) -> PathBuf {
-        self.folder.path().join("kept/map")
+        self.dir.path().join("kept/map")
     }
 
     fn write(&self, name: &str, text: &str) {
@@ -142,7 +142,7 @@ fn the_cache_of_another_project_is_not_used() {
 #[test]
 fn an_unwritable_cache_is_reported() {
     let project = Project::new();
-    fs::write(project.folder.path().join("kept"), "a file where the folder should be").expect("written");
+    fs::write(project.dir.path().join("kept"), "a file where the directory should be").expect("written");
     let mut map = project.open();
     let report = update(&mut map);
     assert_eq!((report.parsed, report.end), (3, UpdateEnd::Complete));
@@ -159,6 +159,6 @@ fn no_temporary_files_are_left() {
         update(&mut project.open());
         project.let_time_pass();
     }
-    let listed = fs::read_dir(project.cache().parent().unwrap_or(Path::new(""))).expect("it is a folder");
+    let listed = fs::read_dir(project.cache().parent().unwrap_or(Path::new(""))).expect("it is a directory");
     assert_eq!(listed.count(), 1);
 }

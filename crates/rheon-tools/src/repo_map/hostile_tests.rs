@@ -12,8 +12,8 @@ use super::limits::RepoMapLimits;
 use super::map::{MapQuery, RepoMap};
 use super::update::UpdateReport;
 
-fn updated(folder: &Path, limits: RepoMapLimits) -> (UpdateReport, String) {
-    let mut map = RepoMap::open(folder.join("project"), folder.join("kept"), limits);
+fn updated(dir: &Path, limits: RepoMapLimits) -> (UpdateReport, String) {
+    let mut map = RepoMap::open(dir.join("project"), dir.join("kept"), limits);
     let report = map.update(&CancellationToken::new()).expect("the root can be read");
     let count = |text: &str| text.len().div_ceil(4) as u64;
     let text = map.render(&MapQuery { mentioned: "", focus: &[], tokens_max: 1_000, count: &count });
@@ -21,69 +21,69 @@ fn updated(folder: &Path, limits: RepoMapLimits) -> (UpdateReport, String) {
 }
 
 fn project() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    fs::create_dir(folder.path().join("project")).expect("a folder");
-    fs::write(folder.path().join("project/good.rs"), "pub fn good() {}\n").expect("written");
-    folder
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::create_dir(dir.path().join("project")).expect("a directory");
+    fs::write(dir.path().join("project/good.rs"), "pub fn good() {}\n").expect("written");
+    dir
 }
 
 const GOOD: &str = "good.rs:\n  pub fn good()\n";
 
 #[test]
 fn a_gigabyte_is_not_read() {
-    let folder = project();
-    let file = fs::File::create(folder.path().join("project/huge.rs")).expect("created");
+    let dir = project();
+    let file = fs::File::create(dir.path().join("project/huge.rs")).expect("created");
     file.set_len(1 << 30).expect("the disk knows sparse files");
-    let (report, text) = updated(folder.path(), RepoMapLimits::default());
+    let (report, text) = updated(dir.path(), RepoMapLimits::default());
     assert_eq!(report, UpdateReport { files: 1, parsed: 1, skipped: 1, ..UpdateReport::default() });
     assert_eq!(text, GOOD);
 }
 
 #[test]
 fn a_file_at_the_size_limit_is_read() {
-    let folder = project();
+    let dir = project();
     let limits = RepoMapLimits { file_bytes_max: 20, ..RepoMapLimits::default() };
-    fs::write(folder.path().join("project/exact.rs"), "pub fn exact() { ; }").expect("written");
-    fs::write(folder.path().join("project/over.rs"), "pub fn over() { ; ; }").expect("written");
-    let (report, text) = updated(folder.path(), limits);
+    fs::write(dir.path().join("project/exact.rs"), "pub fn exact() { ; }").expect("written");
+    fs::write(dir.path().join("project/over.rs"), "pub fn over() { ; ; }").expect("written");
+    let (report, text) = updated(dir.path(), limits);
     assert_eq!((report.parsed, report.skipped), (2, 1));
     assert_eq!(text, format!("exact.rs:\n  pub fn exact()\n{GOOD}"));
 }
 
 #[test]
 fn binary_files_are_skipped_and_invalid_utf_8_is_read() {
-    let folder = project();
+    let dir = project();
     let write = |name: &str, bytes: &[u8]| {
-        fs::write(folder.path().join("project").join(name), bytes).expect("written");
+        fs::write(dir.path().join("project").join(name), bytes).expect("written");
     };
     write("binary.rs", b"fn x() {}\0\x01\x02");
     write("empty.rs", b"");
     write("invalid.rs", b"// \xff\xfe\nfn after_\xff_it() {}\npub fn found() -> u8 { 1 }\n");
     write("minified.js", "function minified(){}".repeat(20_000).as_bytes());
     write("wide.rs", format!("pub fn wide() {{ \"{}\" }}\n", "x".repeat(10_000)).as_bytes());
-    let (report, text) = updated(folder.path(), RepoMapLimits::default());
+    let (report, text) = updated(dir.path(), RepoMapLimits::default());
     assert_eq!(report, UpdateReport { files: 4, parsed: 4, skipped: 2, ..UpdateReport::default() });
     assert!(text.ends_with("pub fn found() -> u8\nwide.rs:\n  pub fn wide()\n"), "{text}");
 }
 
 #[test]
 fn a_file_that_takes_too_many_steps_is_abandoned_once() {
-    let folder = project();
-    fs::write(folder.path().join("project/hard.rs"), "fn f() { g(); }\n".repeat(1_000)).expect("written");
+    let dir = project();
+    fs::write(dir.path().join("project/hard.rs"), "fn f() { g(); }\n".repeat(1_000)).expect("written");
     let limits = RepoMapLimits { parse_steps_max: 10, ..RepoMapLimits::default() };
-    let (report, text) = updated(folder.path(), limits);
+    let (report, text) = updated(dir.path(), limits);
     assert_eq!(report, UpdateReport { files: 2, parsed: 1, abandoned: 1, ..UpdateReport::default() });
     assert_eq!(text, GOOD);
-    let (again, _) = updated(folder.path(), limits);
+    let (again, _) = updated(dir.path(), limits);
     assert_eq!((again.parsed, again.abandoned), (0, 0));
 }
 
 #[test]
 fn a_file_that_takes_too_long_is_abandoned() {
-    let folder = project();
-    fs::write(folder.path().join("project/slow.rs"), "fn f() { g(); }\n".repeat(1_000)).expect("written");
+    let dir = project();
+    fs::write(dir.path().join("project/slow.rs"), "fn f() { g(); }\n".repeat(1_000)).expect("written");
     let limits = RepoMapLimits { parse_time_max: Duration::ZERO, ..RepoMapLimits::default() };
-    let (report, text) = updated(folder.path(), limits);
+    let (report, text) = updated(dir.path(), limits);
     assert_eq!(report, UpdateReport { files: 2, parsed: 1, abandoned: 1, ..UpdateReport::default() });
     assert_eq!(text, GOOD, "what takes not even a step is there");
 }
@@ -173,10 +173,10 @@ fn cancellation_interrupts_parsing() {
 
 #[test]
 fn non_ascii_characters_do_not_crash_the_bash_grammar() {
-    let folder = project();
+    let dir = project();
     let odd = "grüße() { echo \u{10ffff}2>x ${ü#\u{10000}} <<-ÜE\n\u{1F600}\nÜE\n}\n";
-    fs::write(folder.path().join("project/odd.sh"), odd).expect("written");
-    let (report, text) = updated(folder.path(), RepoMapLimits::default());
+    fs::write(dir.path().join("project/odd.sh"), odd).expect("written");
+    let (report, text) = updated(dir.path(), RepoMapLimits::default());
     assert_eq!((report.files, report.abandoned), (2, 0));
     assert!(text.contains("grüße()"), "{text}");
 }

@@ -19,7 +19,7 @@ fn count(text: &str) -> u64 {
 fn write(root: &Path, files: &[(&str, &str)]) {
     for (path, text) in files {
         let path = root.join(path);
-        fs::create_dir_all(path.parent().expect("it has a folder")).expect("the folder can be made");
+        fs::create_dir_all(path.parent().expect("it has a directory")).expect("the directory can be made");
         fs::write(path, text).expect("the file can be written");
     }
 }
@@ -39,16 +39,16 @@ const PROJECT: [(&str, &str); 5] = [
     ("web/view.ts", "export function renderView(model: Model): string { return '' }\n"),
 ];
 
-fn map_of(folder: &Path, limits: RepoMapLimits) -> RepoMap {
-    RepoMap::open(folder.join("project"), folder.join("kept"), limits)
+fn map_of(dir: &Path, limits: RepoMapLimits) -> RepoMap {
+    RepoMap::open(dir.join("project"), dir.join("kept"), limits)
 }
 
 fn project() -> (tempfile::TempDir, RepoMap) {
-    let folder = tempfile::tempdir().expect("a folder");
-    write(&folder.path().join("project"), &PROJECT);
-    let mut map = map_of(folder.path(), RepoMapLimits::default());
+    let dir = tempfile::tempdir().expect("a directory");
+    write(&dir.path().join("project"), &PROJECT);
+    let mut map = map_of(dir.path(), RepoMapLimits::default());
     map.update(&CancellationToken::new()).expect("the root can be read");
-    (folder, map)
+    (dir, map)
 }
 
 fn render(map: &RepoMap, mentioned: &str, focus: &[PathBuf], tokens_max: u64) -> String {
@@ -57,7 +57,7 @@ fn render(map: &RepoMap, mentioned: &str, focus: &[PathBuf], tokens_max: u64) ->
 
 #[test]
 fn a_small_project_is_shown_completely() {
-    let (_folder, map) = project();
+    let (_dir, map) = project();
     expect![[r#"
         src/main.rs:
           fn main()
@@ -79,7 +79,7 @@ fn a_small_project_is_shown_completely() {
 
 #[test]
 fn a_small_limit_shows_what_matters_for_the_task() {
-    let (folder, map) = project();
+    let (dir, map) = project();
     expect![[r#"
         src/store.rs:
           pub struct Store
@@ -94,7 +94,7 @@ fn a_small_limit_shows_what_matters_for_the_task() {
           def print_report(lines)
     "#]]
     .assert_eq(&render(&map, "why is the report printed twice? see print_report", &[], 22));
-    let focus = [folder.path().canonicalize().expect("it is there").join("project/web/view.ts")];
+    let focus = [dir.path().canonicalize().expect("it is there").join("project/web/view.ts")];
     expect![[r#"
         src/store.rs:
           pub struct Store
@@ -109,9 +109,9 @@ fn a_small_limit_shows_what_matters_for_the_task() {
 
 #[test]
 fn the_text_changes_only_if_something_it_shows_changes() {
-    let (folder, mut map) = project();
+    let (dir, mut map) = project();
     let before = render(&map, "", &[], 40);
-    let file = folder.path().join("project/src/store.rs");
+    let file = dir.path().join("project/src/store.rs");
     let text = fs::read_to_string(&file).expect("it is there");
     let text =
         format!("// A new comment.\n\n{}", text.replace("Self {} }", "let it = 1; helper(it); Self {} }"));
@@ -129,23 +129,23 @@ fn a_map_that_is_off_reads_and_writes_nothing() {
 
 #[test]
 fn an_update_cancelled_at_the_start_reads_nothing() {
-    let folder = tempfile::tempdir().expect("a folder");
-    write(&folder.path().join("project"), &PROJECT);
-    let mut map = map_of(folder.path(), RepoMapLimits::default());
+    let dir = tempfile::tempdir().expect("a directory");
+    write(&dir.path().join("project"), &PROJECT);
+    let mut map = map_of(dir.path(), RepoMapLimits::default());
     let cancel = CancellationToken::new();
     cancel.cancel();
     let report = map.update(&cancel).expect("readable");
     assert_eq!(report, UpdateReport { end: UpdateEnd::Cancelled, ..UpdateReport::default() });
-    assert!(!folder.path().join("kept").exists(), "there is nothing to keep");
+    assert!(!dir.path().join("kept").exists(), "there is nothing to keep");
 }
 
 #[test]
 fn a_cancelled_update_keeps_the_old_map() {
-    let (folder, mut map) = project();
+    let (dir, mut map) = project();
     let before = render(&map, "", &[], 1_000);
     let (cancel, asked) = (CancellationToken::new(), Arc::new(AtomicUsize::new(0)));
     let (inner_cancel, inner_asked) = (cancel.clone(), asked.clone());
-    fs::remove_file(folder.path().join("project/src/run.rs")).expect("it can be removed");
+    fs::remove_file(dir.path().join("project/src/run.rs")).expect("it can be removed");
     map = map.excluding(move |_| {
         inner_asked.fetch_add(1, Ordering::Relaxed);
         inner_cancel.cancel();
@@ -159,7 +159,7 @@ fn a_cancelled_update_keeps_the_old_map() {
 
 #[test]
 fn excluded_files_are_not_in_the_map() {
-    let (_folder, map) = project();
+    let (_dir, map) = project();
     let mut map = map.excluding(|path| path.ends_with("src/store.rs"));
     assert_eq!(map.update(&CancellationToken::new()).expect("readable").removed, 1);
     assert!(!render(&map, "", &[], 1_000).contains("src/store.rs"));
@@ -167,28 +167,28 @@ fn excluded_files_are_not_in_the_map() {
 
 #[test]
 fn the_total_number_of_tags_is_limited() {
-    let folder = tempfile::tempdir().expect("a folder");
-    write(&folder.path().join("project"), &PROJECT);
+    let dir = tempfile::tempdir().expect("a directory");
+    write(&dir.path().join("project"), &PROJECT);
     let all = {
-        let mut map = map_of(folder.path(), RepoMapLimits::default());
+        let mut map = map_of(dir.path(), RepoMapLimits::default());
         map.update(&CancellationToken::new()).expect("readable").files
     };
     for tags_max in 0..30 {
         let limits = RepoMapLimits { tags_max, ..RepoMapLimits::default() };
-        let mut map = RepoMap::open(folder.path().join("project"), folder.path().join("other"), limits);
+        let mut map = RepoMap::open(dir.path().join("project"), dir.path().join("other"), limits);
         let report = map.update(&CancellationToken::new()).expect("readable");
         let again = map.update(&CancellationToken::new()).expect("readable");
         assert_eq!(report.end == UpdateEnd::Complete, report.files == all, "{tags_max}");
         assert_eq!((report.files, report.end), (again.files, again.end), "{tags_max}");
-        fs::remove_file(folder.path().join("other")).expect("it is there");
+        fs::remove_file(dir.path().join("other")).expect("it is there");
     }
 }
 
 #[test]
 fn a_missing_root_is_an_error() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut map = map_of(folder.path(), RepoMapLimits::default());
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut map = map_of(dir.path(), RepoMapLimits::default());
     let RepoMapError::Root { root, source } =
         map.update(&CancellationToken::new()).expect_err("there is none");
-    assert_eq!((root, source.kind()), (folder.path().join("project"), std::io::ErrorKind::NotFound));
+    assert_eq!((root, source.kind()), (dir.path().join("project"), std::io::ErrorKind::NotFound));
 }

@@ -86,10 +86,10 @@ pub(super) fn update(
     survey: &mut Survey,
     seen_at: Option<SystemTime>,
 ) -> Result<UpdateReport, RepoMapError> {
-    let folder = DirectoryHandle::open(context.root, Path::new(""), OnMissing::Refuse)
-        .and_then(|folder| std::fs::read_dir(context.root).map(|_| folder))
+    let dir = DirectoryHandle::open(context.root, Path::new(""), OnMissing::Refuse)
+        .and_then(|dir| std::fs::read_dir(context.root).map(|_| dir))
         .map_err(|source| RepoMapError::Root { root: context.root.to_owned(), source })?;
-    let result = walk(context.root, &folder, context.limits, context.exclude, context.cancel);
+    let result = walk(context.root, &dir, context.limits, context.exclude, context.cancel);
     let mut report = UpdateReport { skipped: result.skipped, ..UpdateReport::default() };
     if context.cancel.is_cancelled() {
         report.end = UpdateEnd::Cancelled;
@@ -100,7 +100,7 @@ pub(super) fn update(
     let mut is_full = result.is_cut;
     let mut room = Room::Left;
     for batch in result.files.chunks(BATCH) {
-        let updates = scan_batch(batch, &Scanner { folder: &folder, context, survey, seen_at, room });
+        let updates = scan_batch(batch, &Scanner { dir: &dir, context, survey, seen_at, room });
         for (path, update) in updates {
             apply_update(path, update, survey, &mut report);
         }
@@ -150,7 +150,7 @@ enum Room {
 
 /// Checks files against a survey.
 struct Scanner<'a> {
-    folder: &'a DirectoryHandle,
+    dir: &'a DirectoryHandle,
     context: &'a UpdateContext<'a>,
     survey: &'a Survey,
     seen_at: Option<SystemTime>,
@@ -170,7 +170,7 @@ impl Scanner<'_> {
         if known.is_none() && self.room == Room::None {
             return Ok(FileUpdate::NoRoom);
         }
-        let file = self.folder.file(Path::new(path))?;
+        let file = self.dir.file(Path::new(path))?;
         let stamp = Stamp::of(&file.metadata()?);
         let is_unchanged = known.is_some_and(|known| known.stamp == stamp);
         if is_unchanged && self.seen_at.is_some_and(|seen_at| stamp.is_settled(seen_at)) {

@@ -52,10 +52,10 @@ struct Rules {
     parent: Option<Arc<Rules>>,
 }
 
-/// Walks `root`, which is open as `folder`.
+/// Walks `root`, which is open as `root_dir`.
 pub(super) fn walk(
     root: &Path,
-    folder: &DirectoryHandle,
+    root_dir: &DirectoryHandle,
     limits: &RepoMapLimits,
     exclude: Option<&ExcludeRule>,
     cancel: &CancellationToken,
@@ -67,15 +67,15 @@ pub(super) fn walk(
         if cancel.is_cancelled() {
             break;
         }
-        let rules = rules_of(&dir, folder);
-        for (name, is_folder) in list_dir(&root.join(&dir.relative), &mut entries_left, &mut result.is_cut) {
+        let rules = rules_of(&dir, root_dir);
+        for (name, is_dir) in list_dir(&root.join(&dir.relative), &mut entries_left, &mut result.is_cut) {
             let relative = dir.relative.join(&name);
-            if is_ignored(rules.as_deref(), &relative, is_folder)
+            if is_ignored(rules.as_deref(), &relative, is_dir)
                 || exclude.is_some_and(|rule| rule(&root.join(&relative)))
             {
                 continue;
             }
-            if is_folder {
+            if is_dir {
                 let depth = dir.depth + 1;
                 result.is_cut |= depth > DEPTH_MAX;
                 if depth <= DEPTH_MAX {
@@ -126,18 +126,18 @@ fn list_dir(path: &Path, entries_left: &mut usize, is_cut: &mut bool) -> Vec<(Pa
     }
     entries.sort_unstable_by(|(one, _), (two, _)| two.cmp(one));
     // Sort files, so that the limits select the same ones on every disk.
-    let (mut files, folders): (Vec<_>, Vec<_>) = entries.into_iter().partition(|(_, is_folder)| !is_folder);
+    let (mut files, dirs): (Vec<_>, Vec<_>) = entries.into_iter().partition(|(_, is_dir)| !is_dir);
     files.reverse();
-    files.extend(folders);
+    files.extend(dirs);
     files
 }
 
 /// The ignore rules of a directory: its own before those above.
-fn rules_of(dir: &PendingDir, folder: &DirectoryHandle) -> Option<Arc<Rules>> {
+fn rules_of(dir: &PendingDir, root_dir: &DirectoryHandle) -> Option<Arc<Rules>> {
     let mut builder = GitignoreBuilder::new(&dir.relative);
     let mut has_own = false;
     for name in IGNORE_FILES {
-        let Some(text) = ignore_text(folder, &dir.relative.join(name)) else { continue };
+        let Some(text) = ignore_text(root_dir, &dir.relative.join(name)) else { continue };
         has_own = true;
         for line in text.lines() {
             // Invalid patterns are ignored, as git does.
@@ -150,16 +150,16 @@ fn rules_of(dir: &PendingDir, folder: &DirectoryHandle) -> Option<Arc<Rules>> {
     }
 }
 
-fn ignore_text(folder: &DirectoryHandle, relative: &Path) -> Option<String> {
-    let file = folder.file(relative).ok()?;
+fn ignore_text(root_dir: &DirectoryHandle, relative: &Path) -> Option<String> {
+    let file = root_dir.file(relative).ok()?;
     let mut bytes = Vec::new();
     file.take(IGNORE_BYTES_MAX).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn is_ignored(mut rules: Option<&Rules>, relative: &Path, is_folder: bool) -> bool {
+fn is_ignored(mut rules: Option<&Rules>, relative: &Path, is_dir: bool) -> bool {
     while let Some(here) = rules {
-        match here.own.matched(relative, is_folder) {
+        match here.own.matched(relative, is_dir) {
             Match::Ignore(_) => return true,
             Match::Whitelist(_) => return false,
             Match::None => rules = here.parent.as_deref(),

@@ -12,14 +12,14 @@ use crate::files::{DirectoryHandle, OnMissing};
 fn write(root: &Path, files: &[(&str, &str)]) {
     for (path, text) in files {
         let path = root.join(path);
-        fs::create_dir_all(path.parent().expect("it has a folder")).expect("the folder can be made");
+        fs::create_dir_all(path.parent().expect("it has a directory")).expect("the directory can be made");
         fs::write(path, text).expect("the file can be written");
     }
 }
 
 fn result(root: &Path, limits: RepoMapLimits) -> WalkResult {
-    let folder = DirectoryHandle::open(root, Path::new(""), OnMissing::Refuse).expect("the root opens");
-    walk(root, &folder, &limits, None, &CancellationToken::new())
+    let dir = DirectoryHandle::open(root, Path::new(""), OnMissing::Refuse).expect("the root opens");
+    walk(root, &dir, &limits, None, &CancellationToken::new())
 }
 
 fn walked_files(root: &Path) -> Vec<String> {
@@ -28,7 +28,7 @@ fn walked_files(root: &Path) -> Vec<String> {
 
 #[test]
 fn the_nearest_ignore_file_wins() {
-    let root = tempfile::tempdir().expect("a folder");
+    let root = tempfile::tempdir().expect("a directory");
     write(
         root.path(),
         &[
@@ -53,7 +53,7 @@ fn the_nearest_ignore_file_wins() {
 
 #[test]
 fn limits_select_the_same_files_each_time() {
-    let root = tempfile::tempdir().expect("a folder");
+    let root = tempfile::tempdir().expect("a directory");
     for name in ["a.rs", "b.rs", "c/d.rs", "e/f.rs"] {
         write(root.path(), &[(name, "")]);
     }
@@ -70,7 +70,7 @@ fn limits_select_the_same_files_each_time() {
 
 #[test]
 fn directory_depth_is_limited() {
-    let root = tempfile::tempdir().expect("a folder");
+    let root = tempfile::tempdir().expect("a directory");
     let deep = |depth: usize| format!("{}a.rs", "d/".repeat(depth));
     write(root.path(), &[(&deep(64), "")]);
     assert_eq!(result(root.path(), RepoMapLimits::default()).files, [deep(64)]);
@@ -81,20 +81,18 @@ fn directory_depth_is_limited() {
 
 #[test]
 fn excluded_paths_are_not_found() {
-    let root = tempfile::tempdir().expect("a folder");
+    let root = tempfile::tempdir().expect("a directory");
     write(root.path(), &[("secret/a.rs", ""), ("b.rs", "")]);
-    let folder =
-        DirectoryHandle::open(root.path(), Path::new(""), OnMissing::Refuse).expect("the root opens");
+    let dir = DirectoryHandle::open(root.path(), Path::new(""), OnMissing::Refuse).expect("the root opens");
     let secret = root.path().join("secret");
     let rule: super::walk::ExcludeRule = std::sync::Arc::new(move |path| path == secret);
-    let result =
-        walk(root.path(), &folder, &RepoMapLimits::default(), Some(&rule), &CancellationToken::new());
+    let result = walk(root.path(), &dir, &RepoMapLimits::default(), Some(&rule), &CancellationToken::new());
     assert_eq!(result.files, ["b.rs"]);
 }
 
 #[test]
 fn a_huge_ignore_file_is_read_partially() {
-    let root = tempfile::tempdir().expect("a folder");
+    let root = tempfile::tempdir().expect("a directory");
     write(root.path(), &[(".gitignore", "first.rs\n"), ("first.rs", ""), ("b.rs", "")]);
     let file = fs::File::options().write(true).open(root.path().join(".gitignore")).expect("it opens");
     file.set_len(1 << 30).expect("the disk knows sparse files");
@@ -113,9 +111,9 @@ mod unix {
 
     #[test]
     fn links_are_not_followed() {
-        let outside = tempfile::tempdir().expect("a folder");
+        let outside = tempfile::tempdir().expect("a directory");
         write(outside.path(), &[("secret.rs", ""), ("rules", "*.rs\n")]);
-        let root = tempfile::tempdir().expect("a folder");
+        let root = tempfile::tempdir().expect("a directory");
         write(root.path(), &[("a.rs", "")]);
         symlink(outside.path(), root.path().join("out")).expect("a link");
         symlink(outside.path().join("secret.rs"), root.path().join("secret.rs")).expect("a link");
@@ -126,7 +124,7 @@ mod unix {
 
     #[test]
     fn a_pipe_is_not_waited_for() {
-        let root = tempfile::tempdir().expect("a folder");
+        let root = tempfile::tempdir().expect("a directory");
         write(root.path(), &[("a.rs", "")]);
         for name in [".gitignore", "pipe.rs"] {
             rustix::fs::mknodat(
@@ -143,7 +141,7 @@ mod unix {
 
     #[test]
     fn files_with_unprintable_names_are_skipped() {
-        let root = tempfile::tempdir().expect("a folder");
+        let root = tempfile::tempdir().expect("a directory");
         write(root.path(), &[("a.rs", ""), ("new\nline.rs", "")]);
         let is_taken = fs::write(root.path().join(OsStr::from_bytes(b"\xff.rs")), "").is_ok();
         let result = result(root.path(), RepoMapLimits::default());

@@ -33,11 +33,11 @@ async fn run(bash: &BashTool, call: &ToolCall, facts: CallFacts) -> String {
 
 #[tokio::test]
 async fn a_turn_cannot_move_its_commands_to_an_unchecked_directory() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
     fs::create_dir(root.join("precious")).unwrap();
     fs::write(root.join("precious/file"), "kept").unwrap();
-    let policy = Policy::empty(PatternRoots { working_folder: root.clone(), home: None });
+    let policy = Policy::empty(PatternRoots { working_dir: root.clone(), home: None });
     let workspace = policy.workspace().unwrap();
     let sandbox = Sandbox::choose(Requirement::NoSandbox, Boundary::new(workspace.roots())).await.unwrap();
     let settings = BashSettings {
@@ -47,7 +47,7 @@ async fn a_turn_cannot_move_its_commands_to_an_unchecked_directory() {
         output: BashSettings::output_limits(&root),
     };
     let session = Arc::new(BashSession::new(settings));
-    let gate = PolicyGate::new(policy, Arc::new(workspace)).with_shell_directory(session.shell_folder());
+    let gate = PolicyGate::new(policy, Arc::new(workspace)).with_shell_directory(session.shell_dir());
     let bash = BashTool(session);
     // The user approves this for the root directory.
     let turn = [call("1", "cd precious"), call("2", "rm -rf ./*")];

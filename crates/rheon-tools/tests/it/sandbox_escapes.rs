@@ -25,7 +25,7 @@ use crate::escape_list::{CALLS, ESCAPES};
 const CANARY: &str = "canary-6f1d";
 
 struct Fixture {
-    _folder: TempDir,
+    _dir: TempDir,
     _quarantine: TempDir,
     base: PathBuf,
     root: PathBuf,
@@ -38,7 +38,7 @@ struct Fixture {
 }
 
 /// Not below `/tmp` if possible, which commands cannot see.
-fn folder() -> TempDir {
+fn dir() -> TempDir {
     let parents = [Path::new("/var"), Path::new(env!("CARGO_TARGET_TMPDIR"))];
     parents
         .iter()
@@ -47,8 +47,8 @@ fn folder() -> TempDir {
 }
 
 async fn fixture(programs: Programs, level: Level) -> Option<Fixture> {
-    let folder = folder();
-    let base = folder.path().canonicalize().unwrap();
+    let dir = dir();
+    let base = dir.path().canonicalize().unwrap();
     let (root, outside) = (base.join("workspace"), base.join("outside"));
     fs::create_dir_all(root.join(".git/hooks")).unwrap();
     fs::create_dir_all(root.join("sub")).unwrap();
@@ -57,7 +57,7 @@ async fn fixture(programs: Programs, level: Level) -> Option<Fixture> {
     fs::write(outside.join("file"), "as it was").unwrap();
     fs::write(outside.join("key"), CANARY).unwrap();
     let workspace = Workspace::new(&root).unwrap();
-    let quarantine = self::folder();
+    let quarantine = self::dir();
     let boundary =
         Boundary::new(workspace.roots()).with_hidden(outside.join("key")).with_quarantine(quarantine.path());
     let sandbox = Sandbox::choose_with(programs, Requirement::AtLeast(level), boundary).await.ok()?;
@@ -83,7 +83,7 @@ async fn fixture(programs: Programs, level: Level) -> Option<Fixture> {
     abstract_socket.set_nonblocking(true).unwrap();
     let bash = BashTool(Arc::new(BashSession::new(settings)));
     Some(Fixture {
-        _folder: folder,
+        _dir: dir,
         _quarantine: quarantine,
         base,
         root,

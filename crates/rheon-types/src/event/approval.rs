@@ -46,7 +46,7 @@ pub struct ApprovalRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct ApprovalOffer {
-    /// Answer with this id: `once`, `network`, `hosts`, `unsandboxed`, `such` or `folder`.
+    /// Answer with this id: `once`, `network`, `hosts`, `unsandboxed`, `such` or `dir`.
     pub id: String,
     /// What it allows, for a person.
     pub label: String,

@@ -114,10 +114,9 @@ fn plain() -> Launcher {
 
 /// A command without the tool around it.
 async fn alone(launcher: Launcher) {
-    let folder = folder();
-    let line =
-        ShellLine { text: "echo x".into(), folder: folder.join("workspace"), environment: environment() };
-    let capture = Mutex::new(Capture::new(BashSettings::output_limits(folder.join("saved"))));
+    let dir = dir();
+    let line = ShellLine { text: "echo x".into(), dir: dir.join("workspace"), environment: environment() };
+    let capture = Mutex::new(Capture::new(BashSettings::output_limits(dir.join("saved"))));
     let stop = StopCondition { timeout: None, cancel: CancellationToken::new() };
     let ended = run(&line, launcher, stop, &capture, |_| {}).await.expect("bash can be started");
     assert_eq!(ended.exit_code, Some(0));
@@ -136,9 +135,9 @@ fn measure_helper() {
 
 /// What it costs to put all tools together, with a sandbox that has to be tried and with one that is remembered.
 fn measure_toolkit(runtime: &tokio::runtime::Runtime) {
-    let memory = folder().join("sandbox.json");
+    let memory = dir().join("sandbox.json");
     let toolkit = |memory: Option<PathBuf>| {
-        let places = PatternRoots { working_folder: folder().join("workspace"), home: Some(folder()) };
+        let places = PatternRoots { working_dir: dir().join("workspace"), home: Some(dir()) };
         let clock = Arc::new(rheon::agent::SystemClock::default());
         let settings = ToolkitSettings {
             own_paths: OwnPaths { sandbox_cache: memory, ..OwnPaths::default() },
@@ -168,8 +167,8 @@ fn environment() -> ProcessEnvironment {
 
 /// A session that is held in just this way.
 async fn session(held: Held) -> Option<Arc<BashSession>> {
-    let folder = folder();
-    let workspace = Workspace::new(&folder.join("workspace")).expect("the folder is there");
+    let dir = dir();
+    let workspace = Workspace::new(&dir.join("workspace")).expect("the directory is there");
     let all = Programs::find();
     let for_processes = NamespaceUse::ProcessesOnly;
     let (programs, requirement) = match held {
@@ -188,24 +187,24 @@ async fn session(held: Held) -> Option<Arc<BashSession>> {
     let boundary = Boundary::new(workspace.roots());
     let boundary = match held {
         Held::None | Held::Landlock | Held::Bubblewrap | Held::Namespaces => boundary,
-        Held::Everyday => everyday(boundary, &folder),
+        Held::Everyday => everyday(boundary, &dir),
     };
     let sandbox = Sandbox::choose_with(programs, requirement, boundary).await.ok()?;
-    let output = BashSettings::output_limits(folder.join("saved"));
+    let output = BashSettings::output_limits(dir.join("saved"));
     let settings = BashSettings { workspace, sandbox, environment: environment(), output };
     Some(Arc::new(BashSession::new(settings)))
 }
 
 /// What a session usually has.
-fn everyday(boundary: Boundary, folder: &Path) -> Boundary {
-    let home = folder.join("home");
+fn everyday(boundary: Boundary, dir: &Path) -> Boundary {
+    let home = dir.join("home");
     for name in [".cargo/registry", ".npm", ".cache/pip", ".ssh", ".aws"] {
-        std::fs::create_dir_all(home.join(name)).expect("the target folder can be written");
+        std::fs::create_dir_all(home.join(name)).expect("the target directory can be written");
     }
     let settings = CacheSettings {
         mode: CacheMode::Overlay,
-        folder: home.join(".local/state/rheon/caches"),
-        project: folder.join("workspace"),
+        dir: home.join(".local/state/rheon/caches"),
+        project: dir.join("workspace"),
         bytes_max: 1 << 30,
         reports: Default::default(),
         home: home.clone(),
@@ -215,12 +214,12 @@ fn everyday(boundary: Boundary, folder: &Path) -> Boundary {
     boundary.with_keys_hidden(&home).with_caches(caches).with_network(NetworkAccess::Hosts(hosts))
 }
 
-fn folder() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tools-bash");
+fn dir() -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tools-bash");
     for inner in ["workspace", "saved"] {
-        std::fs::create_dir_all(folder.join(inner)).expect("the target folder can be written");
+        std::fs::create_dir_all(dir.join(inner)).expect("the target directory can be written");
     }
-    folder
+    dir
 }
 
 /// By how many MiB the peak of a fresh process grows that runs a command with a gigabyte of output.

@@ -23,8 +23,8 @@ const PERMISSIONS: &str = r#"{ "permissions": {
     "allow": ["Bash(cargo test *)", "Bash(npm run *)", "Bash(git status)", "Bash(git diff *)", "Bash(ls *)", "Edit(/src/**)"]
 } }"#;
 
-pub(crate) fn file_context(folder: &Path) -> FileContext {
-    let workspace = Workspace::new(folder).expect("the folder is there");
+pub(crate) fn file_context(dir: &Path) -> FileContext {
+    let workspace = Workspace::new(dir).expect("the directory is there");
     FileContext::new(workspace, Arc::new(SystemClock::default()))
 }
 
@@ -36,7 +36,7 @@ pub(crate) async fn bare(tool: &dyn Tool, arguments: Value) -> ToolResult {
 
 /// How long a run takes whose first turn makes these calls, from the prompt to the last event.
 pub(crate) async fn run(
-    folder: &Path,
+    dir: &Path,
     tool: impl Tool + 'static,
     execution: ToolExecution,
     calls: Vec<Value>,
@@ -47,7 +47,7 @@ pub(crate) async fn run(
         .provider(ScriptedProvider::new(Scenario::new().turn(turn).turn("That is all.")))
         .model("scripted")
         .tool(tool)
-        .permission_policy(gate(folder))
+        .permission_policy(gate(dir))
         .hook(LoopGuard::new())
         .hook(Watcher)
         .tool_execution(execution)
@@ -64,14 +64,14 @@ pub(crate) async fn run(
     time
 }
 
-fn gate(folder: &Path) -> PolicyGate {
-    let folder = folder.canonicalize().expect("the folder is there");
-    let places = PatternRoots { working_folder: folder.clone(), home: Some(folder.join("home")) };
+fn gate(dir: &Path) -> PolicyGate {
+    let dir = dir.canonicalize().expect("the directory is there");
+    let places = PatternRoots { working_dir: dir.clone(), home: Some(dir.join("home")) };
     let document = Document::parse("settings.json", PERMISSIONS).expect("the settings are in order");
-    let source = PolicySource { source: RuleSource::User, folder, document };
+    let source = PolicySource { source: RuleSource::User, dir, document };
     let policy = Policy::new(vec![source], places, PolicyTrust::Trusted, ShellAnalyzer::default())
         .expect("the rules are in order");
-    let workspace = Arc::new(policy.workspace().expect("the folder is there"));
+    let workspace = Arc::new(policy.workspace().expect("the directory is there"));
     PolicyGate::new(policy, workspace)
 }
 

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::race::{race, whole};
 use crate::report;
 
-const FOLDERS: usize = 40;
+const DIRS: usize = 40;
 const FILES: usize = 50;
 const FUNCTIONS: usize = 20;
 const ROUNDS: usize = 5;
@@ -20,11 +20,11 @@ const TOKENS_MAX: u64 = 2_000;
 const VERSION: &str = "tools-map-1";
 
 pub(crate) fn measure() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(VERSION);
-    let root = folder.join("project");
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(VERSION);
+    let root = dir.join("project");
     let files = grow(&root);
-    let (cold, warm) = (folder.join("cold"), folder.join("warm"));
-    let mut open = RepoMap::open(&root, folder.join("open"), RepoMapLimits::default());
+    let (cold, warm) = (dir.join("cold"), dir.join("warm"));
+    let mut open = RepoMap::open(&root, dir.join("open"), RepoMapLimits::default());
     let times = race(
         ROUNDS,
         [
@@ -47,7 +47,7 @@ pub(crate) fn measure() {
     for name in ["cold", "warm", "open", "read"] {
         report(&format!("map/{name}"), times.best(name));
     }
-    report("map/hostile", slowest_of_hostile(&folder));
+    report("map/hostile", slowest_of_hostile(&dir));
 }
 
 /// Texts that parsers find hard, as large as a file may be.
@@ -65,21 +65,22 @@ const HOSTILE: [&str; 10] = [
 ];
 
 /// The slowest of files meant to take long, in nanoseconds: each text in each language.
-fn slowest_of_hostile(folder: &Path) -> f64 {
+fn slowest_of_hostile(dir: &Path) -> f64 {
     let mut slowest = 0.0_f64;
     for ending in ["rs", "py", "ts", "js", "go", "java", "c", "cpp", "rb", "sh"] {
         for text in HOSTILE {
-            let root = folder.join("hostile");
+            let root = dir.join("hostile");
             fs::remove_dir_all(&root).ok();
-            fs::create_dir_all(&root).expect("the target folder can be written");
+            fs::create_dir_all(&root).expect("the target directory can be written");
             // Empty lines keep it from being taken for something made by a program.
             let whole = format!("{}{}", "\n".repeat(2_000), text.repeat(500_000 / text.len()));
-            fs::write(root.join(format!("file.{ending}")), whole).expect("the target folder can be written");
-            let cache = folder.join("hostile-kept");
+            fs::write(root.join(format!("file.{ending}")), whole)
+                .expect("the target directory can be written");
+            let cache = dir.join("hostile-kept");
             fs::remove_file(&cache).ok();
             let start = Instant::now();
             let mut map = RepoMap::open(&root, &cache, RepoMapLimits::default());
-            map.update(&CancellationToken::new()).expect("the folder can be read");
+            map.update(&CancellationToken::new()).expect("the directory can be read");
             let time = start.elapsed().as_secs_f64() * 1e9;
             slowest = slowest.max(time);
         }
@@ -100,14 +101,14 @@ fn shown(map: &mut RepoMap) -> UpdateReport {
 /// The repository, made once: functions that call one another across files, in four languages.
 fn grow(root: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    for folder in 0..FOLDERS {
-        let inner = root.join(format!("part{folder}"));
-        fs::create_dir_all(&inner).expect("the target folder can be written");
+    for dir in 0..DIRS {
+        let inner = root.join(format!("part{dir}"));
+        fs::create_dir_all(&inner).expect("the target directory can be written");
         for file in 0..FILES {
             let ending = ["rs", "py", "ts", "go"].get(file % 4).expect("there are four");
             let path = inner.join(format!("file{file}.{ending}"));
             if !path.exists() {
-                fs::write(&path, text(folder, file, ending)).expect("the target folder can be written");
+                fs::write(&path, text(dir, file, ending)).expect("the target directory can be written");
             }
             files.push(path);
         }
@@ -115,11 +116,11 @@ fn grow(root: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn text(folder: usize, file: usize, ending: &str) -> String {
+fn text(dir: usize, file: usize, ending: &str) -> String {
     let mut text = String::from(if ending == "go" { "package part\n\n" } else { "" });
     for function in 0..FUNCTIONS {
-        let name = format!("work_{folder}_{file}_{function}");
-        let (other, third) = ((folder * 7 + function) % FOLDERS, (file * 3 + function) % FILES);
+        let name = format!("work_{dir}_{file}_{function}");
+        let (other, third) = ((dir * 7 + function) % DIRS, (file * 3 + function) % FILES);
         let call = format!("work_{other}_{third}_{}", function % 3);
         let lines = match ending {
             "rs" => format!(

@@ -19,36 +19,36 @@ const ROUNDS: usize = 60;
 const SETTLE: Duration = Duration::from_millis(2_200);
 
 pub(crate) fn measure() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tools-read");
-    std::fs::create_dir_all(folder.join("src/inner")).expect("the target folder can be written");
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tools-read");
+    std::fs::create_dir_all(dir.join("src/inner")).expect("the target directory can be written");
     for file in 0..FILES {
-        std::fs::write(folder.join(name(file)), text()).expect("the target folder can be written");
+        std::fs::write(dir.join(name(file)), text()).expect("the target directory can be written");
     }
     std::thread::sleep(SETTLE);
     let runtime = runtime();
     let arguments = |file: usize| json!({ "path": name(file) });
     // A context that is used again has the files in its cache.
-    let used = file_context(&folder);
+    let used = file_context(&dir);
     let pipeline = |execution, calls: usize, file_context| {
         let calls = (0..calls).map(arguments).collect();
-        runtime.block_on(run(&folder, ReadTool::new(file_context), execution, calls))
+        runtime.block_on(run(&dir, ReadTool::new(file_context), execution, calls))
     };
     let mut ways = vec![
         way("fs", || {
             timed(|file| {
-                black_box(std::fs::read(folder.join(name(file))).expect("the file is there"));
+                black_box(std::fs::read(dir.join(name(file))).expect("the file is there"));
             })
         }),
         way("blocking", || {
             timed(|file| {
-                let path = folder.join(name(file));
+                let path = dir.join(name(file));
                 let read = runtime
                     .block_on(async { tokio::task::spawn_blocking(move || std::fs::read(path)).await });
                 black_box(read.expect("the thread ends").expect("the file is there"));
             })
         }),
         way("tool", || {
-            let tool = ReadTool::new(file_context(&folder));
+            let tool = ReadTool::new(file_context(&dir));
             timed(|file| {
                 black_box(runtime.block_on(bare(&tool, arguments(file))));
             })
@@ -58,8 +58,8 @@ pub(crate) fn measure() {
         [("sequential", ToolExecution::Sequential), ("parallel", ToolExecution::Parallel)]
     {
         for calls in [1, FILES] {
-            let (pipeline, folder, used) = (&pipeline, &folder, &used);
-            let first = move || pipeline(execution, calls, file_context(folder));
+            let (pipeline, dir, used) = (&pipeline, &dir, &used);
+            let first = move || pipeline(execution, calls, file_context(dir));
             ways.push(way(format!("{label}/first/{calls}"), first));
             ways.push(way(format!("{label}/again/{calls}"), move || {
                 pipeline(execution, calls, used.clone())

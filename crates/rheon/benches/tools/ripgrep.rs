@@ -24,12 +24,12 @@ pub(crate) fn program() -> Option<PathBuf> {
     }
 }
 
-/// What it prints about `folder`. Hidden files are seen and ignore files obeyed, also outside repositories, as our tools do.
-pub(crate) fn run(program: &Path, folder: &Path, arguments: &[&str]) -> Vec<u8> {
+/// What it prints about `dir`. Hidden files are seen and ignore files obeyed, also outside repositories, as our tools do.
+pub(crate) fn run(program: &Path, dir: &Path, arguments: &[&str]) -> Vec<u8> {
     let output = Command::new(program)
         .args(["--no-config", "--hidden", "--no-require-git", "--threads", THREADS])
         .args(arguments)
-        .arg(folder)
+        .arg(dir)
         .output()
         .expect("ripgrep can be started");
     assert!(output.stderr.is_empty(), "ripgrep complains: {}", String::from_utf8_lossy(&output.stderr));

@@ -26,10 +26,10 @@ struct Question {
 }
 
 pub(crate) fn measure() {
-    let folder = tree::tree();
+    let dir = tree::tree();
     let program = ripgrep::program();
     let runtime = runtime();
-    for question in questions(&folder) {
+    for question in questions(&dir) {
         let (ours, theirs) = (Cell::new(0), Cell::new(0));
         let (our_work, their_work) = (Cell::new(0.0), Cell::new(0.0));
         let mut ways = vec![whole("rheon", || {
@@ -47,7 +47,7 @@ pub(crate) fn measure() {
         if let Some(program) = &program {
             ways.push(whole("ripgrep", || {
                 let before = Work::now();
-                theirs.set((question.count)(&ripgrep::run(program, &folder, question.ripgrep)));
+                theirs.set((question.count)(&ripgrep::run(program, &dir, question.ripgrep)));
                 their_work.set(their_work.get() + Work::now().children - before.children);
             }));
         }
@@ -93,8 +93,8 @@ impl Work {
     }
 }
 
-fn questions(folder: &Path) -> [Question; 7] {
-    let file_context = file_context(folder);
+fn questions(dir: &Path) -> [Question; 7] {
+    let file_context = file_context(dir);
     let search = || Box::new(SearchTool::new(file_context.clone()));
     let glob = || Box::new(GlobTool::new(file_context.clone()));
     [
@@ -147,7 +147,7 @@ fn questions(folder: &Path) -> [Question; 7] {
             ripgrep: &["--files", "--type-add", "wanted:file1?.toml", "--type", "wanted"],
             count: lines,
         },
-        // A glob overrules ignore files, so that ripgrep has much less to do; in these folders no file is ignored by its name.
+        // A glob overrules ignore files, so that ripgrep has much less to do; in these directories no file is ignored by its name.
         Question {
             name: "glob/path",
             tool: glob(),

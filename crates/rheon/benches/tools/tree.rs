@@ -1,17 +1,17 @@
-//! A tree of 100,000 files, the same each time, made once and kept in the target folder.
+//! A tree of 100,000 files, the same each time, made once and kept in the target directory.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders, folders in each, and files in each of those.
+/// Directories, directories in each, and files in each of those.
 const PACKAGES: usize = 40;
 const MODULES: usize = 25;
 const FILES: usize = 100;
 /// Changed whenever the tree must be created again.
 const VERSION: &str = "tools-tree-1";
 
-/// What is ignored: whole folders, and names.
+/// What is ignored: whole directories, and names.
 const IGNORED: &str = "# what is made, not written\n/build/\n*.log\n!keep.log\n.cache/\n**/generated/*.rs\n";
 
 /// The words that all text is made of.
@@ -21,15 +21,15 @@ const WORDS: [&str; 24] = [
     "impl",
 ];
 
-/// The folder of the tree.
+/// The directory of the tree.
 pub(crate) fn tree() -> PathBuf {
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(VERSION);
     let done = root.join("complete");
     if !done.exists() {
-        eprintln!("== generating {} files once, in the target folder", PACKAGES * MODULES * FILES);
+        eprintln!("== generating {} files once, in the target directory", PACKAGES * MODULES * FILES);
         fs::remove_dir_all(&root).ok();
         grow(&root);
-        fs::write(done, "").expect("the target folder can be written");
+        fs::write(done, "").expect("the target directory can be written");
     }
     // Nothing above it counts, neither for us nor for ripgrep.
     root.join("tree")
@@ -38,25 +38,25 @@ pub(crate) fn tree() -> PathBuf {
 fn grow(root: &Path) {
     let mut chance = Chance(42);
     for package in 0..PACKAGES {
-        let folder = root.join("tree").join(format!("package{package}"));
-        fs::create_dir_all(&folder).expect("the target folder can be written");
-        fs::write(folder.join(".gitignore"), IGNORED).expect("the target folder can be written");
+        let dir = root.join("tree").join(format!("package{package}"));
+        fs::create_dir_all(&dir).expect("the target directory can be written");
+        fs::write(dir.join(".gitignore"), IGNORED).expect("the target directory can be written");
         for module in 0..MODULES {
-            // Every tenth folder is ignored as a whole.
+            // Every tenth directory is ignored as a whole.
             let inner = match module % 10 {
                 9 => format!("build/module{module}"),
                 8 => format!("source/module{module}/generated"),
                 _ => format!("source/module{module}"),
             };
-            let inner = folder.join(inner);
-            fs::create_dir_all(&inner).expect("the target folder can be written");
+            let inner = dir.join(inner);
+            fs::create_dir_all(&inner).expect("the target directory can be written");
             for file in 0..FILES {
                 let ending = ["rs", "rs", "rs", "md", "toml", "py", "ts", "json", "txt", "log"]
                     .get(file % 10)
                     .expect("there are ten endings");
                 let text = chance.text();
                 fs::write(inner.join(format!("file{file}.{ending}")), text)
-                    .expect("the target folder can be written");
+                    .expect("the target directory can be written");
             }
         }
     }

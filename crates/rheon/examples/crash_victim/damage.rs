@@ -114,10 +114,10 @@ fn check_repair(stage: &Stage, path: &Path, damaged: &[u8], kept: Option<u64>) -
     }
 }
 
-/// All files in a folder and those below it.
-fn files(folder: &Path) -> Outcome<Vec<PathBuf>> {
+/// All files in a directory and those below it.
+fn files(dir: &Path) -> Outcome<Vec<PathBuf>> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder)? {
+    for entry in fs::read_dir(dir)? {
         let path = entry?.path();
         if path.is_dir() {
             found.extend(files(&path)?);

@@ -13,32 +13,32 @@ pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
 /// Where everything of one victim is. Only `store` is on the disk that fails; the rest is the world around it.
 pub(crate) struct Stage {
-    folder: PathBuf,
+    dir: PathBuf,
 }
 
 impl Stage {
-    pub(crate) fn new(folder: impl AsRef<Path>) -> Self {
-        Self { folder: folder.as_ref().to_owned() }
+    pub(crate) fn new(dir: impl AsRef<Path>) -> Self {
+        Self { dir: dir.as_ref().to_owned() }
     }
 
     /// What the store keeps.
     pub(crate) fn store(&self, part: &str) -> PathBuf {
-        self.folder.join("store").join(part)
+        self.dir.join("store").join(part)
     }
 
     /// What was acknowledged.
     pub(crate) fn acks(&self) -> PathBuf {
-        self.folder.join("acks")
+        self.dir.join("acks")
     }
 
     /// What the tool did to the world, a line each time.
     pub(crate) fn effects(&self) -> PathBuf {
-        self.folder.join("effects")
+        self.dir.join("effects")
     }
 
     /// The files that the session works on. Beside the stage, so that copies of a stage have the same.
     pub(crate) fn workspace(&self) -> Outcome<PathBuf> {
-        let workspace = self.folder.with_file_name("workspace");
+        let workspace = self.dir.with_file_name("workspace");
         std::fs::create_dir_all(&workspace)?;
         Ok(workspace)
     }

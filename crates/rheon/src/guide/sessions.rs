@@ -13,9 +13,9 @@
 //!
 //! # #[tokio::main]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let folder = tempfile::tempdir()?;
+//! # let directory = tempfile::tempdir()?;
 //! # let lease = Lease { pid: std::process::id(), host: None, at: Timestamp::from_millis(0) };
-//! let sessions = SessionFiles::new(folder.path(), BLOB_BYTES_MAX);
+//! let sessions = SessionFiles::new(directory.path(), BLOB_BYTES_MAX);
 //! let journals = Arc::new(JournalStore::new(sessions.clone(), None, lease.clone()));
 //!
 //! let model = ScriptedProvider::new(Scenario::new().turn("Hello, Ada."));
@@ -75,7 +75,7 @@
 //! # }) };
 //! # let model = ScriptedProvider::new(Scenario::new().turn(Turn::call("note", json!({}))).turn("Noted."));
 //! std::fs::write(&file, "old")?;
-//! // Beside the sessions, a folder per workspace.
+//! // Beside the sessions, a directory per workspace.
 //! let checkpoints = Arc::new(Checkpoints::open(&data.join("undo"), &work, CheckpointLimits::default())?);
 //! let id = SessionId::from("chat");
 //! let seen = (Arc::clone(&journals), id.clone());
@@ -106,7 +106,7 @@
 //! - A file that another process changed after the session's last call is named in the plan, and nothing is rewound unless
 //!   [`ConflictPolicy::Overwrite`](crate::store::rewind::ConflictPolicy::Overwrite) says so. Either way it is captured first.
 //! - If both are wanted and one fails, neither is rewound: the files are put back.
-//! - What `.gitignore` names, and what git itself keeps, is neither captured nor touched. Effects outside the folder stay.
+//! - What `.gitignore` names, and what git itself keeps, is neither captured nor touched. Effects outside the directory stay.
 //! - Deleting a session makes its checkpoints go on the next [`sweep`](crate::store::rewind::sweep).
 //!
 //! # A session again, from its journal alone
@@ -127,9 +127,9 @@
 //!
 //! # #[tokio::main]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let folder = tempfile::tempdir()?;
+//! # let directory = tempfile::tempdir()?;
 //! # let lease = Lease { pid: std::process::id(), host: None, at: Timestamp::from_millis(0) };
-//! # let sessions = SessionFiles::new(folder.path(), BLOB_BYTES_MAX);
+//! # let sessions = SessionFiles::new(directory.path(), BLOB_BYTES_MAX);
 //! # let journals = Arc::new(JournalStore::new(sessions.clone(), None, lease));
 //! # let model = ScriptedProvider::new(Scenario::new().turn("Hello, Ada."));
 //! # Agent::builder().provider(model).session("chat").journals(&journals).build()?.run("Hi.").await?;

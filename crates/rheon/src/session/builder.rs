@@ -31,7 +31,7 @@ const LISTED_MAX: u32 = 1_000;
 
 /// Describes a session: where it works, its model, what may run, which one it is. What you leave out is as the user has configured it.
 pub struct SessionBuilder {
-    folder: PathBuf,
+    dir: PathBuf,
     choices: Vec<(&'static str, SessionChoice)>,
     request: OpenRequest,
     settings: Settings,
@@ -53,21 +53,21 @@ struct Settings {
 }
 
 impl Session {
-    /// Starts describing a session that works in `folder`.
-    pub fn builder(folder: impl AsRef<Path>) -> SessionBuilder {
-        SessionBuilder::new(folder.as_ref())
+    /// Starts describing a session that works in `dir`.
+    pub fn builder(dir: impl AsRef<Path>) -> SessionBuilder {
+        SessionBuilder::new(dir.as_ref())
     }
 
-    /// Opens a new session in `folder` with everything as the user has configured it.
-    pub async fn open(folder: impl AsRef<Path>) -> Result<Self> {
-        Self::builder(folder).open().await
+    /// Opens a new session in `dir` with everything as the user has configured it.
+    pub async fn open(dir: impl AsRef<Path>) -> Result<Self> {
+        Self::builder(dir).open().await
     }
 }
 
 impl SessionBuilder {
-    pub(super) fn new(folder: &Path) -> Self {
+    pub(super) fn new(dir: &Path) -> Self {
         Self {
-            folder: folder.to_owned(),
+            dir: dir.to_owned(),
             choices: Vec::new(),
             request: OpenRequest::default(),
             settings: Settings::default(),
@@ -295,9 +295,9 @@ impl SessionBuilder {
         if self.provider.is_some() && !self.keys.is_empty() {
             return Err(Error::conflict(".provider(..)", ".key(..)"));
         }
-        let folder = folder(&self.folder)?;
+        let dir = dir(&self.dir)?;
         let environment = self.environment.unwrap_or_else(EnvVars::of_process);
-        let inputs = ConfigInputs::new(environment.clone(), &folder);
+        let inputs = ConfigInputs::new(environment.clone(), &dir);
         let Settings { values, text, trusts_project, .. } = self.settings;
         let trust = if trusts_project { TrustChoice::ThisSession } else { TrustChoice::AsGiven };
         let inputs = ConfigInputs { settings: text, trust, ..inputs };
@@ -308,7 +308,7 @@ impl SessionBuilder {
         if let Some(provider) = self.provider {
             extras.model = Some(given(provider, request.model.take()));
         }
-        let system = SystemContext::of_process(environment, folder);
+        let system = SystemContext::of_process(environment, dir);
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let parts = HostParts { system, config, extras, trace: None, version };
         Ok((LocalHost::shared(parts.clone()), request, parts))
@@ -327,12 +327,12 @@ fn given(provider: Arc<dyn Provider>, model: Option<String>) -> ProvidedModel {
 }
 
 /// The directory as a whole path, which the session is known by.
-fn folder(folder: &Path) -> Result<PathBuf> {
-    let shown = folder.display();
+fn dir(dir: &Path) -> Result<PathBuf> {
+    let shown = dir.display();
     let wrong = |problem: &dyn std::fmt::Display| {
-        Error::new(ErrorKind::Folder, format_args!("cannot work in {shown}: {problem}"))
+        Error::new(ErrorKind::Directory, format_args!("cannot work in {shown}: {problem}"))
     };
-    let whole = folder.canonicalize().map_err(|error| match error.kind() {
+    let whole = dir.canonicalize().map_err(|error| match error.kind() {
         IoErrorKind::NotFound => {
             wrong(&"the directory does not exist").help("create it, or pass another path to Session::builder")
         }

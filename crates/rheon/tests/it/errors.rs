@@ -80,15 +80,15 @@ fn an_unknown_model() {
 }
 
 #[test]
-fn a_folder_that_does_not_exist() {
+fn a_dir_that_does_not_exist() {
     let stage = Stage::saying([]);
     std::fs::write(stage.path("file"), "").unwrap();
     let open = |name: &str| {
         let result = stage.runtime.block_on(Session::builder(stage.path(name)).open());
         result.map_err(|error| {
-            let folder = stage.path("").display().to_string();
-            assert_eq!(error.kind(), ErrorKind::Folder);
-            error.to_string().replace(&folder, "STAGE/")
+            let dir = stage.path("").display().to_string();
+            assert_eq!(error.kind(), ErrorKind::Directory);
+            error.to_string().replace(&dir, "STAGE/")
         })
     };
     expect![[r#"

@@ -80,7 +80,7 @@ const LINES: [(Level, &str); 24] = [
 ];
 
 struct Place {
-    _folder: TempDir,
+    _dir: TempDir,
     /// Where names go that commands create.
     quarantine: TempDir,
     base: PathBuf,
@@ -95,8 +95,8 @@ impl Place {
             let found = places.iter().find_map(|place| TempDir::new_in(place).ok());
             found.unwrap_or_else(|| TempDir::new().unwrap())
         };
-        let (folder, quarantine) = (new(), new());
-        let base = folder.path().canonicalize().unwrap();
+        let (dir, quarantine) = (new(), new());
+        let base = dir.path().canonicalize().unwrap();
         for inner in ["work/.git/hooks", "work/sub", "outside/folder", "work-beside", "home/.ssh"] {
             fs::create_dir_all(base.join(inner)).unwrap();
         }
@@ -113,18 +113,17 @@ impl Place {
         std::os::unix::fs::symlink("../home/.ssh/id_rsa", base.join("work/key")).unwrap();
         let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
         tcp.set_nonblocking(true).unwrap();
-        Self { _folder: folder, quarantine, base, tcp }
+        Self { _dir: dir, quarantine, base, tcp }
     }
 
     async fn toolkit(&self) -> Result<Toolkit, ToolkitError> {
         let text = r#"{"permissions": {"defaultMode": "bypassPermissions"}}"#;
         let source = PolicySource {
             source: RuleSource::User,
-            folder: self.base.join("home"),
+            dir: self.base.join("home"),
             document: Document::parse("settings.json", text).unwrap(),
         };
-        let places =
-            PatternRoots { working_folder: self.base.join("work"), home: Some(self.base.join("home")) };
+        let places = PatternRoots { working_dir: self.base.join("work"), home: Some(self.base.join("home")) };
         let policy =
             Policy::new(vec![source], places, PolicyTrust::Trusted, ShellAnalyzer::default()).unwrap();
         let variables = [("PATH", "/usr/bin:/bin"), ("ANTHROPIC_API_KEY", CANARY), ("MY_PASSWORD", CANARY)];

@@ -119,15 +119,15 @@ impl Store for Log {
 }
 
 /// Runs a call past the stages of which `agreeing` agree. Returns why it was refused, or what happened.
-async fn run(folder: &Path, agreeing: &BTreeSet<&str>) -> Result<Vec<&'static str>, String> {
+async fn run(dir: &Path, agreeing: &BTreeSet<&str>) -> Result<Vec<&'static str>, String> {
     let agrees = |stage| agreeing.contains(stage);
     let rules = if agrees("deny rules") { "{}" } else { r#"{"permissions":{"deny":["Edit(new.txt)"]}}"# };
     let source = PolicySource {
         source: RuleSource::User,
-        folder: folder.to_owned(),
+        dir: dir.to_owned(),
         document: Document::parse("settings.json", rules).unwrap(),
     };
-    let places = PatternRoots { working_folder: folder.to_owned(), home: None };
+    let places = PatternRoots { working_dir: dir.to_owned(), home: None };
     let policy = Policy::new(vec![source], places, PolicyTrust::Trusted, ShellAnalyzer::default()).unwrap();
     let workspace = Arc::new(policy.workspace().unwrap());
     let gate = PolicyGate::new(policy, workspace);
@@ -185,12 +185,12 @@ async fn run(folder: &Path, agreeing: &BTreeSet<&str>) -> Result<Vec<&'static st
 
 #[tokio::test(start_paused = true)]
 async fn the_drawing_of_the_way_of_a_call_is_what_happens() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path().canonicalize().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().canonicalize().unwrap();
     let mut agreeing = BTreeSet::new();
     let mut order = Vec::new();
     let rest = loop {
-        match run(&folder, &agreeing).await {
+        match run(&dir, &agreeing).await {
             Ok(rest) => break rest,
             Err(reason) => {
                 let stage = REFUSALS.iter().find(|(_, said)| reason.contains(said));

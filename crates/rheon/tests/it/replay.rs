@@ -16,9 +16,9 @@ use rheon::types::Caps;
 use rheon::types::{AskFirst, ProviderError, ProviderErrorKind, Store, Timestamp, Usage};
 use rheon_testkit::{FnTool, Scenario, ScriptedAgent, TestClock, Turn, echo, fails, scripted};
 
-fn journals(folder: &Path) -> Arc<JournalStore> {
+fn journals(dir: &Path) -> Arc<JournalStore> {
     let lease = Lease { pid: 7, host: None, at: Timestamp::from_millis(5) };
-    Arc::new(JournalStore::new(SessionFiles::new(folder, BLOB_BYTES_MAX), None, lease))
+    Arc::new(JournalStore::new(SessionFiles::new(dir, BLOB_BYTES_MAX), None, lease))
 }
 
 fn name(text: &str) -> SessionName {
@@ -68,8 +68,8 @@ fn scenario() -> Scenario {
 
 #[tokio::test(start_paused = true)]
 async fn a_session_on_disk_is_replayed_to_the_byte() {
-    let folder = tempfile::tempdir().unwrap();
-    let journals = journals(folder.path());
+    let dir = tempfile::tempdir().unwrap();
+    let journals = journals(dir.path());
     let (agent, ..) = worker(scenario()).with(sdk(|builder| builder.journals(&journals))).build();
     agent.run("go").await.unwrap();
     agent.run("really?").await.unwrap();
@@ -91,8 +91,8 @@ async fn a_session_that_was_cut_off_anywhere_and_gone_on_with_is_replayed() {
     agent.run("go").await.unwrap();
     let events = read(store.sessions(), &name("s"));
     for length in 1..=events.len() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = journals(folder.path());
+        let dir = tempfile::tempdir().unwrap();
+        let store = journals(dir.path());
         events.iter().take(length).for_each(|event| store.append(event).unwrap());
         store.close(&"s".into());
         let cut = replay_session(store.sessions(), &name("s"), ReplayUntil::End);
@@ -111,8 +111,8 @@ async fn a_session_that_was_cut_off_anywhere_and_gone_on_with_is_replayed() {
 
 #[tokio::test(start_paused = true)]
 async fn from_any_event_on_another_model_may_answer() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = journals(folder.path());
+    let dir = tempfile::tempdir().unwrap();
+    let store = journals(dir.path());
     let (agent, ..) = worker(scenario()).with(sdk(|builder| builder.journals(&store))).build();
     agent.run("go").await.unwrap();
     drop(agent);
@@ -184,8 +184,8 @@ async fn a_session_with_a_window_and_a_budget_that_was_cut_off_anywhere_is_repla
     assert_eq!((replayed.events.len(), replayed.taken), (events.len(), 0));
 
     for length in 1..=events.len() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = journals(folder.path());
+        let dir = tempfile::tempdir().unwrap();
+        let store = journals(dir.path());
         events.iter().take(length).for_each(|event| store.append(event).unwrap());
         store.close(&"s".into());
         let session = store.resume(&name("s")).await.unwrap();
@@ -202,8 +202,8 @@ async fn a_session_with_a_window_and_a_budget_that_was_cut_off_anywhere_is_repla
 
 #[tokio::test(start_paused = true)]
 async fn a_session_that_begins_with_a_window_that_is_cut_goes_on_and_is_replayed() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = journals(folder.path());
+    let dir = tempfile::tempdir().unwrap();
+    let store = journals(dir.path());
     let (agent, ..) = frugal(reading(6), &budget(90_000)).with(sdk(|it| it.journals(&store))).build();
     agent.run("go").await.unwrap();
     let next = agent.new_session().unwrap();
@@ -250,8 +250,8 @@ async fn a_session_to_keep_is_recorded() {
 
 #[tokio::test(start_paused = true)]
 async fn a_session_that_is_not_there_or_was_changed_says_so() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = journals(folder.path());
+    let dir = tempfile::tempdir().unwrap();
+    let store = journals(dir.path());
     let missing = replay_session(store.sessions(), &name("s"), ReplayUntil::End).unwrap_err();
     assert!(matches!(missing, ReplaySessionError::Unreadable(_)), "{missing}");
 

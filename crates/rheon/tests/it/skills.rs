@@ -10,18 +10,18 @@ use rheon::tools::skills::{FileOrigin, SkillDir, SkillSet};
 use rheon_testkit::{Scenario, Turn, scripted};
 
 fn skills(files: &[(&str, &str)]) -> (tempfile::TempDir, SkillSet) {
-    let folder = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
     for (name, text) in files {
-        std::fs::create_dir(folder.path().join(name)).unwrap();
-        std::fs::write(folder.path().join(name).join("SKILL.md"), text).unwrap();
+        std::fs::create_dir(dir.path().join(name)).unwrap();
+        std::fs::write(dir.path().join(name).join("SKILL.md"), text).unwrap();
     }
-    let skills = SkillSet::load(&[SkillDir { path: folder.path().to_owned(), origin: FileOrigin::User }]);
-    (folder, skills)
+    let skills = SkillSet::load(&[SkillDir { path: dir.path().to_owned(), origin: FileOrigin::User }]);
+    (dir, skills)
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_model_is_told_of_skills_and_reads_one_when_it_needs_it() {
-    let (folder, skills) = skills(&[
+    let (dir, skills) = skills(&[
         ("pdf", "---\nname: pdf\ndescription: Reads PDFs.\n---\nUse pdftotext on $ARGUMENTS.\n"),
         ("broken", "no frontmatter"),
     ]);
@@ -32,7 +32,7 @@ async fn the_model_is_told_of_skills_and_reads_one_when_it_needs_it() {
         .tool(SkillTool::new(Arc::new(skills.clone())))
         .run("Read a.pdf")
         .await;
-    let base = folder.path().canonicalize().unwrap().display().to_string();
+    let base = dir.path().canonicalize().unwrap().display().to_string();
     let requests = ran.provider.requests();
     let request = requests.last().unwrap();
     let sections: Vec<String> =
@@ -55,7 +55,7 @@ async fn the_model_is_told_of_skills_and_reads_one_when_it_needs_it() {
 
 #[tokio::test(start_paused = true)]
 async fn without_skills_nothing_is_said_of_them() {
-    let (_folder, skills) = skills(&[("broken", "no frontmatter")]);
+    let (_dir, skills) = skills(&[("broken", "no frontmatter")]);
     let ran = scripted(Scenario::new().turn("Hi."))
         .with(sdk(|builder| builder.with_skills(&skills)))
         .run("Hi")

@@ -14,7 +14,7 @@ pub(crate) const MODEL: &str = "anthropic/claude-sonnet-4-5";
 
 /// A home, a project and a fake model server.
 pub(crate) struct Stage {
-    folder: TempDir,
+    dir: TempDir,
     // Dropped before the runtime that it runs on.
     pub(crate) server: FakeServer,
     pub(crate) runtime: Runtime,
@@ -30,14 +30,14 @@ pub(crate) struct Printed {
 
 impl Stage {
     pub(crate) fn new(script: impl Into<Script>) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let dir = tempfile::tempdir().unwrap();
         for name in ["home", "project"] {
-            std::fs::create_dir(folder.path().join(name)).unwrap();
+            std::fs::create_dir(dir.path().join(name)).unwrap();
         }
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let server = runtime.block_on(FakeServer::start(script)).unwrap();
-        Self { folder, server, runtime }
+        Self { dir, server, runtime }
     }
 
     /// A model that says these things, one for each request.
@@ -46,7 +46,7 @@ impl Stage {
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().canonicalize().unwrap().join(name)
+        self.dir.path().canonicalize().unwrap().join(name)
     }
 
     /// The variables of everything that runs here.

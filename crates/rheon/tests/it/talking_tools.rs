@@ -41,12 +41,11 @@ fn answer(subject: &Subject) -> PermissionResponse {
 
 #[tokio::test]
 async fn what_was_planned_and_agreed_to_runs_without_a_question() {
-    let folder = tempfile::tempdir().unwrap();
-    let places = PatternRoots { working_folder: folder.path().canonicalize().unwrap(), home: None };
+    let dir = tempfile::tempdir().unwrap();
+    let places = PatternRoots { working_dir: dir.path().canonicalize().unwrap(), home: None };
     let policy = Policy::empty(places);
     let gate = Arc::new(PolicyGate::new(policy.clone(), Arc::new(policy.workspace().unwrap())));
-    let file_context =
-        FileContext::new(Workspace::new(folder.path()).unwrap(), Arc::new(TestClock::default()));
+    let file_context = FileContext::new(Workspace::new(dir.path()).unwrap(), Arc::new(TestClock::default()));
     let (tasks, trace) = (TodoList::default(), Trace::new());
     let seen = trace.clone();
     let agent = Agent::builder()
@@ -86,6 +85,6 @@ async fn what_was_planned_and_agreed_to_runs_without_a_question() {
         tool.end plan call_5_0 ok "The user approved the plan. Plan mode is off. Make these calls now, exactly as you queued them, each once; they need no further approval:\n- write (call_2_0): change a.txt"
         tool.start write call_6_0 {"content":"agreed\n","path":"a.txt"}
         tool.end write call_6_0 ok "created a.txt: 7 bytes, +1 -0 lines""#]].assert_eq(&trace.only(&["tool.", "approval.", "plan.", "session.mode", "task"]));
-    assert_eq!(std::fs::read_to_string(folder.path().join("a.txt")).unwrap(), "agreed\n");
+    assert_eq!(std::fs::read_to_string(dir.path().join("a.txt")).unwrap(), "agreed\n");
     assert_eq!((gate.mode(), tasks.items().len()), (PermissionMode::Default, 1));
 }

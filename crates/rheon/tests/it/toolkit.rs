@@ -1,4 +1,4 @@
-//! The standard tools at work in a real folder, through the real gate and the real sandbox.
+//! The standard tools at work in a real directory, through the real gate and the real sandbox.
 
 use std::fs;
 use std::path::Path;
@@ -15,22 +15,22 @@ use rheon::sandbox::{Level, NetworkAccess, Requirement};
 use rheon::tools::{Toolkit, ToolkitSettings};
 use rheon_testkit::{Scenario, TestClock, Turn, scripted};
 
-/// A toolkit for `folder` under these rules, on whatever this machine has to hold commands with.
-pub(crate) async fn toolkit(folder: &Path, permissions: &str) -> Toolkit {
+/// A toolkit for `dir` under these rules, on whatever this machine has to hold commands with.
+pub(crate) async fn toolkit(dir: &Path, permissions: &str) -> Toolkit {
     let text = format!("{{\"permissions\":{permissions}}}");
     let source = PolicySource {
         source: RuleSource::User,
-        folder: folder.to_owned(),
+        dir: dir.to_owned(),
         document: Document::parse("settings.json", &text).unwrap(),
     };
-    let places = PatternRoots { working_folder: folder.to_owned(), home: Some(folder.join("../home")) };
+    let places = PatternRoots { working_dir: dir.to_owned(), home: Some(dir.join("../home")) };
     let policy = Policy::new(vec![source], places, PolicyTrust::Trusted, ShellAnalyzer::default()).unwrap();
     let settings = ToolkitSettings::new(policy, Arc::new(TestClock::default()));
     match Toolkit::new(settings).await {
         Ok(toolkit) => toolkit,
         // A machine without any sandbox still has tools to test.
         Err(_) => {
-            let places = PatternRoots { working_folder: folder.to_owned(), home: None };
+            let places = PatternRoots { working_dir: dir.to_owned(), home: None };
             let settings = ToolkitSettings::new(Policy::empty(places), Arc::new(TestClock::default()));
             Toolkit::new(ToolkitSettings { sandbox: Requirement::NoSandbox, ..settings }).await.unwrap()
         }
@@ -39,11 +39,11 @@ pub(crate) async fn toolkit(folder: &Path, permissions: &str) -> Toolkit {
 
 /// A project whose only test fails.
 fn project() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    fs::create_dir(folder.path().join("src")).unwrap();
-    fs::write(folder.path().join("src/answer.sh"), "answer() {\n  echo 41\n}\n").unwrap();
-    fs::write(folder.path().join("test.sh"), ". src/answer.sh\n[ \"$(answer)\" = 42 ] && echo ok\n").unwrap();
-    folder
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("src")).unwrap();
+    fs::write(dir.path().join("src/answer.sh"), "answer() {\n  echo 41\n}\n").unwrap();
+    fs::write(dir.path().join("test.sh"), ". src/answer.sh\n[ \"$(answer)\" = 42 ] && echo ok\n").unwrap();
+    dir
 }
 
 fn mend() -> Scenario {
@@ -121,14 +121,14 @@ async fn a_model_mends_a_failing_test_with_the_standard_tools() {
 
 #[tokio::test]
 async fn what_nobody_may_read_no_tool_finds() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::create_dir(folder.path().join("sub")).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("sub")).unwrap();
     for file in [".env", "sub/.env", "sub/other"] {
-        fs::write(folder.path().join(file), format!("canary of {}\n", file.replace('/', "-"))).unwrap();
+        fs::write(dir.path().join(file), format!("canary of {}\n", file.replace('/', "-"))).unwrap();
     }
     let rules = r#"{"deny": ["Read(.env)", "Read(./late)", "Edit(./sub/**)"]}"#;
-    let kit = toolkit(folder.path(), rules).await;
-    fs::write(folder.path().join("late"), "canary of late\n").unwrap();
+    let kit = toolkit(dir.path(), rules).await;
+    fs::write(dir.path().join("late"), "canary of late\n").unwrap();
     let level = kit.sandbox().level();
     if level == Level::None {
         return println!("not tried: without a sandbox the toolkit of this test has no rules");
@@ -143,7 +143,7 @@ async fn what_nobody_may_read_no_tool_finds() {
         .turn(Turn::call("bash", json!({ "command": "sh -c 'echo changed > sub/other'" })))
         .turn(Turn::call("bash", json!({ "command": "sh run" })))
         .turn("I see.");
-    fs::write(folder.path().join("run"), "cat late; echo changed > sub/other; rm -rf sub\n").unwrap();
+    fs::write(dir.path().join("run"), "cat late; echo changed > sub/other; rm -rf sub\n").unwrap();
     let yes = |builder: AgentBuilder| builder.on_approval(|_| async { PermissionDecision::Allow });
     let ran = scripted(scenario).with(sdk(|builder| yes(builder.toolkit(&kit)))).run("Look around.").await;
     let told = ran.trace.only(&["message.end toolResult"]);
@@ -154,17 +154,16 @@ async fn what_nobody_may_read_no_tool_finds() {
     if level == Level::Namespaces {
         assert_eq!(command.matches("canary of").count(), 1, "{command}");
         assert!(command.contains("sub/other: Read-only file system"), "{command}");
-        assert_eq!(fs::read_to_string(folder.path().join("sub/other")).unwrap(), "canary of sub-other\n");
+        assert_eq!(fs::read_to_string(dir.path().join("sub/other")).unwrap(), "canary of sub-other\n");
     }
 }
 
 #[tokio::test]
 async fn a_sandbox_spares_questions_only_while_it_keeps_the_network_shut() {
-    let folder = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
     let mut decided = Vec::new();
     for network in [NetworkAccess::Blocked, NetworkAccess::Open] {
-        let places =
-            PatternRoots { working_folder: folder.path().to_owned(), home: Some(folder.path().join("home")) };
+        let places = PatternRoots { working_dir: dir.path().to_owned(), home: Some(dir.path().join("home")) };
         let settings = ToolkitSettings::new(Policy::empty(places), Arc::new(TestClock::default()));
         let settings = ToolkitSettings { network, sandboxed_commands: SandboxedCommands::Run, ..settings };
         let Ok(kit) = Toolkit::new(settings).await else { return println!("not tried: no sandbox") };
@@ -184,8 +183,8 @@ async fn a_sandbox_spares_questions_only_while_it_keeps_the_network_shut() {
 
 #[tokio::test]
 async fn a_commit_is_made_once_somebody_agrees_to_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap().join("work");
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap().join("work");
     fs::create_dir(&root).unwrap();
     let git = |arguments: &[&str]| {
         let mut command = std::process::Command::new("git");
@@ -220,8 +219,8 @@ async fn a_commit_is_made_once_somebody_agrees_to_it() {
 
 #[tokio::test]
 async fn commands_of_the_default_tools_see_the_environment_of_the_process() {
-    let folder = tempfile::tempdir().unwrap();
-    let Ok(kit) = default_tools(folder.path()).await else { return println!("not tried: no sandbox") };
+    let dir = tempfile::tempdir().unwrap();
+    let Ok(kit) = default_tools(dir.path()).await else { return println!("not tried: no sandbox") };
     let scenario = Scenario::new().turn(Turn::call("bash", json!({ "command": "env" }))).turn("Seen.");
     let yes = |builder: AgentBuilder| builder.toolkit(&kit).on_approval(|_| async { true });
     let ran = scripted(scenario).with(sdk(yes)).run("Look.").await;

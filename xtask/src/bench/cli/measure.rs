@@ -152,7 +152,7 @@ impl Bench {
 
     fn entrant<'a>(&self, agent: &'a Agent) -> Result<Entrant<'a>> {
         let stage = Stage::new(target("bench/cli").join(agent.name))?;
-        // The first start makes folders and finds out what the machine can do; it is not measured.
+        // The first start makes directories and finds out what the machine can do; it is not measured.
         self.turns(agent, &stage, 1, &[])?;
         let (version, first_byte) = <_>::default();
         let (short, long) = <_>::default();

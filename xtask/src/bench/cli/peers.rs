@@ -18,7 +18,7 @@ const PACKAGES: [&str; 5] = [
     "@earendil-works/pi-coding-agent@0.87.1",
 ];
 
-/// The agents: their names, and where their programs may be below the folder that npm installs to. A program of its own goes before
+/// The agents: their names, and where their programs may be below the directory that npm installs to. A program of its own goes before
 /// the script that starts it.
 const AGENTS: [(&str, Kind, &[&str]); 4] = [
     ("claude", Kind::Claude, &["@anthropic-ai/claude-code-*/claude"]),
@@ -27,13 +27,13 @@ const AGENTS: [(&str, Kind, &[&str]); 4] = [
     ("pi", Kind::Pi, &["@earendil-works/pi-coding-agent/dist/bundle/cli.js"]),
 ];
 
-/// Those that are installed, in the target folder or in the path. What is missing is said.
+/// Those that are installed, in the target directory or in the path. What is missing is said.
 pub(super) fn found(install_first: bool) -> Result<Vec<Agent>> {
-    let folder = target("peers");
+    let dir = target("peers");
     if install_first {
-        install(&folder)?;
+        install(&dir)?;
     }
-    let modules = folder.join("node_modules");
+    let modules = dir.join("node_modules");
     let mut agents = Vec::new();
     for (name, kind, places) in AGENTS {
         let inside = places.iter().find_map(|place| below(&modules, place));
@@ -53,12 +53,12 @@ pub(super) fn found(install_first: bool) -> Result<Vec<Agent>> {
     Ok(agents)
 }
 
-fn install(folder: &Path) -> Result<()> {
+fn install(dir: &Path) -> Result<()> {
     println!("== npm install {}", PACKAGES.join(" "));
-    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    fs::create_dir_all(dir).with_context(|| format!("cannot create {}", dir.display()))?;
     let status = Command::new("npm")
         .args(["install", "--no-fund", "--no-audit", "--loglevel", "error", "--prefix"])
-        .arg(folder)
+        .arg(dir)
         .args(PACKAGES)
         .status()
         .context("npm is needed to install other agents (Debian: `apt install npm`)")?;
@@ -66,24 +66,24 @@ fn install(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The file below `folder` at a place whose parts may end with or be `*`.
-fn below(folder: &Path, place: &str) -> Option<PathBuf> {
+/// The file below `dir` at a place whose parts may end with or be `*`.
+fn below(dir: &Path, place: &str) -> Option<PathBuf> {
     let Some((part, rest)) = place.split_once('/') else {
-        return Some(folder.join(place)).filter(|path| path.is_file());
+        return Some(dir.join(place)).filter(|path| path.is_file());
     };
-    let Some(beginning) = part.strip_suffix('*') else { return below(&folder.join(part), rest) };
-    let entries = fs::read_dir(folder).ok()?.flatten();
+    let Some(beginning) = part.strip_suffix('*') else { return below(&dir.join(part), rest) };
+    let entries = fs::read_dir(dir).ok()?.flatten();
     let mut names: Vec<PathBuf> = entries
         .filter(|entry| entry.file_name().to_string_lossy().starts_with(beginning))
         .map(|entry| entry.path())
         .collect();
     names.sort();
-    names.iter().find_map(|folder| below(folder, rest))
+    names.iter().find_map(|dir| below(dir, rest))
 }
 
 fn in_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file())
+    std::env::split_paths(&path).map(|dir| dir.join(name)).find(|path| path.is_file())
 }
 
 #[cfg(test)]

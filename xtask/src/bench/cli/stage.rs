@@ -7,19 +7,19 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
 
-/// A home folder and a workspace, both empty at first.
+/// A home directory and a workspace, both empty at first.
 #[derive(Debug)]
 pub(super) struct Stage {
-    folder: PathBuf,
+    dir: PathBuf,
 }
 
 impl Stage {
-    /// An empty stage in `folder`; what was there is removed.
-    pub(super) fn new(folder: PathBuf) -> Result<Self> {
-        if folder.exists() {
-            fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+    /// An empty stage in `dir`; what was there is removed.
+    pub(super) fn new(dir: PathBuf) -> Result<Self> {
+        if dir.exists() {
+            fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
         }
-        let stage = Self { folder };
+        let stage = Self { dir };
         for part in [stage.home(), stage.workspace()] {
             fs::create_dir_all(&part).with_context(|| format!("cannot create {}", part.display()))?;
         }
@@ -29,11 +29,11 @@ impl Stage {
     }
 
     pub(super) fn home(&self) -> PathBuf {
-        self.folder.join("home")
+        self.dir.join("home")
     }
 
     pub(super) fn workspace(&self) -> PathBuf {
-        self.folder.join("workspace")
+        self.dir.join("workspace")
     }
 
     /// Points the agents that read it from files to the model at `url`.
@@ -52,7 +52,7 @@ impl Stage {
 
     /// A script for the fake model.
     pub(super) fn script(&self, text: &str) -> Result<PathBuf> {
-        let path = self.folder.join("script.toml");
+        let path = self.dir.join("script.toml");
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         Ok(path)
     }

@@ -90,7 +90,7 @@ fn faults_of_crate(member: &Crate, manifest: &Manifest, table: &Table) -> Vec<Vi
     let mut faults = Vec::new();
     if manifest.name != member.name {
         let message = format!(
-            "the package is called {}, its folder {}; give both one name",
+            "the package is called {}, its directory {}; give both one name",
             manifest.name, member.name
         );
         faults.push(Violation::new(&path, 1, message));

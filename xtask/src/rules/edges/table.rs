@@ -14,7 +14,7 @@ pub(super) struct Table {
 pub(super) struct Row {
     /// The crate.
     pub(super) name: String,
-    /// Whether it has no folder yet.
+    /// Whether it has no directory yet.
     pub(super) is_planned: bool,
     /// The crates of ours that it may use.
     pub(super) may_use: Vec<String>,

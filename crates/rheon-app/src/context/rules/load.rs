@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rheon_tools::{DisplayPath, FileHead, FileProblem, read_head};
 
-use super::find::{FOLDERS_MAX, ProjectFolders, RulePaths, candidates, project_folders, user_candidates};
+use super::find::{DIRS_MAX, ProjectDirs, RulePaths, candidates, project_dirs, user_candidates};
 use super::imports::{IMPORT_DEPTH_MAX, IMPORTS_MAX, Lines};
 use super::warning::{RuleProblem, RuleWarning};
 
@@ -29,7 +29,7 @@ pub struct RuleFiles {
 
 impl RuleFiles {
     /// All rules: the user's, most general first, then the project's from the root of the repository down to
-    /// the working folder. Where there is no room for all, those nearest to the working folder come first.
+    /// the working directory. Where there is no room for all, those nearest to the working directory come first.
     ///
     /// Reads files; call it where that may block.
     pub fn load(places: &RulePaths) -> Self {
@@ -37,19 +37,19 @@ impl RuleFiles {
         let mut texts = Vec::new();
         let home = places.home.as_ref().and_then(|home| home.canonicalize().ok());
         let mut bytes_left = RULE_BYTES_MAX;
-        for folder in places.user_folders.iter().filter_map(|folder| folder.canonicalize().ok()) {
+        for dir in places.user_dirs.iter().filter_map(|dir| dir.canonicalize().ok()) {
             // Users may link to rules that they keep elsewhere in their home directory.
-            let home = home.clone().filter(|home| folder.starts_with(home));
+            let home = home.clone().filter(|home| dir.starts_with(home));
             let whose = if home.is_some() { RuleOwner::User } else { RuleOwner::UserElsewhere };
-            let root = home.unwrap_or_else(|| folder.clone());
+            let root = home.unwrap_or_else(|| dir.clone());
             let mut reader = Reader { bytes_left, ..Reader::new(ReadBase { root, whose }) };
-            texts.extend(reader.folder(user_candidates(&folder)));
+            texts.extend(reader.dir(user_candidates(&dir)));
             bytes_left = reader.bytes_left;
             rules.warnings.append(&mut reader.warnings);
         }
-        match places.working_folder.canonicalize() {
-            Ok(folder) => texts.extend(rules.project(&folder, &texts)),
-            Err(error) => rules.warn(&places.working_folder, FileProblem::from(error)),
+        match places.working_dir.canonicalize() {
+            Ok(dir) => texts.extend(rules.project(&dir, &texts)),
+            Err(error) => rules.warn(&places.working_dir, FileProblem::from(error)),
         }
         rules.files = texts.iter().map(|text| text.path.clone()).collect();
         let framed = texts.iter().filter(|text| !text.said.is_empty()).map(|text| text.said.as_str());
@@ -60,16 +60,16 @@ impl RuleFiles {
         rules
     }
 
-    fn project(&mut self, folder: &Path, known: &[Text]) -> Vec<Text> {
-        let ProjectFolders { root, nearest_first, is_cut } = project_folders(folder);
+    fn project(&mut self, dir: &Path, known: &[Text]) -> Vec<Text> {
+        let ProjectDirs { root, nearest_first, is_cut } = project_dirs(dir);
         let mut reader = Reader::new(ReadBase { root, whose: RuleOwner::Project });
-        // The user's own folder may be a repository too.
+        // The user's own directory may be a repository too.
         reader.known = known.iter().map(|text| text.path.clone()).collect();
-        let texts = nearest_first.iter().filter_map(|folder| reader.folder(candidates(folder)));
+        let texts = nearest_first.iter().filter_map(|dir| reader.dir(candidates(dir)));
         let mut texts: Vec<Text> = texts.collect();
         texts.reverse();
         if let (true, Some(last)) = (is_cut, nearest_first.last()) {
-            reader.warn(last, None, RuleProblem::TooDeep { folders_max: FOLDERS_MAX });
+            reader.warn(last, None, RuleProblem::TooDeep { dirs_max: DIRS_MAX });
         }
         self.warnings.append(&mut reader.warnings);
         texts
@@ -98,7 +98,7 @@ struct ReadBase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RuleOwner {
     User,
-    /// The root is a folder of the user's that lies elsewhere.
+    /// The root is a directory of the user's that lies elsewhere.
     UserElsewhere,
     Project,
 }
@@ -133,8 +133,8 @@ impl Reader {
         Self { ground, bytes_left: RULE_BYTES_MAX, imports: 0, known, warnings }
     }
 
-    /// The rules in a folder: the first file that can be used.
-    fn folder(&mut self, candidates: Vec<PathBuf>) -> Option<Text> {
+    /// The rules in a directory: the first file that can be used.
+    fn dir(&mut self, candidates: Vec<PathBuf>) -> Option<Text> {
         for path in candidates {
             if self.bytes_left == 0 {
                 self.warn(&path, None, RuleProblem::NoRoom { bytes_max: RULE_BYTES_MAX });
@@ -233,11 +233,11 @@ impl Reader {
     fn resolve(&self, target: &str, chain: &[PathBuf]) -> Result<Option<PathBuf>, RuleProblem> {
         let named = || target.chars().take(200).collect::<String>();
         let outside = || RuleProblem::ImportOutside(named(), self.ground.whose.ground());
-        let folder = chain.last().and_then(|path| path.parent()).unwrap_or(&self.ground.root);
+        let dir = chain.last().and_then(|path| path.parent()).unwrap_or(&self.ground.root);
         let path = match (target.strip_prefix("~/"), self.ground.whose) {
             (Some(rest), RuleOwner::User) => self.ground.root.join(rest),
             (Some(_), RuleOwner::UserElsewhere | RuleOwner::Project) => return Err(outside()),
-            (None, _) => folder.join(target),
+            (None, _) => dir.join(target),
         };
         // Files outside are never opened.
         let path = plain(&path).filter(|path| path.starts_with(&self.ground.root)).ok_or_else(outside)?;

@@ -1,4 +1,4 @@
-//! Rules in real folders, good and bad.
+//! Rules in real directories, good and bad.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,18 +10,18 @@ use super::{RULE_BYTES_MAX, RuleFiles, RulePaths};
 
 /// A home with a project in it.
 struct Home {
-    folder: TempDir,
+    dir: TempDir,
 }
 
 impl Home {
     fn new() -> Self {
-        let home = Self { folder: tempfile::tempdir().unwrap() };
+        let home = Self { dir: tempfile::tempdir().unwrap() };
         fs::create_dir_all(home.path("project/.git")).unwrap();
         home
     }
 
     fn root(&self) -> PathBuf {
-        self.folder.path().canonicalize().unwrap()
+        self.dir.path().canonicalize().unwrap()
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -43,17 +43,17 @@ impl Home {
         self
     }
 
-    /// The rules of an agent that works in `folder`.
-    fn load(&self, folder: &str) -> RuleFiles {
+    /// The rules of an agent that works in `dir`.
+    fn load(&self, dir: &str) -> RuleFiles {
         RuleFiles::load(&RulePaths {
-            working_folder: self.path(folder),
-            user_folders: vec![self.path(".config"), self.path(".config/rheon")],
+            working_dir: self.path(dir),
+            user_dirs: vec![self.path(".config"), self.path(".config/rheon")],
             home: Some(self.root()),
         })
     }
 
-    fn check(&self, folder: &str, expected: Expect) {
-        let rules = self.load(folder);
+    fn check(&self, dir: &str, expected: Expect) {
+        let rules = self.load(dir);
         let warnings: Vec<String> = rules.warnings.iter().map(|warning| format!("! {warning}")).collect();
         let root = format!("{}/", self.root().display());
         // The introduction is the same everywhere.
@@ -111,7 +111,7 @@ fn all_rules_stand_in_order_and_the_nearest_comes_last() {
 }
 
 #[test]
-fn without_a_repository_only_the_working_folder_counts() {
+fn without_a_repository_only_the_working_dir_counts() {
     let home = Home::new();
     home.write("loose/AGENTS.md", "Not this.").write("loose/a/AGENTS.md", "This.");
     home.check(
@@ -304,7 +304,7 @@ fn what_is_no_text_file_is_refused_without_waiting() {
     let home = Home::new();
     home.write("project/AGENTS.md", b"\x7fELF\x00\x01")
         .write("project/a/AGENTS.md", b"caf\xe9")
-        .write("project/a/b/AGENTS.md/file", "A folder of that name.")
+        .write("project/a/b/AGENTS.md/file", "A directory of that name.")
         .write("project/a/b/c/CLAUDE.md", "Taken, as the pipe is none.\n@pipe.md");
     let mode = Mode::RUSR | Mode::WUSR;
     for pipe in ["project/a/b/c/AGENTS.md", "project/a/b/c/pipe.md"] {
@@ -361,8 +361,8 @@ fn at_the_cap_nothing_is_cut_and_one_byte_more_is() {
 #[test]
 fn where_there_is_no_room_for_all_the_nearest_comes_first() {
     let home = Home::new();
-    for folder in ["project", "project/a", "project/a/b"] {
-        home.write(&format!("{folder}/AGENTS.md"), format!("{folder}\n").repeat(1_500));
+    for dir in ["project", "project/a", "project/a/b"] {
+        home.write(&format!("{dir}/AGENTS.md"), format!("{dir}\n").repeat(1_500));
     }
     home.write(".config/AGENTS.md", "user\n".repeat(7_000)).write(".config/rheon/AGENTS.md", "no room");
     let rules = home.load("project/a/b");
@@ -384,12 +384,12 @@ fn where_there_is_no_room_for_all_the_nearest_comes_first() {
 #[test]
 fn rules_in_every_one_of_many_parents_are_bounded() {
     let home = Home::new();
-    let mut folder = "project".to_owned();
+    let mut dir = "project".to_owned();
     for _ in 0..100 {
-        home.write(&format!("{folder}/AGENTS.md"), "x");
-        folder.push_str("/d");
+        home.write(&format!("{dir}/AGENTS.md"), "x");
+        dir.push_str("/d");
     }
-    fs::create_dir_all(home.path(&folder)).unwrap();
-    let rules = home.load(&folder);
+    fs::create_dir_all(home.path(&dir)).unwrap();
+    let rules = home.load(&dir);
     assert_eq!((rules.files.len(), rules.warnings.len()), (63, 1));
 }

@@ -42,9 +42,9 @@ pub enum RuleProblem {
          shorter"
     )]
     NoRoom { bytes_max: usize },
-    /// There are too many folders between the root and the working folder.
-    #[error("directories further up are not searched: the limit is {folders_max}")]
-    TooDeep { folders_max: usize },
+    /// There are too many directories between the root and the working directory.
+    #[error("directories further up are not searched: the limit is {dirs_max}")]
+    TooDeep { dirs_max: usize },
     /// A file that was named is not there.
     #[error("@{0} is not imported: no such file")]
     ImportMissing(String),

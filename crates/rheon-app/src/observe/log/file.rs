@@ -17,19 +17,19 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// The files of a log, one per day. The first line creates the file.
 pub(in crate::observe) struct DayFiles {
-    folder: PathBuf,
+    dir: PathBuf,
     keep_days: u32,
     open: Option<(String, File)>,
 }
 
 impl DayFiles {
-    pub(in crate::observe) fn new(folder: PathBuf, keep_days: u32) -> Self {
-        Self { folder, keep_days, open: None }
+    pub(in crate::observe) fn new(dir: PathBuf, keep_days: u32) -> Self {
+        Self { dir, keep_days, open: None }
     }
 
     /// The directory of the files.
-    pub(super) fn folder(&self) -> &Path {
-        &self.folder
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
     }
 
     /// Adds a line to the file of the day of `at`.
@@ -54,14 +54,14 @@ impl DayFiles {
 
     /// Opens the file of a day. Creating it also removes files that are too old.
     fn begin(&self, day: &str, at: Timestamp) -> io::Result<File> {
-        let path = self.folder.join(name(day));
+        let path = self.dir.join(name(day));
         let open = || OpenOptions::new().append(true).open(&path);
         let make = || OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path);
         match open() {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             opened => return opened,
         }
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
         match make() {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => open(),
             made => {
@@ -75,7 +75,7 @@ impl DayFiles {
     fn remove_old(&self, at: Timestamp) {
         let kept_ms = DAY_MS.saturating_mul(self.keep_days.max(1).saturating_sub(1).into());
         let oldest = name(&day(Timestamp::from_millis(at.as_millis().saturating_sub(kept_ms))));
-        let Ok(files) = std::fs::read_dir(&self.folder) else { return };
+        let Ok(files) = std::fs::read_dir(&self.dir) else { return };
         for file in files.flatten() {
             let is_old = file.file_name().to_str().is_some_and(|name| is_ours(name) && *name < *oldest);
             if is_old {

@@ -15,8 +15,8 @@ fn later(days: u64) -> Timestamp {
     Timestamp::from_millis(FIRST_DAY.as_millis() + days * DAY_MS)
 }
 
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap();
+fn names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).unwrap();
     let mut names: Vec<String> =
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
@@ -30,26 +30,26 @@ fn mode(path: &Path) -> u32 {
 #[test]
 fn nothing_is_made_before_the_first_line_and_all_is_for_the_owner_alone() {
     let place = tempfile::tempdir().unwrap();
-    let folder = place.path().join("state/logs");
-    let mut files = DayFiles::new(folder.clone(), 14);
-    assert!(!folder.exists());
+    let dir = place.path().join("state/logs");
+    let mut files = DayFiles::new(dir.clone(), 14);
+    assert!(!dir.exists());
     files.write(FIRST_DAY, "one\n").unwrap();
     files.write(FIRST_DAY, "two\n").unwrap();
-    DayFiles::new(folder.clone(), 14).write(FIRST_DAY, "another program\n").unwrap();
-    let path = folder.join("rheon-2023-11-14.log");
+    DayFiles::new(dir.clone(), 14).write(FIRST_DAY, "another program\n").unwrap();
+    let path = dir.join("rheon-2023-11-14.log");
     assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\nanother program\n");
-    assert_eq!((mode(&path), mode(&folder)), (0o600, 0o700));
+    assert_eq!((mode(&path), mode(&dir)), (0o600, 0o700));
 }
 
 #[test]
 fn a_new_day_has_a_new_file_and_days_that_are_not_kept_go() {
     let place = tempfile::tempdir().unwrap();
-    let folder = place.path();
+    let dir = place.path();
     for name in ["rheon-notes.log", "rheon-2023-11-14.log.gz", "other-2001-01-01.log", "rheon-2001-01-01.log"]
     {
-        fs::write(folder.join(name), "").unwrap();
+        fs::write(dir.join(name), "").unwrap();
     }
-    let mut files = DayFiles::new(folder.to_owned(), 2);
+    let mut files = DayFiles::new(dir.to_owned(), 2);
     for days in 0..4 {
         files.write(later(days), "line\n").unwrap();
     }
@@ -60,7 +60,7 @@ fn a_new_day_has_a_new_file_and_days_that_are_not_kept_go() {
         "rheon-2023-11-17.log",
         "rheon-notes.log",
     ];
-    assert_eq!(names(folder), kept);
+    assert_eq!(names(dir), kept);
 }
 
 #[test]

@@ -48,8 +48,8 @@ impl Log {
     }
 
     /// A session is ready for prompts.
-    pub(in crate::observe) fn opened(&self, session_id: &SessionId, model: &str, folder: &str) {
-        with_default(&self.dispatch, || info!(session = %session_id, model, folder, "session opened"));
+    pub(in crate::observe) fn opened(&self, session_id: &SessionId, model: &str, dir: &str) {
+        with_default(&self.dispatch, || info!(session = %session_id, model, dir, "session opened"));
     }
 
     /// A session is over.

@@ -16,19 +16,19 @@ use crate::observe::fixtures::{CANARY, SAID, SHAPED, run, told};
 use crate::observe::notify_once::Once;
 use crate::sessions::EnvVars;
 
-/// A log in a folder, whose redactor knows the canary from the environment.
-fn log(folder: &Path, level: LogLevel, redact: bool) -> Option<Log> {
+/// A log in a directory, whose redactor knows the canary from the environment.
+fn log(dir: &Path, level: LogLevel, redact: bool) -> Option<Log> {
     let environment: EnvVars = [("ACME_API_KEY", CANARY), ("PATH", "/bin")].into_iter().collect();
     let keys = [SecretString::from("configured-key-of-a-vendor")];
     let redactor = Redactor::new(&environment, &keys, redact);
     let clock: Arc<dyn Clock> = Arc::new(TestClock::default());
     let (tell, _) = told();
-    Log::new(level, DayFiles::new(folder.to_owned(), 14), redactor, clock, Once::new(&tell))
+    Log::new(level, DayFiles::new(dir.to_owned(), 14), redactor, clock, Once::new(&tell))
 }
 
 async fn logged(level: LogLevel, redact: bool) -> String {
-    let folder = tempfile::tempdir().unwrap();
-    let log = log(folder.path(), level, redact).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let log = log(dir.path(), level, redact).unwrap();
     log.opened(&"s".into(), "acme/large", "/project");
     let notice = Notice::warning(NoticeTopic::Policy, "a rule names configured-key-of-a-vendor");
     let kind = SessionEvent::Notice { notice: Arc::new(notice) }.into();
@@ -37,7 +37,7 @@ async fn logged(level: LogLevel, redact: bool) -> String {
     let observer = log.clone();
     run().with(|builder| builder.on_event(move |event| observer.observe(event))).run(SAID).await;
     log.closed(&"s".into());
-    std::fs::read_to_string(folder.path().join("rheon-2023-11-14.log")).unwrap()
+    std::fs::read_to_string(dir.path().join("rheon-2023-11-14.log")).unwrap()
 }
 
 async fn check(level: LogLevel, expected: Expect) {
@@ -51,7 +51,7 @@ async fn check(level: LogLevel, expected: Expect) {
 #[tokio::test(start_paused = true)]
 async fn the_usual_log_of_a_run() {
     check(LogLevel::Info, expect![[r#"
-        2023-11-14T22:13:20Z INFO  session opened session=s model=acme/large folder=/project
+        2023-11-14T22:13:20Z INFO  session opened session=s model=acme/large dir=/project
         2023-11-14T22:13:20Z WARN  notice: a rule names [redacted]
         2023-11-14T22:13:20Z INFO  run began run=s.c.1 model=scripted
         2023-11-14T22:13:20Z WARN  model call is tried again: too many requests of [redacted] and [redacted: GitHub token]�[2J run=s.c.1 attempt=1 attempts_max=3 delay_ms=800
@@ -92,18 +92,18 @@ async fn own_keys_go_even_where_nothing_else_does() {
 
 #[test]
 fn a_log_that_is_off_is_none() {
-    let folder = tempfile::tempdir().unwrap();
-    assert!(log(folder.path(), LogLevel::Off, true).is_none());
+    let dir = tempfile::tempdir().unwrap();
+    assert!(log(dir.path(), LogLevel::Off, true).is_none());
 }
 
 #[test]
 fn a_long_line_is_cut() {
-    let folder = tempfile::tempdir().unwrap();
-    let log = log(folder.path(), LogLevel::Info, true).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let log = log(dir.path(), LogLevel::Info, true).unwrap();
     let kind = AgentEvent::Run(RunEvent::Error { message: "ä\n".repeat(LINE_BYTES_MAX) });
     let (session_id, run_id) = ("s".into(), "r".into());
     log.observe(&Event { seq: 1, at: TestClock::default().now(), session_id, run_id: Some(run_id), kind });
-    let text = std::fs::read_to_string(folder.path().join("rheon-2023-11-14.log")).unwrap();
+    let text = std::fs::read_to_string(dir.path().join("rheon-2023-11-14.log")).unwrap();
     assert!(text.ends_with("…\n") && text.lines().count() == 1, "{text}");
     assert!((LINE_BYTES_MAX - 4..=LINE_BYTES_MAX).contains(&text.len()), "{}", text.len());
 }

@@ -46,9 +46,9 @@ impl Subscriber for LogSubscriber {
         let line = inert(&self.redactor.line(&format!("{at} {level:5} {}{}", words.message, words.fields)));
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = files.write(at, &line) {
-            let folder = files.folder().display();
+            let dir = files.dir().display();
             self.trouble
-                .tell(format_args!("the log in {folder} cannot be written: {error}; the session continues"));
+                .tell(format_args!("the log in {dir} cannot be written: {error}; the session continues"));
         }
     }
 

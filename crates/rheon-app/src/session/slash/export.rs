@@ -56,5 +56,5 @@ fn target(session: &OpenSession, name: &Path) -> Result<PathBuf, ClientError> {
     if !is_inside && !session.agent.has_approver() {
         return Err(ClientError::invalid("name a file in the working directory"));
     }
-    Ok(session.working_folder().join(name))
+    Ok(session.working_dir().join(name))
 }

@@ -9,7 +9,7 @@ use crate::memory::{FileOrigin, MemoryManager, MemoryPaths};
 /// Lists files with instructions, notes, learnings and goals; with a name, the text of that note.
 pub(super) async fn show(session: &OpenSession, name: &str) -> Result<String, ClientError> {
     let setup = &session.setup;
-    let places = MemoryPaths::of(&setup.system.folders, &setup.config.project_root);
+    let places = MemoryPaths::of(&setup.system.dirs, &setup.config.project_root);
     let places = places.map_err(ClientError::failed)?;
     let (clock, name) = (setup.system.clock.clone(), name.to_owned());
     let instructions: Vec<String> =

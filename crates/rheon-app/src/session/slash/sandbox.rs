@@ -81,7 +81,7 @@ fn sandbox_text(session: &OpenSession) -> String {
     let lines = [
         control.sandbox_text(),
         auto_allow,
-        format!("they can write to {} and to a temporary directory", session.working_folder().display()),
+        format!("they can write to {} and to a temporary directory", session.working_dir().display()),
         control.network_text(),
         format!(
             "test it with `rheon doctor`; {SANDBOX_USAGE} for this session; change it for all in the section [sandbox] of your settings"

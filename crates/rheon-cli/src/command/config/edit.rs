@@ -30,7 +30,7 @@ pub(crate) struct Edit {
 impl Edit {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let system = system(None)?;
-        let inputs = ConfigInputs::new(system.environment.clone(), &system.working_folder);
+        let inputs = ConfigInputs::new(system.environment.clone(), &system.working_dir);
         let layer = match (self.project, self.local) {
             (true, _) => Layer::Project,
             (false, true) => Layer::ProjectLocal,
@@ -48,9 +48,9 @@ fn file_of(layer: Layer, inputs: &ConfigInputs) -> Result<PathBuf, Failure> {
     let mut paths = config_paths(inputs).into_iter().filter(|it| it.layer == layer && is_ours(&it.path));
     match (paths.next_back(), layer) {
         (Some(found), _) => Ok(found.path),
-        (None, Layer::User) => match inputs.folders.config() {
+        (None, Layer::User) => match inputs.dirs.config() {
             Err(error) => Err(Failure::error(error)),
-            Ok(folder) => Ok(folder.join("config.toml")),
+            Ok(dir) => Ok(dir.join("config.toml")),
         },
         (None, _) => Err(Failure::usage(
             "your home directory is not a project; leave out --project and --local, or change to a project",
@@ -61,8 +61,8 @@ fn file_of(layer: Layer, inputs: &ConfigInputs) -> Result<PathBuf, Failure> {
 fn create(file: &Path) -> Result<(), Failure> {
     let failed =
         |error: std::io::Error| Failure::error(format_args!("cannot create {}: {error}", file.display()));
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder).map_err(failed)?;
+    if let Some(dir) = file.parent() {
+        fs::create_dir_all(dir).map_err(failed)?;
     }
     match File::create_new(file) {
         Ok(mut made) => {

@@ -21,7 +21,7 @@ pub(crate) struct Path {
 impl Path {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let system = system(None)?;
-        let inputs = ConfigInputs::new(system.environment.clone(), &system.working_folder);
+        let inputs = ConfigInputs::new(system.environment.clone(), &system.working_dir);
         let paths = config_paths(&inputs);
         if self.json {
             return print(&as_json(&paths.iter().map(json_of).collect::<Vec<Value>>())?);

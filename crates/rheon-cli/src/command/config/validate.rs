@@ -53,11 +53,11 @@ fn check(system: &SystemContext, config: &Config) -> Result<(), Failure> {
 
 pub(super) fn validate(file: &Path, system: &SystemContext) -> Result<Exit, Failure> {
     let unreadable = |error| Failure::usage(format_args!("cannot read {}: {error}", file.display()));
-    let whole = system.working_folder.join(file).canonicalize().map_err(unreadable)?;
+    let whole = system.working_dir.join(file).canonicalize().map_err(unreadable)?;
     if !whole.is_file() {
         return Err(Failure::usage(format_args!("cannot read {}: not a file", file.display())));
     }
-    let inputs = ConfigInputs::new(system.environment.clone(), &system.working_folder);
+    let inputs = ConfigInputs::new(system.environment.clone(), &system.working_dir);
     let is_it = |path: &Path| path.canonicalize().is_ok_and(|path| path == whole);
     let in_place = config_paths(&inputs).into_iter().any(|path| is_it(&path.path));
     let settings = (!in_place).then(|| whole.display().to_string());

@@ -25,9 +25,7 @@ impl ScopeFlag {
 /// The file of a scope.
 pub(super) fn file(scope: ScopeFlag, system: &SystemContext) -> Result<McpFile, Failure> {
     match scope.scope() {
-        McpScope::User => {
-            system.folders.config().map(|folder| McpFile::of_user(&folder)).map_err(Failure::error)
-        }
+        McpScope::User => system.dirs.config().map(|dir| McpFile::of_user(&dir)).map_err(Failure::error),
         McpScope::Project => Ok(McpFile::of_project(&config(system)?.project_root)),
     }
 }

@@ -275,7 +275,7 @@ impl Server {
     /// Asks the other program's user about a call.
     async fn ask(&self, request: &ApprovalRequest) -> PermissionResponse {
         if let Subject::Questions { .. } = request.subject {
-            return PermissionResponse::denied("there is no one to answer questions here");
+            return PermissionResponse::denied("the program that runs this agent cannot answer questions");
         }
         let (sender, answer) = oneshot::channel();
         let id = {

@@ -63,9 +63,9 @@ fn keep(manager: &MemoryManager, item: MemoryItem, text: String) -> Result<(), F
 
 /// Opens `text` in the user's editor and returns the result.
 fn edited(text: &str) -> Result<String, Failure> {
-    let folder = tempfile::tempdir()
+    let dir = tempfile::tempdir()
         .map_err(|error| Failure::error(format_args!("cannot create a temporary directory: {error}")))?;
-    let file = folder.path().join("memory.md");
+    let file = dir.path().join("memory.md");
     fs::write(&file, text).map_err(Failure::error)?;
     editor::edit(&file, &EnvVars::of_process())?;
     fs::read_to_string(&file).map_err(Failure::error)

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 /// The memory of the user and of this project.
 pub(super) fn manager() -> Result<MemoryManager, Failure> {
     let system = system(None)?;
-    let root = project_root(&system.working_folder);
-    let places = MemoryPaths::of(&system.folders, &root).map_err(Failure::error)?;
+    let root = project_root(&system.working_dir);
+    let places = MemoryPaths::of(&system.dirs, &root).map_err(Failure::error)?;
     MemoryManager::open(&places, Arc::clone(&system.clock)).map_err(Failure::error)
 }

@@ -47,7 +47,7 @@ impl List {
             let hint = if self.scope.all { "" } else { "; use --all for all directories" };
             return print(&format!("no sessions in this directory{hint}\n"));
         }
-        print(&table(&lines, &system.working_folder, system.clock.now()))
+        print(&table(&lines, &system.working_dir, system.clock.now()))
     }
 }
 

@@ -14,8 +14,8 @@ pub(super) fn manager() -> Result<(SessionManager, SystemContext), Failure> {
     let system = system(None)?;
     let config = config(&system)?;
     let parts = SessionManagerParts {
-        folders: system.folders.clone(),
-        project: system.working_folder.clone(),
+        dirs: system.dirs.clone(),
+        project: system.working_dir.clone(),
         settings: config.settings.sessions,
         clock: Arc::clone(&system.clock),
         random: Arc::clone(&system.random),

@@ -2,7 +2,7 @@
 
 /// What exists at the path of the worktree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Folder {
+pub(super) enum Directory {
     Free,
     Ours,
     Foreign,
@@ -27,12 +27,12 @@ pub(super) enum WorktreeAction {
     NotOurs,
 }
 
-pub(super) fn action(folder: Folder, branch: Branch) -> WorktreeAction {
-    match (folder, branch) {
-        (Folder::Free, Branch::Free) => WorktreeAction::Create,
-        (Folder::Free, Branch::Taken) => WorktreeAction::BranchTaken,
-        (Folder::Ours, Branch::Free | Branch::Taken) => WorktreeAction::Reuse,
-        (Folder::Foreign, Branch::Free | Branch::Taken) => WorktreeAction::NotOurs,
+pub(super) fn action(dir: Directory, branch: Branch) -> WorktreeAction {
+    match (dir, branch) {
+        (Directory::Free, Branch::Free) => WorktreeAction::Create,
+        (Directory::Free, Branch::Taken) => WorktreeAction::BranchTaken,
+        (Directory::Ours, Branch::Free | Branch::Taken) => WorktreeAction::Reuse,
+        (Directory::Foreign, Branch::Free | Branch::Taken) => WorktreeAction::NotOurs,
     }
 }
 

@@ -1,11 +1,11 @@
 //! When a worktree is created, and when it is removed.
 
-use super::{Branch, Cleanup, Folder, WorktreeAction, WorktreeStatus, action, cleanup};
+use super::{Branch, Cleanup, Directory, WorktreeAction, WorktreeStatus, action, cleanup};
 
 #[test]
 fn a_worktree_is_created_only_at_a_free_path() {
-    let all = [Folder::Free, Folder::Ours, Folder::Foreign]
-        .map(|folder| [Branch::Free, Branch::Taken].map(|branch| action(folder, branch)));
+    let all = [Directory::Free, Directory::Ours, Directory::Foreign]
+        .map(|dir| [Branch::Free, Branch::Taken].map(|branch| action(dir, branch)));
     use WorktreeAction::{BranchTaken, Create, NotOurs, Reuse};
     assert_eq!(all, [[Create, BranchTaken], [Reuse, Reuse], [NotOurs, NotOurs]]);
 }

@@ -41,7 +41,7 @@ pub enum WorktreeError {
 }
 
 impl WorktreeError {
-    /// Whether another name, folder or flag helps; otherwise git or the disk is at fault.
+    /// Whether another name, directory or flag helps; otherwise git or the disk is at fault.
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Name(_)

@@ -1,4 +1,4 @@
-//! `WorktreeName`: a name that can be that of a folder and part of that of a branch, everywhere.
+//! `WorktreeName`: a name that can be that of a directory and part of that of a branch, everywhere.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Names that can be those of folders and branches.
+//! Names that can be those of directories and branches.
 
 use expect_test::expect;
 
@@ -13,7 +13,7 @@ fn usual_names_are_taken_as_they_are() {
 }
 
 #[test]
-fn what_git_or_a_folder_could_not_be_called_is_refused() {
+fn what_git_or_a_dir_could_not_be_called_is_refused() {
     let wrong =
         ["", "fix the bug", "../x", "a/b", "a..b", ".git", "-f", "a.", "x.lock", "x.LOCK", "ä", "a\u{1b}[2J"];
     let long = "x".repeat(NAME_CHARS_MAX + 1);

@@ -26,7 +26,7 @@ pub struct WorktreeRequest {
     /// The working directory within the worktree; by default the position of `from` in its own working tree.
     pub within: Option<PathBuf>,
     /// The user's current directory: a worktree that contains it is not removed.
-    pub user_folder: PathBuf,
+    pub user_dir: PathBuf,
 }
 
 /// The git worktree of one session.
@@ -35,21 +35,21 @@ pub struct Worktree {
     repository: Repository,
     name: WorktreeName,
     path: PathBuf,
-    working_folder: PathBuf,
+    working_dir: PathBuf,
     /// The user's current directory.
-    user_folder: PathBuf,
+    user_dir: PathBuf,
     lock: File,
 }
 
 impl Worktree {
     /// Creates the requested worktree, or opens it if it exists.
     pub async fn open(request: WorktreeRequest) -> Result<Self, WorktreeError> {
-        let WorktreeRequest { environment, from, name, within, user_folder } = request;
+        let WorktreeRequest { environment, from, name, within, user_dir } = request;
         let repository = Repository::around(&from, environment).await?;
         let path = repository.root.join(relative(&name));
         let branch = name.branch();
         let turn = repository.turn().await?;
-        let action = action(repository.folder(&path).await?, repository.branch(&branch).await?);
+        let action = action(repository.dir(&path).await?, repository.branch(&branch).await?);
         match action {
             WorktreeAction::Create => {
                 repository.exclude()?;
@@ -59,7 +59,7 @@ impl Worktree {
             WorktreeAction::BranchTaken => return Err(WorktreeError::BranchTaken { branch }),
             WorktreeAction::NotOurs => return Err(WorktreeError::NotOurs(path)),
         }
-        let lock = repository.own_folder(&path).await?.join(LOCK);
+        let lock = repository.own_dir(&path).await?.join(LOCK);
         let lock =
             lock_shared(&lock).map_err(|source| WorktreeError::Io { action: "lock", path: lock, source })?;
         // From here on the lock keeps others from removing the worktree: checking out may take minutes.
@@ -70,17 +70,17 @@ impl Worktree {
         let within = path.join(within.as_deref().unwrap_or(&repository.within));
         // Removes the trailing slash that joining an empty path leaves.
         let within: PathBuf = within.components().collect();
-        let working_folder = if within.is_dir() { within } else { path.clone() };
-        Ok(Self { repository, name, path, working_folder, user_folder, lock })
+        let working_dir = if within.is_dir() { within } else { path.clone() };
+        Ok(Self { repository, name, path, working_dir, user_dir, lock })
     }
 
     /// The session's working directory: the user's current directory in the repository, if it is committed.
-    pub fn working_folder(&self) -> &Path {
-        &self.working_folder
+    pub fn working_dir(&self) -> &Path {
+        &self.working_dir
     }
 
     /// The root directory of its repository.
-    pub fn repository_folder(&self) -> &Path {
+    pub fn repository_dir(&self) -> &Path {
         &self.repository.root
     }
 
@@ -100,7 +100,7 @@ impl Worktree {
             Cleanup::Keep => return Err(KeepReason::Changed(status)),
             Cleanup::Remove => {}
         }
-        if self.user_folder.starts_with(&self.path) {
+        if self.user_dir.starts_with(&self.path) {
             return Err(KeepReason::CurrentDirectory);
         }
         if flock(&self.lock, FlockOperation::NonBlockingLockExclusive).is_err() {

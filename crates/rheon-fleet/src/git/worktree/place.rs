@@ -6,8 +6,8 @@ use std::path::{Component, Path, PathBuf};
 use super::name::WorktreeName;
 use crate::git::head::beginning;
 
-/// The folder of worktrees, in that of the repository.
-pub(super) const FOLDER: &str = ".rheon/worktrees";
+/// The directory of worktrees, in that of the repository.
+pub(super) const DIR: &str = ".rheon/worktrees";
 
 /// The location of a worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,35 +33,35 @@ impl WorktreeLocation {
     }
 }
 
-/// The folder of a worktree, from that of the repository.
+/// The directory of a worktree, from that of the repository.
 pub(super) fn relative(name: &WorktreeName) -> String {
     format!("{FOLDER}/{name}")
 }
 
 /// The most worktrees that are listed.
-const FOLDERS_MAX: usize = 256;
+const DIRS_MAX: usize = 256;
 
-/// `folder` itself, and the same folder in every worktree of its repository; nothing if there are no worktrees.
-pub fn worktree_directories(folder: &Path) -> Option<Vec<PathBuf>> {
-    let root = folder.ancestors().find(|above| above.join(".git").exists())?;
-    let within = folder.strip_prefix(root).ok()?;
-    let entries = fs::read_dir(root.join(FOLDER)).ok()?.flatten().take(FOLDERS_MAX);
+/// `dir` itself, and the same directory in every worktree of its repository; nothing if there are no worktrees.
+pub fn worktree_directories(dir: &Path) -> Option<Vec<PathBuf>> {
+    let root = dir.ancestors().find(|above| above.join(".git").exists())?;
+    let within = dir.strip_prefix(root).ok()?;
+    let entries = fs::read_dir(root.join(DIR)).ok()?.flatten().take(DIRS_MAX);
     let there = entries.map(|entry| match within.as_os_str().is_empty() {
         true => entry.path(),
         false => entry.path().join(within),
     });
-    Some(std::iter::once(folder.to_owned()).chain(there).collect())
+    Some(std::iter::once(dir.to_owned()).chain(there).collect())
 }
 
-/// The same folder in every other working tree of the repository around `folder`: those of `git worktree` and the main
+/// The same directory in every other working tree of the repository around `dir`: those of `git worktree` and the main
 /// one. Read from files: no program is started.
-pub fn sibling_directories(folder: &Path) -> Vec<PathBuf> {
-    let Some(root) = folder.ancestors().find(|above| above.join(".git").exists()) else { return Vec::new() };
-    let (Ok(within), Some(common)) = (folder.strip_prefix(root), common_directory(root)) else {
+pub fn sibling_directories(dir: &Path) -> Vec<PathBuf> {
+    let Some(root) = dir.ancestors().find(|above| above.join(".git").exists()) else { return Vec::new() };
+    let (Ok(within), Some(common)) = (dir.strip_prefix(root), common_directory(root)) else {
         return Vec::new();
     };
     let main = common.file_name().filter(|name| *name == ".git").and(common.parent()).map(Path::to_owned);
-    let entries = fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten().take(FOLDERS_MAX);
+    let entries = fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten().take(DIRS_MAX);
     let linked = entries.filter_map(|entry| {
         let git = PathBuf::from(beginning(&entry.path().join("gitdir"))?.trim());
         Some(git.parent()?.to_owned())

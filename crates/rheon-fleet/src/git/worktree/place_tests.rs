@@ -26,7 +26,7 @@ fn other_paths_are_in_none() {
 }
 
 #[test]
-fn the_same_folder_is_found_in_every_worktree() {
+fn the_same_dir_is_found_in_every_worktree() {
     let repository = tempfile::tempdir().unwrap();
     let root = repository.path();
     std::fs::create_dir_all(root.join("a/b")).unwrap();
@@ -40,9 +40,9 @@ fn the_same_folder_is_found_in_every_worktree() {
 }
 
 #[test]
-fn the_same_folder_is_found_in_every_working_tree_of_git() {
-    let folder = tempfile::tempdir().unwrap();
-    let base = folder.path().canonicalize().unwrap();
+fn the_same_dir_is_found_in_every_working_tree_of_git() {
+    let dir = tempfile::tempdir().unwrap();
+    let base = dir.path().canonicalize().unwrap();
     let write = |path: &str, text: String| {
         let path = base.join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -57,8 +57,8 @@ fn the_same_folder_is_found_in_every_working_tree_of_git() {
     }
     // Removed by hand, and never pruned.
     write("main/.git/worktrees/gone/gitdir", format!("{}/gone/.git\n", base.display()));
-    let from = |folder: &str| {
-        let mut found = sibling_directories(&base.join(folder));
+    let from = |dir: &str| {
+        let mut found = sibling_directories(&base.join(dir));
         found.sort();
         found
     };

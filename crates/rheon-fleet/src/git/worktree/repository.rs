@@ -9,10 +9,10 @@ use std::time::Duration;
 use rheon_text::visible;
 use rustix::fs::{FlockOperation, flock};
 
-use super::decide::{Branch, Folder, WorktreeStatus};
+use super::decide::{Branch, Directory, WorktreeStatus};
 use super::error::WorktreeError;
 use super::name::WorktreeName;
-use super::place::{FOLDER, relative};
+use super::place::{DIR, relative};
 use crate::git::program::{Git, GitEnvironment, GitError, GitOutput};
 
 /// How long git may take: to check out a large repository takes minutes.
@@ -24,14 +24,14 @@ const COMMITS_MAX: &str = "--max-count=1000";
 /// The most bytes of the list of what git is to leave out.
 const EXCLUDE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// The file in git's folder that sessions lock while they add or remove a worktree.
+/// The file in git's directory that sessions lock while they add or remove a worktree.
 const TURN: &str = "rheon-worktrees.lock";
 
 /// A repository that worktrees can be made of.
 #[derive(Debug)]
 pub(super) struct Repository {
     environment: GitEnvironment,
-    /// The folder in which its worktrees are.
+    /// The directory in which its worktrees are.
     pub(super) root: PathBuf,
     common: PathBuf,
     /// Where in the working tree the user is.
@@ -41,56 +41,55 @@ pub(super) struct Repository {
 }
 
 impl Repository {
-    /// The one around `folder`.
-    pub(super) async fn around(folder: &Path, environment: GitEnvironment) -> Result<Self, WorktreeError> {
+    /// The one around `dir`.
+    pub(super) async fn around(dir: &Path, environment: GitEnvironment) -> Result<Self, WorktreeError> {
         let asking = Asking { environment: &environment, settings: &[] };
-        let kind =
-            asking.ask(folder, &["rev-parse", "--is-bare-repository", "--is-inside-work-tree"]).await?;
+        let kind = asking.ask(dir, &["rev-parse", "--is-bare-repository", "--is-inside-work-tree"]).await?;
         if kind.code != Some(0) {
             let is_none = String::from_utf8_lossy(&kind.errors).contains("not a git repository");
             return Err(match is_none {
-                true => WorktreeError::NoRepository(folder.to_owned()),
+                true => WorktreeError::NoRepository(dir.to_owned()),
                 false => WorktreeError::Git(complaint(&kind)),
             });
         }
         if kind.output != b"false\ntrue\n" {
-            return Err(WorktreeError::Bare(folder.to_owned()));
+            return Err(WorktreeError::Bare(dir.to_owned()));
         }
-        let common = asking.path(folder, COMMON).await?;
-        let top = asking.path(folder, TOP).await?;
+        let common = asking.path(dir, COMMON).await?;
+        let top = asking.path(dir, TOP).await?;
         let root = match common.parent() {
             Some(parent) if common.ends_with(".git") => parent.to_owned(),
             // A submodule, or a repository that is bare but for its worktrees.
             Some(_) | None => top.clone(),
         };
-        let head = asking.ask(folder, &HEAD).await?;
+        let head = asking.ask(dir, &HEAD).await?;
         if head.code != Some(0) {
             return Err(WorktreeError::NoCommit(root));
         }
         let head = String::from_utf8_lossy(&head.output).trim().to_owned();
-        let within = folder.strip_prefix(&top).map(Path::to_owned).unwrap_or_default();
+        let within = dir.strip_prefix(&top).map(Path::to_owned).unwrap_or_default();
         Ok(Self { environment, root, common, within, head })
     }
 
     /// What is where the worktree belongs.
-    pub(super) async fn folder(&self, path: &Path) -> Result<Folder, WorktreeError> {
+    pub(super) async fn dir(&self, path: &Path) -> Result<Directory, WorktreeError> {
         let entry = match path.symlink_metadata() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Folder::Free),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Directory::Free),
             Err(source) => {
                 return Err(WorktreeError::Io { action: "look at", path: path.to_owned(), source });
             }
             Ok(entry) => entry,
         };
         if !entry.is_dir() {
-            return Ok(Folder::Foreign);
+            return Ok(Directory::Foreign);
         }
         if fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none()) {
-            return Ok(Folder::Free);
+            return Ok(Directory::Free);
         }
         let asking = self.asking();
         let is_ours = asking.path(path, TOP).await.is_ok_and(|top| top == path)
             && asking.path(path, COMMON).await.is_ok_and(|common| common == self.common);
-        Ok(if is_ours { Folder::Ours } else { Folder::Foreign })
+        Ok(if is_ours { Directory::Ours } else { Directory::Foreign })
     }
 
     /// Whether there is such a branch.
@@ -102,19 +101,15 @@ impl Repository {
 
     /// Makes a worktree with a branch of its own and no files; [`Self::check_out`] adds them.
     pub(super) async fn add(&self, name: &WorktreeName) -> Result<(), WorktreeError> {
-        let folder = self.root.join(FOLDER);
-        for part in [".rheon", FOLDER] {
+        let dir = self.root.join(DIR);
+        for part in [".rheon", DIR] {
             // The content of a repository must not decide where else files are created.
             let part = self.root.join(part);
             if part.is_symlink() {
                 return Err(WorktreeError::LeadsElsewhere(part));
             }
         }
-        fs::create_dir_all(&folder).map_err(|source| WorktreeError::Io {
-            action: "make",
-            path: folder,
-            source,
-        })?;
+        fs::create_dir_all(&dir).map_err(|source| WorktreeError::Io { action: "make", path: dir, source })?;
         let (relative, branch) = (relative(name), name.branch());
         // Files come second: their filters are only known at their final path.
         let add = [
@@ -154,8 +149,8 @@ impl Repository {
         Ok(())
     }
 
-    /// The folder that git keeps for one worktree alone.
-    pub(super) async fn own_folder(&self, path: &Path) -> Result<PathBuf, WorktreeError> {
+    /// The directory that git keeps for one worktree alone.
+    pub(super) async fn own_dir(&self, path: &Path) -> Result<PathBuf, WorktreeError> {
         self.asking().path(path, OWN).await
     }
 
@@ -189,8 +184,8 @@ impl Repository {
         asking.done(&self.root, &["worktree", "remove", &relative(name)]).await?;
         self.forget(&name.branch(), &tip).await?;
         // Only if they are empty: other worktrees may be there.
-        for folder in [FOLDER, ".rheon"] {
-            fs::remove_dir(self.root.join(folder)).ok();
+        for dir in [DIR, ".rheon"] {
+            fs::remove_dir(self.root.join(dir)).ok();
         }
         Ok(())
     }
@@ -230,10 +225,10 @@ impl Repository {
     }
 
     /// Settings that turn off what the repository itself would run on every file. What the user configured for all repositories stays.
-    async fn filters_off(&self, folder: &Path) -> Vec<(String, String)> {
+    async fn filters_off(&self, dir: &Path) -> Vec<(String, String)> {
         const LIST: [&str; 6] =
             ["config", "--show-scope", "--null", "--name-only", "--get-regexp", r"^filter\."];
-        match self.asking().ask(folder, &LIST).await {
+        match self.asking().ask(dir, &LIST).await {
             Ok(said) => filters(&String::from_utf8_lossy(&said.output)),
             Err(_) => Vec::new(),
         }
@@ -259,20 +254,20 @@ struct Asking<'a> {
 
 impl Asking<'_> {
     /// Asks git, again while another process is making a worktree.
-    async fn ask(&self, folder: &Path, arguments: &[&str]) -> Result<GitOutput, WorktreeError> {
-        let mut said = self.once(folder, arguments).await?;
+    async fn ask(&self, dir: &Path, arguments: &[&str]) -> Result<GitOutput, WorktreeError> {
+        let mut said = self.once(dir, arguments).await?;
         for _ in 0..TRIES_MAX {
             if !is_half_made(&said) {
                 break;
             }
-            said = self.once(folder, arguments).await?;
+            said = self.once(dir, arguments).await?;
         }
         Ok(said)
     }
 
-    async fn once(&self, folder: &Path, arguments: &[&str]) -> Result<GitOutput, WorktreeError> {
+    async fn once(&self, dir: &Path, arguments: &[&str]) -> Result<GitOutput, WorktreeError> {
         let Self { environment, settings } = *self;
-        let git = Git { folder, environment, time_max: TIME_MAX, settings };
+        let git = Git { dir, environment, time_max: TIME_MAX, settings };
         git.run(arguments).await.map_err(|trouble| match trouble {
             GitError::Missing => WorktreeError::NoGit,
             GitError::Unstarted(_) | GitError::Unheard(_) | GitError::Slow(_) => {
@@ -282,15 +277,15 @@ impl Asking<'_> {
     }
 
     /// The output of git if it succeeded; otherwise why it failed.
-    async fn done(&self, folder: &Path, arguments: &[&str]) -> Result<GitOutput, String> {
-        let said = self.ask(folder, arguments).await.map_err(text)?;
+    async fn done(&self, dir: &Path, arguments: &[&str]) -> Result<GitOutput, String> {
+        let said = self.ask(dir, arguments).await.map_err(text)?;
         if said.code == Some(0) { Ok(said) } else { Err(complaint(&said)) }
     }
 
     /// A path that `git rev-parse` knows, by its real name.
-    async fn path(&self, folder: &Path, question: &str) -> Result<PathBuf, WorktreeError> {
+    async fn path(&self, dir: &Path, question: &str) -> Result<PathBuf, WorktreeError> {
         let arguments = ["rev-parse", "--path-format=absolute", question];
-        let mut output = self.done(folder, &arguments).await.map_err(WorktreeError::Git)?.output;
+        let mut output = self.done(dir, &arguments).await.map_err(WorktreeError::Git)?.output;
         if output.last() == Some(&b'\n') {
             output.pop();
         }
@@ -349,12 +344,12 @@ fn filters(list: &str) -> Vec<(String, String)> {
     settings
 }
 
-/// Adds `line` to `file`, which must be within `folder`, unless it is there.
-fn exclude(folder: &Path, file: &Path, line: &str) -> io::Result<()> {
-    let around = file.parent().unwrap_or(folder);
+/// Adds `line` to `file`, which must be within `dir`, unless it is there.
+fn exclude(dir: &Path, file: &Path, line: &str) -> io::Result<()> {
+    let around = file.parent().unwrap_or(dir);
     fs::create_dir_all(around)?;
     let is_link = file.symlink_metadata().is_ok_and(|entry| !entry.is_file());
-    if is_link || !around.canonicalize()?.starts_with(folder) {
+    if is_link || !around.canonicalize()?.starts_with(dir) {
         return Err(io::Error::other("it is a symlink; remove it"));
     }
     let bytes = match file.metadata() {

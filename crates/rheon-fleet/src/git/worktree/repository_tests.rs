@@ -27,8 +27,8 @@ fn filters_of_the_repository_are_off_and_those_of_the_user_are_not() {
 
 #[test]
 fn the_line_is_added_once_and_on_a_line_of_its_own() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
     let file = root.join("info/exclude");
     exclude(&root, &file, "/x/").unwrap();
     assert_eq!(fs::read_to_string(&file).unwrap(), "/x/\n");
@@ -45,8 +45,8 @@ fn the_line_is_added_once_and_on_a_line_of_its_own() {
 #[test]
 #[cfg(unix)]
 fn nothing_is_written_where_a_link_leads() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
     for name in ["git/info", "elsewhere"] {
         fs::create_dir_all(root.join(name)).unwrap();
     }

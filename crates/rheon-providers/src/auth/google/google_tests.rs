@@ -86,7 +86,7 @@ fn service_account(server: &TokenServer, private_key: &str) -> (TempDir, Provide
 #[tokio::test]
 async fn service_account_signs_an_assertion_and_gets_a_token() {
     let server = TokenServer::start(vec![token("ya29.one", 3600)]).await;
-    let (_folder, environment) = service_account(&server, PEM);
+    let (_dir, environment) = service_account(&server, PEM);
     let vertex = vertex(&environment, &ManualClock::at_millis(NOW_MS));
     assert!(vertex.has_key());
     expect![[r#"

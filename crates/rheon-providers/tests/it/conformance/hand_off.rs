@@ -72,7 +72,7 @@ fn conversations(answer: &AssistantMessage) -> Vec<(&'static str, Vec<AgentMessa
     let answered = AgentMessage::from(Message::Assistant(answer.clone()));
     let results = [
         result(read, vec![Content::text("a picture:"), image()], false),
-        result(list, vec![Content::text("no such folder")], true),
+        result(list, vec![Content::text("no such directory")], true),
     ];
     let next = user(vec![Content::text("Go on.")]);
     let [first, second] = results;

@@ -64,8 +64,8 @@ impl Exchange {
 
 /// All recorded responses, by name.
 fn exchanges() -> Vec<Exchange> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded");
-    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded");
+    let files = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
     let mut exchanges: Vec<Exchange> = files
         .filter(|path| path.extension().is_some_and(|kind| kind == "http"))
         .map(|path| Exchange::read(&path))

@@ -11,7 +11,7 @@ fn told(text: &str, exit_code: i32, grant: &CallGrant) -> String {
         end: EndReason::Finished,
         exit_code: Some(exit_code),
         signal: None,
-        folder: None,
+        dir: None,
         duration: Duration::ZERO,
     };
     let output = Output { head: text.into(), ..Output::default() };

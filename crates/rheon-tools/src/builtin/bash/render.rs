@@ -54,12 +54,12 @@ pub(super) fn status(ended: &ProcessOutcome) -> String {
 }
 
 /// The details of a finished command for user interfaces.
-pub(super) fn details(ended: &ProcessOutcome, output: &Output, folder: &Path) -> Value {
+pub(super) fn details(ended: &ProcessOutcome, output: &Output, dir: &Path) -> Value {
     json!({
         "exit_code": ended.exit_code,
         "signal": ended.signal,
         "duration_ms": u64::try_from(ended.duration.as_millis()).unwrap_or(u64::MAX),
-        "cwd": folder,
+        "cwd": dir,
         "truncated": output.omitted_bytes > 0,
         "output_bytes": output.bytes,
         "output_file": output.spill_file.as_ref().map(|file| file.path.to_path_buf()),

@@ -18,15 +18,15 @@ use tempfile::TempDir;
 use crate::builtin::bash::{BashSession, BashSettings, BashTool};
 
 struct Fixture {
-    folder: TempDir,
+    dir: TempDir,
     root: PathBuf,
     session: Arc<BashSession>,
 }
 
 /// Runs git outside every sandbox.
-fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
+fn git(dir: &Path, arguments: &[&str]) -> Option<String> {
     let output = Command::new("git")
-        .current_dir(folder)
+        .current_dir(dir)
         .args(arguments)
         .env_clear()
         .envs([("PATH", "/usr/bin:/bin"), ("HOME", "/nowhere"), ("GIT_CONFIG_NOSYSTEM", "1")])
@@ -66,12 +66,12 @@ async fn fixtures() -> Vec<Fixture> {
     let own = Programs { bwrap: None, ..Programs::find() };
     let bubblewrap = Programs { namespaces: NamespaceUse::ProcessesOnly, ..Programs::find() };
     for (name, programs) in [("own", own), ("bubblewrap", bubblewrap)] {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap().join("work");
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap().join("work");
         if new_repository(&root).is_some()
             && let Some(session) = session(&root, programs, Level::Namespaces).await
         {
-            fixtures.push(Fixture { folder, root, session });
+            fixtures.push(Fixture { dir, root, session });
         } else {
             println!("not tested with namespaces of {name}");
         }
@@ -244,7 +244,7 @@ async fn advice_names_git_config_that_stays_closed() {
 #[tokio::test]
 async fn a_linked_worktree_explains_why_git_is_closed() {
     for fixture in fixtures().await {
-        let linked = fixture.folder.path().canonicalize().unwrap().join("linked");
+        let linked = fixture.dir.path().canonicalize().unwrap().join("linked");
         git(&fixture.root, &["worktree", "add", "-q", linked.to_str().unwrap()]).unwrap();
         let Some(session) = session(&linked, Programs::find(), Level::Namespaces).await else { continue };
         let output = bash(&session, "git commit -q --allow-empty -m two").await;
@@ -286,8 +286,8 @@ async fn unusual_repositories_stay_closed() {
 
 #[tokio::test]
 async fn without_namespaces_the_repository_is_not_protected() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap().join("work");
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap().join("work");
     let programs = Programs { bwrap: None, namespaces: NamespaceUse::ProcessesOnly, ..Programs::find() };
     if new_repository(&root).is_none() {
         return;

@@ -38,9 +38,9 @@ pub struct BashSettings {
 }
 
 impl BashSettings {
-    /// Keeps the first 24 KiB and the last 8 KiB of output. Longer output, up to 64 MiB, goes to files in `folder`.
-    pub fn output_limits(folder: impl Into<PathBuf>) -> OutputLimits {
-        let spill = Spill { folder: folder.into(), bytes_max: 64 * 1024 * 1024 };
+    /// Keeps the first 24 KiB and the last 8 KiB of output. Longer output, up to 64 MiB, goes to files in `dir`.
+    pub fn output_limits(dir: impl Into<PathBuf>) -> OutputLimits {
+        let spill = Spill { dir: dir.into(), bytes_max: 64 * 1024 * 1024 };
         OutputLimits { head_bytes: 24 * 1024, tail_bytes: 8 * 1024, spill: Some(spill) }
     }
 }
@@ -109,8 +109,8 @@ impl BashSession {
     }
 
     /// Owns the directory for long output, which is removed with the session.
-    pub(crate) fn with_output_dir(mut self, folder: TemporaryDirectory) -> Self {
-        self._output_dir = Some(folder);
+    pub(crate) fn with_output_dir(mut self, dir: TemporaryDirectory) -> Self {
+        self._output_dir = Some(dir);
         self
     }
 
@@ -121,7 +121,7 @@ impl BashSession {
 
     /// The same as a shared value, read by the gate for each call. A call that was checked for another directory than
     /// the one it would start in is denied; an unchecked call starts wherever the last one ended.
-    pub fn shell_folder(&self) -> ShellDirectory {
+    pub fn shell_dir(&self) -> ShellDirectory {
         self.working_dir.next().clone()
     }
 
@@ -166,7 +166,7 @@ impl BashSession {
         let contacts = sandbox.contacts();
         let notes = note.into_iter().chain(advice).chain(refused).chain(render::refused_hosts(&contacts));
         let notes = notes.chain(name_notes(&sandbox, context));
-        for note in notes.chain(self.working_dir.finish_in(ended.folder.as_deref())) {
+        for note in notes.chain(self.working_dir.finish_in(ended.dir.as_deref())) {
             text.push_str(&format!("[{note}]\n"));
         }
         text.push_str(&render::status(&ended));
@@ -331,8 +331,8 @@ impl BashSession {
         text: String,
         facts: Option<&ShellFacts>,
     ) -> Result<(ShellLine, Option<String>), ToolError> {
-        let (folder, note) = self.working_dir.start(facts.and_then(|facts| facts.folder.as_deref()))?;
-        Ok((ShellLine { text, folder, environment: self.settings.environment.clone() }, note))
+        let (dir, note) = self.working_dir.start(facts.and_then(|facts| facts.dir.as_deref()))?;
+        Ok((ShellLine { text, dir, environment: self.settings.environment.clone() }, note))
     }
 
     fn details(&self, ended: &ProcessOutcome, output: &Output, sandbox: &SandboxCall) -> Value {

@@ -8,16 +8,16 @@ use tempfile::TempDir;
 use super::WorkingDir;
 
 fn fixture() -> (TempDir, PathBuf, WorkingDir) {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
     std::fs::create_dir_all(root.join("a/b")).unwrap();
     let working_dir = WorkingDir::new(Workspace::new(&root).unwrap());
-    (folder, root, working_dir)
+    (dir, root, working_dir)
 }
 
 #[test]
 fn a_call_runs_only_in_the_directory_it_was_checked_for() {
-    let (_folder, root, working_dir) = fixture();
+    let (_dir, root, working_dir) = fixture();
     assert_eq!(working_dir.start(Some(&root)), Ok((root.clone(), None)));
     assert_eq!(working_dir.finish_in(Some(&root.join("a"))), None);
     let refused = working_dir.start(Some(&root)).unwrap_err();
@@ -38,7 +38,7 @@ fn a_call_runs_only_in_the_directory_it_was_checked_for() {
 
 #[test]
 fn a_directory_removed_after_the_check_is_denied() {
-    let (_folder, root, working_dir) = fixture();
+    let (_dir, root, working_dir) = fixture();
     working_dir.finish_in(Some(&root.join("a/b")));
     let checked = working_dir.next().current();
     std::fs::remove_dir(root.join("a/b")).unwrap();
@@ -52,7 +52,7 @@ fn a_directory_removed_after_the_check_is_denied() {
 #[cfg(unix)]
 #[test]
 fn a_link_that_replaced_the_directory_is_not_followed() {
-    let (_folder, root, working_dir) = fixture();
+    let (_dir, root, working_dir) = fixture();
     working_dir.finish_in(Some(&root.join("a")));
     let checked = working_dir.next().current();
     std::fs::rename(root.join("a"), root.join("moved")).unwrap();
@@ -63,7 +63,7 @@ fn a_link_that_replaced_the_directory_is_not_followed() {
 
 #[test]
 fn the_directory_carries_over_only_within_the_workspace() {
-    let (_folder, root, working_dir) = fixture();
+    let (_dir, root, working_dir) = fixture();
     for (ended_in, next) in [("a", "a"), ("a/b", "a/b"), ("a/..", ""), ("a/missing", "")] {
         working_dir.finish_in(Some(&root.join(ended_in)));
         assert_eq!(

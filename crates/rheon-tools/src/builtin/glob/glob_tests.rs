@@ -7,10 +7,10 @@ use rheon_types::Tool;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::builtin::testing::{context, file_context, folder};
+use crate::builtin::testing::{context, dir, file_context};
 
 async fn run(arguments: Value) -> String {
-    let files = folder(&[
+    let files = dir(&[
         ("src/main.rs", "fn main() {}"),
         ("src/deep/mod.rs", ""),
         ("src/deep/note.md", ""),

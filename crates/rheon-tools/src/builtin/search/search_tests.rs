@@ -7,10 +7,10 @@ use rheon_types::Tool;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::builtin::testing::{context, file_context, folder};
+use crate::builtin::testing::{context, dir, file_context};
 
 async fn run(arguments: Value) -> String {
-    let files = folder(&[
+    let files = dir(&[
         ("src/main.rs", "fn main() {\n    println!(\"hi\");\n}\n\nfn other() {\n    main();\n}\n"),
         ("src/lib.rs", "// no main here\r\npub fn lib() {}\r\n"),
         ("notes.md", "Main idea: grün über alles\n"),
@@ -188,8 +188,8 @@ async fn results_are_ordered_by_path() {
         (0..300).map(|number| format!("folder{}/file{number:03}.txt", number % 7)).collect();
     let files: Vec<(&str, &str)> =
         names.iter().map(|name| (name.as_str(), "needle\nhay\nneedle\n")).collect();
-    let folder = folder(&files);
-    let search = SearchTool::new(file_context(folder.path()));
+    let dir = dir(&files);
+    let search = SearchTool::new(file_context(dir.path()));
     let arguments = json!({ "pattern": "needle", "limit": 5 });
     let result = search.execute(Arc::new(arguments), context("search")).await.unwrap();
     expect![[r#"
@@ -225,9 +225,9 @@ fn only_files_that_will_be_shown_are_kept() {
 
 #[tokio::test]
 async fn a_line_over_the_buffer_limit_is_skipped_and_reported() {
-    let folder = folder(&[("small.txt", "needle\n")]);
-    std::fs::write(folder.path().join("large.txt"), vec![b'a'; BUFFER_BYTES_MAX + 1]).unwrap();
-    let search = SearchTool::new(file_context(folder.path()));
+    let dir = dir(&[("small.txt", "needle\n")]);
+    std::fs::write(dir.path().join("large.txt"), vec![b'a'; BUFFER_BYTES_MAX + 1]).unwrap();
+    let search = SearchTool::new(file_context(dir.path()));
     let arguments = json!({ "pattern": "needle" });
     let result = search.execute(Arc::new(arguments), context("search")).await.unwrap();
     expect![[r#"

@@ -1,4 +1,4 @@
-//! `FolderModes`: the mode that the user chose for a folder at the first start in it.
+//! `DirModes`: the mode that the user chose for a directory at the first start in it.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -9,37 +9,37 @@ use rheon_types::event::PermissionMode;
 
 use crate::sessions::{UserDirs, UserDirsError};
 
-/// The file of what the user chose, in the folder of what outlives a run.
+/// The file of what the user chose, in the directory of what outlives a run.
 const STORE: &str = "folder_modes.json";
 
 /// The most bytes of that file.
 const STORE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-/// The mode that the user chose for each folder. No project can reach it.
+/// The mode that the user chose for each directory. No project can reach it.
 #[derive(Debug, Clone)]
-pub struct FolderModes {
+pub struct DirModes {
     file: PathBuf,
 }
 
-impl FolderModes {
-    pub fn new(folders: &UserDirs) -> Result<Self, UserDirsError> {
-        Ok(Self { file: folders.state()?.join(STORE) })
+impl DirModes {
+    pub fn new(dirs: &UserDirs) -> Result<Self, UserDirsError> {
+        Ok(Self { file: dirs.state()?.join(STORE) })
     }
 
-    /// What the user chose for `folder`; `None` if they were not asked, or if the file cannot be read.
-    pub fn get(&self, folder: &Path) -> Option<PermissionMode> {
-        self.read().get(&key(folder)).copied()
+    /// What the user chose for `dir`; `None` if they were not asked, or if the file cannot be read.
+    pub fn get(&self, dir: &Path) -> Option<PermissionMode> {
+        self.read().get(&key(dir)).copied()
     }
 
-    /// Remembers the mode for `folder`.
-    pub fn set(&self, folder: &Path, mode: PermissionMode) -> io::Result<()> {
+    /// Remembers the mode for `dir`.
+    pub fn set(&self, dir: &Path, mode: PermissionMode) -> io::Result<()> {
         let place = self.file.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(place)?;
         // Locked until the new file is in place, so that two processes do not lose each other's answers.
         let lock = File::options().create(true).append(true).open(self.file.with_extension("lock"))?;
         lock.lock()?;
         let mut modes = self.read();
-        modes.insert(key(folder), mode);
+        modes.insert(key(dir), mode);
         let draft = tempfile::NamedTempFile::new_in(place)?;
         serde_json::to_writer_pretty(&draft, &modes)?;
         draft.as_file().sync_all()?;
@@ -55,10 +55,10 @@ impl FolderModes {
     }
 }
 
-fn key(folder: &Path) -> String {
-    folder.canonicalize().unwrap_or_else(|_| folder.to_owned()).display().to_string()
+fn key(dir: &Path) -> String {
+    dir.canonicalize().unwrap_or_else(|_| dir.to_owned()).display().to_string()
 }
 
 #[cfg(test)]
-#[path = "folder_modes_tests.rs"]
+#[path = "dir_modes_tests.rs"]
 mod tests;

@@ -3,9 +3,9 @@
 use super::*;
 
 #[test]
-fn a_mode_is_remembered_for_its_folder_alone() {
+fn a_mode_is_remembered_for_its_dir_alone() {
     let place = tempfile::tempdir().unwrap();
-    let modes = FolderModes { file: place.path().join("state/folder_modes.json") };
+    let modes = DirModes { file: place.path().join("state/folder_modes.json") };
     let (one, other) = (place.path().join("one"), place.path().join("other"));
     assert_eq!(modes.get(&one), None);
     modes.set(&one, PermissionMode::Auto).unwrap();

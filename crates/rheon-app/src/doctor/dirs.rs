@@ -17,15 +17,15 @@ const SPACE_LOW_BYTES: u64 = 1 << 30;
 const SPACE_NONE_BYTES: u64 = 50 << 20;
 
 /// Checks every directory that Rheon writes to, with its size.
-pub(super) fn folders(folders: &UserDirs) -> Vec<Check> {
+pub(super) fn dirs(dirs: &UserDirs) -> Vec<Check> {
     let places: [(&'static str, Result<PathBuf, UserDirsError>); 4] = [
-        ("settings", folders.config()),
-        ("sessions", folders.data()),
-        ("state", folders.state()),
-        ("cache", folders.cache()),
+        ("settings", dirs.config()),
+        ("sessions", dirs.data()),
+        ("state", dirs.state()),
+        ("cache", dirs.cache()),
     ];
-    let mut checks: Vec<Check> = places.iter().map(|(what, place)| folder(what, place)).collect();
-    if let Ok(data) = folders.data()
+    let mut checks: Vec<Check> = places.iter().map(|(what, place)| dir(what, place)).collect();
+    if let Ok(data) = dirs.data()
         && let Some(there) = existing(&data)
     {
         checks.push(space(there));
@@ -33,7 +33,7 @@ pub(super) fn folders(folders: &UserDirs) -> Vec<Check> {
     checks
 }
 
-fn folder(what: &str, place: &Result<PathBuf, UserDirsError>) -> Check {
+fn dir(what: &str, place: &Result<PathBuf, UserDirsError>) -> Check {
     let path = match place {
         Ok(path) => path,
         Err(error) => {
@@ -56,18 +56,18 @@ fn folder(what: &str, place: &Result<PathBuf, UserDirsError>) -> Check {
 }
 
 /// Checks the directories outside the user's own ones that Rheon writes to: transcripts, worktrees, temporary files.
-pub(super) fn other_folders(system: &SystemContext, config: &Config) -> Vec<Check> {
+pub(super) fn other_dirs(system: &SystemContext, config: &Config) -> Vec<Check> {
     let mut checks = Vec::new();
     let transcripts = match &config.settings.sessions.transcripts {
         Transcripts::Off => None,
-        Transcripts::WhereUsed if !system.folders.has_claude_code() => None,
-        Transcripts::WhereUsed | Transcripts::On => Some(system.folders.claude_projects()),
+        Transcripts::WhereUsed if !system.dirs.has_claude_code() => None,
+        Transcripts::WhereUsed | Transcripts::On => Some(system.dirs.claude_projects()),
         Transcripts::RedirectedTo(path) => Some(Ok(path.clone())),
     };
-    checks.extend(transcripts.map(|path| folder("transcripts for Claude Code", &path)));
-    let worktrees = system.working_folder.ancestors().map(|above| above.join(".rheon/worktrees"));
+    checks.extend(transcripts.map(|path| dir("transcripts for Claude Code", &path)));
+    let worktrees = system.working_dir.ancestors().map(|above| above.join(".rheon/worktrees"));
     if let Some(worktrees) = worktrees.into_iter().find(|path| path.is_dir()) {
-        checks.push(folder("worktrees", &Ok(worktrees)));
+        checks.push(dir("worktrees", &Ok(worktrees)));
     }
     let temporary = std::env::temp_dir();
     let what = format!("temporary files: rheon-* in {} (removed when a session ends)", temporary.display());
@@ -85,11 +85,11 @@ pub(super) fn other_folders(system: &SystemContext, config: &Config) -> Vec<Chec
 const FILES_MAX: u64 = 200_000;
 
 /// The size of a directory, as people read it. Links are not followed.
-fn size(folder: &Path) -> String {
+fn size(dir: &Path) -> String {
     let (mut total, mut files) = (0_u64, 0_u64);
-    let mut open = vec![folder.to_owned()];
-    while let Some(folder) = open.pop() {
-        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+    let mut open = vec![dir.to_owned()];
+    while let Some(dir) = open.pop() {
+        let Ok(entries) = std::fs::read_dir(&dir) else { continue };
         for entry in entries.flatten() {
             let Ok(metadata) = entry.metadata() else { continue };
             if metadata.is_dir() {
@@ -107,12 +107,12 @@ fn size(folder: &Path) -> String {
 
 /// The directory itself, or its nearest existing parent.
 fn existing(path: &Path) -> Option<&Path> {
-    path.ancestors().find(|folder| folder.is_dir())
+    path.ancestors().find(|dir| dir.is_dir())
 }
 
-fn space(folder: &Path) -> Check {
-    let shown = folder.display();
-    let free = match rustix::fs::statvfs(folder) {
+fn space(dir: &Path) -> Check {
+    let shown = dir.display();
+    let free = match rustix::fs::statvfs(dir) {
         Ok(usage) => usage.f_bavail.saturating_mul(usage.f_frsize),
         Err(error) => {
             let what = format!("cannot read the free space at {shown}: {error}");
@@ -135,9 +135,9 @@ fn space(folder: &Path) -> Check {
 const SESSIONS: &str = "sessions";
 
 /// Checks the sessions of all directories. Creates nothing.
-pub(super) fn sessions(folders: &UserDirs) -> Vec<Check> {
+pub(super) fn sessions(dirs: &UserDirs) -> Vec<Check> {
     // An unknown data directory is reported by its own check.
-    let Ok(data) = folders.data() else { return Vec::new() };
+    let Ok(data) = dirs.data() else { return Vec::new() };
     let listed = SessionFiles::new(data.join("sessions"), 0).list(None);
     let unreadable = listed.iter().filter(|listed| listed.header.is_err()).count();
     let mut checks = vec![match unreadable {
