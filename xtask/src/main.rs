@@ -55,8 +55,8 @@ enum Task {
     E2eLlm,
     /// The real Claude Code resumes sessions of ours, and we its own. Installs 350 MB once.
     E2eClaude,
-    /// Every tool, resource and prompt of real MCP servers through our client. Installs the servers once.
-    E2eMcp,
+    /// The official conformance suite of MCP, real servers through our client, official clients against our program. Installs 750 MB once.
+    E2eMcp(e2e_mcp::Arguments),
     /// A scripted agent installs, builds, tests, serves and commits in a Rust, a Node, a Python and a Go project. Downloads packages.
     E2eProjects(e2e_projects::Arguments),
     /// The official Python SDK of Claude Code drives our program. Installs the SDK (350 MB) once.
@@ -79,7 +79,7 @@ fn main() -> Result<()> {
         Some(Task::FuzzShell { lines }) => fuzz_shell(lines),
         Some(Task::E2eLlm) => e2e_llm::run(),
         Some(Task::E2eClaude) => e2e_claude::run(),
-        Some(Task::E2eMcp) => e2e_mcp::run(),
+        Some(Task::E2eMcp(arguments)) => e2e_mcp::run(&arguments),
         Some(Task::E2eProjects(arguments)) => e2e_projects::run(&arguments),
         Some(Task::E2eSdk { cases }) => e2e_sdk::run(&cases),
         None => Ok(Arguments::command().print_help()?),

@@ -26,5 +26,14 @@ pub mod openapi {
     pub use rheon_connect::{OpenApiAdapter, OpenApiConfig, OpenApiError, OpenApiTools, OperationFilter};
 }
 
+/// Logins at MCP servers, and services for other programs.
+#[cfg(feature = "connect")]
+pub mod mcp {
+    pub use rheon_connect::{
+        HttpService, LoginAttempt, LoginRequest, McpCaller, McpQuestion, McpRefusal, McpRequest, McpService,
+        McpServiceInfo, serve_http, serve_lines,
+    };
+}
+
 pub use demo::{DemoError, DemoFiles, DemoOptions, DemoReport, demo};
 pub use prompt_history::PromptHistory;

@@ -10,10 +10,18 @@
 
 mod mcp;
 mod openapi;
+mod serve;
 
 pub use mcp::{
-    HttpEndpoint, McpClient, McpConnection, McpError, McpOptions, McpPrompt, McpPromptArgument, McpResource,
-    McpServerInfo, McpServerSpec, McpServerView, McpServers, McpStatus, McpTimeouts, McpTool, McpToolAdapter,
-    McpToolFilter, MessageExchange, StdioProgram,
+    HttpEndpoint, LoginAttempt, LoginRequest, LoginStore, McpClient, McpConnection, McpError, McpOptions,
+    McpPrompt, McpPromptArgument, McpProtocol, McpResource, McpServerInfo, McpServerSpec, McpServerView,
+    McpServers, McpStatus, McpTimeouts, McpTool, McpToolAdapter, McpToolFilter, MemoryLogin, MessageExchange,
+    StdioProgram,
 };
-pub use openapi::{OpenApiAdapter, OpenApiAuth, OpenApiConfig, OpenApiError, OpenApiTools, OperationFilter};
+pub use openapi::{
+    OpenApiAdapter, OpenApiAuth, OpenApiConfig, OpenApiError, OpenApiExchange, OpenApiTools, OperationFilter,
+};
+pub use serve::{
+    HttpService, McpCaller, McpQuestion, McpRefusal, McpRequest, McpService, McpServiceInfo, serve_http,
+    serve_lines,
+};

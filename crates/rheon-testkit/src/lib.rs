@@ -1,6 +1,7 @@
 //! Test kit: write a scenario, run it, and compare the events as text.
 
 mod clock;
+mod login_server;
 mod mcp_server;
 mod scripted;
 pub mod server;
@@ -11,6 +12,7 @@ mod trace;
 mod worker;
 
 pub use clock::{CountingRandom, TestClock};
+pub use login_server::{LoginServer, LoginServerOptions};
 pub use mcp_server::{MCP_SERVER_SCRIPT, mcp_server_arguments};
 /// What tests of stores build agents with.
 pub use rheon_agent::{Agent, LogPosition};

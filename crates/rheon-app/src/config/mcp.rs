@@ -20,7 +20,7 @@ pub(super) enum ServerProblem {
     Variable(String),
 }
 
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 18] = [
     "type",
     "command",
     "args",
@@ -31,6 +31,8 @@ const KEYS: [&str; 16] = [
     "http_headers",
     "env_http_headers",
     "bearer_token_env_var",
+    "document",
+    "base_url",
     "startup_timeout_sec",
     "tool_timeout_sec",
     "enabled",
@@ -42,6 +44,8 @@ const KEYS: [&str; 16] = [
 const STDIO_KEYS: [&str; 4] = ["command", "args", "env", "cwd"];
 /// What belongs to addresses only.
 const REMOTE_KEYS: [&str; 5] = ["url", "headers", "http_headers", "env_http_headers", "bearer_token_env_var"];
+/// What belongs to OpenAPI documents only.
+const DOCUMENT_KEYS: [&str; 2] = ["document", "base_url"];
 /// The longest name of a server; it is part of the names of its tools.
 const NAME_CHARS_MAX: usize = 64;
 /// The longest that a server may be given.
@@ -95,10 +99,12 @@ fn transport(table: &Table<'_>, layer: Layer) -> Result<McpTransport, ServerProb
         None | Some("http" | "streamable-http") => Some(McpRemote::Http),
         Some("sse") => Some(McpRemote::Sse),
         Some("ws") => Some(McpRemote::WebSocket),
+        Some("openapi") => return openapi(table),
         Some("sdk") if layer == Layer::CommandLine => return Ok(McpTransport::Client),
         Some("sdk") => return wrong("servers inside the calling program can only be named by --mcp-config"),
-        Some(other) => return wrong(unknown("type", other, "", &["stdio", "http", "sse", "ws"])),
+        Some(other) => return wrong(unknown("type", other, "", &["stdio", "http", "sse", "ws", "openapi"])),
     };
+    table.none_of(&DOCUMENT_KEYS, "a server that is not of type openapi")?;
     let Some(kind) = remote else {
         table.none_of(&REMOTE_KEYS, "a stdio server")?;
         let Some(command) = table.text("command")?.filter(|command| !command.is_empty()) else {
@@ -118,6 +124,15 @@ fn transport(table: &Table<'_>, layer: Layer) -> Result<McpTransport, ServerProb
         return wrong("\"url\" must start with https:// or http:// (wss:// or ws:// for type ws)");
     }
     Ok(McpTransport::Remote { kind, url, headers: table.headers()? })
+}
+
+fn openapi(table: &Table<'_>) -> Result<McpTransport, ServerProblem> {
+    table.none_of(&STDIO_KEYS, "an OpenAPI document")?;
+    table.none_of(&["url"], "an OpenAPI document")?;
+    let Some(document) = table.text("document")?.filter(|document| !document.is_empty()) else {
+        return wrong("the key \"document\" is missing: a file or an address");
+    };
+    Ok(McpTransport::OpenApi { document, base_url: table.text("base_url")?, headers: table.headers()? })
 }
 
 fn wrong<T>(what: impl Into<String>) -> Result<T, ServerProblem> {

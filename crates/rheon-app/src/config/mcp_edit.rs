@@ -22,7 +22,7 @@ pub enum McpEditError {
     Name(String),
     #[error("{name:?} exists already in {}; remove it first", .file.display())]
     Exists { name: String, file: PathBuf },
-    #[error("there is no MCP server {name:?} in {}", .file.display())]
+    #[error("no MCP server named {name:?} in {}", .file.display())]
     Missing { name: String, file: PathBuf },
     #[error("cannot remove {name:?} from {}: it is not a table of its own; run `rheon config edit`", .file.display())]
     Inline { name: String, file: PathBuf },

@@ -44,7 +44,7 @@ fn servers_come_and_go_in_the_users_file() {
     file.remove("files").unwrap();
     file.remove("far").unwrap();
     assert_eq!(std::fs::read_to_string(file.path()).unwrap().trim_end(), before.trim_end());
-    expect!["there is no MCP server \"far\" in DIR/config.toml"]
+    expect!["no MCP server named \"far\" in DIR/config.toml"]
         .assert_eq(&problem(&file.remove("far").unwrap_err(), dir.path()));
     std::fs::write(file.path(), "mcp_servers.x = { command = \"x\" }\n").unwrap();
     expect![

@@ -42,6 +42,15 @@ pub enum McpTransport {
         url: String,
         headers: BTreeMap<String, SecretString>,
     },
+    /// The operations of an OpenAPI document.
+    OpenApi {
+        /// A file, or an address.
+        document: String,
+        /// The address of the service; the document's own if absent.
+        base_url: Option<String>,
+        /// Sent with every request.
+        headers: BTreeMap<String, SecretString>,
+    },
     /// A server inside the program that drives the session.
     Client,
 }

@@ -15,6 +15,10 @@ fn servers(config: &Config) -> String {
                     env.iter().map(|(name, value)| format!("{name}={}", value.expose_secret())).collect();
                 format!("{command} {args:?} {env:?} {directory:?}")
             }
+            McpTransport::OpenApi { document, base_url, headers } => {
+                let names: Vec<&String> = headers.keys().collect();
+                format!("OpenAPI {document} {base_url:?} {names:?}")
+            }
             McpTransport::Client => "in the program".to_owned(),
             McpTransport::Remote { kind, url, headers } => {
                 let headers: Vec<String> = headers
@@ -83,6 +87,32 @@ args = ["${NOT_SET}"]
         mcp_servers.remote = { url = "https://${HOST:-example.com}/mcp", http_headers = { X-A = "***" }, env_http_headers = { X-Token = "TOKEN" }, bearer_token_env_var = "TOKEN", enabled = false } [/home/.config/rheon/config.toml:12]
         mcp_servers.socket = { type = "ws", url = "wss://example.com" } [/home/.config/rheon/config.toml:23]
         mcp_servers.waiting = { command = "x", args = ["${NOT_SET}"] } [/home/.config/rheon/config.toml:27]"#]].assert_eq(&shown);
+}
+
+#[test]
+fn an_openapi_document_is_a_server_among_others() {
+    let text = r#"[mcp_servers.shop]
+type = "openapi"
+document = "${API:-shop.yaml}"
+base_url = "https://shop.example.com"
+bearer_token_env_var = "TOKEN"
+enabled_tools = ["listOrders"]
+"#;
+    let config = Place::new().user(text).variable("TOKEN", "secret-token").load();
+    expect![[r#"shop: OpenAPI shop.yaml Some("https://shop.example.com") ["Authorization"] true false None None Some(["listOrders"]) []"#]]
+        .assert_eq(&servers(&config));
+    let wrong = r#"[mcp_servers]
+a = { type = "openapi" }
+b = { type = "openapi", url = "https://x/api.json" }
+c = { type = "openapi", document = "x", command = "y" }
+d = { command = "x", document = "y" }
+"#;
+    expect![[r#"
+        cannot read /home/.config/rheon/config.toml: line 2: "mcp_servers.a": the key "document" is missing: a file or an address
+        cannot read /home/.config/rheon/config.toml: line 3: "mcp_servers.b": "url" does not apply to an OpenAPI document; remove it
+        cannot read /home/.config/rheon/config.toml: line 4: "mcp_servers.c": "command" does not apply to an OpenAPI document; remove it
+        cannot read /home/.config/rheon/config.toml: line 5: "mcp_servers.d": "document" does not apply to a server that is not of type openapi; remove it"#]]
+    .assert_eq(&Place::new().user(wrong).problems());
 }
 
 #[test]

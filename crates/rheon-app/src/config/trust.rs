@@ -192,7 +192,8 @@ fn server_files(root: &Path, layers: &[ReadLayer]) -> Vec<PreloadedFile> {
             Some(NodeKind::List(items)) => items.iter().filter_map(text_of).collect(),
             Some(_) | None => Vec::new(),
         };
-        let words = server.child("command").and_then(text_of).into_iter().chain(arguments);
+        let named = ["command", "document"].into_iter().filter_map(|key| server.child(key).and_then(text_of));
+        let words = named.chain(arguments);
         files.extend(words.filter_map(|word| project_file(root, &Path::new(dir).join(word))));
     }
     files

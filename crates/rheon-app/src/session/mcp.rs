@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rheon_connect::{
-    HttpEndpoint, McpConnection, McpOptions, McpPrompt, McpServerSpec, McpServerView, McpServers,
-    McpTimeouts, McpToolFilter, MessageExchange, StdioProgram,
+    HttpEndpoint, LoginAttempt, LoginRequest, LoginStore, McpConnection, McpOptions, McpPrompt, McpProtocol,
+    McpServerSpec, McpServerView, McpServers, McpTimeouts, McpToolFilter, MessageExchange, OpenApiConfig,
+    OpenApiExchange, StdioProgram,
 };
 use rheon_policy::PolicyGate;
 use rheon_text::secrets;
@@ -13,10 +14,11 @@ use rheon_tools::hooks::HookCallbacks as _;
 use rheon_types::event::{Notice, NoticeTopic};
 use rheon_types::protocol::{MCP_FUNCTION, McpServerSummary, SlashCommand};
 use rheon_types::{Answer, BoxFuture, Content, Flow, History, Hook, Tool, ToolSource};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 
 use super::calls::ClientCalls;
+use super::mcp_files::{LoginFile, mcp_log};
 use crate::config::{Config, McpRemote, McpServer, McpTransport};
 use crate::system::{NoticeSink, SystemContext};
 
@@ -72,7 +74,7 @@ impl SessionServers {
         let configured = &config.settings.mcp_servers;
         let (mut specs, mut required, mut disabled) = (Vec::new(), Vec::new(), Vec::new());
         for (name, server) in configured {
-            match connection(system, server) {
+            match connection(system, name, server) {
                 _ if !server.enabled => disabled.push(name.clone()),
                 Connection::Usable(connection) => {
                     specs.push(spec(name, server, connection));
@@ -246,7 +248,7 @@ pub async fn probe_mcp_servers(
             error,
             ..McpServerSummary::default()
         };
-        match connection(system, server) {
+        match connection(system, name, server) {
             _ if !server.enabled => summaries.push(failed("disabled", None)),
             Connection::Usable(connection) => specs.push(spec(name, server, connection)),
             Connection::Client => {
@@ -262,6 +264,27 @@ pub async fn probe_mcp_servers(
     servers.close().await;
     summaries.sort_by(|one, other| one.name.cmp(&other.name));
     summaries
+}
+
+/// Begins to log in at the server `name` of the configuration. The error says why that is not possible.
+pub async fn start_mcp_login(
+    system: &SystemContext,
+    config: &Config,
+    name: &str,
+    request: LoginRequest,
+) -> Result<LoginAttempt, String> {
+    let Some(server) = config.settings.mcp_servers.get(name) else {
+        return Err(format!("no MCP server named {name:?}"));
+    };
+    let Connection::Usable(McpConnection::Http(endpoint)) = connection(system, name, server) else {
+        return Err(format!("the MCP server {name:?} is not an address, so there is no login"));
+    };
+    LoginAttempt::start(&endpoint, request).await.map_err(|error| error.to_string())
+}
+
+/// Forgets the login at the server `name`. Returns whether there was one.
+pub fn forget_mcp_login(system: &SystemContext, name: &str) -> std::io::Result<bool> {
+    LoginFile::of(system, name).map_or(Ok(false), |file| file.clear())
 }
 
 fn summary(view: &McpServerView) -> McpServerSummary {
@@ -286,6 +309,7 @@ fn spec(name: &str, server: &McpServer, connection: McpConnection) -> McpServerS
             startup: server.startup_timeout.unwrap_or(usual.startup),
             call: server.tool_timeout.unwrap_or(usual.call),
         },
+        protocol: McpProtocol::default(),
         filter: McpToolFilter { only: server.enabled_tools.clone(), without: server.disabled_tools.clone() },
     }
 }
@@ -298,7 +322,7 @@ enum Connection {
     Unsupported(String),
 }
 
-fn connection(system: &SystemContext, server: &McpServer) -> Connection {
+fn connection(system: &SystemContext, name: &str, server: &McpServer) -> Connection {
     match &server.transport {
         McpTransport::Stdio { command, args, env, directory } => {
             let dir = &system.working_dir;
@@ -307,6 +331,7 @@ fn connection(system: &SystemContext, server: &McpServer) -> Connection {
                 arguments: args.clone(),
                 environment: environment(system, env),
                 directory: Some(directory.as_ref().map_or_else(|| dir.clone(), |path| dir.join(path))),
+                log: mcp_log(system, name),
             }))
         }
         // Servers that once spoke server-sent events alone mostly answer both ways.
@@ -314,10 +339,25 @@ fn connection(system: &SystemContext, server: &McpServer) -> Connection {
             Connection::Usable(McpConnection::Http(HttpEndpoint {
                 url: url.clone(),
                 headers: headers.clone(),
+                login: LoginFile::of(system, name).map(|file| Arc::new(file) as Arc<dyn LoginStore>),
             }))
         }
         McpTransport::Remote { kind: McpRemote::WebSocket, .. } => {
             Connection::Unsupported("WebSocket servers are not supported; use its HTTP address".into())
+        }
+        McpTransport::OpenApi { document, base_url, headers } => {
+            let is_address = ["https://", "http://"].iter().any(|scheme| document.starts_with(scheme));
+            let path = || system.working_dir.join(document).display().to_string();
+            let text = |value: &SecretString| value.expose_secret().to_owned();
+            let usual = OpenApiConfig::default();
+            let config = OpenApiConfig {
+                base_url: base_url.clone(),
+                custom_headers: headers.iter().map(|(name, value)| (name.clone(), text(value))).collect(),
+                timeout: server.tool_timeout.unwrap_or(usual.timeout),
+                ..usual
+            };
+            let document = if is_address { document.clone() } else { path() };
+            Connection::Usable(McpConnection::Exchange(Arc::new(OpenApiExchange::new(document, config))))
         }
         McpTransport::Client => Connection::Client,
     }

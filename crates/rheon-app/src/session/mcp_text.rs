@@ -14,7 +14,7 @@ pub fn mcp_line(server: &McpServerSummary) -> String {
             format!("connected, {tools}, about {tokens}")
         }
         "pending" => "connecting".to_owned(),
-        "needs-auth" => "needs a login".to_owned(),
+        "needs-auth" => format!("needs a login (`rheon mcp login {name}`)"),
         other => other.to_owned(),
     };
     match &server.error {

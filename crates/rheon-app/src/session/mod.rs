@@ -15,6 +15,8 @@ mod host;
 mod hub;
 #[cfg_attr(not(feature = "connect"), path = "mcp_none.rs")]
 mod mcp;
+#[cfg(feature = "connect")]
+mod mcp_files;
 mod mcp_text;
 mod notices;
 mod open;
@@ -38,7 +40,9 @@ pub(crate) use hooks::registered;
 pub use host::{HostParts, LocalHost};
 pub use hub::SessionLoad;
 #[cfg(feature = "connect")]
-pub use mcp::probe_mcp_servers;
+pub use mcp::{forget_mcp_login, probe_mcp_servers, start_mcp_login};
+#[cfg(feature = "connect")]
+pub use mcp_files::mcp_log;
 pub use mcp_text::{mcp_details, mcp_line};
 pub use open::{HostExtensions, ProvidedModel};
 pub(crate) use preview::strict_toolkit;

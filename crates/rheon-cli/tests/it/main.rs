@@ -19,6 +19,7 @@ mod help;
 mod limits;
 mod manual;
 mod mcp;
+mod mcp_login;
 mod next_steps;
 mod permissions;
 #[cfg(unix)]

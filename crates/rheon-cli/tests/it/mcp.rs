@@ -149,12 +149,12 @@ fn servers_are_added_listed_tested_and_removed() {
     .assert_eq(&first.join("\n"));
     let ran = mcp(&["get", "z"]);
     expect![[r#"
-        error: there is no MCP server "z"; expected one of gone, s
+        error: no MCP server named "z"; expected one of gone, s
     "#]]
     .assert_eq(&ran.stderr);
     expect!["Removed gone from STAGE/home/.config/rheon/config.toml.\n"]
         .assert_eq(&mcp(&["remove", "gone"]).stdout);
-    expect!["error: there is no MCP server \"gone\" in STAGE/home/.config/rheon/config.toml\n"]
+    expect!["error: no MCP server named \"gone\" in STAGE/home/.config/rheon/config.toml\n"]
         .assert_eq(&mcp(&["remove", "gone"]).stderr);
 }
 
@@ -197,6 +197,44 @@ fn the_operations_of_a_document_are_listed() {
     write(&stage.path("workspace/old.json"), r#"{"swagger":"2.0"}"#);
     let ran = stage.ran(stage.rheon(&["openapi", "list", "old.json"]));
     expect!["error: this is a Swagger 2.0 document; convert it to OpenAPI 3 first\n"].assert_eq(&ran.stderr);
+}
+
+/// A service that answers one request; what was sent to it.
+fn service() -> (String, std::thread::JoinHandle<String>) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let served = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut head = String::new();
+        let mut lines = BufReader::new(stream.try_clone().unwrap());
+        while !head.ends_with("\r\n\r\n") {
+            assert_ne!(lines.read_line(&mut head).unwrap(), 0);
+        }
+        write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: 6\r\nconnection: close\r\n\r\n[\"cat\"").unwrap();
+        head
+    });
+    (address, served)
+}
+
+#[test]
+fn the_operations_of_a_document_are_tools_of_the_program() {
+    let call = FakeReply::call("mcp__pets__listPets", &json!({ "limit": 3 }));
+    let stage = stage([call, FakeReply::text("One cat.")]);
+    let document = r#"{"openapi":"3.1.0","paths":{"/pets":{"get":{"operationId":"listPets",
+        "parameters":[{"name":"limit","in":"query","schema":{"type":"integer"}}]}}}}"#;
+    write(&stage.path("workspace/api.json"), document);
+    let (address, served) = service();
+    let settings = format!(
+        "[mcp_servers.pets]\ntype = \"openapi\"\ndocument = \"api.json\"\nbase_url = \"{address}/v1\"\nheaders = {{ X-Key = \"k\" }}\nrequired = true\n"
+    );
+    write(&stage.path("home/.config/rheon/config.toml"), &settings);
+    let ran = stage.ran(rheon(&stage, &["mcp", "list"]));
+    assert!(ran.stdout.starts_with("pets: connected, 1 tool, about "), "{}{}", ran.stdout, ran.stderr);
+    let ran = run(&stage, &["--allowedTools", "mcp__pets__listPets", "--", "List the pets"]);
+    assert_eq!((ran.stdout.as_str(), ran.code), ("One cat.\n", Some(0)), "{}", ran.stderr);
+    let head = served.join().unwrap();
+    assert!(head.starts_with("GET /v1/pets?limit=3 HTTP/1.1\r\n") && head.contains("x-key: k"), "{head}");
+    assert_eq!(result(&stage), format!("GET {address}/v1/pets?limit=3 → 200\n\n[\"cat\""));
 }
 
 #[test]
@@ -279,7 +317,7 @@ fn a_required_server_that_fails_ends_the_run() {
 fn a_slash_command_shows_the_servers() {
     let stage = stage(Script::always(FakeReply::text("Done.")));
     let ran = run(&stage, &["--", "/mcp"]);
-    expect!["there are no MCP servers; add one with `rheon mcp add`\n"].assert_eq(&ran.stdout);
+    expect!["no MCP servers; add one with `rheon mcp add`\n"].assert_eq(&ran.stdout);
 }
 
 /// What a server inside the driving program answers.

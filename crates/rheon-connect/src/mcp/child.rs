@@ -1,6 +1,9 @@
 //! `Child`: the process of a server. Everything it started ends with it.
 
 use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -18,8 +21,9 @@ use super::spec::StdioProgram;
 /// How long a server may take to exit after its input was closed.
 const EXIT_WAIT: Duration = Duration::from_secs(2);
 
-/// How much of its error output is kept.
+/// How much of its error output is kept in memory, and how much in a file; there are two files at most.
 const ERRORS_BYTES_MAX: usize = 16 * 1024;
+const LOG_BYTES_MAX: u64 = 4 << 20;
 
 /// A running server, with the pipes it talks through.
 pub(super) struct StartedChild {
@@ -50,7 +54,8 @@ impl Child {
         let tree = ProcessTree::of(process.id().ok_or_else(gone)?, format!("{MARKER}={marker}"));
         let (input, output) = (process.stdin.take(), process.stdout.take());
         // Ends when no process can write to the pipe any more.
-        tokio::spawn(errors.clone().read(process.stderr.take().ok_or_else(gone)?));
+        let log = program.log.clone().map(|path| ErrorLog { path, file: None });
+        tokio::spawn(errors.clone().read(process.stderr.take().ok_or_else(gone)?, log));
         let child = Self { process, tree };
         Ok(StartedChild { child, input: input.ok_or_else(gone)?, output: output.ok_or_else(gone)? })
     }
@@ -85,6 +90,39 @@ fn command(program: &StdioProgram, marker: &str) -> Command {
     command
 }
 
+/// The file with a server's error output. When it is full, it becomes the old one.
+struct ErrorLog {
+    path: PathBuf,
+    /// `None` before the first output.
+    file: Option<File>,
+}
+
+impl ErrorLog {
+    fn write(mut self, bytes: &[u8]) -> io::Result<Self> {
+        let mut file = match self.file.take() {
+            Some(file) => file,
+            None => self.open()?,
+        };
+        if file.metadata()?.len() > LOG_BYTES_MAX {
+            fs::rename(&self.path, self.path.with_extension("log.old"))?;
+            file = self.open()?;
+        }
+        file.write_all(bytes)?;
+        Ok(Self { file: Some(file), ..self })
+    }
+
+    fn open(&self) -> io::Result<File> {
+        if let Some(dir) = self.path.parent() {
+            fs::create_dir_all(dir)?;
+        }
+        let mut options = File::options();
+        options.create(true).append(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(&self.path)
+    }
+}
+
 /// The end of what a server wrote to its standard error. Reading it keeps the server from blocking.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ErrorOutput {
@@ -93,15 +131,24 @@ pub(super) struct ErrorOutput {
 }
 
 impl ErrorOutput {
-    async fn read(self, mut source: ChildStderr) {
+    async fn read(self, mut source: ChildStderr, mut log: Option<ErrorLog>) {
         let mut chunk = vec![0; 8 * 1024];
         while let Ok(count @ 1..) = source.read(&mut chunk).await {
-            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.extend(chunk.iter().take(count));
-            let over = kept.len().saturating_sub(ERRORS_BYTES_MAX);
-            kept.drain(..over);
+            let bytes: Vec<u8> = chunk.iter().copied().take(count).collect();
+            self.keep(&bytes);
+            if let Some(open) = log.take() {
+                // A log that cannot be written is given up; the server goes on.
+                log = spawn_blocking(move || open.write(&bytes)).await.ok().and_then(Result::ok);
+            }
         }
         self.is_complete.send_replace(true);
+    }
+
+    fn keep(&self, bytes: &[u8]) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(bytes);
+        let over = kept.len().saturating_sub(ERRORS_BYTES_MAX);
+        kept.drain(..over);
     }
 
     /// Waits until all of it was read, but not for a process that keeps the pipe open.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use rheon_types::ToolContext;
+use rheon_types::{Content, ToolContext};
 use rmcp::RoleClient;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientRequest,
@@ -21,8 +21,10 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::active::{ActiveCall, ActiveCalls, CallActivity};
+use super::challenge::refused_request;
 use super::child::ErrorOutput;
 use super::clean::{causes, short_line};
+use super::content;
 use super::error::McpError;
 use super::handler::Handler;
 use super::spec::{HttpEndpoint, McpConnection, McpServerSpec, StdioProgram};
@@ -90,6 +92,7 @@ impl McpClient {
                 .map(|(key, value)| (key, SecretString::from(value)))
                 .collect(),
             directory: None,
+            log: None,
         };
         Self::connect(&McpServerSpec::new(name, McpConnection::Stdio(program))).await
     }
@@ -98,7 +101,7 @@ impl McpClient {
     pub async fn connect_http(url: impl Into<String>) -> Result<Self, McpError> {
         let url = url.into();
         let name = super::http_client::address(&url)?.host_str().unwrap_or("http").to_owned();
-        let endpoint = HttpEndpoint { url, headers: BTreeMap::new() };
+        let endpoint = HttpEndpoint { url, headers: BTreeMap::new(), login: None };
         Self::connect(&McpServerSpec::new(name, McpConnection::Http(endpoint))).await
     }
 
@@ -144,7 +147,18 @@ impl McpClient {
     }
 
     /// Calls a tool by the server's own name for it. Progress and questions go to `context`; if it is canceled, the
-    /// server is asked to stop.
+    /// server is asked to stop. A result that says it is an error becomes one.
+    pub async fn call_tool(
+        &self,
+        tool: &str,
+        arguments: &Value,
+        context: Option<&ToolContext>,
+    ) -> Result<Vec<Content>, McpError> {
+        let answer = self.call(tool, content::arguments(arguments), context).await?;
+        let result = content::result(&self.server, answer);
+        result.map(|result| result.content).map_err(|error| McpError::Server(error.to_string()))
+    }
+
     pub(super) async fn call(
         &self,
         tool: &str,
@@ -249,7 +263,7 @@ impl McpClient {
                 McpError::Closed(hint.map(|line| format!("; it wrote: {line}")).unwrap_or_default())
             }
             ServiceError::UnexpectedResponse => McpError::UnexpectedAnswer,
-            other => McpError::Server(causes(&other)),
+            other => refused_request(&other).unwrap_or_else(|| McpError::Server(causes(&other))),
         }
     }
 

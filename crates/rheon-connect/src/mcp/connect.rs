@@ -6,15 +6,18 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 use rmcp::RoleClient;
-use rmcp::model::{ProtocolVersion, ServerPeerInfo};
+use rmcp::model::{ProtocolVersion, ServerPeerInfo, SubscriptionFilter};
 use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, RunningService, serve_client_with_lifecycle,
+    ClientInitializeError, ClientLifecycleMode, Peer, RunningService, serve_client_with_lifecycle,
 };
+use rmcp::transport::auth::AuthClient;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::transport::{StreamableHttpClientTransport, Transport};
 use secrecy::ExposeSecret as _;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use super::challenge::refused_connection;
 use super::child::Child;
 use super::clean::{causes, clean, short_line};
 use super::client::{ConnectionDiagnostics, McpClient, McpServerInfo};
@@ -23,7 +26,9 @@ use super::exchange::ExchangeTransport;
 use super::handler::Handler;
 use super::http::HttpBackend;
 use super::http_client::{address, http_client};
-use super::spec::{HttpEndpoint, McpConnection, McpServerSpec, StdioProgram};
+use super::saved_login::saved_login;
+use super::spec::{HttpEndpoint, McpConnection, McpProtocol, McpServerSpec, StdioProgram};
+use super::sse::SseTransport;
 use super::stdio::{MESSAGE_BYTES_MAX, StdioTransport};
 use super::watched::Watched;
 
@@ -73,7 +78,7 @@ impl<'a> Opening<'a> {
 
     /// Asks for the newest protocol first, if there is time for a server that does not answer that.
     fn newest_first(&self) -> ClientLifecycleMode {
-        if self.spec.timeouts.startup <= PROBE_TIME {
+        if self.spec.protocol == McpProtocol::Initialize || self.spec.timeouts.startup <= PROBE_TIME {
             return ClientLifecycleMode::Initialize;
         }
         ClientLifecycleMode::Auto {
@@ -99,7 +104,19 @@ impl<'a> Opening<'a> {
             .custom_headers(headers(endpoint)?)
             .max_sse_event_size(MESSAGE_BYTES_MAX)
             .reinit_on_expired_session(true);
-        let transport = StreamableHttpClientTransport::with_client(HttpBackend(client), config);
+        let backend = HttpBackend(client.clone());
+        let Some(login) = saved_login(endpoint, &url).await? else {
+            let transport = StreamableHttpClientTransport::with_client(backend, config);
+            let connected = self.serve(transport, self.newest_first()).await;
+            let Err(error @ McpError::Connect(_)) = connected else { return connected };
+            // Old servers refuse messages here, and answer with events elsewhere.
+            let old =
+                tokio::time::timeout(PROBE_TIME, SseTransport::open(client, &url, headers(endpoint)?)).await;
+            let Ok(Ok(transport)) = old else { return Err(error) };
+            return self.serve(transport, ClientLifecycleMode::Initialize).await;
+        };
+        let backend = AuthClient::new(backend, login);
+        let transport = StreamableHttpClientTransport::with_client(backend, config);
         self.serve(transport, self.newest_first()).await
     }
 
@@ -120,6 +137,7 @@ impl<'a> Opening<'a> {
                 Ok(service) => service,
                 Err(error) => return Err(self.failed(&error).await),
             };
+        follow(service.peer(), &handler.changed);
         Ok(McpClient {
             server: Arc::clone(&handler.server),
             info: service.peer().peer_info().map(|info| about(&info)).unwrap_or_default(),
@@ -132,8 +150,8 @@ impl<'a> Opening<'a> {
     }
 
     async fn failed(&self, error: &ClientInitializeError) -> McpError {
-        if error.is_authorization_required() {
-            return McpError::AuthorizationRequired;
+        if let Some(refused) = refused_connection(error) {
+            return refused;
         }
         let is_closed = matches!(
             error,
@@ -148,6 +166,32 @@ impl<'a> Opening<'a> {
             _ => McpError::Connect(causes(error)),
         }
     }
+}
+
+/// Servers of the newest protocol tell of changes only those who ask to be told.
+fn follow(peer: &Peer<RoleClient>, changed: &Arc<Notify>) {
+    let Some(info) = peer.peer_info() else { return };
+    if info.protocol_version.as_str() < ProtocolVersion::V_2026_07_28.as_str() {
+        return;
+    }
+    let tells = |list_changed: Option<bool>| list_changed.filter(|tells| *tells);
+    let (tools, prompts) = (&info.capabilities.tools, &info.capabilities.prompts);
+    let mut wanted = SubscriptionFilter::new();
+    wanted.tools_list_changed = tools.as_ref().and_then(|it| tells(it.list_changed));
+    wanted.prompts_list_changed = prompts.as_ref().and_then(|it| tells(it.list_changed));
+    if wanted == SubscriptionFilter::new() {
+        return;
+    }
+    let (peer, changed) = (peer.clone(), Arc::clone(changed));
+    // Ends with the connection.
+    tokio::spawn(async move {
+        let Ok(mut news) = peer.listen(wanted).await else { return };
+        // What changed before the server listened was not told.
+        changed.notify_one();
+        while let Ok(Some(_)) = news.next().await {
+            changed.notify_one();
+        }
+    });
 }
 
 fn headers(endpoint: &HttpEndpoint) -> Result<HashMap<HeaderName, HeaderValue>, McpError> {

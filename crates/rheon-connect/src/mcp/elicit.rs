@@ -106,6 +106,8 @@ struct Field {
     kind: FieldKind,
     is_required: bool,
     choices: Vec<FieldChoice>,
+    /// What no answer means.
+    default: Option<Value>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -143,10 +145,16 @@ fn fields(schema: &Value) -> Vec<Field> {
         let title = text("title").unwrap_or(name);
         let description = text("description").map(|text| format!(": {text}")).unwrap_or_default();
         let is_required = required.contains(&name.as_str());
-        let optional = if is_required { "" } else { " (optional)" };
-        let text = clean(&format!("{title}{description}{optional}"), TEXT_CHARS_MAX);
+        let default = property.get("default").filter(|value| !value.is_null()).cloned();
+        let note = match &default {
+            Some(Value::String(text)) => format!(" (default: {text})"),
+            Some(value) => format!(" (default: {value})"),
+            None if is_required => String::new(),
+            None => " (optional)".to_owned(),
+        };
+        let text = clean(&format!("{title}{description}{note}"), TEXT_CHARS_MAX);
         let choices = choices(property.get("items").filter(|_| kind == FieldKind::List).unwrap_or(property));
-        Field { name: name.clone(), text, kind, is_required, choices }
+        Field { name: name.clone(), text, kind, is_required, choices, default }
     };
     properties.into_iter().flatten().map(field).collect()
 }
@@ -203,6 +211,10 @@ fn content(fields: &[Field], answers: &[Vec<String>]) -> Result<Map<String, Valu
             .filter(|answer| !answer.is_empty())
             .collect();
         let Some(first) = given.first() else {
+            if let Some(default) = &field.default {
+                content.insert(field.name.clone(), default.clone());
+                continue;
+            }
             if field.is_required {
                 return Err(format!("{:?} is required.", rheon_text::visible(&field.name)));
             }

@@ -19,7 +19,15 @@ pub enum McpError {
     Connect(String),
     /// The server wants the user to log in first.
     #[error("the server requires authorization; log in, or set its Authorization header")]
-    AuthorizationRequired,
+    AuthorizationRequired {
+        /// What the server said about it, in the words of HTTP.
+        challenge: String,
+    },
+    /// The login does not reach that far.
+    #[error("the login lacks rights that the server wants ({scope}); log in again for them")]
+    ScopeRequired { scope: String },
+    #[error("cannot log in: {0}")]
+    Login(String),
     #[error("no answer within {} seconds", .0.as_secs())]
     TimedOut(Duration),
     /// The server reports an error.
@@ -43,12 +51,14 @@ impl McpError {
             Self::Address { .. }
             | Self::Header { .. }
             | Self::HttpClient(_)
-            | Self::AuthorizationRequired => false,
+            | Self::ScopeRequired { .. }
+            | Self::AuthorizationRequired { .. } => false,
             Self::Start { source, .. } => !matches!(
                 source.kind(),
                 io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidInput
             ),
             Self::Connect(_)
+            | Self::Login(_)
             | Self::TimedOut(_)
             | Self::Server(_)
             | Self::Closed(_)

@@ -26,7 +26,7 @@ const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
 type HttpError = StreamableHttpError<reqwest::Error>;
-type Events = BoxStream<'static, Result<Sse, SseError>>;
+pub(super) type Events = BoxStream<'static, Result<Sse, SseError>>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 
 /// Sends messages with HTTP.
@@ -204,6 +204,11 @@ fn status_error(response: &Response) -> Option<HttpStatusError> {
     counts.then(|| HttpStatusError::new(status.as_u16(), None))
 }
 
+/// Whether the response is a stream of events.
+pub(super) fn is_event_stream(response: &Response) -> bool {
+    content_type(response).is_some_and(|kind| kind.starts_with(EVENTS))
+}
+
 fn content_type(response: &Response) -> Option<String> {
     let value = response.headers().get(CONTENT_TYPE)?;
     Some(String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase())
@@ -230,7 +235,7 @@ async fn body(mut response: Response) -> Result<Vec<u8>, HttpError> {
 }
 
 /// Events of bounded length.
-fn events(response: Response) -> Events {
+pub(super) fn events(response: Response) -> Events {
     let mut size = EventSize::default();
     let bytes = response.bytes_stream().map(move |chunk| {
         let chunk = chunk.map_err(io::Error::other)?;

@@ -21,10 +21,14 @@ pub(crate) fn address(text: &str) -> Result<Url, McpError> {
     }
 }
 
+/// Makes TLS available to HTTP clients of this process, unless it has a library for it already.
+pub(super) fn install_tls() {
+    let _installed = rustls::crypto::ring::default_provider().install_default();
+}
+
 /// A client for one address. Servers of this machine are reached without a proxy.
 pub(crate) fn http_client(url: &Url) -> Result<reqwest::Client, McpError> {
-    // The process may have a TLS library already.
-    let _installed = rustls::crypto::ring::default_provider().install_default();
+    install_tls();
     let builder = reqwest::Client::builder()
         .tls_backend_rustls()
         .redirect(same_origin())
@@ -36,7 +40,8 @@ pub(crate) fn http_client(url: &Url) -> Result<reqwest::Client, McpError> {
     builder.build().map_err(|error| McpError::HttpClient(error.to_string()))
 }
 
-fn is_local(url: &Url) -> bool {
+/// Whether the address is of this machine.
+pub(super) fn is_local(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
         Some(Host::Ipv4(address)) => address.is_loopback(),

@@ -2,6 +2,7 @@
 
 mod active;
 mod adapter;
+mod challenge;
 mod child;
 mod clean;
 mod client;
@@ -14,13 +15,17 @@ mod handler;
 mod http;
 mod http_client;
 mod lines;
+mod login;
+mod login_store;
 mod names;
 mod offers;
 mod oversize;
+mod saved_login;
 mod search;
 mod server;
 mod servers;
 mod spec;
+mod sse;
 mod stdio;
 mod tool;
 mod watched;
@@ -33,8 +38,12 @@ pub use adapter::McpToolAdapter;
 pub use client::{McpClient, McpServerInfo};
 pub use error::McpError;
 pub use exchange::MessageExchange;
+pub use login::{LoginAttempt, LoginRequest};
+pub use login_store::{LoginStore, MemoryLogin};
 pub use offers::{McpPrompt, McpPromptArgument, McpResource};
 pub use server::{McpServerView, McpStatus};
 pub use servers::{McpOptions, McpServers};
-pub use spec::{HttpEndpoint, McpConnection, McpServerSpec, McpTimeouts, McpToolFilter, StdioProgram};
+pub use spec::{
+    HttpEndpoint, McpConnection, McpProtocol, McpServerSpec, McpTimeouts, McpToolFilter, StdioProgram,
+};
 pub use tool::McpTool;

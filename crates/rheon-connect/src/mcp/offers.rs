@@ -86,7 +86,7 @@ impl McpClient {
             ServerResult::ReadResourceResult(result) => {
                 Ok(bounded(result.contents.into_iter().map(ContentBlock::resource)))
             }
-            _ => Err(McpError::UnexpectedAnswer),
+            other => Err(unexpected(&other)),
         }
     }
 
@@ -125,8 +125,9 @@ impl McpClient {
         let arguments = arguments.into_iter().map(|(name, value)| (name, Value::String(value))).collect();
         let params = GetPromptRequestParams::new(name).with_arguments(arguments);
         let request = ClientRequest::GetPromptRequest(GetPromptRequest::new(params));
-        let ServerResult::GetPromptResult(result) = self.request(request, None).await? else {
-            return Err(McpError::UnexpectedAnswer);
+        let result = match self.request(request, None).await? {
+            ServerResult::GetPromptResult(result) => result,
+            other => return Err(unexpected(&other)),
         };
         let blocks = result.messages.into_iter().map(|message| match (message.role, message.content) {
             (Role::Assistant, ContentBlock::Text(text)) => {
@@ -135,6 +136,15 @@ impl McpClient {
             (_, content) => content,
         });
         Ok(bounded(blocks))
+    }
+}
+
+fn unexpected(answer: &ServerResult) -> McpError {
+    match answer {
+        ServerResult::InputRequiredResult(_) => {
+            McpError::Server("the server asks for input, which is possible in calls of tools only".into())
+        }
+        _ => McpError::UnexpectedAnswer,
     }
 }
 

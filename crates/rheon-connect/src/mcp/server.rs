@@ -209,7 +209,7 @@ impl Server {
         let wait = if error.is_temporary() { pause(failures) } else { None };
         let status = match (wait, error) {
             (Some(_), _) => McpStatus::Reconnecting,
-            (None, McpError::AuthorizationRequired) => McpStatus::NeedsAuthorization,
+            (None, McpError::AuthorizationRequired { .. }) => McpStatus::NeedsAuthorization,
             (None, _) => McpStatus::Failed,
         };
         self.lose(status, Some(error.to_string()));

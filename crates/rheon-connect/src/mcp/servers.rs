@@ -123,7 +123,7 @@ impl McpServers {
     pub async fn client(&self, name: &str) -> Result<Arc<McpClient>, String> {
         match self.pool.server(name) {
             Some(server) => server.connected().await,
-            None => Err(format!("there is no MCP server {name:?}")),
+            None => Err(format!("no MCP server named {name:?}")),
         }
     }
 

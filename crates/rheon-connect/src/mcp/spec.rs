@@ -9,6 +9,7 @@ use std::time::Duration;
 use secrecy::SecretString;
 
 use super::exchange::MessageExchange;
+use super::login_store::LoginStore;
 
 /// A server as configured.
 #[derive(Debug, Clone)]
@@ -18,13 +19,14 @@ pub struct McpServerSpec {
     pub connection: McpConnection,
     pub timeouts: McpTimeouts,
     pub filter: McpToolFilter,
+    pub protocol: McpProtocol,
 }
 
 impl McpServerSpec {
     /// A server with the usual timeouts, all of whose tools are used.
     pub fn new(name: impl Into<String>, connection: McpConnection) -> Self {
         let (timeouts, filter) = (McpTimeouts::default(), McpToolFilter::default());
-        Self { name: name.into(), connection, timeouts, filter }
+        Self { name: name.into(), connection, timeouts, filter, protocol: McpProtocol::default() }
     }
 }
 
@@ -59,6 +61,8 @@ pub struct StdioProgram {
     pub environment: BTreeMap<String, SecretString>,
     /// The working directory; this process's own if absent.
     pub directory: Option<PathBuf>,
+    /// Gets what it writes to its standard error.
+    pub log: Option<PathBuf>,
 }
 
 /// A server at an address.
@@ -67,6 +71,18 @@ pub struct HttpEndpoint {
     pub url: String,
     /// Sent with every request.
     pub headers: BTreeMap<String, SecretString>,
+    /// Where the user's login is kept. Without one, nobody can log in.
+    pub login: Option<Arc<dyn LoginStore>>,
+}
+
+/// Which version of the protocol a server is asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum McpProtocol {
+    /// The newest first, then older ones.
+    #[default]
+    NewestFirst,
+    /// 2025-11-25 and older, with the handshake of those.
+    Initialize,
 }
 
 /// How long a server may take.

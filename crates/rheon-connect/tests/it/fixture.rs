@@ -23,6 +23,7 @@ pub(crate) fn spec(name: &str, start: &str, file: &str) -> McpServerSpec {
             ("DECLARED".to_owned(), "yes".to_owned().into()),
         ]),
         directory: None,
+        log: None,
     };
     let spec = McpServerSpec::new(name, McpConnection::Stdio(program));
     // Machines may be slow.

@@ -84,6 +84,7 @@ async fn servers_that_cannot_be_used_say_why_and_disturb_no_other() {
         rheon_connect::McpConnection::Http(rheon_connect::HttpEndpoint {
             url: "file:///etc/passwd".into(),
             headers: Default::default(),
+            login: None,
         }),
     );
     let hangs: Vec<_> = (0..20).map(|number| spec(&format!("hangs_{number}"), "hangs", "")).collect();

@@ -96,7 +96,7 @@ async fn request(stream: &mut TcpStream) -> Option<(String, String)> {
 
 fn spec(url: String) -> McpServerSpec {
     let headers = BTreeMap::from([("Authorization".to_owned(), "Bearer key".to_owned().into())]);
-    let spec = McpServerSpec::new("far", McpConnection::Http(HttpEndpoint { url, headers }));
+    let spec = McpServerSpec::new("far", McpConnection::Http(HttpEndpoint { url, headers, login: None }));
     let startup = std::time::Duration::from_secs(3_600);
     McpServerSpec { timeouts: rheon_connect::McpTimeouts { startup, ..spec.timeouts }, ..spec }
 }
@@ -137,6 +137,65 @@ async fn answers_beyond_the_limit_cost_one_call() {
     let echo = call(&servers, "mcp__far__echo", json!({}), &TestUser::default()).await;
     assert_eq!(shown(&echo), "from afar");
     servers.close().await;
+}
+
+/// An old server: messages go to one address, and events with the answers come from another.
+async fn old_server(endpoint: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}/sse", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let mut events: Option<TcpStream> = None;
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let Some((head, body)) = request(&mut stream).await else { continue };
+            if head.starts_with("GET /sse ") {
+                let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+                let first = format!("{head}: hello\n\nevent: endpoint\ndata: {endpoint}\n\n");
+                stream.write_all(first.as_bytes()).await.unwrap();
+                events = Some(stream);
+                continue;
+            }
+            if !head.starts_with("POST /messages?session=1 ") {
+                let refused = plain("405 Method Not Allowed", "x: y", "");
+                drop(stream.write_all(refused.as_bytes()).await);
+                continue;
+            }
+            drop(stream.write_all(plain("202 Accepted", "x: y", "").as_bytes()).await);
+            let message: Value = serde_json::from_str(&body).unwrap();
+            let result = match message["method"].as_str().unwrap() {
+                "initialize" => json!({
+                    "protocolVersion": "2024-11-05", "capabilities": { "tools": {} },
+                    "serverInfo": { "name": "old", "version": "0" },
+                }),
+                "tools/list" => json!({ "tools": [{ "name": "echo", "inputSchema": { "type": "object" } }] }),
+                "tools/call" => json!({ "content": [{ "type": "text", "text": "from long ago" }] }),
+                _ => continue,
+            };
+            let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
+            let event = format!("event: message\ndata: {answer}\n\n");
+            events.as_mut().unwrap().write_all(event.as_bytes()).await.unwrap();
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn old_servers_are_reached_by_their_events() {
+    let (servers, _) = servers(vec![spec(old_server("/messages?session=1").await)]);
+    servers.settled(&["far".into()]).await;
+    let view = servers.views().remove(0);
+    assert_eq!(view.status, McpStatus::Connected, "{view:?}");
+    assert_eq!(view.info.unwrap().protocol, "2024-11-05");
+    let echo = call(&servers, "mcp__far__echo", json!({}), &TestUser::default()).await;
+    assert_eq!(shown(&echo), "from long ago");
+    servers.close().await;
+}
+
+#[tokio::test]
+async fn an_old_server_cannot_send_messages_elsewhere() {
+    let spec = spec(old_server("http://127.0.0.1:1/messages").await);
+    let error = rheon_connect::McpClient::connect(&spec).await.map(drop).unwrap_err();
+    assert!(error.to_string().starts_with("cannot connect: "), "{error}");
 }
 
 #[tokio::test]

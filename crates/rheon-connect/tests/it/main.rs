@@ -7,5 +7,7 @@ mod fixture;
 mod hostile;
 mod http;
 mod lifecycle;
+mod login;
 mod openapi;
 mod real;
+mod serve;

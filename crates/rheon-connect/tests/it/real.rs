@@ -27,6 +27,7 @@ fn spec(name: &str, arguments: &[&str]) -> McpServerSpec {
             ("MEMORY_FILE_PATH".to_owned(), dir().join("stage/memory.json").display().to_string().into()),
         ]),
         directory: None,
+        log: None,
     };
     McpServerSpec::new(name, McpConnection::Stdio(program))
 }
@@ -191,4 +192,35 @@ async fn a_real_server_that_is_killed_in_a_call_comes_back_while_others_work() {
     assert!(shown(&echo).contains("back"), "{}", shown(&echo));
     until(&servers, |servers| servers.views().iter().all(|view| view.status == McpStatus::Connected)).await;
     servers.close().await;
+}
+
+/// The largest amount of memory that this process had, as the system says.
+fn memory() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("unknown").to_owned()
+}
+
+#[tokio::test]
+#[ignore = "needs documents from npm"]
+async fn the_document_of_github_becomes_tools() {
+    let file = dir().join("node_modules/@octokit/openapi/generated/api.github.com.json");
+    let bytes = file.metadata().unwrap().len();
+    let before = memory();
+    let began = std::time::Instant::now();
+    let read = rheon_connect::OpenApiAdapter::from_file(&file, Default::default(), Default::default())
+        .await
+        .unwrap();
+    let parsed = began.elapsed();
+    let names: std::collections::BTreeSet<&str> = read.tools.iter().map(|tool| tool.name()).collect();
+    assert_eq!(names.len(), read.tools.len(), "names are unique");
+    assert!(read.tools.len() > 1_000, "{}", read.tools.len());
+    let began = std::time::Instant::now();
+    let schema_bytes: usize = read.tools.iter().map(|tool| tool.parameters_schema().to_string().len()).sum();
+    println!(
+        "GitHub: {bytes} bytes read in {parsed:?}; {} tools with schemas of {schema_bytes} bytes in {:?}; {} left out; memory {before} -> {}",
+        read.tools.len(),
+        began.elapsed(),
+        read.warnings.len(),
+        memory()
+    );
 }

@@ -10,7 +10,7 @@ use super::super::queries::mcp_servers;
 pub(super) fn show(session: &OpenSession, arguments: &str) -> Result<String, ClientError> {
     let servers = mcp_servers(session);
     let unknown = |name: &str| ClientError::NotFound {
-        message: format!("there is no MCP server {name:?}; list them with /mcp"),
+        message: format!("no MCP server named {name:?}; list them with /mcp"),
     };
     if let Some(name) = arguments.strip_prefix("reconnect") {
         let name = name.trim();
@@ -24,7 +24,7 @@ pub(super) fn show(session: &OpenSession, arguments: &str) -> Result<String, Cli
         return server.map(mcp_details).ok_or_else(|| unknown(arguments));
     }
     if servers.is_empty() {
-        return Ok("there are no MCP servers; add one with `rheon mcp add`".into());
+        return Ok("no MCP servers; add one with `rheon mcp add`".into());
     }
     let mut lines: Vec<String> = servers.iter().map(mcp_line).collect();
     lines.push("show the tools of one with /mcp NAME, connect it again with /mcp reconnect NAME".into());

@@ -1,7 +1,7 @@
 //! `rheon mcp list`, `rheon mcp get` and `rheon mcp test`.
 
 use rheon_app::config::Config;
-use rheon_app::session::{mcp_details, mcp_line, probe_mcp_servers};
+use rheon_app::session::{mcp_details, mcp_line, mcp_log, probe_mcp_servers};
 use rheon_text::did_you_mean;
 use rheon_types::protocol::McpServerSummary;
 
@@ -56,7 +56,9 @@ impl Get {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let (config, server) = one(&self.name)?;
         let origin = config.settings.mcp_servers.get(&self.name).map(|server| server.origin.to_string());
-        print(&format!("{}\nconfigured in {}\n", mcp_details(&server), origin.unwrap_or_default()))
+        let log = mcp_log(&system(None)?, &self.name).filter(|log| log.exists());
+        let log = log.map(|log| format!("log of its errors: {}\n", log.display())).unwrap_or_default();
+        print(&format!("{}\nconfigured in {}\n{log}", mcp_details(&server), origin.unwrap_or_default()))
     }
 }
 
@@ -80,7 +82,7 @@ fn one(name: &str) -> Result<(Config, McpServerSummary), Failure> {
                 [] => "add one with rheon mcp add".to_owned(),
                 known => did_you_mean(name, known),
             };
-            Err(Failure::usage(format_args!("there is no MCP server {name:?}; {hint}")))
+            Err(Failure::usage(format_args!("no MCP server named {name:?}; {hint}")))
         }
     }
 }

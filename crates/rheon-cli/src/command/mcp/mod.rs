@@ -1,7 +1,9 @@
 //! `rheon mcp`.
 
 mod add;
+mod agent_service;
 mod list;
+mod login;
 mod remove;
 mod scope;
 mod serve;
@@ -25,6 +27,8 @@ enum McpCommand {
     Test(list::Test),
     Add(add::Add),
     Remove(remove::Remove),
+    Login(login::Login),
+    Logout(login::Logout),
     Serve(serve::Serve),
 }
 
@@ -36,6 +40,8 @@ impl Mcp {
             McpCommand::Test(command) => command.run(),
             McpCommand::Add(command) => command.run(),
             McpCommand::Remove(command) => command.run(),
+            McpCommand::Login(command) => command.run(),
+            McpCommand::Logout(command) => command.run(),
             McpCommand::Serve(command) => command.run(),
         }
     }

@@ -4,23 +4,8 @@ use rheon_text::visible_block;
 use rheon_types::event::{ApprovalRequest, Subject};
 use serde_json::{Value, json};
 
-/// The versions of the protocol that are spoken; the last one is offered to programs that want another.
-const VERSIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
-
 /// How much of a call is shown as progress.
 const PROGRESS_CHARS_MAX: usize = 200;
-
-/// The answer to `initialize`.
-pub(super) fn initialized(params: &Value) -> Value {
-    let wanted = params.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
-    let version = VERSIONS.iter().find(|version| **version == wanted).or(VERSIONS.last());
-    json!({
-        "protocolVersion": version,
-        "capabilities": { "tools": {} },
-        "serverInfo": { "name": "rheon", "version": env!("CARGO_PKG_VERSION") },
-        "instructions": include_str!("serve_instructions.md").trim_end(),
-    })
-}
 
 /// The answer to `tools/list`.
 pub(super) fn tools() -> Value {

@@ -1,0 +1,13 @@
+//! The MCP server layer: a program's own service, spoken to over lines or HTTP, in every version of the protocol.
+
+mod caller;
+mod handler;
+mod http;
+mod lines;
+mod round;
+mod service;
+
+pub use caller::{McpCaller, McpQuestion};
+pub use http::{HttpService, serve_http};
+pub use lines::serve_lines;
+pub use service::{McpRefusal, McpRequest, McpService, McpServiceInfo};
