@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -26,30 +25,21 @@ pub(super) fn run(cache: &Path) -> Result<()> {
     let program = target_dir().join("debug/examples/conformance");
     let (mut rows, mut failing, mut problems) = (Vec::new(), BTreeSet::new(), Vec::new());
     let server = FixtureServer::start(&program, cache)?;
+    let suite = Suite { cache };
     for revision in REVISIONS {
-        let client = format!("{} client", program.display());
-        let sides = [("client", ["--command", &client]), ("server", ["--url", &server.url])];
-        for (side, target) in sides {
-            let said = suite(cache, side, &target, revision)?;
-            let outcome = SuiteOutcome::parse(&said);
-            println!("{side} at {revision}: {} of {}", outcome.passed(), outcome.required());
-            if outcome.required() == 0 || !outcome.failed.is_empty() {
-                println!("{said}");
+        let client = suite.client(&format!("{} client", program.display()), revision)?;
+        let server = suite.server(&server.url, revision)?;
+        for (side, outcome) in [("client", client), ("server", server)] {
+            if outcome.all.is_empty() || !outcome.failed.is_empty() {
                 problems.push(format!("{side} at {revision}: {:?}", outcome.failed));
             }
             failing.extend(outcome.extensions_failed.iter().map(|name| format!("{revision} {side} {name}")));
-            rows.push(format!(
-                "| {revision} | {side} | {} of {} | {} of {} |",
-                outcome.passed(),
-                outcome.required(),
-                outcome.extensions.len() - outcome.extensions_failed.len(),
-                outcome.extensions.len()
-            ));
+            rows.push(outcome.row(revision, side));
         }
     }
     println!("\n| revision | side | required scenarios | extensions and newer |\n|---|---|---|---|");
     println!("{}\n", rows.join("\n"));
-    ensure!(problems.is_empty(), "required scenarios fail: {}", problems.join("; "));
+    ensure!(problems.is_empty(), "required scenarios fail: {}; see {}", problems.join("; "), cache.display());
     let baseline: BTreeSet<String> = BASELINE.lines().map(str::to_owned).collect();
     let (new, old): (Vec<_>, Vec<_>) =
         (failing.difference(&baseline).collect(), baseline.difference(&failing).collect());
@@ -57,22 +47,54 @@ pub(super) fn run(cache: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What the suite says.
-fn suite(cache: &Path, side: &str, target: &[&str; 2], revision: &str) -> Result<String> {
-    let bin = cache.join("node_modules/.bin");
-    let output = Command::new(super::node(cache))
-        .arg(bin.join("conformance"))
-        .arg(side)
-        .args(target)
-        .args(["--requirements", revision, "--timeout", "120000"])
-        .current_dir(cache)
-        .output()
-        .context("cannot start the conformance suite")?;
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let log = cache.join(format!("conformance-{side}-{revision}.log"));
-    let mut file = fs::File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
-    file.write_all(&output.stdout).and_then(|()| file.write_all(&output.stderr))?;
-    Ok(said)
+/// The installed suite.
+struct Suite<'a> {
+    cache: &'a Path,
+}
+
+impl Suite<'_> {
+    /// What the suite says; also kept in a log.
+    fn say(&self, log: &str, arguments: &[&str]) -> Result<String> {
+        let output = Command::new(super::node(self.cache))
+            .arg(self.cache.join("node_modules/.bin/conformance"))
+            .args(arguments)
+            .current_dir(self.cache)
+            .output()
+            .context("cannot start the conformance suite")?;
+        let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+        let file = self.cache.join("logs").join(format!("{}.log", log.replace('/', "-")));
+        fs::create_dir_all(self.cache.join("logs")).context("cannot create the directory of logs")?;
+        fs::write(&file, &said).with_context(|| format!("cannot write {}", file.display()))?;
+        Ok(said)
+    }
+
+    fn server(&self, url: &str, revision: &str) -> Result<SuiteOutcome> {
+        println!("== e2e-mcp: the server at {revision}");
+        let said = self.say(&format!("server-{revision}"), &["server", "--url", url, "--requirements", revision])?;
+        Ok(SuiteOutcome::parse(&said))
+    }
+
+    /// One scenario after the other: the suite would start all clients at once, and slow machines would time out.
+    fn client(&self, command: &str, revision: &str) -> Result<SuiteOutcome> {
+        println!("== e2e-mcp: the client at {revision}");
+        let mut outcome = SuiteOutcome::listed(&self.say("list", &["list", "--requirements", revision])?);
+        let names: Vec<String> = outcome.all.iter().chain(&outcome.extensions).cloned().collect();
+        for name in names {
+            let arguments = ["client", "--command", command, "--scenario", &name, "--spec-version", revision];
+            let said = self.say(
+                &format!("client-{revision}-{name}"),
+                &[&arguments[..], &["--force", "--timeout", "120000"]].concat(),
+            )?;
+            let result = said.lines().rev().find(|line| line.starts_with("Passed: ")).unwrap_or("no result");
+            println!("   {name}: {result}");
+            if !result.contains(" 0 failed") {
+                let is_required = outcome.all.contains(&name);
+                let failed = if is_required { &mut outcome.failed } else { &mut outcome.extensions_failed };
+                failed.insert(name);
+            }
+        }
+        Ok(outcome)
+    }
 }
 
 /// The result of one run of the suite.
@@ -86,6 +108,24 @@ pub(super) struct SuiteOutcome {
 }
 
 impl SuiteOutcome {
+    /// The scenarios for clients in the suite's list; none has failed yet.
+    pub(super) fn listed(said: &str) -> Self {
+        let mut outcome = Self::default();
+        let mut is_client = false;
+        for line in said.lines() {
+            if !line.starts_with(' ') {
+                is_client = line.starts_with("Client scenarios");
+            }
+            let Some(name) = line.trim().strip_prefix("- ") else { continue };
+            match name.strip_suffix(" [client]") {
+                Some(name) => drop(outcome.extensions.insert(name.to_owned())),
+                None if is_client => drop(outcome.all.insert(name.to_owned())),
+                None => {}
+            }
+        }
+        outcome
+    }
+
     /// Reads the summary at the end of what the suite says.
     pub(super) fn parse(said: &str) -> Self {
         let mut outcome = Self::default();
@@ -111,12 +151,13 @@ impl SuiteOutcome {
         outcome
     }
 
-    fn required(&self) -> usize {
-        self.all.len()
-    }
-
-    fn passed(&self) -> usize {
-        self.all.len() - self.failed.len()
+    /// A row of the table.
+    fn row(&self, revision: &str, side: &str) -> String {
+        let passed = |all: &BTreeSet<String>, failed: &BTreeSet<String>| {
+            format!("{} of {}", all.len() - failed.len(), all.len())
+        };
+        let required = passed(&self.all, &self.failed);
+        format!("| {revision} | {side} | {required} | {} |", passed(&self.extensions, &self.extensions_failed))
     }
 }
 

@@ -21,14 +21,29 @@ Not scored for 2026-07-28: 2 scenario(s) run, 1 failing. These do not affect con
   ✓ newer (added-after-release)
 ";
     let outcome = SuiteOutcome::parse(said);
-    expect!["2 of 3, failed {\"auth/basic\"}, extensions {\"newer\", \"tasks-lifecycle\"}, failed {\"tasks-lifecycle\"}"]
-        .assert_eq(&format!(
-            "{} of {}, failed {:?}, extensions {:?}, failed {:?}",
-            outcome.passed(),
-            outcome.required(),
-            outcome.failed,
-            outcome.extensions,
-            outcome.extensions_failed
-        ));
+    expect!["| r | server | 2 of 3 | 1 of 2 |"].assert_eq(&outcome.row("r", "server"));
+    expect![[r#"{"auth/basic"} {"tasks-lifecycle"}"#]]
+        .assert_eq(&format!("{:?} {:?}", outcome.failed, outcome.extensions_failed));
     assert_eq!(SuiteOutcome::parse("it crashed"), SuiteOutcome::default());
+}
+
+#[test]
+fn the_list_of_the_suite_is_read() {
+    let said = "\
+Required for r (4 scenarios, frozen; run at the r wire):
+
+Server scenarios (test against a server):
+  - ping
+
+Client scenarios (test against a client):
+  - initialize
+  - auth/basic
+
+Run and reported, but never scored:
+  extension (2):
+    - auth/dpop [client]
+    - tasks-lifecycle [server]
+";
+    let listed = SuiteOutcome::listed(said);
+    expect!["| r | client | 2 of 2 | 1 of 1 |"].assert_eq(&listed.row("r", "client"));
 }
