@@ -134,7 +134,7 @@ fn child(script: &str, test: &str, dir: &Path) -> Option<String> {
         .args(["-c", script, "sh"])
         .arg(program)
         .args(["--exact", test, "--ignored", "--nocapture", "--test-threads=1"])
-        .env("RHEON_TEST_FOLDER", dir)
+        .env("RHEON_TEST_DIR", dir)
         .stdin(Stdio::null())
         .output()
         .unwrap();
@@ -149,7 +149,7 @@ fn child(script: &str, test: &str, dir: &Path) -> Option<String> {
 }
 
 fn given_dir() -> std::path::PathBuf {
-    std::env::var_os("RHEON_TEST_FOLDER").expect("started by another test").into()
+    std::env::var_os("RHEON_TEST_DIR").expect("started by another test").into()
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn talkative() -> Scenario {
     scenario.turn(Turn::say("Done."))
 }
 
-const SMALL_DISK: &str = "exec unshare -Urm sh -c 'mount -t tmpfs -o size=1600k tmpfs \"$RHEON_TEST_FOLDER/home\" \
+const SMALL_DISK: &str = "exec unshare -Urm sh -c 'mount -t tmpfs -o size=1600k tmpfs \"$RHEON_TEST_DIR/home\" \
     || { echo cannot prepare; exit 0; }; exec \"$@\"' sh \"$@\" || echo cannot prepare";
 
 #[test]
@@ -292,7 +292,7 @@ fn a_session_of_a_process_that_was_killed_is_free() {
     let home = Home::new();
     let mut holder = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "failures::child_holds_a_session", "--ignored", "--nocapture"])
-        .env("RHEON_TEST_FOLDER", home.dir.path())
+        .env("RHEON_TEST_DIR", home.dir.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

@@ -129,7 +129,7 @@ impl CallerFlags {
             (!self.betas.is_empty(), "--betas", "beta features are not supported"),
             (self.session_mirror, "--session-mirror", "use `rheon sessions export` to copy the session"),
             (!self.plugin_dir.is_empty(), "--plugin-dir", "plugins are not supported"),
-            (self.agent.is_some(), "--agent", "agents with a name are not supported yet"),
+            (self.agent.is_some(), "--agent", "named agents are not supported yet"),
             (self.has_agents(), "--agents", "sub-agents are not supported yet"),
         ];
         let given = flags.into_iter().filter(|(is_given, ..)| *is_given);

@@ -87,17 +87,17 @@ fn output_that_cannot_be_written_is_an_error() {
     assert!(place.is_empty());
 }
 
-/// What the program says when its temporary directory is `dir`, which is then called FOLDER.
+/// What the program says when its temporary directory is `dir`, which is then called DIR.
 fn stderr_with_dir(dir: &Path) -> String {
     let ran = Ran::from(Place::new().rheon(&["demo", "--fast"]).env("TMPDIR", dir).output().unwrap());
     assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(1)));
-    ran.stderr.replace(&dir.display().to_string(), "FOLDER")
+    ran.stderr.replace(&dir.display().to_string(), "DIR")
 }
 
 #[test]
 fn a_temporary_dir_that_is_missing() {
     expect![[r#"
-        error: cannot create a workspace in FOLDER: no such directory; set TMPDIR to a writable directory
+        error: cannot create a workspace in DIR: no such directory; set TMPDIR to a writable directory
     "#]]
     .assert_eq(&stderr_with_dir(&Place::new().path().join("missing")));
 }
@@ -108,7 +108,7 @@ fn a_temporary_dir_that_is_a_file() {
     let file = place.path().join("file");
     fs::write(&file, "").unwrap();
     expect![[r#"
-        error: cannot create a workspace in FOLDER: not a directory; set TMPDIR to a writable directory
+        error: cannot create a workspace in DIR: not a directory; set TMPDIR to a writable directory
     "#]]
     .assert_eq(&stderr_with_dir(&file));
 }
@@ -126,6 +126,6 @@ fn a_temporary_dir_that_cannot_be_written() {
     let said = stderr_with_dir(place.path());
     assert_eq!(
         said,
-        "error: cannot create a workspace in FOLDER: permission denied; set TMPDIR to a writable directory\n"
+        "error: cannot create a workspace in DIR: permission denied; set TMPDIR to a writable directory\n"
     );
 }

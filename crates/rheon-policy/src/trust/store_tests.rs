@@ -205,7 +205,7 @@ fn processes_that_are_killed_while_they_write_leave_the_store_whole_and_unlocked
         let mut children = projects.each_ref().map(|project| {
             write(project, ".mcp.json", "{}");
             std::process::Command::new(std::env::current_exe().unwrap())
-                .args(["--exact", "--ignored", "trust::store_tests::trust_the_folder_again_and_again"])
+                .args(["--exact", "--ignored", "trust::store_tests::trust_the_dir_again_and_again"])
                 .current_dir(project)
                 .stdout(std::process::Stdio::null())
                 .spawn()

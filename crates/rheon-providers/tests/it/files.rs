@@ -13,7 +13,7 @@ fn error(directory: &Path, name: &str, content: impl AsRef<[u8]>) -> String {
     let path = directory.join(name);
     fs::write(&path, content).unwrap();
     let message = Scenario::from_path(&path).unwrap_err().to_string();
-    message.replace(&directory.display().to_string(), "FOLDER").replace('\\', "/")
+    message.replace(&directory.display().to_string(), "DIR").replace('\\', "/")
 }
 
 #[tokio::test]
@@ -36,25 +36,22 @@ fn error_names_the_file() {
     let directory = directory.path();
     assert_eq!(
         error(directory, "a.toml", "\nnam = 'x'"),
-        "scenario FOLDER/a.toml: line 2, column 1: nam: unknown key; did you mean \"name\"?"
+        "scenario DIR/a.toml: line 2, column 1: nam: unknown key; did you mean \"name\"?"
     );
     assert_eq!(
         error(directory, "b.json", "{"),
-        "scenario FOLDER/b.json: line 1, column 1: not JSON: EOF while parsing an object"
+        "scenario DIR/b.json: line 1, column 1: not JSON: EOF while parsing an object"
     );
     assert_eq!(
         error(directory, "c.yaml", ""),
-        "scenario FOLDER/c.yaml: the format is unknown; name the file .toml or .json"
+        "scenario DIR/c.yaml: the format is unknown; name the file .toml or .json"
     );
     assert_eq!(
         error(directory, "d.toml", [b'#', 0xff]),
-        "cannot read scenario FOLDER/d.toml: invalid utf-8 sequence of 1 bytes from index 1"
+        "cannot read scenario DIR/d.toml: invalid utf-8 sequence of 1 bytes from index 1"
     );
     let large = "é".repeat(SCENARIO_BYTES_MAX / 2) + "é";
-    assert_eq!(
-        error(directory, "e.json", large),
-        "scenario FOLDER/e.json: larger than 4194304 bytes; split it"
-    );
+    assert_eq!(error(directory, "e.json", large), "scenario DIR/e.json: larger than 4194304 bytes; split it");
     let missing = Scenario::from_path(directory.join("f.toml")).unwrap_err();
     assert!(missing.to_string().starts_with("cannot read scenario "), "{missing}");
 }

@@ -35,7 +35,7 @@ impl WorktreeLocation {
 
 /// The directory of a worktree, from that of the repository.
 pub(super) fn relative(name: &WorktreeName) -> String {
-    format!("{FOLDER}/{name}")
+    format!("{DIR}/{name}")
 }
 
 /// The most worktrees that are listed.

@@ -216,7 +216,7 @@ impl Repository {
     /// Keeps worktrees out of `git status`, in a list of the repository that is not committed.
     pub(super) fn exclude(&self) -> Result<(), WorktreeError> {
         let file = self.common.join("info/exclude");
-        let line = format!("/{FOLDER}/");
+        let line = format!("/{DIR}/");
         exclude(&self.common, &file, &line).map_err(|source| WorktreeError::Io {
             action: "write to",
             path: file,

@@ -274,9 +274,8 @@ async fn invalid_file_is_named_but_not_quoted() {
     expect!["Auth: cannot use the credentials in the file of the service account robot@p.iam.gserviceaccount.com: its private_key is not an RSA key in PEM form; download the file again"]
         .assert_eq(&shown(&*google, request(VERTEX)).await);
     std::fs::remove_file(directory.path().join("account.json")).unwrap();
-    let missing =
-        shown(&*google, request(VERTEX)).await.replace(directory.path().to_str().unwrap(), "FOLDER");
-    expect!["Auth: cannot use the credentials in FOLDER/account.json: no such file; fix GOOGLE_APPLICATION_CREDENTIALS"]
+    let missing = shown(&*google, request(VERTEX)).await.replace(directory.path().to_str().unwrap(), "DIR");
+    expect!["Auth: cannot use the credentials in DIR/account.json: no such file; fix GOOGLE_APPLICATION_CREDENTIALS"]
         .assert_eq(&missing);
 }
 
