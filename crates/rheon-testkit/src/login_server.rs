@@ -93,7 +93,7 @@ impl LoginServer {
             "/register" => {
                 self.note("register");
                 let asked: Value = serde_json::from_str(&request.body).unwrap_or_default();
-                let back = &asked["redirect_uris"];
+                let back = asked.get("redirect_uris");
                 json_page(
                     &json!({ "client_id": "me", "client_secret": "client-secret", "redirect_uris": back }),
                 )
@@ -135,7 +135,7 @@ impl LoginServer {
             return page("401 Unauthorized", &challenge, "");
         };
         let message: Value = serde_json::from_str(&request.body).unwrap_or_default();
-        let result = match message["method"].as_str() {
+        let result = match message.get("method").and_then(Value::as_str) {
             Some("initialize") => {
                 self.note(&format!("initialize {token}"));
                 json!({
@@ -154,7 +154,7 @@ impl LoginServer {
             Some(_) => return page("202 Accepted", "x: y", ""),
             None => return page("405 Method Not Allowed", "x: y", ""),
         };
-        json_page(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }))
+        json_page(&json!({ "jsonrpc": "2.0", "id": message.get("id"), "result": result }))
     }
 }
 

@@ -61,7 +61,8 @@ impl Suite<'_> {
             .current_dir(self.cache)
             .output()
             .context("cannot start the conformance suite")?;
-        let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+        let said =
+            [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
         let file = self.cache.join("logs").join(format!("{}.log", log.replace('/', "-")));
         fs::create_dir_all(self.cache.join("logs")).context("cannot create the directory of logs")?;
         fs::write(&file, &said).with_context(|| format!("cannot write {}", file.display()))?;
@@ -70,7 +71,8 @@ impl Suite<'_> {
 
     fn server(&self, url: &str, revision: &str) -> Result<SuiteOutcome> {
         println!("== e2e-mcp: the server at {revision}");
-        let said = self.say(&format!("server-{revision}"), &["server", "--url", url, "--requirements", revision])?;
+        let said =
+            self.say(&format!("server-{revision}"), &["server", "--url", url, "--requirements", revision])?;
         Ok(SuiteOutcome::parse(&said))
     }
 
@@ -157,7 +159,10 @@ impl SuiteOutcome {
             format!("{} of {}", all.len() - failed.len(), all.len())
         };
         let required = passed(&self.all, &self.failed);
-        format!("| {revision} | {side} | {required} | {} |", passed(&self.extensions, &self.extensions_failed))
+        format!(
+            "| {revision} | {side} | {required} | {} |",
+            passed(&self.extensions, &self.extensions_failed)
+        )
     }
 }
 

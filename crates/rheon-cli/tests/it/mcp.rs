@@ -284,6 +284,7 @@ fn other_programs_run_agents_through_the_protocol() {
     for line in ["[]", "{", r#"{"jsonrpc":"2.0","id":9,"method":"dance"}"#] {
         writeln!(stdin, "{line}").unwrap();
     }
+    assert_eq!(next()["error"]["code"], -32_600);
     assert_eq!(next()["error"]["code"], -32_700);
     assert_eq!(next()["error"]["code"], -32_601);
     drop(stdin);
@@ -300,7 +301,7 @@ fn our_client_and_our_server_understand_each_other() {
     let ran = stage.ran(rheon(&stage, &["mcp", "test", "self"]));
     let lines: Vec<&str> = ran.stdout.lines().collect();
     assert_eq!(lines.last(), Some(&"  mcp__self__run_agent"), "{}{}", ran.stdout, ran.stderr);
-    assert!(lines.contains(&"protocol: 2025-11-25"));
+    assert!(lines.contains(&"protocol: 2026-07-28"));
 }
 
 #[test]

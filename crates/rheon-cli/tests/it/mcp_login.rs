@@ -108,7 +108,8 @@ fn programs_with_the_token_run_agents_at_an_address() {
     let mut command = stage.rheon(&["mcp", "serve", "--port", "0", "--model", MODEL]);
     let mut child = command.env("RHEON_MCP_TOKEN", "secret").spawn().unwrap();
     let mut line = String::new();
-    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    errors.read_line(&mut line).unwrap();
     let url = line.trim().strip_prefix("serving at ").unwrap().to_owned();
     let call = |token: &str| {
         let meta = json!({

@@ -131,8 +131,8 @@ pub(crate) async fn call(name: &str, arguments: &Value, caller: &McpCaller) -> R
 
 async fn asked(caller: &McpCaller, message: &str, schema: &Value) -> Result<Value, McpRefusal> {
     let answer = input::one(caller, "answer", McpQuestion::form(message, schema)).await?;
-    let (action, content) = (&answer["action"], &answer["content"]);
-    let action = action.as_str().unwrap_or_default();
+    let action = answer.get("action").and_then(Value::as_str).unwrap_or_default();
+    let content = answer.get("content").unwrap_or(&Value::Null);
     Ok(said(&format!("User response: action={action}, content={content}")))
 }
 

@@ -168,7 +168,7 @@ impl<'a> Opening<'a> {
     }
 }
 
-/// Servers of the newest protocol tell of changes only those who ask to be told.
+/// Servers of the newest protocol tell of changes only on request.
 fn follow(peer: &Peer<RoleClient>, changed: &Arc<Notify>) {
     let Some(info) = peer.peer_info() else { return };
     if info.protocol_version.as_str() < ProtocolVersion::V_2026_07_28.as_str() {

@@ -71,7 +71,7 @@ pub struct HttpEndpoint {
     pub url: String,
     /// Sent with every request.
     pub headers: BTreeMap<String, SecretString>,
-    /// Where the user's login is kept. Without one, nobody can log in.
+    /// Where the user's login is kept. Without one, a login is not possible.
     pub login: Option<Arc<dyn LoginStore>>,
 }
 

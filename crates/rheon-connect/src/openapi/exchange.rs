@@ -43,7 +43,7 @@ impl OpenApiExchange {
         let tools = &self.tools().await.map_err(|error| error.to_string())?.tools;
         match method {
             "initialize" => Ok(json!({
-                "protocolVersion": params["protocolVersion"],
+                "protocolVersion": params.get("protocolVersion"),
                 "capabilities": { "tools": {} },
                 "serverInfo": { "name": "OpenAPI document", "version": "1" },
             })),
@@ -52,10 +52,10 @@ impl OpenApiExchange {
                 Ok(json!({ "tools": tools.iter().map(tool).collect::<Vec<_>>() }))
             }
             "tools/call" => {
-                let name = params["name"].as_str().unwrap_or_default();
+                let name = params.get("name").and_then(Value::as_str).unwrap_or_default();
                 let tool = tools.iter().find(|tool| tool.name() == name);
                 let tool = tool.ok_or_else(|| format!("the document has no operation {name:?}"))?;
-                let arguments = Arc::new(params["arguments"].clone());
+                let arguments = Arc::new(params.get("arguments").cloned().unwrap_or_default());
                 let called = tool.execute(arguments, ToolContext::new("call", name)).await;
                 Ok(result(called.map(|result| result.content)))
             }
@@ -81,8 +81,8 @@ impl MessageExchange for OpenApiExchange {
     fn exchange(&self, message: Value) -> BoxFuture<'_, Result<Option<Value>, String>> {
         Box::pin(async move {
             let Some(id) = message.get("id") else { return Ok(None) };
-            let method = message["method"].as_str().unwrap_or_default();
-            let result = self.answer(method, &message["params"]).await?;
+            let method = message.get("method").and_then(Value::as_str).unwrap_or_default();
+            let result = self.answer(method, message.get("params").unwrap_or(&Value::Null)).await?;
             Ok(Some(json!({ "jsonrpc": "2.0", "id": id, "result": result })))
         })
     }

@@ -76,7 +76,7 @@ impl ServiceHandler {
     }
 }
 
-/// What a repeated request brings along.
+/// What a repeated request contains besides its parameters.
 struct GivenInput {
     state: Option<String>,
     answers: Option<InputResponses>,

@@ -80,7 +80,7 @@ pub async fn serve_http(service: Arc<dyn McpService>, http: HttpService) -> io::
     }
 }
 
-/// Lets in whoever has the token.
+/// Lets in requests with the token.
 struct Door {
     sdk: Sdk,
     token: Option<SecretString>,
