@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 
+use super::packages::node;
 use crate::fake_model::target_dir;
 
 /// The revisions of the protocol whose requirements are fixed.
@@ -55,7 +56,7 @@ struct Suite<'a> {
 impl Suite<'_> {
     /// What the suite says; also kept in a log.
     fn say(&self, log: &str, arguments: &[&str]) -> Result<String> {
-        let output = Command::new(super::node(self.cache))
+        let output = Command::new(node(self.cache))
             .arg(self.cache.join("node_modules/.bin/conformance"))
             .args(arguments)
             .current_dir(self.cache)

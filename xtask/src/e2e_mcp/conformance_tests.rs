@@ -1,3 +1,5 @@
+//! What the conformance suite says is read.
+
 use expect_test::expect;
 
 use super::SuiteOutcome;

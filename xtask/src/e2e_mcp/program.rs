@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
+use super::packages::node;
 use crate::command::Invocation;
 use crate::fake_model::{FakeModel, target_dir};
 
@@ -74,7 +75,7 @@ impl Stage<'_> {
     fn node(&self, arguments: &[&str]) -> Result<String> {
         let stage = self.cache.join("program-stage");
         drop(fs::remove_file(stage.join("workspace/output.txt")));
-        let mut command = self.command(&super::node(self.cache), &stage);
+        let mut command = self.command(&node(self.cache), &stage);
         let output = command.args(arguments).output().context("cannot start node")?;
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         print!("{said}");

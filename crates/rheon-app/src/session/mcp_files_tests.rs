@@ -1,3 +1,5 @@
+//! The files of MCP servers: private, replaced, removed.
+
 use std::os::unix::fs::PermissionsExt as _;
 
 use rheon_connect::LoginStore as _;

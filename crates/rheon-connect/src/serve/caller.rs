@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::service::McpRefusal;
+use super::refusal::McpRefusal;
 
 const LOG: &str = "notifications/message";
 

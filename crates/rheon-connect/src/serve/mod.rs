@@ -4,10 +4,12 @@ mod caller;
 mod handler;
 mod http;
 mod lines;
+mod refusal;
 mod round;
 mod service;
 
 pub use caller::{McpCaller, McpQuestion};
 pub use http::{HttpService, serve_http};
 pub use lines::serve_lines;
-pub use service::{McpRefusal, McpRequest, McpService, McpServiceInfo};
+pub use refusal::McpRefusal;
+pub use service::{McpRequest, McpService, McpServiceInfo};

@@ -14,7 +14,8 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::caller::{Answers, Link, McpCaller, OpenQuestions};
-use super::service::{McpRefusal, McpRequest};
+use super::refusal::McpRefusal;
+use super::service::McpRequest;
 
 /// The most calls that wait for input, and how long one may wait.
 const WAITING_MAX: usize = 64;
