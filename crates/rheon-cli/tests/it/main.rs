@@ -21,6 +21,7 @@ mod manual;
 mod mcp;
 mod mcp_login;
 mod next_steps;
+mod old_journals;
 mod permissions;
 #[cfg(unix)]
 mod recording;
