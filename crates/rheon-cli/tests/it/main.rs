@@ -36,5 +36,7 @@ mod support;
 mod terminal;
 mod trace;
 mod trouble;
+#[cfg(target_os = "linux")]
+mod walls;
 mod worktree;
 mod wrong;
