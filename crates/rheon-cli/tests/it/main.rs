@@ -20,6 +20,7 @@ mod limits;
 mod manual;
 mod mcp;
 mod next_steps;
+mod old_journals;
 mod permissions;
 #[cfg(unix)]
 mod recording;

@@ -3,12 +3,10 @@
 
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue};
-use rheon_types::{BoxFuture, ProviderError};
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::ExposeSecret;
 
-use super::key::{Key, KeyNeed, KeySource, Origin};
-use super::{AuthError, Authorizer};
-use crate::transport::HttpRequest;
+use super::AuthError;
+use super::key::{Key, Origin};
 
 const API_KEY: &str = "x-api-key";
 const BETA: &str = "anthropic-beta";
@@ -37,36 +35,6 @@ enum Form {
     OAuth,
 }
 
-/// Sends a key or token to Anthropic in the form that it requires.
-#[derive(Debug)]
-pub(crate) struct AnthropicAuth {
-    pub(crate) source: KeySource,
-    pub(crate) need: KeyNeed,
-}
-
-impl Authorizer for AnthropicAuth {
-    fn authorize<'a>(&'a self, request: &'a mut HttpRequest) -> BoxFuture<'a, Result<(), ProviderError>> {
-        Box::pin(async move {
-            if let Some(key) = self.need.key(&self.source).await? {
-                put(&key, &mut request.headers)?;
-            }
-            Ok(())
-        })
-    }
-
-    fn forget(&self) -> bool {
-        self.source.forget()
-    }
-
-    fn secrets(&self) -> Vec<SecretString> {
-        self.source.secrets()
-    }
-
-    fn has_key(&self) -> bool {
-        self.need == KeyNeed::Optional || self.source.is_configured()
-    }
-}
-
 /// The token's prefix decides; without a known prefix, the environment variable it came from does.
 fn form(key: &Key) -> Form {
     if key.secret.expose_secret().starts_with("sk-ant-oat") {
@@ -79,7 +47,8 @@ fn form(key: &Key) -> Form {
     }
 }
 
-fn put(key: &Key, headers: &mut HeaderMap) -> Result<(), AuthError> {
+/// Adds the key or token in the form that Anthropic requires.
+pub(super) fn put(key: &Key, headers: &mut HeaderMap) -> Result<(), AuthError> {
     match form(key) {
         Form::ApiKey => {
             headers.insert(API_KEY, key.header("")?);

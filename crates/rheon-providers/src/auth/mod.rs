@@ -5,15 +5,14 @@
 //! first request. [`Authorizer::has_key`] checks in advance.
 
 mod anthropic;
+mod api_key;
 mod aws;
 mod cached;
 mod command;
 mod error;
 mod file;
 mod google;
-mod header;
 mod key;
-mod query;
 mod redact;
 mod select;
 

@@ -6,12 +6,10 @@ use http::HeaderName;
 use rheon_types::Clock;
 use secrecy::SecretString;
 
-use super::anthropic::AnthropicAuth;
+use super::api_key::{KeyAuth, KeyPlacement, NoAuth};
 use super::aws::{AwsAuth, AwsKeys, Credentials};
 use super::google::GoogleAuth;
-use super::header::{BearerAuth, HeaderAuth, NoAuth};
 use super::key::{KeyNeed, KeySource};
-use super::query::QueryAuth;
 use super::{AuthError, Authorizer};
 use crate::env::ProviderEnv;
 use crate::transport::Transport;
@@ -36,18 +34,19 @@ pub(crate) struct AuthInputs<'a> {
 pub(crate) fn authorizer(spec: &AuthSpec, inputs: AuthInputs<'_>) -> Result<Arc<dyn Authorizer>, AuthError> {
     let source = source(spec, &inputs);
     let need = if spec.optional { KeyNeed::Optional } else { KeyNeed::Required };
+    let placed = |placement, source| Arc::new(KeyAuth { placement, source, need });
     let invalid = |problem: String| AuthError::Spec { vendor: inputs.vendor.to_owned(), problem };
     Ok(match &spec.scheme {
         AuthScheme::Header { header } => {
             let name = HeaderName::from_bytes(header.as_bytes())
                 .map_err(|_| invalid(format!("{header:?} is not a valid header name")))?;
-            Arc::new(HeaderAuth { name, source, need })
+            placed(KeyPlacement::Header(name), source)
         }
-        AuthScheme::Bearer => Arc::new(BearerAuth { source, need }),
+        AuthScheme::Bearer => placed(KeyPlacement::Bearer, source),
         AuthScheme::Query { parameter } if parameter.is_empty() => {
             return Err(invalid("the query parameter has no name".to_owned()));
         }
-        AuthScheme::Query { parameter } => Arc::new(QueryAuth { parameter: parameter.clone(), source, need }),
+        AuthScheme::Query { parameter } => placed(KeyPlacement::Query(parameter.clone()), source),
         AuthScheme::Aws { service } => {
             let credentials = Credentials::new(inputs.vendor, inputs.environment, inputs.aws_keys);
             Arc::new(AwsAuth { service: service.clone(), bearer: source, credentials, clock: inputs.clock })
@@ -56,7 +55,7 @@ pub(crate) fn authorizer(spec: &AuthSpec, inputs: AuthInputs<'_>) -> Result<Arc<
             let AuthInputs { vendor, environment, clock, transport, .. } = inputs;
             Arc::new(GoogleAuth::new(vendor, source, environment, clock, transport))
         }
-        AuthScheme::Anthropic => Arc::new(AnthropicAuth { source, need }),
+        AuthScheme::Anthropic => placed(KeyPlacement::Anthropic, source),
         AuthScheme::None => Arc::new(NoAuth),
     })
 }

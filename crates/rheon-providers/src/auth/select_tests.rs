@@ -219,12 +219,10 @@ fn token_server_failure_is_retryable_and_refusal_is_not() {
 
 #[test]
 fn no_debug_output_shows_a_secret() {
-    use super::anthropic::AnthropicAuth;
+    use super::api_key::{KeyAuth, KeyPlacement};
     use super::aws::{AwsAuth, AwsKeys, Credentials};
     use super::google::GoogleAuth;
-    use super::header::{BearerAuth, HeaderAuth};
     use super::key::{KeyNeed, KeySource};
-    use super::query::QueryAuth;
     const SECRET: &str = "top-secret-value";
     let variables =
         environment(&[("K", SECRET), ("AWS_SECRET_ACCESS_KEY", SECRET), ("GOOGLE_ACCESS_TOKEN", SECRET)]);
@@ -245,10 +243,8 @@ fn no_debug_output_shows_a_secret() {
         format!("{keys:?}"),
         format!("{aws:?}"),
         format!("{google:?}"),
-        format!("{:?}", AnthropicAuth { source: config(), need }),
-        format!("{:?}", BearerAuth { source: command, need }),
-        format!("{:?}", HeaderAuth { name: http::header::COOKIE, source: config(), need }),
-        format!("{:?}", QueryAuth { parameter: "key".to_owned(), source: config(), need }),
+        format!("{:?}", KeyAuth { placement: KeyPlacement::Bearer, source: command, need }),
+        format!("{:?}", KeyAuth { placement: KeyPlacement::Query("key".into()), source: config(), need }),
         format!("{:?}", KeySource::variables("v", &["K".to_owned()], &variables)),
     ]
     .join("\n");
@@ -257,10 +253,8 @@ fn no_debug_output_shows_a_secret() {
         AwsKeys { access_key_id: "AKID", .. }
         AwsAuth { service: "bedrock", .. }
         GoogleAuth { vendor: "v", .. }
-        AnthropicAuth { source: KeySource { vendor: "v", place: "config", .. }, need: Required }
-        BearerAuth { source: KeySource { vendor: "v", place: "command", .. }, need: Required }
-        HeaderAuth { name: "cookie", source: KeySource { vendor: "v", place: "config", .. }, need: Required }
-        QueryAuth { parameter: "key", source: KeySource { vendor: "v", place: "config", .. }, need: Required }
+        KeyAuth { placement: Bearer, source: KeySource { vendor: "v", place: "command", .. }, need: Required }
+        KeyAuth { placement: Query("key"), source: KeySource { vendor: "v", place: "config", .. }, need: Required }
         KeySource { vendor: "v", place: "K", .. }"#]]
     .assert_eq(&shown);
 }

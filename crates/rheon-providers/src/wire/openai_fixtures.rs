@@ -116,7 +116,7 @@ pub(super) fn with_tools() -> Vec<Message> {
         result("call_1", vec![Content::text("one"), image("QUJD"), Content::text("two")]),
         failed(
             "call|2 with a name that no service takes as it stands, so it is rewritten",
-            vec![Content::text("no such directory")],
+            vec![Content::text("no such folder")],
         ),
         user("go on"),
     ]

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::hint::black_box;
 
 use rheon::agent::{EventSubscription, ToolExecution};
+use rheon::context::WindowSettings;
 use rheon::providers::scripted::ScriptedProvider;
 use rheon::types::{AgentEvent, AllowAll, Event, MessageEvent, RunEnd, RunEvent};
 use rheon::{Agent, AgentBuilder};
@@ -35,9 +36,11 @@ impl Observers {
     ];
 }
 
-/// An agent as its user would build it: the system's clock, the default limit of time.
+/// An agent as its user would build it, with a window that holds the longest conversation: nothing is compacted.
 fn builder(provider: ScriptedProvider) -> AgentBuilder {
-    Agent::builder().provider(provider).model("scripted").permission_policy(AllowAll).max_turns(u32::MAX)
+    let window = WindowSettings { tokens_max: Some(10_000_000), ..WindowSettings::default() };
+    let builder = Agent::builder().provider(provider).model("scripted").window(window);
+    builder.permission_policy(AllowAll).max_turns(u32::MAX)
 }
 
 fn build(builder: AgentBuilder) -> Agent {
