@@ -1,6 +1,6 @@
 //! `rheon mcp login` and `rheon mcp logout`.
 
-use std::io::{BufRead as _, stdin};
+use std::io::{self, BufRead as _, stdin};
 use std::net::Ipv4Addr;
 
 use rheon_app::mcp::{LoginAttempt, LoginRequest};
@@ -14,7 +14,7 @@ use super::super::setup::{config, system};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::print;
-use crate::runtime::block_on;
+use crate::runtime::{block_on, start_thread, thread_failure};
 
 /// The longest request of a browser that is read.
 const REQUEST_BYTES_MAX: u64 = 64 * 1024;
@@ -107,7 +107,7 @@ impl Logout {
 async fn finish(attempt: LoginAttempt, listener: &TcpListener, port: u16) -> Result<(), Failure> {
     print(&format!("Open this address in your browser:\n\n{}\n\n", visible(attempt.address())))?;
     let (sender, mut targets) = mpsc::channel(1);
-    let mut pasted = pasted();
+    let mut pasted = pasted().map_err(thread_failure)?;
     let redirect = loop {
         tokio::select! {
             accepted = listener.accept() => {
@@ -128,16 +128,16 @@ async fn finish(attempt: LoginAttempt, listener: &TcpListener, port: u16) -> Res
 }
 
 /// The first line of standard input that is an address.
-fn pasted() -> oneshot::Receiver<String> {
+fn pasted() -> io::Result<oneshot::Receiver<String>> {
     let (sender, receiver) = oneshot::channel();
-    std::thread::spawn(move || {
+    start_thread("rheon-input", move || {
         let line = stdin().lock().lines().map_while(Result::ok).find(|line| line.contains("://"));
         if let Some(line) = line {
             // The browser may have come back first.
             drop(sender.send(line));
         }
-    });
-    receiver
+    })?;
+    Ok(receiver)
 }
 
 /// Answers a browser. What it was sent to us with, if this is the page that it was to come back to.

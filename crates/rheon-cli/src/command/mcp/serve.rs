@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::host::host;
 use crate::output::print_note;
-use crate::runtime::block_on;
+use crate::runtime::{block_on, start_thread, thread_failure};
 
 /// The environment variable with the token of `--port`.
 const TOKEN_VARIABLE: &str = "RHEON_MCP_TOKEN";
@@ -73,7 +73,7 @@ async fn over_http(service: Arc<AgentService>, port: u16, token: Option<String>)
 
 async fn over_lines(service: Arc<AgentService>) -> Result<Exit, Failure> {
     let (output, mut written) = mpsc::unbounded_channel::<String>();
-    let serving = serve_lines(service, input(), output);
+    let serving = serve_lines(service, input().map_err(thread_failure)?, output);
     tokio::pin!(serving);
     loop {
         tokio::select! {
@@ -95,9 +95,9 @@ fn write(line: &str) -> Result<(), Failure> {
 }
 
 /// The lines of standard input. One that is too long ends the connection.
-fn input() -> mpsc::Receiver<String> {
+fn input() -> io::Result<mpsc::Receiver<String>> {
     let (sender, receiver) = mpsc::channel(16);
-    std::thread::spawn(move || {
+    start_thread("rheon-input", move || {
         let mut stdin = io::stdin().lock();
         loop {
             let mut line = Vec::new();
@@ -111,6 +111,6 @@ fn input() -> mpsc::Receiver<String> {
                 return;
             }
         }
-    });
-    receiver
+    })?;
+    Ok(receiver)
 }
