@@ -17,11 +17,11 @@ pub mod trust;
 mod workspace;
 
 pub use policy::{
-    ActiveRule, CommandSandbox, Condition, Decision, DecisionReason, Document, DocumentError, Explanation,
-    ExplanationPart, FileFacts, KnownTool, PatternRoots, Policy, PolicyError, PolicyGate, PolicySource,
-    PolicyTrust, ReadOnlyGate, Rule, RuleChange, RuleEntry, RuleError, RuleKind, RulePlace, RuleSink,
-    RuleSource, Rules, SandboxRefusals, SandboxedCommands, ShellAnalyzer, ShellDirectory, ShellFacts,
-    ToolKind, UserRules, excerpt, known_tool, mode_name, tool_name,
+    ActiveRule, CommandSandbox, Condition, Decision, DecisionReason, DeniedPathsError, Document,
+    DocumentError, Explanation, ExplanationPart, FileFacts, KnownTool, PatternRoots, Policy, PolicyError,
+    PolicyGate, PolicySource, PolicyTrust, ReadOnlyGate, Rule, RuleChange, RuleEntry, RuleError, RuleKind,
+    RulePlace, RuleSink, RuleSource, Rules, SandboxRefusals, SandboxedCommands, ShellAnalyzer,
+    ShellDirectory, ShellFacts, ToolKind, UserRules, excerpt, known_tool, mode_name, tool_name,
 };
 pub use saved_rules::{ProjectRules, SavedRules};
 pub use workspace::{Access, DisplayPath, PathError, ResolvedPath, Workspace, names_directory};

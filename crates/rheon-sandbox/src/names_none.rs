@@ -31,6 +31,8 @@ impl NameWatch {
         WatchedCommand
     }
 
+    pub(crate) fn expect_absent(&self, _paths: &[PathBuf]) {}
+
     pub(crate) fn accept(&self, _path: &Path) {}
 
     pub(crate) fn remove(&self, _path: &Path) {}

@@ -295,12 +295,15 @@ fn boundary_of(settings: &ToolkitSettings, workspace: &Workspace) -> Boundary {
     without_denied(boundary, &settings.policy, workspace)
 }
 
-/// Adds the paths that rules deny to `boundary`, looked up again for each command.
+/// Adds the paths that rules deny to `boundary`. If there are too many, no command runs in the sandbox.
 fn without_denied(boundary: Boundary, policy: &Policy, workspace: &Workspace) -> Boundary {
     let (policy, workspace) = (policy.clone(), workspace.clone());
-    let boundary = boundary.with_visibility(move || Visibility {
-        hidden: policy.denied_paths(&workspace, Access::Read),
-        read_only: policy.denied_paths(&workspace, Access::Write),
+    let boundary = boundary.with_visibility(move || {
+        let denied = |access| policy.denied_paths(&workspace, access);
+        match denied(Access::Read).and_then(|hidden| Ok((hidden, denied(Access::Write)?))) {
+            Ok((hidden, read_only)) => Visibility { hidden, read_only, problem: None },
+            Err(error) => Visibility { problem: Some(error.to_string()), ..Visibility::default() },
+        }
     });
     // Scan now, while the model is still writing its first answer, so that the first command does not wait.
     let scanned = boundary.clone();

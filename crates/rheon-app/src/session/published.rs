@@ -1,5 +1,6 @@
 //! `PublishedPorts`: the servers of a session that are published at ports of the machine.
 
+use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rheon_sandbox::{PublishedPort, Sandbox};
@@ -27,7 +28,10 @@ impl PublishedPorts {
         }
         let published = sandbox.publish(port, local_port).await.map_err(|error| {
             let wanted = local_port.unwrap_or(port);
-            ClientError::invalid(format!("cannot listen on port {wanted} of this machine: {error}"))
+            ClientError::invalid(match error.kind() {
+                io::ErrorKind::Unsupported => format!("cannot publish port {port}: {error}"),
+                _ => format!("cannot listen on port {wanted} of this machine: {error}"),
+            })
         })?;
         let address = address(&published);
         self.ports().push(published);

@@ -167,8 +167,13 @@ fn saved_rules(config: &Config, tell: &NoticeSink) -> SavedRules {
 
 /// What to know before a session starts in the home directory, or in one that contains it.
 pub fn home_warning(system: &SystemContext) -> Option<String> {
-    let home = system.home()?.canonicalize().ok()?;
     let dir = system.working_dir.canonicalize().ok()?;
+    if dir.parent().is_none() {
+        let warning = "/ is the whole file system: edits can change every file that you can change, and commands in the \
+                       sandbox can change none. A project directory is a better place to start";
+        return Some(warning.to_owned());
+    }
+    let home = system.home()?.canonicalize().ok()?;
     home.starts_with(&dir).then(|| {
         format!(
             "{} is {} home directory: the agent could change every file of yours there, except for names with a dot and \

@@ -21,6 +21,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::OutputFlags;
 use crate::output::{Output, print_error, write_stderr};
+use crate::runtime::thread_failure;
 use crate::signals::Interrupts;
 use crate::terminal::{self, Audience};
 use crate::view::{OutputFormatter, View};
@@ -116,14 +117,14 @@ async fn lines(
     history: Option<&PromptHistory>,
 ) -> Result<Lines, Failure> {
     if flags.plain || !io::stderr().is_terminal() || !terminal::supports_drawing() {
-        return Ok(Lines::plain());
+        return Lines::plain().map_err(thread_failure);
     }
     let commands = opened.session.commands().await.map_err(failure)?;
     let own = HELP.iter().filter_map(|(typed, _)| typed.strip_prefix('/')?.split(' ').next());
     let mut names: Vec<String> = own.map(str::to_owned).collect();
     names.extend(commands.into_iter().map(|command| command.name));
     let completion = Completion { commands: names, dir: opened.facts.working_directory.clone() };
-    Ok(Lines::edited(history.map(PromptHistory::load).unwrap_or_default(), completion))
+    Lines::edited(history.map(PromptHistory::load).unwrap_or_default(), completion).map_err(thread_failure)
 }
 
 struct ReplContext<'a> {

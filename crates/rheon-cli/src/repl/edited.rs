@@ -14,6 +14,7 @@ use super::keys::{Key, Keys};
 use super::typed::Typed;
 use crate::output::write_stderr;
 use crate::raw_mode::{self, RawMode};
+use crate::runtime::start_thread;
 use crate::terminal::size;
 
 /// How long to wait for the rest of a sequence that starts like Escape.
@@ -53,7 +54,7 @@ impl EditedLines {
         let raw = RawMode::begin()?;
         let (sender, terminal) = mpsc::channel(16);
         redraw_when_continued(sender.clone())?;
-        std::thread::spawn(move || {
+        start_thread("rheon-keys", move || {
             let mut stdin = io::stdin().lock();
             let mut buffer = vec![0; READ_BYTES_MAX];
             while let Ok(length @ 1..) = stdin.read(&mut buffer) {
@@ -64,7 +65,7 @@ impl EditedLines {
             }
             // The receiver is gone.
             sender.blocking_send(FromTerminal::End).ok();
-        });
+        })?;
         Ok(Self {
             terminal,
             keys: Keys::default(),

@@ -8,6 +8,7 @@ use super::completion::Completion;
 use super::edited::EditedLines;
 use super::typed::Typed;
 use crate::output::write_stderr;
+use crate::runtime::start_thread;
 
 pub(super) enum Lines {
     /// Edited by the terminal.
@@ -18,9 +19,9 @@ pub(super) enum Lines {
 
 impl Lines {
     /// Starts a thread that reads lines until the input or the program ends.
-    pub(super) fn plain() -> Self {
+    pub(super) fn plain() -> io::Result<Self> {
         let (sender, receiver) = mpsc::channel(16);
-        std::thread::spawn(move || {
+        start_thread("rheon-lines", move || {
             let mut stdin = io::stdin().lock();
             loop {
                 let mut bytes = Vec::new();
@@ -34,14 +35,14 @@ impl Lines {
                     return;
                 }
             }
-        });
-        Self::Plain(receiver)
+        })?;
+        Ok(Self::Plain(receiver))
     }
 
     /// Uses the built-in editor if the terminal supports it; `past` is the history.
-    pub(super) fn edited(past: Vec<String>, completion: Completion) -> Self {
+    pub(super) fn edited(past: Vec<String>, completion: Completion) -> io::Result<Self> {
         match EditedLines::begin(past, completion) {
-            Ok(lines) => Self::Edited(Box::new(lines)),
+            Ok(lines) => Ok(Self::Edited(Box::new(lines))),
             Err(_) => Self::plain(),
         }
     }

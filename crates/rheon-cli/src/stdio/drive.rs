@@ -26,6 +26,7 @@ use crate::flags::OutputFlags;
 use crate::headless::projector;
 use crate::output::{Output, Reader, print_note};
 use crate::run_outcome::RunOutcome;
+use crate::runtime::thread_failure;
 use crate::signals::Signals;
 
 /// Set by programs that want session state events.
@@ -46,7 +47,7 @@ pub(crate) async fn converse(
     let (sender, answers) = mpsc::unbounded_channel();
     let dir = config(&*host).await?.working_directory;
     let channel = Channel::new(&dir, sender);
-    let mut input = of_stdin();
+    let mut input = of_stdin().map_err(thread_failure)?;
     // Hooks that the program registers must exist before the session starts.
     let mut waiting = VecDeque::new();
     let mut initialized = None;

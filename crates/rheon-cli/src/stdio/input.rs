@@ -7,6 +7,8 @@ use rheon_app::stream_json::{InputError, InputLine, InputLines};
 use rheon_types::{AgentEvent, Author, Content, Event, Message, MessageEvent};
 use tokio::sync::mpsc;
 
+use crate::runtime::start_thread;
+
 /// How many ids are remembered. Later prompts are known only by the id of their line.
 const NAMES_MAX: usize = 10_000;
 
@@ -56,9 +58,9 @@ impl PromptNames {
 pub(super) type Line = Result<InputLine, InputError>;
 
 /// Starts a thread that reads standard input until it or the program ends.
-pub(super) fn of_stdin() -> mpsc::Receiver<Line> {
+pub(super) fn of_stdin() -> io::Result<mpsc::Receiver<Line>> {
     let (sender, receiver) = mpsc::channel(64);
-    std::thread::spawn(move || {
+    start_thread("rheon-input", move || {
         let mut lines = InputLines::new();
         let mut stdin = io::stdin().lock();
         let mut bytes = vec![0; 64 * 1024];
@@ -78,8 +80,8 @@ pub(super) fn of_stdin() -> mpsc::Receiver<Line> {
         if let Some(line) = lines.finish() {
             sender.blocking_send(line).ok();
         }
-    });
-    receiver
+    })?;
+    Ok(receiver)
 }
 
 #[cfg(test)]

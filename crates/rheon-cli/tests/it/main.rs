@@ -38,5 +38,7 @@ mod support;
 mod terminal;
 mod trace;
 mod trouble;
+#[cfg(target_os = "linux")]
+mod walls;
 mod worktree;
 mod wrong;

@@ -24,7 +24,16 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new(script: impl Into<Script>) -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        Self::in_dir(tempfile::tempdir().unwrap(), script)
+    }
+
+    /// Where commands see it: they have another `/tmp`.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn outside_tmp(script: impl Into<Script>) -> Self {
+        Self::in_dir(tempfile::tempdir_in("/var/tmp").unwrap(), script)
+    }
+
+    pub(crate) fn in_dir(dir: TempDir, script: impl Into<Script>) -> Self {
         for name in ["home", "workspace"] {
             std::fs::create_dir(dir.path().join(name)).unwrap();
         }

@@ -6,6 +6,7 @@
 
 mod call;
 mod condition;
+mod denied_paths;
 mod destinations;
 mod document;
 mod explanation;
@@ -35,6 +36,7 @@ mod words;
 mod wrappers;
 
 pub use condition::Condition;
+pub use denied_paths::DeniedPathsError;
 pub use document::{Document, DocumentError, RuleEntry};
 pub use explanation::{Decision, DecisionReason, Explanation, ExplanationPart, mode_name};
 pub use gate::{ActiveRule, CommandSandbox, PolicyGate, ReadOnlyGate, RuleChange, RulePlace, RuleSink};

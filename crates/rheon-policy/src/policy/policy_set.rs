@@ -4,7 +4,6 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use ignore::{DirEntry, WalkBuilder};
 use rheon_types::event::PermissionMode;
 use url::Url;
 
@@ -115,7 +114,7 @@ pub struct Policy {
 pub(crate) struct BoundRule {
     pub(crate) rule: Rule,
     pub(crate) source: RuleSource,
-    paths: Vec<BoundPath>,
+    pub(crate) paths: Vec<BoundPath>,
 }
 
 impl Policy {
@@ -255,25 +254,6 @@ impl Policy {
         self.of(RuleKind::Deny).any(|bound| bound.hides(path))
     }
 
-    /// The denied paths in `workspace` and the home directory, for the sandbox to enforce. Paths without wildcards are
-    /// included even if they do not exist. For wildcards, a quick scan lists the matching files that exist now; a file
-    /// created later is not covered.
-    pub fn denied_paths(&self, workspace: &Workspace, access: Access) -> Vec<PathBuf> {
-        let rules: Vec<&BoundRule> = self.of(RuleKind::Deny).filter(|bound| bound.is_about(access)).collect();
-        let at_home = |path: &Path| self.roots.home.as_ref().is_some_and(|home| path.starts_with(home));
-        let mut found: Vec<PathBuf> = rules.iter().flat_map(|bound| bound.literal_paths()).collect();
-        found.retain(|path| at_home(path) || workspace.root_of(path).is_some());
-        let roots = workspace.roots().filter(|_| !rules.is_empty());
-        for entry in roots.flat_map(quick_look) {
-            let is_new = !found.iter().any(|known| entry.path().starts_with(known));
-            if is_new && rules.iter().any(|bound| fits(&bound.paths, entry.path())) {
-                found.push(entry.into_path());
-            }
-        }
-        found.truncate(DENIED_MAX);
-        found
-    }
-
     pub fn pattern_roots(&self) -> &PatternRoots {
         &self.roots
     }
@@ -351,23 +331,6 @@ impl Policy {
 /// Directories of a file system root: a rule that starts with one most likely means that.
 const SYSTEM_DIRS: [&str; 12] =
     ["etc", "usr", "var", "home", "root", "tmp", "opt", "proc", "sys", "dev", "Users", "private"];
-
-/// Directories that the scan skips: large and generated.
-const LARGE_DIRS: [&str; 4] = [".git", "node_modules", "target", ".venv"];
-
-/// How many entries of each root to scan, and how many paths to pass to the sandbox.
-const ENTRIES_MAX: usize = 20_000;
-const DENIED_MAX: usize = 256;
-
-/// Scans `root` up to a limit.
-fn quick_look(root: &Path) -> impl Iterator<Item = DirEntry> {
-    let entries = WalkBuilder::new(root)
-        .standard_filters(false)
-        .follow_links(false)
-        .filter_entry(|entry| !LARGE_DIRS.iter().any(|name| entry.file_name() == *name))
-        .build();
-    entries.flatten().filter(|entry| entry.depth() > 0).take(ENTRIES_MAX)
-}
 
 /// What a rule must do with an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -450,7 +413,7 @@ impl BoundRule {
     }
 
     /// Whether the rule has path patterns for this access.
-    fn is_about(&self, wanted: Access) -> bool {
+    pub(crate) fn is_about(&self, wanted: Access) -> bool {
         match self.rule.pattern() {
             Pattern::Path { access, pattern } => *access == wanted && pattern.is_some(),
             Pattern::Command(_)
@@ -465,7 +428,7 @@ impl BoundRule {
     }
 
     /// The paths that it names without wildcards.
-    fn literal_paths(&self) -> impl Iterator<Item = PathBuf> {
+    pub(crate) fn literal_paths(&self) -> impl Iterator<Item = PathBuf> {
         let literal = match self.rule.pattern() {
             Pattern::Path { pattern: Some(pattern), .. } => pattern.literal(),
             Pattern::Path { pattern: None, .. }

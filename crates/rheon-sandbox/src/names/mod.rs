@@ -4,6 +4,7 @@
 
 mod config;
 mod quarantine;
+mod record;
 mod report;
 mod repository;
 mod rules;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use quarantine::{OpenDir, put_aside};
+use record::{CommandRecord, KilledCommands, RecordFile};
 use repository::{PartsAction, RepositoryVerdict, check, pointed_to};
 use walk::{DIRS_MAX, FileId, FoundName, Walk};
 
@@ -38,6 +40,17 @@ struct State {
     commands: usize,
     reports: Vec<NameReport>,
     told_cut: bool,
+    recovery: Recovery,
+}
+
+/// What is needed in case the agent is killed.
+#[derive(Debug, Default)]
+struct Recovery {
+    /// Whether what commands of killed agents left was looked for.
+    is_done: bool,
+    record: Option<RecordFile>,
+    /// Parts of opened repositories that do not exist and must not.
+    absent: Vec<PathBuf>,
 }
 
 /// The most names to mount. Those nearest to the roots come first; the rest is only checked.
@@ -70,8 +83,9 @@ impl NameWatch {
     /// Reads the tree, so that the first command does not wait for it.
     pub(crate) fn warm(&self) {
         let mut state = self.lock();
-        let names = state.names(&self.rules);
+        let mut names = state.names(&self.rules);
         if state.commands == 0 {
+            state.recover(&mut names, &self.rules);
             state.known = names.iter().map(|name| name.id).collect();
         }
     }
@@ -82,6 +96,7 @@ impl NameWatch {
         let mut state = self.lock();
         let mut names = state.names(&self.rules);
         if state.commands == 0 {
+            state.recover(&mut names, &self.rules);
             state.known = names.iter().map(|name| name.id).collect();
             // What changed in them in the meantime is the user's, and is protected from now on.
             state.own.retain(|path, _| {
@@ -92,6 +107,7 @@ impl NameWatch {
             names.retain(|name| name.path.symlink_metadata().is_ok());
         }
         state.commands += 1;
+        state.record(&self.rules);
         let guarded = self.guarded(&state, &names);
         drop(state);
         let approval = NameApproval::Paths(approved.to_vec());
@@ -112,6 +128,17 @@ impl NameWatch {
         if state.commands > 0 {
             let names = state.names(&self.rules);
             state.accept(&names, path);
+            state.record(&self.rules);
+        }
+    }
+
+    /// A command that runs may create these paths, which do not exist, and they do not stay. The guard of the command looks for them
+    /// when it ends; this is for the case that the agent is killed before.
+    pub(crate) fn expect_absent(&self, paths: &[PathBuf]) {
+        if !paths.is_empty() {
+            let mut state = self.lock();
+            state.recovery.absent.extend(paths.iter().cloned());
+            state.record(&self.rules);
         }
     }
 
@@ -159,6 +186,45 @@ impl State {
             self.report(path, NameOutcome::Unwatched { dirs_max: DIRS_MAX });
         }
         result.names
+    }
+
+    /// Puts aside what commands of killed agents left.
+    fn recover(&mut self, names: &mut Vec<FoundName>, rules: &NameRules) {
+        if std::mem::replace(&mut self.recovery.is_done, true) {
+            return;
+        }
+        let Some(quarantine) = rules.quarantine() else { return };
+        for killed in KilledCommands::find(quarantine, rules.roots()) {
+            let CommandRecord { roots, known, absent } = &killed.record;
+            let is_elsewhere = |name: &&FoundName| !roots.iter().any(|root| name.path.starts_with(root));
+            self.known = names.iter().filter(is_elsewhere).map(|name| name.id).collect();
+            self.known.extend(known);
+            self.judge(names, rules);
+            let left = absent.iter().filter(|path| path.symlink_metadata().is_ok());
+            left.for_each(|path| self.put_aside(path, rules));
+            killed.remove();
+            names.retain(|name| name.path.symlink_metadata().is_ok());
+        }
+    }
+
+    /// Writes down what exists, in case the agent is killed. Where that fails, what a command leaves then is taken for the
+    /// user's.
+    fn record(&mut self, rules: &NameRules) {
+        let Some(quarantine) = rules.quarantine() else { return };
+        let mut known: Vec<_> = self.known.iter().copied().collect();
+        known.sort_unstable();
+        let absent = self.recovery.absent.clone();
+        let record = CommandRecord { roots: rules.roots().to_vec(), known, absent };
+        self.recovery.record = RecordFile::write(self.recovery.record.take(), quarantine, &record).ok();
+    }
+
+    /// No command runs any more.
+    fn record_idle(&mut self) {
+        self.recovery.absent.clear();
+        if let Some(mut record) = self.recovery.record.take() {
+            // A record that says otherwise is worse than none.
+            self.recovery.record = record.set(false).is_ok().then_some(record);
+        }
     }
 
     /// What is at a path, or above or below it, is the user's.
@@ -255,6 +321,9 @@ impl Drop for WatchedCommand {
                 paths.iter().for_each(|path| state.accept(&names, path));
                 state.judge(&names, &self.watch.rules);
             }
+        }
+        if state.commands == 0 {
+            state.record_idle();
         }
     }
 }

@@ -86,7 +86,7 @@ fn what_a_command_creates_at_a_protected_name_goes_to_the_quarantine_and_the_use
     drop(command);
     assert_eq!(place.tree(), ".vscode/settings.json a/b/c/d/e/f/file");
     assert_eq!(place.moved(), [".Git", ".husky", "a/.idea", "a/b/c/d/e/f/.claude", "new/.mcp.json"]);
-    assert_eq!(fs::read_dir(&place.quarantine).unwrap().count(), 5);
+    assert_eq!(place.slots(), 5);
     // What the user creates while nothing runs is theirs, also what they move back.
     fs::rename(place.quarantine.join("1/.Git"), place.root.join(".Git")).unwrap_or_else(|_| {
         place.write(".Git/config", "mine");
@@ -248,4 +248,113 @@ fn without_a_quarantine_it_is_renamed_where_it_is() {
         assert!(root.join(format!(".vscode.quarantined-{number}")).is_dir());
     }
     assert!(!root.join(".vscode").exists());
+}
+
+impl Place {
+    /// The same workspace in another session.
+    fn next_session(&self) -> NameWatch {
+        NameWatch::new((*self.watch.rules).clone())
+    }
+
+    /// What is in the quarantine.
+    fn slots(&self) -> usize {
+        let entries = fs::read_dir(&self.quarantine).unwrap();
+        entries.filter(|it| it.as_ref().unwrap().file_name() != record::DIR).count()
+    }
+
+    fn records(&self) -> usize {
+        fs::read_dir(self.quarantine.join(record::DIR)).into_iter().flatten().count()
+    }
+}
+
+/// What a killed process leaves: the locks of its files are gone, and nothing of it was dropped.
+fn kill(watch: &NameWatch) {
+    let mut state = watch.lock();
+    let record = state.recovery.record.take().unwrap();
+    record.abandon();
+}
+
+#[test]
+fn what_commands_of_a_killed_agent_created_is_put_aside_by_the_next_session() {
+    let place = place();
+    place.write(".vscode/settings.json", "mine");
+    place.write(".git/HEAD", "ref: refs/heads/main\n");
+    let (command, _) = place.watch.begin(&[]);
+    place.watch.expect_absent(&[place.root.join(".git/hooks"), place.root.join(".git/info")]);
+    assert_eq!(place.records(), 1);
+    place.write(".mcp.json", "{}");
+    place.write("sub/.claude/settings.json", "{}");
+    place.write(".git/hooks/post-checkout", "#!/bin/sh\n");
+    kill(&place.watch);
+    std::mem::forget(command);
+
+    let next = place.next_session();
+    next.warm();
+    assert_eq!(place.tree(), ".git/HEAD .vscode/settings.json");
+    let moved: Vec<_> = next.take_reports().into_iter().map(|report| report.path).collect();
+    let expected = [".mcp.json", "sub/.claude", ".git/hooks"].map(|name| place.root.join(name));
+    assert_eq!(moved, expected);
+    assert_eq!(place.records(), 0);
+    // What the user creates afterwards stays.
+    place.write(".mcp.json", "{}");
+    drop(next.begin(&[]));
+    drop(place.next_session().begin(&[]));
+    assert_eq!(place.tree(), ".git/HEAD .mcp.json .vscode/settings.json");
+}
+
+#[test]
+fn nothing_is_moved_after_an_agent_that_was_killed_while_no_command_ran() {
+    let place = place();
+    drop(place.watch.begin(&[]));
+    kill(&place.watch);
+    place.write(".mcp.json", "{}");
+    let next = place.next_session();
+    drop(next.begin(&[]));
+    assert_eq!((place.tree().as_str(), next.take_reports()), (".mcp.json", Vec::new()));
+    drop(next);
+    assert_eq!(place.records(), 0);
+    // Nothing is left of a session that moved nothing.
+    assert!(!place.quarantine.exists());
+}
+
+#[test]
+fn a_session_that_lives_keeps_its_record_and_what_was_approved_stays_after_a_kill() {
+    let place = place();
+    let (command, _) = place.watch.begin(&[]);
+    place.write(".mcp.json", "{}");
+    place.watch.accept(&place.root.join(".mcp.json"));
+    place.write(".vscode/tasks.json", "{}");
+    // Another session begins beside it.
+    place.next_session().warm();
+    assert_eq!((place.tree().as_str(), place.records()), (".mcp.json .vscode/tasks.json", 1));
+    kill(&place.watch);
+    std::mem::forget(command);
+    place.next_session().warm();
+    assert_eq!(place.tree(), ".mcp.json");
+}
+
+#[test]
+fn damaged_records_and_those_of_other_workspaces_change_nothing() {
+    let place = place();
+    let records = place.quarantine.join(record::DIR);
+    fs::create_dir_all(&records).unwrap();
+    place.write(".mcp.json", "{}");
+    for (name, text) in [("empty", ""), ("half", "+{\"roots\":[\"/"), ("other", "?"), ("null", "+null")] {
+        fs::write(records.join(name), text).unwrap();
+    }
+    let elsewhere = r#"+{"roots":["/elsewhere"],"known":[],"absent":["/elsewhere/.git/hooks"]}"#;
+    fs::write(records.join("elsewhere"), elsewhere).unwrap();
+    let outside = place.root.parent().unwrap().join("outside");
+    fs::write(&outside, "").unwrap();
+    let absent = serde_json::json!({
+        "roots": [&place.root], "known": [], "absent": [&outside, place.root.join("../outside")],
+    });
+    let next = place.next_session();
+    next.warm();
+    assert_eq!(place.tree(), ".mcp.json");
+    fs::write(records.join("outside"), format!("+{absent}")).unwrap();
+    place.next_session().warm();
+    // It names what is in the workspace, and nothing else is touched.
+    assert_eq!((place.tree().as_str(), outside.exists()), ("", true));
+    assert_eq!(place.records(), 1);
 }

@@ -110,7 +110,10 @@ fn into_dir(parent: &OpenDir, name: &OsStr, dir: &Path) -> io::Result<PathBuf> {
         builder
     };
     private().recursive(true).create(dir)?;
-    let taken = std::fs::read_dir(dir)?.count();
+    let is_slot = |entry: &io::Result<std::fs::DirEntry>| {
+        entry.as_ref().is_ok_and(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."))
+    };
+    let taken = std::fs::read_dir(dir)?.filter(is_slot).count();
     for number in taken + 1..taken + NUMBERS_MAX {
         let slot = dir.join(number.to_string());
         match private().create(&slot) {

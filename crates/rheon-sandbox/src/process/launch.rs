@@ -226,10 +226,11 @@ struct LinePipes {
 
 /// Runs the line with its input, or with nothing to read. While `eval` runs, bash keeps its own standard input, which is the writing end
 /// of a pipe, aside and closed to programs: only the shell itself can tell that it began, and the directory in which it ended.
+/// A signal that ends it during `eval` leaves it without that pipe; then it tells nothing.
 fn script(line: &str, input: &str) -> String {
     let line = line.replace('\'', r"'\''");
     format!(
-        "builtin printf '\\0' >&0\ntrap 'builtin printf \"\\0\" >&0; builtin pwd -P >&0' EXIT\neval '{line}' {input}"
+        "builtin printf '\\0' >&0\ntrap '{{ builtin printf \"\\0\" >&0; builtin pwd -P >&0; }} 2>/dev/null' EXIT\neval '{line}' {input}"
     )
 }
 

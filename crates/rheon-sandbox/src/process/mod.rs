@@ -6,6 +6,8 @@ mod entry;
 mod environment;
 mod exchange;
 mod execution;
+#[cfg(target_os = "linux")]
+mod first;
 #[cfg_attr(not(target_os = "linux"), path = "helper_none.rs")]
 mod helper;
 mod launch;

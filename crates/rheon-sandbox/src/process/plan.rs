@@ -22,6 +22,7 @@ use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal};
 use rustix::thread::CapabilitySet;
 
 use super::execution::{Capabilities, Execution, Namespaces, ProcessSetup, ResourceLimits};
+use super::first::{self, EndReport};
 use super::mounts::{Mounts, begin_loopback};
 use super::restrict::PreparedRestrictions;
 
@@ -41,6 +42,13 @@ pub(super) struct Plan<'a> {
     mounts: Option<Mounts>,
     restrictions: Option<PreparedRestrictions>,
     stack: Vec<u128>,
+}
+
+/// A process that has executed its program, or the first process of a namespace whose program runs.
+pub(super) struct Started {
+    pub(super) pid: Pid,
+    /// How the program ended, if the process is not the program.
+    pub(super) report: Option<EndReport>,
 }
 
 /// Texts, and where they are, as the kernel reads them.
@@ -97,10 +105,51 @@ impl<'a> Plan<'a> {
     }
 
     /// Starts the process and returns once it has executed the program.
-    pub(super) fn start(&mut self) -> io::Result<Pid> {
+    pub(super) fn start(&mut self) -> io::Result<Started> {
+        match self.setup.namespaces {
+            Namespaces::Inherited => {
+                let pid = self.execute(Preparation::Whole { parent: rustix::process::getpid() })?;
+                Ok(Started { pid, report: None })
+            }
+            Namespaces::Processes
+            | Namespaces::ProcessesShown
+            | Namespaces::UserProcesses
+            | Namespaces::All
+            | Namespaces::AllButNetwork => self.start_behind_first(),
+        }
+    }
+
+    /// Starts the first process of a PID namespace, which starts the program.
+    fn start_behind_first(&mut self) -> io::Result<Started> {
+        let parent = rustix::process::getpid();
+        let (report, reporter) = first::report()?;
+        let held_back = kernel::hold_signals_back();
+        let forked = first::fork(self.namespace_flags());
+        if let Ok(None) = forked {
+            let program = self.settle_first(parent).map_err(Errno::raw_os_error).and_then(|()| {
+                let executed = self.execute(Preparation::Rest);
+                executed.map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))
+            });
+            first::stay(&reporter, program);
+        }
+        kernel::let_signals_through(&held_back);
+        let pid = forked?.ok_or(io::ErrorKind::NotFound)?;
+        // Otherwise the report would never end.
+        drop(reporter);
+        match report.begin() {
+            Ok(report) => Ok(Started { pid, report: Some(report) }),
+            Err(error) => {
+                reap(pid);
+                Err(error)
+            }
+        }
+    }
+
+    /// Starts a process that borrows this one's memory and becomes the program.
+    fn execute(&mut self, preparation: Preparation) -> io::Result<Pid> {
         let top = self.stack.as_mut_ptr_range().end;
-        let birth = Birth { parent: rustix::process::getpid(), problem: AtomicI32::new(0), plan: self };
-        let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD | birth.plan.namespace_flags();
+        let birth = Birth { preparation, problem: AtomicI32::new(0), plan: self };
+        let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
         let held_back = kernel::hold_signals_back();
         #[allow(unsafe_code, reason = "std cannot start a process in a namespace or tie it to its parent")]
         // SAFETY: the caller's thread sleeps until the process has become another program or has ended, so what it borrows
@@ -114,10 +163,7 @@ impl<'a> Plan<'a> {
             0 => Ok(pid),
             problem => {
                 // The process has already exited.
-                while matches!(
-                    rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty()),
-                    Err(Errno::INTR)
-                ) {}
+                reap(pid);
                 Err(io::Error::from_raw_os_error(problem))
             }
         }
@@ -136,7 +182,38 @@ impl<'a> Plan<'a> {
     }
 
     /// Everything that the process does before it becomes the other program, in the process.
-    fn prepare(&self, parent: Pid) -> rustix::io::Result<()> {
+    fn prepare(&self, preparation: Preparation) -> rustix::io::Result<()> {
+        match preparation {
+            Preparation::Whole { parent } => {
+                self.settle(parent)?;
+                self.take_files()?;
+                self.restrict()
+            }
+            Preparation::Rest => {
+                // Its group can be ended by its own id.
+                rustix::process::setsid()?;
+                self.take_files()
+            }
+        }
+    }
+
+    /// What the first process of a PID namespace does for the program, and then gives up.
+    fn settle_first(&self, parent: Pid) -> rustix::io::Result<()> {
+        self.settle(parent)?;
+        self.restrict()?;
+        match self.setup.capabilities {
+            Capabilities::Preserved => {}
+            Capabilities::Dropped => first::give_up_rights()?,
+        }
+        first::become_unreadable()
+    }
+
+    fn restrict(&self) -> rustix::io::Result<()> {
+        self.restrictions.as_ref().map_or(Ok(()), PreparedRestrictions::apply)
+    }
+
+    /// Ties the process to its parent and gives it its namespaces.
+    fn settle(&self, parent: Pid) -> rustix::io::Result<()> {
         kernel::forget_handlers();
         // Where memory runs out, a command ends before the agent.
         write(c"/proc/self/oom_score_adj", b"500").ok();
@@ -158,6 +235,12 @@ impl<'a> Plan<'a> {
             Capabilities::Preserved => {}
             Capabilities::Dropped => drop_capabilities()?,
         }
+        // The parent may have ended before its end could be asked for.
+        if self.is_alone(parent) { Err(Errno::PIPE) } else { Ok(()) }
+    }
+
+    /// Limits what the program may use, and gives it its files.
+    fn take_files(&self) -> rustix::io::Result<()> {
         self.limit_resources()?;
         kernel::standard_files(self.execution.told.as_fd(), self.execution.output.as_fd())?;
         if let Some(pipes) = &self.execution.exchange {
@@ -167,11 +250,7 @@ impl<'a> Plan<'a> {
         if let Some(pipes) = &self.execution.exchange {
             kernel::third_file(pipes.input.as_fd())?;
         }
-        // The parent may have ended before its end could be asked for.
-        if self.is_alone(parent) {
-            return Err(Errno::PIPE);
-        }
-        self.restrictions.as_ref().map_or(Ok(()), PreparedRestrictions::apply)
+        Ok(())
     }
 
     fn limit_resources(&self) -> rustix::io::Result<()> {
@@ -182,7 +261,11 @@ impl<'a> Plan<'a> {
             Namespaces::Inherited | Namespaces::Processes | Namespaces::ProcessesShown => false,
         };
         let limits = [
-            (Resource::Nproc, processes.filter(|_| has_own_user)),
+            // The first process is not the command's.
+            (
+                Resource::Nproc,
+                processes.filter(|_| has_own_user).map(|processes| processes.saturating_add(1)),
+            ),
             (Resource::Data, memory_bytes),
             (Resource::Fsize, file_bytes),
         ];
@@ -226,9 +309,23 @@ pub(super) fn map_own_user([user, group]: &[String; 2]) -> rustix::io::Result<()
     write(c"/proc/self/gid_map", group.as_bytes())
 }
 
+/// What is left to do in the process that becomes the program.
+#[derive(Clone, Copy)]
+enum Preparation {
+    /// Everything.
+    Whole { parent: Pid },
+    /// The first process of its namespace did the rest.
+    Rest,
+}
+
+fn reap(pid: Pid) {
+    let options = rustix::process::WaitOptions::empty();
+    while matches!(rustix::process::waitpid(Some(pid), options), Err(Errno::INTR)) {}
+}
+
 /// The orders of the process. It shares the agent's memory, so it tells its problem there.
 struct Birth<'a> {
-    parent: Pid,
+    preparation: Preparation,
     problem: AtomicI32,
     plan: &'a Plan<'a>,
 }
@@ -238,7 +335,7 @@ extern "C" fn begin(birth: *mut libc::c_void) -> c_int {
     #[allow(unsafe_code, reason = "the kernel hands on a pointer")]
     // SAFETY: it is the one that was handed over, and its owner waits.
     let birth = unsafe { &*birth.cast::<Birth<'_>>() };
-    let problem = match birth.plan.prepare(birth.parent) {
+    let problem = match birth.plan.prepare(birth.preparation) {
         Ok(()) => {
             let Plan { program, arguments, variables, .. } = birth.plan;
             kernel::execute(program, &arguments.places, &variables.places)

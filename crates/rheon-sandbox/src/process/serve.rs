@@ -20,7 +20,7 @@ use rustix::thread::UnshareFlags;
 
 use super::execution::{Capabilities, Execution, Namespaces, ProcessSetup};
 use super::mounts::{begin_loopback, make_read_only, mount_overlay};
-use super::plan::{Plan, map_own_user};
+use super::plan::{Plan, Started, map_own_user};
 use super::wire::{HelperSetup, IpVersion, Reply, Request, receive};
 
 /// Runs the helper until the agent is gone. `outer` is its socket.
@@ -136,9 +136,17 @@ struct Commands {
 }
 
 struct Command {
-    pid: Pid,
+    process: Started,
     /// Becomes readable when it ends.
     end: OwnedFd,
+}
+
+impl Command {
+    /// The raw status of its program.
+    fn wait(self) -> i32 {
+        let own = wait(self.process.pid);
+        self.process.report.map_or(own, |report| report.status_or(own))
+    }
 }
 
 impl Commands {
@@ -146,10 +154,10 @@ impl Commands {
     fn run(mut self, socket: BorrowedFd<'_>) {
         while self.step(socket).is_ok() {}
         for command in self.running.values() {
-            rustix::process::kill_process(command.pid, Signal::KILL).ok();
+            rustix::process::kill_process(command.process.pid, Signal::KILL).ok();
         }
         for command in self.running.into_values() {
-            wait(command.pid);
+            wait(command.process.pid);
         }
     }
 
@@ -167,7 +175,7 @@ impl Commands {
             self.running.keys().zip(is_ready).filter(|(_, is_ready)| *is_ready).map(|(id, _)| *id).collect();
         for id in ended {
             if let Some(command) = self.running.remove(&id) {
-                Reply::Ended { id, status: wait(command.pid) }.send(socket)?;
+                Reply::Ended { id, status: command.wait() }.send(socket)?;
             }
         }
         if !has_request {
@@ -178,7 +186,7 @@ impl Commands {
             Request::Start { id, execution } => self.start(id, &execution).send(socket),
             Request::Kill { id } => {
                 if let Some(command) = self.running.get(&id) {
-                    rustix::process::kill_process(command.pid, Signal::KILL).ok();
+                    rustix::process::kill_process(command.process.pid, Signal::KILL).ok();
                 }
                 Ok(())
             }
@@ -191,11 +199,11 @@ impl Commands {
     }
 
     fn start(&mut self, id: u64, execution: &Execution) -> Reply {
-        let started = Plan::new(execution, SETUP).and_then(|mut plan| plan.start()).and_then(|pid| {
-            match rustix::process::pidfd_open(pid, PidfdFlags::empty()) {
-                Ok(end) => Ok(Command { pid, end }),
+        let started = Plan::new(execution, SETUP).and_then(|mut plan| plan.start()).and_then(|process| {
+            match rustix::process::pidfd_open(process.pid, PidfdFlags::empty()) {
+                Ok(end) => Ok(Command { process, end }),
                 Err(error) => {
-                    end(pid);
+                    end(process.pid);
                     Err(error.into())
                 }
             }

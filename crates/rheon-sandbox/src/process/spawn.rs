@@ -5,10 +5,10 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 
 use rustix::io::Errno;
-use rustix::process::{Pid, WaitId, WaitIdOptions, WaitOptions, waitid, waitpid};
+use rustix::process::{WaitId, WaitIdOptions, WaitOptions, waitid, waitpid};
 
 use super::execution::{Execution, ProcessSetup};
-use super::plan::Plan;
+use super::plan::{Plan, Started};
 use super::supervisor::{Lifeline, SupervisorsEnd, lifeline, supervise};
 
 /// Whether there is a supervisor between the agent and the process.
@@ -28,7 +28,7 @@ impl Supervision {
 }
 
 /// A process that has not been reaped.
-pub(super) struct Spawned(Pid);
+pub(super) struct Spawned(Started);
 
 /// Starts a process that ends with the calling thread and inherits none of the agent's files.
 pub(super) fn spawn(
@@ -39,27 +39,33 @@ pub(super) fn spawn(
     let mut plan = Plan::new(execution, setup)?;
     match supervision {
         Supervision::Absent => plan.start(),
-        Supervision::Present(lifeline) => supervise(&mut plan, lifeline),
+        Supervision::Present(lifeline) => {
+            supervise(&mut plan, lifeline).map(|pid| Started { pid, report: None })
+        }
     }
     .map(Spawned)
 }
 
 impl Spawned {
     pub(super) fn id(&self) -> u32 {
-        self.0.as_raw_pid().unsigned_abs()
+        self.0.pid.as_raw_pid().unsigned_abs()
     }
 
     /// Waits until the process has ended and keeps its id reserved. An error occurs again when it is reaped.
     pub(super) fn wait(&mut self) {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        while matches!(waitid(WaitId::Pid(self.0), options), Err(Errno::INTR)) {}
+        while matches!(waitid(WaitId::Pid(self.0.pid), options), Err(Errno::INTR)) {}
     }
 
     /// Returns the exit status and frees the process id.
     pub(super) fn reap(&mut self) -> io::Result<ExitStatus> {
         loop {
-            match waitpid(Some(self.0), WaitOptions::empty()) {
-                Ok(Some((_, status))) => return Ok(ExitStatus::from_raw(status.as_raw())),
+            match waitpid(Some(self.0.pid), WaitOptions::empty()) {
+                Ok(Some((_, status))) => {
+                    let own = status.as_raw();
+                    let status = self.0.report.as_ref().map_or(own, |report| report.status_or(own));
+                    return Ok(ExitStatus::from_raw(status));
+                }
                 Ok(None) | Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }

@@ -34,7 +34,7 @@ pub(super) fn lifeline() -> io::Result<(Lifeline, SupervisorsEnd)> {
 pub(super) fn supervise(plan: &mut Plan<'_>, lifeline: &SupervisorsEnd) -> io::Result<Pid> {
     let (mut problem, problem_end) = io::pipe()?;
     let Some(supervisor) = fork()? else {
-        let shell = begin().and_then(|()| plan.start());
+        let shell = begin().and_then(|()| plan.start()).map(|started| started.pid);
         match shell {
             Ok(shell) => stay(&lifeline.0, shell),
             Err(error) => {

@@ -16,6 +16,8 @@ pub struct Visibility {
     /// Paths that cannot be read.
     pub hidden: Vec<PathBuf>,
     pub read_only: Vec<PathBuf>,
+    /// Why the paths are not all known. No command starts then that should not reach them.
+    pub problem: Option<String>,
 }
 
 /// Whether a process may use the network.
@@ -80,9 +82,11 @@ pub(super) struct Replacement {
 
 impl Boundary {
     /// Allows writing in these directories, the workspace, given without symlinks; no network. Protected names in them are
-    /// searched before each process starts and when it ends; [`look`](Self::look) makes the first search short.
+    /// searched before each process starts and when it ends; [`look`](Self::look) makes the first search short. The root of
+    /// the file system is never writable as a whole.
     pub fn new<Root: Into<PathBuf>>(roots: impl IntoIterator<Item = Root>) -> Self {
-        let roots: Vec<PathBuf> = roots.into_iter().map(Into::into).collect();
+        let mut roots: Vec<PathBuf> = roots.into_iter().map(Into::into).collect();
+        roots.retain(|root| root.parent().is_some());
         let mut names = NameRules::default();
         roots.iter().for_each(|root| names.add_root(root));
         Self {
@@ -261,6 +265,11 @@ impl Boundary {
     /// The hidden paths, including those found by walks.
     pub(super) fn all_hidden(&self) -> impl Iterator<Item = &PathBuf> {
         self.hidden.iter().chain(self.looks.iter().flat_map(|look| &look.sight().hidden))
+    }
+
+    /// Why not everything that a walk should protect is known.
+    pub(super) fn problem(&self) -> Option<&str> {
+        self.looks.iter().find_map(|look| look.sight().problem.as_deref())
     }
 
     pub fn network(&self) -> &NetworkAccess {

@@ -31,6 +31,10 @@ impl SandboxCall {
             wrap.watch = is_sandboxed.then(|| wrap.boundary.watch().clone());
             return Ok(Self { wrap });
         }
+        // A weaker level protects none of these paths.
+        if let (Level::Namespaces, Some(problem)) = (wrap.level, wrap.boundary.problem()) {
+            return Err(io::Error::other(problem.to_owned()));
+        }
         let more = match &grant.network {
             NetworkGrant::None | NetworkGrant::All => HostList::default(),
             NetworkGrant::Hosts(hosts) => HostList::parse(hosts).map_err(io::Error::other)?,

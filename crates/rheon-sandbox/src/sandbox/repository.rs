@@ -56,7 +56,7 @@ pub(super) struct OpenRepository {
 /// Opens the repositories of the workspace. The error says why none can be opened.
 pub(super) fn open_all(boundary: &Boundary) -> Result<Vec<OpenRepository>, String> {
     let mut opened = Vec::new();
-    let mut problem = "the workspace has no directory".to_owned();
+    let mut problem = "commands can change no directory of the workspace".to_owned();
     for root in boundary.roots().iter().rev() {
         let dir = root.join(".git");
         if boundary.forbids_writing(&dir) {
@@ -118,6 +118,11 @@ impl OpenRepository {
 
     pub(super) fn dir(&self) -> &Path {
         &self.dir
+    }
+
+    /// The protected parts that do not exist.
+    pub(super) fn missing(&self) -> &[PathBuf] {
+        &self.missing
     }
 
     /// The mounts for the command.

@@ -16,6 +16,7 @@ use super::choose::Sandbox;
 use super::level::Level;
 use super::session_access::SandboxSwitch;
 use crate::network::relay;
+use crate::process::SessionHelper;
 
 /// A server listens on one of these, or on all addresses.
 const LOOPBACK: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
@@ -56,6 +57,13 @@ enum LocalPort {
     Preferably(u16),
 }
 
+/// The network in which commands of a session start their servers.
+enum ServerNetwork {
+    Machine,
+    /// That of the session, which its helper holds.
+    Session(Arc<SessionHelper>),
+}
+
 impl Sandbox {
     /// Connects to a server that a command of the session started.
     pub async fn connect(&self, port: u16) -> io::Result<TcpStream> {
@@ -79,25 +87,39 @@ impl Sandbox {
 
     /// A socket in the network where commands of the session start their servers.
     async fn socket(&self, address: IpAddr) -> io::Result<TcpSocket> {
-        let is_on_machine = self.network() == NetworkAccess::Open || self.switch() == SandboxSwitch::Off;
-        if is_on_machine || self.level() == Level::None {
-            return if address.is_ipv6() { TcpSocket::new_v6() } else { TcpSocket::new_v4() };
-        }
-        let helper = self.helper().ok_or_else(|| {
-            let level = self.level();
-            io::Error::other(format!(
-                "at sandbox level \"{level}\" every command has a network of its own here"
-            ))
-        })?;
+        let helper = match self.server_network()? {
+            ServerNetwork::Machine if address.is_ipv6() => return TcpSocket::new_v6(),
+            ServerNetwork::Machine => return TcpSocket::new_v4(),
+            ServerNetwork::Session(helper) => helper,
+        };
         let socket = tokio::task::spawn_blocking(move || helper.socket(address)).await;
         let socket = socket.map_err(io::Error::other)??;
         socket.set_nonblocking(true)?;
         Ok(TcpSocket::from_std_stream(socket))
     }
 
+    /// Where commands of the session start their servers.
+    fn server_network(&self) -> io::Result<ServerNetwork> {
+        let is_on_machine = self.network() == NetworkAccess::Open || self.switch() == SandboxSwitch::Off;
+        if is_on_machine || self.level() == Level::None {
+            return Ok(ServerNetwork::Machine);
+        }
+        self.helper().map(ServerNetwork::Session).ok_or_else(|| {
+            let level = self.level();
+            io::Error::new(
+                io::ErrorKind::Unsupported,
+                format!(
+                    "at this sandbox level ({level}) servers of commands cannot be reached from outside the command; `rheon \
+                     doctor` says what this machine lacks"
+                ),
+            )
+        })
+    }
+
     /// Publishes a server of the session at a port of the machine, on loopback only: at `local`, or at the same port
     /// if that is free, or at another one.
     pub async fn publish(&self, port: u16, local: Option<u16>) -> io::Result<PublishedPort> {
+        self.server_network()?;
         let local = local.map_or(LocalPort::Preferably(port), LocalPort::Exactly);
         let listener = listen(local).await?;
         let address = listener.local_addr()?;

@@ -67,6 +67,7 @@ impl Wrap {
         let caches = self.caches(helper.as_ref());
         let watch = self.boundary.watch();
         let (command, guarded) = watch.begin(&self.boundary.extras().approved);
+        opened.iter().for_each(|repository| watch.expect_absent(repository.missing()));
         let view = view(&self.boundary, &self.temporary, &opened, &caches, guarded);
         let confined = self.boundary.network().is_confined();
         let restrictions =

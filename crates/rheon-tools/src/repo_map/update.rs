@@ -133,10 +133,13 @@ fn scan_batch<'f>(batch: &'f [String], scanner: &Scanner<'_>) -> Vec<(&'f str, F
         part.iter().map(|path| (path.as_str(), scanner.scan(path, &mut extractor))).collect()
     };
     std::thread::scope(|scope| {
-        let parts: Vec<_> = batch.chunks(share).map(|part| (part, scope.spawn(move || work(part)))).collect();
-        let joined = parts.into_iter().map(|(part, thread)| match thread.join() {
-            Ok(updates) => updates,
-            Err(_) => part.iter().map(|path| (path.as_str(), FileUpdate::Skipped)).collect(),
+        let start = |part| std::thread::Builder::new().spawn_scoped(scope, move || work(part)).ok();
+        let parts: Vec<_> = batch.chunks(share).map(|part| (part, start(part))).collect();
+        let joined = parts.into_iter().map(|(part, thread)| match thread.map(|thread| thread.join()) {
+            Some(Ok(updates)) => updates,
+            Some(Err(_)) => part.iter().map(|path| (path.as_str(), FileUpdate::Skipped)).collect(),
+            // The machine has no more threads.
+            None => work(part),
         });
         joined.flatten().collect()
     })

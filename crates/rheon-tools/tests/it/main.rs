@@ -5,4 +5,5 @@
 mod checked_directory;
 #[cfg(target_os = "linux")]
 mod escape_list;
+mod read_race;
 mod sandbox_escapes;

@@ -21,7 +21,7 @@ use crate::connection::Connection;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::host::host;
-use crate::runtime::block_on;
+use crate::runtime::{block_on, start_thread, thread_failure};
 
 /// Let other programs run agents: an MCP server on standard input and output
 ///
@@ -47,7 +47,7 @@ impl Serve {
             let (lines, mut written) = mpsc::unbounded_channel::<String>();
             let server =
                 Arc::new(Server { host: host(parts), model: self.model, lines, state: Mutex::default() });
-            let mut input = input();
+            let mut input = input().map_err(thread_failure)?;
             loop {
                 tokio::select! {
                     biased;
@@ -72,9 +72,9 @@ fn write(line: &str) -> Result<(), Failure> {
 }
 
 /// The lines of standard input. One that is too long ends the connection.
-fn input() -> mpsc::Receiver<String> {
+fn input() -> io::Result<mpsc::Receiver<String>> {
     let (sender, receiver) = mpsc::channel(16);
-    std::thread::spawn(move || {
+    start_thread("rheon-input", move || {
         let mut stdin = io::stdin().lock();
         loop {
             let mut line = Vec::new();
@@ -88,8 +88,8 @@ fn input() -> mpsc::Receiver<String> {
                 return;
             }
         }
-    });
-    receiver
+    })?;
+    Ok(receiver)
 }
 
 /// The server: what other programs ask for, and what it asks them.

@@ -39,7 +39,7 @@ fn omission(output: &Output) -> String {
 pub(super) fn status(ended: &ProcessOutcome) -> String {
     let code = match (ended.exit_code, ended.signal) {
         (Some(code), _) => format!("exit code {code}"),
-        (None, Some(signal)) => format!("killed by signal {signal}, no exit code"),
+        (None, Some(signal)) => killed_by(signal),
         (None, None) => "exit code unknown".into(),
     };
     match ended.end {
@@ -52,6 +52,31 @@ pub(super) fn status(ended: &ProcessOutcome) -> String {
         EndReason::Canceled => format!("cancelled and stopped with all its child processes ({code})"),
     }
 }
+
+fn killed_by(signal: i32) -> String {
+    match SIGNALS.iter().find(|(number, _)| *number == signal) {
+        Some((_, name)) => format!("killed by signal {signal} ({name})"),
+        None => format!("killed by signal {signal}"),
+    }
+}
+
+/// The signals that end programs and have the same number on all systems.
+const SIGNALS: [(i32, &str); 14] = [
+    (1, "SIGHUP"),
+    (2, "SIGINT"),
+    (3, "SIGQUIT"),
+    (4, "SIGILL"),
+    (5, "SIGTRAP"),
+    (6, "SIGABRT"),
+    (8, "SIGFPE"),
+    (9, "SIGKILL"),
+    (11, "SIGSEGV"),
+    (13, "SIGPIPE"),
+    (14, "SIGALRM"),
+    (15, "SIGTERM"),
+    (24, "SIGXCPU"),
+    (25, "SIGXFSZ"),
+];
 
 /// The details of a finished command for user interfaces.
 pub(super) fn details(ended: &ProcessOutcome, output: &Output, dir: &Path) -> Value {
@@ -82,17 +107,26 @@ pub(super) fn hosts(contacts: &[HostContact]) -> Value {
 
 /// Tells which hosts the sandbox refused.
 pub(super) fn refused_hosts(contacts: &[HostContact]) -> Option<String> {
-    let refused: Vec<String> = contacts
-        .iter()
-        .filter(|contact| match contact.outcome {
-            ContactOutcome::NotListed | ContactOutcome::PrivateAddress => true,
-            ContactOutcome::Allowed | ContactOutcome::Unreachable => false,
-        })
-        .take(HOSTS_SHOWN_MAX)
-        .map(|contact| format!("{}:{}", contact.host, contact.port))
+    let names = |refused: ContactOutcome| -> String {
+        let refused = contacts.iter().filter(|contact| contact.outcome == refused).take(HOSTS_SHOWN_MAX);
+        let names: Vec<String> =
+            refused.map(|contact| format!("{}:{}", contact.host, contact.port)).collect();
+        names.join(", ")
+    };
+    let problems = [
+        (ContactOutcome::NotListed, "is not among the hosts that commands may reach; the user can allow it"),
+        (
+            ContactOutcome::PrivateAddress,
+            "has a private address; the user can allow it in sandbox.network with private: before the name",
+        ),
+    ];
+    let told: Vec<String> = problems
+        .into_iter()
+        .map(|(outcome, problem)| (names(outcome), problem))
+        .filter(|(names, _)| !names.is_empty())
+        .map(|(names, problem)| format!("{names} {problem}"))
         .collect();
-    let problem = "is not among the hosts that commands may reach; the user can allow it";
-    (!refused.is_empty()).then(|| format!("{} {problem}", refused.join(", ")))
+    (!told.is_empty()).then(|| told.join("; "))
 }
 
 const HOSTS_SHOWN_MAX: usize = 10;

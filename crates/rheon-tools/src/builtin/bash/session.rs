@@ -312,9 +312,7 @@ impl BashSession {
     /// The sandbox of one call, with what it was granted.
     fn sandbox_call(&self, context: &ToolContext) -> Result<SandboxCall, ToolError> {
         let call = self.settings.sandbox.call(&context.grant);
-        call.map_err(|error| {
-            ToolError::Failed(format!("cannot give the command what it was granted: {error}"))
-        })
+        call.map_err(|error| ToolError::Failed(format!("cannot prepare the sandbox of the command: {error}")))
     }
 
     /// Waits for the commands that were called before, unless all of them only read.
